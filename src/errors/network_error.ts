@@ -1,0 +1,23 @@
+/**
+ * The errors for a homeserver that could not be reached.
+ *
+ * @module
+ */
+
+import { MatrixError } from "./matrix_error.ts";
+
+/**
+ * The homeserver could not be reached, or the connection broke before the answer was whole. The `cause` is what `fetch` threw.
+ *
+ * Whether the server acted on the request is unknown. Requests that may be repeated have been, as the retry policy says.
+ */
+export class NetworkError extends MatrixError {
+  /** `NETWORK_ERROR`, or `TIMEOUT` of {@link RequestTimeoutError}. */
+  override readonly code: string = "NETWORK_ERROR";
+}
+
+/** The homeserver did not answer within the request's timeout. */
+export class RequestTimeoutError extends NetworkError {
+  /** Always `TIMEOUT`. */
+  override readonly code = "TIMEOUT";
+}
