@@ -1,0 +1,148 @@
+/**
+ * One try of one request: sent, answered, and judged.
+ *
+ * @module
+ */
+
+import type { Clock } from "../clock.ts";
+import { requestError } from "../errors/errcodes.ts";
+import { MatrixError } from "../errors/matrix_error.ts";
+import { NetworkError, RequestTimeoutError } from "../errors/network_error.ts";
+import { ServiceResponseError } from "../errors/service_response_error.ts";
+import type { Logger } from "../log.ts";
+import { Deadline } from "./deadline.ts";
+import { readErrorBody } from "./response_body.ts";
+import { retryAfter } from "./retry.ts";
+
+/** A body that is sent as it is. */
+export interface RawBody {
+  /** The `Content-Type`. */
+  readonly type: string;
+  /** The length in bytes, if it is known. */
+  readonly size?: number;
+  /** Whether {@link RawBody.open} can be called again, for another try. */
+  readonly repeatable: boolean;
+  /** Gives the body; `progress` is to be called when some of it has gone. */
+  readonly open: (progress: () => void) => BodyInit;
+}
+
+/** All that one try needs. */
+export interface Exchange {
+  /** The operation's name, for errors and logs. */
+  readonly operation: string;
+  /** The HTTP method. */
+  readonly method: string;
+  /** The path alone, for errors and logs. */
+  readonly path: string;
+  /** The whole address. */
+  readonly url: string;
+  /** The headers, but for authorisation and content. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The access token; empty for none. */
+  readonly token: string;
+  /** The body as JSON text. */
+  readonly json: string | undefined;
+  /** The body as it is; goes before {@link Exchange.json}. */
+  readonly raw: RawBody | undefined;
+  /** How long nothing may happen, in milliseconds; 0 means for ever. */
+  readonly timeout: number;
+  /** The caller's signal. */
+  readonly signal: AbortSignal | undefined;
+  /** What sends the request. */
+  readonly fetch: typeof fetch;
+  /** Measures the timeout. */
+  readonly clock: Clock;
+  /** Where the try is told. */
+  readonly log: Logger;
+  /** How many tries were before. */
+  readonly resends: number;
+}
+
+/**
+ * Reads what is wanted out of an answer, whose request has a name for errors. Who reads for long tells the deadline of
+ * progress; who hands out the answer's body holds the deadline and ends it later.
+ */
+export type ReadAnswer<Result> = (response: Response, request: string, deadline: Deadline) => Promise<Result>;
+
+/** A chain of redirects longer than this is a loop. */
+const MAX_REDIRECTS = 5;
+
+/**
+ * Sends a request once and reads the answer.
+ *
+ * @throws {MatrixRequestError} If the homeserver refuses.
+ * @throws {NetworkError} If it can't be reached, or the answer breaks off.
+ * @throws {ServiceResponseError} If the answer makes no sense.
+ */
+export async function exchange<Result>(request: Exchange, read: ReadAnswer<Result>): Promise<Result> {
+  const { operation, method, path, log, clock, resends } = request;
+  const name = `${operation} (${method} ${path})`;
+  const started = clock.now();
+  const deadline = new Deadline(clock, request.timeout, request.signal);
+  let status: number | undefined;
+  try {
+    const response = await send(request, name, deadline);
+    status = response.status;
+    if (!response.ok) throw await refusal(request, name, response);
+    return await read(response, name, deadline);
+  } catch (error) {
+    if (request.signal?.aborted) throw request.signal.reason;
+    if (error instanceof MatrixError) throw error;
+    if (deadline.timedOut) {
+      throw new RequestTimeoutError(`Cannot ${name}: no progress for ${request.timeout} ms`, {
+        cause: error,
+      });
+    }
+    throw new NetworkError(`Cannot ${name}: the connection failed`, { cause: error });
+  } finally {
+    if (!deadline.held) deadline.end();
+    log.debug("Request ended", { operation, method, path, status, duration: clock.now() - started, resends });
+  }
+}
+
+/** Sends, and follows the redirects of a `GET`: with the token only as long as they stay on the server. */
+async function send(request: Exchange, name: string, deadline: Deadline): Promise<Response> {
+  const { method, raw } = request;
+  const headers = new Headers(request.headers);
+  headers.delete("authorization");
+  if (request.token !== "") headers.set("authorization", `Bearer ${request.token}`);
+  let body: BodyInit | undefined;
+  if (raw !== undefined) {
+    headers.set("content-type", raw.type);
+    if (raw.size !== undefined) headers.set("content-length", String(raw.size));
+    body = raw.open(() => deadline.touch());
+  } else if (request.json !== undefined) {
+    headers.set("content-type", "application/json");
+    body = request.json;
+  }
+  let url = request.url;
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+    const response = await request.fetch(url, {
+      method,
+      headers,
+      body,
+      redirect: "manual",
+      signal: deadline.signal,
+    });
+    const location = response.headers.get("location");
+    if (response.status < 300 || response.status > 399 || location === null) return response;
+    await response.body?.cancel();
+    const target = URL.parse(location, url);
+    if (method !== "GET" || target === null || !/^https?:$/.test(target.protocol)) {
+      throw new ServiceResponseError(
+        `Cannot ${name}: the homeserver redirects it; set baseUrl to its real address`,
+      );
+    }
+    if (target.origin !== new URL(url).origin) headers.delete("authorization");
+    url = target.href;
+  }
+  throw new ServiceResponseError(`Cannot ${name}: more than ${MAX_REDIRECTS} redirects`);
+}
+
+async function refusal(request: Exchange, name: string, response: Response): Promise<MatrixError> {
+  const { operation, method, path, clock } = request;
+  const { status, headers } = response;
+  const body = await readErrorBody(response, name);
+  const wait = retryAfter(headers.get("retry-after"), body.retry_after_ms, clock.now());
+  return requestError({ operation, method, path, status, body, retryAfter: wait });
+}

@@ -1,0 +1,255 @@
+/**
+ * The transport: every request of Greenroom goes through {@link HTTPAPI}.
+ *
+ * @module
+ */
+
+import { type Clock, systemClock } from "../clock.ts";
+import { UnknownTokenError } from "../errors/errcodes.ts";
+import { ValueError } from "../errors/value_error.ts";
+import { defaultLogger, type Logger } from "../log.ts";
+import { Credentials, type Tokens } from "./credentials.ts";
+import { type Endpoint, endpoint, type Method } from "./endpoint.ts";
+import { type Exchange, exchange, type ReadAnswer } from "./exchange.ts";
+import { type Call, checkedBaseUrl, type CustomRequestOptions, type HTTPAPIOptions } from "./http_options.ts";
+import { fillPath, type Query, queryString } from "./path.ts";
+import { DEFAULT_RETRY, type RequestOptions, type RetryPolicy, retryPolicy } from "./request_options.ts";
+import { readJson } from "./response_body.ts";
+import { withRetries } from "./retry.ts";
+import { shape } from "./shape.ts";
+import { traced } from "./trace.ts";
+import { transactionIds } from "./transaction_id.ts";
+
+const refreshEndpoint = endpoint(
+  "refresh",
+  "POST",
+  "/_matrix/client/v3/refresh",
+  shape<{ access_token: string; refresh_token?: string; expires_in_ms?: number }>({
+    access_token: "string",
+    refresh_token: "string?",
+    expires_in_ms: "number?",
+  }),
+  { auth: false },
+);
+
+/** The low-level client of one homeserver and one session: authorises, escapes, retries, bounds and checks. */
+export class HTTPAPI {
+  /** Where requests, retries and durations are told. */
+  readonly log: Logger;
+  /** Measures timeouts and waits. */
+  readonly clock: Clock;
+  /** Makes transaction IDs that nobody else makes. */
+  readonly nextTransactionId: () => string = transactionIds();
+  readonly #fetch: typeof fetch;
+  readonly #credentials: Credentials;
+  readonly #retry: RetryPolicy;
+  readonly #options: HTTPAPIOptions;
+  #baseUrl: string;
+
+  /**
+   * @param options The homeserver's address, at the least.
+   * @throws {ValueError} If the address is no `http` or `https` URL.
+   */
+  constructor(options: HTTPAPIOptions) {
+    this.#options = options;
+    this.#baseUrl = checkedBaseUrl(options.baseUrl);
+    this.#fetch = options.fetch ?? ((input, init) => fetch(input, init));
+    this.log = options.log ?? defaultLogger("http");
+    this.clock = options.clock ?? systemClock;
+    this.#retry = retryPolicy(DEFAULT_RETRY, options.retry);
+    this.#credentials = new Credentials(this.clock, options.onTokensRefreshed);
+    const { token = "", refreshToken, expiresInMs } = options;
+    this.#credentials.set({ accessToken: token, refreshToken, expiresInMs });
+  }
+
+  /** The homeserver's address, without a slash at its end. */
+  get baseUrl(): string {
+    return this.#baseUrl;
+  }
+
+  /** Moves to another address; a path in it is kept. */
+  set baseUrl(url: string | URL) {
+    this.#baseUrl = checkedBaseUrl(url);
+  }
+
+  /** The access token; empty if there is none. */
+  get token(): string {
+    return this.#credentials.accessToken;
+  }
+
+  /** Replaces the access token; a refresh token is forgotten with the old one. */
+  set token(accessToken: string) {
+    this.#credentials.set({ accessToken });
+  }
+
+  /** Takes the tokens of a login. */
+  setTokens(tokens: Tokens): void {
+    this.#credentials.set(tokens);
+  }
+
+  /** Whether a refresh token is held. */
+  get refreshable(): boolean {
+    return this.#credentials.renewable;
+  }
+
+  /**
+   * Asks an endpoint and gives what its `parse` makes of the answer.
+   *
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   * @throws {NetworkError} If it can't be reached.
+   * @throws {ServiceResponseError} If its answer is not what the specification promises.
+   */
+  async call<Path extends string, Result>(
+    endpoint: Endpoint<Path, Result>,
+    call: Call<Path>,
+    options: RequestOptions = {},
+  ): Promise<Result> {
+    const maxSize = this.#options.maxResponseSize ?? 256 * 2 ** 20;
+    return await this.#send(
+      endpoint,
+      call,
+      options,
+      async (response, name) => endpoint.parse(await readJson(response, name, maxSize), name),
+    );
+  }
+
+  /**
+   * Asks an endpoint for something that is no JSON.
+   *
+   * @param read Reads the answer. The request's time limit holds until its promise settles.
+   */
+  async download<Path extends string, Result>(
+    endpoint: Endpoint<Path, unknown>,
+    call: Call<Path>,
+    options: RequestOptions,
+    read: ReadAnswer<Result>,
+  ): Promise<Result> {
+    return await this.#send(endpoint, call, options, read);
+  }
+
+  /**
+   * Reaches any endpoint, with everything the operations have: authorisation, retries, bounds and errors.
+   *
+   * @param method The HTTP method.
+   * @param path The path below the homeserver's address; `{name}` takes the parameter of that name from `options.path`.
+   * @param options The body, the parameters, and the options of every request.
+   * @returns The parsed JSON of the answer, unchecked.
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = await homeserver.createUser("alice");
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * const filter = await client.request("POST", "/_matrix/client/v3/user/{userId}/filter", {
+   *   path: { userId: "@alice:localhost" },
+   *   body: { room: { timeline: { limit: 5 } } },
+   * });
+   * ```
+   */
+  async request<Result = unknown>(
+    method: Method,
+    path: string,
+    options: CustomRequestOptions = {},
+  ): Promise<Result> {
+    const { path: params = {}, body, idempotent, ...rest } = options;
+    const custom = endpoint(`request ${path}`, method, path, (body) => body as Result, { idempotent });
+    return await this.call(custom, { path: params, body }, rest);
+  }
+
+  /** One request with all its tries; `read` takes what is wanted out of the answer, as part of the try. */
+  async #send<Path extends string, Result>(
+    endpoint: Endpoint<Path, unknown>,
+    call: Call<Path>,
+    options: RequestOptions,
+    read: ReadAnswer<Result>,
+  ): Promise<Result> {
+    const path = fillPath(endpoint.path, call.path as Record<string, string>);
+    const query = queryString(call.query, this.#identity(options), options.query);
+    const repeatable = endpoint.idempotent && (call.raw?.repeatable ?? true);
+    const retry = retryPolicy(this.#retry, repeatable ? options.retry : false);
+    const { operation, method } = endpoint;
+    const request: Omit<Exchange, "token" | "resends"> = {
+      operation,
+      method,
+      path,
+      url: `${this.#baseUrl}${path}${query}`,
+      headers: { "user-agent": this.#options.userAgent ?? "greenroom", ...options.headers },
+      json: method === "GET" || call.raw !== undefined ? undefined : toJSON(call.body ?? {}, operation),
+      raw: call.raw,
+      timeout: options.requestTimeout ?? this.#options.requestTimeout ?? 60_000,
+      signal: options.signal,
+      fetch: this.#fetch,
+      clock: this.clock,
+      log: this.log,
+    };
+    const context = {
+      clock: this.clock,
+      signal: options.signal,
+      onRetry: (error: unknown, attempt: number, delay: number): void =>
+        this.log.warn("Request failed, trying again", {
+          operation,
+          path,
+          attempt,
+          delay,
+          error: String(error),
+        }),
+    };
+    return await traced(endpoint, () =>
+      withRetries(retry, context, async (resends) => {
+        const token = endpoint.auth ? await this.#currentToken() : "";
+        try {
+          return await exchange({ ...request, token, resends }, read);
+        } catch (error) {
+          const renewed = endpoint.auth && await this.#renewed(error, token);
+          if (!renewed || call.raw?.repeatable === false) throw error;
+          return await exchange({ ...request, token: this.token, resends }, read);
+        }
+      }));
+  }
+
+  /** The access token, renewed first if it is known to have expired. */
+  async #currentToken(): Promise<string> {
+    if (this.#credentials.expired && this.#credentials.renewable) {
+      await this.#credentials.renew(this.token, this.#refresh);
+    }
+    return this.token;
+  }
+
+  /** Whether an error was a token's end of life and there is a new token now. */
+  async #renewed(error: unknown, token: string): Promise<boolean> {
+    const soft = error instanceof UnknownTokenError && error.body.soft_logout === true;
+    if (!soft || !this.#credentials.renewable) return false;
+    await this.#credentials.renew(token, this.#refresh);
+    return true;
+  }
+
+  readonly #refresh = async (refreshToken: string): Promise<Tokens> => {
+    const body = { refresh_token: refreshToken };
+    const answer = await this.call(refreshEndpoint, { path: {}, body });
+    return {
+      accessToken: answer.access_token,
+      refreshToken: answer.refresh_token ?? refreshToken,
+      expiresInMs: answer.expires_in_ms,
+    };
+  };
+
+  #identity({ asUserId, asDeviceId, timestamp }: RequestOptions): Query {
+    const device = asDeviceId ?? this.#options.asDeviceId;
+    return {
+      user_id: asUserId ?? this.#options.asUserId,
+      device_id: device,
+      "org.matrix.msc3202.device_id": device,
+      ts: timestamp,
+    };
+  }
+}
+
+function toJSON(body: object, operation: string): string {
+  try {
+    return JSON.stringify(body);
+  } catch (cause) {
+    throw new ValueError(`Cannot ${operation}: the body can't be written as JSON`, { cause });
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * Paths of endpoints: templates whose parameters no value can break out of.
+ *
+ * @module
+ */
+
+import { ValueError } from "../errors/value_error.ts";
+
+/**
+ * The parameters that a path template names: `"/rooms/{roomId}/join"` takes `{ roomId: string }`. A parameter that may be
+ * empty, a state key, is written `{stateKey?}`.
+ */
+export type PathParams<Template extends string> = string extends Template ? Record<string, string>
+  : Template extends `${string}{${infer Name}}${infer Rest}`
+    ? { readonly [K in Name as K extends `${infer Bare}?` ? Bare : K]: string } & PathParams<Rest>
+  : unknown;
+
+/** The query of a URL: absent members are left out, lists repeat their key. */
+export type Query = { readonly [key: string]: string | number | boolean | readonly string[] | undefined };
+
+const PARAMETER = /\{([^{}?]+)(\??)\}/g;
+
+/**
+ * Fills a path template.
+ *
+ * Every parameter becomes exactly one segment of the path: it is percent-encoded, and what can't be carried is refused:
+ * the empty string (but for `{name?}`), and `.` and `..`, which every URL parser folds away, however they are encoded.
+ *
+ * @throws {ValueError} If a parameter is missing, empty, `.` or `..`, or no well-formed text.
+ */
+export function fillPath(template: string, params: Readonly<Record<string, unknown>>): string {
+  return template.replace(PARAMETER, (_, name: string, optional: string) => {
+    const value = params[name];
+    if (typeof value !== "string") {
+      throw new ValueError(
+        `Cannot build the path ${template}: ${name} must be a string, and is ${typeOf(value)}`,
+      );
+    }
+    if (value === "" && optional === "") {
+      throw new ValueError(`Cannot build the path ${template}: ${name} is empty`);
+    }
+    if (value === "." || value === "..") {
+      throw new ValueError(`Cannot build the path ${template}: no URL can carry ${name} "${value}"`);
+    }
+    if (!value.isWellFormed()) {
+      throw new ValueError(`Cannot build the path ${template}: ${name} holds half of a surrogate pair`);
+    }
+    return encodeURIComponent(value);
+  });
+}
+
+/** The query string, with its `?`; empty if nothing is left to say. */
+export function queryString(...queries: readonly (Query | undefined)[]): string {
+  const search = new URLSearchParams();
+  for (const query of queries) {
+    for (const [key, value] of Object.entries(query ?? {})) {
+      if (value === undefined) continue;
+      if (typeof value === "object") { for (const item of value) search.append(key, item); }
+      else search.append(key, String(value));
+    }
+  }
+  const text = search.toString();
+  return text === "" ? "" : `?${text}`;
+}
+
+function typeOf(value: unknown): string {
+  return value === null ? "null" : typeof value;
+}
