@@ -1,0 +1,141 @@
+/**
+ * The data of the events that Greenroom makes itself.
+ *
+ * @module
+ */
+
+import type { RoomEncryptedContent } from "./encryption_content.ts";
+import type { MatrixEvent, MessageEvent, StateEvent, StrippedStateEvent } from "./event.ts";
+import type { RoomID, SyncToken, UserID } from "./ids.ts";
+import type { InternalEventType } from "./internal_event_type.ts";
+import type { RoomMemberContent } from "./member_content.ts";
+import type { SyncResponse } from "./sync_response.ts";
+import type { SyncStream } from "./sync_stream.ts";
+
+/** A member event; stripped if it is of a room that the user is not in. */
+export type MemberEvent =
+  | StateEvent<"m.room.member", RoomMemberContent>
+  | StrippedStateEvent<"m.room.member", RoomMemberContent>;
+
+/** Data of `SYNC_STARTED`. */
+export interface SyncStarted {
+  /** Always `SyncStream.INTERNAL`. */
+  source: SyncStream;
+}
+
+/** Data of `SYNC_ERRORED`. */
+export interface SyncErrored {
+  /** Why the sync failed. */
+  error: Error;
+  /** How long the loop waits before it tries again, in milliseconds. */
+  sleepFor: number;
+  /** Always `SyncStream.INTERNAL`. */
+  source: SyncStream;
+}
+
+/** Data of `SYNC_SUCCESSFUL`. */
+export interface SyncSuccessful {
+  /** The response, as the server sent it. */
+  data: SyncResponse;
+  /** Whether the request had no token, so that the response tells everything from the start. */
+  isInitial: boolean;
+  /** Whether it is the first response since the loop started. */
+  isFirst: boolean;
+  /** Always `SyncStream.INTERNAL`. */
+  source: SyncStream;
+}
+
+/** Data of `SYNC_STOPPED`. */
+export interface SyncStopped {
+  /** Why the loop ended; absent if `stop()` ended it. */
+  error?: Error;
+  /** Always `SyncStream.INTERNAL`. */
+  source: SyncStream;
+}
+
+/** Data of `DEVICE_LISTS`. */
+export interface DeviceListsChanged {
+  /** Users whose devices or identity keys changed, or who now share an encrypted room with us. */
+  changed: UserID[];
+  /** Users who share no encrypted room with us any more. */
+  left: UserID[];
+}
+
+/** Data of `DEVICE_OTK_COUNT`. */
+export interface DeviceOneTimeKeyCount {
+  /** How many signed one-time keys the server has left. */
+  signed_curve25519: number;
+  /** How many unsigned one-time keys the server has left. */
+  curve25519: number;
+  /** Algorithms whose fallback key nobody has used yet; absent if the server has no fallback keys. */
+  unusedFallbackTypes?: string[];
+}
+
+/** Data of `TIMELINE_GAP`. */
+export interface TimelineGap {
+  /** The room whose timeline has the gap. */
+  room_id: RoomID;
+  /** Where to read on backwards with `getMessages()`; absent if the server told none. */
+  prev_batch?: SyncToken;
+}
+
+/** Data of `UNDECRYPTABLE`. */
+export interface UndecryptableEvent {
+  /** The event, as it was sent. */
+  event: MessageEvent<"m.room.encrypted", RoomEncryptedContent>;
+  /** Why it could not be decrypted. */
+  reason: Error;
+}
+
+/** Data of `HANDLER_ERROR`. */
+export interface HandlerError {
+  /** What the handler threw. */
+  error: unknown;
+  /** What the handler was called with. */
+  event: MatrixEvent | InternalEvents[keyof InternalEvents];
+}
+
+/** What a handler of an internal event is called with, by the event's type. Applications may add their own. */
+export interface InternalEvents {
+  /** The sync loop starts. */
+  SYNC_STARTED: SyncStarted;
+  /** A sync failed. */
+  SYNC_ERRORED: SyncErrored;
+  /** A sync response came in. */
+  SYNC_SUCCESSFUL: SyncSuccessful;
+  /** The sync loop ended. */
+  SYNC_STOPPED: SyncStopped;
+  /** A user joined. */
+  JOIN: MemberEvent;
+  /** A member changed name or avatar. */
+  PROFILE_CHANGE: MemberEvent;
+  /** A user was invited. */
+  INVITE: MemberEvent;
+  /** A user declined the invitation. */
+  REJECT_INVITE: MemberEvent;
+  /** A user's invitation was withdrawn. */
+  DISINVITE: MemberEvent;
+  /** A member left. */
+  LEAVE: MemberEvent;
+  /** A member was removed. */
+  KICK: MemberEvent;
+  /** A user was banned. */
+  BAN: MemberEvent;
+  /** A user's ban was lifted. */
+  UNBAN: MemberEvent;
+  /** A user asked to be let in. */
+  KNOCK: MemberEvent;
+  /** Devices of other users changed. */
+  DEVICE_LISTS: DeviceListsChanged;
+  /** How many one-time keys are left. */
+  DEVICE_OTK_COUNT: DeviceOneTimeKeyCount;
+  /** Events were left out. */
+  TIMELINE_GAP: TimelineGap;
+  /** An event could not be decrypted. */
+  UNDECRYPTABLE: UndecryptableEvent;
+  /** A handler threw. */
+  HANDLER_ERROR: HandlerError;
+}
+
+/** Any of the data that a handler of an internal event can be called with. */
+export type InternalEventData<Type extends InternalEventType = InternalEventType> = InternalEvents[Type];

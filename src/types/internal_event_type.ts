@@ -1,0 +1,49 @@
+/**
+ * The names of the events that Greenroom makes itself.
+ *
+ * @module
+ */
+
+/** What Greenroom reports to handlers besides the server's events; `InternalEvents` says with which data. */
+export const InternalEventType = {
+  /** The sync loop starts; once per start, after the token was read. */
+  SYNC_STARTED: "SYNC_STARTED",
+  /** A sync failed, and the loop is about to wait. */
+  SYNC_ERRORED: "SYNC_ERRORED",
+  /** A sync response came in, and is about to be handled. */
+  SYNC_SUCCESSFUL: "SYNC_SUCCESSFUL",
+  /** The sync loop ended, for whatever reason. */
+  SYNC_STOPPED: "SYNC_STOPPED",
+  /** A user joined. */
+  JOIN: "JOIN",
+  /** A member changed name, avatar or another part of the member event. */
+  PROFILE_CHANGE: "PROFILE_CHANGE",
+  /** A user was invited. */
+  INVITE: "INVITE",
+  /** A user declined the invitation. */
+  REJECT_INVITE: "REJECT_INVITE",
+  /** A user's invitation was withdrawn. */
+  DISINVITE: "DISINVITE",
+  /** A member left. */
+  LEAVE: "LEAVE",
+  /** A member was removed. */
+  KICK: "KICK",
+  /** A user was banned. */
+  BAN: "BAN",
+  /** A user's ban was lifted. */
+  UNBAN: "UNBAN",
+  /** A user asked to be let in. */
+  KNOCK: "KNOCK",
+  /** Other users' devices changed, or users are no longer of interest. */
+  DEVICE_LISTS: "DEVICE_LISTS",
+  /** How many of this device's one-time keys the server has left. */
+  DEVICE_OTK_COUNT: "DEVICE_OTK_COUNT",
+  /** The server left out events between the timeline before and the one that came. */
+  TIMELINE_GAP: "TIMELINE_GAP",
+  /** An encrypted event could not be decrypted. */
+  UNDECRYPTABLE: "UNDECRYPTABLE",
+  /** A handler threw. */
+  HANDLER_ERROR: "HANDLER_ERROR",
+} as const;
+/** A value of {@linkcode InternalEventType}. */
+export type InternalEventType = typeof InternalEventType[keyof typeof InternalEventType];
