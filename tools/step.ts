@@ -1,0 +1,87 @@
+/**
+ * The steps of the gate: each is run, timed, shown in one line and counted.
+ *
+ * @module
+ */
+
+import { type ProcessResult, run } from "./process.ts";
+import { ignoredTests, parseTestSummary } from "./test_summary.ts";
+
+/** What a step came to. */
+export interface StepResult {
+  /** How many checks or tests passed. */
+  passed: number;
+  /** How many failed; with none, the step is good. */
+  failed: number;
+  /** A few words for the step's line: how many tests ran, or why none did. */
+  note?: string;
+  /** What to show if the step failed. */
+  output?: string;
+}
+
+/** Something that must hold. */
+export interface Step {
+  /** A few words. */
+  name: string;
+  /** Finds out whether it holds. */
+  run(): Promise<StepResult>;
+}
+
+/** A step that holds if `deno` with these arguments exits with 0. It counts as one. */
+export function denoStep(name: string, ...args: string[]): Step {
+  return { name, run: async () => commandResult(await run("deno", args)) };
+}
+
+/** Counts a program that ended as one check. */
+export function commandResult({ code, output }: ProcessResult): StepResult {
+  return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1, output };
+}
+
+/**
+ * Counts what `deno test` reports: every test, and one failure more for a run that broke down outside of them.
+ *
+ * @param mayIgnore Whether a test that was not run is let pass; if not, it is a failure.
+ */
+export function testResult({ code, output }: ProcessResult, options: { mayIgnore: boolean }): StepResult {
+  const counts = parseTestSummary(output) ?? { passed: 0, failed: 0, ignored: 0 };
+  const { passed, ignored } = counts;
+  const refused = options.mayIgnore ? 0 : ignored;
+  const brokeDown = (code !== 0 && counts.failed === 0) || passed + counts.failed + ignored === 0 ? 1 : 0;
+  const skipped = ignored === 0 ? "" : `, ${ignored} skipped`;
+  return {
+    passed,
+    failed: counts.failed + refused + brokeDown,
+    note: `${passed} passed${skipped}`,
+    output: refused === 0
+      ? output
+      : [output, "Skipped, but with CI=true every test must run:", ...ignoredTests(output)].join("\n"),
+  };
+}
+
+/**
+ * Runs steps one after the other, all of them whatever the outcome, and prints a line for each.
+ *
+ * @param print Takes a line of the report.
+ * @returns The sum over all steps.
+ */
+export async function runSteps(
+  steps: Step[],
+  print: (line: string) => void,
+): Promise<{ passed: number; failed: number }> {
+  const sum = { passed: 0, failed: 0 };
+  for (const step of steps) {
+    const start = performance.now();
+    const result = await step.run().catch((error: unknown): StepResult => {
+      return { passed: 0, failed: 1, output: error instanceof Error ? error.stack : String(error) };
+    });
+    const seconds = ((performance.now() - start) / 1000).toFixed(1);
+    const mark = result.failed > 0 ? "FAIL" : result.passed > 0 ? "ok" : "skip";
+    print(
+      `${mark.padEnd(5)} ${step.name.padEnd(28)} ${seconds.padStart(6)} s  ${result.note ?? ""}`.trimEnd(),
+    );
+    if (result.failed > 0 && result.output) print(`${result.output.trimEnd()}\n`);
+    sum.passed += result.passed;
+    sum.failed += result.failed;
+  }
+  return sum;
+}

@@ -1,0 +1,63 @@
+/**
+ * What must hold of each file for itself.
+ *
+ * @module
+ */
+
+import type { SourceFile, Violation } from "./types.ts";
+
+/** A rule: what is wrong with the file, if anything is. */
+type FileRule = (file: SourceFile) => string | undefined;
+
+const MAX_LINES = 300;
+const BARRELS = ["mod.ts", "src/testing/mod.ts"];
+
+const isSource = ({ path }: SourceFile) => /\.(ts|rs|py)$/.test(path) && !path.startsWith("third_party/");
+const isProduct = ({ path }: SourceFile) => /^(mod\.ts$|src\/.*\.ts$)/.test(path);
+
+/** The comment at the very start of a file. */
+const headComment = (text: string) => /^\/\*\*.*?\*\//s.exec(text)?.[0] ?? "";
+
+const REEXPORT = /^export\s+(?:type\s+)?(?:\*(?:\s+as\s+\w+)?|\{[^}]*\})\s*from\b/gm;
+const MACHINE_PATH = /(?:^|[^\w./-])(\/(?:work|root|farm)\/\S*)/m;
+const LEFTOVER = /\b(?:TO[D]O|FIX[M]E)\b|\bDeno\.test\.(?:ignore|only)\b/; // so written that it does not fit itself
+
+const length: FileRule = (file) => {
+  const lines = file.text.trimEnd().split("\n").length;
+  const allowed = !isSource(file) || lines <= MAX_LINES ||
+    headComment(file.text).includes("Over 300 lines because");
+  return allowed ? undefined : `has ${lines} lines; split it, or say at its head "Over 300 lines because …"`;
+};
+
+const barrel: FileRule = (file) => {
+  const allowed = !isSource(file) || BARRELS.includes(file.path) ||
+    (file.text.match(REEXPORT)?.length ?? 0) <= 1;
+  return allowed ? undefined : `re-exports from several files; only ${BARRELS.join(" and ")} may`;
+};
+
+const moduleComment: FileRule = (file) => {
+  const allowed = !isProduct(file) || /^ \* @module$/m.test(headComment(file.text));
+  return allowed ? undefined : "does not start with a comment that says what it is for and ends with @module";
+};
+
+const machinePath: FileRule = (file) => {
+  const path = MACHINE_PATH.exec(file.text)?.[1];
+  return path === undefined ? undefined : `names a path of one machine: ${path}`;
+};
+
+const leftover: FileRule = (file) => {
+  const found = isSource(file) ? LEFTOVER.exec(file.text)?.[0] : undefined;
+  return found === undefined ? undefined : `contains ${found}`;
+};
+
+const rules: FileRule[] = [length, barrel, moduleComment, machinePath, leftover];
+
+/** What breaks a rule, file by file. */
+export function checkFiles(files: SourceFile[]): Violation[] {
+  return files.flatMap((file) =>
+    rules.flatMap((rule) => {
+      const problem = rule(file);
+      return problem === undefined ? [] : [`${file.path}: ${problem}`];
+    })
+  );
+}

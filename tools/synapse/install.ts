@@ -1,0 +1,93 @@
+/**
+ * Installs Synapse, pinned, into the repository's ignored folder `.cache/`.
+ *
+ * @module
+ */
+
+import { ROOT, run } from "../process.ts";
+
+const CACHE = `${ROOT}.cache`;
+const REQUIREMENTS = `${ROOT}tools/synapse_requirements.txt`;
+
+/** A Python that can hold Synapse. */
+export interface Python {
+  /** How to call it. */
+  command: string;
+  /** What it says of its version. */
+  version: string;
+}
+
+/** The Python to install Synapse with: 3.10 or newer, with `venv` and `pip`; `undefined` if there is none. */
+export async function findPython(): Promise<Python | undefined> {
+  const probe = "import sys, venv, ensurepip; assert sys.version_info >= (3, 10); print(sys.version)";
+  for (const command of ["python3", "python"]) {
+    try {
+      const { code, output } = await run(command, ["-c", probe]);
+      if (code === 0) return { command, version: output.trim() };
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Makes sure that Synapse is installed.
+ *
+ * A stamp is written last, so that an installation that did not come to its end is done again, as is one of other versions.
+ * A file lock lets one process install while the others wait; the system drops it when its holder dies.
+ *
+ * @param print Takes the line that says why the first run takes longer.
+ * @returns The path of the Python that has Synapse.
+ */
+export async function installSynapse(print: (line: string) => void): Promise<string> {
+  const python = await findPython();
+  if (python === undefined) {
+    throw new Error(
+      "Cannot install Synapse: no Python 3.10 or newer with venv and pip; install python3 and python3-venv",
+    );
+  }
+  const requirements = await Deno.readTextFile(REQUIREMENTS);
+  const version = /^matrix-synapse==(\S+)$/m.exec(requirements)?.[1];
+  if (version === undefined) throw new Error(`Cannot install Synapse: ${REQUIREMENTS} does not pin it`);
+
+  const folder = `${CACHE}/synapse-${version}`;
+  const stamp = await digest(`${python.version}\n${requirements}`);
+  await Deno.mkdir(CACHE, { recursive: true });
+  using lock = await Deno.open(`${folder}.lock`, { create: true, write: true });
+  await lock.lock(true);
+  if (await readIfPresent(`${folder}/installed`) !== stamp) {
+    print(`installing Synapse ${version} (about a minute, once)`);
+    await removeIfPresent(folder);
+    await mustRun(python.command, ["-m", "venv", folder]);
+    await mustRun(`${folder}/bin/python`, ["-m", "pip", "install", "--quiet", "--requirement", REQUIREMENTS]);
+    await Deno.writeTextFile(`${folder}/installed`, stamp);
+  }
+  return `${folder}/bin/python`;
+}
+
+async function mustRun(command: string, args: string[]): Promise<void> {
+  const { code, output } = await run(command, args);
+  if (code !== 0) throw new Error(`Cannot install Synapse: ${command} ${args.join(" ")} failed:\n${output}`);
+}
+
+async function digest(text: string): Promise<string> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))).toHex();
+}
+
+async function readIfPresent(path: string): Promise<string | undefined> {
+  try {
+    return await Deno.readTextFile(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}
+
+async function removeIfPresent(folder: string): Promise<void> {
+  try {
+    await Deno.remove(folder, { recursive: true });
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+}

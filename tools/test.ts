@@ -1,0 +1,98 @@
+/**
+ * The gate: `deno task test` (everything), `test:unit`, `test:e2e` and `ok` (everything that is fast).
+ *
+ * Steps run in the order of their speed, all of them whatever the outcome; the last line is `N passed, N failed`, where a
+ * check counts as one and a test run as many as `deno test` counted. With `CI=true` nothing may be skipped.
+ *
+ * @module
+ */
+
+import denoJson from "../deno.json" with { type: "json" };
+import { checkStructure } from "./check_structure.ts";
+import { run } from "./process.ts";
+import { denoStep, runSteps, type Step, type StepResult, testResult } from "./step.ts";
+import { findPython, Synapse } from "./synapse.ts";
+
+const ci = Deno.env.get("CI") === "true";
+const temporary = Deno.env.get("TMPDIR") ?? "/tmp";
+
+/**
+ * What a test may do: read, see the environment, talk to itself over loopback, start another Deno, and write to the
+ * folder for temporary files.
+ */
+const permissions = [
+  "--no-prompt",
+  "--allow-read",
+  "--allow-env",
+  "--allow-net=127.0.0.1,localhost",
+  `--allow-run=${Deno.execPath()}`,
+  `--allow-write=${temporary}`,
+];
+
+function testStep(name: string, ...args: string[]): Step {
+  return {
+    name,
+    run: async () => testResult(await run("deno", ["test", ...permissions, ...args]), { mayIgnore: !ci }),
+  };
+}
+
+const structure: Step = {
+  name: "structure",
+  async run(): Promise<StepResult> {
+    const violations = await checkStructure();
+    return violations.length === 0
+      ? { passed: 1, failed: 0 }
+      : { passed: 0, failed: 1, output: violations.join("\n") };
+  },
+};
+
+const unit: Step = testStep(
+  "unit and in-process tests",
+  "--parallel",
+  "--shuffle",
+  "--ignore=tests/e2e",
+  "tests",
+);
+
+const synapse: Step = {
+  name: "tests against Synapse",
+  async run(): Promise<StepResult> {
+    if (await findPython() === undefined) {
+      const reason = "no Python 3.10 or newer with venv and pip was found, which Synapse needs";
+      return ci ? { passed: 0, failed: 1, output: reason } : { passed: 0, failed: 0, note: reason };
+    }
+    await using server = await Synapse.start();
+    const env = { GREENROOM_SYNAPSE_URL: server.baseUrl, GREENROOM_SYNAPSE_NAME: server.serverName };
+    return testResult(await run("deno", ["test", ...permissions, "tests/e2e"], env), { mayIgnore: !ci });
+  },
+};
+
+const fast: Step[] = [
+  denoStep("format", "fmt", "--check"),
+  denoStep("lint", "lint"),
+  structure,
+  denoStep("types", "check", ...(ci ? ["--frozen"] : []), "."),
+  denoStep("documentation", "doc", "--lint", ...Object.values(denoJson.exports)),
+  unit,
+  testStep("examples in documentation", "--doc", "--parallel", "mod.ts", "src", "README.md"),
+  denoStep("publish, dry run", "publish", "--dry-run", "--allow-dirty", "--quiet"),
+];
+
+const selections: Record<string, Step[]> = {
+  all: [...fast, synapse],
+  ok: fast,
+  unit: [unit],
+  e2e: [synapse],
+};
+
+if (import.meta.main) {
+  const name = Deno.args[0] ?? "all";
+  const steps = selections[name];
+  if (steps === undefined) {
+    console.error(`Cannot run "${name}": there are only ${Object.keys(selections).join(", ")}`);
+    Deno.exit(2);
+  }
+  const { passed, failed } = await runSteps(steps, console.log);
+  console.log(`\n${passed} passed, ${failed} failed`);
+  Deno.exit(failed === 0 ? 0 : 1);
+}
