@@ -10,7 +10,7 @@
 import { delay } from "@std/async/delay";
 import { randomSecret, synapseConfig, synapseLogConfig } from "./synapse/config.ts";
 import { installSynapse } from "./synapse/install.ts";
-import { type RegisteredUser, registerUser } from "./synapse/register_user.ts";
+import { registerUser, type SynapseServer } from "./synapse/register_user.ts";
 
 export { findPython } from "./synapse/install.ts";
 
@@ -45,22 +45,15 @@ const STOP_DEADLINE_MS = 10_000;
 const LOG_TAIL_LINES = 40;
 
 /** A running Synapse. */
-export class Synapse implements AsyncDisposable {
-  /** Its address, without a slash at the end. */
+export class Synapse implements SynapseServer, AsyncDisposable {
   readonly baseUrl: string;
-  /** The name in its user IDs. */
   readonly serverName: string;
-  /** The secret that {@linkcode registerUser} needs; see {@linkcode Synapse.prototype.registerUser}. */
   readonly sharedSecret: string;
   readonly #process: Deno.ChildProcess;
   readonly #folder: string;
   #ended = false;
 
-  private constructor(
-    process: Deno.ChildProcess,
-    folder: string,
-    server: { baseUrl: string; serverName: string; sharedSecret: string },
-  ) {
+  private constructor(process: Deno.ChildProcess, folder: string, server: SynapseServer) {
     this.#process = process;
     this.#folder = folder;
     this.baseUrl = server.baseUrl;
@@ -103,20 +96,6 @@ export class Synapse implements AsyncDisposable {
       throw error;
     }
     return synapse;
-  }
-
-  /**
-   * Registers a user and logs it in.
-   *
-   * @param options.admin Whether the user may use Synapse's own administration API; not by default.
-   */
-  registerUser(
-    localpart: string,
-    password: string,
-    options: { admin?: boolean } = {},
-  ): Promise<RegisteredUser> {
-    const { admin = false } = options;
-    return registerUser(this.baseUrl, this.sharedSecret, { localpart, password, admin });
   }
 
   /** The last lines that Synapse wrote to its log. */
@@ -169,7 +148,11 @@ if (import.meta.main) {
   await using synapse = await Synapse.start();
   const stopped = Promise.withResolvers<void>();
   for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, stopped.resolve);
-  const { userId, accessToken } = await synapse.registerUser("admin", "admin", { admin: true });
+  const { userId, accessToken } = await registerUser(synapse, {
+    localpart: "admin",
+    password: "admin",
+    admin: true,
+  });
   console.log(
     `Synapse at ${synapse.baseUrl}, user ${userId}, password admin, token ${accessToken}; stop it with Ctrl-C`,
   );

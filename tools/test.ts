@@ -62,7 +62,11 @@ const synapse: Step = {
       return ci ? { passed: 0, failed: 1, output: reason } : { passed: 0, failed: 0, note: reason };
     }
     await using server = await Synapse.start();
-    const env = { GREENROOM_SYNAPSE_URL: server.baseUrl, GREENROOM_SYNAPSE_NAME: server.serverName };
+    const env = {
+      GREENROOM_SYNAPSE_URL: server.baseUrl,
+      GREENROOM_SYNAPSE_NAME: server.serverName,
+      GREENROOM_SYNAPSE_SECRET: server.sharedSecret,
+    };
     return testResult(await run("deno", ["test", ...permissions, "tests/e2e"], env), { mayIgnore: !ci });
   },
 };

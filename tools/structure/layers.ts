@@ -45,7 +45,7 @@ export function checkLayers(edges: ImportEdge[], paths: string[]): Violation[] {
 }
 
 const kernel = /^src\/actors\/(actor|mailbox|port|spawn|supervisor)\.ts$/;
-const kernelMayImport = /^src\/(actors\/\w+|errors\/(actor|matrix|value)_error|clock|log)\.ts$/;
+const kernelMayImport = /^src\/(actors\/\w+|errors\/(actor|matrix|value)_error|types\/json|clock|log)\.ts$/;
 
 /** What the kernel of the actors, or a file of `src/actors/` that it reaches, imports of Matrix. */
 export function checkKernel(edges: ImportEdge[]): Violation[] {

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { createHash } from "node:crypto";
 import { ROOT, run } from "../process.ts";
 
 const CACHE = `${ROOT}.cache`;
@@ -52,10 +53,11 @@ export async function installSynapse(print: (line: string) => void): Promise<str
   if (version === undefined) throw new Error(`Cannot install Synapse: ${REQUIREMENTS} does not pin it`);
 
   const folder = `${CACHE}/synapse-${version}`;
-  const stamp = await digest(`${python.version}\n${requirements}`);
+  const stamp = createHash("sha256").update(`${python.version}\n${requirements}`).digest("hex");
   await Deno.mkdir(CACHE, { recursive: true });
   using lock = await Deno.open(`${folder}.lock`, { create: true, write: true });
-  await lock.lock(true);
+  const exclusive = true;
+  await lock.lock(exclusive);
   if (await readIfPresent(`${folder}/installed`) !== stamp) {
     print(`installing Synapse ${version} (about a minute, once)`);
     await removeIfPresent(folder);
@@ -69,10 +71,6 @@ export async function installSynapse(print: (line: string) => void): Promise<str
 async function mustRun(command: string, args: string[]): Promise<void> {
   const { code, output } = await run(command, args);
   if (code !== 0) throw new Error(`Cannot install Synapse: ${command} ${args.join(" ")} failed:\n${output}`);
-}
-
-async function digest(text: string): Promise<string> {
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))).toHex();
 }
 
 async function readIfPresent(path: string): Promise<string | undefined> {

@@ -5,6 +5,18 @@
  * @module
  */
 
+import { createHmac } from "node:crypto";
+
+/** A Synapse on which users can be registered. */
+export interface SynapseServer {
+  /** Its address, without a slash at the end. */
+  readonly baseUrl: string;
+  /** The name in its user IDs. */
+  readonly serverName: string;
+  /** What it takes to register users, administrators too. */
+  readonly sharedSecret: string;
+}
+
 /** A user that has logged in. */
 export interface RegisteredUser {
   /** The whole user ID. */
@@ -21,20 +33,24 @@ export interface Registration {
   localpart: string;
   /** The password. */
   password: string;
-  /** Whether the user may use Synapse's own administration API. */
-  admin: boolean;
+  /**
+   * Whether the user may use Synapse's own administration API.
+   *
+   * @default {false}
+   */
+  admin?: boolean;
 }
 
-/** Registers a user, however registration is restricted. */
+/** Registers a user and logs it in, however registration is restricted. */
 export async function registerUser(
-  baseUrl: string,
-  sharedSecret: string,
-  { localpart, password, admin }: Registration,
+  server: SynapseServer,
+  registration: Registration,
 ): Promise<RegisteredUser> {
-  const url = `${baseUrl}/_synapse/admin/v1/register`;
+  const { localpart, password, admin = false } = registration;
+  const url = `${server.baseUrl}/_synapse/admin/v1/register`;
   const { nonce } = await answer<{ nonce: string }>(await fetch(url));
   const fields = [nonce, localpart, password, admin ? "admin" : "notadmin"];
-  const mac = await hmacSha1(sharedSecret, fields.join("\0"));
+  const mac = createHmac("sha1", server.sharedSecret).update(fields.join("\0")).digest("hex");
   const response = await fetch(url, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -49,11 +65,4 @@ export async function registerUser(
 async function answer<T>(response: Response): Promise<T> {
   if (response.ok) return await response.json();
   throw new Error(`Cannot register a user: the server said ${response.status} ${await response.text()}`);
-}
-
-async function hmacSha1(secret: string, text: string): Promise<string> {
-  const encoder = new TextEncoder();
-  const algorithm = { name: "HMAC", hash: "SHA-1" };
-  const key = await crypto.subtle.importKey("raw", encoder.encode(secret), algorithm, false, ["sign"]);
-  return new Uint8Array(await crypto.subtle.sign("HMAC", key, encoder.encode(text))).toHex();
 }

@@ -1,0 +1,75 @@
+/**
+ * The Synapse that end-to-end tests run against: the one that `deno task test` has started, or else one for each test file.
+ *
+ * @module
+ */
+
+import { findPython, Synapse } from "../../../tools/synapse.ts";
+import {
+  type RegisteredUser,
+  registerUser,
+  type SynapseServer,
+} from "../../../tools/synapse/register_user.ts";
+
+export type { SynapseServer };
+
+/** A user that belongs to one test. */
+export interface TestUser extends RegisteredUser {
+  /** The part of the user ID before the colon. */
+  localpart: string;
+  /** The password. */
+  password: string;
+}
+
+const given = serverFromEnvironment();
+const mustRun = Deno.env.get("CI") === "true";
+const missing = given === undefined && !mustRun && await findPython() === undefined;
+
+let server: SynapseServer | undefined = given;
+
+if (missing) {
+  console.log("Skipping the tests against Synapse: no Python 3.10 or newer with venv and pip was found");
+} else if (given === undefined) {
+  let own: Synapse;
+  Deno.test.beforeAll(async () => {
+    own = await Synapse.start();
+    server = own;
+  });
+  Deno.test.afterAll(() => own.stop());
+}
+
+/** Defines a test against Synapse. It is skipped where Synapse can't be installed, but never with `CI=true`. */
+export function synapseTest(name: string, test: (server: SynapseServer) => Promise<void>): void {
+  Deno.test({
+    name,
+    ignore: missing,
+    async fn() {
+      if (server === undefined) throw new Error("Cannot run the test: Synapse has not been started");
+      await test(server);
+    },
+  });
+}
+
+/**
+ * Registers a user whom no other test knows.
+ *
+ * @param name The start of the localpart.
+ */
+export async function newUser(
+  server: SynapseServer,
+  name: string,
+  options: { admin?: boolean } = {},
+): Promise<TestUser> {
+  const localpart = `${name}-${crypto.randomUUID().slice(0, 8)}`;
+  const password = crypto.randomUUID();
+  const user = await registerUser(server, { localpart, password, ...options });
+  return { ...user, localpart, password };
+}
+
+function serverFromEnvironment(): SynapseServer | undefined {
+  const [baseUrl, serverName, sharedSecret] = ["URL", "NAME", "SECRET"].map((name) =>
+    Deno.env.get(`GREENROOM_SYNAPSE_${name}`)
+  );
+  if (baseUrl === undefined || serverName === undefined || sharedSecret === undefined) return undefined;
+  return { baseUrl, serverName, sharedSecret };
+}

@@ -1,0 +1,80 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { run } from "../../tools/process.ts";
+import { commandResult, runSteps, testResult } from "../../tools/step.ts";
+import { ignoredTests, parseTestSummary } from "../../tools/test_summary.ts";
+
+const ignoredRun = "a test ... ignored (0ms)\n\nok | 2 passed | 0 failed | 1 ignored (7ms)\n";
+
+Deno.test("parseTestSummary() reads counts with and without steps and skipped tests", () => {
+  assertEquals(parseTestSummary("ok | 12 passed | 0 failed (5ms)\n"), { passed: 12, failed: 0, ignored: 0 });
+  assertEquals(
+    parseTestSummary(
+      "x\n\nFAILED | 1 passed (1 step) | 3 failed (2 steps) | 4 ignored | 5 filtered out (1m2s)\n",
+    ),
+    { passed: 1, failed: 3, ignored: 4 },
+  );
+});
+
+Deno.test("parseTestSummary() takes the last summary, as a test may print one", () => {
+  const output = "ok | 99 passed | 0 failed (5ms)\nFAILED | 1 passed | 1 failed (5ms)\nerror: Test failed\n";
+  assertEquals(parseTestSummary(output), { passed: 1, failed: 1, ignored: 0 });
+});
+
+Deno.test("parseTestSummary() finds none in a run that did not get to its tests", () => {
+  assertEquals(parseTestSummary("error: Module not found\n"), undefined);
+});
+
+Deno.test("ignoredTests() names the tests that were not run", () => {
+  assertEquals(ignoredTests(ignoredRun), ["a test"]);
+});
+
+Deno.test("parseTestSummary() understands this Deno's own report", async () => {
+  const { output } = await run("deno", ["test", "tests/tools/support/outcomes.ts"]);
+  assertEquals(parseTestSummary(output), { passed: 2, failed: 1, ignored: 1 });
+  assertEquals(ignoredTests(output), ["is skipped"]);
+});
+
+Deno.test("testResult() counts every test", () => {
+  const result = testResult({ code: 1, output: "FAILED | 5 passed | 2 failed (1s)\n" }, { mayIgnore: false });
+  assertEquals([result.passed, result.failed], [5, 2]);
+});
+
+Deno.test("testResult() counts a skipped test as a failure and names it, unless skipping is allowed", () => {
+  const strict = testResult({ code: 0, output: ignoredRun }, { mayIgnore: false });
+  assertEquals([strict.passed, strict.failed], [2, 1]);
+  assertMatch(strict.output ?? "", /every test must run:\na test$/);
+  const lenient = testResult({ code: 0, output: ignoredRun }, { mayIgnore: true });
+  assertEquals([lenient.passed, lenient.failed, lenient.note], [2, 0, "2 passed, 1 skipped"]);
+});
+
+Deno.test("testResult() counts a run that broke down, and one without tests, as a failure", () => {
+  const lenient = { mayIgnore: true };
+  assertEquals(testResult({ code: 1, output: "error: Type checking failed.\n" }, lenient).failed, 1);
+  assertEquals(testResult({ code: 0, output: "" }, lenient).failed, 1);
+  assertEquals(testResult({ code: 0, output: "ok | 0 passed | 0 failed (1ms)\n" }, lenient).failed, 1);
+  assertEquals(testResult({ code: 1, output: "ok | 3 passed | 0 failed (1ms)\n" }, lenient).failed, 1);
+});
+
+Deno.test("runSteps() runs all steps, shows a line for each and what failed, and sums up", async () => {
+  const lines: string[] = [];
+  const sum = await runSteps([
+    { name: "good", run: () => Promise.resolve({ passed: 7, failed: 0, note: "7 passed", output: "quiet" }) },
+    { name: "bad", run: () => Promise.resolve(commandResult({ code: 3, output: "what is wrong\n" })) },
+    { name: "broken", run: () => Promise.reject(new Error("out of order")) },
+    { name: "absent", run: () => Promise.resolve({ passed: 0, failed: 0, note: "no Python" }) },
+  ], (line) => lines.push(line.replace(/\d+\.\d s/, "0.0 s")));
+  assertEquals(sum, { passed: 7, failed: 2 });
+  assertMatch(lines[0] ?? "", /^ok +good +0\.0 s +7 passed$/);
+  assertMatch(lines[1] ?? "", /^FAIL +bad +0\.0 s$/);
+  assertEquals(lines[2], "what is wrong\n");
+  assertMatch(lines[3] ?? "", /^FAIL +broken +0\.0 s$/);
+  assertMatch(lines[4] ?? "", /^Error: out of order/);
+  assertMatch(lines[5] ?? "", /^skip +absent +0\.0 s +no Python$/);
+});
+
+Deno.test("run() gives the exit code and everything printed", async () => {
+  const script = `console.log("out", Deno.env.get("GREETING")); console.error("err"); Deno.exit(4)`;
+  const { code, output } = await run("deno", ["eval", script], { GREETING: "hello" });
+  assertEquals(code, 4);
+  assertEquals(output.trim().split("\n").toSorted(), ["err", "out hello"]);
+});

@@ -1,0 +1,160 @@
+import { assertEquals } from "@std/assert";
+import { findCycles } from "../../tools/structure/cycles.ts";
+import { checkFiles } from "../../tools/structure/files.ts";
+import { importGraph } from "../../tools/structure/import_graph.ts";
+import { checkKernel, checkLayers } from "../../tools/structure/layers.ts";
+import type { ImportEdge } from "../../tools/structure/types.ts";
+
+/** `a -> b` is an import, `a ~> b` one of types only. */
+function edges(...imports: string[]): ImportEdge[] {
+  return imports.map((line) => {
+    const [from = "", arrow, to = ""] = line.split(" ");
+    return { from, to, typeOnly: arrow === "~>" };
+  });
+}
+
+function layerViolations(...imports: string[]): string[] {
+  const all = edges(...imports);
+  return checkLayers(all, all.map(({ from }) => from));
+}
+
+Deno.test("findCycles() finds nothing where imports only go down", () => {
+  assertEquals(findCycles(edges("a -> b", "a -> c", "b -> c", "c -> d")), []);
+});
+
+Deno.test("findCycles() names each cycle once, with a shortest way round, and counts type imports", () => {
+  assertEquals(findCycles(edges("a -> b", "b ~> c", "c -> a", "b -> a", "d -> a", "x -> x")), [
+    "a: imports itself: a -> b -> a",
+    "c: imports itself: c -> a -> b -> c",
+    "x: imports itself: x -> x",
+  ]);
+});
+
+Deno.test("checkLayers() accepts imports that go down", () => {
+  assertEquals(
+    layerViolations(
+      "mod.ts -> src/client.ts",
+      "src/client.ts -> src/actors/syncer.ts",
+      "src/actors/syncer.ts -> src/api/sync.ts",
+      "src/actors/syncer.ts -> src/actors/spawn.ts",
+      "src/api/sync.ts -> src/types/ids.ts",
+      "src/crypto/decrypt.ts ~> src/store/crypto_store.ts",
+      "src/testing/homeserver.ts -> src/clock.ts",
+      "src/types/ids.ts -> src/errors/value_error.ts",
+      "src/clock.ts -> third_party/jsr/std-async/delay.ts",
+    ),
+    [],
+  );
+});
+
+Deno.test("checkLayers() refuses imports that go up, sideways, or out of the product", () => {
+  for (
+    const line of [
+      "src/client.ts -> mod.ts",
+      "src/api/sync.ts -> src/actors/syncer.ts",
+      "src/api/sync.ts ~> src/store/kv_store.ts",
+      "src/store/kv_store.ts -> src/api/sync.ts",
+      "src/crypto/decrypt.ts -> src/store/crypto_store.ts",
+      "src/crypto/decrypt.ts ~> src/api/keys.ts",
+      "src/types/ids.ts -> src/api/path.ts",
+      "src/clock.ts -> src/client.ts",
+      "src/testing/homeserver.ts -> src/api/sync.ts",
+      "src/client.ts -> src/testing/homeserver.ts",
+      "src/api/sync.ts -> tests/support/fake.ts",
+    ]
+  ) assertEquals(layerViolations(line).length, 1, line);
+});
+
+Deno.test("checkLayers() refuses a file that is in no layer", () => {
+  assertEquals(checkLayers([], ["src/utils/strings.ts", "src/api/path.ts"]).length, 1);
+});
+
+Deno.test("checkKernel() refuses Matrix in the kernel and in whatever the kernel imports", () => {
+  const clean = [
+    "src/actors/spawn.ts -> src/actors/later.ts",
+    "src/actors/later.ts -> src/errors/actor_error.ts",
+  ];
+  const outside = "src/actors/syncer.ts -> src/api/sync.ts";
+  assertEquals(checkKernel(edges(...clean, outside)), []);
+  assertEquals(checkKernel(edges("src/actors/spawn.ts ~> src/types/ids.ts")).length, 1);
+  assertEquals(
+    checkKernel(edges(...clean, "src/actors/later.ts -> src/actors/syncer.ts", outside)).length,
+    1,
+  );
+});
+
+Deno.test("importGraph() sees imports between files of the repository and leaves out all others", async () => {
+  const graph = await importGraph(["tools/structure/cycles.ts", "tools/step.ts"]);
+  const from = (path: string) => graph.filter((edge) => edge.from === path);
+  assertEquals(
+    from("tools/structure/cycles.ts"),
+    edges("tools/structure/cycles.ts ~> tools/structure/types.ts"),
+  );
+  assertEquals(
+    from("tools/step.ts"),
+    edges("tools/step.ts -> tools/process.ts", "tools/step.ts -> tools/test_summary.ts"),
+  );
+});
+
+const head = "/**\n * What it is for.\n *\n * @module\n */\n";
+const long = "x;\n".repeat(300);
+
+const fileCases: { name: string; refused: [string, string][]; accepted: [string, string][] }[] = [
+  {
+    name: "files over 300 lines without a reason",
+    refused: [["tools/a.ts", long + "x;\n"], ["src/a.ts", head + long]],
+    accepted: [
+      ["tools/a.ts", long],
+      ["src/a.ts", head.replace("@module", "Over 300 lines because it is a table.\n *\n * @module") + long],
+      ["README.md", long + long],
+      ["third_party/a.ts", long + long],
+    ],
+  },
+  {
+    name: "barrels",
+    refused: [
+      ["tools/a.ts", `export * from "./b.ts";\nexport { c } from "./c.ts";\n`],
+      ["src/a.ts", `${head}export type {\n  B,\n} from "./b.ts";\nexport * as c from "./c.ts";\n`],
+    ],
+    accepted: [
+      ["mod.ts", `${head}export * from "./b.ts";\nexport * from "./c.ts";\n`],
+      ["tools/a.ts", `export * from "./b.ts";\nexport const from = { c };\n`],
+    ],
+  },
+  {
+    name: "files of the product without a module comment",
+    refused: [
+      ["src/a.ts", "export const a = 1;\n"],
+      ["src/a.ts", "/** What it is for. */\nexport const a = 1;\n"],
+      ["mod.ts", `import "./a.ts";\n${head}`],
+    ],
+    accepted: [["src/a.ts", head], ["tests/a_test.ts", "x;\n"]],
+  },
+  {
+    name: "paths of one machine",
+    refused: ["work", "root", "farm"].map((folder) => ["README.md", `See (/${folder}/notes.txt)\n`]),
+    accepted: [["README.md", "https://example.org/work/ and ./work/x and homework/root/\n"]],
+  },
+  {
+    name: "left-overs",
+    refused: [
+      "// TO" + "DO: more",
+      "// FIX" + "ME",
+      "Deno.test.on" + "ly(f)",
+      "Deno.test.ign" + "ore(f)",
+      "ignore: tr" + "ue",
+    ]
+      .map((line) => ["tests/a_test.ts", line]),
+    accepted: [["tests/a_test.ts", "Deno.test({ fn, ignore: missing })"]],
+  },
+];
+
+for (const { name, refused, accepted } of fileCases) {
+  Deno.test(`checkFiles() refuses ${name}`, () => {
+    for (const [path, text] of refused) {
+      const violations = checkFiles([{ path, text }]);
+      assertEquals(violations.map((line) => line.split(":")[0]), [path], text);
+    }
+    for (const [path, text] of accepted) assertEquals(checkFiles([{ path, text }]), [], text);
+  });
+}
