@@ -5,6 +5,7 @@
  */
 
 import { ValueError } from "../errors/value_error.ts";
+import { checkIdentifier } from "./identifier.ts";
 
 /**
  * The parameters that a path template names: `"/rooms/{roomId}/join"` takes `{ roomId: string }`. A parameter that may be
@@ -25,8 +26,9 @@ const PARAMETER = /\{([^{}?]+)(\??)\}/g;
  *
  * Every parameter becomes exactly one segment of the path: it is percent-encoded, and what can't be carried is refused:
  * the empty string (but for `{name?}`), and `.` and `..`, which every URL parser folds away, however they are encoded.
+ * A parameter that is named after a kind of identifier, like `{roomId}`, must look like one.
  *
- * @throws {ValueError} If a parameter is missing, empty, `.` or `..`, or no well-formed text.
+ * @throws {ValueError} If a parameter is missing, empty, `.` or `..`, no well-formed text, or no identifier of its kind.
  */
 export function fillPath(template: string, params: Readonly<Record<string, unknown>>): string {
   return template.replace(PARAMETER, (_, name: string, optional: string) => {
@@ -45,6 +47,7 @@ export function fillPath(template: string, params: Readonly<Record<string, unkno
     if (!value.isWellFormed()) {
       throw new ValueError(`Cannot build the path ${template}: ${name} holds half of a surrogate pair`);
     }
+    checkIdentifier(name, value);
     return encodeURIComponent(value);
   });
 }

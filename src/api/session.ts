@@ -6,7 +6,8 @@
 
 import { ServiceResponseError } from "../errors/service_response_error.ts";
 import { ValueError } from "../errors/value_error.ts";
-import type { DeviceID, UserID } from "../types/ids.ts";
+import type { DeviceID, RoomID, UserID } from "../types/ids.ts";
+import type { RoomMemberContent } from "../types/member_content.ts";
 import { endpoint } from "./endpoint.ts";
 import type { HTTPAPI } from "./http_api.ts";
 import type { RequestOptions } from "./request_options.ts";
@@ -46,6 +47,20 @@ const versions = endpoint(
   shape<VersionsResult>({ versions: "array", unstable_features: "object?" }),
 );
 
+/**
+ * Completes the content of a member event that is about to be sent, with a display name and an avatar for example.
+ *
+ * @param roomId The room it goes to.
+ * @param userId The user it is about.
+ * @param content The content so far.
+ * @returns The content to send; nothing to send it as it is.
+ */
+export type FillMemberEventCallback = (
+  roomId: RoomID,
+  userId: UserID,
+  content: RoomMemberContent,
+) => RoomMemberContent | undefined | Promise<RoomMemberContent | undefined>;
+
 /** The state that the operations of one client share: who acts, and what the homeserver can do. */
 export class Session {
   /** The transport. */
@@ -54,8 +69,11 @@ export class Session {
   mxid: UserID | "";
   /** The device that the access token belongs to; undefined until it is known. */
   deviceId: DeviceID | undefined;
-  #versions: Promise<VersionsResult> | undefined;
-  #whoami: Promise<WhoamiResult> | undefined;
+  /** What `fillMemberEvent()` calls first. Default: none. */
+  fillMemberEventCallback: FillMemberEventCallback | undefined;
+  #versions: VersionsResult | undefined;
+  /** Counts the resets, so that an answer from before one is not remembered after it. */
+  #epoch = 0;
 
   /**
    * @param http The transport.
@@ -74,54 +92,61 @@ export class Session {
   }
 
   /**
-   * The acting user: as given, else as the server says, which is asked once.
+   * The acting user: the one the request is to act as, else as given, else as the server says, which is remembered.
    *
+   * @param options The options of the request that the user ID is needed for.
    * @throws {ServiceResponseError} If the server names no user.
    */
-  async userId(): Promise<UserID> {
+  async userId(options: RequestOptions = {}): Promise<UserID> {
+    if (options.asUserId !== undefined) return options.asUserId;
     if (this.mxid !== "") return this.mxid;
-    this.#whoami ??= this.whoami().finally(() => this.#whoami = undefined);
-    const { user_id, device_id } = await this.#whoami;
+    const epoch = this.#epoch;
+    const { user_id, device_id } = await this.whoami(options);
     if (!isUserId(user_id)) {
       throw new ServiceResponseError("Cannot use the answer to whoami: it names no user ID");
     }
-    this.mxid = user_id;
-    this.deviceId ??= device_id;
-    return this.mxid;
+    if (epoch === this.#epoch) {
+      this.mxid = user_id;
+      this.deviceId ??= device_id;
+    }
+    return user_id;
   }
 
   /** What the homeserver supports, asked anew and remembered. */
   async versions(options?: RequestOptions): Promise<VersionsResult> {
-    const answer = this.http.call(versions, { path: {} }, options);
-    const found = await answer;
-    this.#versions = answer;
+    const epoch = this.#epoch;
+    const found = await this.http.call(versions, { path: {} }, options);
+    if (epoch === this.#epoch) this.#versions = found;
     return found;
   }
 
-  /** Whether the homeserver supports a version of the specification, like `v1.11`, or a later one; asked once. */
-  async supports(version: string, unstableFeature?: string): Promise<boolean> {
-    this.#versions ??= this.versions().catch((error) => {
-      this.#versions = undefined;
-      throw error;
-    });
-    const found = await this.#versions;
+  /**
+   * Whether the homeserver supports a version of the specification, or a later one. Its answer is remembered.
+   *
+   * @param version The version, like `v1.11`.
+   * @param unstableFeature The experimental feature that was the same before.
+   * @param options The options of the request that this decides about.
+   */
+  async supports(version: string, unstableFeature?: string, options?: RequestOptions): Promise<boolean> {
+    const found = this.#versions ?? await this.versions(options);
     return atLeast(found.versions, version) ||
       (unstableFeature !== undefined && found.unstable_features?.[unstableFeature] === true);
   }
 
   /** Forgets what belongs to another homeserver or user. */
   reset(): void {
+    this.#epoch++;
     this.#versions = undefined;
-    this.#whoami = undefined;
   }
 
   /**
    * The server name of the acting user, for aliases.
    *
+   * @param options The options of the request that it is needed for.
    * @throws {ValueError} If the acting user is unknown and there is no token to ask with.
    */
-  async serverName(): Promise<string> {
-    const mxid = await this.userId();
+  async serverName(options?: RequestOptions): Promise<string> {
+    const mxid = await this.userId(options);
     const name = mxid.slice(mxid.indexOf(":") + 1);
     if (name === "") {
       throw new ValueError(`Cannot tell the server name of "${mxid}": it has none; set the mxid`);
