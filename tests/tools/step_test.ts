@@ -47,6 +47,13 @@ Deno.test("testResult() counts a skipped test as a failure and names it, unless 
   assertEquals([lenient.passed, lenient.failed, lenient.note], [2, 0, "2 passed, 1 skipped"]);
 });
 
+Deno.test("testResult() shows what failed without the tests that passed", () => {
+  const output =
+    "Check tests/a_test.ts\na ... ok (1ms)\nb ... FAILED (1ms)\nFAILED | 1 passed | 1 failed (1s)\n";
+  const result = testResult({ code: 1, output }, { mayIgnore: true });
+  assertEquals(result.output, "b ... FAILED (1ms)\nFAILED | 1 passed | 1 failed (1s)\n");
+});
+
 Deno.test("testResult() counts a run that broke down, and one without tests, as a failure", () => {
   const lenient = { mayIgnore: true };
   assertEquals(testResult({ code: 1, output: "error: Type checking failed.\n" }, lenient).failed, 1);
