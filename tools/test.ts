@@ -79,6 +79,7 @@ const fast: Step[] = [
   denoStep("documentation", "doc", "--lint", ...Object.values(denoJson.exports)),
   unit,
   testStep("examples in documentation", "--doc", "--parallel", "mod.ts", "src", "README.md"),
+  denoStep("demo", "task", "--quiet", "demo"),
   denoStep("publish, dry run", "publish", "--dry-run", "--allow-dirty", "--quiet"),
 ];
 
