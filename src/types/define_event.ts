@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { ValueError } from "../errors/value_error.ts";
+import type { ContentIssue, ContentSchema, ContentSchemaResult } from "./content_schema.ts";
 import type { EventClass, EventTypeRef } from "./event_type.ts";
 import { isJsonObject, type JsonObject } from "./json.ts";
 
@@ -16,7 +16,7 @@ export interface EventDefinition<
   Content extends object = JsonObject,
 > extends EventTypeRef<Type, Class> {
   /** What checks contents; `undefined` lets every object pass. */
-  readonly schema: StandardSchemaV1<unknown, Content> | undefined;
+  readonly schema: ContentSchema<Content> | undefined;
 }
 
 /** The classes that an application can define events of. */
@@ -38,7 +38,7 @@ export interface DefineEventOptions<
    *
    * @default {undefined} Every object passes.
    */
-  schema?: StandardSchemaV1<unknown, Content>;
+  schema?: ContentSchema<Content>;
 }
 
 /**
@@ -91,7 +91,10 @@ export function validateContent<Content extends object>(
 }
 
 /** The content that a schema accepted. */
-function acceptedContent<Content>(type: string, result: StandardSchemaV1.Result<Content>): Content {
+function acceptedContent<Content extends object>(
+  type: string,
+  result: ContentSchemaResult<Content>,
+): Content {
   if (result.issues === undefined) return result.value;
   const members = result.issues.map(memberAtFault).join(", ");
   throw new ValueError(
@@ -101,7 +104,7 @@ function acceptedContent<Content>(type: string, result: StandardSchemaV1.Result<
 }
 
 /** The path to the member that an issue is about, such as `options.0.text`. */
-function memberAtFault(issue: StandardSchemaV1.Issue): string {
+function memberAtFault(issue: ContentIssue): string {
   const path = issue.path ?? [];
   if (path.length === 0) return "the whole";
   return path.map((segment) => String(typeof segment === "object" ? segment.key : segment)).join(".");
