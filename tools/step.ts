@@ -34,7 +34,12 @@ export function denoStep(name: string, ...args: string[]): Step {
 
 /** Counts a program that ended as one check. */
 export function commandResult({ code, output }: ProcessResult): StepResult {
-  return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1, output };
+  return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1, output: withoutProgress(output) };
+}
+
+/** What Deno printed, but for the lines that only say how far it has come. */
+function withoutProgress(output: string): string {
+  return output.replaceAll(/^(?:(?:Check|Download|Initialize) .*|.* \.\.\. ok \(.*\))\n/gm, "");
 }
 
 /**
@@ -45,7 +50,7 @@ export function commandResult({ code, output }: ProcessResult): StepResult {
 export function testResult({ code, output }: ProcessResult, options: { mayIgnore: boolean }): StepResult {
   const counts = parseTestSummary(output) ?? { passed: 0, failed: 0, ignored: 0 };
   const { passed, ignored } = counts;
-  const shown = output.replaceAll(/^(?:(?:Check|Download|Initialize) .*|.* \.\.\. ok \(.*\))\n/gm, "");
+  const shown = withoutProgress(output);
   const refused = options.mayIgnore ? 0 : ignored;
   const brokeDown = (code !== 0 && counts.failed === 0) || passed + counts.failed + ignored === 0 ? 1 : 0;
   const skipped = ignored === 0 ? "" : `, ${ignored} skipped`;
