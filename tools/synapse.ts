@@ -12,8 +12,6 @@ import { randomSecret, synapseConfig, synapseLogConfig } from "./synapse/config.
 import { installSynapse } from "./synapse/install.ts";
 import { registerUser, type SynapseServer } from "./synapse/register_user.ts";
 
-export { findPython } from "./synapse/install.ts";
-
 /** How a Synapse for tests is started. */
 export interface SynapseOptions {
   /**

@@ -10,6 +10,10 @@ import { ROOT, run } from "../process.ts";
 const CACHE = `${ROOT}.cache`;
 const REQUIREMENTS = `${ROOT}tools/synapse_requirements.txt`;
 
+/** Why Synapse can't be installed where {@linkcode findPython} finds nothing, and what to do. */
+export const NO_PYTHON =
+  "no Python 3.10 or newer with venv and pip was found; install python3 and python3-venv";
+
 /** A Python that can hold Synapse. */
 export interface Python {
   /** How to call it. */
@@ -44,9 +48,7 @@ export async function findPython(): Promise<Python | undefined> {
 export async function installSynapse(print: (line: string) => void): Promise<string> {
   const python = await findPython();
   if (python === undefined) {
-    throw new Error(
-      "Cannot install Synapse: no Python 3.10 or newer with venv and pip; install python3 and python3-venv",
-    );
+    throw new Error(`Cannot install Synapse: ${NO_PYTHON}`);
   }
   const requirements = await Deno.readTextFile(REQUIREMENTS);
   const version = /^matrix-synapse==(\S+)$/m.exec(requirements)?.[1];

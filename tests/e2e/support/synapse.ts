@@ -4,7 +4,8 @@
  * @module
  */
 
-import { findPython, Synapse } from "../../../tools/synapse.ts";
+import { Synapse } from "../../../tools/synapse.ts";
+import { findPython, NO_PYTHON } from "../../../tools/synapse/install.ts";
 import {
   type RegisteredUser,
   registerUser,
@@ -28,14 +29,14 @@ const missing = given === undefined && !mustRun && await findPython() === undefi
 let server: SynapseServer | undefined = given;
 
 if (missing) {
-  console.log("Skipping the tests against Synapse: no Python 3.10 or newer with venv and pip was found");
+  console.log(`Skipping the tests against Synapse: ${NO_PYTHON}`);
 } else if (given === undefined) {
-  let own: Synapse;
+  let own: Synapse | undefined;
   Deno.test.beforeAll(async () => {
     own = await Synapse.start();
     server = own;
   });
-  Deno.test.afterAll(() => own.stop());
+  Deno.test.afterAll(() => own?.stop());
 }
 
 /** Defines a test against Synapse. It is skipped where Synapse can't be installed, but never with `CI=true`. */
