@@ -1,0 +1,210 @@
+/**
+ * The in-process homeserver.
+ *
+ * @module
+ */
+
+import { systemClock } from "../clock.ts";
+import type { DeviceID, RoomID, UserID } from "../types/ids.ts";
+import { Faults } from "./faults.ts";
+import type { HomeserverOptions } from "./homeserver_options.ts";
+import { ConnectionDropped, injectFault } from "./http/inject_fault.ts";
+import { localFetch } from "./http/local_fetch.ts";
+import type { RawRequest } from "./http/request.ts";
+import { Router } from "./http/router.ts";
+import { serve } from "./http/serve.ts";
+import { randomIds } from "./ids.ts";
+import { ACCESS_TOKEN_LIFETIME } from "./model/sessions.ts";
+import { DEFAULT_ROOM_VERSION } from "./model/room_version.ts";
+import { ServerState } from "./model/server_state.ts";
+import { LoggedRequest, RequestLog } from "./request_log.ts";
+import { RoomView } from "./room_view.ts";
+import { ALL_ROUTES } from "./routes/all_routes.ts";
+
+/** A user made by {@link Homeserver.createUser}, logged in. */
+export interface TestUser {
+  /** The user ID. */
+  readonly userId: UserID;
+  /** The device of the access token. */
+  readonly deviceId: DeviceID;
+  /** An access token. */
+  readonly accessToken: string;
+  /** The password. */
+  readonly password: string;
+}
+
+/** Options of {@link Homeserver.createUser}. */
+export interface CreateUserOptions {
+  /** The password. Defaults to `password of <localpart>`. */
+  readonly password?: string;
+  /** The display name. Defaults to the localpart, as on Synapse. */
+  readonly displayname?: string;
+  /** The ID of the device. Defaults to a new one. */
+  readonly deviceId?: DeviceID;
+}
+
+const router = new Router(ALL_ROUTES);
+
+/**
+ * A Matrix homeserver inside this process, for tests: no network, no permission, no state outside of it.
+ *
+ * Hand {@link Homeserver.fetch} to a client, or call {@link Homeserver.listen} for one that can't be given a `fetch`.
+ *
+ * @example
+ * ```ts
+ * import { Homeserver } from "@greenroom/matrix/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * await using homeserver = new Homeserver();
+ * const alice = homeserver.createUser("alice");
+ * const response = await homeserver.fetch(`${homeserver.baseUrl}/_matrix/client/v3/account/whoami`, {
+ *   headers: { authorization: `Bearer ${alice.accessToken}` },
+ * });
+ * assertEquals((await response.json()).user_id, "@alice:localhost");
+ * ```
+ */
+export class Homeserver implements AsyncDisposable {
+  /** The name behind the colon of its user IDs. */
+  readonly serverName: string;
+  /** Sends a request to this homeserver and to nothing else; use it wherever `fetch` is expected. */
+  readonly fetch: typeof fetch;
+  /** Faults on demand. */
+  readonly faults: Faults = new Faults();
+  /** The latest requests. */
+  readonly requests: RequestLog;
+  readonly #state: ServerState;
+  readonly #onError: (error: unknown) => void;
+  #listener: Deno.HttpServer<Deno.NetAddr> | undefined;
+
+  /** Makes an empty homeserver. */
+  constructor(options: HomeserverOptions = {}) {
+    this.serverName = options.serverName ?? "localhost";
+    this.#onError = options.onError ?? (() => {});
+    this.requests = new RequestLog(options.requestLogSize ?? 10_000);
+    this.#state = new ServerState({
+      serverName: this.serverName,
+      clock: options.clock ?? systemClock,
+      ids: options.ids ?? randomIds(),
+      versions: options.versions ?? SYNAPSE_VERSIONS,
+      unstableFeatures: options.unstableFeatures ?? {},
+      defaultRoomVersion: options.defaultRoomVersion ?? DEFAULT_ROOM_VERSION,
+      maxUploadSize: options.maxUploadSize ?? 52_428_800,
+      accessTokenLifetime: options.accessTokenLifetime ?? ACCESS_TOKEN_LIFETIME,
+      registration: options.registration ?? true,
+      turnServer: options.turnServer ?? {},
+      rateLimit: options.rateLimit,
+    }, `https://${this.serverName}`);
+    this.fetch = localFetch({
+      accepts: (url) => url.host === this.serverName || url.origin === this.baseUrl,
+      handle: (raw) => this.#handle(raw),
+    });
+  }
+
+  /** Where clients find it: the address it listens on, or a made-up one that {@link Homeserver.fetch} understands. */
+  get baseUrl(): string {
+    return this.#state.baseUrl;
+  }
+
+  /**
+   * Listens on the loopback interface and returns the base URL. Needs the permission `--allow-net=127.0.0.1`.
+   *
+   * @param options Where to listen.
+   * @param options.port The port; 0, the default, takes a free one.
+   * @param options.hostname The address. Defaults to `127.0.0.1`.
+   */
+  listen(options: { port?: number; hostname?: string } = {}): Promise<string> {
+    const { port = 0, hostname = "127.0.0.1" } = options;
+    this.#listener = Deno.serve({ port, hostname, onListen: () => {} }, async (request) => {
+      const body = new Uint8Array(await request.arrayBuffer());
+      const { method, headers, signal } = request;
+      try {
+        return await this.#handle({ method, url: new URL(request.url), headers, body, signal });
+      } catch (error) {
+        if (!(error instanceof ConnectionDropped) && !signal.aborted) this.#onError(error);
+        return cutResponse();
+      }
+    });
+    this.#state.baseUrl = `http://${hostname}:${this.#listener.addr.port}`;
+    return Promise.resolve(this.#state.baseUrl);
+  }
+
+  /** Makes a user with a device and an access token. */
+  createUser(localpart: string, options: CreateUserOptions = {}): TestUser {
+    const { password = `password of ${localpart}`, displayname, deviceId } = options;
+    const user = this.#state.addUser(localpart, password);
+    if (displayname !== undefined) user.profile.set("displayname", displayname);
+    const device = this.#state.addDevice(user, deviceId, undefined);
+    const session = this.#state.sessions.open(user, device);
+    return { userId: user.id, deviceId: device.id, accessToken: session.token, password };
+  }
+
+  /** A look at a room. Throws if there is none of that ID. */
+  room(roomId: RoomID): RoomView {
+    const room = this.#state.rooms.get(roomId);
+    if (room === undefined) throw new Error(`Cannot look at room ${roomId}: it does not exist`);
+    return new RoomView(room);
+  }
+
+  /** The IDs of all rooms, in the order of their creation. */
+  get rooms(): RoomID[] {
+    return [...this.#state.rooms.keys()];
+  }
+
+  /** Makes the tokens of a user expire: a soft logout, after which a refresh or a login brings the device back. */
+  expireTokens(userId: UserID): void {
+    const user = this.#state.user(userId);
+    for (const device of user.devices.values()) this.#state.sessions.expire(device);
+    this.#state.stream.wake([userId]);
+  }
+
+  /** Makes the tokens of a user unknown, as an administrator or another device would: a hard logout. */
+  revokeTokens(userId: UserID): void {
+    this.#state.sessions.close(({ user }) => user.id === userId);
+    this.#state.stream.wake([userId]);
+  }
+
+  /** The to-device messages that a device has not acknowledged yet. */
+  toDevice(userId: UserID, deviceId: DeviceID): readonly Record<string, unknown>[] {
+    return this.#state.user(userId).devices.get(deviceId)?.inbox.map(({ event }) => event) ?? [];
+  }
+
+  /** Stops listening and lets waiting syncs return. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.faults.clear();
+    this.#state.closed = true;
+    this.#state.stream.wakeAll();
+    await this.#listener?.shutdown();
+    this.#listener = undefined;
+  }
+
+  async #handle(raw: RawRequest): Promise<Response> {
+    const { clock } = this.#state.settings;
+    const user = this.#state.sessions.userOf(bearerOf(raw));
+    const logged = new LoggedRequest(raw, user, clock.now());
+    this.requests.add(logged);
+    const answer = () => serve(this.#state, router, raw, this.#onError);
+    const fault = this.faults.strike({ method: raw.method, path: raw.url.pathname, user });
+    const response = fault === undefined
+      ? await answer()
+      : await injectFault(fault, { serve: answer, clock, signal: raw.signal });
+    logged.status = response.status;
+    return response;
+  }
+}
+
+function bearerOf({ headers, url }: RawRequest): string {
+  return headers.get("authorization")?.replace(/^Bearer /, "") ?? url.searchParams.get("access_token") ?? "";
+}
+
+/** Deno.serve can't close a connection; a body that fails does it. */
+function cutResponse(): Response {
+  const body = new ReadableStream({
+    start: (controller) => controller.error(new ConnectionDropped("Connection closed")),
+  });
+  return new Response(body, { headers: { "content-length": "1" } });
+}
+
+const SYNAPSE_VERSIONS: readonly string[] = [
+  ...["r0.0.1", "r0.1.0", "r0.2.0", "r0.3.0", "r0.4.0", "r0.5.0", "r0.6.0", "r0.6.1"],
+  ...Array.from({ length: 15 }, (_, minor) => `v1.${minor + 1}`),
+];

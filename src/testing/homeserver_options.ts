@@ -1,0 +1,70 @@
+/**
+ * What can be set about the in-process homeserver.
+ *
+ * @module
+ */
+
+import type { Clock } from "../clock.ts";
+import type { IdGenerator } from "./ids.ts";
+
+/** Options of `new Homeserver()`. */
+export interface HomeserverOptions {
+  /**
+   * The name behind the colon of user IDs.
+   *
+   * @default {"localhost"}
+   */
+  readonly serverName?: string;
+  /** The clock that timestamps, long polls, typing and delays go by. Defaults to the machine's clock. */
+  readonly clock?: Clock;
+  /** Where identifiers come from. Defaults to random ones. */
+  readonly ids?: IdGenerator;
+  /** The specification versions in `GET /versions`. Defaults to those of Synapse 1.163: r0.0.1 to v1.15. */
+  readonly versions?: readonly string[];
+  /**
+   * The unstable features in `GET /versions`.
+   *
+   * @default {{}}
+   */
+  readonly unstableFeatures?: Readonly<Record<string, boolean>>;
+  /**
+   * The version of rooms that are created without naming one.
+   *
+   * @default {"12"}
+   */
+  readonly defaultRoomVersion?: string;
+  /**
+   * The largest upload, in bytes.
+   *
+   * @default {52_428_800}
+   */
+  readonly maxUploadSize?: number;
+  /**
+   * How long access tokens live whose client asked for refresh tokens, in milliseconds.
+   *
+   * @default {300_000}
+   */
+  readonly accessTokenLifetime?: number;
+  /**
+   * Whether `POST /register` is open.
+   *
+   * @default {true}
+   */
+  readonly registration?: boolean;
+  /**
+   * What `GET /voip/turnServer` answers.
+   *
+   * @default {{}}
+   */
+  readonly turnServer?: Readonly<Record<string, unknown>>;
+  /** How many events each user may send: `perSecond` on average and `burst` at once. Defaults to no limit. */
+  readonly rateLimit?: { readonly perSecond: number; readonly burst: number };
+  /**
+   * How many requests {@link Homeserver.requests} keeps.
+   *
+   * @default {10_000}
+   */
+  readonly requestLogSize?: number;
+  /** Told of what went wrong inside the homeserver; the client gets a 500. Defaults to nobody. */
+  readonly onError?: (error: unknown) => void;
+}

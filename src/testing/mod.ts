@@ -1,0 +1,79 @@
+/**
+ * What tests of bots and clients import: a Matrix homeserver inside the test's own process.
+ *
+ * {@link Homeserver} is a homeserver with users, rooms, real membership and power-level rules, incremental sync with long
+ * polls, media, and the server's part of end-to-end encryption. It runs without network and permission: hand its
+ * {@link Homeserver.fetch} to a client. It answers as Synapse does; the tests of Greenroom itself run against both.
+ *
+ * Three things make tests of what goes wrong short:
+ * - {@link TestClock} stands still until the test moves it, so that a long poll of 30 s takes no time;
+ * - {@link sequentialIds} makes identifiers the same in every run;
+ * - {@link Homeserver.faults} drops, delays, duplicates, truncates and refuses requests.
+ *
+ * @example A bot's test, from the homeserver's side
+ * ```ts
+ * import { Homeserver } from "@greenroom/matrix/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * await using homeserver = new Homeserver();
+ * const alice = homeserver.createUser("alice");
+ *
+ * // Whatever is handed `homeserver.fetch` talks to this homeserver. Here we do it by hand:
+ * const call = async (method: string, path: string, body: unknown) => {
+ *   const response = await homeserver.fetch(`${homeserver.baseUrl}/_matrix/client/v3${path}`, {
+ *     method,
+ *     headers: { authorization: `Bearer ${alice.accessToken}` },
+ *     body: JSON.stringify(body),
+ *   });
+ *   return await response.json();
+ * };
+ * const { room_id } = await call("POST", "/createRoom", { name: "Green room" });
+ * await call("PUT", `/rooms/${room_id}/send/m.room.message/1`, { msgtype: "m.text", body: "Hello" });
+ *
+ * const room = homeserver.room(room_id);
+ * assertEquals(room.state("m.room.name"), { name: "Green room" });
+ * assertEquals(room.messages.map(({ content }) => content.body), ["Hello"]);
+ * assertEquals(homeserver.requests.length, 2);
+ * ```
+ *
+ * @example A fault
+ * ```ts
+ * import { Homeserver } from "@greenroom/matrix/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * await using homeserver = new Homeserver();
+ * using fault = homeserver.faults.add({ kind: "status", status: 502, match: { path: "/versions" }, times: 1 });
+ * const versions = `${homeserver.baseUrl}/_matrix/client/versions`;
+ * assertEquals((await homeserver.fetch(versions)).status, 502);
+ * assertEquals((await homeserver.fetch(versions)).status, 200);
+ * assertEquals(fault.hits, 1);
+ * ```
+ *
+ * What differs from Synapse: there is no federation, thumbnails are the original file, presence does not time out by
+ * itself, and the search knows words but no stemming.
+ *
+ * @module
+ */
+
+export type {
+  BodyFault,
+  DelayFault,
+  DropFault,
+  DuplicateFault,
+  Fault,
+  FaultEffect,
+  FaultMatch,
+  FaultRule,
+  Faults,
+  HoldFault,
+  HtmlFault,
+  RedirectFault,
+  StatusFault,
+  TruncateFault,
+} from "./faults.ts";
+export { type CreateUserOptions, Homeserver, type TestUser } from "./homeserver.ts";
+export type { HomeserverOptions } from "./homeserver_options.ts";
+export { type IdGenerator, type IdKind, randomIds, sequentialIds } from "./ids.ts";
+export type { LoggedRequest, RequestLog } from "./request_log.ts";
+export type { RoomView, ViewedEvent } from "./room_view.ts";
+export { TestClock } from "./test_clock.ts";

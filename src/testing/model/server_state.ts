@@ -1,0 +1,146 @@
+/**
+ * Everything that the in-process homeserver remembers.
+ *
+ * @module
+ */
+
+import type { Clock } from "../../clock.ts";
+import type { DeviceID, RoomAlias, RoomID, UserID } from "../../types/ids.ts";
+import { notFound } from "../http/failure.ts";
+import type { IdGenerator } from "../ids.ts";
+import { Device } from "./device.ts";
+import { DeviceChanges } from "./device_changes.ts";
+import { MediaStore } from "./media_store.ts";
+import { RateLimiter } from "./rate_limiter.ts";
+import type { Room } from "./room.ts";
+import { Sessions } from "./sessions.ts";
+import { Stream } from "./stream.ts";
+import { UiaSessions } from "./uia_sessions.ts";
+import { Unread } from "./unread.ts";
+import { User } from "./user.ts";
+
+/** What can be set about a homeserver, with every default filled in. */
+export interface Settings {
+  /** The name behind the colon of its user IDs. */
+  readonly serverName: string;
+  /** The clock. */
+  readonly clock: Clock;
+  /** Where identifiers come from. */
+  readonly ids: IdGenerator;
+  /** The specification versions that it claims to support. */
+  readonly versions: readonly string[];
+  /** The unstable features that it claims to support. */
+  readonly unstableFeatures: Readonly<Record<string, boolean>>;
+  /** The version of rooms that are created without naming one. */
+  readonly defaultRoomVersion: string;
+  /** The largest upload, in bytes. */
+  readonly maxUploadSize: number;
+  /** How long tokens live that can be refreshed, in milliseconds. */
+  readonly accessTokenLifetime: number;
+  /** Whether anyone may register. */
+  readonly registration: boolean;
+  /** The TURN server's answer. */
+  readonly turnServer: Readonly<Record<string, unknown>>;
+  /** How many events each user may send; no limit if absent. */
+  readonly rateLimit: { readonly perSecond: number; readonly burst: number } | undefined;
+}
+
+/** An alias of a room. */
+export interface Alias {
+  /** The room that it leads to. */
+  readonly room: RoomID;
+  /** Who made it. */
+  readonly creator: UserID;
+}
+
+/** The state of a homeserver. */
+export class ServerState {
+  /** What was set when it was made. */
+  readonly settings: Settings;
+  /** The stream of changes. */
+  readonly stream: Stream;
+  /** Access tokens. */
+  readonly sessions: Sessions;
+  /** User-interactive authentications under way. */
+  readonly uia: UiaSessions;
+  /** Users by ID. */
+  readonly users: Map<UserID, User> = new Map();
+  /** Rooms by ID. */
+  readonly rooms: Map<RoomID, Room> = new Map();
+  /** Tokens that open a session once. */
+  readonly loginTokens: Map<string, { readonly user: User; readonly expiresAt: number }> = new Map();
+  /** Aliases. */
+  readonly aliases: Map<RoomAlias, Alias> = new Map();
+  /** Whose devices have changed. */
+  readonly deviceChanges: DeviceChanges = new DeviceChanges();
+  /** Uploaded media. */
+  readonly media: MediaStore;
+  /** Unread counters. */
+  readonly unread: Unread = new Unread();
+  /** Limits how many events users send. */
+  readonly rateLimiter: RateLimiter;
+  /** The base URL that clients find by discovery. */
+  baseUrl: string;
+  /** Set when the homeserver shuts down: nobody waits any longer. */
+  closed = false;
+
+  /** Makes an empty homeserver. */
+  constructor(settings: Settings, baseUrl: string) {
+    this.settings = settings;
+    this.baseUrl = baseUrl;
+    this.stream = new Stream(settings.clock);
+    this.sessions = new Sessions(settings.clock, settings.ids, settings.accessTokenLifetime);
+    this.uia = new UiaSessions(settings.ids);
+    this.rateLimiter = new RateLimiter(settings.clock, settings.rateLimit);
+    this.media = new MediaStore(settings.serverName, settings.ids);
+  }
+
+  /** The time, in milliseconds since the epoch. */
+  get now(): number {
+    return this.settings.clock.now();
+  }
+
+  /** The user with this ID, or a 404. */
+  user(id: string): User {
+    const user = this.users.get(id as UserID);
+    if (user === undefined) throw notFound("User not found");
+    return user;
+  }
+
+  /** The room with this ID. */
+  room(id: string): Room | undefined {
+    return this.rooms.get(id as RoomID);
+  }
+
+  /** Adds a user, who must not exist. */
+  addUser(localpart: string, password: string | undefined): User {
+    const user = new User(`@${localpart}:${this.settings.serverName}`, password);
+    user.profile.set("displayname", localpart);
+    this.users.set(user.id, user);
+    this.stream.advance();
+    return user;
+  }
+
+  /** The device of a user, made if the ID is unknown or absent. A known one keeps its name. */
+  addDevice(user: User, id: DeviceID | undefined, displayName: string | undefined): Device {
+    const known = id === undefined ? undefined : user.devices.get(id);
+    if (known !== undefined) return known;
+    const device = new Device(id ?? this.settings.ids.next("device", 10), displayName);
+    user.devices.set(device.id, device);
+    return device;
+  }
+
+  /** The users who are told of what `user` does: everyone who shares a room with them, and they themselves. */
+  acquaintancesOf(user: User): Set<UserID> {
+    const users = new Set([user.id]);
+    for (const room of user.roomsWith("join")) {
+      for (const member of this.rooms.get(room)?.membersWith("join") ?? []) users.add(member);
+    }
+    return users;
+  }
+
+  /** Whether two users share a room. */
+  shareRoom(a: User, b: UserID): boolean {
+    return a.roomsWith("join").some((room) => this.rooms.get(room)?.membership(b) === "join");
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * What several routes need.
+ *
+ * @module
+ */
+
+import type { RoomAlias, UserID } from "../../types/ids.ts";
+import { badRequest, forbidden, invalidParam, notFound } from "../http/failure.ts";
+import type { AuthedRequest } from "../http/request.ts";
+import type { Answer } from "../http/reply.ts";
+import type { Viewer } from "../model/format_event.ts";
+import type { Room } from "../model/room.ts";
+import { knownRoom } from "../model/send_event.ts";
+import type { ServerState } from "../model/server_state.ts";
+
+/** Who asks, for formatting events. */
+export function viewerOf(request: AuthedRequest): Viewer {
+  return { user: request.user.id, device: request.device, now: request.server.now };
+}
+
+/** The room of the path parameter `roomId`, for somebody who wants to change something in it. */
+export function roomToWrite(request: AuthedRequest): Room {
+  return knownRoom(request.server, request.param("roomId"));
+}
+
+/** What a caller may read of a room, and up to where. */
+export interface Reading {
+  /** The room. */
+  readonly room: Room;
+  /** The last stream position that the caller may see state of: their leaving, or no end. */
+  readonly until: number;
+}
+
+/**
+ * The room of the path parameter `roomId`, for somebody who reads it: a member, a former member up to when they left,
+ * or anyone if it is world readable.
+ */
+export function roomToRead(request: AuthedRequest): Reading {
+  const { server, user } = request;
+  const room = server.room(request.param("roomId"));
+  const member = user.forgotten.has(room?.id ?? "!") ? undefined : room?.members.get(user.id);
+  if (room !== undefined) {
+    const membership = room.membership(user.id);
+    if (member !== undefined && membership === "join") return { room, until: Infinity };
+    if (room.historyVisibility() === "world_readable") return { room, until: Infinity };
+    const wasIn = room.stateHistory("m.room.member", user.id).some(({ content }) =>
+      content.membership === "join"
+    );
+    if (member !== undefined && wasIn && (membership === "leave" || membership === "ban")) {
+      return { room, until: member.position };
+    }
+  }
+  throw forbidden(`User ${user.id} not in room ${request.param("roomId")}, and room previews are disabled`);
+}
+
+/** Refuses unless the caller is joined. */
+export function requireJoined(request: AuthedRequest, room: Room | undefined): Room {
+  if (room?.membership(request.user.id) !== "join") {
+    throw forbidden(`User ${request.user.id} not in room ${request.param("roomId")}`);
+  }
+  return room;
+}
+
+/** Runs a request with a transaction ID once per device: a repeated one gets the answer of the first. */
+export function oncePerTransaction(
+  request: AuthedRequest,
+  action: () => Answer | Promise<Answer>,
+): Promise<Answer> {
+  return request.device.once(request.raw.url.pathname, async () => await action());
+}
+
+/** The room of an ID or an alias. */
+export function resolveRoom(server: ServerState, idOrAlias: string): string {
+  if (idOrAlias.startsWith("!")) return idOrAlias;
+  if (!idOrAlias.startsWith("#")) throw invalidParam(`${idOrAlias} was not legal room ID or room alias`);
+  const alias = server.aliases.get(idOrAlias as RoomAlias);
+  if (alias === undefined) throw notFound(`Room alias ${idOrAlias} not found`);
+  return alias.room;
+}
+
+/** A user ID that a client has sent. */
+export function parseUserId(value: unknown): UserID {
+  if (typeof value !== "string" || !/^@[^:]*:.+$/s.test(value)) {
+    throw badRequest("M_INVALID_PARAM", "Expected UserID string to start with '@'");
+  }
+  return value as UserID;
+}

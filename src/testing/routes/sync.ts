@@ -1,0 +1,123 @@
+/**
+ * `GET /sync`.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3sync | GET /sync}
+ * @module
+ */
+
+import type { JsonObject } from "../../types/json.ts";
+import { invalidParam } from "../http/failure.ts";
+import type { AuthedRequest } from "../http/request.ts";
+import type { Answer } from "../http/reply.ts";
+import { type Route, route } from "../http/route.ts";
+import { parseFilterJson, SyncFilter } from "../model/event_filter.ts";
+import { PRESENCE_STATES, presenceContent, setPresence } from "../model/presence.ts";
+import { deviceListsBetween } from "../sync/device_lists.ts";
+import { roomsOf } from "../sync/rooms.ts";
+import { startOf, type SyncJob } from "../sync/sync_job.ts";
+import { formatToken, parseToken } from "../sync/sync_token.ts";
+import { toDeviceOf } from "../sync/to_device.ts";
+
+/** The routes of this file. */
+export const syncRoutes: readonly Route[] = [route("GET", "v3/sync", sync)];
+
+/** An unlimited wait would outlive every timer. */
+const LONGEST_WAIT = 24 * 60 * 60 * 1000;
+
+async function sync(request: AuthedRequest): Promise<Answer> {
+  const { server, user, device, raw } = request;
+  const presence = request.queryOneOf("set_presence", PRESENCE_STATES) ?? "online";
+  const timeout = Math.min(request.queryInteger("timeout") ?? 0, LONGEST_WAIT);
+  const since = request.query("since");
+  const plan: Omit<SyncJob, "until"> = {
+    server,
+    user,
+    device,
+    since: since === undefined ? undefined : parseToken(since),
+    filter: readFilter(request),
+    fullState: request.queryFlag("full_state"),
+    stateAfter: request.queryFlag("org.matrix.msc4222.use_state_after") || wantsStateAfter(request),
+  };
+  if (presence !== "offline" && user.presence?.state !== presence) {
+    setPresence(server, user, presence, user.presence?.message);
+  }
+  if (plan.since === undefined) device.knownMembers.clear();
+  const deadline = server.now + timeout;
+  while (true) {
+    const job = { ...plan, until: server.stream.position };
+    const response = respond(job);
+    if (response !== undefined) return response;
+    if (plan.since === undefined || plan.fullState || server.now >= deadline || server.closed) {
+      return finish(job, {});
+    }
+    await server.stream.wait(user.id, deadline - server.now, raw.signal);
+    // The token may have been revoked while the client was waiting.
+    server.sessions.find(request.token);
+  }
+}
+
+/** The parameter is part of the specification since 1.16; an older server does not know it. */
+function wantsStateAfter(request: AuthedRequest): boolean {
+  const known = request.server.settings.versions.some((version) =>
+    Number(/^v1\.(\d+)$/.exec(version)?.[1]) >= 16
+  );
+  return known && request.queryFlag("use_state_after");
+}
+
+function readFilter(request: AuthedRequest): SyncFilter {
+  const filter = request.query("filter");
+  if (filter === undefined || filter === "") return new SyncFilter({});
+  if (filter.startsWith("{")) return new SyncFilter(parseFilterJson(filter));
+  const stored = /^\d+$/.test(filter) ? request.user.filters[Number(filter)] : undefined;
+  if (stored === undefined) throw invalidParam("No such filter");
+  return new SyncFilter(stored);
+}
+
+/** The response, or `undefined` if an incremental sync has nothing to tell. */
+function respond(job: SyncJob): Answer | undefined {
+  const rooms = roomsOf(job);
+  const lists = job.since === undefined
+    ? { changed: [], left: [] }
+    : deviceListsBetween(job.server, job.user, startOf(job), job.until);
+  const sections: JsonObject = {
+    account_data: accountDataOf(job),
+    presence: presenceOf(job),
+    to_device: toDeviceOf(job).events,
+  };
+  const parts: JsonObject = {};
+  for (const [name, events] of Object.entries(sections)) {
+    if (Array.isArray(events) && events.length > 0) parts[name] = { events };
+  }
+  if (Object.keys(rooms).length > 0) parts.rooms = rooms;
+  if (lists.changed.length + lists.left.length > 0) parts.device_lists = lists;
+  return Object.keys(parts).length === 0 && job.since !== undefined ? undefined : finish(job, parts);
+}
+
+function finish(job: SyncJob, parts: JsonObject): Answer {
+  return {
+    next_batch: formatToken({ position: job.until, toDevice: toDeviceOf(job).position }),
+    ...parts,
+    device_one_time_keys_count: job.device.oneTimeKeyCounts(),
+    device_unused_fallback_key_types: job.device.unusedFallbackAlgorithms(),
+  };
+}
+
+function accountDataOf({ user, filter, since, fullState }: SyncJob): JsonObject[] {
+  const changes = user.accountData.since(fullState ? 0 : since?.position ?? 0);
+  return changes.filter(([type]) => filter.accountData.allows({ type })).map(([type, content]) => ({
+    type,
+    content,
+  }));
+}
+
+function presenceOf({ server, user, filter, since }: SyncJob): JsonObject[] {
+  const events: JsonObject[] = [];
+  for (const id of server.acquaintancesOf(user)) {
+    const other = server.users.get(id);
+    if (other?.presence === undefined || other.presence.position <= (since?.position ?? 0)) continue;
+    if (since === undefined && other.presence.state === "offline") continue;
+    if (!filter.presence.allows({ type: "m.presence", sender: id })) continue;
+    events.push({ type: "m.presence", sender: id, content: presenceContent(server, other) });
+  }
+  return events;
+}

@@ -1,0 +1,189 @@
+/**
+ * The rooms of a sync response.
+ *
+ * @module
+ */
+
+import type { RoomID, UserID } from "../../types/ids.ts";
+import type { JsonObject } from "../../types/json.ts";
+import { formatEvent, strippedEvent } from "../model/format_event.ts";
+import { pickFields } from "../model/event_filter.ts";
+import { receiptContent } from "../model/receipts.ts";
+import type { Room } from "../model/room.ts";
+import { membershipOf, type RoomEvent } from "../model/room_event.ts";
+import { knownMembers, stateOf } from "./room_state.ts";
+import { summarise } from "./room_summary.ts";
+import { ignoredUsers, startOf, type SyncJob } from "./sync_job.ts";
+import { pageToken } from "./sync_token.ts";
+import { type Timeline, timelineOf } from "./timeline.ts";
+
+/** The sections of rooms; those without anything to tell are absent. */
+export function roomsOf(job: SyncJob): JsonObject {
+  const sections: Record<string, JsonObject> = {};
+  const add = (section: string, room: RoomID, content: JsonObject | undefined) => {
+    if (content !== undefined) (sections[section] ??= {})[room] = content;
+  };
+  for (const [id, member] of job.user.memberships) {
+    const room = job.server.rooms.get(id);
+    if (room === undefined || !job.filter.rooms.allowsRoom(id)) continue;
+    switch (membershipOf(member)) {
+      case "join":
+        add("join", id, joinedRoom(job, room));
+        break;
+      case "invite":
+        add("invite", id, strippedRoom(job, room, member, "invite_state"));
+        break;
+      case "knock":
+        add("knock", id, strippedRoom(job, room, member, "knock_state"));
+        break;
+      default:
+        add("leave", id, leftRoom(job, room, member));
+    }
+  }
+  return sections;
+}
+
+/** Whether the user came into the room since the last sync, perhaps not for the first time. */
+export function isNewlyJoined(job: SyncJob, room: Room): boolean {
+  if (job.since === undefined) return false;
+  const since = startOf(job);
+  if (room.membership(job.user.id, since) !== "join") return true;
+  return room.stateHistory("m.room.member", job.user.id).some((event) =>
+    event.position > since && membershipOf(event) !== "join"
+  );
+}
+
+function joinedRoom(job: SyncJob, room: Room): JsonObject | undefined {
+  const since = startOf(job);
+  const ephemeral = ephemeralOf(job, room, since);
+  const accountData = accountDataOf(job, room.id, isNewlyJoined(job, room) ? 0 : since);
+  if (room.latest <= since && !job.fullState && ephemeral.length === 0 && accountData.length === 0) {
+    return undefined;
+  }
+  const newlyJoined = isNewlyJoined(job, room);
+  const full = job.since === undefined || job.fullState || newlyJoined;
+  const timeline = timelineOf(job, room, newlyJoined ? 0 : since, job.until);
+  const state = stateOf(job, room, timeline, job.until, full);
+  const limited = timeline.limited || newlyJoined;
+  const summary = summaryOf(job, room, { ...timeline, limited }, state);
+  if (timeline.events.length + state.length + ephemeral.length + accountData.length === 0 && !full) {
+    return undefined;
+  }
+  const unread = job.server.unread.of(job.user, room);
+  return {
+    timeline: formatTimeline(job, room, timeline, limited),
+    ...formatState(job, room, state),
+    account_data: { events: accountData },
+    ephemeral: { events: ephemeral },
+    unread_notifications: { notification_count: unread.notifications, highlight_count: unread.highlights },
+    summary,
+  };
+}
+
+function leftRoom(job: SyncJob, room: Room, member: RoomEvent): JsonObject | undefined {
+  const since = startOf(job);
+  if (job.user.forgotten.has(room.id)) return undefined;
+  if (job.since === undefined ? !job.filter.includeLeave : member.position <= since) return undefined;
+  // Someone who never came in has nothing to look back at but the end of their invite.
+  const history = room.stateHistory("m.room.member", job.user.id);
+  const wasIn = history.some((event) => membershipOf(event) === "join");
+  const from = wasIn && room.membership(job.user.id, since) === "join"
+    ? since
+    : wasIn
+    ? 0
+    : member.position - 1;
+  const timeline = timelineOf(job, room, from, member.position);
+  const state = wasIn ? stateOf(job, room, timeline, member.position, from === 0 || job.fullState) : [];
+  return {
+    timeline: formatTimeline(job, room, timeline, timeline.limited),
+    ...formatState(job, room, state),
+    account_data: { events: accountDataOf(job, room.id, since) },
+  };
+}
+
+/** The room as someone sees it who is not in it yet: what helps to recognise it, and the member event itself. */
+function strippedRoom(job: SyncJob, room: Room, member: RoomEvent, key: string): JsonObject | undefined {
+  if (member.position <= startOf(job) || ignoredUsers(job.user).has(member.sender)) return undefined;
+  const state = STRIPPED_STATE.map((type) => room.state(type)).filter((event) => event !== undefined);
+  const events = state.map(strippedEvent);
+  if (key === "invite_state") {
+    const inviter = room.members.get(member.sender);
+    if (inviter !== undefined) events.push(strippedEvent(inviter));
+  }
+  const viewer = { user: job.user.id, device: job.device, now: job.server.now };
+  const { room_id: _, ...invite } = formatEvent(room, member, viewer);
+  return { [key]: { events: [...events, key === "invite_state" ? invite : strippedEvent(member)] } };
+}
+
+const STRIPPED_STATE = [
+  "m.room.create",
+  "m.room.join_rules",
+  "m.room.canonical_alias",
+  "m.room.avatar",
+  "m.room.encryption",
+  "m.room.name",
+  "m.room.topic",
+];
+
+function ephemeralOf(job: SyncJob, room: Room, since: number): JsonObject[] {
+  const events: JsonObject[] = [];
+  const ignored = ignoredUsers(job.user);
+  const receipts = room.receipts.since(since, job.user.id).filter(({ user }) => !ignored.has(user));
+  if (receipts.length > 0) events.push({ type: "m.receipt", content: receiptContent(receipts) });
+  const typing = [...room.typing.keys()].filter((user) => !ignored.has(user));
+  if (room.typingPosition > since && (job.since !== undefined || typing.length > 0)) {
+    events.push({ type: "m.typing", content: { user_ids: typing } });
+  }
+  const filter = job.filter.ephemeral;
+  return filter.allowsRoom(room.id)
+    ? events.filter((event) => filter.allows({ type: String(event.type) }))
+    : [];
+}
+
+function accountDataOf(job: SyncJob, room: RoomID, since: number): JsonObject[] {
+  const filter = job.filter.roomAccountData;
+  const changes = job.user.roomAccountData.get(room)?.since(job.fullState ? 0 : since) ?? [];
+  if (!filter.allowsRoom(room)) return [];
+  return changes.filter(([type]) => filter.allows({ type })).map(([type, content]) => ({ type, content }));
+}
+
+function formatTimeline(job: SyncJob, room: Room, timeline: Timeline, limited: boolean): JsonObject {
+  const viewer = { user: job.user.id, device: job.device, now: job.server.now };
+  const options = { withoutRoomId: true, aggregations: true };
+  return {
+    events: timeline.events.map((event) =>
+      pickFields(formatEvent(room, event, viewer, options), job.filter.fields)
+    ),
+    prev_batch: pageToken(timeline.start),
+    limited,
+  };
+}
+
+function formatState(job: SyncJob, room: Room, state: readonly RoomEvent[]): JsonObject {
+  const viewer = { user: job.user.id, device: job.device, now: job.server.now };
+  const events = state.map((event) =>
+    pickFields(formatEvent(room, event, viewer, { withoutRoomId: true }), job.filter.fields)
+  );
+  return job.stateAfter ? { state_after: { events } } : { state: { events } };
+}
+
+/** The summary, if it may have changed; heroes the client has not heard of are added to the state. */
+function summaryOf(job: SyncJob, room: Room, timeline: Timeline, state: RoomEvent[]): JsonObject {
+  if (!job.filter.state.lazyLoadMembers) return {};
+  const isMember = ({ type }: RoomEvent) => type === "m.room.member";
+  if (
+    job.since !== undefined && !timeline.events.some(isMember) && !(timeline.limited && state.some(isMember))
+  ) return {};
+  const summary = summarise(room, job.user.id);
+  const known = knownMembers(job, room);
+  for (const hero of (summary["m.heroes"] ?? []) as UserID[]) {
+    const member = room.members.get(hero);
+    const told = (event: RoomEvent) => event.type === "m.room.member" && event.stateKey === hero;
+    if (
+      member === undefined || known.get(hero) === member.id || state.some(told) || timeline.events.some(told)
+    ) continue;
+    known.set(hero, member.id);
+    state.push(member);
+  }
+  return summary;
+}

@@ -1,0 +1,50 @@
+/**
+ * The timeline of a room in a sync response.
+ *
+ * @module
+ */
+
+import type { Room } from "../model/room.ts";
+import type { RoomEvent } from "../model/room_event.ts";
+import { firstAfter } from "../model/search.ts";
+import { canSee } from "../model/visibility.ts";
+import { ignoredUsers, type SyncJob } from "./sync_job.ts";
+
+/** How many events a timeline has at most if the filter does not say. */
+const DEFAULT_LIMIT = 10;
+
+/** A piece of a room's history. */
+export interface Timeline {
+  /** The events, oldest first. */
+  readonly events: readonly RoomEvent[];
+  /** Whether events between the last sync and these were left out. */
+  readonly limited: boolean;
+  /** The stream position before the first event. */
+  readonly start: number;
+}
+
+/** The latest events after position `from`, up to `until`, that pass the filter and may be seen. */
+export function timelineOf(job: SyncJob, room: Room, from: number, until: number): Timeline {
+  const { filter, user } = job;
+  if (filter.timeline.blocksAll || !filter.timeline.allowsRoom(room.id)) {
+    return { events: [], limited: false, start: until };
+  }
+  const limit = filter.timeline.limit ?? DEFAULT_LIMIT;
+  const ignored = ignoredUsers(user);
+  const events: RoomEvent[] = [];
+  let limited = false;
+  for (let i = firstAfter(room.events, until) - 1; i >= 0; i--) {
+    const event = room.events[i];
+    if (event === undefined || event.position <= from) break;
+    if (!filter.timeline.allows(event)) continue;
+    if (ignored.has(event.sender) && event.stateKey === undefined) continue;
+    if (!canSee(room, user.id, event)) continue;
+    if (events.length === limit) {
+      limited = true;
+      break;
+    }
+    events.push(event);
+  }
+  events.reverse();
+  return { events, limited, start: events[0] === undefined ? until : events[0].position - 1 };
+}

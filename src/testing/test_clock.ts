@@ -1,0 +1,133 @@
+/**
+ * A clock that stands still until a test moves it.
+ *
+ * @module
+ */
+
+import type { Clock } from "../clock.ts";
+
+interface Timer {
+  readonly due: number;
+  readonly sequence: number;
+  readonly fire: () => void;
+}
+
+/**
+ * A {@link Clock} moved by hand: nothing that waits on it goes on before {@link TestClock.tick} reaches its time.
+ *
+ * @example
+ * ```ts
+ * import { TestClock } from "@greenroom/matrix/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const clock = new TestClock();
+ * let rang = false;
+ * const alarm = clock.delay(60_000).then(() => rang = true);
+ * await clock.tick(59_999);
+ * assertEquals(rang, false);
+ * await clock.tick(1);
+ * assertEquals(rang, true);
+ * await alarm;
+ * ```
+ */
+export class TestClock implements Clock {
+  #now: number;
+  #sequence = 0;
+  readonly #timers = new Set<Timer>();
+
+  /**
+   * Makes a clock that stands at `start`.
+   *
+   * @param start Milliseconds since the epoch. Defaults to the start of the year 2025.
+   */
+  constructor(start: number = Date.UTC(2025, 0, 1)) {
+    this.#now = start;
+  }
+
+  /** How many waits are pending. */
+  get pending(): number {
+    return this.#timers.size;
+  }
+
+  /** The time this clock stands at, in milliseconds since the epoch. */
+  now(): number {
+    return this.#now;
+  }
+
+  /**
+   * Waits until the clock was moved by `ms`. A wait of no time ends at once, in a microtask.
+   *
+   * @param ms How long, in milliseconds of this clock.
+   * @param options What may end the wait early.
+   * @param options.signal Ends the wait: the promise then rejects with the signal's reason.
+   */
+  delay(ms: number, options: { signal?: AbortSignal } = {}): Promise<void> {
+    const { signal } = options;
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    if (!(ms > 0)) return Promise.resolve();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const abort = () => {
+      this.#timers.delete(timer);
+      reject(signal?.reason);
+    };
+    const timer: Timer = {
+      due: this.#now + ms,
+      sequence: this.#sequence++,
+      fire: () => {
+        signal?.removeEventListener("abort", abort);
+        resolve();
+      },
+    };
+    signal?.addEventListener("abort", abort, { once: true });
+    this.#timers.add(timer);
+    return promise;
+  }
+
+  /**
+   * Moves the clock and ends the waits that fall due, in the order of their times. Between two of them, whatever they
+   * woke runs until it waits again, so that a wait it starts within the span ends within the same call.
+   *
+   * @param ms How far to move, in milliseconds. With 0 only what is running already gets to settle.
+   */
+  async tick(ms = 0): Promise<void> {
+    const end = this.#now + ms;
+    await settle();
+    for (let timer = this.#next(end); timer !== undefined; timer = this.#next(end)) {
+      this.#timers.delete(timer);
+      this.#now = timer.due;
+      timer.fire();
+      await settle();
+    }
+    this.#now = end;
+  }
+
+  #next(end: number): Timer | undefined {
+    let next: Timer | undefined;
+    for (const timer of this.#timers) {
+      if (timer.due > end) continue;
+      if (
+        next === undefined || timer.due < next.due ||
+        (timer.due === next.due && timer.sequence < next.sequence)
+      ) {
+        next = timer;
+      }
+    }
+    return next;
+  }
+}
+
+/**
+ * Lets everything that can run without time passing run: promise jobs, and the tasks that body streams post.
+ * A message channel is a task source that no sanitizer counts and no fake timer replaces.
+ */
+async function settle(): Promise<void> {
+  for (let round = 0; round < 8; round++) {
+    const { port1, port2 } = new MessageChannel();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    port1.onmessage = () => resolve();
+    port2.postMessage(null);
+    await promise;
+    port1.close();
+    port2.close();
+  }
+}
