@@ -78,7 +78,7 @@ export interface UnsignedData<Content extends object = JsonObject> {
   /** Of state: the event that this event replaced. */
   replaces_state?: EventID;
   /** The redaction that emptied this event. */
-  redacted_because?: ClientEventWithoutRoomID;
+  redacted_because?: RedactingEvent;
   /** What the user who asked was to the room when the event was sent. */
   membership?: Open<Membership>;
   /** What the server summed up of the events that relate to this one. */
@@ -87,6 +87,12 @@ export interface UnsignedData<Content extends object = JsonObject> {
   invite_room_state?: StrippedState[];
   /** Of the own knock: the other state that came with it. */
   knock_room_state?: StrippedState[];
+}
+
+/** The redaction that emptied an event; it says the room only where the event does. */
+export interface RedactingEvent extends ClientEventWithoutRoomID {
+  /** The room of the event. */
+  room_id?: RoomID;
 }
 
 /** Events that relate to an event, summed up by the server. */
