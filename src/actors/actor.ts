@@ -5,9 +5,10 @@
  *
  * ```ts ignore
  * interface Counter {
- *   /** Adds `by`; the reply is the sum so far. *\/
  *   add(body: { by: number }): number;
+ *   reset(): void;
  * }
+ * await counter.ask("add", { by: 2 });
  * ```
  *
  * Bodies and replies are plain data that structured clone can carry, so that an actor can move into a Worker. Who asks

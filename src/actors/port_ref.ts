@@ -190,7 +190,7 @@ class RemoteActor<P extends Protocol<P>> implements Actor<P> {
   }
 
   #fail(error: Error): void {
-    if (this.#over || this.#failure !== undefined) return;
+    if (this.#failure !== undefined) return;
     this.#failure = error instanceof ActorError ? error : new ActorError(this.name, { cause: error });
     this.#done.reject(this.#failure);
     this.#close();
@@ -198,7 +198,6 @@ class RemoteActor<P extends Protocol<P>> implements Actor<P> {
   }
 
   #end(): void {
-    if (this.#over) return;
     this.#over = true;
     this.#close();
     this.#refuseSent();

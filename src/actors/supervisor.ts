@@ -44,7 +44,8 @@ export interface Supervisor {
 /**
  * Looks after actors: when one fails, the others are stopped.
  *
- * @param actors The actors, in the order in which data flows: those that ask before those that they ask.
+ * @param actors The actors, in the order in which data flows: those that ask before those that they ask. The very objects
+ *   that `spawn()` made, by which {@link Supervisor.stop} knows whether it is called from inside.
  * @param options Log, clock and deadline.
  * @returns Their supervisor.
  */

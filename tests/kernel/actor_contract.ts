@@ -116,10 +116,18 @@ export function testActorContract(place: string, make: (capacity?: number) => Co
 
   test("a handler that throws its asker's reason gives the asker that very reason", async (actor) => {
     const controller = new AbortController();
-    const ask = rejectionOf(actor.ask("thrownByAbort", undefined, { signal: controller.signal }));
+    const ask = rejectionOf(actor.ask("thrownByAbort", "reason", { signal: controller.signal }));
     await settle();
     controller.abort(new Error("enough"));
     assertStrictEquals(await ask, controller.signal.reason);
+  });
+
+  test("a handler that throws something else after an abort gives the asker that", async (actor) => {
+    const controller = new AbortController();
+    const ask = rejectionOf(actor.ask("thrownByAbort", "other", { signal: controller.signal }));
+    await settle();
+    controller.abort(new Error("enough"));
+    assertInstanceOf(await ask, TypeError);
   });
 
   test("thousands of asks may share one signal", async (actor) => {

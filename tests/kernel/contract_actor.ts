@@ -20,8 +20,8 @@ export interface ContractProtocol {
   notes(): string[];
   /** A turn that lasts until its asker aborts; answers with what the reason says. */
   untilAborted(): string;
-  /** A turn that ends as one that looks at its asker's signal does: with the reason, thrown. */
-  thrownByAbort(): never;
+  /** A turn that throws when its asker aborts: the signal's reason, or something else. */
+  thrownByAbort(what: "reason" | "other"): never;
   /** A turn that nothing ends. */
   stuck(): void;
   /** A task that lasts until `open` is asked. */
@@ -80,9 +80,9 @@ export function contractActor(capacity?: number): Actor<ContractProtocol> {
       },
       notes: () => notes,
       untilAborted: (_, { signal }) => aborted(given(signal)),
-      thrownByAbort: async (_, { signal }) => {
+      thrownByAbort: async (what, { signal }) => {
         await aborted(given(signal));
-        throw signal?.reason;
+        throw what === "reason" ? signal?.reason : new TypeError("something else");
       },
       stuck: () => new Promise<void>(() => {}),
       gate: () => later(gate.promise),

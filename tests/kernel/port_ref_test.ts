@@ -53,6 +53,22 @@ Deno.test("portRef() sends the reason of an abort once, and waits for the answer
   assertEquals(await ask, "finished all the same");
 });
 
+Deno.test("portRef() heeds no abort that comes after the answer, or after a refusal", async () => {
+  const { endpoint, actor } = asking({ credits: 1 });
+  const controller = new AbortController();
+  const options = { signal: controller.signal };
+  const answered = actor.ask("echo", 1, options);
+  endpoint.receive(answer(1, "one"));
+  assertEquals(await answered, "one");
+  const refused = rejectionOf(actor.ask("echo", () => {}, options));
+  const [sent, waiting] = [actor.ask("echo", 2), actor.ask("echo", 3)];
+  controller.abort();
+  assertInstanceOf(await refused, ActorProtocolError);
+  for (const id of [3, 4]) endpoint.receive(answer(id, id));
+  assertEquals(await Promise.all([sent, waiting]), [3, 4]);
+  assertEquals(endpoint.sent.map(({ type }) => type), ["ask", "ask", "ask"]);
+});
+
 Deno.test("portRef() refuses a body that can't be cloned, and goes on", async () => {
   const { endpoint, actor } = asking({ credits: 1 });
   const { signal } = new AbortController();

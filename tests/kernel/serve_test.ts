@@ -1,5 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
+import type { Handlers } from "../../src/actors/actor.ts";
+import { fatal } from "../../src/actors/actor_error.ts";
 import { later } from "../../src/actors/later.ts";
 import { parseFrame } from "../../src/actors/port.ts";
 import { portRef } from "../../src/actors/port_ref.ts";
@@ -92,6 +94,25 @@ Deno.test("serve() stops the actor when its asker takes its leave, answers first
   await settle();
   assertEquals(endpoint.sent, [answer(2, 2), answer(1, "one"), { type: "bye" }]);
   assertEquals([closed, endpoint.listeners], [["closed"], 0]);
+});
+
+Deno.test("serve() says at once that the actor failed, and bye when nothing of it runs any more", async () => {
+  const endpoint = new ScriptedEndpoint();
+  const gate = Promise.withResolvers<string>();
+  const handlers: Handlers<Echo> = {
+    echo: () => {
+      throw fatal(new Error("disk full"));
+    },
+    wait: () => later(gate.promise),
+  };
+  serve(spawn<Echo>({ name: "near", log: recordingLogger(), handlers }), endpoint);
+  endpoint.receive({ type: "ask", id: 1, kind: "wait" });
+  endpoint.receive({ type: "ask", id: 2, kind: "echo" });
+  await settle();
+  assertEquals(endpoint.sent.map(({ type }) => type).toSorted(), ["failed", "reply", "reply"]);
+  gate.resolve("too late");
+  await settle();
+  assertEquals(endpoint.sent.slice(3), [{ type: "bye" }]);
 });
 
 Deno.test("serve() of a shared actor answers what was asked, says bye and leaves the actor alone", async () => {

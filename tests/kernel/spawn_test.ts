@@ -11,7 +11,7 @@ import { ActorError, ActorStoppedError, fatal } from "../../src/actors/actor_err
 import { later } from "../../src/actors/later.ts";
 import { spawn } from "../../src/actors/spawn.ts";
 import { ValueError } from "../../src/errors/value_error.ts";
-import { assertPending, recordingLogger, rejectionOf, settle } from "./support.ts";
+import { assertPending, eventLoopTurn, recordingLogger, rejectionOf, settle } from "./support.ts";
 
 interface Worker {
   run(work: (context: TurnContext) => unknown): unknown;
@@ -176,6 +176,8 @@ Deno.test("a failure of what was left behind is reported, and changes nothing", 
   await settle();
   await actor.done;
   assertEquals(log.lines.length, 1);
+  const late = await assertRejects(() => actor.ask("run", () => 1), ActorStoppedError);
+  assertEquals(late.cause, undefined);
 });
 
 Deno.test("Actor.abandon() ends the wait for what an actor that failed has left behind", async () => {
@@ -188,6 +190,17 @@ Deno.test("Actor.abandon() ends the wait for what an actor that failed has left 
   await assertPending(stopped);
   actor.abandon();
   await stopped;
+});
+
+Deno.test("later() owns the task from then on, even if the handler takes its time to return it", async () => {
+  const { actor } = worker();
+  const ask = rejectionOf(actor.ask("run", async () => {
+    const reply = later(Promise.reject(new TypeError("failed early")));
+    await eventLoopTurn();
+    return reply;
+  }));
+  assertInstanceOf(await ask, TypeError);
+  await actor.stop();
 });
 
 Deno.test("a turn that begins after the actor's end does not exist: what was taken out is answered", async () => {

@@ -4,7 +4,14 @@ import { ActorError, ActorStoppedError, fatal } from "../../src/actors/actor_err
 import { later } from "../../src/actors/later.ts";
 import { spawn } from "../../src/actors/spawn.ts";
 import { supervise } from "../../src/actors/supervisor.ts";
-import { assertPending, ManualClock, recordingLogger, rejectionOf, settle } from "./support.ts";
+import {
+  assertPending,
+  eventLoopTurn,
+  ManualClock,
+  recordingLogger,
+  rejectionOf,
+  settle,
+} from "./support.ts";
 
 interface Stage {
   run(work: () => unknown): unknown;
@@ -157,6 +164,38 @@ Deno.test("Supervisor.stop() awaited inside a turn, deep in a chain of asks, doe
   order.push("stopped");
   await supervisor.done;
   assertEquals(order, ["the turn's last ask", "stopped"]);
+});
+
+Deno.test("Supervisor.stop() called inside a turn still stops the actors in order", async () => {
+  const { log, first, second } = stages();
+  const supervisor = supervise([first, second], { log });
+  const turn = first.ask("run", async () => {
+    await supervisor.stop();
+    await settle();
+    return await second.ask("run", () => "still there");
+  });
+  assertEquals(await turn, "still there");
+  await supervisor.done;
+});
+
+Deno.test("Supervisor.done waits for what an actor that failed has left behind", async () => {
+  const { log, first, second } = stages();
+  const supervisor = supervise([first, second], { log });
+  const gate = Promise.withResolvers<void>();
+  const leftover = rejectionOf(second.ask("run", () => later(gate.promise)));
+  const failure = await rejectionOf(second.ask("run", fail));
+  assertInstanceOf(await leftover, ActorStoppedError);
+  await assertPending(supervisor.done);
+  gate.resolve();
+  assertStrictEquals(await rejectionOf(supervisor.done), failure);
+});
+
+Deno.test("a failure that nobody looks at ends no process", async () => {
+  const { log, first, second } = stages();
+  const supervisor = supervise([first, second], { log });
+  assertInstanceOf(await rejectionOf(second.ask("run", fail)), ActorError);
+  await supervisor.stop();
+  await eventLoopTurn();
 });
 
 Deno.test("Supervisor.stop() inside a turn of an actor it does not look after waits", async () => {

@@ -130,6 +130,9 @@ Deno.test("data from outside can't touch a prototype", () => {
   const wire = JSON.parse('{"name":"__proto__","message":"m","data":{"__proto__":{"polluted":true}}}');
   const error = codec.decode(parseWireError(wire));
   assertInstanceOf(error, RemoteError);
+  const sent = cross(Object.assign(new Error("m"), { body: JSON.parse('{"__proto__":{"polluted":true}}') }));
+  assertInstanceOf(sent, RemoteError);
+  assertEquals(JSON.stringify(sent.data.body), '{"__proto__":{"polluted":true}}');
   assertStrictEquals(Reflect.get({}, "polluted"), undefined);
   assertStrictEquals(Reflect.get(error, "polluted"), undefined);
 });
