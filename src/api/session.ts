@@ -6,7 +6,9 @@
 
 import { ServiceResponseError } from "../errors/service_response_error.ts";
 import { ValueError } from "../errors/value_error.ts";
+import type { VersionsResponse } from "../types/discovery.ts";
 import type { DeviceID, RoomID, UserID } from "../types/ids.ts";
+import type { WhoamiResponse } from "../types/login.ts";
 import type { RoomMemberContent } from "../types/member_content.ts";
 import { endpoint } from "./endpoint.ts";
 import type { HTTPAPI } from "./http_api.ts";
@@ -15,36 +17,18 @@ import { shape } from "./shape.ts";
 import { isUserId } from "./user_id.ts";
 import { atLeast } from "./versions.ts";
 
-/** Who a token belongs to, as `whoami()` tells. */
-export interface WhoamiResult {
-  /** The user. */
-  user_id: UserID;
-  /** The device; absent for application services and guests without one. */
-  device_id?: DeviceID;
-  /** Whether the user is a guest. Default: false. */
-  is_guest?: boolean;
-}
-
-/** What a homeserver supports, as `versions()` tells. */
-export interface VersionsResult {
-  /** The versions of the specification, like `v1.11`. */
-  versions: string[];
-  /** Experimental features by name. */
-  unstable_features?: Record<string, boolean>;
-}
-
 const whoami = endpoint(
   "whoami",
   "GET",
   "/_matrix/client/v3/account/whoami",
-  shape<WhoamiResult>({ user_id: "string", device_id: "string?", is_guest: "boolean?" }),
+  shape<WhoamiResponse>({ user_id: "string", device_id: "string?", is_guest: "boolean?" }),
 );
 
 const versions = endpoint(
   "versions",
   "GET",
   "/_matrix/client/versions",
-  shape<VersionsResult>({ versions: "array", unstable_features: "object?" }),
+  shape<VersionsResponse>({ versions: "array", unstable_features: "object?" }),
 );
 
 /**
@@ -71,7 +55,7 @@ export class Session {
   deviceId: DeviceID | undefined;
   /** What `fillMemberEvent()` calls first. Default: none. */
   fillMemberEventCallback: FillMemberEventCallback | undefined;
-  #versions: VersionsResult | undefined;
+  #versions: VersionsResponse | undefined;
   /** Counts the resets, so that an answer from before one is not remembered after it. */
   #epoch = 0;
 
@@ -87,7 +71,7 @@ export class Session {
   }
 
   /** Asks whose the token is. */
-  async whoami(options?: RequestOptions): Promise<WhoamiResult> {
+  async whoami(options?: RequestOptions): Promise<WhoamiResponse> {
     return await this.http.call(whoami, { path: {} }, options);
   }
 
@@ -112,8 +96,18 @@ export class Session {
     return user_id;
   }
 
+  /** The acting user and device: whose a store's records are. */
+  async account(): Promise<[UserID, DeviceID]> {
+    if (this.mxid === "" || this.deviceId === undefined) {
+      const { user_id, device_id } = await this.whoami();
+      if (this.mxid === "" && isUserId(user_id)) this.mxid = user_id;
+      this.deviceId ??= device_id;
+    }
+    return [await this.userId(), this.deviceId ?? ""];
+  }
+
   /** What the homeserver supports, asked anew and remembered. */
-  async versions(options?: RequestOptions): Promise<VersionsResult> {
+  async versions(options?: RequestOptions): Promise<VersionsResponse> {
     const epoch = this.#epoch;
     const found = await this.http.call(versions, { path: {} }, options);
     if (epoch === this.#epoch) this.#versions = found;

@@ -1,0 +1,54 @@
+/**
+ * What the Dispatcher can be asked: to bring events to handlers, one message per sync response.
+ *
+ * @module
+ */
+
+import type { MatrixEvent } from "../types/event.ts";
+import type { RoomID, SyncToken } from "../types/ids.ts";
+import type { InternalEvents } from "../types/internal_event.ts";
+import type { InternalEventType } from "../types/internal_event_type.ts";
+
+/** An event that Greenroom makes itself. */
+export type InternalDelivery = {
+  [Type in InternalEventType]: { readonly type: Type; readonly data: InternalEvents[Type] };
+}[InternalEventType];
+
+/** What happened in one room. */
+export interface RoomBatch {
+  /** The room. */
+  readonly roomId: RoomID;
+  /** Whether and from where events are missing in front of the timeline. */
+  readonly gap: InternalDelivery | undefined;
+  /** The events, in order. */
+  readonly events: readonly MatrixEvent[];
+  /** What Greenroom has to say of the events, delivered after the event at that index. */
+  readonly remarks: ReadonlyMap<number, InternalDelivery>;
+}
+
+/** All that one sync response brings to handlers, in the order of delivery. */
+export interface SyncBatch {
+  /** The token that the response ended with. */
+  readonly nextBatch: SyncToken;
+  /** Counts of keys, changed devices. */
+  readonly internal: readonly InternalDelivery[];
+  /** Account data, presence, messages to the device. */
+  readonly global: readonly MatrixEvent[];
+  /** Rooms. */
+  readonly rooms: readonly RoomBatch[];
+}
+
+/** The messages of the Dispatcher actor. */
+export interface DispatcherProtocol {
+  /**
+   * Starts the handlers of a batch. Answered when those that are to be waited for have settled, and not too many of the
+   * others are still at work.
+   *
+   * @returns The number of the batch.
+   */
+  dispatch(batch: SyncBatch): number;
+  /** Answered when all handlers of a batch and of those before it have settled, and the store knows. */
+  settled(batch: number): void;
+  /** Delivers one event of Greenroom's own. Answered when the handlers that are to be waited for have settled. */
+  announce(event: InternalDelivery): void;
+}

@@ -1,0 +1,109 @@
+/**
+ * Sending in encrypted rooms.
+ *
+ * @module
+ */
+
+import type { CoreAPI } from "../api/core_api.ts";
+import { EncryptionError } from "../errors/crypto_error.ts";
+import { NotFoundError } from "../errors/errcodes.ts";
+import { outgoingEvent } from "../api/outgoing_event.ts";
+import type { RequestOptions } from "../api/request_options.ts";
+import { typeName } from "../types/event_type.ts";
+import type { RoomID } from "../types/ids.ts";
+import type { JsonObject } from "../types/json.ts";
+import type { Crypto } from "./crypto_protocol.ts";
+import type { StateStore } from "./state_store.ts";
+
+/** End-to-end encryption, as far as operations concern it. */
+export interface EncryptingAPI {
+  /**
+   * Encrypts an event for a room, creating and sharing a group session first if need be.
+   *
+   * @param roomId The room.
+   * @param eventType The type of the event.
+   * @param content Its content.
+   * @returns The content of the `m.room.encrypted` event, to be sent with `sendMessageEvent()`.
+   * @throws {EncryptionError} If the client has no encryption, or it can't be done.
+   */
+  encrypt(roomId: RoomID, eventType: string, content: object): Promise<JsonObject>;
+  /**
+   * Creates a group session for a room and shares it with its members' devices, so that the first message need not wait.
+   *
+   * @param roomId The room.
+   * @throws {EncryptionError} If the client has no encryption, or it can't be done.
+   */
+  shareGroupSession(roomId: RoomID): Promise<void>;
+}
+
+/** What is needed beside the core. */
+export interface EncryptingOptions {
+  /** Encryption, if the client has it; it can be set later. */
+  readonly crypto: () => Crypto | undefined;
+  /** Knows which rooms are encrypted. */
+  readonly stateStore: StateStore;
+  /** Types of event that are never encrypted. */
+  readonly blacklist: ReadonlySet<string>;
+}
+
+/**
+ * Lets `sendMessageEvent()` encrypt in encrypted rooms.
+ *
+ * Nothing goes out in the clear by mistake: a room that was seen encrypted stays so, and what is not known is asked of the
+ * server; a failure to find out is a failure to send. Without encryption, sending into a room that is known to be encrypted
+ * is refused.
+ *
+ * @param core The operations below.
+ * @param options Encryption, and what else is needed.
+ */
+export function encryptingAPI(
+  core: CoreAPI,
+  { crypto, stateStore, blacklist }: EncryptingOptions,
+): CoreAPI & EncryptingAPI {
+  const isEncrypted = async (roomId: RoomID, options: RequestOptions): Promise<boolean> => {
+    const known = await stateStore.isEncrypted(roomId);
+    if (known !== undefined || crypto() === undefined) return known ?? false;
+    try {
+      await core.getStateEvent(roomId, "m.room.encryption", requestOptions(options));
+      return true;
+    } catch (error) {
+      if (!(error instanceof NotFoundError)) throw error;
+      await stateStore.setUnencrypted(roomId);
+      return false;
+    }
+  };
+  const machine = (action: string): Crypto => {
+    const found = crypto();
+    if (found === undefined) {
+      throw new EncryptionError(`Cannot ${action}: the client has no encryption; give it crypto`);
+    }
+    return found;
+  };
+  return {
+    ...core,
+    async sendMessageEvent(roomId, eventType, content, { disableEncryption = false, ...options } = {}) {
+      const type = typeName(eventType);
+      const plain = disableEncryption || blacklist.has(type) || type === "m.room.encrypted" ||
+        !await isEncrypted(roomId, options);
+      if (plain) return await core.sendMessageEvent(roomId, eventType, content, options);
+      const event = await outgoingEvent(eventType, "message", content);
+      const encrypted = await machine(`send ${type} to the encrypted room ${roomId}`).encrypt(
+        roomId,
+        type,
+        event.content,
+      );
+      return await core.sendMessageEvent(roomId, "m.room.encrypted", encrypted as never, options);
+    },
+    encrypt: async (roomId, eventType, content) =>
+      await machine(`encrypt for ${roomId}`).encrypt(roomId, eventType, content),
+    shareGroupSession: async (roomId) =>
+      await machine(`share a group session of ${roomId}`).shareGroupSession(roomId),
+  };
+}
+
+/** Of a send's options, those that fit any request that is made on its behalf. */
+function requestOptions(
+  { signal, requestTimeout, headers, retry, asUserId, asDeviceId }: RequestOptions,
+): RequestOptions {
+  return { signal, requestTimeout, headers, retry, asUserId, asDeviceId };
+}

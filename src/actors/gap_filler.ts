@@ -1,0 +1,80 @@
+/**
+ * Reads what a limited timeline left out.
+ *
+ * @module
+ */
+
+import { MatrixRequestError } from "../errors/request_error.ts";
+import type { Logger } from "../log.ts";
+import type { ClientEvent } from "../types/client_event.ts";
+import { Membership, PaginationDirection } from "../types/enums.ts";
+import type { MessageEvent, StateEvent } from "../types/event.ts";
+import type { RoomID, SyncToken } from "../types/ids.ts";
+import { SyncStream } from "../types/sync_stream.ts";
+import { isEvent, isRoomEvent, type RoomPart } from "./sync_parts.ts";
+import type { SyncRequests } from "./sync_requests.ts";
+
+/** How many events a page is asked to hold. */
+const PAGE = 100;
+
+/** What a gap is read with. */
+export interface GapReader {
+  /** The way to the server. */
+  readonly requests: Pick<SyncRequests, "getMessages">;
+  /** The token that the response with the gap goes on from: the gap ends there. */
+  readonly since: SyncToken;
+  /** The most events to read. */
+  readonly limit: number;
+  /** Ends the reading. */
+  readonly signal: AbortSignal | undefined;
+  /** Where a refusal is told. */
+  readonly log: Logger;
+}
+
+/**
+ * Fills the gap in front of a room's timeline, as far as the limit allows; what is left stays marked as a gap.
+ *
+ * A server that refuses leaves the gap; one that can't be reached lets the whole response be asked for again.
+ */
+export async function fillGap(room: RoomPart, reader: GapReader): Promise<void> {
+  if (!room.limited || room.prevBatch === undefined || room.membership !== Membership.JOIN) return;
+  const known = new Set(room.timeline.map(({ event_id }) => event_id));
+  const newestFirst: (MessageEvent | StateEvent)[] = [];
+  try {
+    for await (const event of backwards(room, reader)) {
+      if (known.has(event.event_id)) continue;
+      known.add(event.event_id);
+      newestFirst.push(event);
+    }
+  } catch (error) {
+    if (!(error instanceof MatrixRequestError)) throw error;
+    reader.log.warn("Could not fill a gap", { roomId: room.roomId, errcode: error.errcode });
+  }
+  room.filled = newestFirst.reverse();
+}
+
+/** The events in front of a room's timeline, from new to old; notes in the room how far it came. */
+async function* backwards(room: RoomPart, reader: GapReader): AsyncGenerator<MessageEvent | StateEvent> {
+  const { requests, since, signal } = reader;
+  for (let left = reader.limit; left > 0 && room.prevBatch !== undefined;) {
+    const limit = Math.min(left, PAGE);
+    const options = { toToken: since, limit, signal };
+    const page = await requests.getMessages(
+      room.roomId,
+      PaginationDirection.BACKWARD,
+      room.prevBatch,
+      options,
+    );
+    const events = page.chunk.filter((event) => isEvent(event) && isRoomEvent(event));
+    yield* events.map((event) => tagged(event, room.roomId));
+    left -= page.chunk.length;
+    const atEnd = page.end === undefined || page.end === room.prevBatch || page.chunk.length === 0;
+    room.prevBatch = atEnd ? undefined : page.end;
+    room.limited = !atEnd;
+  }
+}
+
+function tagged(event: ClientEvent, roomId: RoomID): MessageEvent | StateEvent {
+  const source = SyncStream.JOINED_ROOM | SyncStream.TIMELINE;
+  return Object.assign(event, { room_id: roomId, source }) as MessageEvent | StateEvent;
+}

@@ -1,0 +1,121 @@
+/**
+ * Who wants to know of what.
+ *
+ * @module
+ */
+
+import { ValueError } from "../errors/value_error.ts";
+import type { EventDefinition } from "../types/define_event.ts";
+import { classOf, type EventClass, type EventType, typeName } from "../types/event_type.ts";
+import type { SyncStream } from "../types/sync_stream.ts";
+
+/** What is called with an event; what it returns is awaited, and otherwise ignored. */
+export type Handler<Event> = (event: Event) => unknown;
+
+/** How a handler is called. */
+export interface HandlerOptions {
+  /** Whether the next sync request waits until the handler has settled. Default: false. */
+  waitSync?: boolean;
+  /**
+   * Whether the handler gets a room's next event only when its promise for the one before has settled; rooms do not wait
+   * for each other. Default: false: it is started for each event at once, in the order of the events.
+   */
+  sequential?: boolean;
+  /** Only events from one of these parts of a sync response: flags of `SyncStream`. Default: from anywhere. */
+  source?: SyncStream;
+}
+
+/** A handler with all that is known of it. */
+export interface HandlerEntry extends Readonly<Required<HandlerOptions>> {
+  /** The function. */
+  readonly handler: Handler<never>;
+  /** The same after a restart, as long as handlers are added in the same order. */
+  readonly id: number;
+  /** The definition that the event's content is checked by, if it was given one. */
+  readonly definition: EventDefinition | undefined;
+  /** Of a sequential handler: what it is busy with, by room. */
+  readonly lanes: Map<string, Promise<void>>;
+}
+
+const NONE: readonly HandlerEntry[] = [];
+
+/** The handlers of one client. A change takes effect with the next event. */
+export class HandlerRegistry {
+  readonly #byClass = new Map<EventClass, Map<string, readonly HandlerEntry[]>>();
+  #forAll: readonly HandlerEntry[] = NONE;
+  #nextId = 0;
+
+  /** The handlers of all events, but for Greenroom's own. */
+  get forAll(): readonly HandlerEntry[] {
+    return this.#forAll;
+  }
+
+  /** Whether nobody wants any event. */
+  get isEmpty(): boolean {
+    return this.#forAll.length === 0 && this.#byClass.size === 0;
+  }
+
+  /** The handlers of a type in a class; those of a type whose class nobody knows are under `unknown`. */
+  of(eventClass: EventClass, type: string): readonly HandlerEntry[] {
+    return this.#byClass.get(eventClass)?.get(type) ?? NONE;
+  }
+
+  /**
+   * Adds a handler; one that is there already gets the new options.
+   *
+   * @param type The type of event; undefined: all.
+   * @throws {ValueError} If there is no such type or no handler.
+   */
+  add(type: EventType | undefined, handler: Handler<never>, options: HandlerOptions = {}): void {
+    if (typeof handler !== "function") {
+      throw new ValueError(`Cannot add an event handler: it must be a function, and is ${typeof handler}`);
+    }
+    const { waitSync = false, sequential = false, source = ~0 } = options;
+    this.#change(type, (entries) => {
+      const old = entries.find((entry) => entry.handler === handler);
+      const entry: HandlerEntry = {
+        handler,
+        waitSync,
+        sequential,
+        source,
+        definition: isDefinition(type) ? type : undefined,
+        id: old?.id ?? this.#nextId++,
+        lanes: old?.lanes ?? new Map(),
+      };
+      return old === undefined ? [...entries, entry] : entries.map((each) => each === old ? entry : each);
+    });
+  }
+
+  /** Removes a handler; what it has begun goes on. Does nothing if it is not there. */
+  remove(type: EventType | undefined, handler: Handler<never>): void {
+    this.#change(type, (entries) => entries.filter((entry) => entry.handler !== handler));
+  }
+
+  /** Lists are replaced, not changed: a delivery that is under way keeps the one it began with. */
+  #change(
+    type: EventType | undefined,
+    change: (entries: readonly HandlerEntry[]) => readonly HandlerEntry[],
+  ): void {
+    if (type === undefined) {
+      this.#forAll = change(this.#forAll);
+      return;
+    }
+    const name = typeName(type);
+    if (typeof name !== "string" || name === "") {
+      throw new ValueError(
+        "Cannot add an event handler: the event type must be a string that is not empty, or a type with its class",
+      );
+    }
+    const eventClass = classOf(type);
+    const byType = this.#byClass.get(eventClass) ?? new Map<string, readonly HandlerEntry[]>();
+    const entries = change(byType.get(name) ?? NONE);
+    if (entries.length > 0) byType.set(name, entries);
+    else byType.delete(name);
+    if (byType.size > 0) this.#byClass.set(eventClass, byType);
+    else this.#byClass.delete(eventClass);
+  }
+}
+
+function isDefinition(type: EventType | undefined): type is EventDefinition {
+  return typeof type === "object" && "schema" in type;
+}

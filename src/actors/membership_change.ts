@@ -1,0 +1,58 @@
+/**
+ * What a member event means, seen from what was before.
+ *
+ * @module
+ */
+
+import { Membership } from "../types/enums.ts";
+import type { StateEvent, StrippedStateEvent } from "../types/event.ts";
+import type { MemberEvent } from "../types/internal_event.ts";
+import { InternalEventType } from "../types/internal_event_type.ts";
+import { SyncStream } from "../types/sync_stream.ts";
+import type { InternalDelivery } from "./dispatcher_protocol.ts";
+
+/**
+ * Says what changed of a membership.
+ *
+ * Invitations are told of only where they are the user's own: what others are invited to is the rooms' business, and
+ * theirs to read from `m.room.member`.
+ *
+ * @param event A state event.
+ * @param former What the user was to the room before.
+ * @returns Undefined if nothing changed, or it is no member event.
+ */
+export function membershipChange(
+  event: StateEvent | StrippedStateEvent,
+  former: Membership = Membership.LEAVE,
+): InternalDelivery | undefined {
+  const type = changeType(event, former);
+  return type && { type, data: event as MemberEvent };
+}
+
+type MembershipEventType = Extract<InternalDelivery, { data: MemberEvent }>["type"];
+
+function changeType(
+  { content, sender, state_key, source }: StateEvent | StrippedStateEvent,
+  former: Membership,
+): MembershipEventType | undefined {
+  const bySelf = sender === state_key;
+  switch (content.membership) {
+    case Membership.JOIN:
+      return former === Membership.JOIN ? InternalEventType.PROFILE_CHANGE : InternalEventType.JOIN;
+    case Membership.INVITE:
+      return (source & SyncStream.INVITED_ROOM) !== 0 ? InternalEventType.INVITE : undefined;
+    case Membership.KNOCK:
+      return former === Membership.KNOCK ? undefined : InternalEventType.KNOCK;
+    case Membership.BAN:
+      return former === Membership.BAN ? undefined : InternalEventType.BAN;
+    case Membership.LEAVE:
+      if (former === Membership.LEAVE) return undefined;
+      if (former === Membership.BAN) return InternalEventType.UNBAN;
+      if (former === Membership.INVITE) {
+        return bySelf ? InternalEventType.REJECT_INVITE : InternalEventType.DISINVITE;
+      }
+      return bySelf ? InternalEventType.LEAVE : InternalEventType.KICK;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * How a client syncs.
+ *
+ * @module
+ */
+
+import type { Filter } from "../types/filter.ts";
+import type { FilterID } from "../types/ids.ts";
+
+/** Options of `syncOnce()`. */
+export interface SyncOptions {
+  /**
+   * What to sync: a filter, or the ID of one that was uploaded. A filter is uploaded once, and not again after a restart
+   * with the same store. Default: everything.
+   */
+  filterData?: FilterID | Filter;
+  /** Leaves out members who have not said anything lately; goes into the filter. Default: false. */
+  lazyLoadMembers?: boolean;
+  /**
+   * Takes in what happened before the very first sync without delivering it: the timelines are dropped; state, account
+   * data and messages to the device are not. Default: false.
+   */
+  ignoreInitialSync?: boolean;
+  /**
+   * The same for the first sync of this start, whether or not there is a token to go on from: what happened while the bot
+   * was away is not delivered. Default: false.
+   */
+  ignoreFirstSync?: boolean;
+  /**
+   * Reads what a limited timeline left out and delivers it in front of the timeline: at most so many events a room; `true`
+   * means 1,000. Default: false, a `TIMELINE_GAP` event tells of the gap.
+   */
+  fillGaps?: boolean | number;
+  /** How long the server may wait for something to happen, in milliseconds. Default: 30,000; 0 of `syncOnce()`. */
+  timeout?: number;
+  /** Stops the sync, as `stop()` does. */
+  signal?: AbortSignal;
+}
+
+/** Options of `start()`. */
+export type StartOptions = SyncOptions;
+
+/** {@link SyncOptions} as they reach the Syncer: plain data. */
+export type SyncSettings = Omit<SyncOptions, "signal">;

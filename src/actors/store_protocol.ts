@@ -1,0 +1,83 @@
+/**
+ * What the Store can be asked: it is the only one who reads and writes what is kept.
+ *
+ * @module
+ */
+
+import type { KvKey } from "../store/kv_store.ts";
+import type { RoomRecord, StoredState, SyncRecord } from "../store/records.ts";
+import type { Membership } from "../types/enums.ts";
+import type { FilterID, RoomID, SyncToken } from "../types/ids.ts";
+import type { JsonObject } from "../types/json.ts";
+
+/** What one sync response changes of a room. */
+export interface RoomChange {
+  /** The room. */
+  readonly roomId: RoomID;
+  /** What the user is to the room now. */
+  readonly membership: Membership;
+  /** State events, in the order in which they take effect. */
+  readonly state: readonly StoredState[];
+  /** Whether the room's members are all in `state`, if the room is new to the store. */
+  readonly complete: boolean;
+  /** Whether members may have changed without being in `state`. */
+  readonly lossy: boolean;
+}
+
+/** What one sync response changes. */
+export interface SyncChange {
+  /** The token that the response ends with. */
+  readonly nextBatch: SyncToken;
+  /** What changes of rooms. */
+  readonly rooms: readonly RoomChange[];
+}
+
+/** A member event's former membership, by room and index in `RoomChange.state`; only rooms that were known before. */
+export type FormerMemberships = ReadonlyMap<RoomID, ReadonlyMap<number, Membership>>;
+
+/** Options of a look at a room's state. */
+export interface StateQuery {
+  /** The room. */
+  readonly roomId: RoomID;
+  /** The type of state. */
+  readonly type: string;
+  /** Which piece of it. */
+  readonly stateKey: string;
+}
+
+/** The messages of the Store actor. */
+export interface StoreProtocol {
+  /** Chooses the account, before anything else; asked again with the same it does nothing. */
+  open(prefix: KvKey): void;
+  /** The position in the sync stream. */
+  position(): SyncRecord;
+  /** Moves the position, as `syncStore` lets an application do. */
+  move(nextBatch: SyncToken | undefined): void;
+  /** Applies a sync response, its token with it, in one commit. A failure is fatal. */
+  commitSync(change: SyncChange): FormerMemberships;
+  /** Notes that everything up to a token has been handled. A failure is fatal. */
+  handled(token: SyncToken): void;
+  /** Remembers an uploaded filter. */
+  saveFilter(filter: { readonly id: FilterID; readonly definition: string }): void;
+  /** One piece of a room's state. */
+  getState(query: StateQuery): StoredState | undefined;
+  /** A room's state, all of it or all of a type. */
+  listState(query: { readonly roomId: RoomID; readonly type?: string }): StoredState[];
+  /** Applies state that is known from elsewhere than sync: sent by us, or read from the server. */
+  putState(body: { readonly roomId: RoomID; readonly events: readonly StoredState[] }): void;
+  /** Replaces the members of a room, those of one membership or all. */
+  replaceMembers(body: {
+    readonly roomId: RoomID;
+    readonly events: readonly StoredState[];
+    readonly only?: Membership;
+    readonly complete: boolean;
+  }): void;
+  /** What is known of a room beside its state. */
+  room(roomId: RoomID): RoomRecord | undefined;
+  /** Every room that is known. */
+  rooms(): RoomRecord[];
+  /** Notes what the user is to a room. */
+  setMembership(body: { readonly roomId: RoomID; readonly membership: Membership }): void;
+  /** Notes a room's encryption; `false`: the server says there is none. What was seen once stays. */
+  setEncryption(body: { readonly roomId: RoomID; readonly encryption: JsonObject | false }): void;
+}

@@ -1,0 +1,118 @@
+/**
+ * Operations that keep the state store up to date with what they send and read.
+ *
+ * @module
+ */
+
+import type { CoreAPI } from "../api/core_api.ts";
+import type { ProfileAPI } from "../api/profile.ts";
+import type { RequestOptions } from "../api/request_options.ts";
+import { ForbiddenError, NotFoundError } from "../errors/errcodes.ts";
+import type { StoredState } from "../store/records.ts";
+import type { ClientStateEvent } from "../types/client_event.ts";
+import { Membership } from "../types/enums.ts";
+import { typeName } from "../types/event_type.ts";
+import type { RoomID, UserID } from "../types/ids.ts";
+import type { Profile } from "../types/profile.ts";
+import { SyncStream } from "../types/sync_stream.ts";
+import type { StateStore } from "./state_store.ts";
+
+/** What is needed beside the core. */
+export interface StoreUpdatingOptions {
+  /** Where room state is kept. */
+  readonly stateStore: StateStore;
+  /** Reads a user's global profile. */
+  readonly getProfile: ProfileAPI["getProfile"];
+}
+
+/**
+ * Adds a store to the core: what the server took or told is noted after it did so.
+ *
+ * @param core The plain operations.
+ * @param options The store, and what else is needed.
+ */
+export function storeUpdatingAPI(core: CoreAPI, { stateStore, getProfile }: StoreUpdatingOptions): CoreAPI {
+  /** The create event counts with its sender, which content alone does not tell: it comes with sync. */
+  const note = async (
+    type: string,
+    roomId: RoomID,
+    stateKey: string = "",
+    content: object,
+  ): Promise<void> => {
+    if (type !== "m.room.create") await stateStore.updateContent(roomId, type, stateKey, content);
+  };
+  const globalProfile = async (
+    userId: UserID,
+    options?: RequestOptions,
+  ): Promise<Profile | undefined> => {
+    try {
+      return await getProfile(userId, options);
+    } catch (error) {
+      if (error instanceof NotFoundError || error instanceof ForbiddenError) return undefined;
+      throw error;
+    }
+  };
+  return {
+    ...core,
+
+    async getMembers(roomId, options = {}) {
+      const members = await core.getMembers(roomId, options);
+      const { at, membership, notMembership } = options;
+      if (at !== undefined || (membership !== undefined && notMembership !== undefined)) return members;
+      const events = members.map(stored);
+      if (notMembership !== undefined) await stateStore.updateState(roomId, events);
+      else await stateStore.setMembers(roomId, events, { only: membership });
+      return members;
+    },
+
+    async getJoinedMembers(roomId, options) {
+      const members = await core.getJoinedMembers(roomId, options);
+      const joined = Object.entries(members).map(([userId, { display_name, avatar_url }]) =>
+        [userId as UserID, { membership: Membership.JOIN, displayname: display_name, avatar_url }] as const
+      );
+      await stateStore.setJoinedMembers(roomId, new Map(joined));
+      return members;
+    },
+
+    async getState(roomId, options) {
+      const state = await core.getState(roomId, options);
+      const events = state.map(stored);
+      await stateStore.setMembers(roomId, events.filter(isMember));
+      await stateStore.updateState(roomId, events.filter((event) => !isMember(event)));
+      return state;
+    },
+
+    async getStateEvent(roomId, eventType, options) {
+      const answer = await core.getStateEvent(roomId, eventType, options);
+      // deno-lint-ignore no-explicit-any -- the answer's type depends on the format, which is looked at here
+      const content: object = options?.format === "event" ? (answer as any).content : answer;
+      await note(typeName(eventType), roomId, options?.stateKey, content);
+      return answer;
+    },
+
+    async sendStateEvent(roomId, eventType, content, options) {
+      const eventId = await core.sendStateEvent(roomId, eventType, content, options);
+      await note(typeName(eventType), roomId, options?.stateKey, content);
+      return eventId;
+    },
+
+    async fillMemberEvent(roomId, userId, content, options) {
+      const filled = await core.fillMemberEvent(roomId, userId, content, options);
+      if (filled !== undefined) return filled;
+      if (content.displayname !== undefined || content.avatar_url !== undefined) return undefined;
+      const profile = await stateStore.getMember(roomId, userId) ?? await globalProfile(userId, options);
+      if (profile === undefined) return undefined;
+      const { displayname, avatar_url } = profile;
+      return { ...content, ...(displayname && { displayname }), ...(avatar_url && { avatar_url }) };
+    },
+  };
+}
+
+/** An event that was read: as good as one that came with sync. */
+function stored(event: ClientStateEvent): StoredState {
+  return { ...event, source: SyncStream.INTERNAL };
+}
+
+function isMember({ type }: StoredState): boolean {
+  return type === "m.room.member";
+}

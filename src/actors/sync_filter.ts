@@ -1,0 +1,70 @@
+/**
+ * The filter of a sync: uploaded once, and remembered.
+ *
+ * @module
+ */
+
+import { MatrixRequestError } from "../errors/request_error.ts";
+import type { Filter } from "../types/filter.ts";
+import type { FilterID } from "../types/ids.ts";
+import type { ActorRef } from "./actor.ts";
+import type { SyncSettings } from "./start_options.ts";
+import type { StoreProtocol } from "./store_protocol.ts";
+import type { SyncRequests } from "./sync_requests.ts";
+
+/** Knows the ID of the filter that the settings describe. */
+export class SyncFilter {
+  readonly #requests: Pick<SyncRequests, "createFilter">;
+  readonly #store: ActorRef<StoreProtocol>;
+  readonly #filter: FilterID | Filter | undefined;
+
+  /**
+   * @param settings Say what to sync.
+   * @param requests Upload a filter.
+   * @param store Remembers it.
+   */
+  constructor(
+    { filterData, lazyLoadMembers }: SyncSettings,
+    requests: Pick<SyncRequests, "createFilter">,
+    store: ActorRef<StoreProtocol>,
+  ) {
+    this.#requests = requests;
+    this.#store = store;
+    this.#filter = lazyLoadMembers === true && typeof filterData !== "string"
+      ? lazily(filterData)
+      : filterData;
+  }
+
+  /** Whether members may be left out; of a filter of which only the ID is known it has to be assumed. */
+  get lazyMembers(): boolean {
+    if (typeof this.#filter !== "object") return this.#filter !== undefined;
+    return this.#filter.room?.state?.lazy_load_members === true;
+  }
+
+  /** Makes a request with the filter. A remembered one that the server has forgotten is uploaded anew. */
+  async use<Result>(request: (filterId: FilterID | undefined) => Promise<Result>): Promise<Result> {
+    const filter = this.#filter;
+    if (typeof filter !== "object") return await request(filter);
+    const definition = JSON.stringify(filter);
+    const { filter: remembered } = await this.#store.ask("position", undefined);
+    if (remembered?.definition !== definition) return await request(await this.#upload(filter, definition));
+    try {
+      return await request(remembered.id);
+    } catch (error) {
+      const refused = error instanceof MatrixRequestError && (error.status === 400 || error.status === 404);
+      if (!refused) throw error;
+      return await request(await this.#upload(filter, definition));
+    }
+  }
+
+  async #upload(filter: Filter, definition: string): Promise<FilterID> {
+    const id = await this.#requests.createFilter(filter);
+    await this.#store.ask("saveFilter", { id, definition });
+    return id;
+  }
+}
+
+function lazily(filter: Filter = {}): Filter {
+  const state = { ...filter.room?.state, lazy_load_members: true };
+  return { ...filter, room: { ...filter.room, state } };
+}

@@ -1,0 +1,231 @@
+/**
+ * Takes a sync response apart: for Crypto, for the Store and for the Dispatcher.
+ *
+ * A server is not trusted: a part that is not of the shape it must have is left out, and counted.
+ *
+ * @module
+ */
+
+import type { DecryptionError } from "../errors/crypto_error.ts";
+import { Membership } from "../types/enums.ts";
+import type {
+  AccountDataEvent,
+  EphemeralEvent,
+  MatrixEvent,
+  MessageEvent,
+  PresenceEvent,
+  StateEvent,
+  StrippedStateEvent,
+  ToDeviceEvent,
+} from "../types/event.ts";
+import type { RoomID, SyncToken, UserID } from "../types/ids.ts";
+import { isJsonObject, type JsonObject } from "../types/json.ts";
+import { SyncStream } from "../types/sync_stream.ts";
+
+/** One room of a sync response. */
+export interface RoomPart {
+  /** The room. */
+  readonly roomId: RoomID;
+  /** What the user is to the room now. */
+  readonly membership: Membership;
+  /** State in front of the timeline, or, with `stateAfter`, at its end. */
+  readonly state: readonly (StateEvent | StrippedStateEvent)[];
+  /** Whether `state` holds at the timeline's end, so that the timeline changes nothing. */
+  readonly stateAfter: boolean;
+  /** What was missing in front of the timeline and has been read since, in order. */
+  filled: readonly (MessageEvent | StateEvent)[];
+  /** The timeline, in order. */
+  timeline: readonly (MessageEvent | StateEvent)[];
+  /** Whether events are missing in front of the timeline. */
+  limited: boolean;
+  /** Where to read on backwards from there. */
+  prevBatch: SyncToken | undefined;
+  /** Typing and receipts. */
+  readonly ephemeral: readonly EphemeralEvent[];
+  /** Private data of the room. */
+  readonly accountData: readonly AccountDataEvent[];
+}
+
+/** A sync response, checked and tagged. */
+export interface SyncParts {
+  /** The token to ask with next. */
+  readonly nextBatch: SyncToken;
+  /** Private data of the account. */
+  readonly accountData: readonly AccountDataEvent[];
+  /** Who came and went. */
+  readonly presence: readonly PresenceEvent[];
+  /** Messages to this device. */
+  toDevice: readonly ToDeviceEvent[];
+  /** Whose devices changed. */
+  readonly deviceLists: { readonly changed: UserID[]; readonly left: UserID[] };
+  /** How many one-time keys the server has left. */
+  readonly oneTimeKeyCounts: Readonly<Record<string, number>>;
+  /** Algorithms whose fallback key nobody has used. */
+  readonly unusedFallbackTypes: string[] | undefined;
+  /** Rooms: joined, invited to, knocked on, left. */
+  readonly rooms: readonly RoomPart[];
+  /** Encrypted events of timelines that can't be read, with the reason. */
+  undecryptable: ReadonlyMap<MatrixEvent, DecryptionError>;
+  /** How many parts had the wrong shape and were left out. */
+  readonly malformed: number;
+}
+
+/** Takes a response apart, of which it is known that `next_batch` is a string. The events are tagged in place. */
+export function takeApart(response: JsonObject, own: UserID): SyncParts {
+  const reader = new Reader(own);
+  const rooms = object(response.rooms);
+  const lists = object(response.device_lists);
+  const fallback = response.device_unused_fallback_key_types ??
+    response["org.matrix.msc2732.device_unused_fallback_key_types"];
+  return {
+    nextBatch: response.next_batch as SyncToken,
+    accountData: reader.events(response.account_data, SyncStream.ACCOUNT_DATA),
+    presence: reader.events(response.presence, SyncStream.PRESENCE, hasSender),
+    toDevice: reader.events(response.to_device, SyncStream.TO_DEVICE, hasSender),
+    deviceLists: { changed: userIds(lists.changed), left: userIds(lists.left) },
+    oneTimeKeyCounts: counts(response.device_one_time_keys_count),
+    unusedFallbackTypes: Array.isArray(fallback) ? strings(fallback) : undefined,
+    rooms: [
+      ...reader.rooms(rooms.join, Membership.JOIN, SyncStream.JOINED_ROOM),
+      ...reader.outside(rooms.invite, Membership.INVITE, SyncStream.INVITED_ROOM, "invite"),
+      ...reader.outside(rooms.knock, Membership.KNOCK, SyncStream.KNOCKED_ROOM, "knock"),
+      ...reader.rooms(rooms.leave, Membership.LEAVE, SyncStream.LEFT_ROOM),
+    ],
+    undecryptable: new Map(),
+    malformed: reader.malformed,
+  };
+}
+
+class Reader {
+  readonly #own: UserID;
+  malformed = 0;
+
+  constructor(own: UserID) {
+    this.#own = own;
+  }
+
+  /** The events of a section, each with its source, and its room if it has one. */
+  events<Event extends MatrixEvent>(
+    section: unknown,
+    source: SyncStream,
+    isWhole: (event: JsonObject) => boolean = () => true,
+    roomId?: RoomID,
+  ): Event[] {
+    const list = object(section).events;
+    if (!Array.isArray(list)) return [];
+    const events: Event[] = [];
+    for (const event of list) {
+      if (!isEvent(event) || !isWhole(event)) {
+        this.malformed++;
+        continue;
+      }
+      event.source = source;
+      if (roomId !== undefined) event.room_id = roomId;
+      // The members that the types promise beyond these are the sender's business: see `ClientEvent`.
+      events.push(event as unknown as Event);
+    }
+    return events;
+  }
+
+  rooms(section: unknown, membership: Membership, base: SyncStream): RoomPart[] {
+    return this.#entries(section, (roomId, room) => {
+      const timeline = object(room.timeline);
+      const after = room.state_after;
+      return {
+        roomId,
+        membership,
+        state: this.events(after ?? room.state, base | SyncStream.STATE, isState, roomId),
+        stateAfter: after !== undefined,
+        filled: [],
+        timeline: this.events(timeline, base | SyncStream.TIMELINE, isRoomEvent, roomId),
+        limited: timeline.limited === true,
+        prevBatch: typeof timeline.prev_batch === "string" ? timeline.prev_batch : undefined,
+        ephemeral: this.events(room.ephemeral, base | SyncStream.EPHEMERAL, undefined, roomId),
+        accountData: this.events(room.account_data, base | SyncStream.ACCOUNT_DATA, undefined, roomId),
+      };
+    });
+  }
+
+  /** Rooms that the user sees from outside: of interest is the own member event, and the rest goes with it. */
+  outside(section: unknown, membership: Membership, base: SyncStream, kind: "invite" | "knock"): RoomPart[] {
+    return this.#entries(section, (roomId, room) => {
+      const found = this.events<StrippedStateEvent>(
+        room[`${kind}_state`],
+        base | SyncStream.STATE,
+        isStripped,
+        roomId,
+      );
+      const own = found.find((event) => event.type === "m.room.member" && event.state_key === this.#own);
+      if (own === undefined) return undefined;
+      own.unsigned = {
+        ...object(own.unsigned),
+        [`${kind}_room_state`]: found.filter((event) => event !== own),
+      };
+      return {
+        roomId,
+        membership,
+        state: [own],
+        stateAfter: true,
+        filled: [],
+        timeline: [],
+        limited: false,
+        prevBatch: undefined,
+        ephemeral: [],
+        accountData: [],
+      };
+    });
+  }
+
+  #entries(section: unknown, read: (roomId: RoomID, room: JsonObject) => RoomPart | undefined): RoomPart[] {
+    const parts: RoomPart[] = [];
+    for (const [roomId, room] of Object.entries(object(section))) {
+      const part = roomId.startsWith("!") && isJsonObject(room) ? read(roomId as RoomID, room) : undefined;
+      if (part === undefined) this.malformed++;
+      else parts.push(part);
+    }
+    return parts;
+  }
+}
+
+function object(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+function strings(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+}
+
+function userIds(value: unknown): UserID[] {
+  return strings(value).filter((id): id is UserID => id.startsWith("@") && id.includes(":"));
+}
+
+function counts(value: unknown): Record<string, number> {
+  const entries = Object.entries(object(value)).filter(([, count]) =>
+    Number.isSafeInteger(count) && Number(count) >= 0
+  );
+  return Object.fromEntries(entries) as Record<string, number>;
+}
+
+/** Whether a value has what all events have. */
+export function isEvent(event: unknown): event is JsonObject {
+  return isJsonObject(event) && typeof event.type === "string" && isJsonObject(event.content);
+}
+
+function hasSender(event: JsonObject): boolean {
+  return typeof event.sender === "string";
+}
+
+/** Whether a value is an event as rooms have them. */
+export function isRoomEvent(event: JsonObject): boolean {
+  const { event_id, sender, state_key } = event;
+  return typeof event_id === "string" && typeof sender === "string" &&
+    (state_key === undefined || typeof state_key === "string");
+}
+
+function isState(event: JsonObject): boolean {
+  return isRoomEvent(event) && typeof event.state_key === "string";
+}
+
+function isStripped(event: JsonObject): boolean {
+  return hasSender(event) && typeof event.state_key === "string";
+}

@@ -1,0 +1,75 @@
+/**
+ * The way of one sync response: Crypto, Store, Dispatcher.
+ *
+ * @module
+ */
+
+import { DecryptionError } from "../errors/crypto_error.ts";
+import type { Logger } from "../log.ts";
+import type { MatrixEvent, MessageEvent } from "../types/event.ts";
+import type { JsonObject } from "../types/json.ts";
+import type { ActorRef } from "./actor.ts";
+import type { CryptoInput, CryptoOutput, CryptoProtocol } from "./crypto_protocol.ts";
+import type { DispatcherProtocol } from "./dispatcher_protocol.ts";
+import type { StoreProtocol } from "./store_protocol.ts";
+import { cryptoInput, syncBatch, syncChange, type SyncContext } from "./sync_batch.ts";
+import { type SyncParts, takeApart } from "./sync_parts.ts";
+
+/** Who a sync response passes. */
+export interface SyncPipeline {
+  /** Takes keys and decrypts; absent: there is no encryption. */
+  readonly crypto: ActorRef<CryptoProtocol> | undefined;
+  /** Keeps room state and the token. */
+  readonly store: ActorRef<StoreProtocol>;
+  /** Brings events to handlers. */
+  readonly dispatcher: ActorRef<DispatcherProtocol>;
+  /** Reads what a limited timeline left out, if that is wanted. */
+  readonly fillGaps: (parts: SyncParts) => Promise<void>;
+  /** Where a server's faults are told. */
+  readonly log: Logger;
+}
+
+/**
+ * Takes a sync response all its way.
+ *
+ * When it returns, keys, state and token are committed, and handlers have been started: `waitSync` ones have settled.
+ *
+ * @returns The number of the batch of handlers.
+ */
+export async function processSync(
+  response: JsonObject,
+  context: SyncContext,
+  { crypto, store, dispatcher, fillGaps, log }: SyncPipeline,
+): Promise<number> {
+  const parts = takeApart(response, context.own);
+  if (parts.malformed > 0) {
+    log.warn("Left out malformed parts of a sync response", { parts: parts.malformed });
+  }
+  await fillGaps(parts);
+  if (crypto !== undefined) {
+    const input = cryptoInput(parts);
+    applyCrypto(parts, input, await crypto.ask("receiveSync", input));
+  }
+  const former = await store.ask("commitSync", syncChange(parts, context));
+  return await dispatcher.ask("dispatch", syncBatch(parts, context, former));
+}
+
+/** Puts what Crypto could read in the place of what it was given. */
+function applyCrypto(parts: SyncParts, input: CryptoInput, { toDevice, decrypted }: CryptoOutput): void {
+  parts.toDevice = toDevice;
+  const plain = new Map<MatrixEvent, MessageEvent>();
+  const undecryptable = new Map<MatrixEvent, DecryptionError>();
+  for (const [index, event] of input.encrypted.entries()) {
+    const result = decrypted[index];
+    if (result === undefined) continue;
+    if ("event" in result) plain.set(event, result.event);
+    else undecryptable.set(event, new DecryptionError(result.reason));
+  }
+  if (plain.size > 0) {
+    for (const room of parts.rooms) {
+      room.filled = room.filled.map((event) => plain.get(event) ?? event);
+      room.timeline = room.timeline.map((event) => plain.get(event) ?? event);
+    }
+  }
+  parts.undecryptable = undecryptable;
+}

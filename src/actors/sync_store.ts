@@ -1,0 +1,40 @@
+/**
+ * The position in the sync stream, for those who ask about it.
+ *
+ * @module
+ */
+
+import type { SyncToken } from "../types/ids.ts";
+import type { ActorRef } from "./actor.ts";
+import type { StoreProtocol } from "./store_protocol.ts";
+
+/** Where a client is in the sync stream. */
+export class SyncStore {
+  readonly #store: ActorRef<StoreProtocol>;
+  readonly #ready: () => Promise<void>;
+
+  /**
+   * @param store The Store actor.
+   * @param ready Opens it, the first time.
+   */
+  constructor(store: ActorRef<StoreProtocol>, ready: () => Promise<void>) {
+    this.#store = store;
+    this.#ready = ready;
+  }
+
+  /** The token that the next sync asks with; undefined before the first. */
+  async getNextBatch(): Promise<SyncToken | undefined> {
+    await this.#ready();
+    return (await this.#store.ask("position", undefined)).nextBatch;
+  }
+
+  /**
+   * Moves to another position, for the next sync.
+   *
+   * @param nextBatch The token to ask with; undefined begins anew.
+   */
+  async putNextBatch(nextBatch: SyncToken | undefined): Promise<void> {
+    await this.#ready();
+    await this.#store.ask("move", nextBatch);
+  }
+}

@@ -1,0 +1,247 @@
+/**
+ * The Syncer: asks for what is new, again and again, and hands each response down the pipeline.
+ *
+ * @module
+ */
+
+import { backoff } from "../backoff.ts";
+import type { Clock } from "../clock.ts";
+import { MissingTokenError, UnknownTokenError, UserDeactivatedError } from "../errors/errcodes.ts";
+import { MatrixRequestError } from "../errors/request_error.ts";
+import { ServiceResponseError } from "../errors/service_response_error.ts";
+import { ValueError } from "../errors/value_error.ts";
+import type { Logger } from "../log.ts";
+import { Membership, type PresenceState } from "../types/enums.ts";
+import type { RoomID, SyncToken, UserID } from "../types/ids.ts";
+import { InternalEventType } from "../types/internal_event_type.ts";
+import type { SyncResponse } from "../types/sync_response.ts";
+import { SyncStream } from "../types/sync_stream.ts";
+import type { Actor, ActorRef } from "./actor.ts";
+import { ActorError, ActorStoppedError, fatal } from "./actor_error.ts";
+import type { CryptoProtocol } from "./crypto_protocol.ts";
+import type { DispatcherProtocol, InternalDelivery } from "./dispatcher_protocol.ts";
+import { fillGap } from "./gap_filler.ts";
+import { later } from "./later.ts";
+import { spawn } from "./spawn.ts";
+import type { SyncSettings } from "./start_options.ts";
+import type { StoreProtocol } from "./store_protocol.ts";
+import { SyncFilter } from "./sync_filter.ts";
+import type { SyncContext } from "./sync_batch.ts";
+import { processSync, type SyncPipeline } from "./sync_pipeline.ts";
+import type { SyncRequests } from "./sync_requests.ts";
+import type { SyncerProtocol } from "./syncer_protocol.ts";
+
+/** What the Syncer is made of. */
+export interface SyncerOptions {
+  /** The way to the server. */
+  readonly requests: SyncRequests;
+  /** Decrypts; asked for at each response, since it can be set later. */
+  readonly crypto: () => ActorRef<CryptoProtocol> | undefined;
+  /** Keeps room state and the token. */
+  readonly store: ActorRef<StoreProtocol>;
+  /** Opens the store, the first time. */
+  readonly ready: () => Promise<void>;
+  /** Brings events to handlers. */
+  readonly dispatcher: ActorRef<DispatcherProtocol>;
+  /** What to tell others of the user's presence. */
+  readonly presence: () => PresenceState;
+  /** Whether to go on from what was handled, or from what was committed. */
+  readonly resume: "handled" | "committed";
+  /** Measures waits. */
+  readonly clock: Clock;
+  /** Where it is told what goes on. */
+  readonly log: Logger;
+}
+
+/** Waits after failures, in milliseconds. */
+const BACKOFF = { base: 5_000, cap: 320_000 };
+/** The longest wait that a server can ask for, in milliseconds. */
+const MAX_RETRY_AFTER = 3_600_000;
+/** How long to wait when the server answers at once and says nothing, in milliseconds: nothing may spin. */
+const IDLE_WAIT = 1_000;
+const DEFAULT_TIMEOUT = 30_000;
+const DEFAULT_GAP_LIMIT = 1_000;
+const INTERNAL = { source: SyncStream.INTERNAL };
+
+/** Starts the Syncer; it is idle until it is asked to run. */
+export function spawnSyncer(options: SyncerOptions): Actor<SyncerProtocol> {
+  const syncer = new Syncer(options);
+  return spawn<SyncerProtocol>({
+    name: "syncer",
+    log: options.log,
+    handlers: {
+      run: (settings, { stopping, signal }) => later(syncer.run(settings, stopping, signal)),
+      stop: () => later(syncer.stop()),
+      once: (settings, { stopping, signal }) => later(syncer.once(settings, stopping, signal)),
+      take: (response) => later(syncer.take(response)),
+    },
+  });
+}
+
+class Syncer {
+  readonly #options: SyncerOptions;
+  /** The token of the last response whose handlers have been started by this process. */
+  #dispatched: SyncToken | undefined;
+  #running: { readonly abort: AbortController; readonly done: Promise<void> } | undefined;
+
+  constructor(options: SyncerOptions) {
+    this.#options = options;
+  }
+
+  async run(settings: SyncSettings, ...signals: (AbortSignal | undefined)[]): Promise<void> {
+    const before = this.stop();
+    const abort = new AbortController();
+    const done = before.then(() =>
+      this.#loop(settings, AbortSignal.any([abort.signal, ...defined(signals)]))
+    );
+    const running = { abort, done: done.catch(() => {}) };
+    this.#running = running;
+    try {
+      await done;
+    } finally {
+      if (this.#running === running) this.#running = undefined;
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#running?.abort.abort();
+    await this.#running?.done;
+  }
+
+  async once(settings: SyncSettings, ...signals: (AbortSignal | undefined)[]): Promise<SyncResponse> {
+    if (this.#running !== undefined) {
+      throw new ValueError("Cannot sync once: the client is syncing already; stop() it first");
+    }
+    const round = await this.#prepare(settings, AbortSignal.any(defined(signals)));
+    const { response, batch } = await this.#sync(round, settings.timeout ?? 0);
+    await this.#options.dispatcher.ask("settled", batch);
+    return response;
+  }
+
+  async take(response: SyncResponse): Promise<number> {
+    await this.#options.ready();
+    const own = await this.#options.requests.userId();
+    const context = { own, initial: false, lazyMembers: true, dropTimeline: false };
+    return await this.#process(response, context, () => Promise.resolve());
+  }
+
+  async #loop(settings: SyncSettings, signal: AbortSignal): Promise<void> {
+    let failure: Error | undefined;
+    let round: Round | undefined;
+    await this.#announce({ type: InternalEventType.SYNC_STARTED, data: INTERNAL });
+    for (let failures = 0; !signal.aborted && failure === undefined;) {
+      try {
+        round ??= await this.#prepare(settings, signal);
+        await this.#sync(round, settings.timeout ?? DEFAULT_TIMEOUT);
+        failures = 0;
+      } catch (error) {
+        if (signal.aborted) break;
+        if (isDeadly(error)) failure = error;
+        else await this.#waitAfter(asError(error), failures++, signal);
+      }
+    }
+    await this.#announce({ type: InternalEventType.SYNC_STOPPED, data: { ...INTERNAL, error: failure } });
+    if (failure !== undefined) throw fatal(failure);
+  }
+
+  async #prepare(settings: SyncSettings, signal: AbortSignal): Promise<Round> {
+    const { requests, store, ready } = this.#options;
+    await ready();
+    const own = await requests.userId();
+    const filter = new SyncFilter(settings, requests, store);
+    const stateAfter = await requests.supports("v1.16");
+    return { settings, signal, own, filter, stateAfter, first: true };
+  }
+
+  /** One request and what follows from it. */
+  async #sync(round: Round, timeout: number): Promise<{ response: SyncResponse; batch: number }> {
+    const { requests, presence, clock, log } = this.#options;
+    const { settings, signal, own, filter, stateAfter } = round;
+    const since = await this.#since();
+    const response = await filter.use((filterId) =>
+      requests.sync({ since, filterId, timeout, setPresence: presence(), useStateAfter: stateAfter, signal })
+    );
+    const initial = since === undefined;
+    const isFirst = round.first;
+    round.first = false;
+    const told = { data: response, isInitial: initial, isFirst, ...INTERNAL };
+    await this.#announce({ type: InternalEventType.SYNC_SUCCESSFUL, data: told });
+    signal.throwIfAborted();
+    const drops = (initial && settings.ignoreInitialSync) || (isFirst && settings.ignoreFirstSync);
+    const limit = settings.fillGaps === true ? DEFAULT_GAP_LIMIT : settings.fillGaps || 0;
+    const context = { own, initial, lazyMembers: filter.lazyMembers, dropTimeline: drops === true };
+    const batch = await this.#process(response, context, async ({ rooms }) => {
+      if (since === undefined || limit === 0 || drops) return;
+      for (const room of rooms) {
+        if (!room.limited || !await this.#wasJoined(room.roomId)) continue;
+        await fillGap(room, { requests, since, limit, signal, log });
+      }
+    });
+    if (response.next_batch === since) await clock.delay(IDLE_WAIT, { signal });
+    return { response, batch };
+  }
+
+  async #process(
+    response: SyncResponse,
+    context: SyncContext,
+    fillGaps: SyncPipeline["fillGaps"],
+  ): Promise<number> {
+    const { crypto, store, dispatcher, log } = this.#options;
+    return await processSync({ ...response }, context, {
+      crypto: crypto(),
+      store,
+      dispatcher,
+      fillGaps,
+      log,
+    });
+  }
+
+  /** The token to go on from: what this process has dispatched need not come again, whatever has settled by now. */
+  async #since(): Promise<SyncToken | undefined> {
+    const { nextBatch, handled } = await this.#options.store.ask("position", undefined);
+    if (nextBatch === this.#dispatched) return nextBatch;
+    return this.#options.resume === "committed" ? nextBatch : handled;
+  }
+
+  async #wasJoined(roomId: RoomID): Promise<boolean> {
+    return (await this.#options.store.ask("room", roomId))?.membership === Membership.JOIN;
+  }
+
+  async #waitAfter(error: Error, failures: number, signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#options;
+    const asked = error instanceof MatrixRequestError ? error.retryAfter : undefined;
+    const sleepFor = asked === undefined ? backoff(failures, BACKOFF) : Math.min(asked, MAX_RETRY_AFTER);
+    log.warn("A sync failed", { error: String(error), sleepFor: Math.round(sleepFor) });
+    await this.#announce({ type: InternalEventType.SYNC_ERRORED, data: { ...INTERNAL, error, sleepFor } });
+    await clock.delay(sleepFor, { signal }).catch(() => {}); // the loop looks at the signal
+  }
+
+  async #announce(event: InternalDelivery): Promise<void> {
+    await this.#options.dispatcher.ask("announce", event);
+  }
+}
+
+/** What stays the same from one sync of a run to the next. */
+interface Round {
+  readonly settings: SyncSettings;
+  readonly signal: AbortSignal;
+  readonly own: UserID;
+  readonly filter: SyncFilter;
+  readonly stateAfter: boolean;
+  first: boolean;
+}
+
+/** Whether no wait helps: the token is dead, or a part of the client is. */
+function isDeadly(error: unknown): error is Error {
+  return error instanceof UnknownTokenError || error instanceof MissingTokenError ||
+    error instanceof UserDeactivatedError || error instanceof ActorError ||
+    error instanceof ActorStoppedError;
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new ServiceResponseError("Cannot sync", { cause: error });
+}
+
+function defined<T>(values: readonly (T | undefined)[]): T[] {
+  return values.filter((value) => value !== undefined);
+}

@@ -1,0 +1,324 @@
+/**
+ * The client: actors wired together, and a facade in front of them.
+ *
+ * @module
+ */
+
+import type { Crypto } from "./actors/crypto_protocol.ts";
+import { Deliverer } from "./actors/deliver.ts";
+import { spawnDispatcher } from "./actors/dispatcher.ts";
+import { type EncryptingAPI, encryptingAPI } from "./actors/encrypting_api.ts";
+import { HandlerRegistry } from "./actors/handler_registry.ts";
+import { StateStore } from "./actors/state_store.ts";
+import { spawnStore } from "./actors/store_actor.ts";
+import { storeUpdatingAPI } from "./actors/store_updating_api.ts";
+import { SyncStore } from "./actors/sync_store.ts";
+import { supervise, type Supervisor } from "./actors/supervisor.ts";
+import { spawnSyncer } from "./actors/syncer.ts";
+import type { Dispatcher, DispatcherType, SyncerAPI } from "./actors/syncer_api.ts";
+import { syncerFacade } from "./actors/syncer_facade.ts";
+import { type ClientAPI, clientAPI } from "./api/client_api.ts";
+import { discover, type DiscoverOptions } from "./api/discovery.ts";
+import { HTTPAPI } from "./api/http_api.ts";
+import type { CustomRequestOptions, HTTPAPIOptions } from "./api/http_options.ts";
+import type { Method } from "./api/endpoint.ts";
+import { profileAPI } from "./api/profile.ts";
+import { type FillMemberEventCallback, Session } from "./api/session.ts";
+import { parseUserId, type UserIDParts } from "./api/user_id.ts";
+import { ValueError } from "./errors/value_error.ts";
+import { defaultLogger, type Logger } from "./log.ts";
+import type { KvStore } from "./store/kv_store.ts";
+import { MemoryStore } from "./store/memory_store.ts";
+import { PresenceState } from "./types/enums.ts";
+import type { DeviceID, UserID } from "./types/ids.ts";
+
+/** How a {@linkcode Client} is made: a homeserver, as `baseUrl` or as `api`, is all it must have. */
+export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
+  /** The homeserver's address; a path in it is kept in front of every request's. */
+  baseUrl?: string | URL;
+  /** A transport that is there already, in place of one made of the other options. */
+  api?: HTTPAPI;
+  /** The acting user. Default: whoever the access token belongs to; the server is asked when it matters. */
+  mxid?: UserID;
+  /** The device that the access token belongs to. Default: as the server says. */
+  deviceId?: DeviceID;
+  /**
+   * Where room state and the position in the sync are kept; it may be shared by many clients, and is left open. Default:
+   * in memory, for this client alone.
+   */
+  store?: KvStore;
+  /** End-to-end encryption. Default: none; sending into a room that is known to be encrypted is refused. */
+  crypto?: Crypto;
+  /** Types of event that are never encrypted. Default: `m.reaction`. */
+  encryptionBlacklist?: Iterable<string>;
+  /** Completes member events that are sent by hand. Default: with the profile that is known. */
+  fillMemberEventCallback?: FillMemberEventCallback;
+  /**
+   * What a restart with the same store goes on from. With `at-least-once` it is what handlers have settled for, so that an
+   * event whose handler was cut off comes again; with `at-most-once` it is what was received. Default: `at-least-once`.
+   */
+  deliver?: "at-least-once" | "at-most-once";
+  /** How many handlers may be at work when the next sync is asked for. Default: 10,000. */
+  maxPendingHandlers?: number;
+  /** How long each part may take to stop when the client is closed, in milliseconds. Default: 5,000. */
+  closeDeadline?: number;
+}
+
+/**
+ * A user's client: all operations of the homeserver, syncing, handlers, room state.
+ *
+ * Clients share nothing: a process can have as many as it likes.
+ *
+ * @example
+ * ```ts
+ * import { Client } from "@greenroom/matrix";
+ * import { Homeserver } from "@greenroom/matrix/testing";
+ *
+ * await using homeserver = new Homeserver();
+ * await homeserver.createUser("alice", { password: "wonderland" });
+ * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch });
+ * await client.login({ identifier: "@alice:localhost", password: "wonderland" });
+ * const roomId = await client.createRoom({ name: "Green room" });
+ * await client.sendText(roomId, "Hello, world!");
+ * ```
+ */
+export class Client {
+  /** The transport. */
+  readonly api: HTTPAPI;
+  /** Where it is told what goes on. */
+  readonly log: Logger;
+  /** Where it is told what goes on with encryption. */
+  readonly cryptoLog: Logger;
+  /** Room state as it was committed with the latest sync. */
+  readonly stateStore: StateStore;
+  /** The position in the sync stream. */
+  readonly syncStore: SyncStore;
+  /** Types of event that are never encrypted; it can be changed. */
+  readonly encryptionBlacklist: Set<string>;
+  /** The dispatchers that have been added, by their type. */
+  readonly dispatchers: Map<DispatcherType<Client>, Dispatcher> = new Map();
+  /** End-to-end encryption; it can be set later. */
+  crypto: Crypto | undefined;
+  /** What others are told of the user's presence while the client syncs. Default: `online`. */
+  presence: PresenceState = PresenceState.ONLINE;
+  /** What `start()` returned last; undefined before. */
+  syncingTask: Promise<void> | undefined;
+  readonly #session: Session;
+  readonly #supervisor: Supervisor;
+
+  /**
+   * Makes a client; nothing is sent.
+   *
+   * @param options The homeserver, at the least.
+   * @throws {ValueError} If there is no homeserver, or an option can't be used.
+   */
+  constructor(options: ClientOptions) {
+    const { mxid, deviceId, store: kv = new MemoryStore(), log } = options;
+    if (mxid !== undefined) parseUserId(mxid);
+    this.api = options.api ?? new HTTPAPI(httpOptions(options));
+    this.log = log ?? defaultLogger("client");
+    this.cryptoLog = log ?? defaultLogger("crypto");
+    this.crypto = options.crypto;
+    this.encryptionBlacklist = new Set(options.encryptionBlacklist ?? ["m.reaction"]);
+    const session = new Session(this.api, mxid, deviceId);
+    session.fillMemberEventCallback = options.fillMemberEventCallback;
+    this.#session = session;
+
+    const registry = new HandlerRegistry();
+    const deliverer = new Deliverer(registry, this.log);
+    const store = spawnStore({ kv, close: options.store === undefined, log });
+    const ready = once(async () =>
+      await store.ask("open", options.store === undefined ? [] : await session.account())
+    );
+    const dispatcher = spawnDispatcher({
+      deliverer,
+      store,
+      maxPending: options.maxPendingHandlers ?? 10_000,
+      log,
+    });
+    this.stateStore = new StateStore(store, ready);
+    this.syncStore = new SyncStore(store, ready);
+
+    const crypto = (): Crypto | undefined => this.crypto;
+    const { stateStore, encryptionBlacklist: blacklist } = this;
+    const { getProfile } = profileAPI(session);
+    const api = clientAPI(session, (core) => {
+      const updating = storeUpdatingAPI(core, { stateStore, getProfile });
+      return encryptingAPI(updating, { crypto, stateStore, blacklist });
+    });
+    const syncer = spawnSyncer({
+      requests: {
+        ...api,
+        userId: () => session.userId(),
+        supports: (...asked) => session.supports(...asked),
+      },
+      crypto: () => crypto()?.actor,
+      store,
+      ready,
+      dispatcher,
+      presence: () => this.presence,
+      resume: options.deliver === "at-most-once" ? "committed" : "handled",
+      clock: this.api.clock,
+      log: this.log,
+    });
+    this.#supervisor = supervise([syncer, dispatcher, store], {
+      log,
+      clock: this.api.clock,
+      deadline: options.closeDeadline ?? 5_000,
+    });
+    const facade = syncerFacade({ syncer, dispatcher, deliverer, registry });
+    Object.assign(
+      this,
+      api,
+      facade,
+      {
+        start: (settings) => this.syncingTask = facade.start(settings),
+      } satisfies Pick<SyncerAPI, "start">,
+    );
+  }
+
+  /**
+   * Finds out where a domain's homeserver is.
+   *
+   * @param domain The server name, as in a user ID; a port is left out.
+   * @param options How to ask.
+   * @returns The homeserver's address, to be used as `baseUrl`; undefined if the domain does not say (404).
+   * @throws {WellKnownError} If the domain can't be asked, or what it says can't be used.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#server-discovery | Server discovery}
+   */
+  static async discover(domain: string, options?: DiscoverOptions): Promise<URL | undefined> {
+    return await discover(domain, options);
+  }
+
+  /**
+   * Takes a user ID apart.
+   *
+   * @param mxid The user ID.
+   * @returns The local part and the server name.
+   * @throws {ValueError} If it is no user ID.
+   */
+  static parseUserId(mxid: string): UserIDParts {
+    return parseUserId(mxid);
+  }
+
+  /** The same as {@linkcode Client.parseUserId}. */
+  static parseMxid(mxid: string): UserIDParts {
+    return parseUserId(mxid);
+  }
+
+  /** The acting user; empty until it is known: from the options, a login, or because the server was asked. */
+  get mxid(): UserID | "" {
+    return this.#session.mxid;
+  }
+
+  /**
+   * Changes the acting user.
+   *
+   * @param mxid The user ID.
+   * @throws {ValueError} If it is no user ID.
+   */
+  setMxid(mxid: UserID): void {
+    parseUserId(mxid);
+    this.#session.mxid = mxid;
+  }
+
+  /** The device that the access token belongs to; undefined until it is known. */
+  get deviceId(): DeviceID | undefined {
+    return this.#session.deviceId;
+  }
+
+  /** Says which device the access token belongs to. */
+  set deviceId(deviceId: DeviceID | undefined) {
+    this.#session.deviceId = deviceId;
+  }
+
+  /** Completes member events that are sent by hand; it can be set later. */
+  get fillMemberEventCallback(): FillMemberEventCallback | undefined {
+    return this.#session.fillMemberEventCallback;
+  }
+
+  /** Sets what completes member events. */
+  set fillMemberEventCallback(callback: FillMemberEventCallback | undefined) {
+    this.#session.fillMemberEventCallback = callback;
+  }
+
+  /**
+   * Resolves when the client has been closed; rejects with an {@linkcode ActorError}, which names the part and the cause, when
+   * it can't go on: the token is dead, or the store has failed. Everything has stopped then.
+   */
+  get done(): Promise<void> {
+    return this.#supervisor.done;
+  }
+
+  /**
+   * Reaches any endpoint, with everything the operations have: authorisation, retries, bounds and errors.
+   *
+   * @param method The HTTP method.
+   * @param path The path below the homeserver's address; `{name}` takes the parameter of that name from `options.path`.
+   * @param options The body, the parameters, and the options of every request.
+   * @returns The parsed JSON of the answer, unchecked.
+   */
+  async request<Result = unknown>(
+    method: Method,
+    path: string,
+    options?: CustomRequestOptions,
+  ): Promise<Result> {
+    return await this.api.request<Result>(method, path, options);
+  }
+
+  /**
+   * Adds a dispatcher: makes one and registers it. Does nothing if there is one of the type.
+   *
+   * @param type The class of the dispatcher.
+   */
+  addDispatcher(type: DispatcherType<Client>): void {
+    if (this.dispatchers.has(type)) return;
+    const dispatcher = new type(this);
+    this.dispatchers.set(type, dispatcher);
+    dispatcher.register();
+  }
+
+  /**
+   * Removes a dispatcher. Does nothing if there is none of the type.
+   *
+   * @param type The class of the dispatcher.
+   */
+  removeDispatcher(type: DispatcherType<Client>): void {
+    const dispatcher = this.dispatchers.get(type);
+    this.dispatchers.delete(type);
+    dispatcher?.unregister();
+  }
+
+  /**
+   * Closes the client: stops syncing, waits for handlers, then for what is being stored. Called from a handler, it does not
+   * wait for that handler.
+   *
+   * @returns Resolves when everything has stopped, or had its time to.
+   */
+  async close(): Promise<void> {
+    await this.#supervisor.stop();
+  }
+
+  /** The same as {@linkcode Client.close}. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+/** The operations, which the constructor puts in. */
+export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI {}
+
+function httpOptions({ baseUrl, ...options }: ClientOptions): HTTPAPIOptions {
+  if (baseUrl !== undefined) return { ...options, baseUrl };
+  throw new ValueError("Cannot make a client: it needs a homeserver; give it baseUrl or api");
+}
+
+/** Does something once, and again only if it failed. */
+function once(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined;
+  return () =>
+    done ??= work().catch((error) => {
+      done = undefined;
+      throw error;
+    });
+}

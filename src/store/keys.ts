@@ -1,0 +1,43 @@
+/**
+ * Where in a {@link KvStore} what is kept.
+ *
+ * @module
+ */
+
+import type { RoomID } from "../types/ids.ts";
+import type { KvKey } from "./kv_store.ts";
+
+/** The keys of one account and device: a store can be shared by many. */
+export class StoreKeys {
+  readonly #prefix: KvKey;
+
+  /** @param prefix Stands in front of every key. */
+  constructor(prefix: KvKey) {
+    this.#prefix = prefix;
+  }
+
+  /** The position in the sync stream: a `SyncRecord`. */
+  sync(): KvKey {
+    return [...this.#prefix, "sync"];
+  }
+
+  /** What is known of all rooms: a `RoomRecord` below for each. */
+  rooms(): KvKey {
+    return [...this.#prefix, "room"];
+  }
+
+  /** What is known of a room: a `RoomRecord`. */
+  room(roomId: RoomID): KvKey {
+    return [...this.#prefix, "room", roomId];
+  }
+
+  /** The state of a room, all of it or all of a type: state events below. */
+  states(roomId: RoomID, type?: string): KvKey {
+    return type === undefined ? [...this.#prefix, "state", roomId] : [...this.#prefix, "state", roomId, type];
+  }
+
+  /** One state event of a room. */
+  state(roomId: RoomID, type: string, stateKey: string): KvKey {
+    return [...this.#prefix, "state", roomId, type, stateKey];
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * What Greenroom keeps its state in: an ordered map of plain data, with atomic commits.
+ *
+ * @module
+ */
+
+/** A key: its parts, from the general to the particular. No part is empty of meaning, but any may be the empty string. */
+export type KvKey = readonly string[];
+
+/** A value under its key. */
+export interface KvEntry {
+  /** The key. */
+  readonly key: KvKey;
+  /** The value: plain data, which nobody changes any more. */
+  readonly value: unknown;
+  /** Changes whenever the value does. */
+  readonly versionstamp: string;
+}
+
+/** One change of a commit. */
+export type KvMutation =
+  | {
+    /** Puts a value in the place of whatever is there. */
+    readonly type: "set";
+    /** Where. */
+    readonly key: KvKey;
+    /** Plain data that structured clone can carry; it must not be changed after it was handed over. */
+    readonly value: unknown;
+  }
+  | {
+    /** Removes the value, if there is one. */
+    readonly type: "delete";
+    /** Where. */
+    readonly key: KvKey;
+  };
+
+/** A condition of a commit. */
+export interface KvCheck {
+  /** The key to look at. */
+  readonly key: KvKey;
+  /** The versionstamp it must have; `null`: there must be no value. */
+  readonly versionstamp: string | null;
+}
+
+/** A key-value store. `MemoryStore` is the one that comes with Greenroom. */
+export interface KvStore {
+  /** Reads several values at once; `undefined` where there is none. */
+  getMany(keys: readonly KvKey[]): Promise<(KvEntry | undefined)[]>;
+  /** Reads what lies below a prefix, in the order of the keys. */
+  list(prefix: KvKey): AsyncIterable<KvEntry>;
+  /**
+   * Applies all changes, or none if a check does not hold.
+   *
+   * @param mutations The changes, in order.
+   * @param checks The conditions.
+   * @returns Whether the checks held.
+   */
+  commit(mutations: readonly KvMutation[], checks?: readonly KvCheck[]): Promise<boolean>;
+  /** Releases what the store holds. */
+  close(): void | Promise<void>;
+}

@@ -1,0 +1,35 @@
+/**
+ * What is kept beside the state events.
+ *
+ * @module
+ */
+
+import type { Membership } from "../types/enums.ts";
+import type { StateEvent, StrippedStateEvent } from "../types/event.ts";
+import type { FilterID, RoomID, SyncToken } from "../types/ids.ts";
+import type { JsonObject } from "../types/json.ts";
+
+/** A state event as it is kept: whole, or stripped in rooms that the user is not in. */
+export type StoredState = StateEvent | StrippedStateEvent;
+
+/** The position in the sync stream. */
+export interface SyncRecord {
+  /** What has been committed: room state and keys up to this token. */
+  readonly nextBatch?: SyncToken;
+  /** What has been handled: the handlers of everything up to this token have settled. */
+  readonly handled?: SyncToken;
+  /** The uploaded filter, and what it was made of. */
+  readonly filter?: { readonly id: FilterID; readonly definition: string };
+}
+
+/** What is known of a room beside its state. */
+export interface RoomRecord {
+  /** The room. */
+  readonly roomId: RoomID;
+  /** What the user is to the room. */
+  readonly membership: Membership;
+  /** Whether the kept members are all there are. */
+  readonly allMembers: boolean;
+  /** The content of the first `m.room.encryption` that was seen, which nothing takes back; `false`: the server says there is none. */
+  readonly encryption?: JsonObject | false;
+}

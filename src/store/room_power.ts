@@ -1,0 +1,84 @@
+/**
+ * Who may do what in a room, by its power levels.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mroompower_levels | m.room.power_levels}
+ * @see {@link https://spec.matrix.org/v1.16/rooms/v12/ | Room version 12}
+ * @module
+ */
+
+import type { UserID } from "../types/ids.ts";
+import { isJsonObject, type JsonObject } from "../types/json.ts";
+
+/** What of a room decides about power. */
+export interface RoomPower {
+  /** The content of `m.room.power_levels`; absent if the room has none. */
+  readonly powerLevels?: JsonObject;
+  /** The `m.room.create` event; absent if it is not known. */
+  readonly create?: { readonly sender: string; readonly content: JsonObject };
+}
+
+/** What a user may want to do. */
+export type PowerAction =
+  | "ban"
+  | "kick"
+  | "invite"
+  | "redact"
+  | {
+    /** Sends an event of this type. */ readonly event: string; /** As state. Default: false. */
+    readonly state?: boolean;
+  }
+  | { /** Notifies everybody of the room in this way, like `room`. */ readonly notify: string };
+
+/** The room versions before creators stand above all levels; every later one is like version 12. */
+const CREATOR_LEVEL_100 = new Set(["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11"]);
+
+/** The level of a user: a number, or `Infinity` for a creator of a room of version 12 or later. */
+export function powerLevelOf(user: UserID, { powerLevels, create }: RoomPower): number {
+  if (create !== undefined && creatorsAreAboveAll(create.content)) {
+    const more = create.content.additional_creators;
+    if (create.sender === user || (Array.isArray(more) && more.includes(user))) return Infinity;
+  }
+  if (powerLevels === undefined) return create !== undefined && isCreator(user, create) ? 100 : 0;
+  const users = isJsonObject(powerLevels.users) ? powerLevels.users : {};
+  const own = Object.hasOwn(users, user) ? users[user] : undefined;
+  return level(own, level(powerLevels.users_default, 0));
+}
+
+/** The level that an action takes. */
+export function requiredLevel(action: PowerAction, { powerLevels }: RoomPower): number {
+  const levels = powerLevels ?? {};
+  if (action === "invite") return level(levels.invite, 0);
+  if (typeof action === "string") return level(levels[action], 50);
+  if ("notify" in action) return level(entry(levels.notifications, action.notify), 50);
+  const stateDefault = powerLevels === undefined ? 0 : level(levels.state_default, 50);
+  return level(
+    entry(levels.events, action.event),
+    action.state ? stateDefault : level(levels.events_default, 0),
+  );
+}
+
+/** Whether a user's level is enough for an action. */
+export function hasPower(user: UserID, action: PowerAction, room: RoomPower): boolean {
+  return powerLevelOf(user, room) >= requiredLevel(action, room);
+}
+
+function creatorsAreAboveAll(create: JsonObject): boolean {
+  const version = typeof create.room_version === "string" ? create.room_version : "1";
+  return !CREATOR_LEVEL_100.has(version) && /^(\d+$|org\.matrix\.hydra\.)/.test(version);
+}
+
+/** Before room version 11 the create event's content names the creator, from then on its sender is. */
+function isCreator(user: UserID, { sender, content }: NonNullable<RoomPower["create"]>): boolean {
+  return (typeof content.creator === "string" ? content.creator : sender) === user;
+}
+
+/** Own members only: a server can name any key, `constructor` too. */
+function entry(map: unknown, key: string): unknown {
+  return isJsonObject(map) && Object.hasOwn(map, key) ? map[key] : undefined;
+}
+
+/** Levels were strings at times, in the room versions up to 9. */
+function level(value: unknown, otherwise: number): number {
+  const number = typeof value === "string" && /^\s*-?\d+\s*$/.test(value) ? Number(value) : value;
+  return typeof number === "number" && Number.isSafeInteger(number) ? number : otherwise;
+}
