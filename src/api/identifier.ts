@@ -16,10 +16,20 @@ const PATTERNS: Readonly<Record<string, readonly [pattern: RegExp, description: 
   roomIdOrAlias: [/^(!.|#.*:.)/s, "a room ID or a room alias: !opaque or #localpart:server.name"],
   userId: [/^@.*:./s, "a user ID: @localpart:server.name"],
   eventId: [/^\$./s, "an event ID: $opaque"],
+  aliasLocalpart: [
+    /^[^#:\0][^:\0]*$/,
+    "the local part of a room alias, without # in front and without colon",
+  ],
 };
 
 /** The parameters whose values {@link checkIdentifier} knows the look of. */
-export type IdentifierName = "roomId" | "roomAlias" | "roomIdOrAlias" | "userId" | "eventId";
+export type IdentifierName =
+  | "roomId"
+  | "roomAlias"
+  | "roomIdOrAlias"
+  | "userId"
+  | "eventId"
+  | "aliasLocalpart";
 
 /**
  * Checks an identifier.

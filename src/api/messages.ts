@@ -1,0 +1,207 @@
+/**
+ * Sending into rooms and reading their history.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#sending-events-to-a-room | Sending events to a room}
+ * @module
+ */
+
+import type { ClientEvent } from "../types/client_event.ts";
+import type { PaginationDirection } from "../types/enums.ts";
+import type { EventType } from "../types/event_type.ts";
+import type { RoomEventFilter } from "../types/filter.ts";
+import type { MessagesResponse } from "../types/history.ts";
+import type { EventID, RoomID, SyncToken, TransactionID } from "../types/ids.ts";
+import type { JsonObject } from "../types/json.ts";
+import { endpoint } from "./endpoint.ts";
+import { checkIdentifier } from "./identifier.ts";
+import { checkInteger } from "./integer.ts";
+import { outgoingEvent, type SendableContent } from "./outgoing_event.ts";
+import type { RequestOptions } from "./request_options.ts";
+import type { Session } from "./session.ts";
+import { field, shape } from "./shape.ts";
+
+const eventIdOf = field<EventID>("event_id", "string");
+
+const send = endpoint(
+  "sendMessageEvent",
+  "PUT",
+  "/_matrix/client/v3/rooms/{roomId}/send/{eventType}/{txnId}",
+  eventIdOf,
+);
+const redaction = endpoint(
+  "redact",
+  "PUT",
+  "/_matrix/client/v3/rooms/{roomId}/redact/{eventId}/{txnId}",
+  eventIdOf,
+);
+const event = endpoint(
+  "getEvent",
+  "GET",
+  "/_matrix/client/v3/rooms/{roomId}/event/{eventId}",
+  shape<ClientEvent>({ type: "string", content: "object", event_id: "string", sender: "string" }),
+);
+const messages = endpoint(
+  "getMessages",
+  "GET",
+  "/_matrix/client/v3/rooms/{roomId}/messages",
+  shape<MessagesResponse>({ chunk: "array", start: "string", end: "string?", state: "array?" }),
+);
+
+/** Options of everything that sends a message event. */
+export interface SendOptions extends RequestOptions {
+  /**
+   * The transaction ID: the server takes two sends with the same one, from the same device, for one. Default: a new one, which
+   * all tries of this call share.
+   */
+  txnId?: TransactionID;
+  /** Whether to send in clear even into an encrypted room. Default: false. */
+  disableEncryption?: boolean;
+}
+
+/** Options of {@link MessagesAPI.redact}. */
+export interface RedactOptions extends RequestOptions {
+  /** Why. Default: empty, none. */
+  reason?: string;
+  /** More members of the redaction's content. Default: none. */
+  extraContent?: Readonly<JsonObject>;
+  /** The transaction ID: the server takes two redactions with the same one for one. Default: a new one. */
+  txnId?: TransactionID;
+}
+
+/** Options of {@link MessagesAPI.getMessages}. */
+export interface GetMessagesOptions extends RequestOptions {
+  /** Where to stop. Default: at `limit` events, or where the history ends. */
+  toToken?: SyncToken;
+  /** How many events to return at most, at least 1. Default: the server's, which is 10. */
+  limit?: number;
+  /** Which events to return: a filter, or one as JSON text. Default: all. */
+  filterJson?: RoomEventFilter | string;
+}
+
+/**
+ * Operations on the messages of rooms.
+ *
+ * Each throws {@link MatrixRequestError} if the homeserver refuses, and `ValueError` before anything is sent if an identifier
+ * can't be one.
+ */
+export interface MessagesAPI {
+  /**
+   * Sends an event that is no state into a room.
+   *
+   * The send is repeated, as the retry policy says, under one transaction ID: what arrives twice counts once.
+   *
+   * @param roomId The room.
+   * @param eventType The type. If the application defined it, the content is checked first.
+   * @param content The content.
+   * @param options Transaction ID, encryption, and request options.
+   * @returns The ID of the event.
+   * @throws {ForbiddenError} If the caller is not in the room, or lacks the power.
+   * @throws {TooLargeError} If the event would exceed 64 KiB.
+   * @throws {ValueError} If the type is empty or not of messages, or the content is refused.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3roomsroomidsendeventtypetxnid | PUT /rooms/{roomId}/send/{eventType}/{txnId}}
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = await homeserver.createUser("alice");
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * const roomId = await client.createRoom();
+   * const eventId = await client.sendMessageEvent(roomId, "com.example.curtain", { open: true });
+   * const event = await client.getEvent(roomId, eventId);
+   * console.assert(event.content.open === true);
+   * ```
+   */
+  sendMessageEvent<const T extends EventType>(
+    roomId: RoomID,
+    eventType: T,
+    content: SendableContent<T, "message">,
+    options?: SendOptions,
+  ): Promise<EventID>;
+
+  /**
+   * Redacts an event: takes everything out of it that the server does not need. It can't be undone.
+   *
+   * Everyone may redact their own events; others' take the room's power level for redactions. It is never encrypted.
+   *
+   * @param roomId The room.
+   * @param eventId The event to redact.
+   * @param options Reason, transaction ID, and request options.
+   * @returns The ID of the redaction.
+   * @throws {ForbiddenError} If the caller lacks the power.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3roomsroomidredacteventidtxnid | PUT /rooms/{roomId}/redact/{eventId}/{txnId}}
+   */
+  redact(roomId: RoomID, eventId: EventID, options?: RedactOptions): Promise<EventID>;
+
+  /**
+   * Looks an event up.
+   *
+   * @param roomId The room.
+   * @param eventId The event.
+   * @param options Request options.
+   * @returns The event, encrypted if it is.
+   * @throws {NotFoundError} If there is no such event, or the caller may not see it.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomideventeventid | GET /rooms/{roomId}/event/{eventId}}
+   */
+  getEvent(roomId: RoomID, eventId: EventID, options?: RequestOptions): Promise<ClientEvent>;
+
+  /**
+   * Reads a page of a room's history.
+   *
+   * @param roomId The room.
+   * @param direction `b` from new to old, `f` from old to new.
+   * @param fromToken Where to begin: a room's `prev_batch`, or `start` or `end` of another page; undefined for the newest end
+   * (`b`) or the oldest (`f`).
+   * @param options Where to stop, how many and which events, and request options.
+   * @returns The events in order of reading, and the tokens of both ends; without `end` there is nothing more to read.
+   * @throws {ForbiddenError} If the caller may not see the history.
+   * @throws {ValueError} If `limit` is no integer of at least 1.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidmessages | GET /rooms/{roomId}/messages}
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = await homeserver.createUser("alice");
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * const roomId = await client.createRoom();
+   * await client.sendText(roomId, "Five minutes, please");
+   * const { chunk } = await client.getMessages(roomId, "b", undefined, { limit: 1 });
+   * console.assert(chunk[0]?.content.body === "Five minutes, please");
+   * ```
+   */
+  getMessages(
+    roomId: RoomID,
+    direction: PaginationDirection,
+    fromToken: SyncToken | undefined,
+    options?: GetMessagesOptions,
+  ): Promise<MessagesResponse>;
+}
+
+/** Makes the operations on the messages of rooms. */
+export function messagesAPI({ http }: Session): MessagesAPI {
+  return {
+    async sendMessageEvent(roomId, type, body, { txnId = http.nextTransactionId(), ...options } = {}) {
+      checkIdentifier("roomId", roomId);
+      const { eventType, content } = await outgoingEvent(type, "message", body);
+      return await http.call(send, { path: { roomId, eventType, txnId }, body: content }, options);
+    },
+    redact(
+      roomId,
+      eventId,
+      { reason = "", extraContent, txnId = http.nextTransactionId(), ...options } = {},
+    ) {
+      const body = { ...extraContent, ...(reason !== "" && { reason }) };
+      return http.call(redaction, { path: { roomId, eventId, txnId }, body }, options);
+    },
+    getEvent: (roomId, eventId, options) => http.call(event, { path: { roomId, eventId } }, options),
+    async getMessages(roomId, direction, fromToken, { toToken, limit, filterJson, ...options } = {}) {
+      checkInteger("limit", limit, 1);
+      const filter = typeof filterJson === "object" ? JSON.stringify(filterJson) : filterJson;
+      const query = { dir: direction, from: fromToken, to: toToken, limit, filter };
+      return await http.call(messages, { path: { roomId }, query }, options);
+    },
+  };
+}
