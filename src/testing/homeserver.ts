@@ -5,6 +5,7 @@
  */
 
 import { systemClock } from "../clock.ts";
+import { ValueError } from "../errors/value_error.ts";
 import type { DeviceID, RoomID, UserID } from "../types/ids.ts";
 import { Faults } from "./faults.ts";
 import type { HomeserverOptions } from "./homeserver_options.ts";
@@ -138,10 +139,14 @@ export class Homeserver implements AsyncDisposable {
     return { userId: user.id, deviceId: device.id, accessToken: session.token, password };
   }
 
-  /** A look at a room. Throws if there is none of that ID. */
+  /**
+   * A look at a room.
+   *
+   * @throws {ValueError} If there is none of that ID.
+   */
   room(roomId: RoomID): RoomView {
     const room = this.#state.rooms.get(roomId);
-    if (room === undefined) throw new Error(`Cannot look at room ${roomId}: it does not exist`);
+    if (room === undefined) throw new ValueError(`Cannot look at room ${roomId}: it does not exist`);
     return new RoomView(room);
   }
 
@@ -171,8 +176,7 @@ export class Homeserver implements AsyncDisposable {
   /** Stops listening and lets waiting syncs return. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.faults.clear();
-    this.#state.closed = true;
-    this.#state.stream.wakeAll();
+    this.#state.close();
     await this.#listener?.shutdown();
     this.#listener = undefined;
   }

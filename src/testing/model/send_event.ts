@@ -7,6 +7,7 @@
 import type { EventID, RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { badJson, Failure } from "../http/failure.ts";
+import { canonicalJson } from "./canonical_json.ts";
 import { checkEvent } from "./event_rules.ts";
 import { redactedContent, redactedId } from "./redaction.ts";
 import type { Room } from "./room.ts";
@@ -21,7 +22,10 @@ export function sendEvent(server: ServerState, room: Room, draft: EventDraft): R
   checkContent(draft.content);
   checkEvent(room, draft);
   const previous = draft.stateKey === undefined ? undefined : room.state(draft.type, draft.stateKey);
-  if (previous !== undefined && previous.sender === draft.sender && isSame(previous.content, draft.content)) {
+  if (
+    previous !== undefined && previous.sender === draft.sender &&
+    canonicalJson(previous.content) === canonicalJson(draft.content)
+  ) {
     return previous;
   }
   const event: RoomEvent = {
@@ -81,17 +85,6 @@ function checkNumbers(value: unknown): void {
   if (typeof value === "object" && value !== null) {
     for (const item of Object.values(value)) checkNumbers(item);
   }
-}
-
-function isSame(a: unknown, b: unknown): boolean {
-  return canonical(a) === canonical(b);
-}
-
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, item) => {
-    if (typeof item !== "object" || item === null || Array.isArray(item)) return item;
-    return Object.fromEntries(Object.entries(item).sort(([a], [b]) => a < b ? -1 : 1));
-  });
 }
 
 /** The room with this ID if it exists, or what Synapse says of a room that it does not know. */

@@ -10,6 +10,7 @@ import { notFound } from "../http/failure.ts";
 import type { IdGenerator } from "../ids.ts";
 import { Device } from "./device.ts";
 import { DeviceChanges } from "./device_changes.ts";
+import { KeyBackups } from "./key_backup.ts";
 import { MediaStore } from "./media_store.ts";
 import { RateLimiter } from "./rate_limiter.ts";
 import type { Room } from "./room.ts";
@@ -75,6 +76,8 @@ export class ServerState {
   readonly deviceChanges: DeviceChanges = new DeviceChanges();
   /** Uploaded media. */
   readonly media: MediaStore;
+  /** Backups of room keys. */
+  readonly backups: KeyBackups = new KeyBackups();
   /** Unread counters. */
   readonly unread: Unread = new Unread();
   /** Limits how many events users send. */
@@ -83,6 +86,7 @@ export class ServerState {
   baseUrl: string;
   /** Set when the homeserver shuts down: nobody waits any longer. */
   closed = false;
+  readonly #shutdown = new AbortController();
 
   /** Makes an empty homeserver. */
   constructor(settings: Settings, baseUrl: string) {
@@ -137,6 +141,19 @@ export class ServerState {
       for (const member of this.rooms.get(room)?.membersWith("join") ?? []) users.add(member);
     }
     return users;
+  }
+
+  /** Does something later, by the clock, unless the homeserver shuts down before. */
+  later(ms: number, action: () => void): void {
+    const { signal } = this.#shutdown;
+    this.settings.clock.delay(ms, { signal }).then(action, () => {});
+  }
+
+  /** Ends everything that waits. */
+  close(): void {
+    this.closed = true;
+    this.#shutdown.abort();
+    this.stream.wakeAll();
   }
 
   /** Whether two users share a room. */

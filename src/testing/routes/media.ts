@@ -1,0 +1,111 @@
+/**
+ * The content repository.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#content-repository | Content repository}
+ * @module
+ */
+
+import { Failure, forbidden, invalidParam, notFound } from "../http/failure.ts";
+import type { AuthedRequest, MatrixRequest } from "../http/request.ts";
+import { type Answer, Reply } from "../http/reply.ts";
+import { openRoute, type Route, route } from "../http/route.ts";
+import type { Media } from "../model/media_store.ts";
+
+const MEDIA = "/_matrix/media/v3";
+
+/** The routes of this file: those with a token, and the older ones without. */
+export const mediaRoutes: readonly Route[] = [
+  route("POST", `${MEDIA}/upload`, upload),
+  route("POST", "/_matrix/media/v1/create", create),
+  route("PUT", `${MEDIA}/upload/{serverName}/{mediaId}`, uploadTo),
+  route("GET", `${MEDIA}/config`, config),
+  route("GET", "v1/media/config", config),
+  route("GET", "v1/media/download/{serverName}/{mediaId}", download),
+  route("GET", "v1/media/download/{serverName}/{mediaId}/{fileName}", download),
+  route("GET", "v1/media/thumbnail/{serverName}/{mediaId}", thumbnail),
+  openRoute("GET", `${MEDIA}/download/{serverName}/{mediaId}`, download),
+  openRoute("GET", `${MEDIA}/download/{serverName}/{mediaId}/{fileName}`, download),
+  openRoute("GET", `${MEDIA}/thumbnail/{serverName}/{mediaId}`, thumbnail),
+];
+
+/** How long a created URI waits for its file, in milliseconds. */
+const UNUSED_LIFETIME = 24 * 60 * 60 * 1000;
+/** Content types that a browser may show instead of saving them. */
+const INLINE =
+  /^(text\/(css|plain|csv)|application\/(json|ld\+json)|image\/(jpeg|gif|png|apng|webp|avif)|video\/(mp4|webm|ogg|quicktime)|audio\/.*)$/;
+
+function upload(request: AuthedRequest): Answer {
+  checkSize(request);
+  const media = request.server.media.create(request.user.id);
+  fill(request, media);
+  return { content_uri: media.uri };
+}
+
+function create({ server, user }: AuthedRequest): Answer {
+  return { content_uri: server.media.create(user.id).uri, unused_expires_at: server.now + UNUSED_LIFETIME };
+}
+
+function uploadTo(request: AuthedRequest): Answer {
+  checkSize(request);
+  const media = request.server.media.find(request.param("serverName"), request.param("mediaId"));
+  if (media === undefined) throw notFound("Unknown media ID");
+  if (media.owner !== request.user.id) throw forbidden("Only the creator of the media ID can upload to it");
+  if (media.bytes !== undefined) {
+    throw new Failure(409, "M_CANNOT_OVERWRITE_MEDIA", "Media ID already has content");
+  }
+  fill(request, media);
+  return {};
+}
+
+function checkSize(request: AuthedRequest): void {
+  if (request.raw.body.byteLength > request.server.settings.maxUploadSize) {
+    throw new Failure(413, "M_TOO_LARGE", "Upload request body is too large");
+  }
+}
+
+function fill(request: AuthedRequest, media: Media): void {
+  media.bytes = request.raw.body;
+  media.type = request.raw.headers.get("content-type") ?? "application/octet-stream";
+  media.name = request.query("filename");
+}
+
+function config({ server }: AuthedRequest): Answer {
+  return { "m.upload.size": server.settings.maxUploadSize };
+}
+
+function fileOf(request: MatrixRequest): { media: Media; bytes: Uint8Array<ArrayBuffer> } {
+  const media = request.server.media.find(request.param("serverName"), request.param("mediaId"));
+  if (media === undefined) throw notFound(`Not found '${request.raw.url.pathname}'`);
+  if (media.bytes === undefined) {
+    throw new Failure(504, "M_NOT_YET_UPLOADED", "Media has not been uploaded yet");
+  }
+  return { media, bytes: media.bytes };
+}
+
+function download(request: MatrixRequest): Answer {
+  const { media, bytes } = fileOf(request);
+  return file(media, bytes, request.param("fileName") || media.name);
+}
+
+/** The original stands in for the thumbnail: whoever asks for one must take any size anyway. */
+function thumbnail(request: MatrixRequest): Answer {
+  for (const name of ["width", "height"]) {
+    request.requiredQuery(name);
+    if (request.queryInteger(name) === 0) throw invalidParam(`Query parameter ${name} must be positive`);
+  }
+  request.queryOneOf("method", ["crop", "scale"]);
+  const { media, bytes } = fileOf(request);
+  if (!media.type.startsWith("image/")) throw notFound("No thumbnail for this media");
+  return file(media, bytes, undefined);
+}
+
+function file({ type }: Media, bytes: Uint8Array<ArrayBuffer>, name: string | undefined): Reply {
+  const disposition = INLINE.test(type.split(";", 1)[0] ?? "") ? "inline" : "attachment";
+  return new Reply(200, bytes, {
+    "content-type": type,
+    "content-disposition": name === undefined
+      ? disposition
+      : `${disposition}; filename*=utf-8''${encodeURIComponent(name)}`,
+    "cross-origin-resource-policy": "cross-origin",
+  });
+}
