@@ -186,7 +186,7 @@ export class Client {
    * @throws {WellKnownError} If the domain can't be asked, or what it says can't be used.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#server-discovery | Server discovery}
    */
-  static async discover(domain: string, options?: DiscoverOptions): Promise<URL | undefined> {
+  static async discover(domain: string, options?: DiscoverOptions): Promise<string | undefined> {
     return await discover(domain, options);
   }
 

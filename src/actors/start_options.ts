@@ -7,8 +7,8 @@
 import type { Filter } from "../types/filter.ts";
 import type { FilterID } from "../types/ids.ts";
 
-/** Options of `syncOnce()`. */
-export interface SyncOptions {
+/** Options of `start()`. */
+export interface StartOptions {
   /**
    * What to sync: a filter, or the ID of one that was uploaded. A filter is uploaded once, and not again after a restart
    * with the same store. Default: everything.
@@ -37,8 +37,8 @@ export interface SyncOptions {
   signal?: AbortSignal;
 }
 
-/** Options of `start()`. */
-export type StartOptions = SyncOptions;
+/** Options of `syncOnce()`: those of `start()`. */
+export type SyncOnceOptions = StartOptions;
 
-/** {@link SyncOptions} as they reach the Syncer: plain data. */
-export type SyncSettings = Omit<SyncOptions, "signal">;
+/** {@link StartOptions} as they reach the Syncer: plain data. */
+export type SyncSettings = Omit<StartOptions, "signal">;

@@ -11,7 +11,7 @@ import type { InternalEvents } from "../types/internal_event.ts";
 import type { SyncResponse } from "../types/sync_response.ts";
 import type { SyncStream } from "../types/sync_stream.ts";
 import type { Handler, HandlerOptions } from "./handler_registry.ts";
-import type { StartOptions, SyncOptions } from "./start_options.ts";
+import type { StartOptions, SyncOnceOptions } from "./start_options.ts";
 
 /** What `on(type)` gives: calls with a handler add it. It also decorates methods, which are then bound to their object. */
 export interface HandlerDecorator<T extends EventType> {
@@ -105,7 +105,7 @@ export interface SyncerAPI {
    * @returns The response, when all its handlers have settled.
    * @throws {ValueError} If the client is syncing already.
    */
-  syncOnce(options?: SyncOptions): Promise<SyncResponse>;
+  syncOnce(options?: SyncOnceOptions): Promise<SyncResponse>;
 
   /**
    * Adds a handler of all events, Greenroom's own excepted.

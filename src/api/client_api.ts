@@ -16,6 +16,13 @@ import { type PushRulesAPI, pushRulesAPI } from "./push_rules.ts";
 import { type ReceiptsAPI, receiptsAPI } from "./receipts.ts";
 import { type RoomsAPI, roomsAPI } from "./rooms.ts";
 import { type SendHelpersAPI, sendHelpersAPI } from "./send_helpers.ts";
+import { type AccountAPI, accountAPI } from "./account.ts";
+import { type DeviceKeysAPI, deviceKeysAPI } from "./device_keys.ts";
+import { type DevicesAPI, devicesAPI } from "./devices.ts";
+import { type FiltersAPI, filtersAPI } from "./filters.ts";
+import { type SyncAPI, syncAPI } from "./sync.ts";
+import { type SessionAPI, sessionAPI } from "./session_api.ts";
+import { type ToDeviceAPI, toDeviceAPI } from "./to_device.ts";
 import type { Session } from "./session.ts";
 
 /** Every operation of the client-server API, one method each. */
@@ -32,6 +39,13 @@ export interface ClientAPI
     PushRulesAPI,
     ReceiptsAPI,
     RoomsAPI,
+    AccountAPI,
+    DeviceKeysAPI,
+    DevicesAPI,
+    FiltersAPI,
+    SyncAPI,
+    SessionAPI,
+    ToDeviceAPI,
     SendHelpersAPI {}
 
 /**
@@ -58,6 +72,13 @@ export function clientAPI(
     ...pushRulesAPI(session),
     ...receiptsAPI(session),
     ...roomsAPI(session),
+    ...accountAPI(session),
+    ...deviceKeysAPI(session),
+    ...devicesAPI(session),
+    ...filtersAPI(session),
+    ...syncAPI(session),
+    ...sessionAPI(session),
+    ...toDeviceAPI(session),
     ...sendHelpersAPI(core.sendMessageEvent),
   };
 }

@@ -6,6 +6,7 @@
  */
 
 import type { Clock } from "../clock.ts";
+import { ValueError } from "../errors/value_error.ts";
 
 /** A pair of tokens, as a login or a refresh gives it. */
 export interface Tokens {
@@ -20,7 +21,7 @@ export interface Tokens {
 /** Asks the server for the next pair. */
 export type RefreshTokens = (refreshToken: string) => Promise<Tokens>;
 
-/** Persists a new pair; the old one is void from then on, so requests wait for the promise. */
+/** Persists a new pair. The old one becomes void when the new one is used first, so requests wait for the promise. */
 export type OnTokensRefreshed = (tokens: Tokens) => void | Promise<void>;
 
 /** Holds the tokens of one client; renews them one refresh at a time, whoever asks. */
@@ -56,8 +57,17 @@ export class Credentials {
     return this.#clock.now() >= this.#expiresAt;
   }
 
-  /** Takes a pair of tokens. */
+  /**
+   * Takes a pair of tokens.
+   *
+   * @throws {ValueError} If the access token can't stand in a header.
+   */
   set(tokens: Tokens): void {
+    if (!/^[\x21-\x7e]*$/.test(tokens.accessToken)) {
+      throw new ValueError(
+        "Cannot use the access token: it holds characters that no token has, like a line break",
+      );
+    }
     this.#accessToken = tokens.accessToken;
     this.#refreshToken = tokens.refreshToken;
     this.#expiresAt = this.#clock.now() + (tokens.expiresInMs ?? Infinity);
@@ -77,7 +87,8 @@ export class Credentials {
 
   async #renew(refreshToken: string, refresh: RefreshTokens): Promise<void> {
     const tokens = { refreshToken, ...await refresh(refreshToken) };
-    this.set(tokens);
     await this.#onRefreshed?.(tokens);
+    // Used only now: the first use makes the old pair void, and nobody else knew the new one.
+    if (this.#refreshToken === refreshToken) this.set(tokens);
   }
 }

@@ -1,10 +1,12 @@
 /**
- * The time limit of one try of a request.
+ * The time limit of one try of a request, and how the try ended if it failed.
  *
  * @module
  */
 
 import type { Clock } from "../clock.ts";
+import { MatrixError } from "../errors/matrix_error.ts";
+import { NetworkError, RequestTimeoutError } from "../errors/network_error.ts";
 
 const ENDED = new DOMException("The request has ended", "AbortError");
 
@@ -12,14 +14,14 @@ const ENDED = new DOMException("The request has ended", "AbortError");
 export class Deadline {
   readonly #controller = new AbortController();
   readonly #clock: Clock;
+  readonly #ms: number;
   readonly #outer: AbortSignal | undefined;
   #progress = 0;
+  #timedOut = false;
+  #failure: { readonly error: unknown } | undefined;
 
   /** Whether somebody has taken over the duty to call {@link Deadline.end}. */
   held = false;
-
-  /** Whether it was the time that ran out. */
-  timedOut = false;
 
   /**
    * @param clock Measures the time.
@@ -29,9 +31,10 @@ export class Deadline {
   constructor(clock: Clock, ms: number, outer: AbortSignal | undefined) {
     outer?.throwIfAborted();
     this.#clock = clock;
+    this.#ms = ms;
     this.#outer = outer;
     outer?.addEventListener("abort", this.#abort);
-    if (ms > 0) this.#watch(ms).catch(() => {});
+    if (ms > 0) this.#watch().catch(() => {});
   }
 
   /** What `fetch` listens to. */
@@ -49,22 +52,44 @@ export class Deadline {
     this.held = true;
   }
 
+  /** Ends the request because of something on this side, which is what the request then fails with. */
+  fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#controller.abort(error);
+  }
+
   /** Ends the watch, and with it whatever of the answer has not been read. */
   end(): void {
     this.#outer?.removeEventListener("abort", this.#abort);
     this.#controller.abort(ENDED);
   }
 
+  /**
+   * What a request under this watch fails with.
+   *
+   * @param error What was thrown.
+   * @param request Names the request.
+   */
+  explain(error: unknown, request: string): unknown {
+    if (this.#outer?.aborted) return this.#outer.reason;
+    if (this.#failure !== undefined) return this.#failure.error;
+    if (error instanceof MatrixError) return error;
+    if (this.#timedOut) {
+      return new RequestTimeoutError(`Cannot ${request}: no progress for ${this.#ms} ms`, { cause: error });
+    }
+    return new NetworkError(`Cannot ${request}: the connection failed`, { cause: error });
+  }
+
   readonly #abort = (): void => this.#controller.abort(this.#outer?.reason);
 
   /** Looks once per time limit whether there was progress; ends by the signal's abort, which rejects the delay. */
-  async #watch(ms: number): Promise<void> {
+  async #watch(): Promise<void> {
     let seen: number;
     do {
       seen = this.#progress;
-      await this.#clock.delay(ms, { signal: this.signal });
+      await this.#clock.delay(this.#ms, { signal: this.signal });
     } while (seen !== this.#progress);
-    this.timedOut = true;
+    this.#timedOut = true;
     this.#controller.abort(new DOMException("The request timed out", "TimeoutError"));
   }
 }

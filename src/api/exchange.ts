@@ -6,24 +6,21 @@
 
 import type { Clock } from "../clock.ts";
 import { requestError } from "../errors/errcodes.ts";
-import { MatrixError } from "../errors/matrix_error.ts";
-import { NetworkError, RequestTimeoutError } from "../errors/network_error.ts";
+import type { MatrixError } from "../errors/matrix_error.ts";
 import { ServiceResponseError } from "../errors/service_response_error.ts";
 import type { Logger } from "../log.ts";
 import { Deadline } from "./deadline.ts";
-import { readErrorBody } from "./response_body.ts";
+import { type Answer, readErrorBody } from "./response_body.ts";
 import { retryAfter } from "./retry.ts";
 
 /** A body that is sent as it is. */
 export interface RawBody {
   /** The `Content-Type`. */
   readonly type: string;
-  /** The length in bytes, if it is known. */
-  readonly size?: number;
   /** Whether {@link RawBody.open} can be called again, for another try. */
   readonly repeatable: boolean;
-  /** Gives the body; `progress` is to be called when some of it has gone. */
-  readonly open: (progress: () => void) => BodyInit;
+  /** Gives the body; the deadline is to be told when some of it has gone, and what goes wrong with it. */
+  readonly open: (deadline: Deadline) => BodyInit;
 }
 
 /** All that one try needs. */
@@ -37,7 +34,7 @@ export interface Exchange {
   /** The whole address. */
   readonly url: string;
   /** The headers, but for authorisation and content. */
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Headers;
   /** The access token; empty for none. */
   readonly token: string;
   /** The body as JSON text. */
@@ -59,10 +56,9 @@ export interface Exchange {
 }
 
 /**
- * Reads what is wanted out of an answer, whose request has a name for errors. Who reads for long tells the deadline of
- * progress; who hands out the answer's body holds the deadline and ends it later.
+ * Reads what is wanted out of an answer. Who hands out the answer's body holds the deadline and ends it later.
  */
-export type ReadAnswer<Result> = (response: Response, request: string, deadline: Deadline) => Promise<Result>;
+export type ReadAnswer<Result> = (answer: Answer) => Promise<Result>;
 
 /** A chain of redirects longer than this is a loop. */
 const MAX_REDIRECTS = 5;
@@ -83,17 +79,11 @@ export async function exchange<Result>(request: Exchange, read: ReadAnswer<Resul
   try {
     const response = await send(request, name, deadline);
     status = response.status;
-    if (!response.ok) throw await refusal(request, name, response);
-    return await read(response, name, deadline);
+    const answer = { response, request: name, deadline };
+    if (!response.ok) throw await refusal(request, answer);
+    return await read(answer);
   } catch (error) {
-    if (request.signal?.aborted) throw request.signal.reason;
-    if (error instanceof MatrixError) throw error;
-    if (deadline.timedOut) {
-      throw new RequestTimeoutError(`Cannot ${name}: no progress for ${request.timeout} ms`, {
-        cause: error,
-      });
-    }
-    throw new NetworkError(`Cannot ${name}: the connection failed`, { cause: error });
+    throw deadline.explain(error, name);
   } finally {
     if (!deadline.held) deadline.end();
     log.debug("Request ended", { operation, method, path, status, duration: clock.now() - started, resends });
@@ -104,13 +94,11 @@ export async function exchange<Result>(request: Exchange, read: ReadAnswer<Resul
 async function send(request: Exchange, name: string, deadline: Deadline): Promise<Response> {
   const { method, raw } = request;
   const headers = new Headers(request.headers);
-  headers.delete("authorization");
   if (request.token !== "") headers.set("authorization", `Bearer ${request.token}`);
   let body: BodyInit | undefined;
   if (raw !== undefined) {
     headers.set("content-type", raw.type);
-    if (raw.size !== undefined) headers.set("content-length", String(raw.size));
-    body = raw.open(() => deadline.touch());
+    body = raw.open(deadline);
   } else if (request.json !== undefined) {
     headers.set("content-type", "application/json");
     body = request.json;
@@ -139,10 +127,10 @@ async function send(request: Exchange, name: string, deadline: Deadline): Promis
   throw new ServiceResponseError(`Cannot ${name}: more than ${MAX_REDIRECTS} redirects`);
 }
 
-async function refusal(request: Exchange, name: string, response: Response): Promise<MatrixError> {
+async function refusal(request: Exchange, answer: Answer): Promise<MatrixError> {
   const { operation, method, path, clock } = request;
-  const { status, headers } = response;
-  const body = await readErrorBody(response, name);
+  const { status, headers } = answer.response;
+  const body = await readErrorBody(answer);
   const wait = retryAfter(headers.get("retry-after"), body.retry_after_ms, clock.now());
   return requestError({ operation, method, path, status, body, retryAfter: wait });
 }

@@ -8,6 +8,7 @@ import { type Clock, systemClock } from "../clock.ts";
 import { UnknownTokenError } from "../errors/errcodes.ts";
 import { ValueError } from "../errors/value_error.ts";
 import { defaultLogger, type Logger } from "../log.ts";
+import type { RefreshResponse } from "../types/login.ts";
 import { Credentials, type Tokens } from "./credentials.ts";
 import { type Endpoint, endpoint, type Method } from "./endpoint.ts";
 import { type Exchange, exchange, type ReadAnswer } from "./exchange.ts";
@@ -24,12 +25,12 @@ const refreshEndpoint = endpoint(
   "refresh",
   "POST",
   "/_matrix/client/v3/refresh",
-  shape<{ access_token: string; refresh_token?: string; expires_in_ms?: number }>({
+  shape<RefreshResponse>({
     access_token: "string",
     refresh_token: "string?",
     expires_in_ms: "number?",
   }),
-  { auth: false },
+  { auth: false, idempotent: true }, // the old refresh token is good until a new one of the pair is used
 );
 
 /** The low-level client of one homeserver and one session: authorises, escapes, retries, bounds and checks. */
@@ -87,6 +88,11 @@ export class HTTPAPI {
     this.#credentials.set(tokens);
   }
 
+  /** The largest answer to take, in bytes after decompression. */
+  get maxResponseSize(): number {
+    return this.#options.maxResponseSize ?? 256 * 2 ** 20;
+  }
+
   /** Whether a refresh token is held. */
   get refreshable(): boolean {
     return this.#credentials.renewable;
@@ -104,12 +110,11 @@ export class HTTPAPI {
     call: Call<Path>,
     options: RequestOptions = {},
   ): Promise<Result> {
-    const maxSize = this.#options.maxResponseSize ?? 256 * 2 ** 20;
     return await this.#send(
       endpoint,
       call,
       options,
-      async (response, name) => endpoint.parse(await readJson(response, name, maxSize), name),
+      async (answer) => endpoint.parse(await readJson(answer, this.maxResponseSize), answer.request),
     );
   }
 
@@ -175,7 +180,7 @@ export class HTTPAPI {
       method,
       path,
       url: `${this.#baseUrl}${path}${query}`,
-      headers: { "user-agent": this.#options.userAgent ?? "greenroom", ...options.headers },
+      headers: requestHeaders({ "user-agent": this.#options.userAgent ?? "greenroom", ...options.headers }),
       json: method === "GET" || call.raw !== undefined ? undefined : toJSON(call.body ?? {}, operation),
       raw: call.raw,
       timeout: options.requestTimeout ?? this.#options.requestTimeout ?? 60_000,
@@ -244,6 +249,22 @@ export class HTTPAPI {
       ts: timestamp,
     };
   }
+}
+
+/** A caller's headers, but for `Authorization`. */
+function requestHeaders(given: Readonly<Record<string, string>>): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(given)) {
+    try {
+      headers.set(name, value);
+    } catch {
+      throw new ValueError(
+        `Cannot send the header ${JSON.stringify(name)}: its name or its value is malformed`,
+      );
+    }
+  }
+  headers.delete("authorization");
+  return headers;
 }
 
 function toJSON(body: object, operation: string): string {

@@ -19,6 +19,9 @@ export type PathParams<Template extends string> = string extends Template ? Reco
 /** The query of a URL: absent members are left out, lists repeat their key. */
 export type Query = { readonly [key: string]: string | number | boolean | readonly string[] | undefined };
 
+/** A path that a URL parser takes as it is: without host, query, fragment, and segments that it folds away. */
+const PATH = /^(?!.*\/(\.|%2e){1,2}(\/|$))\/[\w~!$&'()*+,;=:@%./-]*$/i;
+
 const PARAMETER = /\{([^{}?]+)(\??)\}/g;
 
 /**
@@ -28,10 +31,10 @@ const PARAMETER = /\{([^{}?]+)(\??)\}/g;
  * the empty string (but for `{name?}`), and `.` and `..`, which every URL parser folds away, however they are encoded.
  * A parameter that is named after a kind of identifier, like `{roomId}`, must look like one.
  *
- * @throws {ValueError} If a parameter is missing, empty, `.` or `..`, no well-formed text, or no identifier of its kind.
+ * @throws {ValueError} If the template is no path, or a parameter is missing, empty, `.` or `..`, no well-formed text, or no identifier of its kind.
  */
 export function fillPath(template: string, params: Readonly<Record<string, unknown>>): string {
-  return template.replace(PARAMETER, (_, name: string, optional: string) => {
+  const path = template.replace(PARAMETER, (_, name: string, optional: string) => {
     const value = params[name];
     if (typeof value !== "string") {
       throw new ValueError(
@@ -50,6 +53,10 @@ export function fillPath(template: string, params: Readonly<Record<string, unkno
     checkIdentifier(name, value);
     return encodeURIComponent(value);
   });
+  if (!PATH.test(path)) {
+    throw new ValueError(`Cannot build the path ${template}: it must start with a slash and be a path alone`);
+  }
+  return path;
 }
 
 /** The query string, with its `?`; empty if nothing is left to say. */

@@ -1,0 +1,176 @@
+/**
+ * From a server name to the address of its homeserver.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#server-discovery | Server discovery}
+ * @module
+ */
+
+import type { Clock } from "../clock.ts";
+import { MatrixError } from "../errors/matrix_error.ts";
+import { MatrixRequestError } from "../errors/request_error.ts";
+import { ValueError } from "../errors/value_error.ts";
+import {
+  WellKnownInvalidVersionsError,
+  WellKnownMissingHomeserverError,
+  WellKnownNotJSONError,
+  WellKnownNotURLError,
+  WellKnownUnreachableError,
+  WellKnownUnsupportedSchemeError,
+} from "../errors/well_known_error.ts";
+import type { Logger } from "../log.ts";
+import { isJsonObject } from "../types/json.ts";
+import { endpoint } from "./endpoint.ts";
+import { HTTPAPI } from "./http_api.ts";
+import { checkedBaseUrl } from "./http_options.ts";
+import type { RequestOptions } from "./request_options.ts";
+import { readBytes } from "./response_body.ts";
+import { Session } from "./session.ts";
+import { nothing } from "./shape.ts";
+
+const wellKnown = endpoint("discover", "GET", "/.well-known/matrix/client", nothing, { auth: false });
+
+/** A discovery file is read up to here, in bytes. */
+const MAX_SIZE = 1 << 18;
+
+/** A server name's host, its port left out: a DNS name, an IPv4 address, or an IPv6 address in brackets. */
+const SERVER_NAME = /^([0-9A-Za-z.-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(:\d{1,5})?$/;
+
+/** Options of {@link discover}. */
+export interface DiscoverOptions extends RequestOptions {
+  /** What sends the requests. Default: the global `fetch`. */
+  fetch?: typeof fetch;
+  /** Where requests are told. Default: LogTape's category `greenroom.http`. */
+  log?: Logger;
+  /** Measures timeouts and waits. Default: the machine's clock. */
+  clock?: Clock;
+}
+
+/**
+ * Finds the homeserver of a domain, as the part of a user ID behind the colon names it, and makes sure that it is one.
+ *
+ * @param domain The server name. Its port is left out, as the specification says.
+ * @param options What sends the requests, and request options.
+ * @returns The homeserver's address, for `baseUrl`; undefined if the domain has no discovery file (404).
+ * @throws {WellKnownError} If the discovery file can't be had or used, or no homeserver is where it says.
+ * @throws {ValueError} If the domain can't be one.
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#getwell-knownmatrixclient | GET /.well-known/matrix/client}
+ * @example
+ * ```ts
+ * import { Client } from "@greenroom/matrix";
+ *
+ * const answers: Record<string, unknown> = {
+ *   "https://example.org/.well-known/matrix/client": { "m.homeserver": { base_url: "https://hs.example.org/" } },
+ *   "https://hs.example.org/_matrix/client/versions": { versions: ["v1.16"] },
+ * };
+ * const baseUrl = await Client.discover("example.org", {
+ *   fetch: (url) => Promise.resolve(Response.json(answers[String(url)])),
+ * });
+ * console.assert(baseUrl === "https://hs.example.org");
+ * ```
+ */
+export async function discover(domain: string, options: DiscoverOptions = {}): Promise<string | undefined> {
+  const host = SERVER_NAME.exec(domain)?.[1];
+  if (host === undefined) {
+    throw new ValueError("Cannot discover the homeserver: the domain must be a server name like example.org");
+  }
+  const { fetch: send, log, clock, ...requestOptions } = options;
+  const transport = { fetch: send, log, clock, maxResponseSize: MAX_SIZE };
+  const domainHttp = new HTTPAPI({ ...transport, fetch: encryptedOnly(send), baseUrl: `https://${host}` });
+  const text = await wellKnownFile(domainHttp, requestOptions);
+  if (text === undefined) return undefined;
+  const baseUrl = homeserverUrl(text, host);
+  await checkHomeserver(new Session(new HTTPAPI({ ...transport, baseUrl })), host, requestOptions);
+  return baseUrl;
+}
+
+/** A `fetch` that does not follow a redirect out of encryption: whoever listens there could name any homeserver. */
+function encryptedOnly(send: typeof fetch = fetch): typeof fetch {
+  return async (input, init) => {
+    if (String(input).startsWith("https:")) return await send(input, init);
+    throw new WellKnownUnreachableError("Cannot discover the homeserver: the domain redirects to plain http");
+  };
+}
+
+/** The text of the discovery file; undefined if there is none. */
+async function wellKnownFile(http: HTTPAPI, options: RequestOptions): Promise<string | undefined> {
+  try {
+    return await http.download(wellKnown, { path: {} }, options, async (answer) => {
+      const { status } = answer.response;
+      if (status !== 200) {
+        throw new WellKnownUnreachableError(`Cannot use the answer to discover: status ${status}`);
+      }
+      return new TextDecoder().decode(await readBytes(answer, MAX_SIZE));
+    });
+  } catch (error) {
+    if (error instanceof MatrixRequestError && error.status === 404) return undefined;
+    if (!(error instanceof MatrixError) || error instanceof ValueError) throw error;
+    throw new WellKnownUnreachableError(
+      `Cannot discover the homeserver: ${http.baseUrl} gives no discovery file`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+/** The homeserver's address in the text of a discovery file. */
+function homeserverUrl(text: string, host: string): string {
+  const url = baseUrlIn(text, host);
+  const parsed = URL.parse(url);
+  if (parsed === null) {
+    throw new WellKnownNotURLError(
+      `Cannot discover the homeserver of ${host}: its base_url is no absolute URL`,
+    );
+  }
+  if (parsed.protocol !== "https:" && parsed.protocol !== "http:") {
+    throw new WellKnownUnsupportedSchemeError(
+      `Cannot discover the homeserver of ${host}: its base_url is neither https nor http`,
+    );
+  }
+  try {
+    return checkedBaseUrl(parsed);
+  } catch (cause) {
+    throw new WellKnownNotURLError(
+      `Cannot discover the homeserver of ${host}: its base_url has more than a host and a path`,
+      { cause },
+    );
+  }
+}
+
+function baseUrlIn(text: string, host: string): string {
+  const file = parsed(text);
+  if (!isJsonObject(file)) {
+    throw new WellKnownNotJSONError(
+      `Cannot discover the homeserver of ${host}: the discovery file is no JSON object`,
+    );
+  }
+  const homeserver = file["m.homeserver"];
+  const url = isJsonObject(homeserver) ? homeserver.base_url : undefined;
+  if (typeof url === "string") return url;
+  throw new WellKnownMissingHomeserverError(
+    `Cannot discover the homeserver of ${host}: the discovery file has no m.homeserver.base_url`,
+  );
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function checkHomeserver(session: Session, host: string, options: RequestOptions): Promise<void> {
+  let cause: unknown;
+  try {
+    const { versions } = await session.versions(options);
+    if (versions.length > 0 && versions.every((version) => typeof version === "string")) return;
+  } catch (error) {
+    if (!(error instanceof MatrixError)) throw error;
+    cause = error;
+  }
+  throw new WellKnownInvalidVersionsError(
+    `Cannot discover the homeserver of ${host}: no homeserver answers at ${session.http.baseUrl}`,
+    { cause },
+  );
+}
