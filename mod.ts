@@ -52,6 +52,81 @@ export type {
   SyncerAPI,
 } from "./src/actors/syncer_api.ts";
 
+export type { ClientAPI } from "./src/api/client_api.ts";
+export type { CustomRequestOptions, HTTPAPIOptions } from "./src/api/http_options.ts";
+export type { FillMemberEventCallback } from "./src/api/session.ts";
+export { HTTPAPI } from "./src/api/http_api.ts";
+export type { Method } from "./src/api/endpoint.ts";
+export type {
+  AccountAPI,
+  ChangePasswordOptions,
+  DeactivateAccountOptions,
+  RegisterOptions,
+  ThirdPartyId,
+} from "./src/api/account.ts";
+export type { AccountDataAPI, AccountDataOptions, SetRoomTagOptions } from "./src/api/account_data.ts";
+export type { CoreAPI, FillMemberEventAPI } from "./src/api/core_api.ts";
+export type {
+  ClaimKeysOptions,
+  DeviceKeysAPI,
+  DevicesToQuery,
+  KeysToClaim,
+  QueryKeysOptions,
+  SignedObjects,
+  UploadCrossSigningKeysOptions,
+  UploadKeysOptions,
+} from "./src/api/device_keys.ts";
+export type { DevicesAPI } from "./src/api/devices.ts";
+export type {
+  AddRoomAliasOptions,
+  DirectoryAPI,
+  GetRoomDirectoryOptions,
+  RemoveRoomAliasOptions,
+  SearchUsersOptions,
+} from "./src/api/directory.ts";
+export type { FiltersAPI } from "./src/api/filters.ts";
+export type { JoiningAPI, JoinRoomOptions, KnockRoomOptions } from "./src/api/joining.ts";
+export type {
+  JoinRoomByIdOptions,
+  MembershipAPI,
+  MembershipOptions,
+  SendMemberEventOptions,
+} from "./src/api/membership.ts";
+export type { GetMessagesOptions, MessagesAPI, RedactOptions, SendOptions } from "./src/api/messages.ts";
+export type { OnTokensRefreshed, Tokens } from "./src/api/credentials.ts";
+export type { PresenceAPI, SetPresenceOptions } from "./src/api/presence.ts";
+export type { ProfileAPI, SetProfileOptions } from "./src/api/profile.ts";
+export type { PushRulesAPI, SetPushRuleOptions } from "./src/api/push_rules.ts";
+export type {
+  ReceiptsAPI,
+  SendReceiptOptions,
+  SetFullyReadMarkerOptions,
+  SetTypingOptions,
+} from "./src/api/receipts.ts";
+export type { RequestOptions, RetryPolicy } from "./src/api/request_options.ts";
+export type { CreateRoomOptions, RoomsAPI } from "./src/api/rooms.ts";
+export type {
+  SendFileOptions,
+  SendHelpersAPI,
+  SendImageOptions,
+  SendStickerOptions,
+  SendTextOptions,
+  SendTypedTextOptions,
+} from "./src/api/send_helpers.ts";
+export type { LoginOptions, LogoutOptions, SessionAPI } from "./src/api/session_api.ts";
+export type { SyncAPI, SyncOptions } from "./src/api/sync.ts";
+export type { SendToDeviceOptions, ToDeviceAPI, ToDeviceMessages } from "./src/api/to_device.ts";
+export type { Authentication, AuthenticationOptions, StageHandler, StageRequest } from "./src/api/uia.ts";
+export type { ContentAs, SendableContent } from "./src/api/outgoing_event.ts";
+export type { NewSession } from "./src/api/store_login.ts";
+export type { Query } from "./src/api/path.ts";
+export type {
+  GetMembersOptions,
+  GetStateEventOptions,
+  RoomStateAPI,
+  SendStateEventOptions,
+  StateEventAnswer,
+} from "./src/api/room_state.ts";
 export type { Clock } from "./src/clock.ts";
 export type { Logger } from "./src/log.ts";
 

@@ -40,6 +40,9 @@ export class StateStore {
   readonly #ready: () => Promise<void>;
 
   /**
+   * Made by the client.
+   *
+   * @internal
    * @param store The Store actor.
    * @param ready Opens it, the first time.
    */

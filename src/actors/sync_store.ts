@@ -14,6 +14,9 @@ export class SyncStore {
   readonly #ready: () => Promise<void>;
 
   /**
+   * Made by the client.
+   *
+   * @internal
    * @param store The Store actor.
    * @param ready Opens it, the first time.
    */

@@ -48,6 +48,8 @@ export class HTTPAPI {
   #baseUrl: string;
 
   /**
+   * Makes a transport; nothing is sent.
+   *
    * @param options The homeserver's address, at the least.
    * @throws {ValueError} If the address is no `http` or `https` URL.
    */
@@ -101,6 +103,7 @@ export class HTTPAPI {
   /**
    * Asks an endpoint and gives what its `parse` makes of the answer.
    *
+   * @internal
    * @throws {MatrixRequestError} If the homeserver refuses.
    * @throws {NetworkError} If it can't be reached.
    * @throws {ServiceResponseError} If its answer is not what the specification promises.
@@ -121,6 +124,7 @@ export class HTTPAPI {
   /**
    * Asks an endpoint for something that is no JSON.
    *
+   * @internal
    * @param read Reads the answer. The request's time limit holds until its promise settles.
    */
   async download<Path extends string, Result>(

@@ -25,6 +25,8 @@ export class MatrixError extends Error {
   readonly code: string = "MATRIX_ERROR";
 
   /**
+   * Makes an error.
+   *
    * @param message What was asked, of what, and what to do.
    * @param options The `cause`, if another error led to this one.
    */

@@ -62,7 +62,11 @@ export class MatrixRequestError extends MatrixError {
   /** How long the server asks to wait before the next try, in milliseconds; absent if it does not say. */
   readonly retryAfter?: number;
 
-  /** @param init What was asked and what was answered. */
+  /**
+   * Makes an error of an answer.
+   *
+   * @param init What was asked and what was answered.
+   */
   constructor(init: RequestErrorInit) {
     const { operation, method, path, status, body, retryAfter } = init;
     const errcode = typeof body.errcode === "string" && body.errcode !== "" ? body.errcode : "M_UNKNOWN";
