@@ -124,12 +124,14 @@ export function receiptsAPI(session: Session): ReceiptsAPI {
       );
     },
     async setFullyReadMarker(roomId, fullyRead, { readReceipt, privateReadReceipt, ...options } = {}) {
+      checkIdentifier("eventId", fullyRead);
+      if (readReceipt) checkIdentifier("eventId", readReceipt);
+      if (privateReadReceipt) checkIdentifier("eventId", privateReadReceipt);
       const body = {
         "m.fully_read": fullyRead,
         "m.read": readReceipt || undefined,
         "m.read.private": privateReadReceipt || undefined,
       };
-      Object.values(body).forEach((eventId) => eventId && checkIdentifier("eventId", eventId));
       await http.call(readMarkers, { path: { roomId }, body }, options);
     },
     async setTyping(roomId, { timeout = 0, ...options } = {}) {

@@ -41,9 +41,9 @@ Deno.test("sendMessageEvent() makes a new transaction ID for each call and keeps
 Deno.test("sendMessageEvent() sends again after a lost connection, and gives up where the policy does", async () => {
   const lost = new TypeError("gone");
   const { session, requests, clock } = scripted({ [`${SEND}/t1`]: inTurn(lost, lost, sent) });
-  const send = (retry?: false) =>
-    messagesAPI(session).sendMessageEvent("!room", "com.example.cue", {}, { txnId: "t1", retry });
-  await assertRejects(() => send(false), NetworkError);
+  const send = (options?: { retry: false }) =>
+    messagesAPI(session).sendMessageEvent("!room", "com.example.cue", {}, { txnId: "t1", ...options });
+  await assertRejects(() => send({ retry: false }), NetworkError);
   assertEquals(await untilSettled(clock, send()), "$event");
   assertEquals(requests.length, 3);
 });
