@@ -116,9 +116,41 @@ export type {
 export type { LoginOptions, LogoutOptions, SessionAPI } from "./src/api/session_api.ts";
 export type { SyncAPI, SyncOptions } from "./src/api/sync.ts";
 export type { SendToDeviceOptions, ToDeviceAPI, ToDeviceMessages } from "./src/api/to_device.ts";
-export type { Authentication, AuthenticationOptions, StageHandler, StageRequest } from "./src/api/uia.ts";
+export type {
+  Authentication,
+  AuthenticationOptions,
+  StageHandler,
+  StageRequest,
+  UIAAPI,
+} from "./src/api/uia.ts";
 export type { ContentAs, SendableContent } from "./src/api/outgoing_event.ts";
 export type { NewSession } from "./src/api/store_login.ts";
+export type { CapabilitiesAPI } from "./src/api/capabilities.ts";
+export type { MediaAPI } from "./src/api/media.ts";
+export type { MediaDownload } from "./src/api/media_file.ts";
+export type {
+  DownloadMediaOptions,
+  DownloadOptions,
+  DownloadThumbnailOptions,
+  GetUrlPreviewOptions,
+  UploadMediaOptions,
+} from "./src/api/media_options.ts";
+export type { MediaData, OnProgress, ReadableSource } from "./src/api/upload_body.ts";
+export type { OpenIDAPI } from "./src/api/openid.ts";
+export type { IterateMessagesOptions, PagingAPI } from "./src/api/paging.ts";
+export type { PushersAPI } from "./src/api/pushers.ts";
+export type { GetRelationsOptions, GetThreadsOptions, RelationsAPI } from "./src/api/relations.ts";
+export type { ReportingAPI, ReportOptions } from "./src/api/reporting.ts";
+export type {
+  GetEventContextOptions,
+  GetRoomSummaryOptions,
+  RoomExtrasAPI,
+  UpgradeRoomOptions,
+} from "./src/api/room_extras.ts";
+export type { SearchAPI, SearchMessagesOptions } from "./src/api/search.ts";
+export type { GetSpaceHierarchyOptions, SpacesAPI } from "./src/api/spaces.ts";
+export type { ThirdPartyAPI, ThirdPartyLookupOptions } from "./src/api/third_party.ts";
+export type { VoIPAPI } from "./src/api/voip.ts";
 export type { Query } from "./src/api/path.ts";
 export type {
   GetMembersOptions,

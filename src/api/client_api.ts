@@ -4,26 +4,39 @@
  * @module
  */
 
+import { type AccountAPI, accountAPI } from "./account.ts";
 import { type AccountDataAPI, accountDataAPI } from "./account_data.ts";
+import { type CapabilitiesAPI, capabilitiesAPI } from "./capabilities.ts";
 import { type CoreAPI, coreAPI } from "./core_api.ts";
+import { type DeviceKeysAPI, deviceKeysAPI } from "./device_keys.ts";
+import { type DevicesAPI, devicesAPI } from "./devices.ts";
 import { type DirectoryAPI, directoryAPI } from "./directory.ts";
+import { type FiltersAPI, filtersAPI } from "./filters.ts";
 import { type JoiningAPI, joiningAPI } from "./joining.ts";
+import { type MediaAPI, mediaAPI } from "./media.ts";
 import { type MembershipAPI, membershipAPI } from "./membership.ts";
 import { type MessagesAPI, messagesAPI } from "./messages.ts";
+import { type OpenIDAPI, openIDAPI } from "./openid.ts";
+import { type PagingAPI, pagingAPI } from "./paging.ts";
 import { type PresenceAPI, presenceAPI } from "./presence.ts";
 import { type ProfileAPI, profileAPI } from "./profile.ts";
 import { type PushRulesAPI, pushRulesAPI } from "./push_rules.ts";
+import { type PushersAPI, pushersAPI } from "./pushers.ts";
 import { type ReceiptsAPI, receiptsAPI } from "./receipts.ts";
+import { type RelationsAPI, relationsAPI } from "./relations.ts";
+import { type ReportingAPI, reportingAPI } from "./reporting.ts";
+import { type RoomExtrasAPI, roomExtrasAPI } from "./room_extras.ts";
 import { type RoomsAPI, roomsAPI } from "./rooms.ts";
+import { type SearchAPI, searchAPI } from "./search.ts";
 import { type SendHelpersAPI, sendHelpersAPI } from "./send_helpers.ts";
-import { type AccountAPI, accountAPI } from "./account.ts";
-import { type DeviceKeysAPI, deviceKeysAPI } from "./device_keys.ts";
-import { type DevicesAPI, devicesAPI } from "./devices.ts";
-import { type FiltersAPI, filtersAPI } from "./filters.ts";
-import { type SyncAPI, syncAPI } from "./sync.ts";
-import { type SessionAPI, sessionAPI } from "./session_api.ts";
-import { type ToDeviceAPI, toDeviceAPI } from "./to_device.ts";
 import type { Session } from "./session.ts";
+import { type SessionAPI, sessionAPI } from "./session_api.ts";
+import { type SpacesAPI, spacesAPI } from "./spaces.ts";
+import { type SyncAPI, syncAPI } from "./sync.ts";
+import { type ThirdPartyAPI, thirdPartyAPI } from "./third_party.ts";
+import { type ToDeviceAPI, toDeviceAPI } from "./to_device.ts";
+import { type UIAAPI, uiaAPI } from "./uia.ts";
+import { type VoIPAPI, voipAPI } from "./voip.ts";
 
 /** Every operation of the client-server API, one method each. */
 export interface ClientAPI
@@ -46,6 +59,19 @@ export interface ClientAPI
     SyncAPI,
     SessionAPI,
     ToDeviceAPI,
+    MediaAPI,
+    RelationsAPI,
+    SpacesAPI,
+    RoomExtrasAPI,
+    ReportingAPI,
+    SearchAPI,
+    CapabilitiesAPI,
+    PushersAPI,
+    ThirdPartyAPI,
+    OpenIDAPI,
+    VoIPAPI,
+    PagingAPI,
+    UIAAPI,
     SendHelpersAPI {}
 
 /**
@@ -60,11 +86,15 @@ export function clientAPI(
   decorate: (core: CoreAPI) => CoreAPI = (core) => core,
 ): ClientAPI {
   const core = decorate(coreAPI(session));
+  const messages = messagesAPI(session);
+  const directory = directoryAPI(session);
+  const relations = relationsAPI(session);
+  const spaces = spacesAPI(session);
   return {
-    ...messagesAPI(session),
+    ...messages,
     ...core,
     ...accountDataAPI(session),
-    ...directoryAPI(session),
+    ...directory,
     ...joiningAPI(session),
     ...membershipAPI(session, core),
     ...presenceAPI(session),
@@ -79,6 +109,19 @@ export function clientAPI(
     ...syncAPI(session),
     ...sessionAPI(session),
     ...toDeviceAPI(session),
+    ...mediaAPI(session),
+    ...relations,
+    ...spaces,
+    ...roomExtrasAPI(session),
+    ...reportingAPI(session),
+    ...searchAPI(session),
+    ...capabilitiesAPI(session),
+    ...pushersAPI(session),
+    ...thirdPartyAPI(session),
+    ...openIDAPI(session),
+    ...voipAPI(session),
+    ...uiaAPI(session),
+    ...pagingAPI({ ...messages, ...directory, ...relations, ...spaces }),
     ...sendHelpersAPI(core.sendMessageEvent),
   };
 }

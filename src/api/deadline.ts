@@ -23,6 +23,9 @@ export class Deadline {
   /** Whether somebody has taken over the duty to call {@link Deadline.end}. */
   held = false;
 
+  /** Whether it is not the network that is waited for: time does not count then. */
+  idle = false;
+
   /**
    * @param clock Measures the time.
    * @param ms How long nothing may happen, in milliseconds; 0 means for ever.
@@ -54,7 +57,8 @@ export class Deadline {
 
   /** Ends the request because of something on this side, which is what the request then fails with. */
   fail(error: unknown): void {
-    this.#failure ??= { error };
+    if (this.signal.aborted) return;
+    this.#failure = { error };
     this.#controller.abort(error);
   }
 
@@ -88,7 +92,7 @@ export class Deadline {
     do {
       seen = this.#progress;
       await this.#clock.delay(this.#ms, { signal: this.signal });
-    } while (seen !== this.#progress);
+    } while (this.idle || seen !== this.#progress);
     this.#timedOut = true;
     this.#controller.abort(new DOMException("The request timed out", "TimeoutError"));
   }

@@ -1,0 +1,171 @@
+/**
+ * What can be uploaded, made into a body that is sent in parts and never held whole.
+ *
+ * @module
+ */
+
+import { ValueError } from "../errors/value_error.ts";
+import type { Deadline } from "./deadline.ts";
+import type { RawBody } from "./exchange.ts";
+import { checkInteger } from "./integer.ts";
+
+/** Something with a stream to read, such as a `Deno.FsFile`; with its size, if it can tell. */
+export interface ReadableSource {
+  /** The content. */
+  readonly readable: ReadableStream<Uint8Array>;
+  /** Tells the size of the content, in bytes. */
+  stat?(): Promise<{ readonly size: number }>;
+}
+
+/** What can be uploaded. A stream is used up by it, also if the upload fails. */
+export type MediaData = Uint8Array | ArrayBuffer | Blob | ReadableStream<Uint8Array> | ReadableSource;
+
+/** Told how many bytes have gone or come so far, and how many there are to be, if that is known. */
+export type OnProgress = (transferred: number, total: number | undefined) => void;
+
+/** What is said of an upload. */
+export interface UploadBodyOptions {
+  /** The `Content-Type`. */
+  readonly type: string;
+  /** The size in bytes, if the caller says. */
+  readonly size: number | undefined;
+  /** Told of progress. */
+  readonly onProgress: OnProgress | undefined;
+}
+
+/** A content that can be read, and how long it is. */
+interface Source {
+  readonly size: number;
+  readonly repeatable: boolean;
+  open(): ReadableStream<Uint8Array>;
+}
+
+/** A part of bytes that are in memory already, in bytes. */
+const CHUNK = 1 << 16;
+
+/** A stream of unknown size is held in memory up to here, in bytes: the homeserver wants to know the size first. */
+const MAX_UNKNOWN = 32 * 2 ** 20;
+
+/**
+ * A body of known length that is read as it is sent.
+ *
+ * `fetch` says `Content-Length` only of bodies that know their size, and of streams it does not ask for one. A `Blob` is the
+ * only body that has both a size and a stream; one with a stream of our own is read part by part as any other.
+ */
+class SizedBody extends Blob {
+  readonly #stream: ReadableStream<Uint8Array<ArrayBuffer>>;
+  readonly #size: number;
+
+  constructor(stream: ReadableStream<Uint8Array<ArrayBuffer>>, size: number) {
+    super([]);
+    this.#stream = stream;
+    this.#size = size;
+  }
+
+  override get size(): number {
+    return this.#size;
+  }
+
+  override stream(): ReadableStream<Uint8Array<ArrayBuffer>> {
+    return this.#stream;
+  }
+}
+
+/**
+ * Makes a request's body.
+ *
+ * @throws {ValueError} If the data can't be uploaded, is not of the size that was said, or is a stream of unknown size which
+ * is too large to be held in memory.
+ */
+export async function uploadBody(data: MediaData, options: UploadBodyOptions): Promise<RawBody> {
+  const { type, size, onProgress } = options;
+  checkInteger("size", size);
+  const source = await sourceOf(data, size);
+  if (size !== undefined && size !== source.size) throw wrongSize(size, source.size);
+  return {
+    type,
+    repeatable: source.repeatable,
+    open: (deadline) => new SizedBody(bodyStream(source, deadline, onProgress), source.size),
+  };
+}
+
+async function sourceOf(data: MediaData, size: number | undefined): Promise<Source> {
+  if (data instanceof ArrayBuffer) return inMemory([new Uint8Array(data)]);
+  if (data instanceof Uint8Array) return inMemory([data]);
+  if (data instanceof Blob) return { size: data.size, repeatable: true, open: () => data.stream() };
+  const stream = data instanceof ReadableStream ? data : data?.readable;
+  if (!(stream instanceof ReadableStream) || stream.locked) {
+    throw new ValueError(
+      "Cannot upload the data: it must be bytes, a Blob, a file, or a stream that nobody reads",
+    );
+  }
+  const known = size ?? ("stat" in data ? (await data.stat?.())?.size : undefined);
+  return known === undefined
+    ? inMemory(await readAll(stream))
+    : { size: known, repeatable: false, open: () => stream };
+}
+
+function inMemory(chunks: readonly Uint8Array[]): Source {
+  const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  return { size, repeatable: true, open: () => ReadableStream.from(chunks) };
+}
+
+async function readAll(stream: ReadableStream<Uint8Array>): Promise<Uint8Array[]> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    size += checkedChunk(chunk).length;
+    if (size > MAX_UNKNOWN) {
+      throw new ValueError(
+        `Cannot upload the stream: it has more than ${MAX_UNKNOWN} bytes; say how many with the option size`,
+      );
+    }
+    chunks.push(chunk);
+  }
+  return chunks;
+}
+
+/** Reads a source for one try; what goes wrong with it on this side is what the request fails with. */
+function bodyStream(
+  { open, size }: Source,
+  deadline: Deadline,
+  onProgress: OnProgress | undefined,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const reader = open().getReader();
+  // Whoever sends this may stop, or never begin: the source is let go all the same.
+  const letGo = (): unknown => reader.cancel(deadline.signal.reason).catch(() => {});
+  deadline.signal.addEventListener("abort", letGo, { once: true });
+  let sent = 0;
+  let rest = new Uint8Array();
+  const pull = async (controller: ReadableStreamDefaultController): Promise<void> => {
+    while (rest.length === 0) {
+      const { done, value } = await reader.read();
+      if (done && sent < size) throw wrongSize(size, sent);
+      if (done) return controller.close();
+      rest = checkedChunk(value);
+      if (sent + rest.length > size) throw wrongSize(size, "more");
+    }
+    const part = rest.subarray(0, CHUNK);
+    rest = rest.subarray(CHUNK);
+    sent += part.length;
+    deadline.touch();
+    controller.enqueue(part);
+    onProgress?.(sent, size);
+  };
+  return new ReadableStream({
+    pull: (controller) =>
+      pull(controller).catch((error) => {
+        deadline.fail(error);
+        throw error;
+      }),
+  }, { highWaterMark: 0 });
+}
+
+function checkedChunk(chunk: unknown): Uint8Array<ArrayBuffer> {
+  if (chunk instanceof Uint8Array) return chunk as Uint8Array<ArrayBuffer>;
+  throw new ValueError("Cannot upload the stream: it must give Uint8Arrays");
+}
+
+function wrongSize(said: number, actual: number | "more"): ValueError {
+  return new ValueError(`Cannot upload the data: it was said to have ${said} bytes, and has ${actual}`);
+}
