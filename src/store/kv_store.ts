@@ -4,7 +4,7 @@
  * @module
  */
 
-/** A key: its parts, from the general to the particular. No part is empty of meaning, but any may be the empty string. */
+/** A key: its parts, from the general to the particular. Any part may be the empty string, as state keys are. */
 export type KvKey = readonly string[];
 
 /** A value under its key. */
@@ -46,7 +46,7 @@ export interface KvCheck {
 export interface KvStore {
   /** Reads several values at once; `undefined` where there is none. */
   getMany(keys: readonly KvKey[]): Promise<(KvEntry | undefined)[]>;
-  /** Reads what lies below a prefix, in the order of the keys. */
+  /** Reads what lies below a prefix, not at it, in the order of the keys. */
   list(prefix: KvKey): AsyncIterable<KvEntry>;
   /**
    * Applies all changes, or none if a check does not hold.

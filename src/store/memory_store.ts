@@ -35,7 +35,7 @@ export class MemoryStore implements KvStore {
     return Promise.resolve(keys.map((key) => this.#find(key)?.entry));
   }
 
-  /** Reads what lies below a prefix, in the order of the keys, as it was when the reading began. */
+  /** Reads what lies below a prefix, not at it, in the order of the keys, as it was when the reading began. */
   async *list(prefix: KvKey): AsyncGenerator<KvEntry> {
     const found = this.#find(prefix);
     if (found !== undefined) yield* [...below(found)];
@@ -97,11 +97,13 @@ export class MemoryStore implements KvStore {
 }
 
 function* below(node: Node): Generator<KvEntry> {
-  if (node.entry !== undefined) yield node.entry;
-  const children = node.children;
-  if (children === undefined) return;
-  for (const part of [...children.keys()].sort()) {
-    const child = children.get(part);
-    if (child !== undefined) yield* below(child);
+  if (node.children === undefined) return;
+  for (const [, child] of [...node.children].sort(byPart)) {
+    if (child.entry !== undefined) yield child.entry;
+    yield* below(child);
   }
+}
+
+function byPart([first]: [string, Node], [second]: [string, Node]): number {
+  return first < second ? -1 : 1;
 }

@@ -29,8 +29,10 @@ export type PowerAction =
   }
   | { /** Notifies everybody of the room in this way, like `room`. */ readonly notify: string };
 
-/** The room versions before creators stand above all levels; every later one is like version 12. */
-const CREATOR_LEVEL_100 = new Set(["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11"]);
+/** The last room version whose create event names the creator in its content; later, its sender is. */
+const LAST_NAMED_CREATOR = 10;
+/** The last room version in which creators have a level like everybody else; later, they stand above all. */
+const LAST_LEVELLED_CREATOR = 11;
 
 /** The level of a user: a number, or `Infinity` for a creator of a room of version 12 or later. */
 export function powerLevelOf(user: UserID, { powerLevels, create }: RoomPower): number {
@@ -62,14 +64,15 @@ export function hasPower(user: UserID, action: PowerAction, room: RoomPower): bo
   return powerLevelOf(user, room) >= requiredLevel(action, room);
 }
 
-function creatorsAreAboveAll(create: JsonObject): boolean {
-  const version = typeof create.room_version === "string" ? create.room_version : "1";
-  return !CREATOR_LEVEL_100.has(version) && /^(\d+$|org\.matrix\.hydra\.)/.test(version);
+function creatorsAreAboveAll({ room_version }: JsonObject): boolean {
+  if (typeof room_version !== "string") return false;
+  return Number(room_version) > LAST_LEVELLED_CREATOR || room_version.startsWith("org.matrix.hydra.");
 }
 
-/** Before room version 11 the create event's content names the creator, from then on its sender is. */
 function isCreator(user: UserID, { sender, content }: NonNullable<RoomPower["create"]>): boolean {
-  return (typeof content.creator === "string" ? content.creator : sender) === user;
+  const { creator, room_version = "1" } = content;
+  const named = typeof creator === "string" && Number(room_version) <= LAST_NAMED_CREATOR;
+  return (named ? creator : sender) === user;
 }
 
 /** Own members only: a server can name any key, `constructor` too. */
