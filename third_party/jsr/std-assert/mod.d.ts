@@ -2,6 +2,7 @@
 export class AssertionError extends Error {}
 type ErrorClass<E extends Error> = abstract new (...args: any[]) => E;
 export function assert(expr: unknown, msg?: string): asserts expr;
+export function assertFalse(expr: unknown, msg?: string): void;
 export function assertEquals<T>(actual: T, expected: T, msg?: string): void;
 export function assertNotEquals<T>(actual: T, expected: T, msg?: string): void;
 export function assertStrictEquals<T>(actual: unknown, expected: T, msg?: string): asserts actual is T;

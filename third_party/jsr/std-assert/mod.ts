@@ -2,6 +2,7 @@
 export {
   assert,
   assertEquals,
+  assertFalse,
   AssertionError,
   assertInstanceOf,
   assertMatch,
