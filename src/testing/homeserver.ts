@@ -91,6 +91,7 @@ export class Homeserver implements AsyncDisposable {
       defaultRoomVersion: options.defaultRoomVersion ?? DEFAULT_ROOM_VERSION,
       maxUploadSize: options.maxUploadSize ?? 52_428_800,
       accessTokenLifetime: options.accessTokenLifetime ?? ACCESS_TOKEN_LIFETIME,
+      authenticatedMedia: options.authenticatedMedia ?? true,
       registration: options.registration ?? true,
       turnServer: options.turnServer ?? {},
       rateLimit: options.rateLimit,

@@ -46,6 +46,12 @@ export interface HomeserverOptions {
    */
   readonly accessTokenLifetime?: number;
   /**
+   * Whether media is for those with an access token only. Set it to `false` for a server of the time before 1.11.
+   *
+   * @default {true}
+   */
+  readonly authenticatedMedia?: boolean;
+  /**
    * Whether `POST /register` is open.
    *
    * @default {true}

@@ -98,6 +98,6 @@ export function actionFor(membership: unknown): MembershipChange["action"] {
     case "ban":
       return membership;
     default:
-      throw badRequest("M_BAD_JSON", "Invalid membership key");
+      throw badRequest("M_UNKNOWN", "Invalid membership key");
   }
 }

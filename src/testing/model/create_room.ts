@@ -106,7 +106,6 @@ function newRoomId(server: ServerState, version: RoomVersion): RoomID {
 
 function createContent({ version, creator, creationContent, preset, invite }: RoomPlan): JsonObject {
   const content: JsonObject = { ...creationContent, room_version: version.id };
-  delete content.creator;
   if (!version.modernRedaction) content.creator = creator;
   if (version.creatorPower && preset === "trusted_private_chat" && invite.length > 0) {
     const given = content.additional_creators;

@@ -14,7 +14,6 @@ export function deleteDevice(server: ServerState, user: User, id: DeviceID): voi
   if (device === undefined) return;
   user.devices.delete(id);
   server.sessions.close((session) => session.device === device);
-  for (const [key, pusher] of user.pushers) if (pusher.device_id === id) user.pushers.delete(key);
   announceDevices(server, user);
 }
 

@@ -26,6 +26,14 @@ export interface FallbackKey {
   used: boolean;
 }
 
+/** A member event that was told, and in which response: a client that asks once more has not seen it. */
+export interface KnownMember {
+  /** The member event. */
+  readonly event: EventID;
+  /** The stream position that the response reached. */
+  readonly position: number;
+}
+
 const TRANSACTIONS_KEPT = 10_000;
 
 /** A device. */
@@ -44,8 +52,8 @@ export class Device {
   readonly fallbackKeys: Map<string, FallbackKey> = new Map();
   /** To-device messages that the device has not acknowledged, in the order of the stream. */
   inbox: ToDeviceMessage[] = [];
-  /** Lazily loaded members this device was told of: room, then user, then member event. */
-  readonly knownMembers: Map<RoomID, Map<UserID, EventID>> = new Map();
+  /** Members that this device was told of, by room and user. */
+  readonly knownMembers: Map<RoomID, Map<UserID, KnownMember>> = new Map();
   readonly #transactions = new Map<string, Promise<Answer>>();
 
   /** Makes a device without keys. */
@@ -90,7 +98,6 @@ export class Device {
       display_name: this.displayName ?? null,
       last_seen_ip: this.lastSeen === undefined ? null : "127.0.0.1",
       last_seen_ts: this.lastSeen ?? null,
-      last_seen_user_agent: null,
       user_id: user,
     };
   }

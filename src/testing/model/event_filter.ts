@@ -7,7 +7,7 @@
 
 import type { RoomID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { badJson, badRequest } from "../http/failure.ts";
+import { badRequest } from "../http/failure.ts";
 
 /** What a filter looks at. */
 interface Filterable {
@@ -29,15 +29,19 @@ export class EventFilter {
   /** Reads a filter; an absent one lets everything through. */
   constructor(json: unknown) {
     if (json !== undefined && json !== null && !isJsonObject(json)) {
-      throw badJson("A filter must be an object");
+      throw badRequest("M_UNKNOWN", "A filter must be an object");
     }
     this.#json = json ?? {};
     for (const key of ["types", "not_types", "senders", "not_senders", "rooms", "not_rooms"]) {
       strings(this.#json, key);
     }
+    const senders = [...strings(this.#json, "senders") ?? [], ...strings(this.#json, "not_senders") ?? []];
+    if (!senders.every((sender) => /^@[^:]*:/.test(sender))) {
+      throw badRequest("M_UNKNOWN", "'senders' must be user IDs");
+    }
     const { limit } = this.#json;
     if (limit !== undefined && (typeof limit !== "number" || !Number.isInteger(limit))) {
-      throw badJson("'limit' must be an integer");
+      throw badRequest("M_UNKNOWN", "'limit' must be an integer");
     }
     this.limit = limit;
     this.lazyLoadMembers = this.#json.lazy_load_members === true;
@@ -59,7 +63,7 @@ export class EventFilter {
   /** Whether nothing can pass. */
   get blocksAll(): boolean {
     return strings(this.#json, "types")?.length === 0 || strings(this.#json, "senders")?.length === 0 ||
-      strings(this.#json, "not_types")?.includes("*") === true || this.limit === 0;
+      strings(this.#json, "not_types")?.includes("*") === true;
   }
 
   #passes(key: string, value: string): boolean {
@@ -94,7 +98,7 @@ export class SyncFilter {
   /** Reads a filter. */
   constructor(json: JsonObject) {
     const room = json.room ?? {};
-    if (!isJsonObject(room)) throw badJson("'room' must be an object");
+    if (!isJsonObject(room)) throw badRequest("M_UNKNOWN", "'room' must be an object");
     this.accountData = new EventFilter(json.account_data);
     this.presence = new EventFilter(json.presence);
     this.rooms = new EventFilter({ rooms: room.rooms, not_rooms: room.not_rooms });
@@ -106,7 +110,7 @@ export class SyncFilter {
     this.fields = strings(json, "event_fields");
     const { event_format } = json;
     if (event_format !== undefined && event_format !== "client" && event_format !== "federation") {
-      throw badJson(`'${event_format}' is not one of ['client', 'federation']`);
+      throw badRequest("M_UNKNOWN", `'${event_format}' is not one of ['client', 'federation']`);
     }
   }
 }
@@ -119,7 +123,7 @@ export function parseFilterJson(text: string): JsonObject {
   } catch {
     throw badRequest("M_NOT_JSON", "Invalid filter JSON");
   }
-  if (!isJsonObject(json)) throw badJson("A filter must be an object");
+  if (!isJsonObject(json)) throw badRequest("M_UNKNOWN", "A filter must be an object");
   return json;
 }
 
@@ -150,7 +154,7 @@ function strings(json: JsonObject, key: string): readonly string[] | undefined {
   const value = json[key];
   if (value === undefined || value === null) return undefined;
   if (!Array.isArray(value) || !value.every((item) => typeof item === "string")) {
-    throw badJson(`'${key}' must be an array of strings`);
+    throw badRequest("M_UNKNOWN", `'${key}' must be an array of strings`);
   }
   return value;
 }

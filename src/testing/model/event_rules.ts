@@ -16,7 +16,8 @@ import type { EventDraft } from "./room_event.ts";
 /** Refuses the event unless the state of the room allows it. */
 export function checkEvent(room: Room, draft: EventDraft): void {
   if (draft.type === "m.room.create") return checkCreate(room, draft);
-  if (draft.type === "m.room.member" && draft.stateKey !== undefined) {
+  if (draft.type === "m.room.member") {
+    if (draft.stateKey === undefined) throw badRequest("M_UNKNOWN", "A member event must have a state key");
     return checkMembership(room, draft, draft.stateKey as UserID);
   }
   if (room.membership(draft.sender) !== "join") {

@@ -28,6 +28,8 @@ export interface Viewer {
 export interface FormatOptions {
   /** Leaves the room ID out, as sync does. */
   readonly withoutRoomId?: boolean;
+  /** Leaves out what only events of a timeline carry: the viewer's membership and the content before. */
+  readonly bare?: boolean;
   /** Adds what relates to the event. */
   readonly aggregations?: boolean;
 }
@@ -39,26 +41,26 @@ export function formatEvent(
   viewer: Viewer,
   options: FormatOptions = {},
 ): JsonObject {
-  const unsigned: JsonObject = {
-    age: viewer.now - event.timestamp,
-    membership: membershipAt(room, viewer.user, event),
-  };
-  if (event.replaces !== undefined) {
-    unsigned.replaces_state = event.replaces.id;
-    unsigned.prev_content = event.replaces.content;
-    unsigned.prev_sender = event.replaces.sender;
+  const unsigned: JsonObject = { age: viewer.now - event.timestamp };
+  if (event.replaces !== undefined) unsigned.replaces_state = event.replaces.id;
+  if (options.bare !== true) {
+    unsigned.membership = membershipAt(room, viewer.user, event);
+    if (event.replaces !== undefined) {
+      unsigned.prev_content = event.replaces.content;
+      unsigned.prev_sender = event.replaces.sender;
+    }
   }
   if (event.transaction?.device === viewer.device) unsigned.transaction_id = event.transaction.id;
   if (event.redaction !== undefined) {
     unsigned.redacted_by = event.redaction.id;
-    unsigned.redacted_because = formatEvent(room, event.redaction, viewer, options);
+    unsigned.redacted_because = formatEvent(room, event.redaction, viewer, { ...options, bare: true });
   }
   if (options.aggregations === true && event.stateKey === undefined && event.redaction === undefined) {
     const relations = bundledAggregations(
       room,
       event,
       viewer.user,
-      (child) => formatEvent(room, child, viewer, options),
+      (child) => formatEvent(room, child, viewer, { ...options, bare: true }),
     );
     if (relations !== undefined) unsigned["m.relations"] = relations;
   }

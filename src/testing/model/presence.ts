@@ -22,7 +22,7 @@ export function setPresence(
   const old = user.presence;
   const changed = old === undefined || old.state !== state || old.message !== message;
   const position = changed ? server.stream.advance() : old.position;
-  user.presence = { state, message, lastActive: server.now, position };
+  user.presence = { state, message, lastActive: state === "online" ? server.now : old?.lastActive, position };
   if (changed) server.stream.wake(server.acquaintancesOf(user));
 }
 
@@ -32,9 +32,7 @@ export function presenceContent(server: ServerState, user: User): JsonObject {
   if (presence === undefined) return { presence: "offline" };
   return {
     presence: presence.state,
-    ...(presence.state === "offline" && presence.message === undefined ? {} : {
-      last_active_ago: server.now - presence.lastActive,
-    }),
+    ...(presence.lastActive === undefined ? {} : { last_active_ago: server.now - presence.lastActive }),
     ...(presence.message === undefined ? {} : { status_msg: presence.message }),
     ...(presence.state === "online" ? { currently_active: true } : {}),
   };

@@ -37,11 +37,9 @@ export class PushRules {
     const rules = this.#rules[kind];
     const old = rules.findIndex(({ rule_id }) => rule_id === rule.rule_id);
     const anchor = place.before ?? place.after;
-    if (anchor === undefined && old >= 0) {
-      rules[old] = { ...rule, enabled: rules[old]?.enabled ?? true };
-      return true;
+    if (anchor !== undefined && !rules.some(({ rule_id, default: own }) => rule_id === anchor && !own)) {
+      return false;
     }
-    if (anchor !== undefined && !rules.some(({ rule_id }) => rule_id === anchor)) return false;
     if (old >= 0) rules.splice(old, 1);
     const at = rules.findIndex(({ rule_id }) => rule_id === anchor);
     // Only the master rule stands above the rules of the user.

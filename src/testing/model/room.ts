@@ -36,7 +36,6 @@ export class Room {
   readonly #byId = new Map<EventID, RoomEvent>();
   readonly #history = new Map<string, RoomEvent[]>();
   readonly #members = new Map<UserID, RoomEvent>();
-  readonly #lastBySender = new Map<UserID, number>();
   #powerLevels: PowerLevels | undefined;
 
   /** Makes a room without events. */
@@ -122,11 +121,6 @@ export class Room {
     return this.events.at(-1)?.position ?? 0;
   }
 
-  /** The index of the latest event that a user has sent, -1 if there is none. */
-  lastIndexOf(user: UserID): number {
-    return this.#lastBySender.get(user) ?? -1;
-  }
-
   /** Notes that an event has lost its content, which may have been what is in force. */
   redacted(event: RoomEvent): void {
     if (event.type === "m.room.power_levels") this.#powerLevels = undefined;
@@ -137,7 +131,6 @@ export class Room {
     this.events.push(event);
     this.#byId.set(event.id, event);
     this.relations.add(event);
-    this.#lastBySender.set(event.sender, event.index);
     if (event.stateKey === undefined) return;
     this.stateEvents.push(event);
     const key = `${event.type}\0${event.stateKey}`;

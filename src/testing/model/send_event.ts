@@ -4,9 +4,9 @@
  * @module
  */
 
-import type { EventID, RoomID, UserID } from "../../types/ids.ts";
+import type { EventID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { badJson, Failure } from "../http/failure.ts";
+import { badRequest } from "../http/failure.ts";
 import { canonicalJson } from "./canonical_json.ts";
 import { checkEvent } from "./event_rules.ts";
 import { redactedContent, redactedId } from "./redaction.ts";
@@ -74,22 +74,19 @@ function applyMembership(server: ServerState, room: Room, event: RoomEvent, targ
 /** Canonical JSON has no fractions and no integers beyond 2⁵³. */
 function checkContent(content: JsonObject): void {
   if (JSON.stringify(content).length > MAX_EVENT_SIZE) {
-    throw new Failure(413, "M_TOO_LARGE", "event too large");
+    throw badRequest("M_UNKNOWN", "event too large");
   }
   checkNumbers(content);
 }
 
 function checkNumbers(value: unknown): void {
-  if (typeof value === "number" && !Number.isInteger(value)) throw badJson("Bad JSON value: float");
-  if (typeof value === "number" && !Number.isSafeInteger(value)) throw badJson("JSON integer out of range");
+  if (typeof value === "number" && !Number.isInteger(value)) {
+    throw badRequest("M_UNKNOWN", "Bad JSON value: float");
+  }
+  if (typeof value === "number" && !Number.isSafeInteger(value)) {
+    throw badRequest("M_UNKNOWN", "JSON integer out of range");
+  }
   if (typeof value === "object" && value !== null) {
     for (const item of Object.values(value)) checkNumbers(item);
   }
-}
-
-/** The room with this ID if it exists, or what Synapse says of a room that it does not know. */
-export function knownRoom(server: ServerState, id: string): Room {
-  const room = server.rooms.get(id as RoomID);
-  if (room === undefined) throw new Failure(404, "M_NOT_FOUND", `Unknown room: ${id}`);
-  return room;
 }

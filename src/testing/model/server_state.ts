@@ -38,6 +38,8 @@ export interface Settings {
   readonly maxUploadSize: number;
   /** How long tokens live that can be refreshed, in milliseconds. */
   readonly accessTokenLifetime: number;
+  /** Whether media is for those with an access token only. */
+  readonly authenticatedMedia: boolean;
   /** Whether anyone may register. */
   readonly registration: boolean;
   /** The TURN server's answer. */

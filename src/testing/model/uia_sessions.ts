@@ -45,9 +45,7 @@ export class UiaSessions {
     }
     const open = session ?? this.#open(purpose);
     if (auth.type === undefined) throw this.#challenge(purpose, stage, open);
-    if (auth.type !== stage) {
-      throw this.#challenge(purpose, stage, open, { errcode: "M_UNRECOGNIZED", error: "Unknown stage" });
-    }
+    if (auth.type !== stage) throw badRequest("M_INVALID_PARAM", `Unknown login type ${String(auth.type)}`);
     if (stage === "m.login.password" && !passwordFits(auth, user)) {
       throw this.#challenge(purpose, stage, open, {
         errcode: "M_FORBIDDEN",

@@ -49,11 +49,11 @@ export class Unread {
   }
 }
 
-/** The index of the first event that the user has not read: behind their receipts, their own last event and their join. */
+/** The index of the first event that the user has not read: behind their receipts and their join. */
 function firstUnread(user: User, room: Room): number {
   let index = room.members.get(user.id)?.index ?? -1;
   for (const receipt of room.receipts.of(user.id)) {
     if (receipt.thread === undefined || receipt.thread === "main") index = Math.max(index, receipt.index);
   }
-  return Math.max(index, room.lastIndexOf(user.id)) + 1;
+  return index + 1;
 }

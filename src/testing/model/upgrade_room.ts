@@ -40,12 +40,12 @@ export function upgradeRoom(server: ServerState, old: Room, user: User, version:
   const replacement = createRoom(server, {
     creator: user.id,
     version,
-    preset: old.joinRule === "public" ? "public_chat" : "private_chat",
+    preset: "private_chat",
     published: false,
     initialState: [...carried, ...spaceChildren(old)],
     invite: [],
     isDirect: false,
-    creationContent: creationContent(old),
+    creationContent: creationContent(old, version),
     powerLevels: powerLevels(old, user, version),
   });
   for (const banned of old.membersWith("ban")) {
@@ -64,9 +64,11 @@ export function upgradeRoom(server: ServerState, old: Room, user: User, version:
 
 const IS_STATE = true;
 
-function creationContent(old: Room): JsonObject {
+function creationContent(old: Room, version: RoomVersion): JsonObject {
   const { room_version: _version, creator: _creator, ...content } = old.state("m.room.create")?.content ?? {};
-  return { ...content, predecessor: { room_id: old.id, event_id: old.events.at(-1)?.id } };
+  // From version 12 on the room ID alone says which room it was.
+  const event = version.creatorPower ? {} : { event_id: old.events.at(-1)?.id };
+  return { ...content, predecessor: { room_id: old.id, ...event } };
 }
 
 function spaceChildren(old: Room) {

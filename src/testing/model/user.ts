@@ -17,8 +17,8 @@ export interface Presence {
   readonly state: string;
   /** The status message. */
   readonly message: string | undefined;
-  /** When the user was last active, in milliseconds since the epoch. */
-  readonly lastActive: number;
+  /** When the user was last online, in milliseconds since the epoch. */
+  readonly lastActive: number | undefined;
   /** Where the last change lies in the stream. */
   readonly position: number;
 }

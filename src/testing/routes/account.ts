@@ -32,7 +32,7 @@ export const accountRoutes: readonly Route[] = [
 function register(request: MatrixRequest): Answer {
   const { server, json } = request;
   if (request.query("kind") === "guest") {
-    throw new Failure(403, "M_GUEST_ACCESS_FORBIDDEN", "Guest access is disabled");
+    throw new Failure(403, "M_UNKNOWN", "Guest access is disabled");
   }
   if (!server.settings.registration) {
     throw new Failure(

@@ -7,7 +7,7 @@
 
 import type { RoomID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { badJson, Failure, invalidParam, notFound } from "../http/failure.ts";
+import { badRequest, Failure, forbidden, invalidParam, notFound } from "../http/failure.ts";
 import type { AuthedRequest } from "../http/request.ts";
 import type { Answer } from "../http/reply.ts";
 import { type Route, route } from "../http/route.ts";
@@ -92,8 +92,9 @@ function getTags(request: AuthedRequest): Answer {
 
 function putTag(request: AuthedRequest): Answer {
   request.requireSelf("Cannot add tags for other users.");
-  if (request.json.order !== undefined && typeof request.json.order !== "number") {
-    throw badJson("'order' must be a number");
+  const room = roomId(request);
+  if (request.user.memberships.get(room) === undefined) {
+    throw forbidden(`User ${request.user.id} not in room ${room}`);
   }
   store(request, roomId(request), "m.tag", {
     tags: { ...tagsOf(request), [request.param("tag")]: request.json },
@@ -121,7 +122,7 @@ function postFilter(request: AuthedRequest): Answer {
 function getFilter(request: AuthedRequest): Answer {
   request.requireSelf("Cannot get filters for other users");
   const id = request.param("filterId");
-  if (!/^\d+$/.test(id)) throw invalidParam("Invalid filter_id");
+  if (!/^\d+$/.test(id)) throw badRequest("M_UNKNOWN", "Invalid filter_id");
   const filter = request.user.filters[Number(id)];
   if (filter === undefined) throw notFound("No such filter");
   return filter;

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { RoomAlias } from "../../types/ids.ts";
+import type { RoomAlias, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { badJson, badRequest } from "../http/failure.ts";
 import { flag, optionalArray, optionalObject, optionalString } from "../http/read.ts";
@@ -15,7 +15,6 @@ import { type Route, route } from "../http/route.ts";
 import { createRoom, type InitialState } from "../model/create_room.ts";
 import { ROOM_VERSIONS, type RoomVersion } from "../model/room_version.ts";
 import type { ServerState } from "../model/server_state.ts";
-import { parseUserId } from "./route_tools.ts";
 
 /** The routes of this file. */
 export const createRoomRoutes: readonly Route[] = [route("POST", "v3/createRoom", create)];
@@ -23,28 +22,26 @@ export const createRoomRoutes: readonly Route[] = [route("POST", "v3/createRoom"
 const PRESETS = ["private_chat", "trusted_private_chat", "public_chat"];
 
 function create({ server, user, jsonOrEmpty: body }: AuthedRequest): Answer {
-  const published = body.visibility === "public";
-  const preset = optionalString(body, "preset") ?? (published ? "public_chat" : "private_chat");
+  const visibility = optionalString(body, "visibility") ?? "private";
+  const preset = optionalString(body, "preset") ??
+    (visibility === "private" ? "private_chat" : "public_chat");
   if (!PRESETS.includes(preset)) throw badJson(`'${preset}' is not a valid preset`);
   const version = roomVersion(server, body);
   const room = createRoom(server, {
     creator: user.id,
     version,
     preset,
-    published,
+    published: visibility === "public",
     alias: roomAlias(server, body),
     name: optionalString(body, "name"),
     topic: optionalString(body, "topic"),
     initialState: optionalArray(body, "initial_state").map(initialState),
-    invite: optionalArray(body, "invite").map(parseUserId),
+    invite: optionalArray(body, "invite").map(invitee),
     isDirect: flag(body, "is_direct"),
     creationContent: optionalObject(body, "creation_content") ?? {},
     powerLevels: powerLevels(body, user.id, version),
   });
-  return {
-    room_id: room.id,
-    ...(body.room_alias_name === undefined ? {} : { room_alias: roomAliasOf(server, body) }),
-  };
+  return { room_id: room.id };
 }
 
 /** The room version that a body asks for. */
@@ -58,19 +55,20 @@ export function roomVersion(server: ServerState, body: JsonObject, key = "room_v
   return version;
 }
 
-function roomAliasOf(server: ServerState, body: JsonObject): RoomAlias | undefined {
-  const localpart = optionalString(body, "room_alias_name");
-  return localpart === undefined ? undefined : `#${localpart}:${server.settings.serverName}`;
-}
-
 function roomAlias(server: ServerState, body: JsonObject): RoomAlias | undefined {
-  const alias = roomAliasOf(server, body);
-  if (alias === undefined) return undefined;
-  if (/[\s:]/.test(String(body.room_alias_name))) {
-    throw badRequest("M_INVALID_PARAM", "Invalid characters in room alias");
-  }
+  const localpart = optionalString(body, "room_alias_name");
+  if (localpart === undefined) return undefined;
+  if (/[\s:]/.test(localpart)) throw badRequest("M_UNKNOWN", "Invalid characters in room alias");
+  const alias: RoomAlias = `#${localpart}:${server.settings.serverName}`;
   if (server.aliases.has(alias)) throw badRequest("M_ROOM_IN_USE", "Room alias already taken");
   return alias;
+}
+
+function invitee(value: unknown): UserID {
+  if (typeof value !== "string" || !/^@[^:]*:.+$/s.test(value)) {
+    throw badRequest("M_UNKNOWN", `Invalid user_id: ${value}`);
+  }
+  return value as UserID;
 }
 
 function initialState(entry: unknown): InitialState {
@@ -88,7 +86,10 @@ function powerLevels(body: JsonObject, creator: string, version: RoomVersion): J
   const override = optionalObject(body, "power_level_content_override") ?? {};
   const users = override.users;
   if (isJsonObject(users) && !version.creatorPower && !Object.hasOwn(users, creator)) {
-    throw badJson(`Not a valid power_level_content_override: 'users' did not contain ${creator}`);
+    throw badRequest(
+      "M_UNKNOWN",
+      `Not a valid power_level_content_override: 'users' did not contain ${creator}`,
+    );
   }
   return override;
 }

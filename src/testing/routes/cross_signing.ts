@@ -64,7 +64,11 @@ async function uploadSignatures({ server, user, json }: AuthedRequest): Promise<
         changed.add(await addSignatures(server, user, targetId, objectId, signed));
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
-        (failures[targetId] ??= {})[objectId] = { status: error.status, ...error.body };
+        (failures[targetId] ??= {})[objectId] = {
+          status: error.status,
+          errcode: error.body.errcode,
+          message: error.message,
+        };
       }
     }
   }

@@ -154,15 +154,15 @@ function listRooms(
   }
   const term = stringAt(filter, "generic_search_term")?.toLowerCase();
   const types = Array.isArray(filter.room_types) ? filter.room_types : undefined;
-  const rooms = [...server.rooms.values()].filter((room) => room.published).map((room) => describeRoom(room))
-    .filter((room) => term === undefined || matchesTerm(room, term))
+  const all = [...server.rooms.values()].filter((room) => room.published).map((room) => describeRoom(room))
     .filter((room) => types === undefined || types.includes(room.room_type ?? null))
     .sort((a, b) => Number(b.num_joined_members) - Number(a.num_joined_members));
+  const rooms = all.filter((room) => term === undefined || matchesTerm(room, term));
   const { start, size } = pageOf(since, limit, rooms.length);
   const chunk = rooms.slice(start, start + size);
   return {
     chunk,
-    total_room_count_estimate: rooms.length,
+    total_room_count_estimate: all.length,
     ...(start + size < rooms.length ? { next_batch: `n${start + size}` } : {}),
     ...(start > 0 ? { prev_batch: `p${start}` } : {}),
   };

@@ -31,7 +31,7 @@ const DEFAULT_LIMIT = 10;
 const MAX_LIMIT = 1000;
 
 function messages(request: AuthedRequest): Answer {
-  const forwards = request.queryOneOf("dir", ["f", "b"]) === "f";
+  const forwards = request.queryOneOf("dir", ["f", "b"]) !== "b";
   const limit = Math.min(request.queryInteger("limit") ?? DEFAULT_LIMIT, MAX_LIMIT);
   const filter = readFilter(request);
   const from = request.query("from");
@@ -58,7 +58,7 @@ function messages(request: AuthedRequest): Answer {
     ...(last === undefined ? {} : { end: pageToken(forwards ? last.position : last.position - 1) }),
     ...(state.length === 0
       ? {}
-      : { state: state.map((event) => formatEvent(room, event, viewerOf(request))) }),
+      : { state: state.map((event) => formatEvent(room, event, viewerOf(request), { bare: true })) }),
   };
 }
 
@@ -105,7 +105,7 @@ function context(request: AuthedRequest): Answer {
     event: format(target),
     events_before: before.map(format),
     events_after: after.map(format),
-    state: state.map(format),
+    state: state.map((event) => formatEvent(room, event, viewerOf(request), { bare: true })),
     start: pageToken((before.at(-1) ?? target).position - 1),
     end: pageToken(last.position),
   };

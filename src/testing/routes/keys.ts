@@ -9,7 +9,7 @@ import type { DeviceID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { badJson, badRequest } from "../http/failure.ts";
 import { optionalObject } from "../http/read.ts";
-import { type AuthedRequest, requireKeys } from "../http/request.ts";
+import type { AuthedRequest } from "../http/request.ts";
 import type { Answer } from "../http/reply.ts";
 import { type Route, route } from "../http/route.ts";
 import { canonicalJson } from "../model/canonical_json.ts";
@@ -92,7 +92,7 @@ function isSameKey(a: unknown, b: unknown): boolean {
 
 function query({ server, user: asker, json }: AuthedRequest): Answer {
   const asked = optionalObject(json, "device_keys");
-  if (asked === undefined) requireKeys(json, "device_keys");
+  if (asked === undefined) throw badJson("'device_keys' must be an object");
   const device_keys: Record<string, JsonObject> = {};
   const keys: Record<string, Record<string, JsonObject>> = {
     master_keys: {},
@@ -102,13 +102,14 @@ function query({ server, user: asker, json }: AuthedRequest): Answer {
   const failures: JsonObject = {};
   for (const [id, devices] of Object.entries(asked ?? {})) {
     if (!Array.isArray(devices)) {
-      throw badRequest("M_INVALID_PARAM", "'device_keys' must map users to arrays of device IDs");
+      throw badJson("'device_keys' must map users to arrays of device IDs");
     }
     const domain = id.slice(id.indexOf(":") + 1);
     if (domain !== server.settings.serverName) {
       failures[domain] = { status: 503, message: "Not ready for retry" };
     }
     const user = server.users.get(id as UserID);
+    if (user === undefined && domain === server.settings.serverName) device_keys[id] = {};
     if (user === undefined) continue;
     device_keys[id] = keysOf(user, devices);
     for (
@@ -147,7 +148,6 @@ function signaturesFor(key: JsonObject, owner: UserID, asker: UserID): JsonObjec
 
 function claim({ server, json }: AuthedRequest): Answer {
   const asked = optionalObject(json, "one_time_keys");
-  if (asked === undefined) requireKeys(json, "one_time_keys");
   const one_time_keys: Record<string, Record<DeviceID, JsonObject>> = {};
   const failures: JsonObject = {};
   for (const [id, devices] of Object.entries(asked ?? {})) {

@@ -34,7 +34,7 @@ export const loginRoutes: readonly Route[] = [
 ];
 
 function login({ server, json }: MatrixRequest): Answer {
-  requireKeys(json, "type");
+  if (typeof json.type !== "string") throw badRequest("M_UNKNOWN", "Missing JSON keys.");
   const user = json.type === "m.login.token" ? byToken(server, json) : byPassword(server, json);
   const device = server.addDevice(
     user,
@@ -44,14 +44,13 @@ function login({ server, json }: MatrixRequest): Answer {
   return describeSession(server, openSession(server, user, device, json));
 }
 
-/** Opens a session; the device's earlier ones end. */
+/** Opens a session, one that can be refreshed if the body asks for it. Earlier sessions of the device stay open. */
 export function openSession(
   server: ServerState,
   user: User,
   device: Session["device"],
   body: JsonObject,
 ): Session {
-  server.sessions.close((session) => session.device === device);
   return server.sessions.open(user, device, { refreshable: flag(body, "refresh_token") });
 }
 
@@ -72,7 +71,6 @@ function refreshPart(server: ServerState, { refreshToken, expiresAt }: Session):
 }
 
 function byPassword(server: ServerState, body: JsonObject): User {
-  if (body.type !== "m.login.password") throw badRequest("M_UNKNOWN", `Unknown login type ${body.type}`);
   const name = stringAt(body, "identifier", "user") ?? stringAt(body, "user");
   const kind = stringAt(body, "identifier", "type");
   if (kind !== undefined && kind !== "m.id.user") {
@@ -83,6 +81,7 @@ function byPassword(server: ServerState, body: JsonObject): User {
       ? new Failure(400, "M_INVALID_PARAM", "Invalid login submission")
       : badRequest("M_UNKNOWN", "User identifier is missing 'user' key");
   }
+  if (body.type !== "m.login.password") throw badRequest("M_UNKNOWN", `Unknown login type ${body.type}`);
   if (typeof body.password !== "string") throw invalidParam("Bad parameter: password");
   const id = name.startsWith("@") ? name : `@${name.toLowerCase()}:${server.settings.serverName}`;
   const user = [...server.users.values()].find((candidate) => candidate.id === id);
@@ -116,9 +115,8 @@ function logoutAll({ server, user }: AuthedRequest): Answer {
   return {};
 }
 
-function getToken({ server, user, jsonOrEmpty }: AuthedRequest): Answer {
-  server.uia.require(jsonOrEmpty, "create a login token", "m.login.password", user);
+function getToken({ server, user }: AuthedRequest): Answer {
   const token = `syl_${server.settings.ids.next("login_token", 20)}`;
   server.loginTokens.set(token, { user, expiresAt: server.now + LOGIN_TOKEN_LIFETIME });
-  return { login_token: token, expires_in_ms: LOGIN_TOKEN_LIFETIME };
+  return { login_token: token, expires_in: LOGIN_TOKEN_LIFETIME / 1000, expires_in_ms: LOGIN_TOKEN_LIFETIME };
 }

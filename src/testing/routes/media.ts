@@ -5,7 +5,7 @@
  * @module
  */
 
-import { Failure, forbidden, invalidParam, notFound } from "../http/failure.ts";
+import { badRequest, Failure, forbidden, invalidParam, notFound } from "../http/failure.ts";
 import type { AuthedRequest, MatrixRequest } from "../http/request.ts";
 import { type Answer, Reply } from "../http/reply.ts";
 import { openRoute, type Route, route } from "../http/route.ts";
@@ -23,9 +23,17 @@ export const mediaRoutes: readonly Route[] = [
   route("GET", "v1/media/download/{serverName}/{mediaId}", download),
   route("GET", "v1/media/download/{serverName}/{mediaId}/{fileName}", download),
   route("GET", "v1/media/thumbnail/{serverName}/{mediaId}", thumbnail),
-  openRoute("GET", `${MEDIA}/download/{serverName}/{mediaId}`, download),
-  openRoute("GET", `${MEDIA}/download/{serverName}/{mediaId}/{fileName}`, download),
-  openRoute("GET", `${MEDIA}/thumbnail/{serverName}/{mediaId}`, thumbnail),
+  openRoute("GET", `${MEDIA}/download/{serverName}/{mediaId}`, (request) => withoutToken(request, download)),
+  openRoute(
+    "GET",
+    `${MEDIA}/download/{serverName}/{mediaId}/{fileName}`,
+    (request) => withoutToken(request, download),
+  ),
+  openRoute(
+    "GET",
+    `${MEDIA}/thumbnail/{serverName}/{mediaId}`,
+    (request) => withoutToken(request, thumbnail),
+  ),
 ];
 
 /** How long a created URI waits for its file, in milliseconds. */
@@ -73,8 +81,18 @@ function config({ server }: AuthedRequest): Answer {
   return { "m.upload.size": server.settings.maxUploadSize };
 }
 
+/** A homeserver that asks for a token does not show its media to those who have none. */
+function withoutToken(request: MatrixRequest, answer: (request: MatrixRequest) => Answer): Answer {
+  if (request.server.settings.authenticatedMedia) throw notFound(`Not found '${request.raw.url.pathname}'`);
+  return answer(request);
+}
+
 function fileOf(request: MatrixRequest): { media: Media; bytes: Uint8Array<ArrayBuffer> } {
-  const media = request.server.media.find(request.param("serverName"), request.param("mediaId"));
+  const serverName = request.param("serverName");
+  if (serverName !== request.server.settings.serverName) {
+    throw new Failure(502, "M_UNKNOWN", `Failed to fetch remote media from ${serverName}`);
+  }
+  const media = request.server.media.find(serverName, request.param("mediaId"));
   if (media === undefined) throw notFound(`Not found '${request.raw.url.pathname}'`);
   if (media.bytes === undefined) {
     throw new Failure(504, "M_NOT_YET_UPLOADED", "Media has not been uploaded yet");
@@ -93,19 +111,28 @@ function thumbnail(request: MatrixRequest): Answer {
     request.requiredQuery(name);
     if (request.queryInteger(name) === 0) throw invalidParam(`Query parameter ${name} must be positive`);
   }
-  request.queryOneOf("method", ["crop", "scale"]);
+  const method = request.query("method") ?? "scale";
+  if (method !== "crop" && method !== "scale") {
+    throw badRequest("M_UNKNOWN", `Unknown thumbnail method ${method}`);
+  }
   const { media, bytes } = fileOf(request);
-  if (!media.type.startsWith("image/")) throw notFound("No thumbnail for this media");
+  if (!media.type.startsWith("image/")) {
+    throw badRequest("M_UNKNOWN", "Cannot find any thumbnails for the requested media");
+  }
   return file(media, bytes, undefined);
 }
 
 function file({ type }: Media, bytes: Uint8Array<ArrayBuffer>, name: string | undefined): Reply {
   const disposition = INLINE.test(type.split(";", 1)[0] ?? "") ? "inline" : "attachment";
+  const isToken = name !== undefined && /^[\w!#$&+.^`|~-]+$/.test(name);
+  const fileName = name === undefined
+    ? ""
+    : isToken
+    ? `; filename=${name}`
+    : `; filename*=utf-8''${encodeURIComponent(name)}`;
   return new Reply(200, bytes, {
-    "content-type": type,
-    "content-disposition": name === undefined
-      ? disposition
-      : `${disposition}; filename*=utf-8''${encodeURIComponent(name)}`,
+    "content-type": type.startsWith("text/") && !type.includes("charset") ? `${type}; charset=UTF-8` : type,
+    "content-disposition": `${disposition}${fileName}`,
     "cross-origin-resource-policy": "cross-origin",
   });
 }

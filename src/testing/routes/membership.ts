@@ -96,13 +96,12 @@ function forget(request: AuthedRequest): Answer {
   const { server, user } = request;
   const id = request.param("roomId");
   const room = server.room(id);
-  const membership = room?.membership(user.id);
-  if (room !== undefined && membership !== "leave" && membership !== "ban") {
+  if (room === undefined) return {};
+  const membership = room.membership(user.id);
+  if (membership !== "leave" && membership !== "ban") {
     throw badRequest("M_UNKNOWN", `User ${user.id} in room ${id}`);
   }
-  if (room === undefined || !room.members.has(user.id)) {
-    throw badRequest("M_UNKNOWN", `User ${user.id} not in room ${id}`);
-  }
+  if (!room.members.has(user.id)) throw badRequest("M_UNKNOWN", `User ${user.id} not in room ${id}`);
   user.forgotten.add(room.id);
   user.roomAccountData.delete(room.id);
   return {};

@@ -7,8 +7,7 @@
 
 import type { JsonObject } from "../../types/json.ts";
 import { badRequest, Failure, forbidden, missingParam, notFound } from "../http/failure.ts";
-import { optionalString } from "../http/read.ts";
-import { type AuthedRequest, type MatrixRequest, requireKeys } from "../http/request.ts";
+import type { AuthedRequest, MatrixRequest } from "../http/request.ts";
 import type { Answer } from "../http/reply.ts";
 import { openRoute, type Route, route } from "../http/route.ts";
 import { changeMembership } from "../model/change_membership.ts";
@@ -17,7 +16,7 @@ import { parseUserId } from "./route_tools.ts";
 
 /** The routes of this file. */
 export const profileRoutes: readonly Route[] = [
-  openRoute("GET", "v3/profile/{userId}", (request) => Object.fromEntries(profileOf(request))),
+  openRoute("GET", "v3/profile/{userId}", (request) => Object.fromEntries(profileOf(request, "M_UNKNOWN"))),
   openRoute("GET", "v3/profile/{userId}/{field}", getField),
   route("PUT", "v3/profile/{userId}/{field}", putField),
   route("DELETE", "v3/profile/{userId}/{field}", deleteField),
@@ -32,17 +31,17 @@ const LARGEST_PROFILE = 65_536;
 const LONGEST_DISPLAYNAME = 256;
 const LONGEST_AVATAR_URL = 1000;
 
-function profileOf(request: MatrixRequest): ReadonlyMap<string, unknown> {
+function profileOf(request: MatrixRequest, errcode: string): ReadonlyMap<string, unknown> {
   const id = parseUserId(request.param("userId"));
   const user = request.server.users.get(id);
-  if (user === undefined || user.deactivated) throw notFound("Profile was not found");
+  if (user === undefined || user.deactivated) throw new Failure(404, errcode, "Profile was not found");
   return user.profile;
 }
 
 function getField(request: MatrixRequest): Answer {
   const field = request.param("field");
   checkName(field);
-  const profile = profileOf(request);
+  const profile = profileOf(request, "M_NOT_FOUND");
   const value = profile.get(field);
   if (value !== undefined && value !== null) return { [field]: value };
   // Synapse answers {} for the two old fields, and 404 for the others.
@@ -54,7 +53,9 @@ function putField(request: AuthedRequest): Answer {
   const field = request.param("field");
   checkName(field);
   parseUserId(request.param("userId"));
-  if (request.param("userId") !== request.user.id) throw forbidden("Cannot set another user's profile");
+  if (request.param("userId") !== request.user.id) {
+    throw new Failure(400, "M_FORBIDDEN", "Cannot set another user's profile");
+  }
   if (!Object.hasOwn(request.json, field)) throw missingParam(field);
   const value = request.json[field];
   checkValue(field, value);
@@ -70,7 +71,7 @@ function deleteField(request: AuthedRequest): Answer {
   const field = request.param("field");
   checkName(field);
   if (request.param("userId") !== request.user.id) {
-    throw forbidden("Cannot delete another user's profile field");
+    throw new Failure(400, "M_FORBIDDEN", "Cannot delete another user's profile field");
   }
   setField(request, field, undefined);
   return {};
@@ -88,12 +89,12 @@ function checkName(field: string): void {
 
 function checkValue(field: string, value: unknown): void {
   if (!MEMBER_FIELDS.includes(field)) return;
-  if (value !== null && typeof value !== "string") {
+  if (typeof value !== "string") {
     throw badRequest("M_INVALID_PARAM", `'${field}' must be a string`);
   }
   const longest = field === "displayname" ? LONGEST_DISPLAYNAME : LONGEST_AVATAR_URL;
-  if (typeof value === "string" && value.length > longest) {
-    throw badRequest("M_INVALID_PARAM", `${field} is too long (max ${longest})`);
+  if (value.length > longest) {
+    throw badRequest("M_UNKNOWN", `${field} is too long (max ${longest})`);
   }
 }
 
@@ -122,10 +123,13 @@ function getPresence(request: AuthedRequest): Answer {
 function putPresence(request: AuthedRequest): Answer {
   const { server, user, json } = request;
   if (request.param("userId") !== user.id) throw forbidden("Can only set your own presence state");
-  requireKeys(json, "presence");
   if (typeof json.presence !== "string" || !PRESENCE_STATES.includes(json.presence)) {
-    throw new Failure(400, "M_UNKNOWN", "Invalid presence state");
+    throw badRequest("M_UNKNOWN", "Invalid presence state");
   }
-  setPresence(server, user, json.presence, optionalString(json, "status_msg"));
+  const { status_msg } = json;
+  if (status_msg !== undefined && typeof status_msg !== "string") {
+    throw badRequest("M_UNKNOWN", "status_msg must be a string");
+  }
+  setPresence(server, user, json.presence, status_msg);
   return {};
 }

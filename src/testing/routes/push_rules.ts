@@ -36,6 +36,8 @@ export const pushRuleRoutes: readonly Route[] = [
     (request) => ({ actions: ruleOf(request).actions }),
   ),
   route("PUT", "v3/pushrules/global/{kind}/{ruleId}/actions", putActions),
+  route("GET", "v3/pushrules/{scope}", unknownScope),
+  route("GET", "v3/pushrules/{scope}/{kind}/{ruleId}", unknownScope),
   route("GET", "v3/pushers", ({ user }) => ({ pushers: [...user.pushers.values()] })),
   route("POST", "v3/pushers/set", setPusher),
   route("GET", "v3/notifications", notifications),
@@ -43,6 +45,11 @@ export const pushRuleRoutes: readonly Route[] = [
 
 const PUSHER_KEYS = ["kind", "app_id", "app_display_name", "device_display_name", "pushkey", "lang", "data"];
 const MAX_NOTIFICATIONS = 50;
+
+/** There is one scope, and its path ends with a slash. */
+function unknownScope(): never {
+  throw new Failure(400, "M_UNRECOGNIZED", "Unrecognized request");
+}
 
 function kindOf(request: AuthedRequest): PushRuleKind {
   const kind = PUSH_RULE_KINDS.find((known) => known === request.param("kind"));
@@ -92,7 +99,6 @@ function deleteRule(request: AuthedRequest): Answer {
 
 function putEnabled(request: AuthedRequest): Answer {
   const { enabled } = request.json;
-  if (enabled === undefined) throw missingParam("enabled");
   if (typeof enabled !== "boolean") throw badRequest("M_UNKNOWN", "Value for 'enabled' must be boolean");
   ruleOf(request).enabled = enabled;
   return changed(request);
@@ -119,7 +125,7 @@ function changed({ server, user }: AuthedRequest): Answer {
   return {};
 }
 
-function setPusher({ user, device, json }: AuthedRequest): Answer {
+function setPusher({ user, json }: AuthedRequest): Answer {
   requireKeys(json, "pushkey", "app_id");
   const key = `${json.app_id} ${json.pushkey}`;
   if (json.kind === null) {
@@ -131,7 +137,7 @@ function setPusher({ user, device, json }: AuthedRequest): Answer {
     throw missingParam("data.url");
   }
   const { append: _, ...pusher } = json;
-  user.pushers.set(key, { profile_tag: "", ...pusher, device_id: device.id });
+  user.pushers.set(key, { profile_tag: "", ...pusher });
   return {};
 }
 
@@ -148,7 +154,6 @@ function notifications(request: AuthedRequest): Answer {
     const read = Math.max(
       -1,
       ...room.receipts.of(user.id).map(({ index }) => index),
-      room.lastIndexOf(user.id),
     );
     const joined = room.members.get(user.id)?.index ?? 0;
     for (const event of room.events.slice(joined)) {

@@ -6,7 +6,7 @@
  */
 
 import type { EventID } from "../../types/ids.ts";
-import { badJson, invalidParam } from "../http/failure.ts";
+import { badJson, badRequest, Failure, invalidParam } from "../http/failure.ts";
 import { optionalString } from "../http/read.ts";
 import type { AuthedRequest } from "../http/request.ts";
 import type { Answer } from "../http/reply.ts";
@@ -28,9 +28,9 @@ const TYPING_TIMEOUT = 30_000;
 function receipt(request: AuthedRequest): Answer {
   const type = request.param("receiptType");
   if (!RECEIPT_TYPES.includes(type)) {
-    throw invalidParam(`Receipt type must be 'm.read', 'm.read.private', 'm.fully_read'`);
+    throw badRequest("M_UNKNOWN", `Receipt type must be 'm.read', 'm.read.private', 'm.fully_read'`);
   }
-  const thread = optionalString(request.jsonOrEmpty, "thread_id");
+  const thread = optionalString(request.json, "thread_id");
   if (thread === "") throw invalidParam("thread_id field must be a non-empty string");
   if (thread !== undefined && type === "m.fully_read") {
     throw invalidParam(`thread_id is not compatible with ${type} receipts.`);
@@ -81,7 +81,9 @@ function mark(
 
 function typing(request: AuthedRequest): Answer {
   const { server, user, json } = request;
-  request.requireSelf("Cannot set another user's typing state");
+  if (request.param("userId") !== request.user.id) {
+    throw new Failure(400, "M_FORBIDDEN", "Cannot set another user's typing state");
+  }
   const room = requireJoined(request, server.room(request.param("roomId")));
   if (typeof json.typing !== "boolean") throw badJson("'typing' must be a boolean");
   const timeout = typeof json.timeout === "number" ? json.timeout : TYPING_TIMEOUT;

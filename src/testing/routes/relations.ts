@@ -5,7 +5,7 @@
  * @module
  */
 
-import { notFound } from "../http/failure.ts";
+import { Failure } from "../http/failure.ts";
 import type { AuthedRequest } from "../http/request.ts";
 import type { Answer } from "../http/reply.ts";
 import { type Route, route } from "../http/route.ts";
@@ -34,7 +34,9 @@ const MAX_DEPTH = 3;
 function relations(request: AuthedRequest): Answer {
   const { room, until } = roomToRead(request);
   const parent = room.event(request.param("eventId"));
-  if (parent === undefined || !canSee(room, request.user.id, parent)) throw notFound("Unknown parent event.");
+  if (parent === undefined || !canSee(room, request.user.id, parent)) {
+    throw new Failure(404, "M_UNKNOWN", "Unknown parent event.");
+  }
   const forwards = request.queryOneOf("dir", ["f", "b"]) === "f";
   const limit = Math.min(request.queryInteger("limit") ?? DEFAULT_LIMIT, MAX_LIMIT);
   const recurse = request.queryFlag("recurse");

@@ -83,7 +83,6 @@ function updateVersion(request: AuthedRequest): Answer {
 }
 
 function deleteVersion(request: AuthedRequest): Answer {
-  backupOf(request, request.param("version"));
   request.server.backups.delete(request.user.id, request.param("version"));
   return {};
 }

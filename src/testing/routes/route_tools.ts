@@ -5,12 +5,11 @@
  */
 
 import type { RoomAlias, UserID } from "../../types/ids.ts";
-import { badRequest, forbidden, invalidParam, notFound } from "../http/failure.ts";
+import { badRequest, forbidden, notFound } from "../http/failure.ts";
 import type { AuthedRequest } from "../http/request.ts";
 import type { Answer } from "../http/reply.ts";
 import type { Viewer } from "../model/format_event.ts";
 import type { Room } from "../model/room.ts";
-import { knownRoom } from "../model/send_event.ts";
 import type { ServerState } from "../model/server_state.ts";
 
 /** Who asks, for formatting events. */
@@ -20,7 +19,10 @@ export function viewerOf(request: AuthedRequest): Viewer {
 
 /** The room of the path parameter `roomId`, for somebody who wants to change something in it. */
 export function roomToWrite(request: AuthedRequest): Room {
-  return knownRoom(request.server, request.param("roomId"));
+  const room = request.server.room(request.param("roomId"));
+  // Synapse tells nobody apart who is not in a room from one who asks for a room that does not exist.
+  if (room === undefined) throw forbidden(`User ${request.user.id} not in room ${request.param("roomId")}`);
+  return room;
 }
 
 /** What a caller may read of a room, and up to where. */
@@ -72,7 +74,9 @@ export function oncePerTransaction(
 /** The room of an ID or an alias. */
 export function resolveRoom(server: ServerState, idOrAlias: string): string {
   if (idOrAlias.startsWith("!")) return idOrAlias;
-  if (!idOrAlias.startsWith("#")) throw invalidParam(`${idOrAlias} was not legal room ID or room alias`);
+  if (!idOrAlias.startsWith("#")) {
+    throw badRequest("M_UNKNOWN", `${idOrAlias} was not legal room ID or room alias`);
+  }
   const alias = server.aliases.get(idOrAlias as RoomAlias);
   if (alias === undefined) throw notFound(`Room alias ${idOrAlias} not found`);
   return alias.room;

@@ -6,7 +6,7 @@
  */
 
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { badJson, badRequest, missingParam, notFound } from "../http/failure.ts";
+import { badJson, badRequest, notFound } from "../http/failure.ts";
 import {
   flag,
   optionalInteger,
@@ -81,11 +81,13 @@ function isKnown({ server, user }: AuthedRequest, other: User): boolean {
 
 function searchEvents(request: AuthedRequest): Answer {
   const categories = optionalObject(request.json, "search_categories");
-  if (categories === undefined) throw missingParam("search_categories");
+  if (categories === undefined) {
+    throw badRequest("M_UNKNOWN", "Invalid search query: 'search_categories' is missing");
+  }
   const events = optionalObject(categories, "room_events");
   if (events === undefined) return { search_categories: {} };
   const term = optionalString(events, "search_term");
-  if (term === undefined) throw missingParam("search_term");
+  if (term === undefined) throw badRequest("M_UNKNOWN", "Invalid search query: 'search_term' is missing");
   const filterJson = optionalObject(events, "filter") ?? {};
   const filter = new EventFilter(filterJson);
   const keys = optionalStrings(events, "keys") ?? SEARCH_KEYS;
@@ -167,7 +169,7 @@ function contextOf(
 function profilesOf(room: Room, events: readonly RoomEvent[]): JsonObject {
   return Object.fromEntries(events.map(({ sender }) => {
     const { displayname, avatar_url } = room.members.get(sender)?.content ?? {};
-    return [sender, { displayname, avatar_url }];
+    return [sender, { displayname: displayname ?? null, avatar_url: avatar_url ?? null }];
   }));
 }
 

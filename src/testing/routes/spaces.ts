@@ -7,7 +7,7 @@
 
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { forbidden, invalidParam, notFound } from "../http/failure.ts";
+import { badRequest, forbidden, invalidParam, notFound } from "../http/failure.ts";
 import { type AuthedRequest, requireKeys } from "../http/request.ts";
 import type { Answer } from "../http/reply.ts";
 import { type Route, route } from "../http/route.ts";
@@ -61,13 +61,16 @@ function hierarchy(request: AuthedRequest): Answer {
     const children = childrenOf(next.room).filter(({ content }) =>
       !suggestedOnly || content.suggested === true
     );
-    const shown = next.depth < maxDepth ? children : [];
+    const visited = next.depth < maxDepth ? children : [];
     rooms.push({
       ...summariseRoom(next.room),
-      children_state: shown.map((event) => ({ ...strippedEvent(event), origin_server_ts: event.timestamp })),
+      children_state: children.map((event) => ({
+        ...strippedEvent(event),
+        origin_server_ts: event.timestamp,
+      })),
     });
     // Depth first: the first child is the next to be taken from the stack.
-    for (const child of shown.toReversed()) {
+    for (const child of visited.toReversed()) {
       const room = server.room(child.stateKey ?? "");
       if (room === undefined || seen.has(room.id) || !mayKnow(server, room, user.id)) continue;
       seen.add(room.id);
@@ -93,11 +96,9 @@ function childrenOf(room: Room): RoomEvent[] {
 function summary(request: AuthedRequest): Answer {
   const { server, user } = request;
   const room = server.room(resolveRoom(server, request.param("roomIdOrAlias")));
-  if (room === undefined || !mayKnow(server, room, user.id)) {
-    throw notFound("Room not found or is not accessible");
-  }
-  const known = room.members.has(user.id);
-  return { ...summariseRoom(room), ...(known ? { membership: room.membership(user.id) } : {}) };
+  if (room === undefined) throw badRequest("M_UNKNOWN", "Room not found");
+  if (!mayKnow(server, room, user.id)) throw notFound("Room not found or is not accessible");
+  return { ...summariseRoom(room), membership: room.membership(user.id) };
 }
 
 function upgrade(request: AuthedRequest): Answer {

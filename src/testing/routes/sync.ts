@@ -41,7 +41,6 @@ async function sync(request: AuthedRequest): Promise<Answer> {
   if (presence !== "offline" && user.presence?.state !== presence) {
     setPresence(server, user, presence, user.presence?.message);
   }
-  if (plan.since === undefined) device.knownMembers.clear();
   const deadline = server.now + timeout;
   while (true) {
     const job = { ...plan, until: server.stream.position };
@@ -89,7 +88,8 @@ function respond(job: SyncJob): Answer | undefined {
     if (Array.isArray(events) && events.length > 0) parts[name] = { events };
   }
   if (Object.keys(rooms).length > 0) parts.rooms = rooms;
-  if (lists.changed.length + lists.left.length > 0) parts.device_lists = lists;
+  const changes = Object.entries(lists).filter(([, users]) => users.length > 0);
+  if (changes.length > 0) parts.device_lists = Object.fromEntries(changes);
   return Object.keys(parts).length === 0 && job.since !== undefined ? undefined : finish(job, parts);
 }
 

@@ -49,8 +49,6 @@ export function deviceListsBetween(server: ServerState, user: User, from: number
       }
     }
   }
-  changed.delete(user.id);
-  if (server.deviceChanges.between(from, to).has(user.id)) changed.add(user.id);
   const left = [...gone].filter((id) => id !== user.id && !server.shareRoom(user, id));
   return { changed: [...changed], left };
 }

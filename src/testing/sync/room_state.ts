@@ -6,6 +6,7 @@
  */
 
 import type { EventID, UserID } from "../../types/ids.ts";
+import type { KnownMember } from "../model/device.ts";
 import type { Room } from "../model/room.ts";
 import type { RoomEvent } from "../model/room_event.ts";
 import { startOf, type SyncJob } from "./sync_job.ts";
@@ -19,6 +20,8 @@ export function stateOf(
   until: number,
   full: boolean,
 ): RoomEvent[] {
+  // Synapse takes a timeline that is filtered away for one without gaps, and tells no state then.
+  if (!full && job.filter.timeline.blocksAll) return [];
   const at = job.stateAfter ? until : timeline.start;
   const lazy = job.filter.state.lazyLoadMembers;
   let events = full ? room.fullState(at) : room.stateChanges(startOf(job), at);
@@ -37,7 +40,6 @@ function loadLazily(
 ): RoomEvent[] {
   const speakers = new Set<UserID>(timeline.events.map(({ sender }) => sender));
   if (full) speakers.add(job.user.id);
-  const known = knownMembers(job, room);
   const needed = new Map<UserID, RoomEvent>();
   for (const user of speakers) {
     const member = room.state("m.room.member", user, at);
@@ -47,20 +49,25 @@ function loadLazily(
   const changed = new Set<EventID>(state.map(({ id }) => id));
   for (const [user, member] of needed) {
     const redundant = changed.has(member.id) ||
-      (!job.filter.state.includeRedundantMembers && known.get(user) === member.id);
+      (!job.filter.state.includeRedundantMembers && knowsMember(job, room, user, member));
     if (!redundant) state.push(member);
   }
   for (const event of [...state, ...timeline.events]) {
-    if (event.type === "m.room.member" && event.stateKey !== undefined) {
-      known.set(event.stateKey as UserID, event.id);
-    }
+    if (event.type === "m.room.member") rememberMember(job, room, event);
   }
   return state;
 }
 
-/** Which member events the device was told of in this room. */
-export function knownMembers(job: SyncJob, room: Room): Map<UserID, EventID> {
-  const known = job.device.knownMembers.get(room.id) ?? new Map<UserID, EventID>();
+/** Whether the client has got this member event in a response that it has acknowledged. */
+export function knowsMember(job: SyncJob, room: Room, user: UserID, member: RoomEvent): boolean {
+  const known = job.device.knownMembers.get(room.id)?.get(user);
+  return known?.event === member.id && known.position <= startOf(job);
+}
+
+/** Notes that this response tells the client of a member. */
+export function rememberMember(job: SyncJob, room: Room, member: RoomEvent): void {
+  if (member.stateKey === undefined) return;
+  const known = job.device.knownMembers.get(room.id) ?? new Map<UserID, KnownMember>();
   job.device.knownMembers.set(room.id, known);
-  return known;
+  known.set(member.stateKey as UserID, { event: member.id, position: job.until });
 }

@@ -11,7 +11,7 @@ import { pickFields } from "../model/event_filter.ts";
 import { receiptContent } from "../model/receipts.ts";
 import type { Room } from "../model/room.ts";
 import { membershipOf, type RoomEvent } from "../model/room_event.ts";
-import { knownMembers, stateOf } from "./room_state.ts";
+import { knowsMember, rememberMember, stateOf } from "./room_state.ts";
 import { summarise } from "./room_summary.ts";
 import { ignoredUsers, startOf, type SyncJob } from "./sync_job.ts";
 import { pageToken } from "./sync_token.ts";
@@ -44,9 +44,9 @@ export function roomsOf(job: SyncJob): JsonObject {
 }
 
 /** Whether the user came into the room since the last sync, perhaps not for the first time. */
-export function isNewlyJoined(job: SyncJob, room: Room): boolean {
-  if (job.since === undefined) return false;
+function isNewlyJoined(job: SyncJob, room: Room): boolean {
   const since = startOf(job);
+  if (job.since === undefined || room.latest <= since) return false;
   if (room.membership(job.user.id, since) !== "join") return true;
   return room.stateHistory("m.room.member", job.user.id).some((event) =>
     event.position > since && membershipOf(event) !== "join"
@@ -82,18 +82,20 @@ function joinedRoom(job: SyncJob, room: Room): JsonObject | undefined {
 
 function leftRoom(job: SyncJob, room: Room, member: RoomEvent): JsonObject | undefined {
   const since = startOf(job);
-  if (job.user.forgotten.has(room.id)) return undefined;
-  if (job.since === undefined ? !job.filter.includeLeave : member.position <= since) return undefined;
-  // Someone who never came in has nothing to look back at but the end of their invite.
-  const history = room.stateHistory("m.room.member", job.user.id);
-  const wasIn = history.some((event) => membershipOf(event) === "join");
-  const from = wasIn && room.membership(job.user.id, since) === "join"
-    ? since
-    : wasIn
-    ? 0
-    : member.position - 1;
+  if (job.user.forgotten.has(room.id) || member.position <= since) return undefined;
+  // Who was removed learns of it even in an initial sync.
+  const wentAlone = member.sender === job.user.id;
+  if (job.since === undefined && wentAlone && !job.filter.includeLeave) return undefined;
+  const wasIn = room.membership(job.user.id, since) === "join";
+  const cameIn = !wasIn &&
+    room.stateHistory("m.room.member", job.user.id).some((event) =>
+      event.position > since && membershipOf(event) === "join"
+    );
+  // Someone who was not in the room has nothing to look back at but the end of an invite or a knock.
+  const from = wasIn ? since : cameIn ? 0 : member.position - 1;
   const timeline = timelineOf(job, room, from, member.position);
-  const state = wasIn ? stateOf(job, room, timeline, member.position, from === 0 || job.fullState) : [];
+  const full = job.since === undefined || cameIn || job.fullState;
+  const state = full || wasIn ? stateOf(job, room, timeline, member.position, full) : [];
   return {
     timeline: formatTimeline(job, room, timeline, timeline.limited),
     ...formatState(job, room, state),
@@ -110,9 +112,7 @@ function strippedRoom(job: SyncJob, room: Room, member: RoomEvent, key: string):
     const inviter = room.members.get(member.sender);
     if (inviter !== undefined) events.push(strippedEvent(inviter));
   }
-  const viewer = { user: job.user.id, device: job.device, now: job.server.now };
-  const { room_id: _, ...invite } = formatEvent(room, member, viewer);
-  return { [key]: { events: [...events, key === "invite_state" ? invite : strippedEvent(member)] } };
+  return { [key]: { events: [...events, strippedEvent(member)] } };
 }
 
 const STRIPPED_STATE = [
@@ -149,7 +149,8 @@ function accountDataOf(job: SyncJob, room: RoomID, since: number): JsonObject[] 
 
 function formatTimeline(job: SyncJob, room: Room, timeline: Timeline, limited: boolean): JsonObject {
   const viewer = { user: job.user.id, device: job.device, now: job.server.now };
-  const options = { withoutRoomId: true, aggregations: true };
+  // A client that gets every event can put them together itself.
+  const options = { withoutRoomId: true, aggregations: limited };
   return {
     events: timeline.events.map((event) =>
       pickFields(formatEvent(room, event, viewer, options), job.filter.fields)
@@ -162,7 +163,7 @@ function formatTimeline(job: SyncJob, room: Room, timeline: Timeline, limited: b
 function formatState(job: SyncJob, room: Room, state: readonly RoomEvent[]): JsonObject {
   const viewer = { user: job.user.id, device: job.device, now: job.server.now };
   const events = state.map((event) =>
-    pickFields(formatEvent(room, event, viewer, { withoutRoomId: true }), job.filter.fields)
+    pickFields(formatEvent(room, event, viewer, { withoutRoomId: true, bare: true }), job.filter.fields)
   );
   return job.stateAfter ? { state_after: { events } } : { state: { events } };
 }
@@ -175,14 +176,14 @@ function summaryOf(job: SyncJob, room: Room, timeline: Timeline, state: RoomEven
     job.since !== undefined && !timeline.events.some(isMember) && !(timeline.limited && state.some(isMember))
   ) return {};
   const summary = summarise(room, job.user.id);
-  const known = knownMembers(job, room);
   for (const hero of (summary["m.heroes"] ?? []) as UserID[]) {
     const member = room.members.get(hero);
     const told = (event: RoomEvent) => event.type === "m.room.member" && event.stateKey === hero;
     if (
-      member === undefined || known.get(hero) === member.id || state.some(told) || timeline.events.some(told)
+      member === undefined || knowsMember(job, room, hero, member) || state.some(told) ||
+      timeline.events.some(told)
     ) continue;
-    known.set(hero, member.id);
+    rememberMember(job, room, member);
     state.push(member);
   }
   return summary;

@@ -29,7 +29,7 @@ export function timelineOf(job: SyncJob, room: Room, from: number, until: number
   if (filter.timeline.blocksAll || !filter.timeline.allowsRoom(room.id)) {
     return { events: [], limited: false, start: until };
   }
-  const limit = filter.timeline.limit ?? DEFAULT_LIMIT;
+  const limit = Math.max(1, filter.timeline.limit ?? DEFAULT_LIMIT);
   const ignored = ignoredUsers(user);
   const events: RoomEvent[] = [];
   let limited = false;
