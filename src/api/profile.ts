@@ -10,6 +10,7 @@ import { ValueError } from "../errors/value_error.ts";
 import type { ContentURI, UserID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
 import type { Profile } from "../types/profile.ts";
+import { parseContentURI } from "./content_uri.ts";
 import { endpoint } from "./endpoint.ts";
 import type { RequestOptions } from "./request_options.ts";
 import type { Session } from "./session.ts";
@@ -183,9 +184,7 @@ export function profileAPI(session: Session): ProfileAPI {
     getAvatarUrl: async (userId, options) =>
       await getText(userId, "avatar_url", options) as ContentURI | undefined,
     async setAvatarUrl(avatarUrl, options = {}) {
-      if (avatarUrl && !avatarUrl.startsWith("mxc://")) {
-        throw new ValueError("Cannot set the avatar: its URL must begin with mxc://; see uploadMedia()");
-      }
+      if (avatarUrl) parseContentURI(avatarUrl);
       await setText("avatar_url", avatarUrl ?? "", options);
     },
     getProfileField: get,

@@ -11,6 +11,7 @@ import type { AudioInfo, BaseFileInfo, FileInfo, ImageInfo, VideoInfo } from "..
 import type { ContentURI, EventID, RoomID } from "../types/ids.ts";
 import type { RoomMessageContent } from "../types/message_content.ts";
 import type { RelatesTo } from "../types/relation.ts";
+import { parseContentURI } from "./content_uri.ts";
 import { withEditFallback } from "./edit_fallback.ts";
 import { htmlToText } from "./html_to_text.ts";
 import { checkIdentifier } from "./identifier.ts";
@@ -247,7 +248,7 @@ export function sendHelpersAPI(sendMessageEvent: MessagesAPI["sendMessageEvent"]
     url,
     { info, fileName, fileType = MessageType.FILE, relatesTo, ...options } = {},
   ) => {
-    checkContentUri(url);
+    parseContentURI(url);
     const name = fileName ? { body: fileName, filename: fileName } : { body: NAMELESS[fileType] };
     const content = { msgtype: fileType, ...name, url, ...(info && { info }), ...relation(relatesTo) };
     return await sendMessage(roomId, content, options);
@@ -264,7 +265,7 @@ export function sendHelpersAPI(sendMessageEvent: MessagesAPI["sendMessageEvent"]
     sendImage: (roomId, url, options = {}) =>
       sendFile(roomId, url, { ...options, fileType: MessageType.IMAGE }),
     async sendSticker(roomId, url, info, { text = "", relatesTo, ...options } = {}) {
-      checkContentUri(url);
+      parseContentURI(url);
       return await sendMessageEvent(
         roomId,
         "m.sticker",
@@ -283,9 +284,4 @@ export function sendHelpersAPI(sendMessageEvent: MessagesAPI["sendMessageEvent"]
 
 function relation(relatesTo: RelatesTo | undefined): { "m.relates_to"?: RelatesTo } {
   return relatesTo === undefined ? {} : { "m.relates_to": relatesTo };
-}
-
-function checkContentUri(url: ContentURI): void {
-  if (typeof url === "string" && /^mxc:\/\/[^/]+\/[^/]+$/.test(url)) return;
-  throw new ValueError("Cannot send media: its url must look like mxc://server.name/id; see uploadMedia()");
 }
