@@ -55,7 +55,8 @@ export interface ScriptedOptions extends Partial<HTTPAPIOptions> {
 /**
  * Makes a session whose homeserver answers by rule. What no rule is for is refused with 404 `M_UNRECOGNIZED`.
  *
- * @param rules The answers by method and path, the path's escapes resolved: `"GET /_matrix/client/versions"`.
+ * @param rules The answers by method and path, the path's escapes resolved: `"GET /_matrix/client/versions"`;
+ * under `"*"` the answer to everything else.
  * @param options How the session and its transport are made.
  */
 export function scripted(rules: Record<string, Rule> = {}, options: ScriptedOptions = {}): Scripted {
@@ -70,7 +71,7 @@ export function scripted(rules: Record<string, Rule> = {}, options: ScriptedOpti
       const request = new Request(input, init);
       const recorded = await record(request, init?.signal ?? request.signal);
       requests.push(recorded);
-      const rule = rules[`${request.method} ${decodeURIComponent(recorded.path)}`] ??
+      const rule = rules[`${request.method} ${decodeURIComponent(recorded.path)}`] ?? rules["*"] ??
         refusal(404, "M_UNRECOGNIZED");
       const answer = typeof rule === "function" ? await rule(recorded) : rule;
       if (answer instanceof Error) throw answer;
