@@ -451,8 +451,8 @@ const keys: ContractRow[] = [
   {
     operation: "upload_keys",
     optional: {
-      one_time_keys: { other: { "signed_curve25519:A": {} } },
-      device_keys: { other: { user_id } },
+      one_time_keys: { other: { "signed_curve25519:A": { key: "base64", signatures: {} } } },
+      device_keys: { other: { user_id, device_id: "DEV", algorithms: [], keys: {}, signatures: {} } },
     },
     request: "POST /_matrix/client/v3/keys/upload",
     body: {},
