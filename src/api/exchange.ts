@@ -10,7 +10,7 @@ import type { MatrixError } from "../errors/matrix_error.ts";
 import { ServiceResponseError } from "../errors/service_response_error.ts";
 import type { Logger } from "../log.ts";
 import { Deadline } from "./deadline.ts";
-import { type Answer, readErrorBody } from "./response_body.ts";
+import { type Answer, letGo, readErrorBody } from "./response_body.ts";
 import { retryAfter } from "./retry.ts";
 
 /** A body that is sent as it is. */
@@ -114,7 +114,7 @@ async function send(request: Exchange, name: string, deadline: Deadline): Promis
     });
     const location = response.headers.get("location");
     if (response.status < 300 || response.status > 399 || location === null) return response;
-    await response.body?.cancel();
+    letGo(response.body);
     const target = URL.parse(location, url);
     if (method !== "GET" || target === null || !/^https?:$/.test(target.protocol)) {
       throw new ServiceResponseError(

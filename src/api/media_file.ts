@@ -4,7 +4,7 @@
  * @module
  */
 
-import { announcedSize, type Answer, readChunks } from "./response_body.ts";
+import { announcedSize, type Answer, letGo, readChunks } from "./response_body.ts";
 import type { OnProgress } from "./upload_body.ts";
 
 /** Content on its way. */
@@ -59,10 +59,10 @@ function bodyStream(
         deadline.end();
         throw reason;
       }),
-    cancel(reason) {
+    cancel() {
       deadline.end();
       chunks.return().catch(() => {});
-      response.body?.cancel(reason).catch(() => {}); // refused, and not needed, if `chunks` has begun
+      letGo(response.body); // refused, and not needed, once `chunks` has begun
     },
   }, { highWaterMark: 0 });
 }

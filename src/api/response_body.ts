@@ -99,15 +99,28 @@ export async function* readChunks(
   { response, request, deadline }: Answer,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined> {
   let size = 0;
-  for await (const chunk of response.body ?? []) {
-    deadline.touch();
-    size += chunk.length;
-    yield chunk;
+  const reader = response.body?.getReader();
+  try {
+    for (let next = await reader?.read(); next?.value !== undefined; next = await reader?.read()) {
+      deadline.touch();
+      size += next.value.length;
+      yield next.value;
+    }
+  } finally {
+    letGo(reader);
   }
   const announced = announcedSize(response);
   if (announced !== undefined && size < announced) {
     throw new NetworkError(`Cannot ${request}: the answer broke off after ${size} of ${announced} bytes`);
   }
+}
+
+/**
+ * Tells the sender that nobody wants the rest. It is not waited for: a body that somebody else reads as well, of a clone for
+ * example, is only cancelled when both want it to be.
+ */
+export function letGo(body: { cancel(): Promise<void> } | null | undefined): void {
+  body?.cancel().catch(() => {});
 }
 
 /** How long the body is going to be, in bytes; undefined if the answer does not say. */

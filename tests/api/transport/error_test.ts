@@ -1,0 +1,165 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import * as errcodes from "../../../src/errors/errcodes.ts";
+import { MatrixError } from "../../../src/errors/matrix_error.ts";
+import { MatrixRequestError } from "../../../src/errors/request_error.ts";
+import { readSharedJson, sharedSchemasPresent } from "../../types/shared_schemas.ts";
+import { type Answer, refusal, scripted } from "../../support/scripted_fetch.ts";
+
+/** Every class of `errcodes.ts` by the error code that its documentation begins with. */
+const EXPECTED: Record<string, typeof MatrixRequestError> = {
+  M_FORBIDDEN: errcodes.ForbiddenError,
+  M_UNKNOWN_TOKEN: errcodes.UnknownTokenError,
+  M_MISSING_TOKEN: errcodes.MissingTokenError,
+  M_USER_LOCKED: errcodes.UserLockedError,
+  M_USER_SUSPENDED: errcodes.UserSuspendedError,
+  M_USER_DEACTIVATED: errcodes.UserDeactivatedError,
+  M_BAD_JSON: errcodes.BadJSONError,
+  M_NOT_JSON: errcodes.NotJSONError,
+  M_NOT_FOUND: errcodes.NotFoundError,
+  M_LIMIT_EXCEEDED: errcodes.LimitExceededError,
+  M_UNRECOGNIZED: errcodes.UnrecognizedError,
+  M_UNKNOWN: errcodes.UnknownError,
+  M_UNAUTHORIZED: errcodes.UnauthorizedError,
+  M_USER_IN_USE: errcodes.UserInUseError,
+  M_INVALID_USERNAME: errcodes.InvalidUsernameError,
+  M_ROOM_IN_USE: errcodes.RoomInUseError,
+  M_INVALID_ROOM_STATE: errcodes.InvalidRoomStateError,
+  M_THREEPID_IN_USE: errcodes.ThreepidInUseError,
+  M_THREEPID_NOT_FOUND: errcodes.ThreepidNotFoundError,
+  M_THREEPID_AUTH_FAILED: errcodes.ThreepidAuthFailedError,
+  M_THREEPID_DENIED: errcodes.ThreepidDeniedError,
+  M_THREEPID_MEDIUM_NOT_SUPPORTED: errcodes.ThreepidMediumNotSupportedError,
+  M_SERVER_NOT_TRUSTED: errcodes.ServerNotTrustedError,
+  M_UNSUPPORTED_ROOM_VERSION: errcodes.UnsupportedRoomVersionError,
+  M_INCOMPATIBLE_ROOM_VERSION: errcodes.IncompatibleRoomVersionError,
+  M_BAD_STATE: errcodes.BadStateError,
+  M_GUEST_ACCESS_FORBIDDEN: errcodes.GuestAccessForbiddenError,
+  M_CAPTCHA_NEEDED: errcodes.CaptchaNeededError,
+  M_CAPTCHA_INVALID: errcodes.CaptchaInvalidError,
+  M_MISSING_PARAM: errcodes.MissingParamError,
+  M_INVALID_PARAM: errcodes.InvalidParamError,
+  M_TOO_LARGE: errcodes.TooLargeError,
+  M_EXCLUSIVE: errcodes.ExclusiveError,
+  M_RESOURCE_LIMIT_EXCEEDED: errcodes.ResourceLimitExceededError,
+  M_USER_LIMIT_EXCEEDED: errcodes.UserLimitExceededError,
+  M_CANNOT_LEAVE_SERVER_NOTICE_ROOM: errcodes.CannotLeaveServerNoticeRoomError,
+  M_WEAK_PASSWORD: errcodes.WeakPasswordError,
+  M_INVITE_BLOCKED: errcodes.InviteBlockedError,
+  M_UNABLE_TO_AUTHORISE_JOIN: errcodes.UnableToAuthoriseJoinError,
+  M_UNABLE_TO_GRANT_JOIN: errcodes.UnableToGrantJoinError,
+  M_BAD_ALIAS: errcodes.BadAliasError,
+  M_NOT_YET_UPLOADED: errcodes.NotYetUploadedError,
+  M_CANNOT_OVERWRITE_MEDIA: errcodes.CannotOverwriteMediaError,
+  M_DUPLICATE_ANNOTATION: errcodes.DuplicateAnnotationError,
+  M_WRONG_ROOM_KEYS_VERSION: errcodes.WrongRoomKeysVersionError,
+  M_INVALID_SIGNATURE: errcodes.InvalidSignatureError,
+  M_UNKNOWN_DEVICE: errcodes.UnknownDeviceError,
+  M_PROFILE_TOO_LARGE: errcodes.ProfileTooLargeError,
+  M_KEY_TOO_LARGE: errcodes.KeyTooLargeError,
+  M_APPSERVICE_LOGIN_UNSUPPORTED: errcodes.AppserviceLoginUnsupportedError,
+  M_CONNECTION_FAILED: errcodes.ConnectionFailedError,
+  M_CONNECTION_TIMEOUT: errcodes.ConnectionTimeoutError,
+  M_BAD_STATUS: errcodes.BadStatusError,
+  M_URL_NOT_SET: errcodes.UrlNotSetError,
+  M_SESSION_NOT_VALIDATED: errcodes.SessionNotValidatedError,
+  M_SESSION_EXPIRED: errcodes.SessionExpiredError,
+  M_NO_VALID_SESSION: errcodes.NoValidSessionError,
+  M_UNKNOWN_ENDPOINT: errcodes.UnknownEndpointError,
+  M_ALREADY_JOINED: errcodes.AlreadyJoinedError,
+  M_NOT_JOINED: errcodes.NotJoinedError,
+  M_INSUFFICIENT_POWER: errcodes.InsufficientPowerError,
+};
+
+async function refused(answer: Answer): Promise<MatrixRequestError> {
+  const { session: { http } } = scripted({ "GET /x/y": answer }, { retry: false });
+  return await assertRejects(() => http.request("GET", "/x/{z}", { path: { z: "y" } }), MatrixRequestError);
+}
+
+Deno.test("Every error code has its class, and every class its error code", async () => {
+  for (const [errcode, Class] of Object.entries(EXPECTED)) {
+    const error = await refused(refusal(400, errcode));
+    assertEquals([error.constructor, error.errcode, error.code, error.name], [
+      Class,
+      errcode,
+      errcode,
+      Class.name,
+    ]);
+    assert(error instanceof MatrixError);
+  }
+  const classes = Object.values(errcodes).filter((value) => value.prototype instanceof MatrixRequestError);
+  assertEquals(classes.filter((value) => !Object.values(EXPECTED).some((Class) => Class === value)), []);
+});
+
+Deno.test({
+  name: "Every error code that the specification's API names has a class",
+  ignore: !sharedSchemasPresent(),
+  fn() {
+    const text = JSON.stringify(readSharedJson("client-server.json"));
+    const named = new Set(text.match(/\bM_[A-Z][A-Z_]+[A-Z](?![A-Z_…])/g));
+    assert(named.size > 25);
+    assertEquals([...named].filter((errcode) => !(errcode in EXPECTED)), []);
+  },
+});
+
+Deno.test("The experimental reason for a refusal goes before its general error code", async () => {
+  const error = await refused(
+    refusal(403, "M_FORBIDDEN", { "org.matrix.msc3848.unstable.errcode": "M_ALREADY_JOINED" }),
+  );
+  assert(error instanceof errcodes.AlreadyJoinedError && error instanceof errcodes.ForbiddenError);
+});
+
+Deno.test("An error code that nobody knows, of a wrong type or none, makes the base class", async () => {
+  const cases: [unknown, string][] = [["ORG_EXAMPLE", "ORG_EXAMPLE"], [7, "M_UNKNOWN"], [null, "M_UNKNOWN"], [
+    "",
+    "M_UNKNOWN",
+  ], ["constructor", "constructor"]];
+  for (const [errcode, expected] of cases) {
+    const error = await refused(Response.json({ errcode }, { status: 418 }));
+    assertEquals([error.constructor, error.errcode, error.status], [MatrixRequestError, expected, 418]);
+  }
+});
+
+Deno.test("The whole body of a refusal is kept, and the message names request, status and reason", async () => {
+  const body = {
+    errcode: "M_FORBIDDEN",
+    error: "Go away",
+    flows: [{ stages: ["m.login.dummy"] }],
+    session: "s",
+    soft_logout: true,
+  };
+  const error = await refused(Response.json(body, { status: 403 }));
+  assertEquals([error.body, error.operation, error.status], [body, "request /x/{z}", 403]);
+  assertEquals(
+    error.message,
+    "Cannot request /x/{z} (GET /x/y): the homeserver answered 403 M_FORBIDDEN: Go away",
+  );
+});
+
+Deno.test("A refusal's text can't move a terminal's cursor or flood it", async () => {
+  const error = await refused(
+    refusal(400, "M_UNKNOWN\u001b[2J", { error: `\u001b[31mred\n${"x".repeat(5_000)}` }),
+  );
+  assert(!/\p{Cc}/u.test(error.message));
+  assert(error.message.length < 1_500);
+});
+
+Deno.test("A refusal whose body is no JSON object keeps its status", async () => {
+  for (const body of ["<html>Bad gateway</html>", "", "[1]", "null", '{"errcode":', "\0\xff"]) {
+    const error = await refused(new Response(body, { status: 502 }));
+    assertEquals([error.status, error.errcode, error.body], [502, "M_UNKNOWN", {}]);
+    assert(error.message.includes("GET /x/y"));
+  }
+});
+
+Deno.test("A refusal's body is read up to a megabyte", async () => {
+  let given = 0;
+  const endless = new ReadableStream({
+    pull(controller) {
+      given += 1 << 16;
+      controller.enqueue(new Uint8Array(1 << 16).fill(32));
+    },
+  });
+  const error = await refused(new Response(endless, { status: 400 }));
+  assertEquals([error.status, error.body], [400, {}]);
+  assert(given <= 4 << 20, `${given} bytes were taken`); // the test's own fetch copies answers, and reads ahead
+});
