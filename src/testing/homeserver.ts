@@ -7,7 +7,8 @@
 import { systemClock } from "../clock.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { DeviceID, RoomID, UserID } from "../types/ids.ts";
-import { Faults } from "./faults.ts";
+import { FaultList } from "./fault_list.ts";
+import type { Faults } from "./faults.ts";
 import type { HomeserverOptions } from "./homeserver_options.ts";
 import { ConnectionDropped, injectFault } from "./http/inject_fault.ts";
 import { localFetch } from "./http/local_fetch.ts";
@@ -70,10 +71,11 @@ export class Homeserver implements AsyncDisposable {
   /** Sends a request to this homeserver and to nothing else; use it wherever `fetch` is expected. */
   readonly fetch: typeof fetch;
   /** Faults on demand. */
-  readonly faults: Faults = new Faults();
+  readonly faults: Faults;
   /** The latest requests. */
   readonly requests: RequestLog;
   readonly #state: ServerState;
+  readonly #faults = new FaultList();
   readonly #onError: (error: unknown) => void;
   #listener: Deno.HttpServer<Deno.NetAddr> | undefined;
 
@@ -81,6 +83,7 @@ export class Homeserver implements AsyncDisposable {
   constructor(options: HomeserverOptions = {}) {
     this.serverName = options.serverName ?? "localhost";
     this.#onError = options.onError ?? (() => {});
+    this.faults = this.#faults;
     this.requests = new RequestLog(options.requestLogSize ?? 10_000);
     this.#state = new ServerState({
       serverName: this.serverName,
@@ -92,6 +95,7 @@ export class Homeserver implements AsyncDisposable {
       maxUploadSize: options.maxUploadSize ?? 52_428_800,
       accessTokenLifetime: options.accessTokenLifetime ?? ACCESS_TOKEN_LIFETIME,
       authenticatedMedia: options.authenticatedMedia ?? true,
+      searchAllUsers: options.searchAllUsers ?? true,
       registration: options.registration ?? true,
       turnServer: options.turnServer ?? {},
       rateLimit: options.rateLimit,
@@ -188,7 +192,7 @@ export class Homeserver implements AsyncDisposable {
     const logged = new LoggedRequest(raw, user, clock.now());
     this.requests.add(logged);
     const answer = () => serve(this.#state, router, raw, this.#onError);
-    const fault = this.faults.strike({ method: raw.method, path: raw.url.pathname, user });
+    const fault = this.#faults.strike({ method: raw.method, path: raw.url.pathname, user });
     const response = fault === undefined
       ? await answer()
       : await injectFault(fault, { serve: answer, clock, signal: raw.signal });

@@ -52,6 +52,12 @@ export interface HomeserverOptions {
    */
   readonly authenticatedMedia?: boolean;
   /**
+   * Whether the user directory finds everyone, or only those who share a room with the asker or are in a public one.
+   *
+   * @default {true}
+   */
+  readonly searchAllUsers?: boolean;
+  /**
    * Whether `POST /register` is open.
    *
    * @default {true}

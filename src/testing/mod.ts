@@ -55,6 +55,9 @@
  * @module
  */
 
+export type { Clock } from "../clock.ts";
+export type { DeviceID, EventID, RoomID, UserID } from "../types/ids.ts";
+export type { JsonObject } from "../types/json.ts";
 export type {
   BodyFault,
   DelayFault,

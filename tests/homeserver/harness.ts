@@ -60,7 +60,7 @@ export class Caller {
   }
 
   /** Status and errcode of a refused request. */
-  async refusal(method: string, path: string, body?: unknown): Promise<[number, string]> {
+  async refusal(method: string, path: string, body?: unknown): Promise<unknown[]> {
     const answer = await this.send(method, path, body);
     return [answer.status, answer.body?.errcode];
   }

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { assert, assertEquals, assertFalse, assertNotEquals } from "@std/assert";
 import { bodies, stage } from "./harness.ts";
 
 Deno.test("GET /sync tells the whole room at first and then only what is new", async () => {
@@ -7,7 +7,7 @@ Deno.test("GET /sync tells the whole room at first and then only what is new", a
   const room = await alice.createRoom({ preset: "public_chat", name: "Green room" });
   await bob.join(room);
   const first = await bob.sync();
-  assertEquals(first.rooms.join[room].timeline.limited, false);
+  assertFalse(first.rooms.join[room].timeline.limited);
   await alice.say(room, "one");
   await alice.say(room, "two");
   const second = await bob.sync({ since: first.next_batch });
@@ -45,7 +45,7 @@ Deno.test("GET /sync marks a timeline that leaves events out as limited, and giv
   for (let i = 0; i < 12; i++) await alice.say(room, String(i));
   const answer = await bob.sync({ since: next_batch });
   const { timeline, state } = answer.rooms.join[room];
-  assertEquals(timeline.limited, true);
+  assert(timeline.limited);
   assertEquals(bodies(timeline.events), ["2", "3", "4", "5", "6", "7", "8", "9", "10", "11"]);
   assertEquals(state.events.map((event: { type: string }) => event.type), ["m.room.topic"]);
   assertNotEquals(timeline.prev_batch, next_batch);

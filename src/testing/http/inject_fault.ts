@@ -5,7 +5,8 @@
  */
 
 import type { Clock } from "../../clock.ts";
-import type { ActiveFault, TruncateFault } from "../faults.ts";
+import type { ActiveFault } from "../fault_list.ts";
+import type { TruncateFault } from "../faults.ts";
 
 /** The connection is gone: there is no response. */
 export class ConnectionDropped extends Error {

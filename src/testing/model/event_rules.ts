@@ -16,8 +16,7 @@ import type { EventDraft } from "./room_event.ts";
 /** Refuses the event unless the state of the room allows it. */
 export function checkEvent(room: Room, draft: EventDraft): void {
   if (draft.type === "m.room.create") return checkCreate(room, draft);
-  if (draft.type === "m.room.member") {
-    if (draft.stateKey === undefined) throw badRequest("M_UNKNOWN", "A member event must have a state key");
+  if (draft.type === "m.room.member" && draft.stateKey !== undefined) {
     return checkMembership(room, draft, draft.stateKey as UserID);
   }
   if (room.membership(draft.sender) !== "join") {
@@ -36,6 +35,12 @@ export function checkEvent(room: Room, draft: EventDraft): void {
   }
   if (draft.type === "m.room.power_levels" && draft.stateKey !== undefined) checkPowerLevels(room, draft);
   if (draft.type === "m.room.redaction") checkRedaction(room, draft);
+}
+
+/** Refuses an event by someone who is not in the room, unless it is their way in. */
+export function checkSender(room: Room, { type, sender }: EventDraft): void {
+  if (type === "m.room.create" || type === "m.room.member" || room.membership(sender) === "join") return;
+  throw forbidden(`User ${sender} not in room ${room.id}`);
 }
 
 function checkCreate(room: Room, draft: EventDraft): void {

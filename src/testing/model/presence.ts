@@ -23,6 +23,7 @@ export function setPresence(
   const changed = old === undefined || old.state !== state || old.message !== message;
   const position = changed ? server.stream.advance() : old.position;
   user.presence = { state, message, lastActive: state === "online" ? server.now : old?.lastActive, position };
+  server.latestPresence = Math.max(server.latestPresence, position);
   if (changed) server.stream.wake(server.acquaintancesOf(user));
 }
 

@@ -5,21 +5,18 @@
  */
 
 import type { EventID, UserID } from "../../types/ids.ts";
-import type { JsonObject } from "../../types/json.ts";
-import { badRequest } from "../http/failure.ts";
 import { canonicalJson } from "./canonical_json.ts";
-import { checkEvent } from "./event_rules.ts";
+import { checkEvent, checkSender } from "./event_rules.ts";
+import { checkShape } from "./event_shape.ts";
 import { redactedContent, redactedId } from "./redaction.ts";
 import type { Room } from "./room.ts";
 import type { EventDraft, RoomEvent } from "./room_event.ts";
 import type { ServerState } from "./server_state.ts";
 
-/** The largest event, in bytes. */
-const MAX_EVENT_SIZE = 65_536;
-
 /** Checks an event against the rules of the room and adds it. A state event that changes nothing is not sent again. */
 export function sendEvent(server: ServerState, room: Room, draft: EventDraft): RoomEvent {
-  checkContent(draft.content);
+  checkSender(room, draft);
+  checkShape(draft);
   checkEvent(room, draft);
   const previous = draft.stateKey === undefined ? undefined : room.state(draft.type, draft.stateKey);
   if (
@@ -69,24 +66,4 @@ function applyMembership(server: ServerState, room: Room, event: RoomEvent, targ
   user.memberships.set(room.id, event);
   user.forgotten.delete(room.id);
   server.stream.wake([user.id]);
-}
-
-/** Canonical JSON has no fractions and no integers beyond 2⁵³. */
-function checkContent(content: JsonObject): void {
-  if (JSON.stringify(content).length > MAX_EVENT_SIZE) {
-    throw badRequest("M_UNKNOWN", "event too large");
-  }
-  checkNumbers(content);
-}
-
-function checkNumbers(value: unknown): void {
-  if (typeof value === "number" && !Number.isInteger(value)) {
-    throw badRequest("M_UNKNOWN", "Bad JSON value: float");
-  }
-  if (typeof value === "number" && !Number.isSafeInteger(value)) {
-    throw badRequest("M_UNKNOWN", "JSON integer out of range");
-  }
-  if (typeof value === "object" && value !== null) {
-    for (const item of Object.values(value)) checkNumbers(item);
-  }
 }

@@ -40,6 +40,8 @@ export interface Settings {
   readonly accessTokenLifetime: number;
   /** Whether media is for those with an access token only. */
   readonly authenticatedMedia: boolean;
+  /** Whether the user directory finds everyone. */
+  readonly searchAllUsers: boolean;
   /** Whether anyone may register. */
   readonly registration: boolean;
   /** The TURN server's answer. */
@@ -82,6 +84,8 @@ export class ServerState {
   readonly backups: KeyBackups = new KeyBackups();
   /** Unread counters. */
   readonly unread: Unread = new Unread();
+  /** The stream position of the latest change of anyone's presence. */
+  latestPresence = 0;
   /** Limits how many events users send. */
   readonly rateLimiter: RateLimiter;
   /** The base URL that clients find by discovery. */

@@ -35,6 +35,7 @@ export class Sessions {
   readonly #lifetime: number;
   readonly #byToken = new Map<string, Session>();
   readonly #byRefreshToken = new Map<string, Session>();
+  readonly #replaces = new Map<Session, Session>();
 
   /** Makes an empty set; `lifetime` is that of tokens that can be refreshed, in milliseconds. */
   constructor(clock: Clock, ids: IdGenerator, lifetime: number) {
@@ -67,6 +68,7 @@ export class Sessions {
     if (session.expiresAt !== undefined && session.expiresAt <= this.#clock.now()) {
       throw unknownToken("Access token has expired", { soft: true });
     }
+    this.#retire(session);
     return session;
   }
 
@@ -75,13 +77,26 @@ export class Sessions {
     return this.#byToken.get(token)?.user.id;
   }
 
-  /** Exchanges a refresh token for a new pair. The old pair works until the new one has been used. */
+  /**
+   * Exchanges a refresh token for a new pair. The old pair works until the new one has been used, so that a client that
+   * has lost the answer can ask again.
+   */
   refresh(refreshToken: string): Session {
     const old = this.#byRefreshToken.get(refreshToken);
     if (old === undefined) throw new Failure(401, "M_UNKNOWN_TOKEN", "refresh token isn't valid anymore");
-    this.#byRefreshToken.delete(refreshToken);
+    this.#retire(old);
+    const next = this.open(old.user, old.device, { refreshable: true });
+    this.#replaces.set(next, old);
+    return next;
+  }
+
+  /** Forgets the session that this one came from, now that the client is known to have it. */
+  #retire(session: Session): void {
+    const old = this.#replaces.get(session);
+    if (old === undefined) return;
+    this.#replaces.delete(session);
     this.#byToken.delete(old.token);
-    return this.open(old.user, old.device, { refreshable: true });
+    if (old.refreshToken !== undefined) this.#byRefreshToken.delete(old.refreshToken);
   }
 
   /** Ends the sessions for which `matches` holds. */

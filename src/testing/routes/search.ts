@@ -69,8 +69,9 @@ function nameStartsWith(user: User, word: string): boolean {
   return names.some((name) => name.startsWith(word) || name.startsWith(`@${word}`));
 }
 
-/** Users are found who share a room with the asker, or are in a public one. */
+/** Users are found who share a room with the asker, or are in a public one, unless everyone is to be found. */
 function isKnown({ server, user }: AuthedRequest, other: User): boolean {
+  if (server.settings.searchAllUsers) return true;
   return other.roomsWith("join").some((id) => {
     const room = server.rooms.get(id);
     return room !== undefined &&

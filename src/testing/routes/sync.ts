@@ -112,6 +112,7 @@ function accountDataOf({ user, filter, since, fullState }: SyncJob): JsonObject[
 
 function presenceOf({ server, user, filter, since }: SyncJob): JsonObject[] {
   const events: JsonObject[] = [];
+  if (server.latestPresence <= (since?.position ?? 0)) return events;
   for (const id of server.acquaintancesOf(user)) {
     const other = server.users.get(id);
     if (other?.presence === undefined || other.presence.position <= (since?.position ?? 0)) continue;
