@@ -5,10 +5,10 @@
  */
 
 import type { Logger } from "../log.ts";
-import { runHandler } from "../handler_scope.ts";
+import { type HandlerScope, runHandler } from "../handler_scope.ts";
 import { validateContent } from "../types/define_event.ts";
 import type { MatrixEvent } from "../types/event.ts";
-import type { EventClass } from "../types/event_type.ts";
+import type { EventClass, EventTypeRef } from "../types/event_type.ts";
 import type { InternalEvents } from "../types/internal_event.ts";
 import { InternalEventType } from "../types/internal_event_type.ts";
 import { SyncStream } from "../types/sync_stream.ts";
@@ -25,12 +25,18 @@ export interface Task {
 /** What a handler is called with: an event, or the data of one of Greenroom's own. */
 export type Delivered = MatrixEvent | InternalEvents[InternalEventType];
 
-const NO_TASKS: readonly Task[] = [];
+/** How something is delivered. */
+export interface DeliverOptions {
+  /** Whether a crash lets it come again, so that what handlers send has to be told from what they sent before. */
+  readonly comesAgain?: boolean;
+}
 
 /** Starts handlers and reports those that throw. */
 export class Deliverer {
   readonly #registry: HandlerRegistry;
   readonly #log: Logger;
+  /** What handlers of `HANDLER_ERROR` have been called with. */
+  readonly #reports = new WeakSet<Delivered>();
 
   /**
    * @param registry Who wants to know.
@@ -49,53 +55,57 @@ export class Deliverer {
   /**
    * Brings an event to the handlers of all events, then to those of its type.
    *
-   * @param replay Whether the event may come again after a crash, so that sends have to be told from those of before.
    * @returns The handlers that are still at work.
    */
-  event(event: MatrixEvent, eventClass: EventClass = eventClassOf(event), replay = false): readonly Task[] {
-    const { type, source } = event;
-    const all = this.#start(this.#registry.forAll, event, source, replay);
-    const typed = this.#start(this.#registry.of(eventClass, type), event, source, replay);
-    const untyped = this.#start(this.#registry.of("unknown", type), event, source, replay);
-    return joined(joined(all, typed), untyped);
+  event(event: MatrixEvent, options?: DeliverOptions): Task[] {
+    return this.#deliver({
+      ...options,
+      type: event.type,
+      eventClass: eventClassOf(event),
+      data: event,
+      toAll: true,
+    });
   }
 
   /** Brings an event of Greenroom's own to its handlers; those of all events do not get it. */
-  internal(type: string, data: Delivered): readonly Task[] {
-    return this.#start(this.#registry.of("internal", type), data, SyncStream.INTERNAL);
+  internal(type: string, data: Delivered, options?: DeliverOptions): Task[] {
+    return this.#deliver({ ...options, type, eventClass: "internal", data });
   }
 
   /** Brings data to the handlers of a type, and to those of all events only if asked to. */
-  manual(type: string, eventClass: EventClass, data: Delivered, includeAll: boolean): readonly Task[] {
-    const source = "source" in data && typeof data.source === "number" ? data.source : SyncStream.INTERNAL;
-    const all = includeAll ? this.#start(this.#registry.forAll, data, source) : NO_TASKS;
-    const typed = this.#start(this.#registry.of(eventClass, type), data, source);
-    return joined(all, typed);
+  manual(type: EventTypeRef, data: Delivered, { toAll }: { toAll: boolean }): Task[] {
+    return this.#deliver({ type: type.type, eventClass: type.class, data, toAll });
   }
 
-  #start(
-    entries: readonly HandlerEntry[],
-    data: Delivered,
-    source: SyncStream,
-    replay = false,
-  ): readonly Task[] {
-    if (entries.length === 0) return NO_TASKS;
+  #deliver(delivery: Delivery): Task[] {
+    const { type, eventClass, toAll } = delivery;
     const tasks: Task[] = [];
-    for (const entry of entries) {
-      if ((entry.source & source) === 0) continue;
-      const done = entry.sequential ? this.#queue(entry, data, replay) : this.#run(entry, data, replay);
-      if (done !== undefined) tasks.push({ waitSync: entry.waitSync, done });
+    if (toAll) this.#start(this.#registry.forAll, delivery, tasks);
+    this.#start(this.#registry.of(eventClass, type), delivery, tasks);
+    // Who wants a type of which nobody knows the class wants it in any.
+    if (eventClass !== "unknown" && eventClass !== "internal") {
+      this.#start(this.#registry.of("unknown", type), delivery, tasks);
     }
     return tasks;
   }
 
+  #start(entries: readonly HandlerEntry[], delivery: Delivery, tasks: Task[]): void {
+    const source = sourceOf(delivery.data);
+    for (const entry of entries) {
+      if (entry.source !== undefined && (entry.source & source) === 0) continue;
+      const done = entry.sequential ? this.#queue(entry, delivery) : this.#run(entry, delivery);
+      if (done !== undefined) tasks.push({ waitSync: entry.waitSync, done });
+    }
+  }
+
   /** Runs a sequential handler when it has settled for the room's events before. */
-  #queue(entry: HandlerEntry, data: Delivered, replay: boolean): Promise<void> | undefined {
+  #queue(entry: HandlerEntry, delivery: Delivery): Promise<void> | undefined {
+    const { data } = delivery;
     const room = "room_id" in data ? data.room_id ?? "" : "";
     const before = entry.lanes.get(room);
     const done = before === undefined
-      ? this.#run(entry, data, replay)
-      : before.then(() => this.#run(entry, data, replay));
+      ? this.#run(entry, delivery)
+      : before.then(() => this.#run(entry, delivery));
     if (done === undefined) return undefined;
     const lane = done.then(() => {
       if (entry.lanes.get(room) === lane) entry.lanes.delete(room);
@@ -105,17 +115,14 @@ export class Deliverer {
   }
 
   /** @returns Undefined if the handler has settled at once. */
-  #run(entry: HandlerEntry, data: Delivered, replay: boolean): Promise<void> | undefined {
+  #run(entry: HandlerEntry, { data, comesAgain = false }: Delivery): Promise<void> | undefined {
     try {
-      const scope = replay && "event_id" in data
-        ? { name: `${data.event_id}-${entry.id}`, sends: 0 }
-        : undefined;
+      const scope = comesAgain ? scopeOf(entry, data) : undefined;
       const result = runHandler(scope, () => this.#call(entry, data));
       if (!isPromiseLike(result)) return undefined;
       return Promise.resolve(result).then(() => {}, (error) => this.#report(error, data));
     } catch (error) {
-      this.#report(error, data);
-      return undefined;
+      return this.#report(error, data);
     }
   }
 
@@ -128,15 +135,29 @@ export class Deliverer {
       : call({ ...data, content });
   }
 
-  /** A handler's failure concerns nobody but its author: the sync and the other handlers go on. */
-  #report(error: unknown, data: Delivered): void {
+  /**
+   * A handler's failure concerns nobody but its author: the sync and the other handlers go on.
+   *
+   * @returns Undefined if those who want to know of it have settled at once.
+   */
+  #report(error: unknown, data: Delivered): Promise<void> | undefined {
     const type = "type" in data ? data.type : undefined;
     const eventId = "event_id" in data ? data.event_id : undefined;
     this.#log.error("An event handler failed", { type, eventId, error });
-    if (!("event" in data && "error" in data)) {
-      this.internal(InternalEventType.HANDLER_ERROR, { error, event: data });
-    }
+    if (this.#reports.has(data)) return undefined; // a handler of failures that fails is not told of itself
+    const report = { error, event: data };
+    this.#reports.add(report);
+    const tasks = this.internal(InternalEventType.HANDLER_ERROR, report);
+    return tasks.length === 0 ? undefined : Promise.all(tasks.map(({ done }) => done)).then(() => {});
   }
+}
+
+/** Something to deliver. */
+interface Delivery extends DeliverOptions {
+  readonly type: string;
+  readonly eventClass: EventClass;
+  readonly data: Delivered;
+  readonly toAll?: boolean;
 }
 
 /** The class of an event that came with a sync: where it came from says it, and in rooms whether it has a state key. */
@@ -148,9 +169,15 @@ export function eventClassOf(event: MatrixEvent): EventClass {
   return "state_key" in event && event.state_key !== undefined ? "state" : "message";
 }
 
-function joined(first: readonly Task[], second: readonly Task[]): readonly Task[] {
-  if (second.length === 0) return first;
-  return first.length === 0 ? second : [...first, ...second];
+/** Where data came from, if it says so. */
+function sourceOf(data: Delivered): SyncStream {
+  return "source" in data && typeof data.source === "number" ? data.source : SyncStream.INTERNAL;
+}
+
+/** Of an event that a crash lets come again: what the handler sends can then be told from what it sent before. */
+function scopeOf({ id }: HandlerEntry, data: Delivered): HandlerScope | undefined {
+  const isOnce = "event_id" in data && (sourceOf(data) & SyncStream.TIMELINE) !== 0;
+  return isOnce ? { name: `${data.event_id}-${id}`, sends: 0 } : undefined;
 }
 
 function isPromiseLike(value: unknown): value is PromiseLike<unknown> {

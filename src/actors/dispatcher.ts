@@ -6,9 +6,9 @@
 
 import type { Logger } from "../log.ts";
 import type { Actor, ActorRef } from "./actor.ts";
-import { SyncStream } from "../types/sync_stream.ts";
 import type { Deliverer, Task } from "./deliver.ts";
-import type { DispatcherProtocol, SyncBatch } from "./dispatcher_protocol.ts";
+import type { DispatcherProtocol, InternalDelivery, SyncBatch } from "./dispatcher_protocol.ts";
+import type { MatrixEvent } from "../types/event.ts";
 import { HandledMark } from "./handled_mark.ts";
 import { later } from "./later.ts";
 import { spawn } from "./spawn.ts";
@@ -26,12 +26,14 @@ export interface DispatcherOptions {
   readonly log?: Logger;
 }
 
+const COMES_AGAIN = { comesAgain: true };
+
 /** Starts the Dispatcher. */
 export function spawnDispatcher(
   { deliverer, store, maxPending, log }: DispatcherOptions,
 ): Actor<DispatcherProtocol> {
   const pending = new PendingTasks();
-  const mark = new HandledMark((batch) => pending.settled(batch), (token) => store.ask("handled", token));
+  const mark = new HandledMark((batch) => pending.upTo(batch), (token) => store.ask("handled", token));
   return spawn<DispatcherProtocol>({
     name: "dispatcher",
     log,
@@ -40,47 +42,53 @@ export function spawnDispatcher(
         const tasks = deliverer.idle ? [] : start(deliverer, batch);
         const number = pending.add(tasks);
         mark.follows(number, batch.nextBatch);
-        const awaited = tasks.filter(({ waitSync }) => waitSync).map(({ done }) => done);
-        if (awaited.length === 0 && pending.size <= maxPending) return number;
-        return later(Promise.all([...awaited, pending.atMost(maxPending)]).then(() => number));
+        const waits = waitSync(tasks);
+        if (waits.length === 0 && pending.size <= maxPending) return number;
+        return later(Promise.all([...waits, pending.atMost(maxPending)]).then(() => number));
       },
-      settled: (batch) => later(pending.settled(batch).then(() => mark.noted())),
+      settled: (batch) => later(pending.of(batch)),
+      noted: () => later(pending.upTo(Infinity).then(() => mark.noted())),
       announce: ({ type, data }) => {
         const tasks = deliverer.internal(type, data);
         pending.add(tasks);
-        return later(
-          Promise.all(tasks.filter(({ waitSync }) => waitSync).map(({ done }) => done)).then(() => {}),
-        );
+        return later(Promise.all(waitSync(tasks)).then(() => {}));
       },
     },
     onStop: async () => {
-      await pending.settled(Infinity);
-      await mark.noted();
+      await pending.upTo(Infinity);
+      await mark.noted().catch(() => {}); // the store that failed says so by its `done`
     },
   });
 }
 
 function start(deliverer: Deliverer, batch: SyncBatch): Task[] {
   const tasks: Task[] = [];
-  const add = (more: readonly Task[]): void => {
-    if (more.length > 0) tasks.push(...more);
+  const tell = ({ type, data }: InternalDelivery): void => {
+    tasks.push(...deliverer.internal(type, data, COMES_AGAIN));
   };
-  for (const { type, data } of batch.internal) add(deliverer.internal(type, data));
-  for (const event of batch.global) add(deliverer.event(event));
+  const deliver = (event: MatrixEvent): void => {
+    tasks.push(...deliverer.event(event, COMES_AGAIN));
+  };
+  batch.internal.forEach(tell);
+  batch.global.forEach(deliver);
   for (const { gap, events, remarks } of batch.rooms) {
-    if (gap !== undefined) add(deliverer.internal(gap.type, gap.data));
+    if (gap !== undefined) tell(gap);
     for (const [index, event] of events.entries()) {
-      add(deliverer.event(event, undefined, (event.source & SyncStream.TIMELINE) !== 0));
-      const remark = remarks.size > 0 ? remarks.get(index) : undefined;
-      if (remark !== undefined) add(deliverer.internal(remark.type, remark.data));
+      deliver(event);
+      const remark = remarks.get(index);
+      if (remark !== undefined) tell(remark);
     }
   }
   return tasks;
 }
 
+function waitSync(tasks: readonly Task[]): Promise<void>[] {
+  return tasks.filter((task) => task.waitSync).map(({ done }) => done);
+}
+
 /** The handlers at work, by the batch they were started with. */
 class PendingTasks {
-  readonly #batches = new Map<number, Promise<unknown>>();
+  readonly #batches = new Map<number, Promise<void>>();
   readonly #waiting: { readonly limit: number; readonly resolve: () => void }[] = [];
   #next = 0;
   #size = 0;
@@ -96,12 +104,20 @@ class PendingTasks {
     if (tasks.length === 0) return number;
     this.#size += tasks.length;
     const settled = tasks.map(({ done }) => done.then(() => this.#settle()));
-    this.#batches.set(number, Promise.all(settled).then(() => this.#batches.delete(number)));
+    const all = Promise.all(settled).then(() => {
+      this.#batches.delete(number);
+    });
+    this.#batches.set(number, all);
     return number;
   }
 
+  /** Resolves when every handler of a batch has settled. */
+  async of(number: number): Promise<void> {
+    await this.#batches.get(number);
+  }
+
   /** Resolves when every handler of a batch, and of those before, has settled. */
-  async settled(last: number): Promise<void> {
+  async upTo(last: number): Promise<void> {
     await Promise.all([...this.#batches].filter(([number]) => number <= last).map(([, done]) => done));
   }
 

@@ -47,8 +47,10 @@ export interface DispatcherProtocol {
    * @returns The number of the batch.
    */
   dispatch(batch: SyncBatch): number;
-  /** Answered when all handlers of a batch and of those before it have settled, and the store knows. */
+  /** Answered when all handlers of a batch have settled. */
   settled(batch: number): void;
+  /** Answered when all handlers that have been started by now have settled, and the store knows. */
+  noted(): void;
   /** Delivers one event of Greenroom's own. Answered when the handlers that are to be waited for have settled. */
   announce(event: InternalDelivery): void;
 }

@@ -4,11 +4,14 @@
  * @module
  */
 
+import { RequestTimeoutError } from "../errors/network_error.ts";
 import { MatrixRequestError } from "../errors/request_error.ts";
+import { ServiceResponseError } from "../errors/service_response_error.ts";
 import type { Logger } from "../log.ts";
 import type { ClientEvent } from "../types/client_event.ts";
 import { Membership, PaginationDirection } from "../types/enums.ts";
 import type { MessageEvent, StateEvent } from "../types/event.ts";
+import type { RoomEventFilter } from "../types/filter.ts";
 import type { RoomID, SyncToken } from "../types/ids.ts";
 import { SyncStream } from "../types/sync_stream.ts";
 import { isEvent, isRoomEvent, type RoomPart } from "./sync_parts.ts";
@@ -25,6 +28,8 @@ export interface GapReader {
   readonly since: SyncToken;
   /** The most events to read. */
   readonly limit: number;
+  /** Which events the timeline has. */
+  readonly filter: RoomEventFilter | undefined;
   /** Ends the reading. */
   readonly signal: AbortSignal | undefined;
   /** Where a refusal is told. */
@@ -34,7 +39,8 @@ export interface GapReader {
 /**
  * Fills the gap in front of a room's timeline, as far as the limit allows; what is left stays marked as a gap.
  *
- * A server that refuses leaves the gap; one that can't be reached lets the whole response be asked for again.
+ * A server that refuses, or takes too long, leaves the gap: it would the next time too. One that can't be reached lets the whole
+ * response be asked for again.
  */
 export async function fillGap(room: RoomPart, reader: GapReader): Promise<void> {
   if (!room.limited || room.prevBatch === undefined || room.membership !== Membership.JOIN) return;
@@ -47,18 +53,18 @@ export async function fillGap(room: RoomPart, reader: GapReader): Promise<void> 
       newestFirst.push(event);
     }
   } catch (error) {
-    if (!(error instanceof MatrixRequestError)) throw error;
-    reader.log.warn("Could not fill a gap", { roomId: room.roomId, errcode: error.errcode });
+    if (!isRefusal(error)) throw error;
+    reader.log.warn("Could not fill a gap", { roomId: room.roomId, error: String(error) });
   }
   room.filled = newestFirst.reverse();
 }
 
 /** The events in front of a room's timeline, from new to old; notes in the room how far it came. */
 async function* backwards(room: RoomPart, reader: GapReader): AsyncGenerator<MessageEvent | StateEvent> {
-  const { requests, since, signal } = reader;
+  const { requests, since, filter, signal } = reader;
   for (let left = reader.limit; left > 0 && room.prevBatch !== undefined;) {
     const limit = Math.min(left, PAGE);
-    const options = { toToken: since, limit, signal };
+    const options = { toToken: since, limit, filterJson: filter, signal };
     const page = await requests.getMessages(
       room.roomId,
       PaginationDirection.BACKWARD,
@@ -67,11 +73,16 @@ async function* backwards(room: RoomPart, reader: GapReader): AsyncGenerator<Mes
     );
     const events = page.chunk.filter((event) => isEvent(event) && isRoomEvent(event));
     yield* events.map((event) => tagged(event, room.roomId));
-    left -= page.chunk.length;
-    const atEnd = page.end === undefined || page.end === room.prevBatch || page.chunk.length === 0;
+    left -= page.chunk.length || PAGE; // a page can be empty without being the last
+    const atEnd = page.end === undefined || page.end === room.prevBatch;
     room.prevBatch = atEnd ? undefined : page.end;
     room.limited = !atEnd;
   }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof MatrixRequestError || error instanceof ServiceResponseError ||
+    error instanceof RequestTimeoutError;
 }
 
 function tagged(event: ClientEvent, roomId: RoomID): MessageEvent | StateEvent {

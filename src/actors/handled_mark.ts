@@ -11,8 +11,10 @@ export class HandledMark {
   readonly #settled: (batch: number) => Promise<void>;
   readonly #note: (token: SyncToken) => Promise<void>;
   #latest: { readonly batch: number; readonly token: SyncToken } | undefined;
-  #following: Promise<void> = Promise.resolve();
-  #idle = true;
+  /** Ends when what was the latest batch at its start has been noted. */
+  #current: Promise<void> = Promise.resolve();
+  /** Begins when `#current` has ended. */
+  #next: Promise<void> | undefined;
 
   /**
    * @param settled Resolves when the handlers of a batch and of those before have settled.
@@ -26,27 +28,26 @@ export class HandledMark {
   /** Follows one more batch, with the token that its response ended with. */
   follows(batch: number, token: SyncToken): void {
     this.#latest = { batch, token };
-    if (!this.#idle) return;
-    this.#following = this.#follow();
-    this.#following.catch(() => {}); // the store that failed says so by its `done`
+    if (this.#next !== undefined) return;
+    this.#next = this.#current.then(() => this.#follow());
+    this.#next.catch(() => {}); // the store that failed says so by its `done`
   }
 
-  /** Resolves when all that was followed has been noted. */
+  /**
+   * Resolves when all that is followed by now has been noted.
+   *
+   * @throws What the store failed with.
+   */
   async noted(): Promise<void> {
-    await this.#following;
+    await (this.#next ?? this.#current);
   }
 
   async #follow(): Promise<void> {
-    this.#idle = false;
-    try {
-      while (this.#latest !== undefined) {
-        const { batch, token } = this.#latest;
-        this.#latest = undefined;
-        await this.#settled(batch);
-        await this.#note(token);
-      }
-    } finally {
-      this.#idle = true;
-    }
+    const latest = this.#latest;
+    this.#current = this.#next ?? this.#current;
+    this.#next = undefined;
+    if (latest === undefined) return;
+    await this.#settled(latest.batch);
+    await this.#note(latest.token);
   }
 }

@@ -7,6 +7,7 @@
 import { ValueError } from "../errors/value_error.ts";
 import type { EventDefinition } from "../types/define_event.ts";
 import { classOf, type EventClass, type EventType, typeName } from "../types/event_type.ts";
+import { isJsonObject } from "../types/json.ts";
 import type { SyncStream } from "../types/sync_stream.ts";
 
 /** What is called with an event; what it returns is awaited, and otherwise ignored. */
@@ -26,9 +27,15 @@ export interface HandlerOptions {
 }
 
 /** A handler with all that is known of it. */
-export interface HandlerEntry extends Readonly<Required<HandlerOptions>> {
+export interface HandlerEntry {
   /** The function. */
   readonly handler: Handler<never>;
+  /** See {@link HandlerOptions.waitSync}. */
+  readonly waitSync: boolean;
+  /** See {@link HandlerOptions.sequential}. */
+  readonly sequential: boolean;
+  /** See {@link HandlerOptions.source}; undefined: from anywhere. */
+  readonly source: SyncStream | undefined;
   /** The same after a restart, as long as handlers are added in the same order. */
   readonly id: number;
   /** The definition that the event's content is checked by, if it was given one. */
@@ -70,7 +77,7 @@ export class HandlerRegistry {
     if (typeof handler !== "function") {
       throw new ValueError(`Cannot add an event handler: it must be a function, and is ${typeof handler}`);
     }
-    const { waitSync = false, sequential = false, source = ~0 } = options;
+    const { waitSync = false, sequential = false, source } = options;
     this.#change(type, (entries) => {
       const old = entries.find((entry) => entry.handler === handler);
       const entry: HandlerEntry = {
@@ -100,7 +107,7 @@ export class HandlerRegistry {
       this.#forAll = change(this.#forAll);
       return;
     }
-    const name = typeName(type);
+    const name = typeof type === "string" || isJsonObject(type) ? typeName(type) : undefined;
     if (typeof name !== "string" || name === "") {
       throw new ValueError(
         "Cannot add an event handler: the event type must be a string that is not empty, or a type with its class",

@@ -226,7 +226,7 @@ export class StateStore {
 
   /** Notes that the server says a room has no encryption; an encryption that was seen once stays. */
   async setUnencrypted(roomId: RoomID): Promise<void> {
-    await this.#ask("setEncryption", { roomId, encryption: false });
+    await this.#ask("noEncryption", roomId);
   }
 
   async #room(roomId: RoomID): Promise<RoomRecord | undefined> {

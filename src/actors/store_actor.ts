@@ -10,12 +10,12 @@ import { StoreKeys } from "../store/keys.ts";
 import type { KvKey, KvMutation, KvStore } from "../store/kv_store.ts";
 import type { RoomRecord, StoredState, SyncRecord } from "../store/records.ts";
 import type { Membership } from "../types/enums.ts";
-import type { RoomID } from "../types/ids.ts";
+import type { RoomID, SyncToken } from "../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
 import type { Actor } from "./actor.ts";
 import { fatal } from "./actor_error.ts";
 import { spawn } from "./spawn.ts";
-import type { FormerMemberships, RoomChange, StoreProtocol, SyncChange } from "./store_protocol.ts";
+import type { FormerRoom, FormerRooms, RoomChange, StoreProtocol, SyncChange } from "./store_protocol.ts";
 
 /** What the Store is made of. */
 export interface StoreOptions {
@@ -36,9 +36,9 @@ export function spawnStore({ kv, close, log }: StoreOptions): Actor<StoreProtoco
     handlers: {
       open: (prefix) => store.open(prefix),
       position: () => store.position(),
-      move: (nextBatch) => store.savePosition({ nextBatch, handled: nextBatch }),
-      commitSync: (change) => orFatal(store.commitSync(change)),
-      handled: (handled) => orFatal(store.savePosition({ handled })),
+      move: (nextBatch) => store.move(nextBatch),
+      commitSync: (change) => store.commitSync(change),
+      handled: (token) => store.handled(token),
       saveFilter: (filter) => store.savePosition({ filter }),
       getState: ({ roomId, type, stateKey }) =>
         store.get<StoredState>((keys) => keys.state(roomId, type, stateKey)),
@@ -48,20 +48,10 @@ export function spawnStore({ kv, close, log }: StoreOptions): Actor<StoreProtoco
         store.replaceMembers(roomId, events, only, complete),
       room: (roomId) => store.room(roomId),
       rooms: () => store.list<RoomRecord>((keys) => keys.rooms()),
-      setMembership: ({ roomId, membership }) => store.changeRoom(roomId, { membership }),
-      setEncryption: ({ roomId, encryption }) => store.setEncryption(roomId, encryption),
+      noEncryption: (roomId) => store.noEncryption(roomId),
     },
     onStop: () => close ? kv.close() : undefined,
   });
-}
-
-/** A commit of the sync stream that fails leaves memory ahead of what is kept: nothing may go on. */
-async function orFatal<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    throw fatal(error);
-  }
 }
 
 class Store {
@@ -69,6 +59,8 @@ class Store {
   #prefix: KvKey | undefined;
   #keys: StoreKeys | undefined;
   #position: SyncRecord | undefined;
+  /** Tokens that were committed and not handled yet, from old to new. */
+  readonly #unhandled = new Set<SyncToken>();
 
   constructor(kv: KvStore) {
     this.#kv = kv;
@@ -96,24 +88,42 @@ class Store {
     this.#position = position;
   }
 
-  async commitSync({ nextBatch, rooms }: SyncChange): Promise<FormerMemberships> {
+  async move(nextBatch: SyncToken | undefined): Promise<void> {
+    this.#unhandled.clear(); // what was on its way belongs to the position that is left
+    await this.savePosition({ nextBatch, handled: nextBatch });
+  }
+
+  async handled(token: SyncToken): Promise<void> {
+    if (!this.#unhandled.has(token)) return;
+    for (const older of this.#unhandled) {
+      this.#unhandled.delete(older);
+      if (older === token) break;
+    }
+    await this.savePosition({ handled: token });
+  }
+
+  async commitSync({ nextBatch, rooms }: SyncChange): Promise<FormerRooms> {
     const position = { ...await this.position(), nextBatch };
     const mutations: KvMutation[] = [];
-    const former = new Map<RoomID, Map<number, Membership>>();
-    const records = await this.#getMany<RoomRecord>(rooms.map(({ roomId }) => this.#open.room(roomId)));
-    for (const [index, room] of rooms.entries()) {
-      const record = records[index];
-      if (record !== undefined) former.set(room.roomId, await this.#formerMemberships(room));
+    const former: (FormerRoom | undefined)[] = [];
+    const ids = [...new Set(rooms.map(({ roomId }) => roomId))];
+    const stored = await this.#getMany<RoomRecord>(ids.map((roomId) => this.#open.room(roomId)));
+    const records = new Map(ids.map((roomId, index) => [roomId, stored[index]]));
+    for (const room of rooms) {
+      const record = records.get(room.roomId);
+      former.push(record && { membership: record.membership, members: await this.#members(room) });
       if (record !== undefined && record.membership !== "join" && room.membership === "join") {
         mutations.push(...await this.#removals(room.roomId));
       }
       mutations.push(...this.#stateMutations(room.roomId, room.state));
       const next = nextRecord(room, record);
       if (next !== record) mutations.push(set(this.#open.room(room.roomId), next));
+      records.set(room.roomId, next);
     }
     mutations.push(set(this.#open.sync(), position));
     await this.#commit(mutations);
     this.#position = position;
+    this.#unhandled.add(nextBatch);
     return former;
   }
 
@@ -145,12 +155,8 @@ class Store {
     return await this.get<RoomRecord>((keys) => keys.room(roomId));
   }
 
-  async changeRoom(roomId: RoomID, change: Partial<RoomRecord>): Promise<void> {
-    await this.#commit(await this.#roomMutations(roomId, change));
-  }
-
-  async setEncryption(roomId: RoomID, encryption: JsonObject | false): Promise<void> {
-    await this.changeRoom(roomId, { encryption });
+  async noEncryption(roomId: RoomID): Promise<void> {
+    await this.#commit(await this.#roomMutations(roomId, { encryption: false }));
   }
 
   async get<T>(key: (keys: StoreKeys) => KvKey): Promise<T | undefined> {
@@ -176,8 +182,13 @@ class Store {
     return entries.map((entry) => entry?.value as T | undefined);
   }
 
+  /** Whether a commit that fails took effect is not known: nothing may go on from there. */
   async #commit(mutations: readonly KvMutation[]): Promise<void> {
-    if (mutations.length > 0) await this.#kv.commit(mutations);
+    try {
+      if (mutations.length > 0) await this.#kv.commit(mutations);
+    } catch (error) {
+      throw fatal(error);
+    }
   }
 
   #stateMutations(roomId: RoomID, events: readonly StoredState[]): KvMutation[] {
@@ -200,20 +211,15 @@ class Store {
     }));
   }
 
-  async #formerMemberships({ roomId, state }: RoomChange): Promise<Map<number, Membership>> {
-    const members = [...state.entries()].filter(([, event]) => event.type === "m.room.member");
-    const stored = await this.#getMany<StoredState>(
-      members.map(([, event]) => this.#open.state(roomId, event.type, event.state_key)),
+  /** The kept member events of those whose membership a change is about. */
+  async #members({ roomId, state }: RoomChange): Promise<Map<string, StoredState>> {
+    const users = new Set(
+      state.filter(({ type }) => type === "m.room.member").map((event) => event.state_key),
     );
-    const current = new Map<string, unknown>();
-    members.forEach(([, event], at) => current.set(event.state_key, stored[at]?.content.membership));
-    const former = new Map<number, Membership>();
-    for (const [index, event] of members) {
-      const membership = current.get(event.state_key);
-      if (typeof membership === "string") former.set(index, membership as Membership);
-      current.set(event.state_key, event.content.membership);
-    }
-    return former;
+    const events = await this.#getMany<StoredState>(
+      [...users].map((user) => this.#open.state(roomId, "m.room.member", user)),
+    );
+    return new Map(events.filter((event) => event !== undefined).map((event) => [event.state_key, event]));
   }
 }
 

@@ -8,7 +8,6 @@ import type { KvKey } from "../store/kv_store.ts";
 import type { RoomRecord, StoredState, SyncRecord } from "../store/records.ts";
 import type { Membership } from "../types/enums.ts";
 import type { FilterID, RoomID, SyncToken } from "../types/ids.ts";
-import type { JsonObject } from "../types/json.ts";
 
 /** What one sync response changes of a room. */
 export interface RoomChange {
@@ -32,8 +31,16 @@ export interface SyncChange {
   readonly rooms: readonly RoomChange[];
 }
 
-/** A member event's former membership, by room and index in `RoomChange.state`; only rooms that were known before. */
-export type FormerMemberships = ReadonlyMap<RoomID, ReadonlyMap<number, Membership>>;
+/** What was known of a room before a sync response changed it. */
+export interface FormerRoom {
+  /** What the user was to the room. */
+  readonly membership: Membership;
+  /** By user ID, the member events of those who have one in the change. */
+  readonly members: ReadonlyMap<string, StoredState>;
+}
+
+/** For each of `SyncChange.rooms`, in the same order, what was known before; undefined of a room that is new. */
+export type FormerRooms = readonly (FormerRoom | undefined)[];
 
 /** Options of a look at a room's state. */
 export interface StateQuery {
@@ -45,7 +52,7 @@ export interface StateQuery {
   readonly stateKey: string;
 }
 
-/** The messages of the Store actor. */
+/** The messages of the Store actor. A commit that fails is fatal. */
 export interface StoreProtocol {
   /** Chooses the account, before anything else; asked again with the same it does nothing. */
   open(prefix: KvKey): void;
@@ -53,9 +60,9 @@ export interface StoreProtocol {
   position(): SyncRecord;
   /** Moves the position, as `syncStore` lets an application do. */
   move(nextBatch: SyncToken | undefined): void;
-  /** Applies a sync response, its token with it, in one commit. A failure is fatal. */
-  commitSync(change: SyncChange): FormerMemberships;
-  /** Notes that everything up to a token has been handled. A failure is fatal. */
+  /** Applies a sync response, its token with it, in one commit. */
+  commitSync(change: SyncChange): FormerRooms;
+  /** Notes that everything up to a token has been handled; of no effect if the position has been moved since. */
   handled(token: SyncToken): void;
   /** Remembers an uploaded filter. */
   saveFilter(filter: { readonly id: FilterID; readonly definition: string }): void;
@@ -76,8 +83,6 @@ export interface StoreProtocol {
   room(roomId: RoomID): RoomRecord | undefined;
   /** Every room that is known. */
   rooms(): RoomRecord[];
-  /** Notes what the user is to a room. */
-  setMembership(body: { readonly roomId: RoomID; readonly membership: Membership }): void;
-  /** Notes a room's encryption; `false`: the server says there is none. What was seen once stays. */
-  setEncryption(body: { readonly roomId: RoomID; readonly encryption: JsonObject | false }): void;
+  /** Notes that the server says a room has no encryption. One that was seen stays. */
+  noEncryption(roomId: RoomID): void;
 }

@@ -5,15 +5,16 @@
  */
 
 import { Membership } from "../types/enums.ts";
-import type { MatrixEvent, StateEvent, StrippedStateEvent } from "../types/event.ts";
+import type { MatrixEvent, MessageEvent, StateEvent, StrippedStateEvent } from "../types/event.ts";
 import type { UserID } from "../types/ids.ts";
 import type { UndecryptableEvent } from "../types/internal_event.ts";
 import { InternalEventType } from "../types/internal_event_type.ts";
+import { isJsonObject, type JsonObject } from "../types/json.ts";
 import { SyncStream } from "../types/sync_stream.ts";
 import type { CryptoInput } from "./crypto_protocol.ts";
 import type { InternalDelivery, RoomBatch, SyncBatch } from "./dispatcher_protocol.ts";
 import { membershipChange } from "./membership_change.ts";
-import type { FormerMemberships, RoomChange, SyncChange } from "./store_protocol.ts";
+import type { FormerRoom, FormerRooms, RoomChange, SyncChange } from "./store_protocol.ts";
 import type { RoomPart, SyncParts } from "./sync_parts.ts";
 
 /** What is known of a sync beside its response. */
@@ -22,9 +23,11 @@ export interface SyncContext {
   readonly own: UserID;
   /** Whether the request had no token. */
   readonly initial: boolean;
-  /** Whether the filter leaves out members that the timeline does not need. */
-  readonly lazyMembers: boolean;
-  /** Whether what happened before the start is not to be told: timelines are taken in, and not delivered. */
+  /** Whether handlers may have got the response before, in a process that has ended since. */
+  readonly repeated: boolean;
+  /** Which members the filter lets through: all, those who have something to do with the timeline, or nobody knows which. */
+  readonly members: "all" | "lazy" | "some";
+  /** Whether what happened before the start is not to be told: the state that it led to is delivered in its place. */
   readonly dropTimeline: boolean;
 }
 
@@ -50,27 +53,27 @@ export function cryptoInput(parts: SyncParts): CryptoInput {
 }
 
 /** What the Store has to keep of a response. */
-export function syncChange({ nextBatch, rooms }: SyncParts, { lazyMembers, own }: SyncContext): SyncChange {
+export function syncChange({ nextBatch, rooms }: SyncParts, { members, own }: SyncContext): SyncChange {
   return {
     nextBatch,
     rooms: rooms.map((room): RoomChange => ({
       roomId: room.roomId,
       membership: membershipOf(room, own),
       state: stateChanges(room),
-      complete: !lazyMembers && room.timeline.length + room.state.length > 0,
-      lossy: lazyMembers && room.limited,
+      complete: members === "all" && room.timeline.length + room.state.length > 0,
+      lossy: members === "some" || (members === "lazy" && room.limited),
     })),
   };
 }
 
 /** What handlers get of a response, once the Store has told what members were before. */
-export function syncBatch(parts: SyncParts, context: SyncContext, former: FormerMemberships): SyncBatch {
+export function syncBatch(parts: SyncParts, context: SyncContext, former: FormerRooms): SyncBatch {
   const { nextBatch, accountData, presence, toDevice, rooms, undecryptable } = parts;
   return {
     nextBatch,
     internal: keyEvents(parts),
     global: [...accountData, ...presence, ...toDevice],
-    rooms: rooms.map((room) => roomBatch(room, { context, undecryptable, former: former.get(room.roomId) })),
+    rooms: rooms.map((room, index) => roomBatch(room, { context, undecryptable, former: former[index] })),
   };
 }
 
@@ -98,39 +101,55 @@ function stateChanges(
 interface RoomView {
   readonly context: SyncContext;
   readonly undecryptable: SyncParts["undecryptable"];
-  readonly former: ReadonlyMap<number, Membership> | undefined;
+  readonly former: FormerRoom | undefined;
 }
 
-function roomBatch(room: RoomPart, { context, undecryptable, former }: RoomView): RoomBatch {
-  const { roomId, limited, prevBatch, ephemeral, accountData } = room;
-  const timeline = context.dropTimeline ? [] : [...room.filled, ...room.timeline];
-  const told = new Set<string | undefined>(room.stateAfter ? timeline.map(({ event_id }) => event_id) : []);
-  const state = told.size === 0 ? room.state : room.state.filter(({ event_id }) => !told.has(event_id));
-  const before = formerByEvent(room, former);
+function roomBatch(room: RoomPart, view: RoomView): RoomBatch {
+  const { roomId, ephemeral, accountData } = room;
+  const { context, undecryptable, former } = view;
+  const events = context.dropTimeline ? asState(stateChanges(room)) : inOrder(room);
   const remarks = new Map<number, InternalDelivery>();
-  const remark = (index: number, event: MemberStateEvent, was: Membership | undefined): void => {
-    const change = membershipChange(event, was);
-    if (change !== undefined) remarks.set(index, change);
-  };
-  for (const [index, event] of state.entries()) {
-    if (isMember(event) && isNews(event, before.get(keyOf(event)), context)) {
-      remark(index, event, before.get(keyOf(event)));
-    }
-  }
-  for (const [index, event] of timeline.entries()) {
-    if (isMember(event)) {
-      remark(state.length + index, event, before.get(keyOf(event)) ?? prevMembership(event));
-    }
+  const members = new Map(former?.members);
+  for (const [index, event] of events.entries()) {
     const reason = undecryptable.get(event);
     if (reason !== undefined) {
       const data = { event: event as UndecryptableEvent["event"], reason };
-      remarks.set(state.length + index, { type: InternalEventType.UNDECRYPTABLE, data });
+      remarks.set(index, { type: InternalEventType.UNDECRYPTABLE, data });
     }
+    if (!isMember(event)) continue;
+    const change = changeOf(event, members.get(event.state_key), view);
+    if (change !== undefined) remarks.set(index, change);
+    members.set(event.state_key, event);
   }
-  const gap: InternalDelivery | undefined = limited && !context.initial
-    ? { type: InternalEventType.TIMELINE_GAP, data: { room_id: roomId, prev_batch: prevBatch } }
-    : undefined;
-  return { roomId, gap, events: [...state, ...timeline, ...ephemeral, ...accountData], remarks };
+  const gap = gapOf(room, view);
+  return { roomId, gap, events: [...events, ...ephemeral, ...accountData], remarks };
+}
+
+/** The events of a room as they are delivered; what the timeline tells, the state does not tell once more. */
+function inOrder({ state, filled, timeline }: RoomPart): (MessageEvent | StateEvent | StrippedStateEvent)[] {
+  if (state.length === 0) return [...filled, ...timeline];
+  const told = new Set<string | undefined>([...filled, ...timeline].map(({ event_id }) => event_id));
+  return [...state.filter(({ event_id }) => !told.has(event_id)), ...filled, ...timeline];
+}
+
+/** What state events lead to: of each piece of state the last. */
+function asState(changes: readonly MemberStateEvent[]): MemberStateEvent[] {
+  const latest = new Map<string, MemberStateEvent>();
+  for (const event of changes) {
+    event.source = event.source & ~SyncStream.TIMELINE | SyncStream.STATE;
+    latest.set(JSON.stringify([event.type, event.state_key]), event);
+  }
+  return [...latest.values()];
+}
+
+function gapOf(
+  { roomId, limited, prevBatch }: RoomPart,
+  { context, former }: RoomView,
+): InternalDelivery | undefined {
+  const isGap = limited && former?.membership === Membership.JOIN && !context.initial &&
+    !context.dropTimeline;
+  if (!isGap) return undefined;
+  return { type: InternalEventType.TIMELINE_GAP, data: { room_id: roomId, prev_batch: prevBatch } };
 }
 
 type MemberStateEvent = StateEvent | StrippedStateEvent;
@@ -140,36 +159,36 @@ function isMember(event: MatrixEvent): event is MemberStateEvent {
 }
 
 /**
- * Whether a member event in front of the timeline tells of a change. Most tell only how things are: of a room that is new
- * to us, or of a member whom the server had left out until now.
+ * What a member event tells, if it tells of a change. State mostly tells only how things are: of a room that is new to us,
+ * or of a member whom the server had left out until now.
+ *
+ * @param known The member event that came before it, as far as we know.
  */
-function isNews(
-  { source, state_key, content }: MemberStateEvent,
-  was: Membership | undefined,
-  context: SyncContext,
-): boolean {
-  if ((source & (SyncStream.INVITED_ROOM | SyncStream.KNOCKED_ROOM)) !== 0) return true;
-  return was !== content.membership && (was !== undefined || (state_key === context.own && !context.initial));
-}
-
-function formerByEvent(room: RoomPart, former?: ReadonlyMap<number, Membership>): Map<string, Membership> {
-  const byEvent = new Map<string, Membership>();
-  if (former === undefined || former.size === 0) return byEvent;
-  const changes = stateChanges(room);
-  for (const [index, membership] of former) {
-    const event = changes[index];
-    if (event !== undefined) byEvent.set(keyOf(event), membership);
+function changeOf(
+  event: MemberStateEvent,
+  known: MemberStateEvent | undefined,
+  { context, former }: RoomView,
+): InternalDelivery | undefined {
+  const { source, state_key, content } = event;
+  if ((source & (SyncStream.INVITED_ROOM | SyncStream.KNOCKED_ROOM)) !== 0) return membershipChange(event);
+  // What is kept may be this very event: it came before, or was noted when it was sent.
+  const isKept = known?.event_id !== undefined && known.event_id === event.event_id;
+  if ((source & SyncStream.TIMELINE) !== 0) {
+    return membershipChange(event, prevMembership(event) ?? (isKept ? undefined : membershipIn(known)));
   }
-  return byEvent;
-}
-
-/** Stripped events may have no ID; of those there is one for each user. */
-function keyOf(event: MemberStateEvent): string {
-  return event.event_id ?? event.state_key;
+  const isOwn = state_key === context.own;
+  const was = isOwn && isKept && context.repeated ? undefined : membershipIn(known);
+  const isNews = isOwn ? !context.initial : former?.membership === Membership.JOIN && !context.dropTimeline &&
+    (known !== undefined || context.members === "all");
+  return isNews && was !== content.membership ? membershipChange(event, was) : undefined;
 }
 
 function prevMembership({ unsigned }: MemberStateEvent): Membership | undefined {
-  const membership = unsigned?.prev_content?.membership;
+  return isJsonObject(unsigned?.prev_content) ? membershipIn({ content: unsigned.prev_content }) : undefined;
+}
+
+function membershipIn(event: { readonly content: JsonObject } | undefined): Membership | undefined {
+  const membership = event?.content.membership;
   return typeof membership === "string" ? membership as Membership : undefined;
 }
 

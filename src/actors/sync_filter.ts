@@ -5,11 +5,12 @@
  */
 
 import { MatrixRequestError } from "../errors/request_error.ts";
-import type { Filter } from "../types/filter.ts";
+import type { Filter, RoomEventFilter } from "../types/filter.ts";
 import type { FilterID } from "../types/ids.ts";
 import type { ActorRef } from "./actor.ts";
 import type { SyncSettings } from "./start_options.ts";
 import type { StoreProtocol } from "./store_protocol.ts";
+import type { SyncContext } from "./sync_batch.ts";
 import type { SyncRequests } from "./sync_requests.ts";
 
 /** Knows the ID of the filter that the settings describe. */
@@ -35,10 +36,20 @@ export class SyncFilter {
       : filterData;
   }
 
-  /** Whether members may be left out; of a filter of which only the ID is known it has to be assumed. */
-  get lazyMembers(): boolean {
-    if (typeof this.#filter !== "object") return this.#filter !== undefined;
-    return this.#filter.room?.state?.lazy_load_members === true;
+  /** Which members it lets through. Of a filter of which only the ID is known nobody knows. */
+  get members(): SyncContext["members"] {
+    if (this.#filter === undefined) return "all";
+    if (typeof this.#filter === "string" || this.#filter.event_fields !== undefined) return "some";
+    const { state, timeline } = this.#filter.room ?? {};
+    if (chooses(state) || state?.limit !== undefined || chooses(timeline)) return "some";
+    return state?.lazy_load_members === true ? "lazy" : "all";
+  }
+
+  /** What it lets through of timelines, as far as that is known. */
+  get timeline(): RoomEventFilter | undefined {
+    if (typeof this.#filter !== "object" || this.#filter.room?.timeline === undefined) return undefined;
+    const { limit: _, ...timeline } = this.#filter.room.timeline;
+    return timeline;
   }
 
   /** Makes a request with the filter. A remembered one that the server has forgotten is uploaded anew. */
@@ -62,6 +73,11 @@ export class SyncFilter {
     await this.#store.ask("saveFilter", { id, definition });
     return id;
   }
+}
+
+/** Whether a filter leaves out events by what they are. */
+function chooses({ types, not_types, senders, not_senders, contains_url }: RoomEventFilter = {}): boolean {
+  return [types, not_types, senders, not_senders, contains_url].some((choice) => choice !== undefined);
 }
 
 function lazily(filter: Filter = {}): Filter {

@@ -62,7 +62,7 @@ export interface SyncParts {
   readonly oneTimeKeyCounts: Readonly<Record<string, number>>;
   /** Algorithms whose fallback key nobody has used. */
   readonly unusedFallbackTypes: string[] | undefined;
-  /** Rooms: joined, invited to, knocked on, left. */
+  /** Rooms: left, joined, invited to, knocked on. */
   readonly rooms: readonly RoomPart[];
   /** Encrypted events of timelines that can't be read, with the reason. */
   undecryptable: ReadonlyMap<MatrixEvent, DecryptionError>;
@@ -73,8 +73,8 @@ export interface SyncParts {
 /** Takes a response apart, of which it is known that `next_batch` is a string. The events are tagged in place. */
 export function takeApart(response: JsonObject, own: UserID): SyncParts {
   const reader = new Reader(own);
-  const rooms = object(response.rooms);
-  const lists = object(response.device_lists);
+  const rooms = reader.object(response.rooms);
+  const lists = reader.object(response.device_lists);
   const fallback = response.device_unused_fallback_key_types ??
     response["org.matrix.msc2732.device_unused_fallback_key_types"];
   return {
@@ -83,13 +83,14 @@ export function takeApart(response: JsonObject, own: UserID): SyncParts {
     presence: reader.events(response.presence, SyncStream.PRESENCE, hasSender),
     toDevice: reader.events(response.to_device, SyncStream.TO_DEVICE, hasSender),
     deviceLists: { changed: userIds(lists.changed), left: userIds(lists.left) },
-    oneTimeKeyCounts: counts(response.device_one_time_keys_count),
+    oneTimeKeyCounts: counts(reader.object(response.device_one_time_keys_count)),
     unusedFallbackTypes: Array.isArray(fallback) ? strings(fallback) : undefined,
     rooms: [
+      // First: a room that the user left and is invited to again is in both sections.
+      ...reader.rooms(rooms.leave, Membership.LEAVE, SyncStream.LEFT_ROOM),
       ...reader.rooms(rooms.join, Membership.JOIN, SyncStream.JOINED_ROOM),
       ...reader.outside(rooms.invite, Membership.INVITE, SyncStream.INVITED_ROOM, "invite"),
       ...reader.outside(rooms.knock, Membership.KNOCK, SyncStream.KNOCKED_ROOM, "knock"),
-      ...reader.rooms(rooms.leave, Membership.LEAVE, SyncStream.LEFT_ROOM),
     ],
     undecryptable: new Map(),
     malformed: reader.malformed,
@@ -111,10 +112,9 @@ class Reader {
     isWhole: (event: JsonObject) => boolean = () => true,
     roomId?: RoomID,
   ): Event[] {
-    const list = object(section).events;
-    if (!Array.isArray(list)) return [];
+    const list = this.object(section).events ?? [];
     const events: Event[] = [];
-    for (const event of list) {
+    for (const event of Array.isArray(list) ? list : [undefined]) {
       if (!isEvent(event) || !isWhole(event)) {
         this.malformed++;
         continue;
@@ -129,8 +129,8 @@ class Reader {
 
   rooms(section: unknown, membership: Membership, base: SyncStream): RoomPart[] {
     return this.#entries(section, (roomId, room) => {
-      const timeline = object(room.timeline);
-      const after = room.state_after;
+      const timeline = this.object(room.timeline);
+      const after = isJsonObject(room.state_after) ? room.state_after : undefined;
       return {
         roomId,
         membership,
@@ -158,7 +158,7 @@ class Reader {
       const own = found.find((event) => event.type === "m.room.member" && event.state_key === this.#own);
       if (own === undefined) return undefined;
       own.unsigned = {
-        ...object(own.unsigned),
+        ...this.object(own.unsigned),
         [`${kind}_room_state`]: found.filter((event) => event !== own),
       };
       return {
@@ -176,19 +176,22 @@ class Reader {
     });
   }
 
+  /** A section, or an empty one in its place. */
+  object(value: unknown): JsonObject {
+    if (isJsonObject(value)) return value;
+    if (value !== undefined && value !== null) this.malformed++;
+    return {};
+  }
+
   #entries(section: unknown, read: (roomId: RoomID, room: JsonObject) => RoomPart | undefined): RoomPart[] {
     const parts: RoomPart[] = [];
-    for (const [roomId, room] of Object.entries(object(section))) {
+    for (const [roomId, room] of Object.entries(this.object(section))) {
       const part = roomId.startsWith("!") && isJsonObject(room) ? read(roomId as RoomID, room) : undefined;
       if (part === undefined) this.malformed++;
       else parts.push(part);
     }
     return parts;
   }
-}
-
-function object(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {};
 }
 
 function strings(value: unknown): string[] {
@@ -199,8 +202,8 @@ function userIds(value: unknown): UserID[] {
   return strings(value).filter((id): id is UserID => id.startsWith("@") && id.includes(":"));
 }
 
-function counts(value: unknown): Record<string, number> {
-  const entries = Object.entries(object(value)).filter(([, count]) =>
+function counts(section: JsonObject): Record<string, number> {
+  const entries = Object.entries(section).filter(([, count]) =>
     Number.isSafeInteger(count) && Number(count) >= 0
   );
   return Object.fromEntries(entries) as Record<string, number>;
@@ -222,7 +225,8 @@ export function isRoomEvent(event: JsonObject): boolean {
     (state_key === undefined || typeof state_key === "string");
 }
 
-function isState(event: JsonObject): boolean {
+/** Whether a value is an event as the state of a room has them. */
+export function isState(event: JsonObject): boolean {
   return isRoomEvent(event) && typeof event.state_key === "string";
 }
 

@@ -90,17 +90,10 @@ class Syncer {
 
   async run(settings: SyncSettings, ...signals: (AbortSignal | undefined)[]): Promise<void> {
     const before = this.stop();
-    const abort = new AbortController();
-    const done = before.then(() =>
-      this.#loop(settings, AbortSignal.any([abort.signal, ...defined(signals)]))
-    );
-    const running = { abort, done: done.catch(() => {}) };
-    this.#running = running;
-    try {
-      await done;
-    } finally {
-      if (this.#running === running) this.#running = undefined;
-    }
+    await this.#runs(signals, async (signal) => {
+      await before;
+      await this.#loop(settings, signal);
+    });
   }
 
   async stop(): Promise<void> {
@@ -112,28 +105,52 @@ class Syncer {
     if (this.#running !== undefined) {
       throw new ValueError("Cannot sync once: the client is syncing already; stop() it first");
     }
-    const round = await this.#prepare(settings, AbortSignal.any(defined(signals)));
-    const { response, batch } = await this.#sync(round, settings.timeout ?? 0);
-    await this.#options.dispatcher.ask("settled", batch);
-    return response;
+    return await this.#runs(signals, async (signal) => {
+      const round = await this.#prepare(settings, signal);
+      const response = await this.#sync(round, settings.timeout ?? 0);
+      await this.#options.dispatcher.ask("noted", undefined);
+      return response;
+    });
   }
 
   async take(response: SyncResponse): Promise<number> {
     await this.#options.ready();
     const own = await this.#options.requests.userId();
-    const context = { own, initial: false, lazyMembers: true, dropTimeline: false };
+    const context = { own, initial: false, repeated: false, members: "some", dropTimeline: false } as const;
     return await this.#process(response, context, () => Promise.resolve());
   }
 
+  /** Work that {@link Syncer.stop} ends and waits for. */
+  async #runs<Result>(
+    signals: readonly (AbortSignal | undefined)[],
+    work: (signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    const abort = new AbortController();
+    const done = work(AbortSignal.any([abort.signal, ...signals.filter((signal) => signal !== undefined)]));
+    const running = { abort, done: done.then(() => {}, () => {}) };
+    this.#running = running;
+    try {
+      return await done;
+    } finally {
+      if (this.#running === running) this.#running = undefined;
+    }
+  }
+
   async #loop(settings: SyncSettings, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
     let failure: Error | undefined;
     let round: Round | undefined;
+    let token: SyncToken | undefined;
     await this.#announce({ type: InternalEventType.SYNC_STARTED, data: INTERNAL });
     for (let failures = 0; !signal.aborted && failure === undefined;) {
       try {
         round ??= await this.#prepare(settings, signal);
-        await this.#sync(round, settings.timeout ?? DEFAULT_TIMEOUT);
+        const asked = clock.now();
+        const { next_batch } = await this.#sync(round, settings.timeout ?? DEFAULT_TIMEOUT);
         failures = 0;
+        const tooFast = asked + IDLE_WAIT - clock.now();
+        if (next_batch === token && tooFast > 0) await clock.delay(tooFast, { signal });
+        token = next_batch;
       } catch (error) {
         if (signal.aborted) break;
         if (isDeadly(error)) failure = error;
@@ -154,31 +171,30 @@ class Syncer {
   }
 
   /** One request and what follows from it. */
-  async #sync(round: Round, timeout: number): Promise<{ response: SyncResponse; batch: number }> {
-    const { requests, presence, clock, log } = this.#options;
-    const { settings, signal, own, filter, stateAfter } = round;
-    const since = await this.#since();
+  async #sync(round: Round, timeout: number): Promise<SyncResponse> {
+    const { requests, presence, log } = this.#options;
+    const { settings, signal, own, filter, stateAfter, first: isFirst } = round;
+    const { since, repeated } = await this.#position();
     const response = await filter.use((filterId) =>
       requests.sync({ since, filterId, timeout, setPresence: presence(), useStateAfter: stateAfter, signal })
     );
-    const initial = since === undefined;
-    const isFirst = round.first;
-    round.first = false;
-    const told = { data: response, isInitial: initial, isFirst, ...INTERNAL };
+    const isInitial = since === undefined;
+    const told = { data: response, isInitial, isFirst, ...INTERNAL };
     await this.#announce({ type: InternalEventType.SYNC_SUCCESSFUL, data: told });
     signal.throwIfAborted();
-    const drops = (initial && settings.ignoreInitialSync) || (isFirst && settings.ignoreFirstSync);
+    const dropTimeline = (isInitial && settings.ignoreInitialSync === true) ||
+      (isFirst && settings.ignoreFirstSync === true);
+    const context = { own, initial: isInitial, repeated, members: filter.members, dropTimeline };
     const limit = settings.fillGaps === true ? DEFAULT_GAP_LIMIT : settings.fillGaps || 0;
-    const context = { own, initial, lazyMembers: filter.lazyMembers, dropTimeline: drops === true };
-    const batch = await this.#process(response, context, async ({ rooms }) => {
-      if (since === undefined || limit === 0 || drops) return;
+    await this.#process(response, context, async ({ rooms }) => {
+      if (since === undefined || limit === 0 || dropTimeline) return;
       for (const room of rooms) {
         if (!room.limited || !await this.#wasJoined(room.roomId)) continue;
-        await fillGap(room, { requests, since, limit, signal, log });
+        await fillGap(room, { requests, since, limit, filter: filter.timeline, signal, log });
       }
     });
-    if (response.next_batch === since) await clock.delay(IDLE_WAIT, { signal });
-    return { response, batch };
+    round.first = false;
+    return response;
   }
 
   async #process(
@@ -187,20 +203,27 @@ class Syncer {
     fillGaps: SyncPipeline["fillGaps"],
   ): Promise<number> {
     const { crypto, store, dispatcher, log } = this.#options;
-    return await processSync({ ...response }, context, {
+    const batch = await processSync({ ...response }, context, {
       crypto: crypto(),
       store,
       dispatcher,
       fillGaps,
       log,
     });
+    this.#dispatched = response.next_batch;
+    return batch;
   }
 
-  /** The token to go on from: what this process has dispatched need not come again, whatever has settled by now. */
-  async #since(): Promise<SyncToken | undefined> {
+  /**
+   * The token to go on from, and whether what follows may have been delivered before. What this process has dispatched need not
+   * come again, whatever has settled by now.
+   */
+  async #position(): Promise<{ since: SyncToken | undefined; repeated: boolean }> {
     const { nextBatch, handled } = await this.#options.store.ask("position", undefined);
-    if (nextBatch === this.#dispatched) return nextBatch;
-    return this.#options.resume === "committed" ? nextBatch : handled;
+    const since = nextBatch === this.#dispatched || this.#options.resume === "committed"
+      ? nextBatch
+      : handled;
+    return { since, repeated: since !== nextBatch };
   }
 
   async #wasJoined(roomId: RoomID): Promise<boolean> {
@@ -210,7 +233,9 @@ class Syncer {
   async #waitAfter(error: Error, failures: number, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
     const asked = error instanceof MatrixRequestError ? error.retryAfter : undefined;
-    const sleepFor = asked === undefined ? backoff(failures, BACKOFF) : Math.min(asked, MAX_RETRY_AFTER);
+    const sleepFor = asked === undefined
+      ? backoff(failures, BACKOFF)
+      : Math.min(Math.max(asked, IDLE_WAIT), MAX_RETRY_AFTER);
     log.warn("A sync failed", { error: String(error), sleepFor: Math.round(sleepFor) });
     await this.#announce({ type: InternalEventType.SYNC_ERRORED, data: { ...INTERNAL, error, sleepFor } });
     await clock.delay(sleepFor, { signal }).catch(() => {}); // the loop looks at the signal
@@ -240,8 +265,4 @@ function isDeadly(error: unknown): error is Error {
 
 function asError(error: unknown): Error {
   return error instanceof Error ? error : new ServiceResponseError("Cannot sync", { cause: error });
-}
-
-function defined<T>(values: readonly (T | undefined)[]): T[] {
-  return values.filter((value) => value !== undefined);
 }

@@ -6,7 +6,7 @@
 
 import { MatrixError } from "../errors/matrix_error.ts";
 import { ValueError } from "../errors/value_error.ts";
-import { canBeOfClass, classOf, type EventType, typeName } from "../types/event_type.ts";
+import { canBeOfClass, classOf, type EventType, type EventTypeRef, typeName } from "../types/event_type.ts";
 import type { MatrixEvent } from "../types/event.ts";
 import { isJsonObject } from "../types/json.ts";
 import type { Actor, ActorRef } from "./actor.ts";
@@ -33,9 +33,11 @@ export interface SyncerFacadeOptions {
 /** Makes the operations of syncing and of handlers. */
 export function syncerFacade({ syncer, dispatcher, deliverer, registry }: SyncerFacadeOptions): SyncerAPI {
   const internal: SyncerAPI["dispatchInternalEvent"] = (eventType, data, { customType = eventType } = {}) =>
-    promises(deliverer.manual(customType, classOf(customType), data as Delivered, false));
+    promises(deliverer.manual(refOf(customType), data as Delivered, { toAll: false }));
   return {
-    start: async ({ signal, ...settings } = {}) => await unwrapped(syncer.ask("run", settings, { signal })),
+    async start({ signal, ...settings } = {}) {
+      if (!signal?.aborted) await unwrapped(syncer.ask("run", settings, { signal }));
+    },
     async stop() {
       const stopped = syncer.ask("stop", undefined);
       if (isInside([dispatcher])) stopped.catch(() => {}); // the handler that calls is one the stop may wait for
@@ -59,24 +61,22 @@ export function syncerFacade({ syncer, dispatcher, deliverer, registry }: Syncer
       return args.handler;
     }) as SyncerAPI["on"],
 
-    dispatchEvent: (event: MatrixEvent, source) =>
-      promises(deliverer.event(Object.assign(event, { source }))),
+    dispatchEvent: (event: MatrixEvent, source) => promises(deliverer.event({ ...event, source })),
     dispatchInternalEvent: internal,
     runInternalEvent: async (eventType, data, options) => {
       await Promise.all(internal(eventType, data, options));
     },
     dispatchManualEvent(eventType, data, { includeGlobalHandlers = false, forceSynchronous = false } = {}) {
-      const type = typeName(eventType);
-      const all = includeGlobalHandlers && !canBeOfClass(eventType, "internal");
-      const tasks = deliverer.manual(type, classOf(eventType), data as Delivered, all);
+      const toAll = includeGlobalHandlers && !canBeOfClass(eventType, "internal");
+      const tasks = deliverer.manual(refOf(eventType), data as Delivered, { toAll });
       return promises(forceSynchronous ? tasks : tasks.filter(({ waitSync }) => waitSync));
     },
     async handleSync(data) {
       if (!isJsonObject(data) || typeof data.next_batch !== "string") {
         throw new ValueError("Cannot handle the sync response: it has no next_batch");
       }
-      const batch = await unwrapped(syncer.ask("take", data));
-      return [dispatcher.ask("settled", batch)];
+      const batch = await unwrapped(syncer.ask("take", structuredClone(data))); // events are tagged in place
+      return [dispatcher.ask("settled", batch).catch(() => {})]; // whoever closed or failed says so by `done`
     },
   };
 }
@@ -101,6 +101,10 @@ function handlerArguments(args: readonly unknown[]) {
     handler: handler as Handler<never>,
     options: options as HandlerOptions | undefined,
   };
+}
+
+function refOf(type: EventType): EventTypeRef {
+  return { type: typeName(type), class: classOf(type) };
 }
 
 function promises(tasks: readonly Task[]): Promise<void>[] {
