@@ -1,0 +1,82 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { MatrixRequestError, NotFoundError, ValueError } from "@greenroom/matrix";
+import type { Operation } from "./operation.ts";
+import { roomOf } from "./scene.ts";
+import { refused, syncToken, syncUntil } from "./wait.ts";
+
+/** Account data and tags. */
+export const accountData: readonly Operation[] = [
+  {
+    name: "setAccountData() keeps data of the user, which comes with sync to that user alone",
+    covers: ["setAccountData", "getAccountData"],
+    async run(scene) {
+      const [alice, bob] = await scene.players("alice", "bob");
+      const since = await syncToken(alice);
+      await refused(() => alice.getAccountData("com.example.prefs"), NotFoundError, 404);
+      await alice.setAccountData("com.example.prefs", { theme: "dark", list: [1, 2] });
+      assertEquals(await alice.getAccountData("com.example.prefs"), { theme: "dark", list: [1, 2] });
+      const { value: event } = await syncUntil(
+        alice,
+        ({ account_data }) => account_data?.events?.find(({ type }) => type === "com.example.prefs"),
+        since,
+      );
+      assertEquals(event.content, { theme: "dark", list: [1, 2] });
+      await alice.setAccountData("com.example.prefs", { theme: "light" });
+      assertEquals(
+        await alice.getAccountData("com.example.prefs"),
+        { theme: "light" },
+        "all of it is replaced",
+      );
+      await refused(() => bob.getAccountData("com.example.prefs"), NotFoundError, 404);
+      const other = scene.client({ token: bob.api.token, mxid: alice.userId });
+      await refused(() => other.getAccountData("com.example.prefs"), MatrixRequestError, 403);
+    },
+  },
+  {
+    name: "setAccountData() keeps data of a room apart from that of the user",
+    covers: ["setAccountData", "getAccountData"],
+    async run(scene) {
+      const alice = await scene.player("alice");
+      const roomId = await alice.createRoom();
+      const since = await syncToken(alice);
+      await alice.setAccountData("com.example.prefs", { of: "room" }, { roomId });
+      await alice.setAccountData("com.example.prefs", { of: "user" });
+      assertEquals(await alice.getAccountData("com.example.prefs", { roomId }), { of: "room" });
+      assertEquals(await alice.getAccountData("com.example.prefs"), { of: "user" });
+      const { value: event } = await syncUntil(
+        alice,
+        ({ rooms }) =>
+          rooms?.join?.[roomId]?.account_data?.events?.find(({ type }) => type === "com.example.prefs"),
+        since,
+      );
+      assertEquals(event.content, { of: "room" });
+      await assertRejects(() => alice.setAccountData("", {}), ValueError);
+      await refused(
+        () => alice.setAccountData("m.fully_read", { event_id: "$x" }, { roomId }),
+        MatrixRequestError,
+        405,
+      );
+    },
+  },
+  {
+    name: "setRoomTag() tags a room, removeRoomTag() takes the tag away",
+    covers: ["setRoomTag", "getRoomTag", "getRoomTags", "removeRoomTag"],
+    async run(scene) {
+      const [alice, bob] = await scene.players("alice", "bob");
+      const roomId = await roomOf(alice, bob);
+      assertEquals((await alice.getRoomTags(roomId)).tags, {});
+      await alice.setRoomTag(roomId, "m.favourite", { info: { order: 0.25 } });
+      await alice.setRoomTag(roomId, "u.spring/summer #1");
+      assertEquals((await alice.getRoomTags(roomId)).tags, {
+        "m.favourite": { order: 0.25 },
+        "u.spring/summer #1": {},
+      });
+      assertEquals(await alice.getRoomTag(roomId, "m.favourite"), { order: 0.25 });
+      assertEquals(await alice.getRoomTag(roomId, "m.lowpriority"), undefined);
+      await alice.removeRoomTag(roomId, "u.spring/summer #1");
+      assertEquals(Object.keys((await alice.getRoomTags(roomId)).tags ?? {}), ["m.favourite"]);
+      assertEquals((await bob.getRoomTags(roomId)).tags, {}, "tags are one's own");
+      await assertRejects(() => alice.setRoomTag(roomId, ".."), ValueError);
+    },
+  },
+];

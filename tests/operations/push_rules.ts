@@ -1,0 +1,98 @@
+import { assert, assertEquals } from "@std/assert";
+import { MatrixRequestError, NotFoundError } from "@greenroom/matrix";
+import type { Operation } from "./operation.ts";
+import { roomOf } from "./scene.ts";
+import { refused } from "./wait.ts";
+
+/** Push rules. */
+export const pushRules: readonly Operation[] = [
+  {
+    name: "getPushRules() lists the rules that every user begins with",
+    covers: ["getPushRules", "getPushRule"],
+    async run(scene) {
+      const alice = await scene.player("alice");
+      const rules = await alice.getPushRules();
+      const master = rules.override?.find(({ rule_id }) => rule_id === ".m.rule.master");
+      assertEquals([master?.default, master?.enabled, master?.actions], [true, false, []]);
+      assertEquals(await alice.getPushRule("global", "override", ".m.rule.master"), master);
+      const message = await alice.getPushRule("global", "underride", ".m.rule.message");
+      assertEquals([message.enabled, message.actions[0]], [true, "notify"]);
+      await refused(() => alice.getPushRule("global", "content", "no.such.rule"), NotFoundError, 404);
+    },
+  },
+  {
+    name: "setPushRule() makes and changes rules of every kind, in the order asked for",
+    covers: ["setPushRule", "getPushRule", "getPushRules", "removePushRule"],
+    async run(scene) {
+      const [alice, bob] = await scene.players("alice", "bob");
+      const roomId = await roomOf(alice, bob);
+      await alice.setPushRule("global", "content", "curtain", ["notify"], { pattern: "curt*n" });
+      const content = await alice.getPushRule("global", "content", "curtain");
+      assertEquals(content, {
+        rule_id: "curtain",
+        default: false,
+        enabled: true,
+        pattern: "curt*n",
+        actions: ["notify"],
+      });
+      const conditions = [{ kind: "event_match", key: "type", pattern: "m.room.topic" }];
+      const tweak = { set_tweak: "highlight", value: true } as const;
+      await alice.setPushRule("global", "override", "topics", ["notify", tweak], { conditions });
+      const override = await alice.getPushRule("global", "override", "topics");
+      assertEquals([override.actions, override.conditions], [["notify", tweak], conditions]);
+      await alice.setPushRule("global", "underride", "low", [], { conditions });
+      await alice.setPushRule("global", "room", roomId, []);
+      await alice.setPushRule("global", "sender", bob.userId, []);
+      assertEquals((await alice.getPushRule("global", "room", roomId)).rule_id, roomId);
+      assertEquals((await alice.getPushRule("global", "sender", bob.userId)).actions, []);
+
+      await alice.setPushRule("global", "content", "second", [], { pattern: "b", after: "curtain" });
+      await alice.setPushRule("global", "content", "first", [], { pattern: "a", before: "curtain" });
+      const own = async () =>
+        (await alice.getPushRules()).content?.filter((rule) => !rule.default).map(({ rule_id }) => rule_id);
+      assertEquals(await own(), ["first", "curtain", "second"]);
+      await alice.setPushRule("global", "content", "curtain", [], { pattern: "curtain" });
+      assertEquals((await alice.getPushRule("global", "content", "curtain")).pattern, "curtain");
+      await alice.removePushRule("global", "content", "curtain");
+      assertEquals(await own(), ["first", "second"]);
+      await refused(() => alice.getPushRule("global", "content", "curtain"), NotFoundError, 404);
+      await refused(() => alice.removePushRule("global", "content", "curtain"), NotFoundError, 404);
+    },
+  },
+  {
+    name: "setPushRule() reports rules that can't be",
+    covers: ["setPushRule"],
+    async run(scene) {
+      const alice = await scene.player("alice");
+      await refused(
+        () => alice.setPushRule("global", "content", "x", [], { pattern: "x", before: "no.such.rule" }),
+        MatrixRequestError,
+        400,
+      );
+      await refused(
+        () => alice.setPushRule("global", "content", ".m.rule.contains_user_name", [], { pattern: "x" }),
+        MatrixRequestError,
+        400,
+      );
+    },
+  },
+  {
+    name: "setPushRuleEnabled() and setPushRuleActions() change what a rule does",
+    covers: ["isPushRuleEnabled", "setPushRuleEnabled", "getPushRuleActions", "setPushRuleActions"],
+    async run(scene) {
+      const alice = await scene.player("alice");
+      assertEquals(await alice.isPushRuleEnabled("global", "override", ".m.rule.master"), false);
+      await alice.setPushRuleEnabled("global", "override", ".m.rule.master", true);
+      assertEquals(await alice.isPushRuleEnabled("global", "override", ".m.rule.master"), true);
+      await alice.setPushRuleActions("global", "underride", ".m.rule.message", []);
+      assertEquals(await alice.getPushRuleActions("global", "underride", ".m.rule.message"), []);
+      const rule = await alice.getPushRule("global", "underride", ".m.rule.message");
+      assert(rule.default && rule.enabled);
+      await refused(
+        () => alice.isPushRuleEnabled("global", "override", "no.such.rule"),
+        NotFoundError,
+        404,
+      );
+    },
+  },
+];
