@@ -11,6 +11,7 @@ import { type EncryptingAPI, encryptingAPI } from "./actors/encrypting_api.ts";
 import { HandlerRegistry } from "./actors/handler_registry.ts";
 import { StateStore } from "./actors/state_store.ts";
 import { spawnStore } from "./actors/store_actor.ts";
+import { storeOpener } from "./actors/store_opener.ts";
 import { storeUpdatingAPI } from "./actors/store_updating_api.ts";
 import { SyncStore } from "./actors/sync_store.ts";
 import { supervise, type Supervisor } from "./actors/supervisor.ts";
@@ -127,9 +128,7 @@ export class Client {
     const registry = new HandlerRegistry();
     const deliverer = new Deliverer(registry, this.log);
     const store = spawnStore({ kv, close: options.store === undefined, log });
-    const ready = once(async () =>
-      await store.ask("open", options.store === undefined ? [] : await session.account())
-    );
+    const ready = storeOpener({ store, session, shared: options.store !== undefined });
     const dispatcher = spawnDispatcher({
       deliverer,
       store,
@@ -143,7 +142,7 @@ export class Client {
     const { stateStore, encryptionBlacklist: blacklist } = this;
     const { getProfile } = profileAPI(session);
     const api = clientAPI(session, (core) => {
-      const updating = storeUpdatingAPI(core, { stateStore, getProfile });
+      const updating = storeUpdatingAPI(core, { stateStore, getProfile, log: this.log });
       return encryptingAPI(updating, { crypto, stateStore, blacklist });
     });
     const syncer = spawnSyncer({
@@ -311,14 +310,4 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI {}
 function httpOptions({ baseUrl, ...options }: ClientOptions): HTTPAPIOptions {
   if (baseUrl !== undefined) return { ...options, baseUrl };
   throw new ValueError("Cannot make a client: it needs a homeserver; give it baseUrl or api");
-}
-
-/** Does something once, and again only if it failed. */
-function once(work: () => Promise<void>): () => Promise<void> {
-  let done: Promise<void> | undefined;
-  return () =>
-    done ??= work().catch((error) => {
-      done = undefined;
-      throw error;
-    });
 }

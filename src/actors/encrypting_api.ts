@@ -69,7 +69,7 @@ export function encryptingAPI(
     } catch (error) {
       if (!(error instanceof NotFoundError)) throw error;
       await stateStore.setUnencrypted(roomId);
-      return false;
+      return await stateStore.isEncrypted(roomId) ?? false; // it may have become so in the meantime
     }
   };
   const machine = (action: string): Crypto => {

@@ -162,7 +162,7 @@ export class StateStore {
    * @param roomId The room.
    * @param userId The user.
    * @param action What the user wants to do; any event type as `{ event: type }`, state as `{ event: type, state: true }`.
-   * @returns Undefined if the room's create event and power levels are not known.
+   * @returns Undefined if the room's create event, which names the creators, is not known.
    */
   async hasPowerLevel(roomId: RoomID, userId: UserID, action: PowerAction): Promise<boolean | undefined> {
     const power = await this.#power(roomId);
@@ -235,7 +235,7 @@ export class StateStore {
 
   async #power(roomId: RoomID): Promise<RoomPower | undefined> {
     const [powerLevels, create] = await Promise.all([this.getPowerLevels(roomId), this.getCreate(roomId)]);
-    return powerLevels === undefined && create === undefined ? undefined : { powerLevels, create };
+    return create && { powerLevels, create }; // creators may stand above all levels
   }
 
   readonly #ask: ActorRef<StoreProtocol>["ask"] = async (kind, body) => {

@@ -56,7 +56,6 @@ export function spawnStore({ kv, close, log }: StoreOptions): Actor<StoreProtoco
 
 class Store {
   readonly #kv: KvStore;
-  #prefix: KvKey | undefined;
   #keys: StoreKeys | undefined;
   #position: SyncRecord | undefined;
   /** Tokens that were committed and not handled yet, from old to new. */
@@ -67,14 +66,6 @@ class Store {
   }
 
   open(prefix: KvKey): void {
-    if (this.#prefix !== undefined && this.#prefix.join("\0") !== prefix.join("\0")) {
-      throw new ValueError(
-        `Cannot open the store for ${prefix.join(" ")}: it is open for ${
-          this.#prefix.join(" ")
-        }; make a new Client`,
-      );
-    }
-    this.#prefix = prefix;
     this.#keys = new StoreKeys(prefix);
   }
 

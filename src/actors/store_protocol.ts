@@ -54,7 +54,7 @@ export interface StateQuery {
 
 /** The messages of the Store actor. A commit that fails is fatal. */
 export interface StoreProtocol {
-  /** Chooses the account, before anything else; asked again with the same it does nothing. */
+  /** Chooses where everything is kept, before anything else. */
   open(prefix: KvKey): void;
   /** The position in the sync stream. */
   position(): SyncRecord;

@@ -11,11 +11,14 @@ import { ForbiddenError, NotFoundError } from "../errors/errcodes.ts";
 import type { StoredState } from "../store/records.ts";
 import type { ClientStateEvent } from "../types/client_event.ts";
 import { Membership } from "../types/enums.ts";
+import type { Logger } from "../log.ts";
+import { outgoingEvent } from "../api/outgoing_event.ts";
 import { typeName } from "../types/event_type.ts";
 import type { RoomID, UserID } from "../types/ids.ts";
 import type { Profile } from "../types/profile.ts";
 import { SyncStream } from "../types/sync_stream.ts";
 import type { StateStore } from "./state_store.ts";
+import { isEvent, isState } from "./sync_parts.ts";
 
 /** What is needed beside the core. */
 export interface StoreUpdatingOptions {
@@ -23,23 +26,40 @@ export interface StoreUpdatingOptions {
   readonly stateStore: StateStore;
   /** Reads a user's global profile. */
   readonly getProfile: ProfileAPI["getProfile"];
+  /** Where it is told what could not be noted. */
+  readonly log: Logger;
 }
 
 /**
- * Adds a store to the core: what the server took or told is noted after it did so.
+ * Adds a store to the core: what the server took or told is noted after it did so. Whether it can be noted makes no difference to
+ * the caller: the server has done what it was asked for, and a store that fails says so by the client's `done`.
+ *
+ * What is noted is a copy: the caller may change what it sent or got.
  *
  * @param core The plain operations.
  * @param options The store, and what else is needed.
  */
-export function storeUpdatingAPI(core: CoreAPI, { stateStore, getProfile }: StoreUpdatingOptions): CoreAPI {
+export function storeUpdatingAPI(core: CoreAPI, options: StoreUpdatingOptions): CoreAPI {
+  const { stateStore, getProfile, log } = options;
+  const noting = async (roomId: RoomID, note: () => Promise<void>): Promise<void> => {
+    try {
+      await note();
+    } catch (error) {
+      log.warn("Could not note the state of a room", { roomId, error: String(error) });
+    }
+  };
   /** The create event counts with its sender, which content alone does not tell: it comes with sync. */
-  const note = async (
-    type: string,
+  const noteContent = async (
     roomId: RoomID,
-    stateKey: string = "",
+    type: string,
+    stateKey: string,
     content: object,
   ): Promise<void> => {
-    if (type !== "m.room.create") await stateStore.updateContent(roomId, type, stateKey, content);
+    if (type === "m.room.create") return;
+    await noting(
+      roomId,
+      () => stateStore.updateContent(roomId, type, stateKey, JSON.parse(JSON.stringify(content))),
+    );
   };
   const globalProfile = async (
     userId: UserID,
@@ -59,9 +79,14 @@ export function storeUpdatingAPI(core: CoreAPI, { stateStore, getProfile }: Stor
       const members = await core.getMembers(roomId, options);
       const { at, membership, notMembership } = options;
       if (at !== undefined || (membership !== undefined && notMembership !== undefined)) return members;
-      const events = members.map(stored);
-      if (notMembership !== undefined) await stateStore.updateState(roomId, events);
-      else await stateStore.setMembers(roomId, events, { only: membership });
+      const events = stored(members).filter(isMember);
+      await noting(
+        roomId,
+        () =>
+          notMembership === undefined
+            ? stateStore.setMembers(roomId, events, { only: membership })
+            : stateStore.updateState(roomId, events),
+      );
       return members;
     },
 
@@ -70,15 +95,17 @@ export function storeUpdatingAPI(core: CoreAPI, { stateStore, getProfile }: Stor
       const joined = Object.entries(members).map(([userId, { display_name, avatar_url }]) =>
         [userId as UserID, { membership: Membership.JOIN, displayname: display_name, avatar_url }] as const
       );
-      await stateStore.setJoinedMembers(roomId, new Map(joined));
+      await noting(roomId, () => stateStore.setJoinedMembers(roomId, new Map(joined)));
       return members;
     },
 
     async getState(roomId, options) {
       const state = await core.getState(roomId, options);
-      const events = state.map(stored);
-      await stateStore.setMembers(roomId, events.filter(isMember));
-      await stateStore.updateState(roomId, events.filter((event) => !isMember(event)));
+      await noting(roomId, async () => {
+        const events = stored(state);
+        await stateStore.setMembers(roomId, events.filter(isMember));
+        await stateStore.updateState(roomId, events.filter((event) => !isMember(event)));
+      });
       return state;
     },
 
@@ -86,13 +113,14 @@ export function storeUpdatingAPI(core: CoreAPI, { stateStore, getProfile }: Stor
       const answer = await core.getStateEvent(roomId, eventType, options);
       // deno-lint-ignore no-explicit-any -- the answer's type depends on the format, which is looked at here
       const content: object = options?.format === "event" ? (answer as any).content : answer;
-      await note(typeName(eventType), roomId, options?.stateKey, content);
+      await noteContent(roomId, typeName(eventType), options?.stateKey ?? "", content);
       return answer;
     },
 
     async sendStateEvent(roomId, eventType, content, options) {
-      const eventId = await core.sendStateEvent(roomId, eventType, content, options);
-      await note(typeName(eventType), roomId, options?.stateKey, content);
+      const event = await outgoingEvent(eventType, "state", content);
+      const eventId = await core.sendStateEvent(roomId, event.eventType, event.content, options);
+      await noteContent(roomId, event.eventType, options?.stateKey ?? "", event.content);
       return eventId;
     },
 
@@ -108,9 +136,10 @@ export function storeUpdatingAPI(core: CoreAPI, { stateStore, getProfile }: Stor
   };
 }
 
-/** An event that was read: as good as one that came with sync. */
-function stored(event: ClientStateEvent): StoredState {
-  return { ...event, source: SyncStream.INTERNAL };
+/** Events that were read: as good as those that came with sync. */
+function stored(events: readonly ClientStateEvent[]): StoredState[] {
+  const whole = events.filter((event) => isEvent(event) && isState(event));
+  return structuredClone(whole).map((event) => ({ ...event, source: SyncStream.INTERNAL }));
 }
 
 function isMember({ type }: StoredState): boolean {

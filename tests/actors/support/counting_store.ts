@@ -1,0 +1,28 @@
+/**
+ * A store that tells what is done to it, and fails on demand.
+ *
+ * @module
+ */
+
+import type { KvMutation, KvStore } from "../../../src/store/kv_store.ts";
+import { MemoryStore } from "../../../src/store/memory_store.ts";
+
+/** A memory store that keeps its commits. */
+export class CountingStore extends MemoryStore implements KvStore {
+  /** Every commit that took effect. */
+  readonly commits: (readonly KvMutation[])[] = [];
+  /** What the next commits fail with. */
+  failure: Error | undefined;
+  /** How often it was closed. */
+  closed = 0;
+
+  override commit(...args: Parameters<MemoryStore["commit"]>): Promise<boolean> {
+    if (this.failure !== undefined) return Promise.reject(this.failure);
+    this.commits.push(args[0]);
+    return super.commit(...args);
+  }
+
+  override close(): void {
+    this.closed++;
+  }
+}
