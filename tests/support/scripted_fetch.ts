@@ -4,11 +4,13 @@
  * @module
  */
 
+import { AssertionError } from "@std/assert";
 import { HTTPAPI } from "../../src/api/http_api.ts";
 import type { HTTPAPIOptions } from "../../src/api/http_options.ts";
 import { Session } from "../../src/api/session.ts";
 import { TestClock } from "../../src/testing/test_clock.ts";
 import type { UserID } from "../../src/types/ids.ts";
+import { requestProblems } from "./openapi.ts";
 
 /** A request as it arrived. */
 export interface ScriptedRequest {
@@ -50,6 +52,8 @@ export interface Scripted {
 export interface ScriptedOptions extends Partial<HTTPAPIOptions> {
   /** Who acts. Default: `@alice:example.org`; empty for a user who is yet to be asked for. */
   mxid?: UserID | "";
+  /** Whether a request that is not as the specification describes it is reported, and fails the test. Default: true. */
+  checked?: boolean;
 }
 
 /**
@@ -60,7 +64,7 @@ export interface ScriptedOptions extends Partial<HTTPAPIOptions> {
  * @param options How the session and its transport are made.
  */
 export function scripted(rules: Record<string, Rule> = {}, options: ScriptedOptions = {}): Scripted {
-  const { mxid = "@alice:example.org", clock = new TestClock(), ...rest } = options;
+  const { mxid = "@alice:example.org", clock = new TestClock(), checked = true, ...rest } = options;
   const requests: ScriptedRequest[] = [];
   const http = new HTTPAPI({
     baseUrl: "https://hs.example.org",
@@ -71,6 +75,7 @@ export function scripted(rules: Record<string, Rule> = {}, options: ScriptedOpti
       const request = new Request(input, init);
       const recorded = await record(request, init?.signal ?? request.signal);
       requests.push(recorded);
+      if (checked) report(requestProblems({ ...recorded, url: request.url }));
       const rule = rules[`${request.method} ${decodeURIComponent(recorded.path)}`] ?? rules["*"] ??
         refusal(404, "M_UNRECOGNIZED");
       const answer = typeof rule === "function" ? await rule(recorded) : rule;
@@ -109,6 +114,11 @@ export async function untilSettled<Result>(clock: TestClock, promise: Promise<Re
   promise.then(() => settled = true, () => settled = true);
   for (let minutes = 0; !settled && minutes < 60; minutes++) await clock.tick(60_000);
   return await promise;
+}
+
+/** Fails the test: an error thrown here would only be a connection that fails to the client. */
+function report(problems: readonly string[]): void {
+  if (problems.length > 0) reportError(new AssertionError(problems.join("\n")));
 }
 
 async function record(request: Request, signal: AbortSignal): Promise<ScriptedRequest> {

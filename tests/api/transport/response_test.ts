@@ -3,7 +3,7 @@ import { HTTPAPI } from "../../../src/api/http_api.ts";
 import { endpoint } from "../../../src/api/endpoint.ts";
 import { sessionAPI } from "../../../src/api/session_api.ts";
 import { field, listOf, shape } from "../../../src/api/shape.ts";
-import { MatrixError } from "../../../src/errors/matrix_error.ts";
+import type { MatrixError } from "../../../src/errors/matrix_error.ts";
 import { NetworkError } from "../../../src/errors/network_error.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
 import { type Answer, scripted } from "../../support/scripted_fetch.ts";

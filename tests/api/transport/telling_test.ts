@@ -33,6 +33,7 @@ async function withSpans(run: (exporter: InMemorySpanExporter) => Promise<void>)
     await run(exporter);
   } finally {
     trace.disable();
+    await provider.forceFlush(); // the exporter answers later than it exports
     await provider.shutdown();
   }
 }

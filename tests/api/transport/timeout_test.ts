@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { NetworkError, RequestTimeoutError } from "../../../src/errors/network_error.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import { scripted, type ScriptedOptions, type ScriptedRequest } from "../../support/scripted_fetch.ts";
@@ -34,7 +34,7 @@ Deno.test("A request without an answer fails after requestTimeout, and its conne
   const request = http.request("GET", "/x");
   const failed = assertRejects(() => request, RequestTimeoutError, "5000 ms");
   await clock.tick(4_999);
-  assertEquals(requests[0]?.signal.aborted, false);
+  assert(!requests[0]?.signal.aborted);
   await clock.tick(1);
   const error = await failed;
   assertEquals([error.code, error instanceof NetworkError], ["TIMEOUT", true]);
