@@ -1,0 +1,95 @@
+import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
+import { HandlerRegistry } from "../../src/actors/handler_registry.ts";
+import { ValueError } from "../../src/errors/value_error.ts";
+import { defineEvent } from "../../src/types/define_event.ts";
+import { type EventType, eventType } from "../../src/types/event_type.ts";
+import { SyncStream } from "../../src/types/sync_stream.ts";
+
+const first = () => {};
+const second = () => {};
+
+Deno.test("HandlerRegistry.add() keeps handlers by type and class, in the order of adding", () => {
+  const registry = new HandlerRegistry();
+  registry.add("m.room.name", first);
+  registry.add("m.room.name", second);
+  registry.add("m.room.encrypted", first);
+  registry.add(eventType("m.room.encrypted", "to_device"), second);
+  registry.add("com.example.any", first);
+  registry.add(eventType("com.example.any", "state"), second);
+  registry.add("JOIN", first);
+  registry.add(undefined, second);
+  const of = (...[eventClass, type]: Parameters<HandlerRegistry["of"]>) =>
+    registry.of(eventClass, type).map(({ handler }) => handler);
+  assertEquals(of("state", "m.room.name"), [first, second]);
+  assertEquals(of("message", "m.room.name"), []);
+  assertEquals(of("message", "m.room.encrypted"), [first]);
+  assertEquals(of("to_device", "m.room.encrypted"), [second]);
+  assertEquals(of("unknown", "com.example.any"), [first]);
+  assertEquals(of("state", "com.example.any"), [second]);
+  assertEquals(of("internal", "JOIN"), [first]);
+  assertEquals(registry.forAll.map(({ handler }) => handler), [second]);
+});
+
+Deno.test("HandlerRegistry.add() gives a handler that is there the new options, its place and its ID unchanged", () => {
+  const registry = new HandlerRegistry();
+  registry.add("m.room.name", first, { waitSync: true, source: SyncStream.STATE });
+  registry.add("m.room.name", second);
+  const [before] = registry.of("state", "m.room.name");
+  registry.add("m.room.name", first, { sequential: true });
+  const [after, other, ...more] = registry.of("state", "m.room.name");
+  assertEquals(more, []);
+  assertEquals([after?.handler, other?.handler], [first, second]);
+  assertEquals([after?.waitSync, after?.sequential, after?.source], [false, true, undefined]);
+  assertEquals(after?.id, before?.id);
+});
+
+Deno.test("HandlerRegistry.remove() leaves the list alone that a delivery has begun with", () => {
+  const registry = new HandlerRegistry();
+  registry.add("m.room.name", first);
+  registry.add("m.room.name", second);
+  const begun = registry.of("state", "m.room.name");
+  registry.remove("m.room.name", first);
+  assertEquals(begun.length, 2);
+  assertEquals(registry.of("state", "m.room.name").map(({ handler }) => handler), [second]);
+});
+
+Deno.test("HandlerRegistry.remove() does nothing for a handler, a type or a class that is not there", () => {
+  const registry = new HandlerRegistry();
+  registry.add("m.room.name", first);
+  registry.remove("m.room.name", second);
+  registry.remove("m.room.topic", first);
+  registry.remove(eventType("m.room.name", "message"), first);
+  registry.remove(undefined, first);
+  assertEquals(registry.of("state", "m.room.name").length, 1);
+});
+
+Deno.test("HandlerRegistry.isEmpty tells whether anybody wants anything", () => {
+  const registry = new HandlerRegistry();
+  assert(registry.isEmpty);
+  for (const type of [undefined, "m.room.name", "JOIN"]) {
+    registry.add(type, first);
+    assertFalse(registry.isEmpty);
+    registry.remove(type, first);
+    assert(registry.isEmpty);
+  }
+});
+
+Deno.test("HandlerRegistry.add() keeps the definition that a content is checked by", () => {
+  const registry = new HandlerRegistry();
+  const poll = defineEvent({ type: "com.example.poll", class: "message" });
+  registry.add(poll, first);
+  registry.add(eventType("com.example.poll", "message"), second);
+  const definitions = registry.of("message", "com.example.poll").map(({ definition }) => definition);
+  assertEquals(definitions, [poll, undefined]);
+});
+
+Deno.test("HandlerRegistry.add() refuses what is no type, and what is no function", () => {
+  const registry = new HandlerRegistry();
+  for (const bad of ["", null, 7, {}, { type: "" }, { type: 7 }, []]) {
+    assertThrows(() => registry.add(bad as EventType, first), ValueError);
+  }
+  for (const bad of [undefined, null, "x", {}]) {
+    assertThrows(() => registry.add("m.room.name", bad as never), ValueError);
+  }
+  assert(registry.isEmpty);
+});
