@@ -120,16 +120,25 @@ export class Homeserver implements AsyncDisposable {
    */
   listen(options: { port?: number; hostname?: string } = {}): Promise<string> {
     const { port = 0, hostname = "127.0.0.1" } = options;
-    this.#listener = Deno.serve({ port, hostname, onListen: () => {} }, async (request) => {
+    const serve = async (request: Request): Promise<Response> => {
       const body = new Uint8Array(await request.arrayBuffer());
-      const { method, headers, signal } = request;
+      const { method, headers } = request;
       try {
-        return await this.#handle({ method, url: new URL(request.url), headers, body, signal });
+        return await this.#handle({
+          method,
+          url: new URL(request.url),
+          headers,
+          body,
+          signal: this.#state.closing,
+        });
       } catch (error) {
-        if (!(error instanceof ConnectionDropped) && !signal.aborted) this.#onError(error);
+        if (!(error instanceof ConnectionDropped) && !this.#state.closing.aborted) this.#onError(error);
         return cutResponse();
       }
-    });
+    };
+    // Without onError, Deno writes to the console about every body that breaks off, and here they do so on purpose.
+    const onError = () => new Response(null, { status: 500 });
+    this.#listener = Deno.serve({ port, hostname, onListen: () => {}, onError }, serve);
     this.#state.baseUrl = `http://${hostname}:${this.#listener.addr.port}`;
     return Promise.resolve(this.#state.baseUrl);
   }
@@ -178,7 +187,7 @@ export class Homeserver implements AsyncDisposable {
     return this.#state.user(userId).devices.get(deviceId)?.inbox.map(({ event }) => event) ?? [];
   }
 
-  /** Stops listening and lets waiting syncs return. */
+  /** Stops listening and lets waiting syncs return. From then on nothing answers. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.faults.clear();
     this.#state.close();
@@ -187,6 +196,7 @@ export class Homeserver implements AsyncDisposable {
   }
 
   async #handle(raw: RawRequest): Promise<Response> {
+    if (this.#state.closed) throw new ConnectionDropped("Connection refused");
     const { clock } = this.#state.settings;
     const user = this.#state.sessions.userOf(bearerOf(raw));
     const logged = new LoggedRequest(raw, user, clock.now());
@@ -205,11 +215,9 @@ function bearerOf({ headers, url }: RawRequest): string {
   return headers.get("authorization")?.replace(/^Bearer /, "") ?? url.searchParams.get("access_token") ?? "";
 }
 
-/** Deno.serve can't close a connection; a body that fails does it. */
+/** Deno.serve can't close a connection, but it has to when a body is shorter than was said. */
 function cutResponse(): Response {
-  const body = new ReadableStream({
-    start: (controller) => controller.error(new ConnectionDropped("Connection closed")),
-  });
+  const body = new ReadableStream({ start: (controller) => controller.close() });
   return new Response(body, { headers: { "content-length": "1" } });
 }
 

@@ -126,8 +126,8 @@ export class ServerState {
   addUser(localpart: string, password: string | undefined): User {
     const user = new User(`@${localpart}:${this.settings.serverName}`, password);
     user.profile.set("displayname", localpart);
+    user.accountData.set("m.push_rules", { global: user.pushRules.toJson() }, this.stream.advance());
     this.users.set(user.id, user);
-    this.stream.advance();
     return user;
   }
 
@@ -155,11 +155,16 @@ export class ServerState {
     this.settings.clock.delay(ms, { signal }).then(action, () => {});
   }
 
+  /** Aborted when the homeserver shuts down. */
+  get closing(): AbortSignal {
+    return this.#shutdown.signal;
+  }
+
   /** Ends everything that waits. */
   close(): void {
     this.closed = true;
-    this.#shutdown.abort();
     this.stream.wakeAll();
+    this.#shutdown.abort();
   }
 
   /** Whether two users share a room. */
