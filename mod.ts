@@ -23,7 +23,8 @@
  * @module
  */
 
-export { Client, type ClientOptions } from "./src/client.ts";
+export { Client } from "./src/client.ts";
+export type { ClientOptions } from "./src/client_options.ts";
 export { MemoryStore } from "./src/store/memory_store.ts";
 export type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "./src/store/kv_store.ts";
 export type { PowerAction } from "./src/store/room_power.ts";
