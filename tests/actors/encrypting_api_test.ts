@@ -1,0 +1,188 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import type { Crypto } from "../../src/actors/crypto_protocol.ts";
+import { encryptingAPI } from "../../src/actors/encrypting_api.ts";
+import { storeUpdatingAPI } from "../../src/actors/store_updating_api.ts";
+import { coreAPI } from "../../src/api/core_api.ts";
+import { EncryptionError } from "../../src/errors/crypto_error.ts";
+import type { MatrixError } from "../../src/errors/matrix_error.ts";
+import { ValueError } from "../../src/errors/value_error.ts";
+import { defineEvent } from "../../src/types/define_event.ts";
+import type { JsonObject } from "../../src/types/json.ts";
+import { recordingLogger, rejectionOf } from "../kernel/support.ts";
+import { inTurn, refusal, type Rule, scripted } from "../support/scripted_fetch.ts";
+import { numberSchema } from "./support/contents.ts";
+import { ROOM, state } from "./support/events.ts";
+import { stateStage } from "./support/state_store.ts";
+
+const LOOKUP = `GET /_matrix/client/v3/rooms/${ROOM}/state/m.room.encryption/`;
+const SENT = { event_id: "$sent" };
+const TEXT = { msgtype: "m.text", body: "hello" } as const;
+
+function envelope(payload: unknown): JsonObject {
+  return {
+    algorithm: "m.megolm.v1.aes-sha2",
+    ciphertext: JSON.stringify(payload),
+    session_id: "s",
+    sender_key: "k",
+    device_id: "D",
+  };
+}
+
+/** Encrypts by writing down what it was given. */
+function fakeCrypto(): Crypto & { shared: string[] } {
+  const shared: string[] = [];
+  return {
+    shared,
+    actor: { ask: () => Promise.reject(new Error("not asked here")) },
+    encrypt: (roomId, type, content) => Promise.resolve(envelope([roomId, type, content])),
+    shareGroupSession: (roomId) => Promise.resolve(void shared.push(roomId)),
+  };
+}
+
+async function stage(lookup: Rule, crypto: Crypto | null = fakeCrypto()) {
+  const store = await stateStage();
+  const { stateStore } = store;
+  const { session, requests } = scripted({ [LOOKUP]: lookup, "*": SENT }, { retry: false });
+  const blacklist = new Set(["m.reaction"]);
+  const log = recordingLogger();
+  const getProfile = () => Promise.reject(new Error("not asked here"));
+  const core = storeUpdatingAPI(coreAPI(session), { stateStore, getProfile, log });
+  const api = encryptingAPI(core, { crypto: () => crypto ?? undefined, stateStore, blacklist });
+  const count = (method: string) => requests.filter((request) => request.method === method).length;
+  return {
+    ...store,
+    api,
+    blacklist,
+    lookups: () => count("GET"),
+    /** The type and content that was sent last; undefined if nothing was. */
+    sent: (): [string | undefined, unknown] | undefined => {
+      const request = requests.findLast(({ method }) => method === "PUT");
+      return request && [request.path.split("/send/")[1]?.split("/")[0], request.body];
+    },
+    [Symbol.asyncDispose]: () => store.store.stop(),
+  };
+}
+
+const encrypted = (type: string, content: object): [string, unknown] => [
+  "m.room.encrypted",
+  envelope([ROOM, type, content]),
+];
+
+const ENCRYPTION = state("m.room.encryption", { algorithm: "m.megolm.v1.aes-sha2" });
+const NOT_FOUND = refusal(404, "M_NOT_FOUND");
+
+Deno.test("sendMessageEvent() encrypts in a room that is known to be encrypted, and asks nobody", async () => {
+  await using here = await stage(NOT_FOUND);
+  await here.sync(ENCRYPTION);
+  assertEquals(await here.api.sendMessageEvent(ROOM, "m.room.message", TEXT), "$sent");
+  assertEquals(here.sent(), encrypted("m.room.message", TEXT));
+  assertEquals(here.lookups(), 0);
+});
+
+Deno.test("sendMessageEvent() asks the server once whether a room is encrypted, and remembers a yes", async () => {
+  await using here = await stage(inTurn({ algorithm: "a" }, NOT_FOUND));
+  for (let round = 0; round < 2; round++) {
+    await here.api.sendMessageEvent(ROOM, "m.room.message", TEXT);
+    assertEquals(here.sent(), encrypted("m.room.message", TEXT));
+  }
+  assertEquals(here.lookups(), 1);
+  assertEquals(await here.stateStore.getEncryptionInfo(ROOM), { algorithm: "a" });
+});
+
+Deno.test("sendMessageEvent() remembers that there is no encryption, until there is", async () => {
+  await using here = await stage(NOT_FOUND);
+  for (let round = 0; round < 2; round++) {
+    await here.api.sendMessageEvent(ROOM, "m.room.message", TEXT);
+    assertEquals(here.sent(), ["m.room.message", TEXT]);
+  }
+  assertEquals(here.lookups(), 1);
+  await here.sync(ENCRYPTION);
+  await here.api.sendMessageEvent(ROOM, "m.room.message", TEXT);
+  assertEquals(here.sent(), encrypted("m.room.message", TEXT));
+});
+
+Deno.test("sendMessageEvent() encrypts when the room has become encrypted while the server was asked", async () => {
+  const lookup = Promise.withResolvers<Response>();
+  await using here = await stage(() => lookup.promise);
+  const sending = here.api.sendMessageEvent(ROOM, "m.room.message", TEXT);
+  await here.sync(ENCRYPTION);
+  lookup.resolve(NOT_FOUND.clone());
+  await sending;
+  assertEquals(here.sent(), encrypted("m.room.message", TEXT));
+});
+
+const failures: [string, Rule, string][] = [
+  ["is forbidden", refusal(403, "M_FORBIDDEN"), "M_FORBIDDEN"],
+  ["hits a server error", refusal(500, "M_UNKNOWN"), "M_UNKNOWN"],
+  ["hits a 404 that is not M_NOT_FOUND", refusal(404, "M_UNRECOGNIZED"), "M_UNRECOGNIZED"],
+  ["fails to connect", new TypeError("no route"), "NETWORK_ERROR"],
+  ["is answered by a proxy", new Response("<html>", { status: 200 }), "SERVICE_RESPONSE_ERROR"],
+];
+for (const [what, lookup, code] of failures) {
+  Deno.test(`sendMessageEvent() sends nothing when asking whether the room is encrypted ${what}`, async () => {
+    await using here = await stage(lookup);
+    const error = await rejectionOf(here.api.sendMessageEvent(ROOM, "m.room.message", TEXT));
+    assertEquals((error as MatrixError).code, code);
+    assertEquals(here.sent(), undefined);
+    assertEquals(await here.stateStore.isEncrypted(ROOM), undefined);
+  });
+}
+
+Deno.test("sendMessageEvent() does not encrypt what is on the blacklist, and what is not to be encrypted", async () => {
+  await using here = await stage(NOT_FOUND);
+  await here.sync(ENCRYPTION);
+  const reaction = { "m.relates_to": { rel_type: "m.annotation", event_id: "$x", key: "a" } } as const;
+  await here.api.sendMessageEvent(ROOM, "m.reaction", reaction);
+  assertEquals(here.sent(), ["m.reaction", reaction]);
+  await here.api.sendMessageEvent(ROOM, "m.room.message", TEXT, { disableEncryption: true });
+  assertEquals(here.sent(), ["m.room.message", TEXT]);
+  here.blacklist.delete("m.reaction");
+  await here.api.sendMessageEvent(ROOM, "m.reaction", reaction);
+  assertEquals(here.sent(), encrypted("m.reaction", reaction));
+});
+
+Deno.test("sendMessageEvent() sends what was encrypted already as it is", async () => {
+  await using here = await stage(NOT_FOUND);
+  await here.sync(ENCRYPTION);
+  const content = await here.api.encrypt(ROOM, "m.room.message", TEXT) as JsonObject;
+  await here.api.sendMessageEvent(ROOM, "m.room.encrypted", content as never);
+  assertEquals(here.sent(), encrypted("m.room.message", TEXT));
+});
+
+Deno.test("sendMessageEvent() checks a defined content before it is encrypted", async () => {
+  await using here = await stage(NOT_FOUND);
+  await here.sync(ENCRYPTION);
+  const type = defineEvent({
+    type: "com.example.n",
+    class: "message",
+    schema: numberSchema({ later: true }),
+  });
+  await here.api.sendMessageEvent(ROOM, type, { n: 4 });
+  assertEquals(here.sent(), encrypted("com.example.n", { n: 8 }));
+  await assertRejects(() => here.api.sendMessageEvent(ROOM, type, { n: "x" } as never), ValueError);
+});
+
+Deno.test("Without encryption, a room that is known to be encrypted is not sent into", async () => {
+  await using here = await stage(NOT_FOUND, null);
+  await here.sync(ENCRYPTION);
+  const { api } = here;
+  await assertRejects(() => api.sendMessageEvent(ROOM, "m.room.message", TEXT), EncryptionError);
+  for (const call of [() => api.encrypt(ROOM, "m.x", {}), () => api.shareGroupSession(ROOM)]) {
+    await assertRejects(call, EncryptionError);
+  }
+  assertEquals([here.sent(), here.lookups()], [undefined, 0]);
+});
+
+Deno.test("Without encryption, a room of which nothing is known is sent into, and nobody is asked", async () => {
+  await using here = await stage(NOT_FOUND, null);
+  await here.api.sendMessageEvent(ROOM, "m.room.message", TEXT);
+  assertEquals(here.sent(), ["m.room.message", TEXT]);
+  assertEquals(here.lookups(), 0);
+});
+
+Deno.test("shareGroupSession() shares", async () => {
+  const crypto = fakeCrypto();
+  await using here = await stage(NOT_FOUND, crypto);
+  await here.api.shareGroupSession(ROOM);
+  assertEquals(crypto.shared, [ROOM]);
+});

@@ -1,0 +1,41 @@
+/**
+ * Room state of a user, over a store in memory.
+ *
+ * @module
+ */
+
+import type { Actor } from "../../../src/actors/actor.ts";
+import { StateStore } from "../../../src/actors/state_store.ts";
+import { spawnStore } from "../../../src/actors/store_actor.ts";
+import type { StoreProtocol } from "../../../src/actors/store_protocol.ts";
+import type { StoredState } from "../../../src/store/records.ts";
+import type { JsonObject } from "../../../src/types/json.ts";
+import { CountingStore } from "./counting_store.ts";
+import { ROOM } from "./events.ts";
+
+/** A state store and what is behind it. */
+export interface StateStage extends AsyncDisposable {
+  readonly kv: CountingStore;
+  readonly store: Actor<StoreProtocol>;
+  readonly stateStore: StateStore;
+  /** Commits a sync response with this state of the room. */
+  sync(...events: JsonObject[]): Promise<void>;
+}
+
+/** Opens a state store. */
+export async function stateStage(): Promise<StateStage> {
+  const kv = new CountingStore();
+  const store = spawnStore({ kv, close: false });
+  await store.ask("open", []);
+  return {
+    kv,
+    store,
+    stateStore: new StateStore(store, () => Promise.resolve()),
+    async sync(...events) {
+      const state = events as unknown as StoredState[];
+      const room = { roomId: ROOM, membership: "join", state, complete: true, lossy: false } as const;
+      await store.ask("commitSync", { nextBatch: "n", rooms: [room] });
+    },
+    [Symbol.asyncDispose]: () => store.stop(),
+  };
+}
