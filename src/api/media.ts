@@ -241,6 +241,6 @@ async function uploadCall(
     throw new ValueError("Cannot upload the data: mimeType must look like image/png");
   }
   const name = filename ?? (data instanceof File ? data.name : undefined);
-  const raw = await uploadBody(data, { type, size, onProgress });
+  const raw = await uploadBody(data, { type, size, onProgress, signal: options.signal });
   return [{ query: { filename: name || undefined }, raw }, options];
 }

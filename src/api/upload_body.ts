@@ -31,6 +31,8 @@ export interface UploadBodyOptions {
   readonly size: number | undefined;
   /** Told of progress. */
   readonly onProgress: OnProgress | undefined;
+  /** Ends the reading of a stream of unknown size. */
+  readonly signal: AbortSignal | undefined;
 }
 
 /** A content that can be read, and how long it is. */
@@ -78,9 +80,9 @@ class SizedBody extends Blob {
  * is too large to be held in memory.
  */
 export async function uploadBody(data: MediaData, options: UploadBodyOptions): Promise<RawBody> {
-  const { type, size, onProgress } = options;
+  const { type, size, onProgress, signal } = options;
   checkInteger("size", size);
-  const source = await sourceOf(data, size);
+  const source = await sourceOf(data, size, signal);
   if (size !== undefined && size !== source.size) throw wrongSize(size, source.size);
   return {
     type,
@@ -89,7 +91,11 @@ export async function uploadBody(data: MediaData, options: UploadBodyOptions): P
   };
 }
 
-async function sourceOf(data: MediaData, size: number | undefined): Promise<Source> {
+async function sourceOf(
+  data: MediaData,
+  size: number | undefined,
+  signal: AbortSignal | undefined,
+): Promise<Source> {
   if (data instanceof ArrayBuffer) return inMemory([new Uint8Array(data)]);
   if (data instanceof Uint8Array) return inMemory([data]);
   if (data instanceof Blob) return { size: data.size, repeatable: true, open: () => data.stream() };
@@ -101,7 +107,7 @@ async function sourceOf(data: MediaData, size: number | undefined): Promise<Sour
   }
   const known = size ?? ("stat" in data ? (await data.stat?.())?.size : undefined);
   return known === undefined
-    ? inMemory(await readAll(stream))
+    ? inMemory(await readAll(stream, signal))
     : { size: known, repeatable: false, open: () => stream };
 }
 
@@ -110,10 +116,13 @@ function inMemory(chunks: readonly Uint8Array[]): Source {
   return { size, repeatable: true, open: () => ReadableStream.from(chunks) };
 }
 
-async function readAll(stream: ReadableStream<Uint8Array>): Promise<Uint8Array[]> {
+async function readAll(
+  stream: ReadableStream<Uint8Array>,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array[]> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of stream) {
+  for await (const chunk of stream.pipeThrough(new TransformStream(), { signal })) {
     size += checkedChunk(chunk).length;
     if (size > MAX_UNKNOWN) {
       throw new ValueError(
@@ -133,24 +142,35 @@ function bodyStream(
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   const reader = open().getReader();
   // Whoever sends this may stop, or never begin: the source is let go all the same.
-  const letGo = (): unknown => reader.cancel(deadline.signal.reason).catch(() => {});
+  const letGo = (): void => void reader.cancel(deadline.signal.reason).catch(() => {});
   deadline.signal.addEventListener("abort", letGo, { once: true });
   let sent = 0;
   let rest = new Uint8Array();
-  const pull = async (controller: ReadableStreamDefaultController): Promise<void> => {
-    while (rest.length === 0) {
-      const { done, value } = await reader.read();
-      if (done && sent < size) throw wrongSize(size, sent);
-      if (done) return controller.close();
-      rest = checkedChunk(value);
-      if (sent + rest.length > size) throw wrongSize(size, "more");
+  let cancelled = false;
+  /** Reads on until there is something that has not been sent; nothing at the end. */
+  const fill = async (): Promise<void> => {
+    for (let done = false; !done && rest.length === 0;) {
+      const next = await reader.read();
+      deadline.touch();
+      done = next.done;
+      if (!next.done) rest = checkedChunk(next.value);
     }
+    if (sent + rest.length > size) throw wrongSize(size, "more");
+    deadline.signal.throwIfAborted(); // which would look like the end
+    if (rest.length === 0 && sent < size && !cancelled) throw wrongSize(size, sent);
+  };
+  const pull = async (controller: ReadableStreamDefaultController): Promise<void> => {
+    await fill();
     const part = rest.subarray(0, CHUNK);
     rest = rest.subarray(CHUNK);
     sent += part.length;
-    deadline.touch();
-    controller.enqueue(part);
+    // Looks for the end before the last part goes: `fetch` asks for nothing beyond the size, and what is too long must not
+    // arrive as if it were whole.
+    if (sent === size && part.length > 0) await fill();
+    if (cancelled) return;
     onProgress?.(sent, size);
+    if (part.length > 0) controller.enqueue(part);
+    if (sent === size) controller.close();
   };
   return new ReadableStream({
     pull: (controller) =>
@@ -158,6 +178,10 @@ function bodyStream(
         deadline.fail(error);
         throw error;
       }),
+    cancel() {
+      cancelled = true;
+      letGo();
+    },
   }, { highWaterMark: 0 });
 }
 

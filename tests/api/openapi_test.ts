@@ -3,7 +3,7 @@ import { clientAPI } from "../../src/api/client_api.ts";
 import { MatrixError } from "../../src/errors/matrix_error.ts";
 import { ValueError } from "../../src/errors/value_error.ts";
 import { contentProblems } from "../support/event_schemas.ts";
-import { openAPIPresent, recordingFetch, requestProblems } from "../support/openapi.ts";
+import { recordingFetch, requestProblems } from "../support/openapi.ts";
 import {
   refusal,
   type Rule,
@@ -11,12 +11,13 @@ import {
   type ScriptedRequest,
   untilSettled,
 } from "../support/scripted_fetch.ts";
+import { sharedSchemasPresent } from "../types/shared_schemas.ts";
 import { BEYOND_CONTRACT } from "./beyond_contract.ts";
 import { CONTRACT, type ContractRow, USUAL_ANSWER } from "./contract_table.ts";
 
 type Operation = (...args: unknown[]) => Promise<unknown> | AsyncGenerator<unknown>;
 
-const ignore = !openAPIPresent;
+const ignore = !sharedSchemasPresent();
 
 /** Operations that make no request of their own. */
 const SILENT = ["fillMemberEvent", "withUIA"];
