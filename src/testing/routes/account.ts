@@ -101,7 +101,7 @@ function deactivate({ server, user, jsonOrEmpty }: AuthedRequest): Answer {
       changeMembership(server, room, { sender: user.id, target: user.id, action: "leave" });
     }
   }
-  user.profile.clear();
+  if (jsonOrEmpty.erase === true) user.profile.clear();
   for (const id of [...user.devices.keys()]) deleteDevice(server, user, id);
   return { id_server_unbind_result: "success" };
 }

@@ -34,7 +34,7 @@ const LONGEST_AVATAR_URL = 1000;
 function profileOf(request: MatrixRequest, errcode: string): ReadonlyMap<string, unknown> {
   const id = parseUserId(request.param("userId"));
   const user = request.server.users.get(id);
-  if (user === undefined || user.deactivated) throw new Failure(404, errcode, "Profile was not found");
+  if (user === undefined) throw new Failure(404, errcode, "Profile was not found");
   return user.profile;
 }
 
