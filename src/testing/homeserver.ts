@@ -96,6 +96,7 @@ export class Homeserver implements AsyncDisposable {
       accessTokenLifetime: options.accessTokenLifetime ?? ACCESS_TOKEN_LIFETIME,
       authenticatedMedia: options.authenticatedMedia ?? true,
       searchAllUsers: options.searchAllUsers ?? true,
+      previewFetch: options.previewFetch,
       registration: options.registration ?? true,
       turnServer: options.turnServer ?? {},
       rateLimit: options.rateLimit,

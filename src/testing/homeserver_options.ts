@@ -57,6 +57,8 @@ export interface HomeserverOptions {
    * @default {true}
    */
   readonly searchAllUsers?: boolean;
+  /** What URL previews read pages with. Defaults to nothing: there are no previews. */
+  readonly previewFetch?: typeof fetch;
   /**
    * Whether `POST /register` is open.
    *

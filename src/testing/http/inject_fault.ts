@@ -88,6 +88,7 @@ async function truncate(response: Response, { bytes, clean = false }: TruncateFa
     },
   });
   const headers = new Headers(response.headers);
-  if (!clean) headers.set("content-length", String(whole.byteLength));
+  if (clean) headers.delete("content-length");
+  else headers.set("content-length", String(whole.byteLength));
   return new Response(body, { status: response.status, headers });
 }

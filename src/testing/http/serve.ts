@@ -52,7 +52,11 @@ function authenticate(request: MatrixRequest, params: Readonly<Record<string, st
 
 function toResponse({ status, body, headers }: Reply): Response {
   if (body instanceof Uint8Array) {
-    return new Response(body as Uint8Array<ArrayBuffer>, { status, headers: { ...CORS, ...headers } });
+    const length = { "content-length": String(body.byteLength) };
+    return new Response(body as Uint8Array<ArrayBuffer>, {
+      status,
+      headers: { ...CORS, ...length, ...headers },
+    });
   }
   return new Response(JSON.stringify(body), {
     status,

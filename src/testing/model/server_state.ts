@@ -38,6 +38,8 @@ export interface Settings {
   readonly maxUploadSize: number;
   /** How long tokens live that can be refreshed, in milliseconds. */
   readonly accessTokenLifetime: number;
+  /** What URL previews read pages with, if there are any. */
+  readonly previewFetch: typeof fetch | undefined;
   /** Whether media is for those with an access token only. */
   readonly authenticatedMedia: boolean;
   /** Whether the user directory finds everyone. */

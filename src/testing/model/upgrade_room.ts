@@ -27,8 +27,17 @@ const CARRIED = [
   "m.room.server_acl",
 ];
 
+/** What a room is replaced by. */
+export interface Upgrade {
+  /** Its version. */
+  readonly version: RoomVersion;
+  /** Who is its creator beside the user; versions before 12 know only one. */
+  readonly additionalCreators: readonly string[];
+}
+
 /** Makes the replacement, carries the state over, and closes the old room with a tombstone. */
-export function upgradeRoom(server: ServerState, old: Room, user: User, version: RoomVersion): Room {
+export function upgradeRoom(server: ServerState, old: Room, user: User, upgrade: Upgrade): Room {
+  const { version } = upgrade;
   if (old.membership(user.id) !== "join") throw forbidden(`User ${user.id} not in room ${old.id}`);
   if (old.powerLevels.of(user.id) < old.powerLevels.toSend("m.room.tombstone", IS_STATE)) {
     throw forbidden("You don't have permission to post that to the room");
@@ -45,8 +54,8 @@ export function upgradeRoom(server: ServerState, old: Room, user: User, version:
     initialState: [...carried, ...spaceChildren(old)],
     invite: [],
     isDirect: false,
-    creationContent: creationContent(old, version),
-    powerLevels: powerLevels(old, user, version),
+    creationContent: creationContent(old, upgrade),
+    powerLevels: powerLevels(old, user, upgrade),
   });
   for (const banned of old.membersWith("ban")) {
     changeMembership(server, replacement, { sender: user.id, target: banned, action: "ban" });
@@ -64,11 +73,19 @@ export function upgradeRoom(server: ServerState, old: Room, user: User, version:
 
 const IS_STATE = true;
 
-function creationContent(old: Room, version: RoomVersion): JsonObject {
-  const { room_version: _version, creator: _creator, ...content } = old.state("m.room.create")?.content ?? {};
+function creationContent(old: Room, { version, additionalCreators }: Upgrade): JsonObject {
+  const { type, "m.federate": federate } = old.state("m.room.create")?.content ?? {};
+  const creators = version.creatorPower && additionalCreators.length > 0
+    ? { additional_creators: additionalCreators }
+    : {};
   // From version 12 on the room ID alone says which room it was.
   const event = version.creatorPower ? {} : { event_id: old.events.at(-1)?.id };
-  return { ...content, predecessor: { room_id: old.id, ...event } };
+  return {
+    ...(type !== undefined && { type }),
+    ...(federate === false && { "m.federate": false }),
+    ...creators,
+    predecessor: { room_id: old.id, ...event },
+  };
 }
 
 function spaceChildren(old: Room) {
@@ -78,11 +95,11 @@ function spaceChildren(old: Room) {
     .map(({ type, stateKey = "", content }) => ({ type, stateKey, content }));
 }
 
-function powerLevels(old: Room, user: User, version: RoomVersion): JsonObject {
+function powerLevels(old: Room, user: User, { version, additionalCreators }: Upgrade): JsonObject {
   const content: JsonObject = { ...old.state("m.room.power_levels")?.content };
   const users: JsonObject = isJsonObject(content.users) ? { ...content.users } : {};
-  // The one who upgrades is the creator now: from version 12 on, creators are not listed.
-  if (version.creatorPower) delete users[user.id];
+  // The one who upgrades is a creator now: from version 12 on, creators are not listed.
+  if (version.creatorPower) { for (const creator of [user.id, ...additionalCreators]) delete users[creator]; }
   else users[user.id] = Math.max(100, Number(users[user.id] ?? 0));
   return { ...content, users };
 }

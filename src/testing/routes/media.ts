@@ -10,6 +10,7 @@ import type { AuthedRequest, MatrixRequest } from "../http/request.ts";
 import { type Answer, Reply } from "../http/reply.ts";
 import { openRoute, type Route, route } from "../http/route.ts";
 import type { Media } from "../model/media_store.ts";
+import { previewOf } from "../model/url_preview.ts";
 
 const MEDIA = "/_matrix/media/v3";
 
@@ -20,6 +21,7 @@ export const mediaRoutes: readonly Route[] = [
   route("PUT", `${MEDIA}/upload/{serverName}/{mediaId}`, uploadTo),
   route("GET", `${MEDIA}/config`, config),
   route("GET", "v1/media/config", config),
+  route("GET", "v1/media/preview_url", preview),
   route("GET", "v1/media/download/{serverName}/{mediaId}", download),
   route("GET", "v1/media/download/{serverName}/{mediaId}/{fileName}", download),
   route("GET", "v1/media/thumbnail/{serverName}/{mediaId}", thumbnail),
@@ -85,6 +87,12 @@ function config({ server }: AuthedRequest): Answer {
 function withoutToken(request: MatrixRequest, answer: (request: MatrixRequest) => Answer): Answer {
   if (request.server.settings.authenticatedMedia) throw notFound(`Not found '${request.raw.url.pathname}'`);
   return answer(request);
+}
+
+async function preview(request: AuthedRequest): Promise<Answer> {
+  const read = request.server.settings.previewFetch;
+  if (read === undefined) throw new Failure(404, "M_UNRECOGNIZED", "Unrecognized request");
+  return await previewOf(request.requiredQuery("url"), read);
 }
 
 function fileOf(request: MatrixRequest): { media: Media; bytes: Uint8Array<ArrayBuffer> } {

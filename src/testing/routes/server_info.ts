@@ -6,7 +6,7 @@
  */
 
 import type { AuthedRequest, MatrixRequest } from "../http/request.ts";
-import type { Answer } from "../http/reply.ts";
+import { type Answer, Reply } from "../http/reply.ts";
 import { openRoute, type Route, route } from "../http/route.ts";
 import { ROOM_VERSIONS } from "../model/room_version.ts";
 
@@ -24,6 +24,12 @@ export const serverInfoRoutes: readonly Route[] = [
   route("GET", "v3/voip/turnServer", ({ server }) => ({ ...server.settings.turnServer })),
   route("POST", "v3/user/{userId}/openid/request_token", openId),
   route("GET", "v3/thirdparty/protocols", () => ({})),
+  // Synapse gives no errcode here.
+  route("GET", "v3/thirdparty/protocol/{protocol}", () => new Reply(404, { error: "Unknown protocol" })),
+  route("GET", "v3/thirdparty/location", () => []),
+  route("GET", "v3/thirdparty/location/{protocol}", () => []),
+  route("GET", "v3/thirdparty/user", () => []),
+  route("GET", "v3/thirdparty/user/{protocol}", () => []),
 ];
 
 function discovery({ server }: MatrixRequest): Answer {

@@ -8,6 +8,7 @@
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { badRequest, forbidden, invalidParam, notFound } from "../http/failure.ts";
+import { optionalStrings } from "../http/read.ts";
 import { type AuthedRequest, requireKeys } from "../http/request.ts";
 import type { Answer } from "../http/reply.ts";
 import { type Route, route } from "../http/route.ts";
@@ -105,5 +106,8 @@ function upgrade(request: AuthedRequest): Answer {
   const { server, user, json } = request;
   requireKeys(json, "new_version");
   const version = roomVersion(server, json, "new_version");
-  return { replacement_room: upgradeRoom(server, roomToWrite(request), user, version).id };
+  const additionalCreators = optionalStrings(json, "additional_creators") ?? [];
+  return {
+    replacement_room: upgradeRoom(server, roomToWrite(request), user, { version, additionalCreators }).id,
+  };
 }
