@@ -87,7 +87,11 @@ export async function uploadBody(data: MediaData, options: UploadBodyOptions): P
   return {
     type,
     repeatable: source.repeatable,
-    open: (deadline) => new SizedBody(bodyStream(source, deadline, onProgress), source.size),
+    open(deadline): BodyInit {
+      if (source.size > 0) return new SizedBody(bodyStream(source, deadline, onProgress), source.size);
+      onProgress?.(0, 0);
+      return new Uint8Array(); // of an empty Blob, Deno does not say the length
+    },
   };
 }
 
@@ -106,7 +110,7 @@ async function sourceOf(
     );
   }
   const known = size ?? ("stat" in data ? (await data.stat?.())?.size : undefined);
-  return known === undefined
+  return known === undefined || known === 0
     ? inMemory(await readAll(stream, signal))
     : { size: known, repeatable: false, open: () => stream };
 }

@@ -107,7 +107,8 @@ Deno.test("uploadMedia() sends the length, and a file as it is read, over HTTP",
   await api.uploadMedia(await Deno.open(path), { onProgress: (...step) => progress.push(step) });
   await api.uploadMedia(new Uint8Array(5));
   await api.uploadMedia(new Blob([new Uint8Array(6)]));
-  assertEquals(seen, [[String(size), null, size], ["5", null, 5], ["6", null, 6]]);
+  await api.uploadMedia(ReadableStream.from<Uint8Array>([]), { size: 0 });
+  assertEquals(seen, [[String(size), null, size], ["5", null, 5], ["6", null, 6], ["0", null, 0]]);
   assertEquals(progress.at(-1), [size, size]);
   assert(progress.length > 40 && progress.every(([sent], index) => sent > (progress[index - 1]?.[0] ?? 0)));
   await Deno.remove(path);
