@@ -64,6 +64,8 @@ export function synapseConfig(options: SynapseConfigOptions): Record<string, unk
     turn_shared_secret: randomSecret(16),
     turn_user_lifetime: "1h",
 
+    caches: { sync_response_cache_duration: "0s" }, // a test that syncs twice wants to see what happened in between
+
     enable_authenticated_media: true,
     max_upload_size: "600M",
     url_preview_enabled: true,
