@@ -15,7 +15,11 @@ function host(homeserver: Homeserver): OperationsHost {
 for (const operation of operations) {
   Deno.test(`in process: ${operation.name}`, async () => {
     const errors: unknown[] = [];
-    await using homeserver = new Homeserver({ onError: (error) => errors.push(error) });
+    await using homeserver = new Homeserver({
+      onError: (error) => errors.push(error),
+      previewFetch: fetch,
+      turnServer: { uris: ["turn:127.0.0.1?transport=udp"], username: "u", password: "p", ttl: 3600 },
+    });
     await runOperation(operation, host(homeserver));
     if (errors.length > 0) throw new AggregateError(errors, "Cannot pass: the homeserver failed inside");
   });

@@ -36,6 +36,8 @@ export interface Operation {
   readonly name: string;
   /** The operations that it proves; it fails if it does not call each of them. */
   readonly covers: readonly OperationName[];
+  /** What it does wrong on purpose, in the words of the check of its requests. Default: nothing. */
+  readonly breaks?: readonly string[];
   /** Fails if the homeserver or the client is wrong. Everything in it belongs to this run alone. */
   run(scene: Scene): Promise<void>;
 }

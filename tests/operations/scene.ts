@@ -5,6 +5,7 @@
  */
 
 import { Client, type ClientOptions, type RoomID, type UserID } from "@greenroom/matrix";
+import { recordingFetch } from "../support/openapi.ts";
 import type { Account, Operation, OperationsHost } from "./operation.ts";
 
 /** A user with a client that is logged in. */
@@ -65,10 +66,13 @@ export class Scene implements AsyncDisposable {
   }
 }
 
-/** Runs an operation test, and makes sure that it does what it says. */
+/** Runs an operation test, and makes sure that it does what it says and that its requests are as the specification says. */
 export async function runOperation(operation: Operation, host: OperationsHost): Promise<void> {
-  await using scene = new Scene(host);
+  const { fetch, problems } = recordingFetch(host.fetch);
+  await using scene = new Scene({ ...host, fetch });
   await operation.run(scene);
+  const unmeant = problems.filter((problem) => !operation.breaks?.some((rule) => problem.endsWith(rule)));
+  if (unmeant.length > 0) throw new Error(`What was sent is not what Matrix says:\n${unmeant.join("\n")}`);
   const idle = operation.covers.filter((name) => !scene.called.has(name));
   if (idle.length > 0) throw new Error(`Cannot say that this covers ${idle.join(", ")}: it never calls them`);
 }

@@ -6,14 +6,20 @@
  */
 
 import { accountData } from "./account_data.ts";
+import { beyond } from "./beyond.ts";
+import { devices } from "./devices.ts";
 import { directory } from "./directory.ts";
+import { filtersAndSync } from "./filters_and_sync.ts";
 import { history } from "./history.ts";
+import { keys } from "./keys.ts";
+import { media } from "./media.ts";
 import { membership } from "./membership.ts";
 import type { Operation } from "./operation.ts";
 import { profile } from "./profile.ts";
 import { pushRules } from "./push_rules.ts";
 import { rooms } from "./rooms.ts";
 import { sending } from "./sending.ts";
+import { session } from "./session.ts";
 
 /** Every operation test. */
 export const operations: readonly Operation[] = [
@@ -25,4 +31,10 @@ export const operations: readonly Operation[] = [
   ...accountData,
   ...pushRules,
   ...directory,
+  ...media,
+  ...keys,
+  ...filtersAndSync,
+  ...session,
+  ...devices,
+  ...beyond,
 ];
