@@ -3,7 +3,8 @@ import { clientAPI } from "../../src/api/client_api.ts";
 import { MatrixError } from "../../src/errors/matrix_error.ts";
 import { ValueError } from "../../src/errors/value_error.ts";
 import { contentProblems } from "../support/event_schemas.ts";
-import { recordingFetch, requestProblems } from "../support/openapi.ts";
+import { requestProblems } from "../support/openapi.ts";
+import { recordingFetch } from "../support/recording_fetch.ts";
 import {
   refusal,
   type Rule,
