@@ -152,7 +152,7 @@ class Syncer {
         if (next_batch === token && tooFast > 0) await clock.delay(tooFast, { signal });
         token = next_batch;
       } catch (error) {
-        if (signal.aborted) break;
+        if (signal.aborted && !(error instanceof ActorError)) break; // a part that fails stops all others
         if (isDeadly(error)) failure = error;
         else await this.#waitAfter(asError(error), failures++, signal);
       }

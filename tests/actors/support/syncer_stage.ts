@@ -1,0 +1,131 @@
+/**
+ * A Syncer with its Dispatcher and Store, whose server is a list of answers.
+ *
+ * @module
+ */
+
+import type { ActorRef } from "../../../src/actors/actor.ts";
+import type { CryptoProtocol } from "../../../src/actors/crypto_protocol.ts";
+import { Deliverer } from "../../../src/actors/deliver.ts";
+import { spawnDispatcher } from "../../../src/actors/dispatcher.ts";
+import { HandlerRegistry } from "../../../src/actors/handler_registry.ts";
+import { spawnStore } from "../../../src/actors/store_actor.ts";
+import { spawnSyncer } from "../../../src/actors/syncer.ts";
+import type { SyncerAPI } from "../../../src/actors/syncer_api.ts";
+import { syncerFacade } from "../../../src/actors/syncer_facade.ts";
+import type { SyncRequests } from "../../../src/actors/sync_requests.ts";
+import { supervise, type Supervisor } from "../../../src/actors/supervisor.ts";
+import type { SyncOptions } from "../../../src/api/sync.ts";
+import { TestClock } from "../../../src/testing/test_clock.ts";
+import type { JsonObject } from "../../../src/types/json.ts";
+import type { SyncResponse } from "../../../src/types/sync_response.ts";
+import { recordingLogger } from "../../kernel/support.ts";
+import { CountingStore } from "./counting_store.ts";
+import { NetworkError } from "../../../src/errors/network_error.ts";
+import { joined, message, OWN, timeline } from "./events.ts";
+
+/** What a request is answered with; `undefined` leaves it open until it is ended. */
+export type SyncAnswer = JsonObject | Error | undefined;
+
+/** How the stage is set. */
+export interface SyncerStageOptions {
+  /** The answers to sync requests, in order; behind the last they stay open. */
+  answers?: SyncAnswer[];
+  /** A store that is there already. */
+  kv?: CountingStore;
+  /** What to go on from. */
+  resume?: "handled" | "committed";
+  /** Decrypts. */
+  crypto?: ActorRef<CryptoProtocol>;
+  /** Other answers than the usual. */
+  requests?: Partial<SyncRequests>;
+}
+
+/** A Syncer and what is around it. */
+export interface SyncerStage extends AsyncDisposable {
+  readonly clock: TestClock;
+  readonly kv: CountingStore;
+  readonly log: ReturnType<typeof recordingLogger>;
+  /** The options of each sync request. */
+  readonly asked: SyncOptions[];
+  /** The answers to come. */
+  readonly answers: SyncAnswer[];
+  readonly api: SyncerAPI;
+  readonly supervisor: Supervisor;
+  /** Lets everything run that is ready to. */
+  settle(): Promise<void>;
+}
+
+/** Sets the stage. */
+export async function syncerStage(options: SyncerStageOptions = {}): Promise<SyncerStage> {
+  const { answers = [], kv = new CountingStore(), resume = "handled", crypto, requests } = options;
+  const clock = new TestClock();
+  const log = recordingLogger();
+  const asked: SyncOptions[] = [];
+  const registry = new HandlerRegistry();
+  const deliverer = new Deliverer(registry, log);
+  const store = spawnStore({ kv, close: false, log });
+  await store.ask("open", []);
+  const dispatcher = spawnDispatcher({ deliverer, store, maxPending: 100, log });
+  const syncer = spawnSyncer({
+    requests: {
+      sync(options = {}) {
+        const answer = answers[asked.push(options) - 1];
+        if (answer instanceof Error) return Promise.reject(answer);
+        return answer === undefined
+          ? ended(options.signal)
+          : Promise.resolve(answer as unknown as SyncResponse);
+      },
+      createFilter: () => Promise.resolve("filter"),
+      getMessages: () => Promise.reject(new Error("no history in this test")),
+      userId: () => Promise.resolve(OWN),
+      supports: (version) => Promise.resolve(version === "v1.1"),
+      ...requests,
+    },
+    crypto: () => crypto,
+    store,
+    ready: () => Promise.resolve(),
+    dispatcher,
+    presence: () => "online",
+    resume,
+    clock,
+    log,
+  });
+  const supervisor = supervise([syncer, dispatcher, store], { log, clock });
+  return {
+    clock,
+    kv,
+    log,
+    asked,
+    answers,
+    api: syncerFacade({ syncer, dispatcher, deliverer, registry }),
+    supervisor,
+    settle: () => clock.tick(0),
+    [Symbol.asyncDispose]: () => supervisor.stop(),
+  };
+}
+
+function ended(signal: AbortSignal | undefined): Promise<never> {
+  if (signal?.aborted) return Promise.reject(signal.reason);
+  return new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
+}
+
+/** A response that brings messages to a room. */
+export function response(next_batch: string, ...texts: string[]): JsonObject {
+  return joined(timeline(texts.map((text) => message(text))), { next_batch });
+}
+
+/** The texts of the messages that handlers get from now on. */
+export function heard({ api }: SyncerStage): string[] {
+  const texts: string[] = [];
+  api.on("m.room.message", ({ content }) => texts.push(content.body));
+  return texts;
+}
+
+/** The tokens that were asked with. */
+export function sinces({ asked }: SyncerStage): unknown[] {
+  return asked.map(({ since }) => since);
+}
+
+/** What a server that can't be reached is answered by. */
+export const UNREACHABLE = new NetworkError("The connection failed");
