@@ -53,9 +53,9 @@ export const keys: readonly Operation[] = [
       const device = deviceOf(alice);
       const key = await withDeviceKeys(alice);
       assertEquals((await alice.uploadKeys())["signed_curve25519"] ?? 0, 0);
-      const signed = async (name: string, fallback?: true) =>
+      const signed = async (name: string, more: { fallback?: true } = {}) =>
         await key.sign(
-          { key: `${name}${key.public.slice(name.length)}`, ...(fallback && { fallback }) },
+          { key: `${name}${key.public.slice(name.length)}`, ...more },
           alice.userId,
           device,
         );
@@ -63,7 +63,7 @@ export const keys: readonly Operation[] = [
         "signed_curve25519:AAAA": await signed("a"),
         "signed_curve25519:BBBB": await signed("b"),
       };
-      const fallbackKeys = { "signed_curve25519:FFFF": await signed("f", true) };
+      const fallbackKeys = { "signed_curve25519:FFFF": await signed("f", { fallback: true }) };
       const counts = await alice.uploadKeys({ oneTimeKeys, fallbackKeys });
       assertEquals(counts["signed_curve25519"], 2);
       assertEquals(await alice.uploadKeys({ oneTimeKeys }), counts, "the same keys may come again");

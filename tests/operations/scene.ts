@@ -4,8 +4,14 @@
  * @module
  */
 
-import { Client, type ClientOptions, type RoomID, type UserID } from "@greenroom/matrix";
-import { recordingFetch } from "../support/openapi.ts";
+import {
+  Client,
+  type ClientOptions,
+  type RoomID,
+  type RoomMemberContent,
+  type UserID,
+} from "@greenroom/matrix";
+import { recordingFetch } from "../support/recording_fetch.ts";
 import type { Account, Operation, OperationsHost } from "./operation.ts";
 
 /** A user with a client that is logged in. */
@@ -87,4 +93,12 @@ export async function roomOf(creator: Player, ...others: readonly Player[]): Pro
 /** A user ID that belongs to nobody. */
 export function nobody(scene: Scene): UserID {
   return `@${scene.unique("nobody")}:${scene.host.serverName}`;
+}
+
+/** The content of a member event, with whatever else stands in it. */
+export type Member = RoomMemberContent & { readonly [key: string]: unknown };
+
+/** What a user is to a room, as another one sees it. */
+export async function memberOf(observer: Client, roomId: RoomID, stateKey: UserID): Promise<Member> {
+  return await observer.getStateEvent(roomId, "m.room.member", { stateKey });
 }

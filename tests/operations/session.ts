@@ -200,7 +200,7 @@ export const session: readonly Operation[] = [
     async run(scene) {
       const username = scene.unique("newcomer");
       const client = scene.client();
-      assertEquals(await client.isUsernameAvailable(username), true);
+      assert(await client.isUsernameAvailable(username) === true);
       const authentication = {};
       const { user_id } = await client.register({
         username,
@@ -214,7 +214,7 @@ export const session: readonly Operation[] = [
         "NEW",
       ]);
       assertEquals((await client.whoami()).user_id, user_id);
-      assertEquals(await client.isUsernameAvailable(username), false);
+      assert(await client.isUsernameAvailable(username) === false);
       const stranger = scene.client();
       await refused(
         () => stranger.register({ username, password: "x", authentication }),

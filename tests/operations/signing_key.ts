@@ -6,6 +6,8 @@
 
 import type { CrossSigningKey, DeviceID, DeviceKeys, UserID } from "@greenroom/matrix";
 
+const EXTRACTABLE = true;
+
 type Signed<T> = T & { signatures: { [userId: string]: { [keyId: string]: string } } };
 
 /** An Ed25519 key pair. */
@@ -21,7 +23,7 @@ export class SigningKey {
 
   /** Makes a pair. */
   static async generate(): Promise<SigningKey> {
-    const { publicKey, privateKey } = await crypto.subtle.generateKey("Ed25519", true, [
+    const { publicKey, privateKey } = await crypto.subtle.generateKey("Ed25519", EXTRACTABLE, [
       "sign",
     ]) as CryptoKeyPair;
     const raw = new Uint8Array(await crypto.subtle.exportKey("raw", publicKey));

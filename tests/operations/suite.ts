@@ -6,6 +6,7 @@
  */
 
 import { accountData } from "./account_data.ts";
+import { relations } from "./relations.ts";
 import { beyond } from "./beyond.ts";
 import { devices } from "./devices.ts";
 import { directory } from "./directory.ts";
@@ -13,11 +14,13 @@ import { filtersAndSync } from "./filters_and_sync.ts";
 import { history } from "./history.ts";
 import { keys } from "./keys.ts";
 import { media } from "./media.ts";
+import { members } from "./members.ts";
 import { membership } from "./membership.ts";
 import type { Operation } from "./operation.ts";
 import { profile } from "./profile.ts";
 import { pushRules } from "./push_rules.ts";
 import { rooms } from "./rooms.ts";
+import { receipts } from "./receipts.ts";
 import { sending } from "./sending.ts";
 import { session } from "./session.ts";
 
@@ -25,7 +28,9 @@ import { session } from "./session.ts";
 export const operations: readonly Operation[] = [
   ...rooms,
   ...membership,
+  ...members,
   ...sending,
+  ...receipts,
   ...history,
   ...profile,
   ...accountData,
@@ -37,4 +42,5 @@ export const operations: readonly Operation[] = [
   ...session,
   ...devices,
   ...beyond,
+  ...relations,
 ];
