@@ -21,7 +21,7 @@ export interface RetryPolicy {
    * request fails at once, with the server's wish in the error. Default: 120,000.
    */
   readonly maxRetryAfter: number;
-  /** Which refusals are worth another try. Default: the statuses 429, 502, 503 and 504. */
+  /** Which refusals are worth another try. Default: the statuses 429, 502, 503 and 504, but for `M_NOT_YET_UPLOADED`. */
   readonly retryable: (error: MatrixRequestError) => boolean;
 }
 
@@ -54,7 +54,9 @@ export const DEFAULT_RETRY: RetryPolicy = {
   base: 500,
   cap: 30_000,
   maxRetryAfter: 120_000,
-  retryable: ({ status }) => status === 429 || status === 502 || status === 503 || status === 504,
+  // The server has waited already for media that is not there yet, as long as it was asked to.
+  retryable: ({ status, errcode }) =>
+    [429, 502, 503, 504].includes(status) && errcode !== "M_NOT_YET_UPLOADED",
 };
 
 const SINGLE_TRY: RetryPolicy = { ...DEFAULT_RETRY, maxRetries: 0 };

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { filenameIn } from "../../src/api/media_file.ts";
-import { NotFoundError } from "../../src/errors/errcodes.ts";
+import { NotFoundError, NotYetUploadedError } from "../../src/errors/errcodes.ts";
 import { NetworkError, RequestTimeoutError } from "../../src/errors/network_error.ts";
 import { ServiceResponseError } from "../../src/errors/service_response_error.ts";
 import { ValueError } from "../../src/errors/value_error.ts";
@@ -52,6 +52,12 @@ Deno.test("Media that broke off is asked for again", async () => {
       ++tries === 1 ? new Response("cur", { headers: { "content-length": "7" } }) : new Response("curtain"),
   });
   assertEquals(await untilSettled(clock, api.downloadMedia(PIC)), text("curtain"));
+});
+
+Deno.test("Media that is not there yet is not asked for again: the server has waited for it", async () => {
+  const { api, requests } = media({ [FILE]: refusal(504, "M_NOT_YET_UPLOADED") });
+  await assertRejects(() => api.downloadMedia(PIC, { timeout: 100 }), NotYetUploadedError);
+  assertEquals(requests.length, 2);
 });
 
 Deno.test("Media is private where any version from 1.11 on, or the experiment before it, is supported", async () => {
