@@ -18,7 +18,11 @@ interface Layer {
 /** From the top down; a file belongs to the first that fits. */
 const layers: Layer[] = [
   { name: "mod", files: /^mod\.ts$/, imports: ["client", "actors", "api", "crypto", "store", "ground"] },
-  { name: "client", files: /^src\/client(_options)?\.ts$/, imports: ["actors", "api", "crypto", "store", "ground"] },
+  {
+    name: "client",
+    files: /^src\/client(_options)?\.ts$/,
+    imports: ["actors", "api", "crypto", "store", "ground"],
+  },
   { name: "actors", files: /^src\/actors\//, imports: ["api", "crypto", "store", "ground"] },
   { name: "api", files: /^src\/api\//, imports: ["ground"] },
   { name: "crypto", files: /^src\/crypto\//, imports: ["ground"], types: ["store"] },
