@@ -1,14 +1,10 @@
 import { runOperation } from "../operations/scene.ts";
 import { operations } from "../operations/suite.ts";
-import { newUser, type SynapseServer, synapseTest } from "./support/synapse.ts";
+import { synapseHost } from "./support/host.ts";
+import { synapseTest } from "./support/synapse.ts";
 
 for (const operation of operations) {
-  synapseTest(`Synapse: ${operation.name}`, async (server: SynapseServer) => {
-    await runOperation(operation, {
-      baseUrl: server.baseUrl,
-      serverName: server.serverName,
-      fetch,
-      register: (name) => newUser(server, name),
-    });
+  synapseTest(`Synapse: ${operation.name}`, async (server) => {
+    await runOperation(operation, synapseHost(server));
   });
 }
