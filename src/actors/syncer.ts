@@ -114,8 +114,8 @@ class Syncer {
   }
 
   async take(response: SyncResponse): Promise<number> {
-    await this.#options.ready();
     const own = await this.#options.requests.userId();
+    await this.#options.ready(); // it looks at who acts
     const context = { own, initial: false, repeated: false, members: "some", dropTimeline: false } as const;
     return await this.#process(response, context, () => Promise.resolve());
   }
@@ -163,8 +163,8 @@ class Syncer {
 
   async #prepare(settings: SyncSettings, signal: AbortSignal): Promise<Round> {
     const { requests, store, ready } = this.#options;
-    await ready();
     const own = await requests.userId();
+    await ready(); // it looks at who acts
     const filter = new SyncFilter(settings, requests, store);
     const stateAfter = await requests.supports("v1.16");
     return { settings, signal, own, filter, stateAfter, first: true };

@@ -1,0 +1,199 @@
+import { assert, assertEquals, assertFalse, assertInstanceOf } from "@std/assert";
+import { ActorError, MemoryStore, UnknownTokenError } from "@greenroom/matrix";
+import { rejectionOf } from "../kernel/support.ts";
+import { clientStage, heard } from "./support/stage.ts";
+
+Deno.test("A bot is invited, joins, answers, and is told of what happens around it", async () => {
+  await using here = clientStage();
+  const alice = here.client("alice");
+  const bot = here.client("bot", { mxid: "@bot:localhost" });
+  const seen: string[] = [];
+  for (const type of ["INVITE", "JOIN", "LEAVE", "KICK", "BAN", "UNBAN", "PROFILE_CHANGE"] as const) {
+    bot.on(type, ({ state_key }) => seen.push(`${type} ${state_key}`));
+  }
+  bot.on("INVITE", ({ room_id }) => bot.joinRoom(room_id));
+  bot.on(
+    "m.room.message",
+    ({ sender, room_id, content }) =>
+      sender === bot.mxid ? undefined : bot.sendNotice(room_id, `You said ${content.body}`),
+  );
+  bot.start();
+  const room = await alice.createRoom({ invitees: ["@bot:localhost"] });
+  await here.settle();
+  await alice.sendText(room, "hello");
+  await here.settle();
+  assertEquals(here.homeserver.room(room).messages.map(({ content }) => content.body), [
+    "hello",
+    "You said hello",
+  ]);
+  here.client("carol");
+  await alice.inviteUser(room, "@carol:localhost");
+  await here.client("carol").joinRoom(room);
+  await here.client("carol").setDisplayname("Carol C");
+  await alice.kickUser(room, "@carol:localhost");
+  await alice.banUser(room, "@carol:localhost");
+  await alice.unbanUser(room, "@carol:localhost");
+  await alice.leaveRoom(room);
+  await here.settle();
+  assertEquals(seen, [
+    "INVITE @bot:localhost",
+    "JOIN @alice:localhost", // it is in the timeline that the bot gets to see
+    "JOIN @bot:localhost",
+    "JOIN @carol:localhost",
+    "PROFILE_CHANGE @carol:localhost",
+    "KICK @carol:localhost",
+    "BAN @carol:localhost",
+    "UNBAN @carol:localhost",
+    "LEAVE @alice:localhost",
+  ]);
+});
+
+Deno.test("Handlers see the state that their response led to", async () => {
+  await using here = clientStage();
+  const alice = here.client("alice");
+  const room = await alice.createRoom({ name: "before" });
+  const names: unknown[] = [];
+  alice.on("m.room.name", async ({ content, room_id }) => {
+    names.push([content.name, (await alice.stateStore.getState(room_id, "m.room.name"))?.content.name]);
+  });
+  await alice.sendStateEvent(room, "m.room.name", { name: "after" });
+  await alice.syncOnce();
+  assertEquals(names, [["before", "after"], ["after", "after"]]);
+  assert(await alice.stateStore.hasFullMemberList(room));
+  assertEquals(await alice.stateStore.getPowerLevel(room, "@alice:localhost"), Infinity);
+});
+
+Deno.test("use_state_after is asked for where the server has it, and leads to the same", async () => {
+  await using here = clientStage({ versions: ["v1.16"] });
+  const [alice, bob] = [here.client("alice"), here.client("bob")];
+  const room = await alice.createRoom({ name: "x", preset: "public_chat" });
+  const seen: string[] = [];
+  alice.on("JOIN", ({ state_key }) => seen.push(`JOIN ${state_key}`));
+  alice.on("m.room.topic", ({ content }) => seen.push(`topic ${content.topic}`));
+  alice.start();
+  await here.settle();
+  await bob.joinRoom(room);
+  await alice.sendStateEvent(room, "m.room.topic", { topic: "y" });
+  await here.settle();
+  const syncs = here.homeserver.requests.filter("GET", "/sync");
+  assert(syncs.every(({ query }) => query.get("use_state_after") === "true"));
+  assertEquals(seen, ["JOIN @alice:localhost", "JOIN @bob:localhost", "topic y"]);
+  assert(await alice.stateStore.isJoined(room, "@bob:localhost"));
+  assertEquals((await alice.stateStore.getState(room, "m.room.topic"))?.content, { topic: "y" });
+});
+
+Deno.test("A filter is uploaded once, also after a restart; one that the server forgot is uploaded again", async () => {
+  await using here = clientStage();
+  const store = new MemoryStore();
+  const filterData = { room: { timeline: { limit: 3 } } };
+  const uploads = () => here.homeserver.requests.filter("POST", "/filter").length;
+  for (let start = 0; start < 2; start++) {
+    await using alice = here.client("alice", { store });
+    await alice.syncOnce({ filterData, lazyLoadMembers: true });
+    await alice.syncOnce({ filterData, lazyLoadMembers: true });
+  }
+  assertEquals(uploads(), 1);
+  const used = here.homeserver.requests.filter("GET", "/sync").map(({ query }) => query.get("filter"));
+  assertEquals([used.length, new Set(used).size], [4, 1]);
+  using _fault = here.homeserver.faults.add({
+    kind: "status",
+    status: 404,
+    body: { errcode: "M_NOT_FOUND", error: "No such filter" },
+    match: { path: "/sync" },
+    times: 1,
+  });
+  await here.client("alice", { store }).syncOnce({ filterData, lazyLoadMembers: true });
+  assertEquals(uploads(), 2);
+});
+
+Deno.test("A gap is filled from the server's history, in order and without duplicates", async () => {
+  await using here = clientStage();
+  const [alice, bot] = [here.client("alice"), here.client("bot")];
+  const room = await alice.createRoom({ preset: "public_chat" });
+  await bot.joinRoom(room);
+  await bot.syncOnce();
+  const texts = heard(bot);
+  const gaps: unknown[] = [];
+  bot.on("TIMELINE_GAP", (gap) => gaps.push(gap.room_id));
+  const said = (from: number) => Array.from({ length: 40 }, (_, index) => String(from + index));
+  for (const text of said(0)) await alice.sendText(room, text);
+  await bot.syncOnce({ fillGaps: true });
+  assertEquals(texts.splice(0), said(0));
+  assertEquals(gaps, []);
+  for (const text of said(40)) await alice.sendText(room, text);
+  await bot.syncOnce({ fillGaps: 20 });
+  assertEquals(texts.splice(0), said(40).slice(-30));
+  assertEquals(gaps, [room]);
+  for (const text of said(80)) await alice.sendText(room, text);
+  await bot.syncOnce();
+  assertEquals([texts, gaps], [said(80).slice(-10), [room, room]]);
+});
+
+Deno.test("A revoked token ends everything: start() says why, done names the part", async () => {
+  await using here = clientStage();
+  const alice = here.client("alice");
+  const stopped: unknown[] = [];
+  alice.on("SYNC_STOPPED", ({ error }) => stopped.push(error));
+  const start = rejectionOf(alice.start());
+  await here.settle();
+  here.homeserver.revokeTokens("@alice:localhost");
+  await here.settle();
+  const error = await start;
+  assertInstanceOf(error, UnknownTokenError);
+  assertFalse(error.body.soft_logout);
+  assertEquals(stopped, [error]);
+  const done = await rejectionOf(alice.done);
+  assertInstanceOf(done, ActorError);
+  assertEquals([done.actor, done.cause], ["syncer", error]);
+});
+
+Deno.test("An expired token is refreshed, and the sync goes on", async () => {
+  await using here = clientStage();
+  here.client("alice");
+  const alice = here.client("nobody", { token: undefined });
+  await alice.login(
+    { identifier: "@alice:localhost", password: "password of alice", refreshToken: true } as never,
+  );
+  const room = await alice.createRoom();
+  const texts = heard(alice);
+  const errors: unknown[] = [];
+  alice.on("SYNC_ERRORED", ({ error }) => errors.push(error));
+  alice.start();
+  await here.settle();
+  here.homeserver.expireTokens("@alice:localhost");
+  await here.settle();
+  await alice.sendText(room, "still here");
+  await here.settle();
+  assertEquals([texts, errors], [["still here"], []]);
+});
+
+Deno.test("presence is sent with each sync", async () => {
+  await using here = clientStage();
+  const alice = here.client("alice");
+  await alice.syncOnce();
+  alice.presence = "offline";
+  await alice.syncOnce();
+  const asked = here.homeserver.requests.filter("GET", "/sync").map(({ query }) => query.get("set_presence"));
+  assertEquals(asked, ["online", "offline"]);
+});
+
+Deno.test("A poll that hangs is given up 30 s after the server should have answered, and asked again", async () => {
+  await using here = clientStage();
+  const alice = here.client("alice");
+  const room = await alice.createRoom();
+  await alice.syncOnce();
+  const texts = heard(alice);
+  const errors: unknown[] = [];
+  alice.on("SYNC_ERRORED", ({ error }) => errors.push(error.name));
+  using fault = here.homeserver.faults.add({ kind: "hold-after", match: { path: "/sync" }, times: 1 });
+  alice.start();
+  await here.settle();
+  await alice.sendText(room, "are you there?");
+  await here.clock.tick(59_999);
+  assertEquals([errors, texts], [[], []]);
+  await here.clock.tick(1);
+  assertEquals(errors, ["RequestTimeoutError"]);
+  await here.clock.tick(5_000);
+  await here.until(() => texts.length > 0);
+  assertEquals([texts, fault.hits], [["are you there?"], 1]);
+});

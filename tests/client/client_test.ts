@@ -1,0 +1,101 @@
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { ActorStoppedError, Client, ValueError } from "@greenroom/matrix";
+import type { Dispatcher } from "@greenroom/matrix";
+import { assertPending } from "../kernel/support.ts";
+import { clientStage } from "./support/stage.ts";
+
+Deno.test("A client needs a homeserver, and a user ID that is one", () => {
+  assertThrows(() => new Client({}), ValueError);
+  assertThrows(() => new Client({ baseUrl: "https://a.b", mxid: "alice" as "@a:b" }), ValueError);
+  assertThrows(() => new Client({ baseUrl: "ftp://a.b" }), ValueError);
+});
+
+Deno.test("close() ends the sync and waits for handlers; what follows is refused", async () => {
+  await using here = clientStage();
+  const alice = here.client("alice");
+  const room = await alice.createRoom();
+  await alice.sendText(room, "x");
+  const gate = Promise.withResolvers<void>();
+  const seen: string[] = [];
+  alice.on("m.room.message", async () => {
+    await gate.promise;
+    seen.push(String(await alice.stateStore.isJoined(room, "@alice:localhost")));
+  });
+  const start = alice.start();
+  await here.settle();
+  const closed = alice.close();
+  await assertPending(closed);
+  gate.resolve();
+  await Promise.all([closed, start, alice.done, alice.close()]);
+  assertEquals(seen, ["true"]);
+  await assertRejects(() => alice.start(), ActorStoppedError);
+});
+
+Deno.test("close() called by a handler, or twice, does not wait for the handler", async () => {
+  await using here = clientStage();
+  const alice = here.client("alice");
+  await alice.sendText(await alice.createRoom(), "x");
+  let closed = 0;
+  alice.on("m.room.message", async () => {
+    await alice.close();
+    closed++;
+  }, { waitSync: true });
+  await alice.start();
+  await alice.done;
+  assertEquals(closed, 1);
+});
+
+Deno.test("close() gives up on a handler that does not end in time", async () => {
+  await using here = clientStage();
+  const alice = here.client("alice", { closeDeadline: 1_000 });
+  await alice.sendText(await alice.createRoom(), "x");
+  const never = Promise.withResolvers<void>();
+  alice.on("m.room.message", () => never.promise, { waitSync: true });
+  alice.start().catch(() => {});
+  await here.settle();
+  const closed = alice.close();
+  await here.clock.tick(3_000);
+  await closed;
+  never.resolve();
+});
+
+Deno.test("A client that was never started is stopped and closed at once", async () => {
+  await using here = clientStage();
+  const alice = here.client("alice");
+  await alice.stop();
+  assertEquals(alice.syncingTask, undefined);
+  await alice.close();
+  await alice.done;
+});
+
+Deno.test("syncingTask is what start() returned", async () => {
+  await using here = clientStage();
+  const alice = here.client("alice");
+  const start = alice.start();
+  assertEquals(alice.syncingTask, start);
+  await alice.stop();
+  await start;
+});
+
+Deno.test("addDispatcher() registers one of each type, removeDispatcher() unregisters it", async () => {
+  await using here = clientStage();
+  const alice = here.client("alice");
+  const calls: string[] = [];
+  class Echo implements Dispatcher {
+    constructor(client: Client) {
+      calls.push(client.constructor.name);
+    }
+    register(): void {
+      calls.push("register");
+    }
+    unregister(): void {
+      calls.push("unregister");
+    }
+  }
+  alice.addDispatcher(Echo);
+  alice.addDispatcher(Echo);
+  assertEquals(alice.dispatchers.size, 1);
+  alice.removeDispatcher(Echo);
+  alice.removeDispatcher(Echo);
+  assertEquals([calls, alice.dispatchers.size], [["Client", "register", "unregister"], 0]);
+});
