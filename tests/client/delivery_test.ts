@@ -1,0 +1,89 @@
+import { assertEquals } from "@std/assert";
+import { type Client, MemoryStore } from "@greenroom/matrix";
+import { clientStage, heard } from "./support/stage.ts";
+
+/** Answers each message of Alice twice, by two handlers, and then never comes to an end. */
+function answering(bot: Client, end: Promise<void>): void {
+  for (const voice of ["first", "second"]) {
+    bot.on("m.room.message", async ({ sender, room_id, content }) => {
+      if (sender !== "@alice:localhost") return;
+      await bot.sendNotice(room_id, `${voice} a ${content.body}`);
+      await bot.sendNotice(room_id, `${voice} b ${content.body}`);
+      await end;
+    });
+  }
+  bot.on("JOIN", async ({ room_id, state_key }) => {
+    if (state_key !== "@alice:localhost") return;
+    await bot.sendNotice(room_id, "Welcome");
+    await end;
+  });
+}
+
+Deno.test("What a handler sends is sent once, though it runs again after a crash", async () => {
+  await using here = clientStage();
+  const alice = here.client("alice");
+  const store = new MemoryStore();
+  const end = Promise.withResolvers<void>();
+  const before = here.client("bot", { store });
+  const room = await before.createRoom({ preset: "public_chat" });
+  await before.syncOnce();
+  answering(before, end.promise);
+  before.start();
+  await here.settle();
+  await alice.joinRoom(room);
+  await alice.sendText(room, "hello");
+  const answers = () =>
+    here.homeserver.room(room).messages.map(({ content }) => String(content.body)).filter((body) =>
+      body !== "hello"
+    );
+  await here.until(() => answers().length === 5);
+  const sent = here.homeserver.requests.filter("PUT", "/send/").length;
+
+  // The process ends here: its handlers have sent, and not settled.
+  const after = here.client("bot", { store });
+  answering(after, end.promise);
+  after.start();
+  await here.until(() => here.homeserver.requests.filter("PUT", "/send/").length === sent + 5);
+  await here.settle();
+  assertEquals(answers().toSorted(), [
+    "Welcome",
+    "first a hello",
+    "first b hello",
+    "second a hello",
+    "second b hello",
+  ]);
+  end.resolve();
+});
+
+Deno.test("A restart delivers what was cut off, at-most-once does not, and a stop in between loses nothing", async () => {
+  const never = Promise.withResolvers<void>();
+  for (const deliver of ["at-least-once", "at-most-once"] as const) {
+    await using here = clientStage();
+    const alice = here.client("alice");
+    const store = new MemoryStore();
+    const before = here.client("bot", { store, deliver });
+    const room = await before.createRoom({ preset: "public_chat" });
+    await before.syncOnce();
+    await alice.joinRoom(room);
+    const texts: string[] = [];
+    before.on("m.room.message", ({ content }) => {
+      texts.push(content.body);
+      return content.body === "2" ? never.promise : undefined;
+    });
+    before.start();
+    for (const text of ["1", "2", "3"]) {
+      await alice.sendText(room, text);
+      await here.until(() => texts.includes(text));
+    }
+    await before.stop();
+    await alice.sendText(room, "4");
+    const after = here.client("bot", { store, deliver });
+    const again = heard(after);
+    await after.syncOnce();
+    assertEquals([texts, again], [["1", "2", "3"], deliver === "at-least-once" ? ["2", "3", "4"] : ["4"]]);
+    before.start();
+    await here.until(() => texts.length === 4);
+    assertEquals(texts.at(-1), "4");
+    never.resolve();
+  }
+});
