@@ -3,7 +3,7 @@ import { HTTPAPI } from "../../src/api/http_api.ts";
 import { mediaAPI } from "../../src/api/media.ts";
 import { Session } from "../../src/api/session.ts";
 import type { MediaData } from "../../src/api/upload_body.ts";
-import { TooLargeError } from "../../src/errors/errcodes.ts";
+import { TooLargeError, UnknownTokenError } from "../../src/errors/errcodes.ts";
 import { NetworkError } from "../../src/errors/network_error.ts";
 import { ServiceResponseError } from "../../src/errors/service_response_error.ts";
 import { ValueError } from "../../src/errors/value_error.ts";
@@ -209,6 +209,22 @@ Deno.test("createMedia() and uploadMediaTo() make a place and fill it, again if 
   assertEquals(log().slice(1), [place, place]);
   assertEquals(requests.slice(1).map(({ body }) => body), [text("abc"), text("abc")]);
   assertEquals(progress, [3, 3]);
+});
+
+Deno.test("An upload that met a soft logout is sent again, unless it is a stream: then only the token is renewed", async () => {
+  for (const [data, uploads] of [[text("abc"), 2], [streamOf(text("abc")).stream, 1]] as const) {
+    const { api, session, log } = media({
+      [UPLOAD]: ({ headers }) =>
+        headers.get("authorization") === "Bearer new"
+          ? { content_uri: PIC }
+          : refusal(401, "M_UNKNOWN_TOKEN", { soft_logout: true }),
+      "POST /_matrix/client/v3/refresh": { access_token: "new" },
+    }, { refreshToken: "r0" });
+    const upload = api.uploadMedia(data, { size: 3 });
+    if (uploads === 1) await assertRejects(() => upload, UnknownTokenError);
+    else assertEquals(await upload, PIC);
+    assertEquals([log().filter((line) => line === UPLOAD).length, session.http.token], [uploads, "new"]);
+  }
 });
 
 Deno.test("uploadMediaTo() does not send a stream a second time", async () => {

@@ -15,6 +15,9 @@ Deno.test("fillPath() refuses what no URL can carry: nothing, `.`, `..`, half a 
   }
   assertThrows(() => fillPath(STATE, { roomId: "!r:x", eventType: "t", stateKey: ".." }), ValueError);
   assertThrows(() => fillPath("/a/{constructor}", {}), ValueError);
+  for (const dots of [".", ".."]) {
+    assertThrows(() => fillPath("/a/{b}", { b: dots }), ValueError, `no URL can carry b "${dots}"`);
+  }
 });
 
 Deno.test("fillPath() keeps every other parameter in its segment", () => {
