@@ -67,7 +67,7 @@ const synapse: Step = {
       GREENROOM_SYNAPSE_NAME: server.serverName,
       GREENROOM_SYNAPSE_SECRET: server.sharedSecret,
     };
-    const result = testResult(await run("deno", ["test", ...permissions, "tests/e2e"], env), {
+    const result = testResult(await run("deno", ["test", ...permissions, "--parallel", "tests/e2e"], env), {
       mayIgnore: !ci,
     });
     return { ...result, output: `${result.output}\nSynapse's log ends with:\n${await server.logTail()}` };

@@ -36,7 +36,15 @@ synapseTest("100 MiB are uploaded and downloaded as streams in little memory", a
   const { accessToken } = await newUser(server, "alice");
   const script = new URL("support/stream_media.ts", import.meta.url).pathname;
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", `--allow-net=${new URL(server.baseUrl).host}`, script, server.baseUrl, accessToken, "100"],
+    args: [
+      "run",
+      "--v8-flags=--expose-gc",
+      `--allow-net=${new URL(server.baseUrl).host}`,
+      script,
+      server.baseUrl,
+      accessToken,
+      "100",
+    ],
   }).output();
   assert(success, new TextDecoder().decode(stderr));
   const report: StreamReport = JSON.parse(new TextDecoder().decode(stdout));

@@ -7,7 +7,7 @@
 import { assertRejects } from "@std/assert";
 import type { Client, MatrixRequestError, SyncResponse, SyncToken } from "@greenroom/matrix";
 
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 30_000;
 
 /** Something that was seen in a sync response, and where to sync on from. */
 export interface Seen<T> {
