@@ -14,11 +14,11 @@ export interface StartOptions {
    * with the same store. Default: everything.
    */
   filterData?: FilterID | Filter;
-  /** Leaves out members who have not said anything lately; goes into the filter. Default: false. */
+  /** Leaves out members who have not said anything lately; goes into the filter, unless that is given as an ID. Default: false. */
   lazyLoadMembers?: boolean;
   /**
-   * Takes in what happened before the very first sync without delivering it: the timelines are dropped; state, account
-   * data and messages to the device are not. Default: false.
+   * Takes in what happened before the very first sync without delivering it: timelines are dropped, and the state that they
+   * led to is delivered in their place; account data and messages to the device are not dropped. Default: false.
    */
   ignoreInitialSync?: boolean;
   /**

@@ -32,7 +32,8 @@ export class SyncStore {
   }
 
   /**
-   * Moves to another position, for the next sync.
+   * Moves to another position, for the next sync. A sync that is running overwrites it with what it is being answered: stop it
+   * first.
    *
    * @param nextBatch The token to ask with; undefined begins anew.
    */

@@ -180,3 +180,14 @@ Deno.test("The Dispatcher ends when all handlers have settled, and the store kno
   assertEquals(handled, ["t1"]);
   await assertRejects(() => dispatcher.ask("dispatch", batch("t2")));
 });
+
+Deno.test("The Dispatcher ends when the handlers of an announcement have settled", async () => {
+  const { registry, dispatcher } = stage();
+  const gate = Promise.withResolvers<void>();
+  registry.add("SYNC_STOPPED", () => gate.promise);
+  await dispatcher.ask("announce", { type: "SYNC_STOPPED", data: { source: SyncStream.INTERNAL } });
+  const stopped = dispatcher.stop();
+  await assertPending(stopped);
+  gate.resolve();
+  await stopped;
+});

@@ -102,12 +102,12 @@ Deno.test("sendMessageEvent() remembers that there is no encryption, until there
 });
 
 Deno.test("sendMessageEvent() encrypts when the room has become encrypted while the server was asked", async () => {
-  const lookup = Promise.withResolvers<Response>();
-  await using here = await stage(() => lookup.promise);
-  const sending = here.api.sendMessageEvent(ROOM, "m.room.message", TEXT);
-  await here.sync(ENCRYPTION);
-  lookup.resolve(NOT_FOUND.clone());
-  await sending;
+  await using here = await stage(async () => {
+    await here.sync(ENCRYPTION);
+    return NOT_FOUND;
+  });
+  await here.api.sendMessageEvent(ROOM, "m.room.message", TEXT);
+  assertEquals(here.lookups(), 1);
   assertEquals(here.sent(), encrypted("m.room.message", TEXT));
 });
 

@@ -1,8 +1,16 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ValueError } from "../../src/errors/value_error.ts";
 import { assertPending, rejectionOf } from "../kernel/support.ts";
+import { joined, member, message, OWN, timeline } from "./support/events.ts";
 import { CountingStore } from "./support/counting_store.ts";
-import { heard, response, sinces, syncerStage, UNREACHABLE } from "./support/syncer_stage.ts";
+import {
+  heard,
+  response,
+  sinces,
+  type SyncerStage,
+  syncerStage,
+  UNREACHABLE,
+} from "./support/syncer_stage.ts";
 
 Deno.test("start() goes on from token to token, and delivers", async () => {
   await using here = await syncerStage({ answers: [response("t1", "1"), response("t2", "2")] });
@@ -79,6 +87,30 @@ Deno.test("A restart goes on from what handlers have settled for, and delivers t
   await after.settle();
   assertEquals(sinces(after), ["t1", "t2"]);
   assertEquals(texts, ["2"]);
+  never.resolve();
+});
+
+Deno.test("A restart tells again of the own joining, which handlers may have missed", async () => {
+  const kv = new CountingStore();
+  const answer = joined({ state: { events: [member(OWN, "join")] }, ...timeline([message("1")]) }, {
+    next_batch: "t2",
+  });
+  const never = Promise.withResolvers<void>();
+  const joins = ({ api }: SyncerStage): string[] => {
+    const joins: string[] = [];
+    api.on("JOIN", ({ state_key }) => joins.push(state_key));
+    return joins;
+  };
+  const before = await syncerStage({ kv, answers: [{ next_batch: "t1" }, structuredClone(answer)] });
+  before.api.on("m.room.message", () => never.promise);
+  const first = joins(before);
+  before.api.start().catch(() => {});
+  await before.settle(); // the process ends here, with a handler at work
+  await using after = await syncerStage({ kv, answers: [answer] });
+  const second = joins(after);
+  after.api.start();
+  await after.settle();
+  assertEquals([first, second, sinces(after)], [[OWN], [OWN], ["t1", "t2"]]);
   never.resolve();
 });
 

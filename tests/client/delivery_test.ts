@@ -56,8 +56,8 @@ Deno.test("What a handler sends is sent once, though it runs again after a crash
 });
 
 Deno.test("A restart delivers what was cut off, at-most-once does not, and a stop in between loses nothing", async () => {
-  const never = Promise.withResolvers<void>();
   for (const deliver of ["at-least-once", "at-most-once"] as const) {
+    const never = Promise.withResolvers<void>();
     await using here = clientStage();
     const alice = here.client("alice");
     const store = new MemoryStore();
