@@ -17,6 +17,7 @@ use vodozemac::{
 use crate::{
     error::{Code, Outcome},
     inbound::Inbound,
+    random,
 };
 
 /// Everything that stays behind a handle.
@@ -256,8 +257,9 @@ extern "C" fn output_length() -> u32 {
     BOUNDARY.with_borrow(|Boundary { output, .. }| output.0.len() as u32)
 }
 
-/// Drops an object; the allocator wipes it.
+/// Drops an object; the allocator wipes it, and the generator what it was made from.
 #[unsafe(no_mangle)]
 extern "C" fn object_free(handle: u32) -> i32 {
+    random::forget();
     run(0, |_, _, objects| objects.remove(handle).map(|_| 0).ok_or(Code::BadHandle))
 }

@@ -1,6 +1,12 @@
 //! Randomness: the one function that is imported from the host.
 
+use std::hint::black_box;
+
 use getrandom::Error;
+use rand::Rng;
+
+/// More than the generator makes at once.
+const BLOCK_LENGTH: usize = 512;
 
 #[link(wasm_import_module = "host")]
 unsafe extern "C" {
@@ -14,4 +20,11 @@ unsafe extern "Rust" fn __getrandom_v03_custom(destination: *mut u8, length: usi
     // SAFETY: getrandom hands over a writable region of this length.
     unsafe { random(destination, length) };
     Ok(())
+}
+
+/// Makes the generator overwrite the block from which the last secrets were drawn.
+pub fn forget() {
+    let mut block = [0; BLOCK_LENGTH];
+    rand::rng().fill_bytes(&mut block);
+    black_box(&mut block);
 }

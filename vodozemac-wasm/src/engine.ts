@@ -10,14 +10,17 @@ export const MAX_INPUT_BYTES = 8 * 1024 * 1024;
 /** What a call reads: bytes as they are, text as UTF-8. */
 export type Input = Uint8Array | string;
 
-type Exports = Readonly<Record<Operation, (handle: number, length: number, number: number) => number>> & {
-  readonly memory: WebAssembly.Memory;
-  readonly __stack_pointer: WebAssembly.Global;
-  input_reserve(length: number): number;
-  output_pointer(): number;
-  output_length(): number;
-  object_free(handle: number): number;
-};
+/** What the module exports. */
+export type Exports =
+  & Readonly<Record<Operation, (handle: number, length: number, number: number) => number>>
+  & {
+    readonly memory: WebAssembly.Memory;
+    readonly __stack_pointer: WebAssembly.Global;
+    input_reserve(length: number): number;
+    output_pointer(): number;
+    output_length(): number;
+    object_free(handle: number): number;
+  };
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -39,8 +42,16 @@ export class Engine {
     this.#finalizers = new FinalizationRegistry((handle) => this.free(handle));
   }
 
-  /** A new instance of a module. */
-  static async instantiate(module: WebAssembly.Module): Promise<Engine> {
+  /**
+   * A new instance of a module.
+   *
+   * @param module The module.
+   * @param adapt Sees the exports and may put others in their place: for tests.
+   */
+  static async instantiate(
+    module: WebAssembly.Module,
+    adapt: (exports: Exports) => Exports = (exports) => exports,
+  ): Promise<Engine> {
     const host = {
       random: (pointer: number, length: number) => {
         const bytes = new Uint8Array(exports.memory.buffer, pointer, length);
@@ -51,7 +62,7 @@ export class Engine {
     };
     const instance = await WebAssembly.instantiate(module, { host });
     const exports = instance.exports as Exports;
-    return new Engine(exports);
+    return new Engine(adapt(exports));
   }
 
   /** Whether it takes no more calls. */
