@@ -1,7 +1,7 @@
 /** Olm accounts. */
 
 import { type Binary, encodeBase64, toBytes } from "./binary.ts";
-import { checkContent, checkNumber } from "./checks.ts";
+import { checkContent, checkNumber, checkObject } from "./checks.ts";
 import type { Engine } from "./engine.ts";
 import { call, engineOf, Handle } from "./handle.ts";
 import { type OlmMessage, OlmSession } from "./olm_session.ts";
@@ -208,7 +208,7 @@ export class Account extends Handle {
    */
   createInboundSession(identityKey: Binary, message: OlmMessage): InboundOlmSession {
     const action = "create Olm session from pre-key message";
-    if (message.type !== 0) throw new VodozemacError("malformed", action);
+    if (checkObject(message, action).type !== 0) throw new VodozemacError("malformed", action);
     const input = [toBytes(identityKey, action, 32), toBytes(message.body, action)];
     const handle = call(this, "account_create_inbound_session", input);
     const answer = new Reader(engineOf(this).bytes());
@@ -253,7 +253,7 @@ export class Account extends Handle {
 /** The input that decrypts a dehydrated account. */
 export function rehydrationInput(device: DehydratedAccount, key: Binary): (Uint8Array | string)[] {
   const action = "rehydrate account";
-  const ciphertext = encodeBase64(toBytes(device.ciphertext, action));
+  const ciphertext = encodeBase64(toBytes(checkObject(device, action).ciphertext, action));
   const nonce = encodeBase64(toBytes(device.nonce, action, 12));
   return [toBytes(key, action, 32), numberBytes(ciphertext.length), ciphertext, nonce];
 }

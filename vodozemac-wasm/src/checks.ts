@@ -22,3 +22,15 @@ export function checkContent(value: string | Uint8Array, action: string): string
   }
   return value;
 }
+
+/** An object whose members are read. */
+export function checkObject<T extends object>(value: T, action: string): T {
+  if (typeof value !== "object" || value === null) throw new VodozemacError("bad_type", action);
+  return value;
+}
+
+/** An array. */
+export function checkList<T>(value: readonly T[], action: string): readonly T[] {
+  if (!Array.isArray(value)) throw new VodozemacError("bad_type", action);
+  return value;
+}

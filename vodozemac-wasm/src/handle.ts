@@ -60,6 +60,7 @@ export function call(object: Handle, operation: Operation, input: readonly Input
 
 /** The number by which an operation of `one` can name `other`. */
 export function peer(one: Handle, other: Handle, operation: Operation): number {
+  if (!(other instanceof one.constructor)) throw new VodozemacError("bad_type", OPERATIONS[operation]);
   const handle = handles.get(other);
   if (handle === undefined) throw new VodozemacError("disposed", OPERATIONS[operation]);
   if (engineOf(one) !== engineOf(other)) throw new VodozemacError("wrong_instance", OPERATIONS[operation]);

@@ -2,7 +2,7 @@
 
 import { type Binary, toBytes } from "./binary.ts";
 import { type CheckCode, readCheckCode } from "./check_code.ts";
-import { checkContent, checkText } from "./checks.ts";
+import { checkContent, checkObject, checkText } from "./checks.ts";
 import type { Engine, Input } from "./engine.ts";
 import { call, consume, engineOf, Handle } from "./handle.ts";
 import { numberBytes, Reader } from "./reader.ts";
@@ -54,10 +54,14 @@ const encoder = new TextEncoder();
 
 /** Bytes preceded by their length. */
 function prefixed(value: string | Uint8Array, action: string): Uint8Array[] {
-  if (typeof value === "string" && !value.isWellFormed()) throw new VodozemacError("malformed", action);
   const content = checkContent(value, action);
+  if (typeof content === "string" && !content.isWellFormed()) throw new VodozemacError("malformed", action);
   const bytes = typeof content === "string" ? encoder.encode(content) : content;
   return [numberBytes(bytes.length), bytes];
+}
+
+function additionalData(options: HpkeOptions, action: string): Uint8Array[] {
+  return prefixed(checkObject(options, action).additionalData ?? "", action);
 }
 
 /** Opens a channel to the holder of a key. */
@@ -72,7 +76,7 @@ export function openHpke(
   const handle = engine.call("hpke_sender_establish", 0, [
     toBytes(publicKey, action, 32),
     ...prefixed(checkText(info, action), action),
-    ...prefixed(options.additionalData ?? "", action),
+    ...additionalData(options, action),
     checkContent(plaintext, action),
   ]);
   const message = engine.base64();
@@ -122,7 +126,7 @@ export class HpkeRecipient extends Handle {
     const action = "accept HPKE channel";
     const bytes = toBytes(message, action);
     if (bytes.length < 32) throw new VodozemacError("malformed", action);
-    const input = [...prefixed(options.additionalData ?? "", action), bytes];
+    const input = [...additionalData(options, action), bytes];
     const engine = engineOf(this);
     const handle = consume(this, "hpke_recipient_establish", input);
     const plaintext = engine.bytes();
@@ -148,7 +152,7 @@ export class HpkeRecipientChannel extends Handle {
   answer(plaintext: string | Uint8Array, options: HpkeOptions = {}): AnsweredHpkeChannel {
     const action = "answer on HPKE channel";
     const input: Input[] = [
-      ...prefixed(options.additionalData ?? "", action),
+      ...additionalData(options, action),
       checkContent(plaintext, action),
     ];
     const engine = engineOf(this);
@@ -178,7 +182,7 @@ export class HpkeSenderChannel extends Handle {
     const action = "complete HPKE channel";
     const bytes = toBytes(message, action);
     if (bytes.length < 32) throw new VodozemacError("malformed", action);
-    const input = [...prefixed(options.additionalData ?? "", action), bytes];
+    const input = [...additionalData(options, action), bytes];
     const engine = engineOf(this);
     const handle = consume(this, "hpke_sender_complete", input);
     const answer = new Reader(engine.bytes());
@@ -209,7 +213,7 @@ export class HpkeChannel extends Handle {
   seal(plaintext: string | Uint8Array, options: HpkeOptions = {}): string {
     const action = "encrypt HPKE message";
     call(this, "hpke_seal", [
-      ...prefixed(options.additionalData ?? "", action),
+      ...additionalData(options, action),
       checkContent(plaintext, action),
     ]);
     return engineOf(this).base64();
@@ -225,7 +229,7 @@ export class HpkeChannel extends Handle {
    */
   open(message: Binary, options: HpkeOptions = {}): Uint8Array {
     const action = "decrypt HPKE message";
-    call(this, "hpke_open", [...prefixed(options.additionalData ?? "", action), toBytes(message, action)]);
+    call(this, "hpke_open", [...additionalData(options, action), toBytes(message, action)]);
     return engineOf(this).bytes();
   }
 }

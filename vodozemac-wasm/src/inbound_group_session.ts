@@ -1,7 +1,7 @@
 /** Megolm sessions that receive. */
 
 import { type Binary, decodeBase64, toBytes } from "./binary.ts";
-import { checkNumber } from "./checks.ts";
+import { checkList, checkNumber } from "./checks.ts";
 import type { Engine } from "./engine.ts";
 import { codeOfStatus, VodozemacError } from "./error.ts";
 import { call, engineOf, Handle, peer } from "./handle.ts";
@@ -90,7 +90,7 @@ export class InboundGroupSession extends Handle {
    */
   decryptAll(messages: readonly Binary[]): Outcome<MegolmPlaintext>[] {
     const input: Uint8Array[] = [];
-    const refused: (VodozemacError | undefined)[] = messages.map((message) => {
+    const refused: (VodozemacError | undefined)[] = checkList(messages, ACTION).map((message) => {
       try {
         const bytes = toBytes(message, ACTION);
         input.push(numberBytes(this.#verified(bytes)), numberBytes(bytes.length), bytes);

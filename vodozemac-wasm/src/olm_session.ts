@@ -1,7 +1,7 @@
 /** Olm sessions. */
 
 import { type Binary, toBytes } from "./binary.ts";
-import { checkContent } from "./checks.ts";
+import { checkContent, checkList, checkObject } from "./checks.ts";
 import type { Engine } from "./engine.ts";
 import { codeOfStatus, VodozemacError } from "./error.ts";
 import { call, engineOf, Handle } from "./handle.ts";
@@ -50,7 +50,7 @@ export function readSessionKeys(engine: Engine): OlmSessionKeys {
 }
 
 function messageType(message: OlmMessage): number {
-  if (typeof message.type !== "number") throw new VodozemacError("bad_type", ACTION);
+  if (typeof checkObject(message, ACTION).type !== "number") throw new VodozemacError("bad_type", ACTION);
   if (message.type !== 0 && message.type !== 1) throw new VodozemacError("malformed", ACTION);
   return message.type;
 }
@@ -120,7 +120,8 @@ export class OlmSession extends Handle {
    *   `too_long`, `disposed`.
    */
   decrypt(message: OlmMessage): Uint8Array {
-    call(this, "session_decrypt", [toBytes(message.body, ACTION)], messageType(message));
+    const type = messageType(message);
+    call(this, "session_decrypt", [toBytes(message.body, ACTION)], type);
     return engineOf(this).bytes();
   }
 
@@ -133,7 +134,7 @@ export class OlmSession extends Handle {
    */
   decryptAll(messages: readonly OlmMessage[]): Outcome<Uint8Array>[] {
     const input: Uint8Array[] = [];
-    const refused: (VodozemacError | undefined)[] = messages.map((message) => {
+    const refused: (VodozemacError | undefined)[] = checkList(messages, ACTION).map((message) => {
       try {
         const type = numberBytes(messageType(message));
         const body = toBytes(message.body, ACTION);

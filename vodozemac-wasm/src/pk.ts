@@ -1,7 +1,7 @@
 /** Encryption to a public key. */
 
 import { type Binary, toBytes } from "./binary.ts";
-import { checkContent } from "./checks.ts";
+import { checkContent, checkObject } from "./checks.ts";
 import type { Engine } from "./engine.ts";
 import { call, engineOf, Handle } from "./handle.ts";
 import { pickleInput } from "./olm.ts";
@@ -50,7 +50,7 @@ export class PkDecryption extends Handle {
   decrypt(message: PkMessage): Uint8Array {
     const action = "decrypt message to public key";
     call(this, "pk_decrypt", [
-      toBytes(message.ephemeral, action, 32),
+      toBytes(checkObject(message, action).ephemeral, action, 32),
       toBytes(message.mac, action, 8),
       toBytes(message.ciphertext, action),
     ]);

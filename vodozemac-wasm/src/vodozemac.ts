@@ -1,7 +1,7 @@
 /** The way in. */
 
 import type { Binary } from "./binary.ts";
-import { checkText } from "./checks.ts";
+import { checkObject, checkText } from "./checks.ts";
 import { Ecies } from "./ecies.ts";
 import { Engine } from "./engine.ts";
 import { type HpkeOptions, HpkeRecipient, type OpenedHpkeChannel, openHpke } from "./hpke.ts";
@@ -105,7 +105,7 @@ export class Vodozemac implements Disposable {
    * @throws {VodozemacError} `bad_type`, `malformed` (a lone surrogate), `too_long`.
    */
   createEcies(options: Pick<ChannelOptions, "info"> = {}): Ecies {
-    const input = [checkText(options.info ?? QR_LOGIN, "create ECIES key")];
+    const input = [checkText(checkObject(options, "create ECIES key").info ?? QR_LOGIN, "create ECIES key")];
     return new Ecies(this.#engine, this.#engine.call("ecies_new", 0, input));
   }
 
@@ -117,7 +117,7 @@ export class Vodozemac implements Disposable {
    * @throws {VodozemacError} `bad_type`, `malformed` (a lone surrogate), `too_long`.
    */
   createHpke(options: Pick<ChannelOptions, "info"> = {}): HpkeRecipient {
-    const input = [checkText(options.info ?? QR_LOGIN, "create HPKE key")];
+    const input = [checkText(checkObject(options, "create HPKE key").info ?? QR_LOGIN, "create HPKE key")];
     return new HpkeRecipient(this.#engine, this.#engine.call("hpke_recipient_new", 0, input));
   }
 
@@ -136,7 +136,8 @@ export class Vodozemac implements Disposable {
     plaintext: string | Uint8Array,
     options: ChannelOptions = {},
   ): OpenedHpkeChannel {
-    return openHpke(this.#engine, publicKey, plaintext, options.info ?? QR_LOGIN, options);
+    const { info = QR_LOGIN } = checkObject(options, "open HPKE channel");
+    return openHpke(this.#engine, publicKey, plaintext, info, options);
   }
 
   /** Wipes the memory of the instance with everything in it, and makes it {@link dead}. */
