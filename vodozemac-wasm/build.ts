@@ -38,6 +38,7 @@ const variants: Record<string, Variant> = {
   "no-tables": { ...shipped, tables: false },
   "opt-s": { ...shipped, optLevel: "s", wasmOpt: [2, 1] },
   "opt-2": { ...shipped, optLevel: "2" },
+  "aes-32": { ...shipped, flags: ["--cfg", 'cpubits="32"'] },
   wide: {
     ...shipped,
     features: "+simd128,+bulk-memory,+wide-arithmetic",

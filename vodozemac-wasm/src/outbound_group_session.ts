@@ -63,7 +63,7 @@ export class OutboundGroupSession extends Handle {
   /**
    * The session as bytes. They are secret and not encrypted: seal them before they are stored.
    *
-   * @returns The state, about 350 bytes.
+   * @returns The state, about 250 bytes.
    */
   state(): Uint8Array {
     call(this, "outbound_state");

@@ -68,9 +68,12 @@ export class Vodozemac implements Disposable {
    * @returns The instance.
    */
   static async load(): Promise<Vodozemac> {
-    const existing = await shared;
-    if (existing === undefined || existing.dead) shared = Vodozemac.create();
-    return await (shared ?? Vodozemac.create());
+    const found = shared;
+    const existing = await found;
+    if (existing !== undefined && !existing.dead) return existing;
+    // Whoever comes first makes the new one; the others, who awaited the same, take theirs.
+    if (shared === found || shared === undefined) shared = Vodozemac.create();
+    return await shared;
   }
 
   /**
