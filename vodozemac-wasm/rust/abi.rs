@@ -5,9 +5,7 @@ use std::cell::RefCell;
 use vodozemac::{
     Curve25519PublicKey, Curve25519SecretKey, Ed25519PublicKey, Ed25519SecretKey, Ed25519Signature,
     ecies::{Ecies, EstablishedEcies},
-    hpke::{
-        EstablishedHpkeChannel, HpkeRecipientChannel, UnidirectionalRecipientChannel, UnidirectionalSenderChannel,
-    },
+    hpke::{EstablishedHpkeChannel, HpkeRecipientChannel, UnidirectionalRecipientChannel, UnidirectionalSenderChannel},
     megolm::GroupSession,
     olm::{Account, Session},
     pk_encryption::PkDecryption,

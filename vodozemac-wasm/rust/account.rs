@@ -45,9 +45,7 @@ extern "C" fn account_clone(handle: u32, length: u32, _: u32) -> i32 {
 
 #[unsafe(no_mangle)]
 extern "C" fn account_state(handle: u32, length: u32, _: u32) -> i32 {
-    run(length, |_, output, objects| {
-        state::write(Kind::Account, &objects.get::<Account>(handle)?.pickle(), output)
-    })
+    run(length, |_, output, objects| state::write(Kind::Account, &objects.get::<Account>(handle)?.pickle(), output))
 }
 
 #[unsafe(no_mangle)]

@@ -1,5 +1,6 @@
 //! Megolm sessions that receive.
 
+use serde::Serialize;
 use vodozemac::{
     hazmat::Cipher,
     megolm::{
@@ -11,12 +12,16 @@ use vodozemac::{
 use crate::{
     abi::{Objects, Output, run},
     error::{Code, Outcome},
+    pack,
     state::{self, Kind},
 };
 
 const MAC_LENGTH: usize = 8;
 const SIGNATURE_LENGTH: usize = 64;
-const VERSION: u8 = 3;
+const MESSAGE_VERSION: u8 = 3;
+const SESSION_KEY_VERSION: u8 = 2;
+/// About as long as a state gets.
+const STATE_LENGTH: usize = 256;
 
 /// A session, and a copy of it that follows the messages, so that the next one costs one step of the ratchet and not
 /// all of them from the first known index.
@@ -48,7 +53,7 @@ impl Inbound {
     fn decrypt_verified(&mut self, message: &MegolmMessage, bytes: &[u8]) -> Option<Vec<u8>> {
         // vodozemac signs and MACs the message as it would encode it. The host has verified these bytes: the two must
         // be the same, or the host's verdict is about something else.
-        if bytes.first() != Some(&VERSION) || message.to_bytes() != bytes {
+        if bytes.first() != Some(&MESSAGE_VERSION) || message.to_bytes() != bytes {
             return None;
         }
         let cipher = self.cipher_at(message.message_index())?;
@@ -90,12 +95,48 @@ extern "C" fn megolm_message_index(_: u32, length: u32, _: u32) -> i32 {
     })
 }
 
-/// Input: a session key (229 bytes).
+/// What vodozemac keeps of a session, in its own names.
+#[derive(Serialize)]
+struct Fields<'a> {
+    initial_ratchet: FieldsOfRatchet<'a>,
+    signing_key: &'a [u8; 32],
+    signing_key_verified: bool,
+    config: SessionConfig,
+}
+
+#[derive(Serialize)]
+struct FieldsOfRatchet<'a> {
+    inner: &'a [u8],
+    counter: u32,
+}
+
+/// The session that vodozemac would make of a session key, of which the host has found the signature good.
+fn from_verified_key(key: &[u8]) -> Option<InboundGroupSession> {
+    let (&[version], key) = key.split_first_chunk()?;
+    let (counter, key) = key.split_first_chunk()?;
+    let (ratchet, key) = key.split_first_chunk::<128>()?;
+    let (signing_key, signature) = key.split_first_chunk()?;
+    if version != SESSION_KEY_VERSION || signature.len() != SIGNATURE_LENGTH {
+        return None;
+    }
+    let initial_ratchet = FieldsOfRatchet { inner: ratchet, counter: u32::from_be_bytes(*counter) };
+    let config = SessionConfig::version_1();
+    let fields = Fields { initial_ratchet, signing_key, signing_key_verified: true, config };
+    let bytes = pack::to_vec(&fields, Vec::with_capacity(STATE_LENGTH)).ok()?;
+    pack::from_slice(&bytes).ok().map(InboundGroupSession::from_pickle)
+}
+
+/// Input: a session key (229 bytes); `verified` says that the host has found its signature good.
 #[unsafe(no_mangle)]
-extern "C" fn inbound_new(_: u32, length: u32, _: u32) -> i32 {
+extern "C" fn inbound_new(_: u32, length: u32, verified: u32) -> i32 {
     run(length, |mut input, output, objects| {
-        let key = SessionKey::from_bytes(input.rest())?;
-        add_session(InboundGroupSession::new(&key, SessionConfig::version_1()), output, objects)
+        let bytes = input.rest();
+        let quick = if verified == 1 { from_verified_key(bytes) } else { None };
+        let session = match quick {
+            Some(session) => session,
+            None => InboundGroupSession::new(&SessionKey::from_bytes(bytes)?, SessionConfig::version_1()),
+        };
+        add_session(session, output, objects)
     })
 }
 

@@ -15,9 +15,7 @@ fn add_session(session: GroupSession, output: &mut Output, objects: &mut Objects
 
 #[unsafe(no_mangle)]
 extern "C" fn outbound_new(_: u32, length: u32, _: u32) -> i32 {
-    run(length, |_, output, objects| {
-        add_session(GroupSession::new(SessionConfig::version_1()), output, objects)
-    })
+    run(length, |_, output, objects| add_session(GroupSession::new(SessionConfig::version_1()), output, objects))
 }
 
 #[unsafe(no_mangle)]

@@ -43,9 +43,7 @@ extern "C" fn session_clone(handle: u32, length: u32, _: u32) -> i32 {
 
 #[unsafe(no_mangle)]
 extern "C" fn session_state(handle: u32, length: u32, _: u32) -> i32 {
-    run(length, |_, output, objects| {
-        state::write(Kind::Session, &objects.get::<Session>(handle)?.pickle(), output)
-    })
+    run(length, |_, output, objects| state::write(Kind::Session, &objects.get::<Session>(handle)?.pickle(), output))
 }
 
 #[unsafe(no_mangle)]

@@ -2,6 +2,7 @@
 
 import { type Binary, toBytes } from "./binary.ts";
 import type { Engine } from "./engine.ts";
+import { HostSignatures } from "./host_signatures.ts";
 import { InboundGroupSession } from "./inbound_group_session.ts";
 import { pickleInput } from "./olm.ts";
 import type { Operation } from "./operations.ts";
@@ -9,6 +10,8 @@ import { OutboundGroupSession } from "./outbound_group_session.ts";
 import { Reader } from "./reader.ts";
 
 const SESSION_KEY_LENGTH = 229;
+const SIGNING_KEY_OFFSET = 133;
+const SIGNATURE_OFFSET = 165;
 const EXPORTED_KEY_LENGTH = 165;
 
 /** Megolm, the protocol from one device to many. Get it from {@link Vodozemac.megolm}. */
@@ -61,7 +64,13 @@ export class Megolm {
    *   `bad_length`.
    */
   createInbound(key: Binary): InboundGroupSession {
-    return this.#inboundFromKey("inbound_new", key, "create Megolm session from key", SESSION_KEY_LENGTH);
+    const bytes = toBytes(key, "create Megolm session from key", SESSION_KEY_LENGTH);
+    const signatures = new HostSignatures(bytes.slice(SIGNING_KEY_OFFSET, SIGNATURE_OFFSET));
+    const good = signatures.certainlyGood(
+      bytes.subarray(0, SIGNATURE_OFFSET),
+      bytes.subarray(SIGNATURE_OFFSET),
+    );
+    return this.#inboundFromKey("inbound_new", key, bytes, good ? 1 : 0);
   }
 
   /**
@@ -72,7 +81,11 @@ export class Megolm {
    * @throws {VodozemacError} `unsupported_version`, `bad_key`, `malformed`, `bad_type`, `bad_base64`, `bad_length`.
    */
   importInbound(key: Binary): InboundGroupSession {
-    return this.#inboundFromKey("inbound_import", key, "import Megolm session", EXPORTED_KEY_LENGTH);
+    return this.#inboundFromKey(
+      "inbound_import",
+      key,
+      toBytes(key, "import Megolm session", EXPORTED_KEY_LENGTH),
+    );
   }
 
   /**
@@ -115,15 +128,14 @@ export class Megolm {
     return new OutboundGroupSession(this.#engine, handle, this.#engine.text());
   }
 
-  #inbound(operation: Operation, input: (Uint8Array | string)[]): InboundGroupSession {
-    const handle = this.#engine.call(operation, 0, input);
+  #inbound(operation: Operation, input: (Uint8Array | string)[], number = 0): InboundGroupSession {
+    const handle = this.#engine.call(operation, 0, input, number);
     return new InboundGroupSession(this.#engine, handle, this.#engine.text());
   }
 
-  #inboundFromKey(operation: Operation, key: Binary, action: string, length: number): InboundGroupSession {
-    const bytes = toBytes(key, action, length);
+  #inboundFromKey(operation: Operation, key: Binary, bytes: Uint8Array, verified = 0): InboundGroupSession {
     try {
-      return this.#inbound(operation, [bytes]);
+      return this.#inbound(operation, [bytes], verified);
     } finally {
       // Decoded here, so nobody else will wipe it.
       if (typeof key === "string") bytes.fill(0);

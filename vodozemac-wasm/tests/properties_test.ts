@@ -113,6 +113,52 @@ Deno.test("property: the fast way of Megolm and vodozemac's own agree about ever
   );
 });
 
+Deno.test("property: the fast way to a session and vodozemac's own agree about every session key", async () => {
+  loadHostSignatures();
+  const engine = await Engine.instantiate(await wasmModule());
+  using outbound = megolm.createOutbound();
+  outbound.encrypt("skipped");
+  const key = decodeBase64(outbound.sessionKey(), "test");
+  const slow = (bytes: Uint8Array) => {
+    try {
+      engine.call("inbound_state", engine.call("inbound_new", 0, [bytes], 0));
+      return engine.bytes().toHex();
+    } catch (error) {
+      assert(error instanceof VodozemacError);
+      return error.code;
+    }
+  };
+  const fast = (bytes: Uint8Array) => {
+    try {
+      using session = megolm.createInbound(bytes);
+      return session.state().toHex();
+    } catch (error) {
+      assert(error instanceof VodozemacError);
+      return error.code;
+    }
+  };
+  assert(slow(key).length > 100);
+  fc.assert(
+    fc.property(fc.nat({ max: key.length - 1 }), fc.nat({ max: 255 }), (at, byte) => {
+      assertEquals(fast(key.with(at, byte)), slow(key.with(at, byte)));
+    }),
+    { numRuns: 1000 },
+  );
+  // Keys that are signed well but say something odd: the first and the last index, a key of small order.
+  using signer = keys.createEd25519();
+  const publicKey = decodeBase64(signer.publicKey, "test");
+  for (const index of [0, 1, 0x7fff_ffff, 0xffff_ffff]) {
+    for (const version of [0, 1, 2, 3]) {
+      const body = key.slice(0, 165);
+      body.set([version, index >>> 24, index >>> 16, index >>> 8, index]);
+      body.set(publicKey, 133);
+      const signed = Uint8Array.of(...body, ...decodeBase64(signer.sign(body), "test"));
+      assertEquals(fast(signed), slow(signed));
+      assertEquals(fast(signed) === "unsupported_version", version !== 2);
+    }
+  }
+});
+
 Deno.test("property: states are taken back whole or refused, whatever was changed in them", () => {
   const { alice, fromBob } = pair(vodozemac);
   alice.generateOneTimeKeys(3);

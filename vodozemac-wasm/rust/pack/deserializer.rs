@@ -3,7 +3,7 @@
 use serde::{
     Deserialize,
     de::{
-        Deserializer, DeserializeSeed, EnumAccess, IntoDeserializer, MapAccess, SeqAccess, VariantAccess, Visitor,
+        DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess, SeqAccess, VariantAccess, Visitor,
         value::{SeqDeserializer, StrDeserializer},
     },
     forward_to_deserialize_any,

@@ -87,9 +87,7 @@ fn main() {
             alice.decrypt(&read(&back)).unwrap();
         }
     });
-    bench("group_session_new", 100, || {
-        |_| drop(black_box(GroupSession::new(MegolmConfig::version_1())))
-    });
+    bench("group_session_new", 100, || |_| drop(black_box(GroupSession::new(MegolmConfig::version_1()))));
     bench("inbound_group_from_key", 100, || {
         let key = GroupSession::new(MegolmConfig::version_1()).session_key().to_base64();
         move |_| {
@@ -109,11 +107,16 @@ fn main() {
     bench("olm_inbound_new_200", 50, || {
         let (alice, mut bob) = (Account::new(), Account::new());
         let text = text.clone();
-        let messages: Vec<_> = bob.generate_one_time_keys(50).created.into_iter().map(|key| {
-            let mut session =
-                alice.create_outbound_session(SessionConfig::version_1(), bob.curve25519_key(), key).unwrap();
-            parts(session.encrypt(&text).unwrap())
-        }).collect();
+        let messages: Vec<_> = bob
+            .generate_one_time_keys(50)
+            .created
+            .into_iter()
+            .map(|key| {
+                let mut session =
+                    alice.create_outbound_session(SessionConfig::version_1(), bob.curve25519_key(), key).unwrap();
+                parts(session.encrypt(&text).unwrap())
+            })
+            .collect();
         move |index| {
             let OlmMessage::PreKey(message) = read(&messages[index]) else { unreachable!() };
             let created = bob.create_inbound_session(SessionConfig::version_1(), alice.curve25519_key(), &message);
