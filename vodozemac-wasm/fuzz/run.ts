@@ -3,7 +3,7 @@
  *
  * It calls every operation of the instance, past the checks of the TypeScript surface, with handles of the right and
  * the wrong kind, with valid input, mutated input and nonsense, in any order. Nothing may trap and nothing may take
- * longer than half a second. What fails is written to `fuzz/crashes/` and printed with its seed; once understood it
+ * longer than two seconds. What fails is written to `fuzz/crashes/` and printed with its seed; once understood it
  * goes into `fuzz/corpus/`, which every run replays.
  *
  * @module
@@ -18,7 +18,8 @@ import { Random } from "./random.ts";
 import { CONSUMES, CREATES, type Kind, pickleInput, pickles, play, type Seeds, worksOn } from "./seeds.ts";
 
 const OPERATION_NAMES = Object.keys(OPERATIONS) as Operation[];
-const MAX_MILLISECONDS = 500;
+/** The slowest there is, 5000 one-time keys at once, takes 200 on an idle machine. */
+const MAX_MILLISECONDS = 2000;
 /** An instance and its objects are replaced after so many calls. */
 const ROUND = 20_000;
 const MAX_OBJECTS = 12;
@@ -93,7 +94,6 @@ function choosePickle(random: Random, contents: readonly (readonly [Operation, U
   return { operation, handle: 0, input: pickleInput(seal(mutated, "key")), number: 0 };
 }
 
-/** States that say something else, as a store that is broken or attacked would give them. */
 function outcomeOf(engine: Engine, { operation, handle, input, number }: Call): [string, number] {
   try {
     const status = engine.call(operation, handle, [input], number);
@@ -141,7 +141,7 @@ export async function fuzz(seconds: number, seed: number): Promise<Report> {
     }
     const took = performance.now() - start;
     if (took > slowest[1]) slowest = [call.operation, took];
-    if (took > MAX_MILLISECONDS && call.operation !== "account_generate_one_time_keys") {
+    if (took > MAX_MILLISECONDS) {
       throw await crash(call, seed, calls, new Error(`took ${took} ms`));
     }
     keep(world, call, status, random);
