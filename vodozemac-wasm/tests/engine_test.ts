@@ -1,18 +1,19 @@
 import { assert, assertEquals, assertNotEquals, assertStrictEquals } from "@std/assert";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
-import { Engine } from "../src/engine.ts";
+import { Engine, type Exports } from "../src/engine.ts";
 import { wasmModule } from "../src/wasm_module.ts";
 import { assertCode } from "./support/assert_code.ts";
 import { first } from "./support/pair.ts";
 
-/** An instance with its memory at hand. */
-async function withMemory(): Promise<[Vodozemac, WebAssembly.Memory]> {
-  const memories: WebAssembly.Memory[] = [];
+/** An instance with its memory at hand, and the end of its stack, which begins at 0. */
+async function withMemory(): Promise<[Vodozemac, WebAssembly.Memory, number]> {
+  const all: Exports[] = [];
   const engine = await Engine.instantiate(await wasmModule(), (exports) => {
-    memories.push(exports.memory);
+    all.push(exports);
     return exports;
   });
-  return [new Vodozemac(engine), first(memories)];
+  const { memory, __stack_pointer } = first(all);
+  return [new Vodozemac(engine), memory, __stack_pointer.value];
 }
 
 /** How often a sequence of bytes lies in a memory. */
@@ -74,6 +75,29 @@ Deno.test("disposing of an object wipes its secrets from the memory, heap and st
   assertEquals(occurrences(memory, seed), 0);
 });
 
+Deno.test("disposing of an object wipes the stack", async () => {
+  const [{ keys }, memory, end] = await withMemory();
+  const used = () => new Uint8Array(memory.buffer, 0, end).findLastIndex((byte) => byte !== 0) >= 0;
+  const key = keys.createCurve25519();
+  key.diffieHellman(key.publicKey);
+  assert(used());
+  key[Symbol.dispose]();
+  assert(!used());
+});
+
+Deno.test("a state leaves no copy behind, however often it grew on its way", async () => {
+  const [{ olm }, memory] = await withMemory();
+  const account = olm.createAccount();
+  account.generateOneTimeKeys(200);
+  account.markKeysAsPublished();
+  const state = account.state();
+  account[Symbol.dispose]();
+  for (let at = 200; at + 24 < state.length; at += 97) {
+    const part = state.subarray(at, at + 24);
+    assertEquals(occurrences(memory, part), 0, `${at}`);
+  }
+});
+
 Deno.test("a session leaves no key and no plaintext behind", async () => {
   const [{ megolm }, memory] = await withMemory();
   const outbound = megolm.createOutbound();
@@ -132,7 +156,7 @@ Deno.test("forgotten objects are freed after garbage collection", async () => {
   // Without finalisers 30,000 sessions take 25 MB. The memory of an instance never shrinks, so its size tells.
   const script = `
     import { Vodozemac } from "./src/vodozemac.ts";
-    import { Engine } from "./src/engine.ts";
+    import { Engine, type Exports } from "./src/engine.ts";
     import { wasmModule } from "./src/wasm_module.ts";
     let memory;
     const engine = await Engine.instantiate(await wasmModule(), (exports) => (memory = exports.memory, exports));

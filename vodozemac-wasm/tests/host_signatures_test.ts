@@ -1,10 +1,14 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
+import { decodeBase64 } from "../src/binary.ts";
 import { Engine } from "../src/engine.ts";
 import { VodozemacError } from "../src/error.ts";
 import { HostSignatures, loadHostSignatures } from "../src/host_signatures.ts";
 import { wasmModule } from "../src/wasm_module.ts";
+import { assertCode } from "./support/assert_code.ts";
+import { MegolmSender } from "./support/megolm_sender.ts";
+import { text } from "./support/pair.ts";
 import {
   add,
   BASE,
@@ -151,6 +155,20 @@ Deno.test("the host never vouches for what vodozemac refuses, for anything at al
     }),
     { numRuns: 1000 },
   );
+});
+
+Deno.test("the host's verdict does not count for a message that vodozemac would have encoded otherwise", () => {
+  const { keys, megolm } = new Vodozemac(engine);
+  using key = keys.createEd25519();
+  const sender = new MegolmSender(key);
+  using session = megolm.importInbound(sender.exported());
+  assertEquals(text(session.decrypt(sender.encrypt("as it should be")).plaintext), "as it should be");
+  // An unknown field, and an index before the index: signed and authenticated over these very bytes by the sender.
+  for (const before of [[0x18, 7], [0x08, 1], [0x08, 0]]) {
+    const message = sender.encrypt("differently", before);
+    assert(host(decodeBase64(key.publicKey, "test"), message.subarray(0, -64), message.subarray(-64)));
+    assertCode("bad_signature", () => session.decrypt(message));
+  }
 });
 
 function randomBytes(): Uint8Array {
