@@ -9,7 +9,7 @@
 
 import { delay } from "@std/async/delay";
 import { randomSecret, synapseConfig, synapseLogConfig } from "./synapse/config.ts";
-import { installSynapse } from "./synapse/install.ts";
+import { installPython } from "./python.ts";
 import { registerUser, type SynapseServer } from "./synapse/register_user.ts";
 
 /** How a Synapse for tests is started. */
@@ -72,7 +72,7 @@ export class Synapse implements SynapseServer, AsyncDisposable {
    */
   static async start(options: SynapseOptions = {}): Promise<Synapse> {
     const { serverName = "localhost", refreshableAccessTokenLifetime = "3s", print = console.log } = options;
-    const python = await installSynapse(print);
+    const python = await installPython({ name: "synapse", package: "matrix-synapse" }, print);
     const folder = await Deno.makeTempDir({ prefix: "greenroom-synapse-" });
     const port = freePort();
     const sharedSecret = randomSecret(16);

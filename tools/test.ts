@@ -8,11 +8,12 @@
  */
 
 import denoJson from "../deno.json" with { type: "json" };
+import vodozemacJson from "../vodozemac-wasm/deno.json" with { type: "json" };
 import { checkStructure } from "./check_structure.ts";
 import { run } from "./process.ts";
+import { findPython, installPython, NO_PYTHON } from "./python.ts";
 import { commandResult, denoStep, runSteps, type Step, type StepResult, testResult } from "./step.ts";
 import { Synapse } from "./synapse.ts";
-import { findPython, NO_PYTHON } from "./synapse/install.ts";
 
 const ci = Deno.env.get("CI") === "true";
 const temporary = Deno.env.get("TMPDIR") ?? "/tmp";
@@ -47,13 +48,40 @@ const structure: Step = {
   },
 };
 
+/** Types are checked in a step of their own. */
 const unit: Step = testStep(
   "unit and in-process tests",
+  "--no-check",
   "--parallel",
   "--shuffle",
   "--ignore=tests/e2e",
   "tests",
 );
+
+const VODOZEMAC = "vodozemac-wasm";
+
+/** Built anew and compared where the compiler is; where it is not, the hashes of the sources are. */
+const vodozemacBuild: Step = {
+  name: "vodozemac-wasm, build",
+  async run(): Promise<StepResult> {
+    const result = await run("deno", ["task", "--quiet", "--cwd", VODOZEMAC, "check-build"]);
+    return { ...commandResult(result), note: result.output.trim().split("\n").at(-1) };
+  },
+};
+
+/** With libolm beside it, which is a package of Python's. */
+const vodozemac: Step = {
+  name: "vodozemac-wasm, tests",
+  async run(): Promise<StepResult> {
+    const python = await findPython() === undefined
+      ? undefined
+      : await installPython({ name: "libolm", package: "python-olm" }, console.log);
+    const env: Record<string, string> = python === undefined ? {} : { PYTHON_OLM: python };
+    const options = ["--doc", "--parallel", "--allow-read", "--allow-env", "--allow-run", "--no-prompt"];
+    const result = await run("deno", ["test", ...options, `${VODOZEMAC}/`], env);
+    return testResult(result, { mayIgnore: !ci });
+  },
+};
 
 const synapse: Step = {
   name: "tests against Synapse",
@@ -80,15 +108,20 @@ const lockFile: Step = {
   run: async () => commandResult(await run("git", ["diff", "--exit-code", "--", "deno.lock"])),
 };
 
+const vodozemacEntries = Object.values(vodozemacJson.exports).map((path) => `${VODOZEMAC}/${path}`);
+
 const fast: Step[] = [
   denoStep("format", "fmt", "--check"),
   denoStep("lint", "lint"),
   structure,
   denoStep("types", "check", "."),
-  denoStep("documentation", "doc", "--lint", ...Object.values(denoJson.exports)),
+  denoStep("documentation", "doc", "--lint", ...Object.values(denoJson.exports), ...vodozemacEntries),
   unit,
   testStep("examples in documentation", "--doc", "--parallel", "mod.ts", "src", "README.md"),
   denoStep("demo", "task", "--quiet", "demo"),
+  vodozemac,
+  denoStep("vodozemac-wasm, fuzz", "task", "--quiet", "--cwd", VODOZEMAC, "fuzz", "--seconds=10"),
+  vodozemacBuild,
   denoStep("publish, dry run", "publish", "--dry-run", "--allow-dirty", "--quiet"),
   ...(ci ? [lockFile] : []),
 ];

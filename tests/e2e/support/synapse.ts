@@ -5,7 +5,7 @@
  */
 
 import { Synapse } from "../../../tools/synapse.ts";
-import { findPython, NO_PYTHON } from "../../../tools/synapse/install.ts";
+import { findPython, NO_PYTHON } from "../../../tools/python.ts";
 import {
   type RegisteredUser,
   registerUser,

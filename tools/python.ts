@@ -1,20 +1,27 @@
 /**
- * Installs Synapse, pinned, into the repository's ignored folder `.cache/`.
+ * Installs programs in Python, pinned, into the repository's ignored folder `.cache/`.
  *
  * @module
  */
 
 import { createHash } from "node:crypto";
-import { ROOT, run } from "../process.ts";
+import { ROOT, run } from "./process.ts";
 
 const CACHE = `${ROOT}.cache`;
-const REQUIREMENTS = `${ROOT}tools/synapse_requirements.txt`;
 
-/** Why Synapse can't be installed where {@linkcode findPython} finds nothing, and what to do. */
+/** Why nothing can be installed where {@linkcode findPython} finds nothing, and what to do. */
 export const NO_PYTHON =
   "no Python 3.10 or newer with venv and pip was found; install python3 and python3-venv";
 
-/** A Python that can hold Synapse. */
+/** What is installed: a package, which `tools/python/<name>.txt` pins with all that it needs. */
+export interface PythonPackage {
+  /** The name of the file with the pins, and of the folder. */
+  name: string;
+  /** The package that gives the folder its version. */
+  package: string;
+}
+
+/** A Python that can hold them. */
 export interface Python {
   /** How to call it. */
   command: string;
@@ -22,7 +29,7 @@ export interface Python {
   version: string;
 }
 
-/** The Python to install Synapse with: 3.10 or newer, with `venv` and `pip`; `undefined` if there is none. */
+/** The Python to install with: 3.10 or newer, with `venv` and `pip`; `undefined` if there is none. */
 export async function findPython(): Promise<Python | undefined> {
   const probe = "import sys, venv, ensurepip; assert sys.version_info >= (3, 10); print(sys.version)";
   for (const command of ["python3", "python"]) {
@@ -37,34 +44,33 @@ export async function findPython(): Promise<Python | undefined> {
 }
 
 /**
- * Makes sure that Synapse is installed.
+ * Makes sure that a package is installed.
  *
  * A stamp is written last, so that an installation that did not come to its end is done again, as is one of other versions.
  * A file lock lets one process install while the others wait; the system drops it when its holder dies.
  *
  * @param print Takes the line that says why the first run takes longer.
- * @returns The path of the Python that has Synapse.
+ * @returns The path of the Python that has the package.
  */
-export async function installSynapse(print: (line: string) => void): Promise<string> {
+export async function installPython(wanted: PythonPackage, print: (line: string) => void): Promise<string> {
   const python = await findPython();
-  if (python === undefined) {
-    throw new Error(`Cannot install Synapse: ${NO_PYTHON}`);
-  }
-  const requirements = await Deno.readTextFile(REQUIREMENTS);
-  const version = /^matrix-synapse==(\S+)$/m.exec(requirements)?.[1];
-  if (version === undefined) throw new Error(`Cannot install Synapse: ${REQUIREMENTS} does not pin it`);
+  if (python === undefined) throw new Error(`Cannot install ${wanted.package}: ${NO_PYTHON}`);
+  const pins = `${ROOT}tools/python/${wanted.name}.txt`;
+  const requirements = await Deno.readTextFile(pins);
+  const version = requirements.match(new RegExp(`^${wanted.package}==(\\S+)$`, "m"))?.[1];
+  if (version === undefined) throw new Error(`Cannot install ${wanted.package}: ${pins} does not pin it`);
 
-  const folder = `${CACHE}/synapse-${version}`;
+  const folder = `${CACHE}/${wanted.name}-${version}`;
   const stamp = createHash("sha256").update(`${python.version}\n${requirements}`).digest("hex");
   await Deno.mkdir(CACHE, { recursive: true });
   using lock = await Deno.open(`${folder}.lock`, { create: true, write: true });
   const exclusive = true;
   await lock.lock(exclusive);
   if (await readIfPresent(`${folder}/installed`) !== stamp) {
-    print(`installing Synapse ${version} (about a minute, once)`);
+    print(`installing ${wanted.package} ${version} (once)`);
     await removeIfPresent(folder);
     await mustRun(python.command, ["-m", "venv", folder]);
-    await mustRun(`${folder}/bin/python`, ["-m", "pip", "install", "--quiet", "--requirement", REQUIREMENTS]);
+    await mustRun(`${folder}/bin/python`, ["-m", "pip", "install", "--quiet", "--requirement", pins]);
     await Deno.writeTextFile(`${folder}/installed`, stamp);
   }
   return `${folder}/bin/python`;
@@ -72,7 +78,7 @@ export async function installSynapse(print: (line: string) => void): Promise<str
 
 async function mustRun(command: string, args: string[]): Promise<void> {
   const { code, output } = await run(command, args);
-  if (code !== 0) throw new Error(`Cannot install Synapse: ${command} ${args.join(" ")} failed:\n${output}`);
+  if (code !== 0) throw new Error(`Cannot install: ${command} ${args.join(" ")} failed:\n${output}`);
 }
 
 async function readIfPresent(path: string): Promise<string | undefined> {
