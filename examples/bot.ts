@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Client, type EventOf } from "@greenroom/matrix";
+import type { Client, EventOf } from "@greenroom/matrix";
 
 /** Teaches a client to be the bot. */
 export function teach(bot: Client, roll: () => number = () => 1 + Math.floor(Math.random() * 6)): void {
