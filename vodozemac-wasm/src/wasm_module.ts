@@ -3,7 +3,7 @@
 let module: Promise<WebAssembly.Module> | undefined;
 
 async function load(): Promise<WebAssembly.Module> {
-  // @ts-ignore: TypeScript 6 does not know source-phase imports; this one yields a module and not an instance, so
+  // @ts-expect-error: TypeScript 6 does not know source-phase imports; this one yields a module and not an instance, so
   // that several can be made.
   return await import.source("../vodozemac.wasm");
 }
