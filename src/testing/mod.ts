@@ -49,7 +49,7 @@
  * assertEquals(fault.hits, 1);
  * ```
  *
- * What differs from Synapse: there is no federation, thumbnails are the original file, presence does not time out by
+ * What differs from Synapse: there is no federation, there are no guests, thumbnails are the original file, presence does not time out by
  * itself, and the search knows words but no stemming.
  *
  * @module
