@@ -10,6 +10,8 @@ export interface ProcessResult {
   code: number;
   /** Everything it wrote, to standard output and standard error, in the order in which it arrived. */
   output: string;
+  /** What of it went to standard output. */
+  stdout: string;
 }
 
 /** The folder of the repository. */
@@ -36,10 +38,14 @@ export async function run(
     stderr: "piped",
   }).spawn();
   let output = "";
-  const collect = async (stream: ReadableStream<Uint8Array>) => {
-    const decoder = new TextDecoder();
-    for await (const chunk of stream) output += decoder.decode(chunk, { stream: true });
+  const collect = async (stream: ReadableStream<Uint8Array>): Promise<string> => {
+    let own = "";
+    for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+      output += text;
+      own += text;
+    }
+    return own;
   };
-  const [{ code }] = await Promise.all([child.status, collect(child.stdout), collect(child.stderr)]);
-  return { code, output };
+  const [{ code }, stdout] = await Promise.all([child.status, collect(child.stdout), collect(child.stderr)]);
+  return { code, output, stdout };
 }

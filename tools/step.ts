@@ -19,6 +19,9 @@ export interface StepResult {
   output?: string;
 }
 
+/** What is judged of a program that has ended. */
+type Ended = Pick<ProcessResult, "code" | "output">;
+
 /** Something that must hold. */
 export interface Step {
   /** A few words. */
@@ -33,7 +36,7 @@ export function denoStep(name: string, ...args: string[]): Step {
 }
 
 /** Counts a program that ended as one check. */
-export function commandResult({ code, output }: ProcessResult): StepResult {
+export function commandResult({ code, output }: Ended): StepResult {
   return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1, output: withoutProgress(output) };
 }
 
@@ -47,7 +50,7 @@ function withoutProgress(output: string): string {
  *
  * @param mayIgnore Whether a test that was not run is let pass; if not, it is a failure.
  */
-export function testResult({ code, output }: ProcessResult, options: { mayIgnore: boolean }): StepResult {
+export function testResult({ code, output }: Ended, options: { mayIgnore: boolean }): StepResult {
   const counts = parseTestSummary(output) ?? { passed: 0, failed: 0, ignored: 0 };
   const { passed, ignored } = counts;
   const shown = withoutProgress(output);

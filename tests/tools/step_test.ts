@@ -79,9 +79,10 @@ Deno.test("runSteps() runs all steps, shows a line for each and what failed, and
   assertMatch(lines[5] ?? "", /^skip +absent +0\.0 s +no Python$/);
 });
 
-Deno.test("run() gives the exit code and everything printed", async () => {
+Deno.test("run() gives the exit code and everything printed, standard output also by itself", async () => {
   const script = `console.log("out", Deno.env.get("GREETING")); console.error("err"); Deno.exit(4)`;
-  const { code, output } = await run("deno", ["eval", script], { GREETING: "hello" });
+  const { code, output, stdout } = await run("deno", ["eval", script], { GREETING: "hello" });
   assertEquals(code, 4);
   assertEquals(output.trim().split("\n").toSorted(), ["err", "out hello"]);
+  assertEquals(stdout, "out hello\n");
 });

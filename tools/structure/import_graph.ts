@@ -21,14 +21,13 @@ interface DenoInfo {
  */
 export async function importGraph(paths: string[]): Promise<ImportEdge[]> {
   const source = paths.map((path) => `import ${JSON.stringify(`file://${ROOT}${path}`)};`).join("");
-  const { code, output } = await run("deno", [
+  const { code, output, stdout } = await run("deno", [
     "info",
     "--json",
     `data:application/typescript,${encodeURIComponent(source)}`,
   ]);
-  const start = output.search(/^\{/m); // messages about downloads come before it
-  if (code !== 0 || start < 0) throw new Error(`Cannot read the imports: deno info said\n${output}`);
-  return edges(JSON.parse(output.slice(start)), `file://${ROOT}`);
+  if (code !== 0) throw new Error(`Cannot read the imports: deno info said\n${output}`);
+  return edges(JSON.parse(stdout), `file://${ROOT}`);
 }
 
 function edges(info: DenoInfo, root: string): ImportEdge[] {
