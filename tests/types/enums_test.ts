@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import * as enums from "../../src/types/enums.ts";
 import { InternalEventType } from "../../src/types/internal_event_type.ts";
 import { SyncStream } from "../../src/types/sync_stream.ts";
-import { readSharedJson, sharedSchemasPresent } from "./shared_schemas.ts";
+import { readSharedJson, specificationTest } from "./shared_schemas.ts";
 
 /** Every list of values in a schema, each sorted and as text. */
 function listsIn(node: unknown, found = new Set<string>()): Set<string> {
@@ -14,30 +14,32 @@ function listsIn(node: unknown, found = new Set<string>()): Set<string> {
   return found;
 }
 
-Deno.test("Named values that the specification lists completely are exactly those of a list there", () => {
-  if (!sharedSchemasPresent()) return;
-  const lists = listsIn([readSharedJson("event-schemas.json"), readSharedJson("client-server.json")]);
-  const complete = {
-    EncryptionAlgorithm: enums.EncryptionAlgorithm,
-    GuestAccess: enums.GuestAccess,
-    HistoryVisibility: enums.HistoryVisibility,
-    JoinRule: enums.JoinRule,
-    Membership: enums.Membership,
-    PaginationDirection: enums.PaginationDirection,
-    PresenceState: enums.PresenceState,
-    PushRuleKind: enums.PushRuleKind,
-    ReceiptType: enums.ReceiptType,
-    ResizeMethod: enums.ResizeMethod,
-    RoomCreatePreset: enums.RoomCreatePreset,
-    RoomDirectoryVisibility: enums.RoomDirectoryVisibility,
-    StateEventFormat: enums.StateEventFormat,
-    ThirdPartyMedium: enums.ThirdPartyMedium,
-  };
-  const missing = Object.entries(complete)
-    .filter(([, values]) => !lists.has(Object.values(values).toSorted().join()))
-    .map(([name]) => name);
-  assertEquals(missing, []);
-});
+specificationTest(
+  "Named values that the specification lists completely are exactly those of a list there",
+  () => {
+    const lists = listsIn([readSharedJson("event-schemas.json"), readSharedJson("client-server.json")]);
+    const complete = {
+      EncryptionAlgorithm: enums.EncryptionAlgorithm,
+      GuestAccess: enums.GuestAccess,
+      HistoryVisibility: enums.HistoryVisibility,
+      JoinRule: enums.JoinRule,
+      Membership: enums.Membership,
+      PaginationDirection: enums.PaginationDirection,
+      PresenceState: enums.PresenceState,
+      PushRuleKind: enums.PushRuleKind,
+      ReceiptType: enums.ReceiptType,
+      ResizeMethod: enums.ResizeMethod,
+      RoomCreatePreset: enums.RoomCreatePreset,
+      RoomDirectoryVisibility: enums.RoomDirectoryVisibility,
+      StateEventFormat: enums.StateEventFormat,
+      ThirdPartyMedium: enums.ThirdPartyMedium,
+    };
+    const missing = Object.entries(complete)
+      .filter(([, values]) => !lists.has(Object.values(values).toSorted().join()))
+      .map(([name]) => name);
+    assertEquals(missing, []);
+  },
+);
 
 Deno.test("SyncStream has the contract's flags, and no two are the same bit", () => {
   const {

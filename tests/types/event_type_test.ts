@@ -1,9 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { canBeOfClass, classOf, eventType, typeName } from "../../src/types/event_type.ts";
-import { readSharedJson, sharedSchemasPresent } from "./shared_schemas.ts";
+import { readSharedJson, specificationTest } from "./shared_schemas.ts";
 
-Deno.test("classOf() finds the class of every type that the specification has a schema of", () => {
-  if (!sharedSchemasPresent()) return;
+specificationTest("classOf() finds the class of every type that the specification has a schema of", () => {
   const schemas = readSharedJson<Record<string, { "x-eventKind": string }>>("event-schemas.json");
   const types = new Map(
     Object.entries(schemas).map(([name, schema]) => [name.split("$")[0] ?? name, schema["x-eventKind"]]),

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { assertCompiles, moduleOf } from "./compiler.ts";
 import { classOf } from "../../src/types/event_type.ts";
 import { sampleOf, type Schema } from "./schema_sample.ts";
-import { readSharedJson, sharedSchemasPresent } from "./shared_schemas.ts";
+import { readSharedJson, specificationTest } from "./shared_schemas.ts";
 
 /** Types without an example, whose class is checked all the same. */
 const WITHOUT_EXAMPLE = [
@@ -28,8 +28,7 @@ function withoutStrayMembers(key: string, value: unknown): unknown {
   return value;
 }
 
-Deno.test("The compiler accepts every example of the specification as its type", async () => {
-  if (!sharedSchemasPresent()) return;
+specificationTest("The compiler accepts every example of the specification as its type", async () => {
   const examples = readSharedJson<Record<string, { type: string; content: object }[]>>("event-examples.json");
   const lines = [
     `import type { ClassOf, ContentOf } from "${moduleOf("event_of.ts")}";`,
@@ -55,8 +54,7 @@ Deno.test("The compiler accepts every example of the specification as its type",
   await assertCompiles(lines.join("\n"));
 });
 
-Deno.test("The compiler accepts contents with every member that their schema names", async () => {
-  if (!sharedSchemasPresent()) return;
+specificationTest("The compiler accepts contents with every member that their schema names", async () => {
   const schemas = readSharedJson<Record<string, Schema>>("event-schemas.json");
   const lines = [`import type { ContentOf } from "${moduleOf("event_of.ts")}";`];
   const left = new Set([

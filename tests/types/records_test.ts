@@ -1,7 +1,7 @@
 import { assert } from "@std/assert";
 import { assertCompiles, moduleOf } from "./compiler.ts";
 import { sampleOf, type Schema } from "./schema_sample.ts";
-import { readSharedJson, sharedSchemasPresent } from "./shared_schemas.ts";
+import { readSharedJson, specificationTest } from "./shared_schemas.ts";
 
 /** What the specification calls an operation, and the file and type of its answer. */
 const ANSWERS: readonly (readonly [operationId: string, file: string, type: string])[] = [
@@ -79,28 +79,33 @@ interface Operation {
   responses: Record<string, Payload>;
 }
 
-Deno.test("The compiler accepts every operation's answer and body, by example and with every member", async () => {
-  if (!sharedSchemasPresent()) return;
-  const api = readSharedJson<{ paths: Record<string, Record<string, Operation>> }>("client-server.json");
-  const operations = new Map(
-    Object.values(api.paths).flatMap((path) => Object.values(path))
-      .map((operation) => [operation.operationId, operation]),
-  );
-  const lines: string[] = [];
-  const add = (payload: Payload | undefined, operationId: string, file: string, type: string): void => {
-    const { schema, examples } = payload?.content?.["application/json"] ?? {};
-    assert(schema !== undefined, `${operationId} has no schema`);
-    const values = [sampleOf(schema, api), ...Object.values(examples ?? {}).map((example) => example.value)];
-    for (const value of values) {
-      const name = `${operationId}${lines.length}`;
-      const typed = type.replace(/[A-Z]\w*/g, (word) => word === "Record" ? word : `${name}.${word}`);
-      lines.push(
-        `import type * as ${name} from "${moduleOf(file)}";`,
-        `export const ${name}Value: ${typed} = ${JSON.stringify(value)};`,
-      );
-    }
-  };
-  for (const [id, file, type] of ANSWERS) add(operations.get(id)?.responses["200"], id, file, type);
-  for (const [id, file, type] of BODIES) add(operations.get(id)?.requestBody, id, file, type);
-  await assertCompiles(lines.join("\n"));
-});
+specificationTest(
+  "The compiler accepts every operation's answer and body, by example and with every member",
+  async () => {
+    const api = readSharedJson<{ paths: Record<string, Record<string, Operation>> }>("client-server.json");
+    const operations = new Map(
+      Object.values(api.paths).flatMap((path) => Object.values(path))
+        .map((operation) => [operation.operationId, operation]),
+    );
+    const lines: string[] = [];
+    const add = (payload: Payload | undefined, operationId: string, file: string, type: string): void => {
+      const { schema, examples } = payload?.content?.["application/json"] ?? {};
+      assert(schema !== undefined, `${operationId} has no schema`);
+      const values = [
+        sampleOf(schema, api),
+        ...Object.values(examples ?? {}).map((example) => example.value),
+      ];
+      for (const value of values) {
+        const name = `${operationId}${lines.length}`;
+        const typed = type.replace(/[A-Z]\w*/g, (word) => word === "Record" ? word : `${name}.${word}`);
+        lines.push(
+          `import type * as ${name} from "${moduleOf(file)}";`,
+          `export const ${name}Value: ${typed} = ${JSON.stringify(value)};`,
+        );
+      }
+    };
+    for (const [id, file, type] of ANSWERS) add(operations.get(id)?.responses["200"], id, file, type);
+    for (const [id, file, type] of BODIES) add(operations.get(id)?.requestBody, id, file, type);
+    await assertCompiles(lines.join("\n"));
+  },
+);

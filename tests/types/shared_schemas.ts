@@ -14,6 +14,11 @@ export function sharedSchemasPresent(): boolean {
   }
 }
 
+/** A test that needs the data: without it, it is skipped. */
+export function specificationTest(name: string, fn: () => void | Promise<void>): void {
+  Deno.test({ name, ignore: !sharedSchemasPresent(), fn });
+}
+
 /** One of the data files, parsed. */
 export function readSharedJson<Shape>(name: string): Shape {
   return JSON.parse(Deno.readTextFileSync(new URL(name, OPENAPI)));

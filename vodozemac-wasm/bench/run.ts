@@ -3,7 +3,8 @@
  *
  * This binding, vodozemac without WebAssembly, `npm:vodozemac-wasm-bindings` and python-olm run the same workloads, in
  * turn, each in a fresh process, copying included. Printed are the medians and the best of all chunks in microseconds,
- * and the ratios of the medians. A contestant that is not installed is left out, with a line that says so.
+ * and the ratios of the medians. A contestant that is not installed is left out, with a line that says so; with `CI=true`
+ * it is an error.
  *
  * @module
  */
@@ -119,6 +120,9 @@ if (import.meta.main) {
     for (const { name, command, args } of list) {
       const text = await output(command, args);
       if (text === undefined) {
+        if (Deno.env.get("CI") === "true") {
+          throw new Error(`Cannot compare with ${name}: it is not installed`);
+        }
         say(`${name}: not installed, left out`);
         continue;
       }

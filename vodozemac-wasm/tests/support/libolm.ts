@@ -1,5 +1,23 @@
 /** libolm, by way of python-olm: `pip install python-olm`. */
 
+/** The Python to use: that of `PYTHON_OLM`, or `python3`. */
+const PYTHON = Deno.env.get("PYTHON_OLM") ?? "python3";
+
+/** Whether it has python-olm; with `CI=true` it must have. */
+export async function hasLibolm(): Promise<boolean> {
+  const check = new Deno.Command(PYTHON, { args: ["-c", "import olm"], stderr: "null" });
+  let installed = false;
+  try {
+    installed = (await check.output()).success;
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+  if (!installed && Deno.env.get("CI") === "true") {
+    throw new Error(`Cannot test interoperability: ${PYTHON} has no olm`);
+  }
+  return installed;
+}
+
 /** A running libolm. */
 export class Libolm implements AsyncDisposable {
   readonly #process: Deno.ChildProcess;
@@ -13,23 +31,10 @@ export class Libolm implements AsyncDisposable {
     this.#answers = process.stdout.pipeThrough(new TextDecoderStream()).getReader();
   }
 
-  /**
-   * Starts it with the Python of `PYTHON_OLM`, or `python3`.
-   *
-   * @returns It, or nothing where python-olm is not installed, which is an error if `CI` is set.
-   */
-  static async start(): Promise<Libolm | undefined> {
-    const python = Deno.env.get("PYTHON_OLM") ?? "python3";
-    const check = new Deno.Command(python, { args: ["-c", "import olm"], stderr: "null" });
-    const installed = await check.output().then(({ success }) => success, () => false);
-    if (!installed) {
-      if (Deno.env.get("CI") === "true") {
-        throw new Error(`Cannot test interoperability: ${python} has no olm`);
-      }
-      return undefined;
-    }
+  /** Starts it. */
+  static start(): Libolm {
     const script = new URL("./libolm.py", import.meta.url).pathname;
-    return new Libolm(new Deno.Command(python, { args: [script], stdin: "piped", stdout: "piped" }).spawn());
+    return new Libolm(new Deno.Command(PYTHON, { args: [script], stdin: "piped", stdout: "piped" }).spawn());
   }
 
   /** Calls a method of the script on an object of this name. */
