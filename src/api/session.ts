@@ -84,26 +84,27 @@ export class Session {
   async userId(options: RequestOptions = {}): Promise<UserID> {
     if (options.asUserId !== undefined) return options.asUserId;
     if (this.mxid !== "") return this.mxid;
+    return await this.#identify(options);
+  }
+
+  /** The acting user and device: whose a store's records are. */
+  async account(): Promise<[UserID, DeviceID]> {
+    if (this.mxid === "" || this.deviceId === undefined) await this.#identify();
+    return [await this.userId(), this.deviceId ?? ""];
+  }
+
+  /** Asks the server who acts, and remembers what was not known. */
+  async #identify(options?: RequestOptions): Promise<UserID> {
     const epoch = this.#epoch;
     const { user_id, device_id } = await this.whoami(options);
     if (!isUserId(user_id)) {
       throw new ServiceResponseError("Cannot use the answer to whoami: it names no user ID");
     }
     if (epoch === this.#epoch) {
-      this.mxid = user_id;
+      this.mxid ||= user_id;
       this.deviceId ??= device_id;
     }
     return user_id;
-  }
-
-  /** The acting user and device: whose a store's records are. */
-  async account(): Promise<[UserID, DeviceID]> {
-    if (this.mxid === "" || this.deviceId === undefined) {
-      const { user_id, device_id } = await this.whoami();
-      if (this.mxid === "" && isUserId(user_id)) this.mxid = user_id;
-      this.deviceId ??= device_id;
-    }
-    return [await this.userId(), this.deviceId ?? ""];
   }
 
   /** What the homeserver supports, asked anew and remembered. */
