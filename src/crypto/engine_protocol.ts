@@ -1,0 +1,231 @@
+/**
+ * What goes into the engine and what comes out: plain data that structured clone can carry.
+ *
+ * @module
+ */
+
+import type { MessageEvent, StateEvent, ToDeviceEvent } from "../types/event.ts";
+import type { DeviceKeys, KeysUploadRequest } from "../types/device_keys.ts";
+import type { DeviceID, EventID, RoomID, SyncToken, TransactionID, UserID } from "../types/ids.ts";
+import type { JsonObject } from "../types/json.ts";
+import type { Device, LocalTrust } from "./device.ts";
+import type { DeviceMessages } from "./outbox.ts";
+
+/** Whose engine it is. */
+export interface EngineAccount {
+  /** The user. */
+  readonly userId: UserID;
+  /** The device. */
+  readonly deviceId: DeviceID;
+}
+
+/** What of one sync response concerns encryption. */
+export interface CryptoInput {
+  /** The token that the response ends with. */
+  readonly nextBatch: SyncToken;
+  /** Whether the request had no token: whatever was known of others' devices may be out of date. */
+  readonly initial: boolean;
+  /** All messages to this device, in order. */
+  readonly toDevice: readonly ToDeviceEvent[];
+  /** Users whose devices need another look. */
+  readonly deviceLists: { readonly changed: readonly UserID[]; readonly left: readonly UserID[] };
+  /** How many one-time keys the server has left, by algorithm; one that is missing has none. */
+  readonly oneTimeKeyCounts: Readonly<Record<string, number>>;
+  /** Algorithms whose fallback key nobody has used; absent if the server has no fallback keys. */
+  readonly unusedFallbackTypes: readonly string[] | undefined;
+  /** State that changes, by room, in order: members come and go, rooms become encrypted. */
+  readonly state: readonly RoomStateInput[];
+  /** Encrypted events of timelines, in order. */
+  readonly encrypted: readonly MessageEvent[];
+}
+
+/** State of a room that changes. */
+export interface RoomStateInput {
+  /** The room. */
+  readonly roomId: RoomID;
+  /** The state events, in the order in which they take effect. */
+  readonly events: readonly StateEvent[];
+  /** Whether the timeline left something out, so that members may have come and gone unseen. */
+  readonly limited: boolean;
+  /** Whether members may have changed without being in `events`: the server was asked for some members only. */
+  readonly lossy: boolean;
+}
+
+/** Why an event can't be read. */
+export type UndecryptableCode =
+  /** The key is not there; it may still come. */
+  | "MISSING_KEY"
+  /** The sender keeps the key from this device. */
+  | "WITHHELD"
+  /** The key that is there begins after the event. */
+  | "KEY_TOO_NEW"
+  /** The event was there before, under another ID or in another room. */
+  | "REPLAYED"
+  /** The event is not what an encrypted event must be, or the key does not fit. */
+  | "MALFORMED"
+  /** It is encrypted with something that is not known here. */
+  | "UNSUPPORTED_ALGORITHM"
+  /** The device that sent it is not trusted enough. */
+  | "UNTRUSTED";
+
+/** What became of an encrypted event. */
+export type Decryption =
+  | { /** The event in plain text, with the envelope of the encrypted one. */ readonly event: MessageEvent }
+  | {
+    /** Why it can't be read, for now at least. */
+    readonly code: UndecryptableCode;
+    /** The same in words: which event, session and room, and what to do. */
+    readonly reason: string;
+    /** What the sender said of why it keeps the key, if it did: its code. */
+    readonly withheld?: string;
+  };
+
+/** An event that waited for its key, and can be read now. */
+export interface RecoveredEvent {
+  /** The event in plain text. */
+  readonly event: MessageEvent;
+  /** Under which name it waited; it is kept until it has been handled. */
+  readonly parked: ParkedEventRef;
+}
+
+/** The name of an event that waits for its key. */
+export interface ParkedEventRef {
+  /** The room. */
+  readonly roomId: RoomID;
+  /** The event. */
+  readonly eventId: EventID;
+}
+
+/** What encryption makes of a sync response. */
+export interface CryptoOutput {
+  /** The messages to this device that are left for handlers, decrypted. */
+  readonly toDevice: readonly ToDeviceEvent[];
+  /** For each of {@link CryptoInput.encrypted}, in the same order, what became of it. */
+  readonly decrypted: readonly Decryption[];
+  /** Earlier events that can be read now, in the order in which they came. */
+  readonly recovered: readonly RecoveredEvent[];
+}
+
+/** A request to the server that the engine wants to have made. */
+export type EngineRequest =
+  | {
+    /** Tells it from all others. */
+    readonly id: string;
+    readonly kind: "keysUpload";
+    readonly body: KeysUploadRequest;
+  }
+  | { readonly id: string; readonly kind: "keysQuery"; readonly users: readonly UserID[] }
+  | {
+    readonly id: string;
+    readonly kind: "keysClaim";
+    readonly oneTimeKeys: Readonly<Record<UserID, Readonly<Record<DeviceID, string>>>>;
+  }
+  | {
+    readonly id: string;
+    readonly kind: "toDevice";
+    readonly eventType: string;
+    readonly txnId: TransactionID;
+    readonly messages: DeviceMessages;
+  }
+  | {
+    /** An event that an earlier process has left; the events of this process are sent by who asked for them. */
+    readonly id: string;
+    readonly kind: "roomEvent";
+    readonly roomId: RoomID;
+    readonly txnId: TransactionID;
+    readonly content: JsonObject;
+    /** When it was encrypted, in milliseconds since the epoch. */
+    readonly createdAt: number;
+  };
+
+/** How a request failed. */
+export interface RequestFailure {
+  /** The HTTP status; 0 if the server could not be reached. */
+  readonly status: number;
+  /** The server's errcode, if it said one. */
+  readonly errcode: string | undefined;
+  /** The error in words. */
+  readonly message: string;
+}
+
+/** What stands between a room and its next event. */
+export type RoomReadiness =
+  | {
+    /** The room's encryption, history visibility and members have to be told: `describeRoom`. */
+    readonly needs: "room";
+  }
+  | { /** Devices have to be looked up: a `keysQuery` is among the requests. */ readonly needs: "keysQuery" }
+  | {
+    /** One-time keys have to be claimed: a `keysClaim` is among the requests. */ readonly needs: "keysClaim";
+  }
+  | { /** Keys are on their way: `toDevice` requests have to arrive. */ readonly needs: "toDevice" }
+  | {
+    /** Users are about to get a key of this room for the first time: `approveRecipients`. */
+    readonly needs: "approval";
+    readonly users: readonly UserID[];
+  }
+  | {
+    /** Nothing: an event can be encrypted. */
+    readonly needs: "nothing";
+    readonly share: ShareReport;
+  };
+
+/** Who has the key of a room's group session, and who does not. */
+export interface ShareReport {
+  /** The session. */
+  readonly sessionId: string;
+  /** Devices that have it. */
+  readonly shared: readonly Device[];
+  /** Devices that do not get it, and why: a code of `m.room_key.withheld`. */
+  readonly withheld: readonly { readonly device: Device; readonly code: string }[];
+}
+
+/** What the engine has to know of a room before it encrypts for it. */
+export interface RoomDescription {
+  /** The room. */
+  readonly roomId: RoomID;
+  /** The content of `m.room.encryption`. */
+  readonly encryption: JsonObject;
+  /** The content of `m.room.history_visibility`; undefined if there is none. */
+  readonly historyVisibility: JsonObject | undefined;
+  /** All users who are in the room or invited, with what they are to it. */
+  readonly members: readonly { readonly userId: UserID; readonly membership: "join" | "invite" }[];
+}
+
+/** What to encrypt. */
+export interface EncryptInput {
+  /** The room. */
+  readonly roomId: RoomID;
+  /** The event's type. */
+  readonly eventType: string;
+  /** The event's content. */
+  readonly content: JsonObject;
+  /** Under which it will be sent: the result is then kept until `roomEventSent`, and is the same if asked for again. */
+  readonly txnId?: TransactionID;
+}
+
+/** What became of it: undefined if the room is not ready, or not any more. */
+export interface Encrypted {
+  /** The content of the `m.room.encrypted` event. */
+  readonly content: JsonObject;
+}
+
+/** What the application says of a device. */
+export interface TrustInput {
+  /** The device's user. */
+  readonly userId: UserID;
+  /** The device. */
+  readonly deviceId: DeviceID;
+  /** What is said; undefined: nothing any more. */
+  readonly trust: LocalTrust | undefined;
+}
+
+/** The own device's public keys. */
+export interface OwnIdentity {
+  /** The device's keys as they are published. */
+  readonly deviceKeys: DeviceKeys;
+  /** The Ed25519 key, by which users compare devices. */
+  readonly ed25519: string;
+  /** The Curve25519 key. */
+  readonly curve25519: string;
+}
