@@ -15,7 +15,14 @@ import { isJsonObject, type JsonObject } from "../types/json.ts";
 import type { Actor } from "./actor.ts";
 import { fatal } from "./actor_error.ts";
 import { spawn } from "./spawn.ts";
-import type { FormerRoom, FormerRooms, RoomChange, StoreProtocol, SyncChange } from "./store_protocol.ts";
+import type {
+  FormerRoom,
+  FormerRooms,
+  KeptRecord,
+  RoomChange,
+  StoreProtocol,
+  SyncChange,
+} from "./store_protocol.ts";
 
 /** What the Store is made of. */
 export interface StoreOptions {
@@ -49,6 +56,9 @@ export function spawnStore({ kv, close, log }: StoreOptions): Actor<StoreProtoco
       room: (roomId) => store.room(roomId),
       rooms: () => store.list<RoomRecord>((keys) => keys.rooms()),
       noEncryption: (roomId) => store.noEncryption(roomId),
+      readRecords: (keys) => store.readRecords(keys),
+      listRecords: (prefix) => store.listRecords(prefix),
+      commitRecords: (mutations) => store.commitRecords(mutations),
     },
     onStop: () => close ? kv.close() : undefined,
   });
@@ -102,7 +112,13 @@ class Store {
     const records = new Map(ids.map((roomId, index) => [roomId, stored[index]]));
     for (const room of rooms) {
       const record = records.get(room.roomId);
-      former.push(record && { membership: record.membership, members: await this.#members(room) });
+      former.push(
+        record && {
+          membership: record.membership,
+          members: await this.#members(room),
+          encrypted: isJsonObject(record.encryption),
+        },
+      );
       if (record !== undefined && record.membership !== "join" && room.membership === "join") {
         mutations.push(...await this.#removals(room.roomId));
       }
@@ -148,6 +164,23 @@ class Store {
 
   async noEncryption(roomId: RoomID): Promise<void> {
     await this.#commit(await this.#roomMutations(roomId, { encryption: false }));
+  }
+
+  async readRecords(keys: readonly KvKey[]): Promise<unknown[]> {
+    return await this.#getMany(keys.map((key) => this.#open.record(key)));
+  }
+
+  async listRecords(prefix: KvKey): Promise<KeptRecord[]> {
+    const found: KeptRecord[] = [];
+    const from = this.#open.record([]).length;
+    for await (const { key, value } of this.#kv.list(this.#open.record(prefix))) {
+      found.push({ key: key.slice(from), value });
+    }
+    return found;
+  }
+
+  async commitRecords(mutations: readonly KvMutation[]): Promise<void> {
+    await this.#commit(mutations.map((mutation) => ({ ...mutation, key: this.#open.record(mutation.key) })));
   }
 
   async get<T>(key: (keys: StoreKeys) => KvKey): Promise<T | undefined> {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { KvKey } from "../store/kv_store.ts";
+import type { KvKey, KvMutation } from "../store/kv_store.ts";
 import type { RoomRecord, StoredState, SyncRecord } from "../store/records.ts";
 import type { Membership } from "../types/enums.ts";
 import type { FilterID, RoomID, SyncToken } from "../types/ids.ts";
@@ -37,6 +37,8 @@ export interface FormerRoom {
   readonly membership: Membership;
   /** By user ID, the member events of those who have one in the change. */
   readonly members: ReadonlyMap<string, StoredState>;
+  /** Whether the room was known to be encrypted. */
+  readonly encrypted: boolean;
 }
 
 /** For each of `SyncChange.rooms`, in the same order, what was known before; undefined of a room that is new. */
@@ -50,6 +52,14 @@ export interface StateQuery {
   readonly type: string;
   /** Which piece of it. */
   readonly stateKey: string;
+}
+
+/** A record that is kept for another actor. */
+export interface KeptRecord {
+  /** Its key, relative to the account's. */
+  readonly key: KvKey;
+  /** Plain data. */
+  readonly value: unknown;
 }
 
 /** The messages of the Store actor. A commit that fails is fatal. */
@@ -85,4 +95,10 @@ export interface StoreProtocol {
   rooms(): RoomRecord[];
   /** Notes that the server says a room has no encryption. One that was seen stays. */
   noEncryption(roomId: RoomID): void;
+  /** Reads records of another actor's; `undefined` where there is none. Keys are relative to the account's. */
+  readRecords(keys: readonly KvKey[]): unknown[];
+  /** Reads another actor's records below a prefix, in order. */
+  listRecords(prefix: KvKey): KeptRecord[];
+  /** Changes records of another actor's, in one commit. */
+  commitRecords(mutations: readonly KvMutation[]): void;
 }

@@ -7,6 +7,7 @@
 import type { MessageEvent, StateEvent, ToDeviceEvent } from "../types/event.ts";
 import type { DeviceKeys, KeysUploadRequest } from "../types/device_keys.ts";
 import type { DeviceID, EventID, RoomID, SyncToken, TransactionID, UserID } from "../types/ids.ts";
+import type { UndecryptableCode } from "../types/encryption_info.ts";
 import type { JsonObject } from "../types/json.ts";
 import type { Device, LocalTrust } from "./device.ts";
 import type { DeviceMessages } from "./outbox.ts";
@@ -50,23 +51,6 @@ export interface RoomStateInput {
   /** Whether members may have changed without being in `events`: the server was asked for some members only. */
   readonly lossy: boolean;
 }
-
-/** Why an event can't be read. */
-export type UndecryptableCode =
-  /** The key is not there; it may still come. */
-  | "MISSING_KEY"
-  /** The sender keeps the key from this device. */
-  | "WITHHELD"
-  /** The key that is there begins after the event. */
-  | "KEY_TOO_NEW"
-  /** The event was there before, under another ID or in another room. */
-  | "REPLAYED"
-  /** The event is not what an encrypted event must be, or the key does not fit. */
-  | "MALFORMED"
-  /** It is encrypted with something that is not known here. */
-  | "UNSUPPORTED_ALGORITHM"
-  /** The device that sent it is not trusted enough. */
-  | "UNTRUSTED";
 
 /** What became of an encrypted event. */
 export type Decryption =

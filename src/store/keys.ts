@@ -40,4 +40,9 @@ export class StoreKeys {
   state(roomId: RoomID, type: string, stateKey: string): KvKey {
     return [...this.#prefix, "state", roomId, type, stateKey];
   }
+
+  /** A record of another actor's, or what its records begin with. */
+  record(path: KvKey): KvKey {
+    return [...this.#prefix, ...path];
+  }
 }

@@ -45,3 +45,20 @@ export interface EncryptionInfo {
   /** That device; undefined if it is unknown. */
   readonly senderDevice: DeviceID | undefined;
 }
+
+/** Why an event can't be read. */
+export type UndecryptableCode =
+  /** The key is not there; it may still come. */
+  | "MISSING_KEY"
+  /** The sender keeps the key from this device. */
+  | "WITHHELD"
+  /** The key that is there begins after the event. */
+  | "KEY_TOO_NEW"
+  /** The event was there before, under another ID or in another room. */
+  | "REPLAYED"
+  /** The event is not what an encrypted event must be, or the key does not fit. */
+  | "MALFORMED"
+  /** It is encrypted with something that is not known here. */
+  | "UNSUPPORTED_ALGORITHM"
+  /** The device that sent it is not trusted enough. */
+  | "UNTRUSTED";
