@@ -14,6 +14,38 @@ export class EncryptionError extends MatrixError {
 
 /** An event could not be decrypted; the message says why, and whether it may be later. */
 export class DecryptionError extends MatrixError {
-  /** Always `DECRYPTION_ERROR`. */
-  override readonly code = "DECRYPTION_ERROR";
+  /** `DECRYPTION_ERROR`; what is derived from it has a code of its own. */
+  override readonly code: string = "DECRYPTION_ERROR";
+}
+
+/**
+ * Why an encrypted file can't be decrypted: `file` if what the message says of it can't be used, `hash` if the content is not
+ * what was sent, `size` if there is more of it than was allowed, `storage` if there is nowhere to hold it.
+ */
+export type AttachmentProblem = "file" | "hash" | "size" | "storage";
+
+/** What makes an {@linkcode AttachmentError}. */
+export interface AttachmentErrorInit extends ErrorOptions {
+  /** What is wrong. */
+  readonly problem: AttachmentProblem;
+}
+
+/** An encrypted file could not be decrypted; nothing of it was handed out. */
+export class AttachmentError extends DecryptionError {
+  /** Always `ATTACHMENT_ERROR`. */
+  override readonly code = "ATTACHMENT_ERROR";
+
+  /** What is wrong. */
+  readonly problem: AttachmentProblem;
+
+  /**
+   * Makes an error.
+   *
+   * @param message What was asked, of what, and what to do.
+   * @param init What is wrong, and the `cause`, if another error led to this one.
+   */
+  constructor(message: string, { problem, ...options }: AttachmentErrorInit) {
+    super(message, options);
+    this.problem = problem;
+  }
 }

@@ -1,0 +1,42 @@
+/**
+ * AES in counter mode, block by block.
+ *
+ * By WebCrypto: it is at least twice as fast as `node:crypto`, does not hold the event loop up, and counts in 64 bits, whereas
+ * `node:crypto` carries into the other half of the counter block.
+ *
+ * @module
+ */
+
+/** Nobody needs the key again as bytes. */
+const EXTRACTABLE = false;
+
+/** What WebCrypto needs of the platform's types. */
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Encrypts or decrypts a file, which is the same, from its beginning on. */
+export class CounterMode {
+  readonly #key: Promise<CryptoKey>;
+  readonly #counter: Bytes;
+  readonly #start: bigint;
+  #blocks = 0n;
+
+  /**
+   * @param key The key: 32 bytes.
+   * @param iv The first counter block: 16 bytes, of which the last eight are counted up, and wrap around by themselves.
+   */
+  constructor(key: Bytes, iv: Bytes) {
+    this.#key = crypto.subtle.importKey("raw", key, "AES-CTR", EXTRACTABLE, ["encrypt"]);
+    this.#key.catch(() => {}); // whoever asks for the key is told
+    this.#counter = iv.slice();
+    this.#start = new DataView(iv.buffer, iv.byteOffset).getBigUint64(8);
+  }
+
+  /** Encrypts or decrypts what comes next. All parts but the last must be of a multiple of 16 bytes. */
+  async apply(part: Bytes): Promise<Bytes> {
+    const count = BigInt.asUintN(64, this.#start + this.#blocks);
+    new DataView(this.#counter.buffer).setBigUint64(8, count);
+    this.#blocks += BigInt(Math.ceil(part.length / 16));
+    const algorithm = { name: "AES-CTR", counter: this.#counter.slice(), length: 64 };
+    return new Uint8Array(await crypto.subtle.encrypt(algorithm, await this.#key, part));
+  }
+}
