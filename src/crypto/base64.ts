@@ -1,0 +1,43 @@
+/**
+ * Base64 as Matrix has it: the standard alphabet, written without padding, read with or without.
+ *
+ * @module
+ */
+
+/** 32 bytes: the last character holds four bits, and the two that are left over are zero. */
+const KEY = /^[0-9A-Za-z+/]{42}[048AEIMQUYcgkosw]=?$/;
+
+/** How many characters of a key's text count. */
+const KEY_CHARACTERS = 43;
+
+/**
+ * Reads base64 strictly: padded or not, without white space, without stray bits in the last character.
+ *
+ * @returns The bytes; undefined if the text is no such base64.
+ */
+export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  const content = text.replace(/={1,2}$/, "");
+  const padding = "==".slice(0, (4 - content.length % 4) % 4);
+  if (content.length !== text.length && content.length + padding.length !== text.length) return undefined;
+  if (/[^0-9A-Za-z+/]/.test(content)) return undefined; // white space too, which the decoder would skip
+  try {
+    return Uint8Array.fromBase64(content + padding, { lastChunkHandling: "strict" });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes base64 without padding. */
+export function encodeBase64(bytes: Uint8Array): string {
+  return bytes.toBase64({ omitPadding: true });
+}
+
+/** Whether something is the base64 of 32 bytes, as public keys are. */
+export function isKey(text: unknown): text is string {
+  return typeof text === "string" && KEY.test(text);
+}
+
+/** Whether two texts are the base64 of the same 32 bytes. Not for secrets: how long it takes tells where they differ. */
+export function sameKey(one: unknown, other: unknown): boolean {
+  return isKey(one) && isKey(other) && one.slice(0, KEY_CHARACTERS) === other.slice(0, KEY_CHARACTERS);
+}
