@@ -1,0 +1,46 @@
+/** A vault in memory, and steps on it. */
+
+import { RecordCache } from "../../../src/crypto/record_cache.ts";
+import { Transaction } from "../../../src/crypto/transaction.ts";
+import type { Vault } from "../../../src/crypto/vault.ts";
+import { MemoryStore } from "../../../src/store/memory_store.ts";
+
+/** A vault in a store; what is written is copied, as it is on its way to a disk. */
+export function memoryVault(store: MemoryStore = new MemoryStore()): Vault {
+  return {
+    getMany: async (keys) => (await store.getMany(keys)).map((entry) => entry?.value),
+    list: (prefix) => Array.fromAsync(store.list(prefix)),
+    commit: async (mutations) => {
+      await store.commit(structuredClone(mutations));
+    },
+  };
+}
+
+/** What happens in a step. */
+export type Work<Result> = (tx: Transaction) => Promise<Result> | Result;
+
+/** Runs a step and commits it, or aborts it if it throws: `step(vault, work)`, or `step(vault, cache, work)`. */
+export function step<Result>(vault: Vault, work: Work<Result>): Promise<Result>;
+export function step<Result>(
+  vault: Vault,
+  cache: RecordCache | undefined,
+  work: Work<Result>,
+): Promise<Result>;
+export async function step<Result>(
+  vault: Vault,
+  cacheOrWork: RecordCache | Work<Result> | undefined,
+  maybeWork?: Work<Result>,
+): Promise<Result> {
+  const cache = cacheOrWork instanceof RecordCache ? cacheOrWork : new RecordCache(1_000);
+  const work = typeof cacheOrWork === "function" ? cacheOrWork : maybeWork;
+  const tx = new Transaction(vault, cache);
+  try {
+    if (work === undefined) throw new TypeError("A step needs work");
+    const result = await work(tx);
+    await tx.commit();
+    return result;
+  } catch (error) {
+    tx.abort();
+    throw error;
+  }
+}
