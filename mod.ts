@@ -106,10 +106,9 @@ export type {
 } from "./src/api/receipts.ts";
 export type { RequestOptions, RetryPolicy } from "./src/api/request_options.ts";
 export type { CreateRoomOptions, RoomsAPI } from "./src/api/rooms.ts";
+export type { SendFileOptions, SendFilesAPI, SendImageOptions, Thumbnail } from "./src/api/send_files.ts";
 export type {
-  SendFileOptions,
   SendHelpersAPI,
-  SendImageOptions,
   SendStickerOptions,
   SendTextOptions,
   SendTypedTextOptions,
@@ -131,6 +130,7 @@ export type { MediaAPI } from "./src/api/media.ts";
 export type { MediaDownload } from "./src/api/media_file.ts";
 export type {
   DownloadMediaOptions,
+  DownloadMediaStreamOptions,
   DownloadOptions,
   DownloadThumbnailOptions,
   GetUrlPreviewOptions,

@@ -4,16 +4,19 @@
  * @module
  */
 
+import type { AttachmentCipher } from "../types/attachment.ts";
 import { type AccountAPI, accountAPI } from "./account.ts";
 import { type AccountDataAPI, accountDataAPI } from "./account_data.ts";
 import { type CapabilitiesAPI, capabilitiesAPI } from "./capabilities.ts";
-import { type CoreAPI, coreAPI } from "./core_api.ts";
+import { type CoreAPI, coreAPI, type EncryptedRoomsAPI } from "./core_api.ts";
 import { type DeviceKeysAPI, deviceKeysAPI } from "./device_keys.ts";
 import { type DevicesAPI, devicesAPI } from "./devices.ts";
 import { type DirectoryAPI, directoryAPI } from "./directory.ts";
 import { type FiltersAPI, filtersAPI } from "./filters.ts";
 import { type JoiningAPI, joiningAPI } from "./joining.ts";
 import { type MediaAPI, mediaAPI } from "./media.ts";
+import { noCipher } from "./media_cipher.ts";
+import { uploader } from "./media_upload.ts";
 import { type MembershipAPI, membershipAPI } from "./membership.ts";
 import { type MessagesAPI, messagesAPI } from "./messages.ts";
 import { type OpenIDAPI, openIDAPI } from "./openid.ts";
@@ -79,13 +82,15 @@ export interface ClientAPI
  *
  * @param session Who acts, and where.
  * @param decorate Puts something in front of the core, as a store and encryption do; the operations that are built on the core
- * use what it returns. Default: nothing.
+ * use what it returns. If it tells which rooms are encrypted, files are encrypted for them. Default: nothing.
+ * @param cipher Encrypts and decrypts files. Default: nothing does.
  */
 export function clientAPI(
   session: Session,
-  decorate: (core: CoreAPI) => CoreAPI = (core) => core,
+  decorate: (core: CoreAPI) => CoreAPI & Partial<EncryptedRoomsAPI> = (core) => core,
+  cipher: AttachmentCipher = noCipher,
 ): ClientAPI {
-  const core = decorate(coreAPI(session));
+  const { isEncrypted, ...core } = decorate(coreAPI(session));
   const messages = messagesAPI(session);
   const directory = directoryAPI(session);
   const relations = relationsAPI(session);
@@ -109,7 +114,7 @@ export function clientAPI(
     ...syncAPI(session),
     ...sessionAPI(session),
     ...toDeviceAPI(session),
-    ...mediaAPI(session),
+    ...mediaAPI(session, cipher),
     ...relations,
     ...spaces,
     ...roomExtrasAPI(session),
@@ -122,6 +127,6 @@ export function clientAPI(
     ...voipAPI(session),
     ...uiaAPI(session),
     ...pagingAPI({ ...messages, ...directory, ...relations, ...spaces }),
-    ...sendHelpersAPI(core.sendMessageEvent),
+    ...sendHelpersAPI(core.sendMessageEvent, { upload: uploader(session), cipher, isEncrypted }),
   };
 }

@@ -37,6 +37,18 @@ export interface FillMemberEventAPI {
 /** What a store and encryption may put something of their own in front of; all other operations call these. */
 export interface CoreAPI extends RoomStateAPI, Pick<MessagesAPI, "sendMessageEvent">, FillMemberEventAPI {}
 
+/** Knows which rooms are encrypted. */
+export interface EncryptedRoomsAPI {
+  /**
+   * Whether messages to a room are encrypted.
+   *
+   * @param roomId The room.
+   * @param options Request options, for what has to be looked up.
+   * @returns Whether they are. It rejects if that can't be found out, and if they have to be encrypted and can't be.
+   */
+  isEncrypted(roomId: RoomID, options: RequestOptions): Promise<boolean>;
+}
+
 /** Makes the plain core: requests, without store and encryption. */
 export function coreAPI(session: Session): CoreAPI {
   return {

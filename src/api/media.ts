@@ -5,14 +5,15 @@
  * @module
  */
 
-import { ValueError } from "../errors/value_error.ts";
+import type { AttachmentCipher } from "../types/attachment.ts";
 import { ResizeMethod } from "../types/enums.ts";
+import type { EncryptedFile } from "../types/file_info.ts";
 import type { ContentURI } from "../types/ids.ts";
 import type { CreateMediaResponse, MediaConfig, UrlPreview } from "../types/media.ts";
 import { parseContentURI } from "./content_uri.ts";
 import type { ReadAnswer } from "./exchange.ts";
-import type { Call } from "./http_options.ts";
 import { checkInteger } from "./integer.ts";
+import { checkFile, noCipher } from "./media_cipher.ts";
 import {
   config,
   create,
@@ -21,28 +22,26 @@ import {
   type Moved,
   preview,
   thumbnail,
-  upload,
   uploadTo,
 } from "./media_endpoints.ts";
 import { type MediaDownload, mediaDownload } from "./media_file.ts";
 import type {
   DownloadMediaOptions,
-  DownloadOptions,
+  DownloadMediaStreamOptions,
   DownloadThumbnailOptions,
   GetUrlPreviewOptions,
   UploadMediaOptions,
 } from "./media_options.ts";
+import { checkMediaType, uploadCall, type UploadDescription, uploader } from "./media_upload.ts";
 import type { Query } from "./path.ts";
 import type { RequestOptions } from "./request_options.ts";
 import { announcedSize, readBytes } from "./response_body.ts";
 import type { Session } from "./session.ts";
-import { type MediaData, uploadBody } from "./upload_body.ts";
+import { type MediaData, type MediaSource, mediaSource } from "./upload_body.ts";
 import { waitLimit } from "./wait_limit.ts";
 
 /** The size of a thumbnail whose size nobody said, in pixels: every server has it at hand. */
 const THUMBNAIL_SIZE = 96;
-
-const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+[\t ]*(;[\t\x20-\x7e]*)?$/;
 
 /** Operations on the content repository. */
 export interface MediaAPI {
@@ -98,18 +97,22 @@ export interface MediaAPI {
   uploadMediaTo(url: ContentURI, data: MediaData, options?: UploadMediaOptions): Promise<void>;
 
   /**
-   * Downloads content whole.
+   * Downloads content whole; if it is encrypted, decrypts it.
    *
-   * @param url Where the content is.
+   * @param url Where the content is; of an encrypted file what the message says of it: its `file`.
    * @param options The most to take, progress, and request options.
    * @returns The content.
+   * @throws {AttachmentError} If it is an encrypted file, and not the one that was sent.
    * @throws {NotFoundError} If there is no such content.
    * @throws {NotYetUploadedError} If nothing has been uploaded yet.
    * @throws {ServiceResponseError} If there is more than `maxSize`.
    * @throws {ValueError} If it is no content URI.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1mediadownloadservernamemediaid | GET /media/download/{serverName}/{mediaId}}
    */
-  downloadMedia(url: ContentURI, options?: DownloadMediaOptions): Promise<Uint8Array<ArrayBuffer>>;
+  downloadMedia(
+    url: ContentURI | EncryptedFile,
+    options?: DownloadMediaOptions,
+  ): Promise<Uint8Array<ArrayBuffer>>;
 
   /**
    * Downloads content as a stream, of any size.
@@ -117,26 +120,41 @@ export interface MediaAPI {
    * Only the start of the answer is waited for, and tried again if it fails. The request's signal and time limit hold until
    * the stream ends; time in which nobody reads does not count.
    *
-   * @param url Where the content is.
-   * @param options Progress, and request options.
-   * @returns The stream, which must be read to its end or cancelled, and what the server says of the content.
+   * An encrypted file is decrypted, and none of it comes before all of it has arrived and was found to be what was sent: until
+   * then it is held, in memory or, if it is large, in a temporary file. Of what the server says of it only the size counts.
+   *
+   * @param url Where the content is; of an encrypted file what the message says of it: its `file`.
+   * @param options The most to take and to hold in memory, progress, and request options.
+   * @returns The stream, which must be read to its end or cancelled, and what the server says of the content. It fails with an
+   * `AttachmentError` if it is an encrypted file that is not the one that was sent, is larger than `maxSize`, or can't be held.
+   * @throws {AttachmentError} If what the message says of an encrypted file can't be used.
    * @throws {NotFoundError} If there is no such content.
    * @throws {ValueError} If it is no content URI.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1mediadownloadservernamemediaid | GET /media/download/{serverName}/{mediaId}}
    */
-  downloadMediaStream(url: ContentURI, options?: DownloadOptions): Promise<MediaDownload>;
+  downloadMediaStream(
+    url: ContentURI | EncryptedFile,
+    options?: DownloadMediaStreamOptions,
+  ): Promise<MediaDownload>;
 
   /**
    * Downloads a smaller version of an image. Its size may differ from what is asked for.
    *
-   * @param url Where the image is.
+   * An encrypted image can't be made smaller by the server; its sender does that, and sends the message's
+   * `info.thumbnail_file`. Given that, this downloads and decrypts it as it is.
+   *
+   * @param url Where the image is; or an encrypted thumbnail, as the message says.
    * @param options The size, and request options.
    * @returns The thumbnail.
+   * @throws {AttachmentError} If it is an encrypted file, and not the one that was sent.
    * @throws {MatrixRequestError} If the server can't make a thumbnail of the content.
    * @throws {ValueError} If it is no content URI, or a size is no integer of at least 1.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1mediathumbnailservernamemediaid | GET /media/thumbnail/{serverName}/{mediaId}}
    */
-  downloadThumbnail(url: ContentURI, options?: DownloadThumbnailOptions): Promise<Uint8Array<ArrayBuffer>>;
+  downloadThumbnail(
+    url: ContentURI | EncryptedFile,
+    options?: DownloadThumbnailOptions,
+  ): Promise<Uint8Array<ArrayBuffer>>;
 
   /**
    * Asks what the content repository allows.
@@ -158,9 +176,15 @@ export interface MediaAPI {
   getUrlPreview(url: string, options?: GetUrlPreviewOptions): Promise<UrlPreview>;
 }
 
-/** Makes the operations on the content repository. */
-export function mediaAPI(session: Session): MediaAPI {
+/**
+ * Makes the operations on the content repository.
+ *
+ * @param session Who acts, and where.
+ * @param cipher Decrypts files. Default: nothing does.
+ */
+export function mediaAPI(session: Session, cipher: AttachmentCipher = noCipher): MediaAPI {
   const { http } = session;
+  const upload = uploader(session);
 
   const get = async <Result>(
     endpoint: Moved<void>,
@@ -192,26 +216,54 @@ export function mediaAPI(session: Session): MediaAPI {
       return readBytes(answer, maxSize, (size) => onProgress?.(size, total));
     });
 
+  /** Downloads content whole, and decrypts it. */
+  const getFile = async (
+    file: ContentURI | EncryptedFile,
+    options: DownloadMediaOptions,
+  ): Promise<Uint8Array<ArrayBuffer>> => {
+    if (typeof file === "string") return await getBytes(download, file, options);
+    checkFile(cipher, file);
+    const bytes = await getBytes(download, file.url, options);
+    await cipher.decrypt(bytes, file);
+    return bytes;
+  };
+
   return {
     async uploadMedia(data, options = {}) {
-      const [call, requestOptions] = await uploadCall(data, options);
-      return await http.call(upload, { path: {}, ...call }, requestOptions);
+      const [source, description, requestOptions] = await toUpload(data, options);
+      return await upload(source, description, requestOptions);
     },
     createMedia: (options) => http.call(create, { path: {} }, options),
     async uploadMediaTo(url, data, options = {}) {
       const { serverName, mediaId } = parseContentURI(url);
-      const [call, requestOptions] = await uploadCall(data, options);
-      await http.call(uploadTo, { path: { serverName, mediaId }, ...call }, requestOptions);
+      const [source, description, requestOptions] = await toUpload(data, options);
+      const call = { path: { serverName, mediaId }, ...uploadCall(source, description) };
+      await http.call(uploadTo, call, requestOptions);
     },
-    downloadMedia: async (url, options = {}) => await getBytes(download, url, options),
-    downloadMediaStream: async (url, { onProgress, ...options } = {}) =>
-      await get(download, url, options, {}, (answer) => Promise.resolve(mediaDownload(answer, onProgress))),
+    downloadMedia: async (url, options = {}) => await getFile(url, options),
+    async downloadMediaStream(file, { onProgress, maxSize, maxMemory, ...options } = {}) {
+      checkInteger("maxSize", maxSize);
+      checkInteger("maxMemory", maxMemory);
+      const encrypted = typeof file !== "string";
+      if (encrypted) checkFile(cipher, file);
+      const found = await get(
+        download,
+        encrypted ? file.url : file,
+        options,
+        {},
+        (answer) =>
+          Promise.resolve(mediaDownload(answer, { onProgress, maxSize: encrypted ? undefined : maxSize })),
+      );
+      if (!encrypted) return found;
+      return { ...found, stream: cipher.decryptStream(found.stream, file, { maxSize, maxMemory }) };
+    },
     async downloadThumbnail(
       url,
       { width, height, resizeMethod, animated, allowRemote = true, ...options } = {},
     ) {
       checkInteger("width", width, 1);
       checkInteger("height", height, 1);
+      if (typeof url !== "string") return await getFile(url, options);
       const unsaid = width === undefined && height === undefined;
       return await getBytes(thumbnail, url, options, {
         width: width ?? height ?? THUMBNAIL_SIZE,
@@ -231,16 +283,14 @@ export function mediaAPI(session: Session): MediaAPI {
   };
 }
 
-/** What fills an endpoint that uploads, and what is left of the options. */
-async function uploadCall(
+/** What is uploaded, what the homeserver is told of it, and what is left of the options. */
+async function toUpload(
   data: MediaData,
   { mimeType, filename, size, onProgress, ...options }: UploadMediaOptions,
-): Promise<[call: Pick<Call<string>, "query" | "raw">, options: RequestOptions]> {
+): Promise<[MediaSource, UploadDescription, RequestOptions]> {
   const type = mimeType ?? ((data instanceof Blob && data.type) || "application/octet-stream");
-  if (!MEDIA_TYPE.test(type)) {
-    throw new ValueError("Cannot upload the data: mimeType must look like image/png");
-  }
+  checkMediaType(type);
   const name = filename ?? (data instanceof File ? data.name : undefined);
-  const raw = await uploadBody(data, { type, size, onProgress, signal: options.signal });
-  return [{ query: { filename: name || undefined }, raw }, options];
+  const source = await mediaSource(data, { size, signal: options.signal });
+  return [source, { mimeType: type, filename: name, onProgress }, options];
 }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { ServiceResponseError } from "../errors/service_response_error.ts";
 import { announcedSize, type Answer, letGo, readChunks } from "./response_body.ts";
 import type { OnProgress } from "./upload_body.ts";
 
@@ -19,11 +20,22 @@ export interface MediaDownload {
   readonly size: number | undefined;
 }
 
-/** Hands out an answer's body. Its request ends when the body does. */
-export function mediaDownload(answer: Answer, onProgress: OnProgress | undefined): MediaDownload {
+/** How content is handed out. */
+export interface MediaDownloadOptions {
+  /** Told of progress. */
+  readonly onProgress: OnProgress | undefined;
+  /** The most to take, in bytes; no limit if undefined. */
+  readonly maxSize: number | undefined;
+}
+
+/**
+ * Hands out an answer's body. Its request ends when the body does. The stream fails with a `ServiceResponseError` if there is
+ * more than was to be taken.
+ */
+export function mediaDownload(answer: Answer, options: MediaDownloadOptions): MediaDownload {
   const { headers } = answer.response;
   return {
-    stream: bodyStream(answer, onProgress),
+    stream: bodyStream(answer, options),
     contentType: headers.get("content-type") ?? "application/octet-stream",
     filename: filenameIn(headers.get("content-disposition") ?? ""),
     size: announcedSize(answer.response),
@@ -32,7 +44,7 @@ export function mediaDownload(answer: Answer, onProgress: OnProgress | undefined
 
 function bodyStream(
   answer: Answer,
-  onProgress: OnProgress | undefined,
+  { onProgress, maxSize = Infinity }: MediaDownloadOptions,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   const { response, request, deadline } = answer;
   const total = announcedSize(response);
@@ -49,6 +61,11 @@ function bodyStream(
       return controller.close();
     }
     size += value.length;
+    if (size > maxSize) {
+      throw new ServiceResponseError(
+        `Cannot use the answer to ${request}: it is larger than ${maxSize} bytes, the most it may be`,
+      );
+    }
     controller.enqueue(value);
     onProgress?.(size, total);
   };

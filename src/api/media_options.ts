@@ -20,12 +20,23 @@ export interface UploadMediaOptions extends RequestOptions {
   onProgress?: OnProgress;
 }
 
-/** Options of {@link MediaAPI.downloadMediaStream}. */
+/** Options of the operations that download content. */
 export interface DownloadOptions extends RequestOptions {
   /** How long the server waits for content that is not there yet, in milliseconds. Default: the server's, 20,000. */
   timeout?: number;
   /** Told how many bytes came so far. Default: nobody. */
   onProgress?: OnProgress;
+}
+
+/** Options of {@link MediaAPI.downloadMediaStream}. */
+export interface DownloadMediaStreamOptions extends DownloadOptions {
+  /** The most to take, in bytes. Default: of an encrypted file, which has to be held, 1 GiB; of any other no limit. */
+  maxSize?: number;
+  /**
+   * How much of an encrypted file is held in memory, in bytes. What is larger is held in a temporary file, as encrypted as it
+   * came, for which the process must be allowed to read and write the folder for temporary files. Default: 64 MiB.
+   */
+  maxMemory?: number;
 }
 
 /** Options of {@link MediaAPI.downloadMedia}. */

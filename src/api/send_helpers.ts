@@ -7,7 +7,7 @@
 
 import { ValueError } from "../errors/value_error.ts";
 import { MessageType, RelationType } from "../types/enums.ts";
-import type { AudioInfo, BaseFileInfo, FileInfo, ImageInfo, VideoInfo } from "../types/file_info.ts";
+import type { ImageInfo } from "../types/file_info.ts";
 import type { ContentURI, EventID, RoomID } from "../types/ids.ts";
 import type { RoomMessageContent } from "../types/message_content.ts";
 import type { RelatesTo } from "../types/relation.ts";
@@ -15,7 +15,9 @@ import { parseContentURI } from "./content_uri.ts";
 import { withEditFallback } from "./edit_fallback.ts";
 import { htmlToText } from "./html_to_text.ts";
 import { checkIdentifier } from "./identifier.ts";
+import type { FilePlacing } from "./media_attachment.ts";
 import type { MessagesAPI, SendOptions } from "./messages.ts";
+import { type SendFilesAPI, sendFilesAPI } from "./send_files.ts";
 
 /** Options of the operations that send text of a certain kind. */
 export interface SendTextOptions extends SendOptions {
@@ -29,28 +31,6 @@ export interface SendTextOptions extends SendOptions {
 export interface SendTypedTextOptions extends SendTextOptions {
   /** What kind of text it is. Default: `m.text`. */
   msgtype?: "m.text" | "m.notice" | "m.emote";
-}
-
-/** Options of {@link SendHelpersAPI.sendImage}. */
-export interface SendImageOptions extends SendOptions {
-  /** What is known of the image: size, media type, thumbnail. Default: nothing. */
-  info?: ImageInfo;
-  /** The image's file name; shown where the image can't be. Default: none. */
-  fileName?: string;
-  /** How the message relates to another event. Default: not at all. */
-  relatesTo?: RelatesTo;
-}
-
-/** Options of {@link SendHelpersAPI.sendFile}. */
-export interface SendFileOptions extends SendOptions {
-  /** What is known of the file: size, media type, thumbnail. Default: nothing. */
-  info?: BaseFileInfo | FileInfo | ImageInfo | AudioInfo | VideoInfo;
-  /** The file's name. Default: none. */
-  fileName?: string;
-  /** What kind of file it is. Default: `m.file`. */
-  fileType?: "m.file" | "m.image" | "m.audio" | "m.video";
-  /** How the message relates to another event. Default: not at all. */
-  relatesTo?: RelatesTo;
 }
 
 /** Options of {@link SendHelpersAPI.sendSticker}. */
@@ -70,7 +50,7 @@ export interface SendStickerOptions extends SendOptions {
  * Each throws {@link MatrixRequestError} if the homeserver refuses, and `ValueError` before anything is sent if an identifier
  * can't be one.
  */
-export interface SendHelpersAPI {
+export interface SendHelpersAPI extends SendFilesAPI {
   /**
    * Sends a message with any content.
    *
@@ -149,30 +129,6 @@ export interface SendHelpersAPI {
   sendEmote(roomId: RoomID, text: string | null | undefined, options?: SendTextOptions): Promise<EventID>;
 
   /**
-   * Sends a file that has been uploaded in clear.
-   *
-   * @param roomId The room.
-   * @param url Where the file is, as `uploadMedia()` returned it.
-   * @param options What is known of the file, its name and kind, relation, transaction ID, encryption, and request options.
-   * @returns The ID of the event.
-   * @throws {ValueError} If `url` is no `mxc://` URI.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mfile | m.file}
-   */
-  sendFile(roomId: RoomID, url: ContentURI, options?: SendFileOptions): Promise<EventID>;
-
-  /**
-   * Sends an image that has been uploaded in clear.
-   *
-   * @param roomId The room.
-   * @param url Where the image is, as `uploadMedia()` returned it.
-   * @param options What is known of the image, its name, relation, transaction ID, encryption, and request options.
-   * @returns The ID of the event.
-   * @throws {ValueError} If `url` is no `mxc://` URI.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mimage | m.image}
-   */
-  sendImage(roomId: RoomID, url: ContentURI, options?: SendImageOptions): Promise<EventID>;
-
-  /**
    * Sends a sticker.
    *
    * @param roomId The room.
@@ -217,15 +173,16 @@ export interface SendHelpersAPI {
   react(roomId: RoomID, eventId: EventID, key: string, options?: SendOptions): Promise<EventID>;
 }
 
-/** What stands in the body of media without a name: a word for their kind. */
-const NAMELESS = { "m.file": "file", "m.image": "image", "m.audio": "audio", "m.video": "video" } as const;
-
 /**
  * Makes the operations that send messages.
  *
  * @param sendMessageEvent What sends events: the encrypting version of it, if there is one.
+ * @param placing What uploads files, and knows where they have to be encrypted.
  */
-export function sendHelpersAPI(sendMessageEvent: MessagesAPI["sendMessageEvent"]): SendHelpersAPI {
+export function sendHelpersAPI(
+  sendMessageEvent: MessagesAPI["sendMessageEvent"],
+  placing: FilePlacing,
+): SendHelpersAPI {
   const sendMessage: SendHelpersAPI["sendMessage"] = async (roomId, content, options) =>
     await sendMessageEvent(roomId, "m.room.message", withEditFallback(content), options);
 
@@ -243,17 +200,6 @@ export function sendHelpersAPI(sendMessageEvent: MessagesAPI["sendMessageEvent"]
     return await sendMessage(roomId, { msgtype, body, ...formatted, ...relation(relatesTo) }, options);
   };
 
-  const sendFile: SendHelpersAPI["sendFile"] = async (
-    roomId,
-    url,
-    { info, fileName, fileType = MessageType.FILE, relatesTo, ...options } = {},
-  ) => {
-    parseContentURI(url);
-    const name = fileName ? { body: fileName, filename: fileName } : { body: NAMELESS[fileType] };
-    const content = { msgtype: fileType, ...name, url, ...(info && { info }), ...relation(relatesTo) };
-    return await sendMessage(roomId, content, options);
-  };
-
   return {
     sendMessage,
     sendText,
@@ -261,9 +207,7 @@ export function sendHelpersAPI(sendMessageEvent: MessagesAPI["sendMessageEvent"]
       sendText(roomId, text, { ...options, msgtype: MessageType.NOTICE }),
     sendEmote: (roomId, text, options = {}) =>
       sendText(roomId, text, { ...options, msgtype: MessageType.EMOTE }),
-    sendFile,
-    sendImage: (roomId, url, options = {}) =>
-      sendFile(roomId, url, { ...options, fileType: MessageType.IMAGE }),
+    ...sendFilesAPI(sendMessage, placing),
     async sendSticker(roomId, url, info, { text = "", relatesTo, ...options } = {}) {
       parseContentURI(url);
       return await sendMessageEvent(

@@ -5,6 +5,7 @@
  */
 
 import { ValueError } from "../errors/value_error.ts";
+import { isJsonObject } from "../types/json.ts";
 import type { Deadline } from "./deadline.ts";
 import type { RawBody } from "./exchange.ts";
 import { checkInteger } from "./integer.ts";
@@ -23,23 +24,30 @@ export type MediaData = Uint8Array | ArrayBuffer | Blob | ReadableStream<Uint8Ar
 /** Told how many bytes have gone or come so far, and how many there are to be, if that is known. */
 export type OnProgress = (transferred: number, total: number | undefined) => void;
 
+/** What is said of data. */
+export interface MediaSourceOptions {
+  /** The size in bytes, if the caller says. */
+  readonly size?: number;
+  /** Ends the reading of a stream of unknown size. */
+  readonly signal?: AbortSignal;
+}
+
+/** A content that can be read, and how long it is. */
+export interface MediaSource {
+  /** How many bytes there are. */
+  readonly size: number;
+  /** Whether {@link MediaSource.open} can be called again, for another try. */
+  readonly repeatable: boolean;
+  /** Gives the content. */
+  open(): ReadableStream<Uint8Array>;
+}
+
 /** What is said of an upload. */
 export interface UploadBodyOptions {
   /** The `Content-Type`. */
   readonly type: string;
-  /** The size in bytes, if the caller says. */
-  readonly size: number | undefined;
   /** Told of progress. */
   readonly onProgress: OnProgress | undefined;
-  /** Ends the reading of a stream of unknown size. */
-  readonly signal: AbortSignal | undefined;
-}
-
-/** A content that can be read, and how long it is. */
-interface Source {
-  readonly size: number;
-  readonly repeatable: boolean;
-  open(): ReadableStream<Uint8Array>;
 }
 
 /** A part of bytes that are in memory already, in bytes. */
@@ -73,17 +81,8 @@ class SizedBody extends Blob {
   }
 }
 
-/**
- * Makes a request's body.
- *
- * @throws {ValueError} If the data can't be uploaded, is not of the size that was said, or is a stream of unknown size which
- * is too large to be held in memory.
- */
-export async function uploadBody(data: MediaData, options: UploadBodyOptions): Promise<RawBody> {
-  const { type, size, onProgress, signal } = options;
-  checkInteger("size", size);
-  const source = await sourceOf(data, size, signal);
-  if (size !== undefined && size !== source.size) throw wrongSize(size, source.size);
+/** Makes a request's body. */
+export function uploadBody(source: MediaSource, { type, onProgress }: UploadBodyOptions): RawBody {
   return {
     type,
     repeatable: source.repeatable,
@@ -95,27 +94,60 @@ export async function uploadBody(data: MediaData, options: UploadBodyOptions): P
   };
 }
 
+/** Whether a value is something that can be uploaded, and has not been used up. */
+export function isMediaData(data: unknown): data is MediaData {
+  if (data instanceof ArrayBuffer || data instanceof Uint8Array || data instanceof Blob) return true;
+  const stream = streamIn(data);
+  return stream !== undefined && !stream.locked;
+}
+
+/** The stream of data that is one, or has one; what a `Blob` gives is not meant. */
+export function streamIn(data: unknown): ReadableStream<Uint8Array> | undefined {
+  if (data instanceof ReadableStream) return data;
+  const readable = isJsonObject(data) ? data.readable : undefined;
+  return readable instanceof ReadableStream ? readable : undefined;
+}
+
+/**
+ * Makes data readable, and finds out how long it is.
+ *
+ * @throws {ValueError} If the data can't be uploaded, is not of the size that was said, or is a stream of unknown size which
+ * is too large to be held in memory.
+ */
+export async function mediaSource(
+  data: MediaData,
+  { size, signal }: MediaSourceOptions,
+): Promise<MediaSource> {
+  checkInteger("size", size);
+  const source = await sourceOf(data, size, signal);
+  if (size !== undefined && size !== source.size) throw wrongSize(size, source.size);
+  return source;
+}
+
 async function sourceOf(
   data: MediaData,
   size: number | undefined,
   signal: AbortSignal | undefined,
-): Promise<Source> {
+): Promise<MediaSource> {
   if (data instanceof ArrayBuffer) return inMemory([new Uint8Array(data)]);
   if (data instanceof Uint8Array) return inMemory([data]);
   if (data instanceof Blob) return { size: data.size, repeatable: true, open: () => data.stream() };
-  const stream = data instanceof ReadableStream ? data : data?.readable;
-  if (!(stream instanceof ReadableStream) || stream.locked) {
-    throw new ValueError(
-      "Cannot upload the data: it must be bytes, a Blob, a file, or a stream that nobody reads",
-    );
-  }
+  const stream = streamIn(data);
+  if (stream === undefined || stream.locked) throw unusable();
   const known = size ?? ("stat" in data ? (await data.stat?.())?.size : undefined);
   return known === undefined || known === 0
     ? inMemory(await readAll(stream, signal))
     : { size: known, repeatable: false, open: () => stream };
 }
 
-function inMemory(chunks: readonly Uint8Array[]): Source {
+/** The error for what is no data. */
+export function unusable(): ValueError {
+  return new ValueError(
+    "Cannot upload the data: it must be bytes, a Blob, a file, or a stream that nobody reads",
+  );
+}
+
+function inMemory(chunks: readonly Uint8Array[]): MediaSource {
   const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
   return { size, repeatable: true, open: () => ReadableStream.from(chunks) };
 }
@@ -130,7 +162,7 @@ async function readAll(
     size += checkedChunk(chunk).length;
     if (size > MAX_UNKNOWN) {
       throw new ValueError(
-        `Cannot upload the stream: it has more than ${MAX_UNKNOWN} bytes; say how many with the option size`,
+        `Cannot upload the stream: it has more than ${MAX_UNKNOWN} bytes; say its size`,
       );
     }
     chunks.push(chunk);
@@ -140,7 +172,7 @@ async function readAll(
 
 /** Reads a source for one try; what goes wrong with it on this side is what the request fails with. */
 function bodyStream(
-  { open, size }: Source,
+  { open, size }: MediaSource,
   deadline: Deadline,
   onProgress: OnProgress | undefined,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {

@@ -134,7 +134,7 @@ Deno.test("uploadMedia() holds a stream of unknown size in memory up to 32 MiB, 
   assertEquals((fits.requests[0]?.body as Uint8Array).length, 32 * 2 ** 20);
   const { stream, state } = streamOf(...Array(34).fill(part));
   const tooLarge = media();
-  await assertRejects(() => tooLarge.api.uploadMedia(stream), ValueError, "option size");
+  await assertRejects(() => tooLarge.api.uploadMedia(stream), ValueError, "say its size");
   assertEquals([tooLarge.requests, state.cancelled], [[], true]);
 });
 

@@ -1,4 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
+import { noCipher } from "../../src/api/media_cipher.ts";
 import type { SendOptions } from "../../src/api/messages.ts";
 import { sendHelpersAPI } from "../../src/api/send_helpers.ts";
 import { htmlToText } from "../../src/api/html_to_text.ts";
@@ -20,6 +21,10 @@ function helpers() {
   const api = sendHelpersAPI((roomId, type, content, options) => {
     sent.push({ roomId, type, content, options });
     return Promise.resolve("$event");
+  }, {
+    upload: () => Promise.reject(new TypeError("Nothing is uploaded here")),
+    cipher: noCipher,
+    isEncrypted: () => Promise.reject(new TypeError("Nobody asks")),
   });
   return { api, sent, last: (): unknown => sent.at(-1)?.content };
 }
