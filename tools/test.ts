@@ -10,6 +10,7 @@
 import denoJson from "../deno.json" with { type: "json" };
 import vodozemacJson from "../vodozemac-wasm/deno.json" with { type: "json" };
 import { checkStructure } from "./check_structure.ts";
+import { installPeers } from "./peers.ts";
 import { run } from "./process.ts";
 import { findPython, installPython, NO_PYTHON } from "./python.ts";
 import { commandResult, denoStep, runSteps, type Step, type StepResult, testResult } from "./step.ts";
@@ -21,15 +22,19 @@ const temporary = Deno.env.get("TMPDIR") ?? "/tmp";
 /**
  * What a test may do: read, see the environment, talk to itself over loopback, start another Deno, and write to the
  * folder for temporary files.
+ *
+ * @param programs What else it may start.
  */
-const permissions = [
+const permissionsWith = (...programs: string[]): string[] => [
   "--no-prompt",
   "--allow-read",
   "--allow-env",
   "--allow-net=127.0.0.1,localhost",
-  `--allow-run=${Deno.execPath()}`,
+  `--allow-run=${[Deno.execPath(), ...programs].join(",")}`,
   `--allow-write=${temporary}`,
 ];
+
+const permissions = permissionsWith();
 
 function testStep(name: string, ...args: string[]): Step {
   return {
@@ -111,16 +116,22 @@ const synapse: Step = {
     if (await findPython() === undefined) {
       return { passed: 0, failed: ci ? 1 : 0, note: NO_PYTHON };
     }
+    const peers = await installPeers(console.log);
+    if (ci && peers.missing.length > 0) {
+      return { passed: 0, failed: 1, output: peers.missing.join("\n") };
+    }
     await using server = await Synapse.start();
     const env = {
+      ...peers.env,
       GREENROOM_SYNAPSE_URL: server.baseUrl,
       GREENROOM_SYNAPSE_NAME: server.serverName,
       GREENROOM_SYNAPSE_SECRET: server.sharedSecret,
     };
-    const result = testResult(await run("deno", ["test", ...permissions, "--parallel", "tests/e2e"], env), {
-      mayIgnore: !ci,
-    });
-    return { ...result, output: `${result.output}\nSynapse's log ends with:\n${await server.logTail()}` };
+    const args = ["test", ...permissionsWith(...Object.values(peers.env)), "--parallel", "tests/e2e"];
+    const result = testResult(await run("deno", args, env), { mayIgnore: !ci });
+    const notes = [result.note, ...peers.missing.map((why) => why.split("\n")[0])];
+    const output = `${result.output}\nSynapse's log ends with:\n${await server.logTail()}`;
+    return { ...result, note: notes.join("; "), output };
   },
 };
 
