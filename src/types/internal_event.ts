@@ -5,6 +5,7 @@
  */
 
 import type { RoomEncryptedContent } from "./encryption_content.ts";
+import type { UndecryptableCode } from "./encryption_info.ts";
 import type { MatrixEvent, MessageEvent, StateEvent, StrippedStateEvent } from "./event.ts";
 import type { RoomID, SyncToken, UserID } from "./ids.ts";
 import type { InternalEventType } from "./internal_event_type.ts";
@@ -83,8 +84,18 @@ export interface TimelineGap {
 export interface UndecryptableEvent {
   /** The event, as it was sent. */
   event: MessageEvent<"m.room.encrypted", RoomEncryptedContent>;
-  /** Why it could not be decrypted. */
+  /** Why it could not be decrypted, in words. */
   reason: Error;
+  /** The same for programs. */
+  code: UndecryptableCode;
+  /** Why the sender keeps the key, if it said so: a code of `m.room_key.withheld`. */
+  withheld?: string;
+}
+
+/** Data of `UNENCRYPTED`. */
+export interface UnencryptedEvent {
+  /** The event, which anyone on its way may have written. */
+  event: MessageEvent;
 }
 
 /** Data of `HANDLER_ERROR`. */
@@ -133,6 +144,8 @@ export interface InternalEvents {
   TIMELINE_GAP: TimelineGap;
   /** An event could not be decrypted. */
   UNDECRYPTABLE: UndecryptableEvent;
+  /** A message came in clear into an encrypted room. */
+  UNENCRYPTED: UnencryptedEvent;
   /** A handler threw. */
   HANDLER_ERROR: HandlerError;
 }

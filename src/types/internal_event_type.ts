@@ -40,8 +40,10 @@ export const InternalEventType = {
   DEVICE_OTK_COUNT: "DEVICE_OTK_COUNT",
   /** The server left out events between the timeline before and the one that came. */
   TIMELINE_GAP: "TIMELINE_GAP",
-  /** An encrypted event could not be decrypted. */
+  /** An encrypted event could not be decrypted, for now at least: it comes as soon as it can be. */
   UNDECRYPTABLE: "UNDECRYPTABLE",
+  /** A message came in clear into an encrypted room, and was ignored. */
+  UNENCRYPTED: "UNENCRYPTED",
   /** A handler threw. */
   HANDLER_ERROR: "HANDLER_ERROR",
 } as const;
