@@ -37,7 +37,12 @@ export function isKey(text: unknown): text is string {
   return typeof text === "string" && KEY.test(text);
 }
 
+/** A key without the padding that it may have: the form in which keys are kept, compared and sent. */
+export function unpadded(key: string): string {
+  return key.slice(0, KEY_CHARACTERS);
+}
+
 /** Whether two texts are the base64 of the same 32 bytes. Not for secrets: how long it takes tells where they differ. */
 export function sameKey(one: unknown, other: unknown): boolean {
-  return isKey(one) && isKey(other) && one.slice(0, KEY_CHARACTERS) === other.slice(0, KEY_CHARACTERS);
+  return isKey(one) && isKey(other) && unpadded(one) === unpadded(other);
 }

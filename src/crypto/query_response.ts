@@ -1,0 +1,50 @@
+/**
+ * The answer to a query of keys, taken apart.
+ *
+ * @module
+ */
+
+import type { DeviceID, UserID } from "../types/ids.ts";
+import { isJsonObject, type JsonObject } from "../types/json.ts";
+import type { UserAnswer } from "./user_answer.ts";
+
+/** What an answer says of one user. */
+export interface UserPart {
+  /** Whether the server says that it could not ask the one that knows; what it says all the same may be out of date. */
+  readonly unreachable: boolean;
+  /** What it says; `absent`: nothing; `malformed`: something that is no list of devices. */
+  readonly answer: UserAnswer | "absent" | "malformed";
+}
+
+/** Whether a body is an answer to a query at all. */
+export function isQueryResponse(response: JsonObject): boolean {
+  return isJsonObject(response.device_keys);
+}
+
+/** What an answer says of a user. Whoever was not asked of is not looked at. */
+export function userPart(response: JsonObject, userId: UserID): UserPart {
+  const devices = memberOf(response.device_keys, userId);
+  const server = userId.slice(userId.indexOf(":") + 1);
+  const unreachable = isJsonObject(response.failures) && Object.hasOwn(response.failures, server);
+  if (devices === undefined) return { unreachable, answer: "absent" };
+  if (!isJsonObject(devices)) return { unreachable, answer: "malformed" };
+  const answer = {
+    userId,
+    devices,
+    master: memberOf(response.master_keys, userId),
+    selfSigning: memberOf(response.self_signing_keys, userId),
+    userSigning: memberOf(response.user_signing_keys, userId),
+  };
+  return { unreachable, answer };
+}
+
+/** What an answer shows as the keys of a device. */
+export function shownKeys(answer: UserPart["answer"], deviceId: DeviceID): JsonObject | "missing" {
+  const shown = typeof answer === "string" ? undefined : memberOf(answer.devices, deviceId);
+  return isJsonObject(shown) ? shown : "missing";
+}
+
+/** A member of its own, whatever its name. */
+function memberOf(object: unknown, name: string): unknown {
+  return isJsonObject(object) ? Object.getOwnPropertyDescriptor(object, name)?.value : undefined;
+}

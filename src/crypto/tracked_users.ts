@@ -1,0 +1,296 @@
+/**
+ * Whose devices are to be known, and of whom the server has to be asked.
+ *
+ * @module
+ */
+
+import type { UserID } from "../types/ids.ts";
+import { type RecordKey, recordKey } from "./record_key.ts";
+import { Retries } from "./retries.ts";
+import type { Transaction } from "./transaction.ts";
+
+/** A question to the server. */
+export interface DeviceQuery {
+  /** Of whom: at most 250. */
+  readonly users: readonly UserID[];
+  /** Tells it from all others, and from what has changed since. */
+  readonly sequence: number;
+}
+
+/** When something last changed and when the server was last asked, as sequence numbers: what is higher was later. */
+interface Tracking {
+  readonly changed: number;
+  /** The number of the last query that was answered; 0: none. */
+  readonly checked: number;
+}
+
+const MAX_USERS = 250;
+const MAX_USER_ID = 255;
+
+/** Users whom the server knows nothing of, and servers that it can't reach. */
+const UNREACHABLE = { base: 15_000, cap: 900_000 };
+
+/** Queries that came to nothing. */
+const FAILED = { base: 1_000, cap: 60_000 };
+
+/**
+ * Keeps count of whose devices may have changed.
+ *
+ * Each change has a higher sequence number than all that was before, and only the answer to a query that began later clears it.
+ * What is in memory changes at once, and back if the step comes to nothing. No query outlives the process, so that numbers need
+ * not be written down as long as the user stays dirty.
+ */
+export class TrackedUsers {
+  readonly #users = new Map<UserID, Tracking>();
+  readonly #dirty = new Set<UserID>();
+  /** Dirty users without whose devices nothing should be sent: all but those for whom asking is of no use now. */
+  readonly #urgent = new Set<UserID>();
+  readonly #asked = new Map<UserID, number>();
+  readonly #absent = new Retries<UserID>(UNREACHABLE);
+  readonly #servers = new Retries<string>(UNREACHABLE);
+  readonly #failed = new Retries<UserID>(FAILED);
+  /** Users of whom the server refused to tell, and how many of them it may be asked of at once; 0: it refused that one alone. */
+  readonly #refused = new Map<UserID, number>();
+  #sequence = 0;
+  /** What was checked before this number is out of date, whoever it is. */
+  #epoch = 0;
+
+  /** Reads what an earlier process has left. */
+  async load(tx: Transaction): Promise<void> {
+    for (
+      const names of [this.#users, this.#asked, this.#absent, this.#servers, this.#failed, this.#refused]
+    ) {
+      names.clear();
+    }
+    this.#epoch = await tx.get(epochKey) ?? 0;
+    this.#sequence = this.#epoch;
+    for (const [[userId = ""], tracking] of await tx.list<Tracking>("tracked")) {
+      this.#users.set(userId as UserID, tracking); // the key was made of one
+      this.#sequence = Math.max(this.#sequence, tracking.changed, tracking.checked);
+    }
+    this.#dirty.clear();
+    this.#urgent.clear();
+    for (const userId of this.#users.keys()) this.#refresh(userId);
+  }
+
+  /** Whether a user is tracked. */
+  has(userId: UserID): boolean {
+    return this.#users.has(userId);
+  }
+
+  /** Begins to track users, who are dirty at first; for those who are tracked nothing changes. */
+  track(tx: Transaction, users: Iterable<UserID>): void {
+    for (const userId of users) {
+      if (!this.#users.has(userId) && isUserId(userId)) this.#mark(tx, userId);
+    }
+  }
+
+  /** Marks users whose devices may have changed; those who are not tracked are left out. */
+  changed(tx: Transaction, users: Iterable<UserID>): void {
+    for (const userId of users) if (this.#users.has(userId)) this.#mark(tx, userId);
+  }
+
+  /** Ends the tracking of users; should they be tracked again, they begin as dirty. */
+  left(tx: Transaction, users: Iterable<UserID>): void {
+    for (const userId of users) {
+      if (!this.#users.has(userId)) continue;
+      this.#set(tx, userId, undefined);
+      tx.delete(trackedKey(userId));
+    }
+  }
+
+  /** Marks all users. */
+  invalidateAll(tx: Transaction): void {
+    const before = this.#epoch;
+    this.#epoch = ++this.#sequence;
+    tx.set(epochKey, this.#epoch);
+    tx.onAbort(() => {
+      this.#epoch = before;
+      for (const userId of this.#users.keys()) this.#refresh(userId);
+    });
+    for (const userId of this.#users.keys()) this.#refresh(userId);
+  }
+
+  /** Whether the devices of any of the users have to be looked up before something is sent to them. */
+  isDirty(users: Iterable<UserID>): boolean {
+    if (this.#urgent.size === 0) return false;
+    for (const userId of users) if (this.#urgent.has(userId)) return true;
+    return false;
+  }
+
+  /** What to ask the server now, if anything; nobody is asked of in two queries at a time. */
+  nextQuery(now: number): DeviceQuery | undefined {
+    const users: UserID[] = [];
+    let limit = MAX_USERS;
+    for (const userId of this.#dirty) {
+      if (users.length >= limit) break;
+      if (this.#asked.has(userId) || this.#readyAt(userId) > now) continue;
+      const own = Math.max(1, this.#refused.get(userId) ?? MAX_USERS);
+      if (users.length >= own) continue;
+      users.push(userId);
+      limit = Math.min(limit, own);
+    }
+    if (users.length === 0) return undefined;
+    const sequence = ++this.#sequence;
+    for (const userId of users) this.#asked.set(userId, sequence);
+    return { users, sequence };
+  }
+
+  /** When somebody who has to wait may be asked of, in milliseconds since the epoch; undefined: nobody waits. */
+  retryAt(): number | undefined {
+    let earliest: number | undefined;
+    for (const userId of this.#dirty) {
+      if (this.#asked.has(userId)) continue;
+      const at = this.#readyAt(userId);
+      if (earliest === undefined || at < earliest) earliest = at;
+    }
+    return earliest;
+  }
+
+  /** Those of a query who are still asked of by it. */
+  asked({ users, sequence }: DeviceQuery): UserID[] {
+    return users.filter((userId) => this.#asked.get(userId) === sequence);
+  }
+
+  /** The server has told of a user. */
+  answered(tx: Transaction, userId: UserID, { sequence }: DeviceQuery): void {
+    this.#ends(tx, userId);
+    tx.onCommit(() => {
+      this.#recovered(userId);
+      this.#refresh(userId);
+    });
+    const tracking = this.#users.get(userId);
+    if (tracking === undefined) return;
+    const next = { ...tracking, checked: sequence };
+    this.#set(tx, userId, next);
+    tx.set(trackedKey(userId), next);
+  }
+
+  /** The server knows nothing of a user: it is asked again later. */
+  absent(tx: Transaction, userId: UserID, { query, now }: { query: DeviceQuery; now: number }): void {
+    this.#ends(tx, userId);
+    tx.onCommit(() => {
+      this.#recovered(userId);
+      const tracking = this.#users.get(userId);
+      if (tracking !== undefined && tracking.changed <= query.sequence) this.#absent.failed(userId, now);
+      this.#refresh(userId);
+    });
+  }
+
+  /** The server can't reach the one that knows of a user: nobody there is asked of for a while. */
+  unreachable(tx: Transaction, userId: UserID, now: number): void {
+    this.#ends(tx, userId);
+    tx.onCommit(() => {
+      const server = serverOf(userId);
+      if ((this.#servers.get(server)?.at ?? 0) <= now) this.#servers.failed(server, now);
+      this.#refreshServer(server);
+    });
+  }
+
+  /**
+   * A query has come to nothing.
+   *
+   * @param options.now The time, in milliseconds since the epoch.
+   * @param options.refused Whether the server will never answer it: the users are then asked of in smaller groups, and one who
+   * is refused alone is not waited for any more.
+   */
+  failed(query: DeviceQuery, { now, refused }: { now: number; refused: boolean }): void {
+    const group = query.users.length === 1 ? 0 : Math.max(1, Math.floor(query.users.length / 4));
+    for (const userId of this.asked(query)) {
+      this.#asked.delete(userId);
+      this.#failed.failed(userId, now);
+      if (refused) this.#refused.set(userId, group);
+      this.#refresh(userId);
+    }
+  }
+
+  #mark(tx: Transaction, userId: UserID): void {
+    const before = this.#users.get(userId);
+    const next = { changed: ++this.#sequence, checked: before?.checked ?? 0 };
+    if (before === undefined || !this.#isBehind(before)) tx.set(trackedKey(userId), next);
+    this.#absent.forget(userId);
+    this.#set(tx, userId, next);
+  }
+
+  #set(tx: Transaction, userId: UserID, tracking: Tracking | undefined): void {
+    const before = this.#users.get(userId);
+    this.#put(userId, tracking);
+    tx.onAbort(() => this.#put(userId, before));
+  }
+
+  #put(userId: UserID, tracking: Tracking | undefined): void {
+    if (tracking !== undefined) this.#users.set(userId, tracking);
+    else {
+      this.#users.delete(userId);
+      this.#absent.forget(userId);
+      this.#failed.forget(userId);
+      this.#refused.delete(userId);
+    }
+    this.#refresh(userId);
+  }
+
+  #ends(tx: Transaction, userId: UserID): void {
+    const sequence = this.#asked.get(userId);
+    this.#asked.delete(userId);
+    tx.onAbort(() => {
+      if (sequence !== undefined) this.#asked.set(userId, sequence);
+    });
+  }
+
+  #recovered(userId: UserID): void {
+    this.#absent.forget(userId);
+    this.#failed.forget(userId);
+    this.#refused.delete(userId);
+    const server = serverOf(userId);
+    if (this.#servers.get(server) === undefined) return;
+    this.#servers.forget(server);
+    this.#refreshServer(server);
+  }
+
+  #refreshServer(server: string): void {
+    for (const userId of [...this.#dirty]) if (serverOf(userId) === server) this.#refresh(userId);
+  }
+
+  #isBehind({ changed, checked }: Tracking): boolean {
+    return checked < changed || checked < this.#epoch;
+  }
+
+  #readyAt(userId: UserID): number {
+    const retries = [
+      this.#absent.get(userId),
+      this.#failed.get(userId),
+      this.#servers.get(serverOf(userId)),
+    ];
+    return Math.max(0, ...retries.map((retry) => retry?.at ?? 0));
+  }
+
+  #refresh(userId: UserID): void {
+    const tracking = this.#users.get(userId);
+    if (tracking === undefined || !this.#isBehind(tracking)) {
+      this.#dirty.delete(userId);
+      this.#urgent.delete(userId);
+      return;
+    }
+    this.#dirty.add(userId);
+    const useless = this.#absent.get(userId) !== undefined || this.#refused.get(userId) === 0 ||
+      this.#servers.get(serverOf(userId)) !== undefined;
+    if (useless) this.#urgent.delete(userId);
+    else this.#urgent.add(userId);
+  }
+}
+
+const epochKey: RecordKey<number> = recordKey("deviceListEpoch");
+
+function trackedKey(userId: UserID): RecordKey<Tracking> {
+  return recordKey("tracked", userId);
+}
+
+function serverOf(userId: UserID): string {
+  return userId.slice(userId.indexOf(":") + 1);
+}
+
+/** What is no user ID has no devices, and would have the server refuse a query. */
+function isUserId(userId: string): boolean {
+  return userId.startsWith("@") && userId.includes(":") && userId.length <= MAX_USER_ID &&
+    userId.isWellFormed();
+}

@@ -1,0 +1,61 @@
+/**
+ * What is kept of a user: devices, and the keys by which the user vouches for them.
+ *
+ * @module
+ */
+
+import type { DeviceID, UserID } from "../types/ids.ts";
+import type { LocalTrust } from "./device.ts";
+import { type RecordKey, recordKey } from "./record_key.ts";
+
+/** What must never change of a device, and what the application said of it. */
+export interface KnownDevice {
+  /** The device. */
+  readonly deviceId: DeviceID;
+  /** Its Curve25519 identity key, in unpadded base64. */
+  readonly curve25519: string;
+  /** Its Ed25519 signing key, in unpadded base64. */
+  readonly ed25519: string;
+  /** What the application said of it; undefined: nothing. */
+  readonly local?: LocalTrust;
+}
+
+/** A device that is there. */
+export interface StoredDevice extends KnownDevice {
+  /** The encryption algorithms that it knows. */
+  readonly algorithms: readonly string[];
+  /** The name that its user gave it. */
+  readonly displayName?: string;
+  /** Whether it only receives keys. */
+  readonly dehydrated: boolean;
+  /** The self-signing key whose signature it carries, which has been verified. */
+  readonly signedBy?: string;
+}
+
+/** A user's cross-signing keys, as far as they have been verified. */
+export interface StoredIdentity {
+  /** The master key that was seen first, or that the application has accepted since. */
+  readonly pinned: string;
+  /** The master key that was seen last. */
+  readonly master: string;
+  /** The self-signing key that {@link master} has signed. */
+  readonly selfSigning?: string;
+}
+
+/** What is kept of a user. It stays when the user is not tracked any more. */
+export interface UserRecord {
+  /** The devices that are there. */
+  readonly devices: readonly StoredDevice[];
+  /** Devices that were there, from the one that has been gone for longest. */
+  readonly gone: readonly KnownDevice[];
+  /** The cross-signing keys; undefined if none were ever seen. */
+  readonly identity?: StoredIdentity;
+}
+
+/** The record of a user nobody has heard of. */
+export const NO_RECORD: UserRecord = { devices: [], gone: [] };
+
+/** Where a user's record is. */
+export function userKey(userId: UserID): RecordKey<UserRecord> {
+  return recordKey("devices", userId);
+}

@@ -1,0 +1,63 @@
+/** Device lists on a vault of their own. */
+
+import { DeviceLists } from "../../../src/crypto/device_lists.ts";
+import type { DeviceListChanges } from "../../../src/crypto/device_list_changes.ts";
+import type { Transaction } from "../../../src/crypto/transaction.ts";
+import type { Vault } from "../../../src/crypto/vault.ts";
+import { TestClock } from "../../../src/testing/test_clock.ts";
+import type { UserID } from "../../../src/types/ids.ts";
+import type { JsonObject } from "../../../src/types/json.ts";
+import { testContext, type TestContextOptions } from "./context.ts";
+import { type FakeUser, queryResponse } from "./fake_user.ts";
+import { memoryVault, step } from "./vault.ts";
+
+/** Device lists, and what is needed to use them. */
+export class DeviceStage {
+  readonly clock = new TestClock();
+  readonly vault: Vault = memoryVault();
+  readonly #options: TestContextOptions;
+  lists: DeviceLists;
+
+  constructor(options: TestContextOptions = {}) {
+    this.#options = { clock: this.clock, ...options };
+    this.lists = new DeviceLists(testContext(this.#options));
+  }
+
+  /** Runs a step. */
+  run<Result>(work: (tx: Transaction) => Promise<Result> | Result): Promise<Result> {
+    return step(this.vault, work);
+  }
+
+  /** Begins anew with what is kept. */
+  async restart(): Promise<void> {
+    this.lists = new DeviceLists(testContext(this.#options));
+    await this.run((tx) => this.lists.load(tx));
+  }
+
+  /** Tracks users, or marks those who are tracked. */
+  async mark(...users: UserID[]): Promise<void> {
+    await this.run(async (tx) => {
+      await this.lists.changed(tx, users);
+      await this.lists.track(tx, users);
+    });
+  }
+
+  /** Asks the server, who answers as given. */
+  async ask(response: JsonObject): Promise<DeviceListChanges> {
+    const query = this.lists.nextQuery(this.clock.now());
+    if (query === undefined) throw new RangeError("Nobody is to be asked of");
+    return await this.run((tx) => this.lists.receiveQuery(tx, query, response));
+  }
+
+  /** Has the server asked of users, whom it shows as they are. */
+  async learn(...users: FakeUser[]): Promise<DeviceListChanges> {
+    await this.mark(...users.map(({ userId }) => userId));
+    return await this.ask(queryResponse(...users));
+  }
+
+  /** The trust of a user's devices, by device ID. */
+  async trust(userId: UserID): Promise<Record<string, string>> {
+    const devices = await this.run((tx) => this.lists.devicesOf(tx, [userId]));
+    return Object.fromEntries((devices.get(userId) ?? []).map(({ deviceId, trust }) => [deviceId, trust]));
+  }
+}
