@@ -1,0 +1,110 @@
+/**
+ * Encrypted events that the server bundles with the event that they relate to.
+ *
+ * The server chooses what it bundles, so each has to say itself, inside, what it relates to.
+ *
+ * @module
+ */
+
+import type { MessageEvent } from "../types/event.ts";
+import type { UserID } from "../types/ids.ts";
+import { isJsonObject, type JsonObject } from "../types/json.ts";
+import type { Decryption } from "./engine_protocol.ts";
+
+/** An event of a thread can have been edited; nothing goes deeper. */
+const MAX_DEPTH = 2;
+
+const RELATIONS = "m.relations";
+
+/** Whether the server has bundled anything with an event. */
+export function hasBundle({ unsigned }: MessageEvent): boolean {
+  return isJsonObject(unsigned) && isJsonObject(unsigned[RELATIONS]);
+}
+
+/** The encrypted events that are bundled with an event, by the objects that the server sent, as events of their own. */
+export function bundledWith(
+  event: MessageEvent,
+  depth = MAX_DEPTH,
+): [sent: JsonObject, event: MessageEvent][] {
+  return candidates(event).flatMap((sent) => {
+    const { type, room_id = event.room_id, event_id, sender, origin_server_ts, content } = sent;
+    if (type !== "m.room.encrypted" || room_id !== event.room_id || !isJsonObject(content)) return [];
+    const { unsigned } = sent;
+    const bundled = {
+      type,
+      content,
+      event_id,
+      sender,
+      origin_server_ts,
+      room_id,
+      source: event.source,
+      state_key: sent.state_key,
+      ...(isJsonObject(unsigned) && { unsigned }),
+      // As the server sent it: what decrypts it looks at every member before it uses it.
+    } as MessageEvent;
+    return [
+      [sent, bundled] as [JsonObject, MessageEvent],
+      ...(depth > 1 ? bundledWith(bundled, depth - 1) : []),
+    ];
+  });
+}
+
+/**
+ * An event with what was bundled with it in plain text. What can't be read yet stays as it is; what is not encrypted, or not
+ * what the server says it is, goes.
+ *
+ * @param event The event in plain text.
+ * @param decryptions What became of the bundled events, by the objects that the server sent.
+ */
+export function withBundle(event: MessageEvent, decryptions: ReadonlyMap<unknown, Decryption>): MessageEvent {
+  if (!hasBundle(event)) return event;
+  // hasBundle() has looked at both.
+  const relations = { ...(event.unsigned as JsonObject)[RELATIONS] as JsonObject };
+  const edit = replaced(relations["m.replace"], decryptions, (found) => isEditOf(found, event));
+  if (edit === undefined) delete relations["m.replace"];
+  else relations["m.replace"] = edit;
+  const thread = relations["m.thread"];
+  if (isJsonObject(thread)) {
+    const latest = replaced(thread.latest_event, decryptions, (found) => isInThreadOf(found, event));
+    if (latest === undefined) delete relations["m.thread"];
+    else relations["m.thread"] = { ...thread, latest_event: latest };
+  }
+  return { ...event, unsigned: { ...event.unsigned, [RELATIONS]: relations } };
+}
+
+function candidates({ unsigned }: MessageEvent): JsonObject[] {
+  const relations = isJsonObject(unsigned) ? (unsigned as JsonObject)[RELATIONS] : undefined;
+  if (!isJsonObject(relations)) return [];
+  const { "m.replace": edit, "m.thread": thread } = relations;
+  return [edit, isJsonObject(thread) ? thread.latest_event : undefined].filter(isJsonObject);
+}
+
+function replaced(
+  sent: unknown,
+  decryptions: ReadonlyMap<unknown, Decryption>,
+  belongs: (found: MessageEvent) => boolean,
+): unknown {
+  const decryption = decryptions.get(sent);
+  if (decryption === undefined) return undefined;
+  if ("event" in decryption) {
+    return belongs(decryption.event) ? withBundle(decryption.event, decryptions) : undefined;
+  }
+  return decryption.code === "MALFORMED" || decryption.code === "REPLAYED" ? undefined : sent;
+}
+
+function relationOf({ content }: MessageEvent): JsonObject {
+  const relation = content["m.relates_to"];
+  return isJsonObject(relation) ? relation : {};
+}
+
+function isEditOf(found: MessageEvent, original: MessageEvent): boolean {
+  const { rel_type, event_id } = relationOf(found);
+  const sender: UserID = original.sender;
+  return found.sender === sender && found.type === original.type && rel_type === "m.replace" &&
+    event_id === original.event_id && isJsonObject(found.content["m.new_content"]);
+}
+
+function isInThreadOf(found: MessageEvent, root: MessageEvent): boolean {
+  const { rel_type, event_id } = relationOf(found);
+  return rel_type === "m.thread" && event_id === root.event_id;
+}

@@ -1,0 +1,296 @@
+/**
+ * Megolm sessions of other devices, and copies of the own: where their keys come from, and what they decrypt.
+ *
+ * @module
+ */
+
+import { type InboundGroupSession, VodozemacError } from "@greenroom/vodozemac-wasm";
+import type { KeySource } from "../types/encryption_info.ts";
+import type { MessageEvent, ToDeviceEvent } from "../types/event.ts";
+import type { RoomID, UserID } from "../types/ids.ts";
+import type { JsonObject } from "../types/json.ts";
+import { isKey, sameKey, unpadded } from "./base64.ts";
+import type { CryptoContext } from "./context.ts";
+import type { Device } from "./device.ts";
+import type { Decryption } from "./engine_protocol.ts";
+import {
+  type Hearsay,
+  inboundKey,
+  type InboundRecord,
+  isShareable,
+  type OwnerClaim,
+  provenanceOf,
+} from "./inbound_record.ts";
+import { LiveObjects } from "./live_objects.ts";
+import { MegolmDecryption } from "./megolm_decryption.ts";
+import type { RecordKey } from "./record_key.ts";
+import { senderTrustOf } from "./sender_trust.ts";
+import { type SenderDevices, SessionOwners } from "./session_owner.ts";
+import type { Transaction } from "./transaction.ts";
+import { WithheldLog } from "./withheld_log.ts";
+
+/** The name of a Megolm session. */
+export interface SessionRef {
+  /** The room that it is used in. */
+  readonly roomId: RoomID;
+  /** Its ID. */
+  readonly sessionId: string;
+}
+
+/** An `m.room_key` that came encrypted with Olm. */
+export interface ReceivedRoomKey {
+  /** Who sent it. */
+  readonly sender: UserID;
+  /** The Curve25519 key of the device that sent it. */
+  readonly senderKey: string;
+  /** The Ed25519 key that the device named as its own. */
+  readonly senderEd25519: string;
+  /** The device, if it is known. */
+  readonly device: Device | undefined;
+  /** The content. */
+  readonly content: JsonObject;
+}
+
+/** A key that came from someone who did not make the session. */
+export interface ImportedRoomKey extends SessionRef {
+  /** The key, as vodozemac exports it. */
+  readonly sessionKey: string;
+  /** The Curve25519 key of the device that is said to have made the session. */
+  readonly senderKey: string;
+  /** The Ed25519 key of it; empty if nothing was said. */
+  readonly senderEd25519: string;
+  /** Whether it was said that users who are invited later may have it. Default: false. */
+  readonly sharedHistory?: boolean;
+  /** How it came. */
+  readonly source: Exclude<KeySource, "direct">;
+}
+
+/** What became of a key. */
+export type AddedKey =
+  | {
+    /** `added`: the session is new; `improved`: more can be read now, or its owner is clearer; `known`: nothing is new. */
+    readonly kind: "added" | "improved" | "known";
+    /** The session. */
+    readonly session: SessionRef;
+  }
+  | { /** It was not taken. */ readonly kind: "refused"; /** Why. */ readonly reason: string };
+
+/** A session for another device, a file or a backup. */
+export interface ExportedSession {
+  /** The content that exports, backups and forwarded keys have in common, but for the claimed Ed25519 key. */
+  readonly content: JsonObject & { readonly session_key: string; readonly sender_key: string };
+  /** The Ed25519 key of the device that is said to have made it; may be empty. */
+  readonly senderEd25519: string;
+  /** Whether users who are invited later may have it. */
+  readonly sharedHistory: boolean;
+  /** The first index that it decrypts. */
+  readonly firstIndex: number;
+}
+
+/** What it needs. */
+export interface InboundSessionsOptions {
+  /** What the parts share. */
+  readonly context: CryptoContext;
+  /** What is known of devices. */
+  readonly devices: SenderDevices;
+}
+
+const ALGORITHM = "m.megolm.v1.aes-sha2";
+const MAX_ID_LENGTH = 255;
+const LIVE_SESSIONS = 1_000;
+
+/** Keeps the sessions, and decrypts with them. */
+export class InboundSessions {
+  readonly #context: CryptoContext;
+  readonly #live = new LiveObjects<InboundGroupSession>(LIVE_SESSIONS);
+  readonly #withheld = new WithheldLog();
+  readonly #owners: SessionOwners;
+  readonly #decryption: MegolmDecryption;
+
+  /** @param options What it needs. */
+  constructor({ context, devices }: InboundSessionsOptions) {
+    this.#context = context;
+    this.#owners = new SessionOwners(context, devices);
+    this.#decryption = new MegolmDecryption({
+      context,
+      owners: this.#owners,
+      withheld: this.#withheld,
+      session: (tx, key, record) => this.#session(tx, key, record),
+    });
+  }
+
+  /** Reads what an earlier process has left; done by itself at the first use. */
+  async load(tx: Transaction): Promise<void> {
+    await this.#withheld.load(tx);
+  }
+
+  /** Lets go of all objects of vodozemac. */
+  clear(): void {
+    this.#live.clear();
+  }
+
+  /** Takes in an `m.room_key` that came encrypted with Olm. */
+  async addRoomKey(tx: Transaction, key: ReceivedRoomKey): Promise<AddedKey> {
+    const { sender, senderKey, senderEd25519, device, content } = key;
+    const { algorithm, room_id, session_id, session_key, shared_history } = content;
+    if (algorithm !== ALGORITHM) return refused("it is for an algorithm that is not known here");
+    if (typeof session_key !== "string") return refused("there is no key in it");
+    if (!isKey(senderKey) || !isKey(senderEd25519)) {
+      return refused("its device has no keys as devices have them");
+    }
+    if (device !== undefined && !isSender(device, key)) {
+      return refused("it came from another device than it says");
+    }
+    // Such a device holds what others send to it, and sends nothing.
+    if (device?.dehydrated === true) return refused("it came from a dehydrated device");
+    const ref = sessionRef(room_id, session_id);
+    if (ref === undefined) return refused("it names no room or no session");
+    const claim: OwnerClaim = {
+      userId: sender,
+      senderKey: unpadded(senderKey),
+      senderEd25519: unpadded(senderEd25519),
+      sharedHistory: shared_history === true,
+      ...(device !== undefined && { seen: { deviceId: device.deviceId, trust: senderTrustOf(device) } }),
+    };
+    const added = await this.#add(tx, ref, {
+      make: () => this.#context.vodozemac.megolm.createInbound(session_key),
+      claim,
+    });
+    if (added.kind !== "refused") {
+      await this.#withheld.arrived(tx, sender, { ...ref, senderKey: claim.senderKey });
+    }
+    return added;
+  }
+
+  /** Keeps a copy of an own session, to read what this device has sent. */
+  async addOwn(
+    tx: Transaction,
+    { roomId, sessionKey, sharedHistory }: {
+      readonly roomId: RoomID;
+      /** The session key, as vodozemac gives it. */
+      readonly sessionKey: string;
+      readonly sharedHistory: boolean;
+    },
+  ): Promise<void> {
+    const { vodozemac: { megolm }, own } = this.#context;
+    using session = megolm.createInbound(sessionKey);
+    const { userId, curve25519: senderKey, ed25519: senderEd25519 } = own;
+    await this.#add(tx, { roomId, sessionId: session.sessionId }, {
+      make: () => session.clone(),
+      claim: { userId, senderKey, senderEd25519, sharedHistory },
+    });
+  }
+
+  /** Takes in a key that came by way of someone else, who can't prove whose it is. */
+  async import(tx: Transaction, key: ImportedRoomKey): Promise<AddedKey> {
+    const { roomId, sessionId, sessionKey, senderKey, senderEd25519, sharedHistory = false, source } = key;
+    const ref = sessionRef(roomId, sessionId);
+    if (ref === undefined) return refused("it names no room or no session");
+    if (!isKey(senderKey)) return refused("it does not say whose it is");
+    const hearsay: Hearsay = {
+      source,
+      senderKey: unpadded(senderKey),
+      senderEd25519: isKey(senderEd25519) ? unpadded(senderEd25519) : "",
+      sharedHistory,
+    };
+    return await this.#add(tx, ref, {
+      make: () => this.#context.vodozemac.megolm.importInbound(sessionKey),
+      hearsay,
+    });
+  }
+
+  /**
+   * Decrypts events, and those that are bundled with them.
+   *
+   * @param events Events of the type `m.room.encrypted`.
+   * @returns What became of each, in the same order.
+   */
+  async decryptAll(tx: Transaction, events: readonly MessageEvent[]): Promise<Decryption[]> {
+    return await this.#decryption.decryptAll(tx, events);
+  }
+
+  /** Takes in an `m.room_key.withheld`, or its older name. It says why an event can't be read, and has no other effect. */
+  async receiveWithheld(tx: Transaction, event: ToDeviceEvent): Promise<void> {
+    await this.#withheld.receive(tx, event);
+  }
+
+  /**
+   * Exports a session.
+   *
+   * @param index From which index on; if that is not known, and by default, from the first that is.
+   * @returns The session; undefined if there is none.
+   */
+  async exportSession(
+    tx: Transaction,
+    { roomId, sessionId }: SessionRef,
+    index = 0,
+  ): Promise<ExportedSession | undefined> {
+    const key = inboundKey(roomId, sessionId);
+    const record = await tx.get(key);
+    if (record === undefined) return undefined;
+    const firstIndex = Math.max(index, record.firstIndex);
+    const session_key = this.#session(tx, key, record).exportAt(firstIndex);
+    if (session_key === undefined) return undefined;
+    const { senderKey: sender_key, senderEd25519 } = record.claims[0] ?? record.hearsay ??
+      { senderKey: "", senderEd25519: "" };
+    const content = { algorithm: ALGORITHM, room_id: roomId, session_id: sessionId, session_key, sender_key };
+    return { content, senderEd25519, sharedHistory: isShareable(record), firstIndex };
+  }
+
+  #session(tx: Transaction, key: RecordKey<InboundRecord>, record: InboundRecord): InboundGroupSession {
+    return this.#live.get(tx, key.id, () => this.#context.vodozemac.megolm.restoreInbound(record.state));
+  }
+
+  async #add(
+    tx: Transaction,
+    ref: SessionRef,
+    { make, claim, hearsay }: { make: () => InboundGroupSession; claim?: OwnerClaim; hearsay?: Hearsay },
+  ): Promise<AddedKey> {
+    let session: InboundGroupSession;
+    try {
+      session = make();
+    } catch (error) {
+      if (!(error instanceof VodozemacError) || error.code === "instance_dead") throw error;
+      return refused(error.message);
+    }
+    let kept = false;
+    try {
+      if (session.sessionId !== ref.sessionId) return refused("the key is that of another session");
+      const key = inboundKey(ref.roomId, ref.sessionId);
+      const old = await tx.get(key);
+      const ordering = old === undefined ? "better" : session.compare(this.#session(tx, key, old));
+      if (ordering === "unconnected") return refused("the session is known with another key, which stays");
+      const better = ordering === "better";
+      const provenance = provenanceOf(old, { claim, hearsay });
+      if (!better && provenance === undefined) return { kind: "known", session: ref };
+      kept = better;
+      const { claims = old?.claims ?? [], hearsay: heard = old?.hearsay } = provenance ?? {};
+      tx.set(key, {
+        state: better || old === undefined ? session.state() : old.state,
+        firstIndex: better || old === undefined ? session.firstKnownIndex : old.firstIndex,
+        claims,
+        ...(heard !== undefined && { hearsay: heard }),
+      });
+      if (better) this.#live.add(tx, key.id, session);
+      return { kind: old === undefined ? "added" : "improved", session: ref };
+    } finally {
+      if (!kept) session[Symbol.dispose]();
+    }
+  }
+}
+
+function isSender(device: Device, { sender, senderKey, senderEd25519 }: ReceivedRoomKey): boolean {
+  return device.userId === sender && sameKey(device.curve25519, senderKey) &&
+    sameKey(device.ed25519, senderEd25519);
+}
+
+function sessionRef(roomId: unknown, sessionId: unknown): SessionRef | undefined {
+  if (typeof roomId !== "string" || !roomId.startsWith("!") || roomId.length > MAX_ID_LENGTH) {
+    return undefined;
+  }
+  return isKey(sessionId) ? { roomId: roomId as RoomID, sessionId } : undefined; // the sigil was looked at
+}
+
+function refused(reason: string): AddedKey {
+  return { kind: "refused", reason };
+}

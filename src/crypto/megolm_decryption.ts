@@ -1,0 +1,272 @@
+/**
+ * Decrypts encrypted events, many at a time.
+ *
+ * @module
+ */
+
+import {
+  type InboundGroupSession,
+  type MegolmPlaintext,
+  type Outcome,
+  VodozemacError,
+} from "@greenroom/vodozemac-wasm";
+import type { EncryptionInfo } from "../types/encryption_info.ts";
+import type { MessageEvent } from "../types/event.ts";
+import type { RoomID, UserID } from "../types/ids.ts";
+import { isJsonObject } from "../types/json.ts";
+import { bundledWith, hasBundle, withBundle } from "./bundled_events.ts";
+import type { CryptoContext } from "./context.ts";
+import type { Decryption } from "./engine_protocol.ts";
+import { envelopeProblem } from "./encrypted_event.ts";
+import { inboundKey, type InboundRecord } from "./inbound_record.ts";
+import { readMegolmPayload } from "./megolm_payload.ts";
+import type { RecordKey } from "./record_key.ts";
+import { ReplayLog, type SessionReplays } from "./replay_log.ts";
+import { accepts } from "./sender_trust.ts";
+import type { Attribution, SessionOwners } from "./session_owner.ts";
+import type { Transaction } from "./transaction.ts";
+import { notDecrypted, undecryptable, untrusted, withheldFrom } from "./undecryptable.ts";
+import type { WithheldLog } from "./withheld_log.ts";
+
+/** What it decrypts with. */
+export interface MegolmDecryptionOptions {
+  /** What the parts share. */
+  readonly context: CryptoContext;
+  /** Whose sessions are. */
+  readonly owners: SessionOwners;
+  /** Who keeps which key. */
+  readonly withheld: WithheldLog;
+  /** Gives the session of a record, to be used in the step. */
+  readonly session: (
+    tx: Transaction,
+    key: RecordKey<InboundRecord>,
+    record: InboundRecord,
+  ) => InboundGroupSession;
+}
+
+/** How much goes into vodozemac at once, in characters of base64; it takes 8 MiB. */
+const MAX_CALL_LENGTH = 4 * 1024 * 1024;
+
+/** The events of one session. */
+interface Group {
+  readonly key: RecordKey<InboundRecord>;
+  readonly roomId: RoomID;
+  readonly sessionId: string;
+  /** The places of the events among all. */
+  readonly places: number[];
+  readonly ciphertexts: string[];
+}
+
+/** The events of one session, decrypted but not checked. */
+interface OpenGroup extends Group {
+  record: InboundRecord;
+  readonly outcomes: readonly Outcome<MegolmPlaintext>[];
+  readonly replays: SessionReplays;
+}
+
+/** Decrypts events. */
+export class MegolmDecryption {
+  readonly #options: MegolmDecryptionOptions;
+
+  /** @param options What it decrypts with. */
+  constructor(options: MegolmDecryptionOptions) {
+    this.#options = options;
+  }
+
+  /** Decrypts events, and those that are bundled with them; the results are in the order of the events. */
+  async decryptAll(tx: Transaction, events: readonly MessageEvent[]): Promise<Decryption[]> {
+    // Behind all others: an event that came by itself counts before one that the server only shows.
+    const bundled = events.flatMap((event) => hasBundle(event) ? bundledWith(event) : []);
+    if (bundled.length === 0) return await this.#decrypt(tx, events);
+    const results = await this.#decrypt(tx, [...events, ...bundled.map(([, event]) => event)]);
+    const ofBundled = new Map<unknown, Decryption>();
+    for (const [index, decryption] of results.splice(events.length).entries()) {
+      ofBundled.set(bundled[index]?.[0], decryption);
+    }
+    return results.map((result) =>
+      "event" in result ? { event: withBundle(result.event, ofBundled) } : result
+    );
+  }
+
+  async #decrypt(tx: Transaction, events: readonly MessageEvent[]): Promise<Decryption[]> {
+    const results: Decryption[] = new Array(events.length);
+    const groups = group(events, results);
+    const records = await tx.getMany(groups.map(({ key }) => key));
+    const replays = new ReplayLog();
+    const open: OpenGroup[] = [];
+    for (const [index, group] of groups.entries()) {
+      const opened = this.#open(tx, group, { record: records[index], replays });
+      if (opened !== undefined) open.push(opened);
+      else for (const place of group.places) results[place] = await this.#missing(tx, events, place);
+    }
+    await replays.open(tx);
+    for (const group of open) await this.#finish(tx, group, { events, results });
+    replays.save(tx);
+    return results;
+  }
+
+  /** Decrypts what belongs to a session; undefined if the session is not there. */
+  #open(
+    tx: Transaction,
+    group: Group,
+    { record, replays: log }: { record: InboundRecord | undefined; replays: ReplayLog },
+  ): OpenGroup | undefined {
+    if (record === undefined) return undefined;
+    const session = this.#session(tx, group, record);
+    if (session === undefined) return undefined;
+    const outcomes = decryptInCalls(session, group.ciphertexts);
+    const replays = log.session(group.roomId, group.sessionId);
+    for (const outcome of outcomes) {
+      if (outcome.ok) replays.want(outcome.value.messageIndex);
+    }
+    return { ...group, record, outcomes, replays };
+  }
+
+  #session(
+    tx: Transaction,
+    { key, roomId, sessionId }: Group,
+    record: InboundRecord,
+  ): InboundGroupSession | undefined {
+    try {
+      return this.#options.session(tx, key, record);
+    } catch (error) {
+      if (!(error instanceof VodozemacError) || error.code !== "bad_state") throw error;
+      // One record that can't be read must not stop all others; the key may come again.
+      this.#options.context.log.error("The record of a group session is damaged", { roomId, sessionId });
+      return undefined;
+    }
+  }
+
+  async #missing(tx: Transaction, events: readonly MessageEvent[], place: number): Promise<Decryption> {
+    const event = events[place] as MessageEvent; // the place of an event
+    const code = await this.#options.withheld.codeFor(tx, event);
+    if (code !== undefined) return withheldFrom(event, code);
+    const state =
+      "its key is not there; it is read when the key comes, and if none does, ask for it to be sent again";
+    return undecryptable(event, "MISSING_KEY", state);
+  }
+
+  async #finish(
+    tx: Transaction,
+    group: OpenGroup,
+    { events, results }: { events: readonly MessageEvent[]; results: Decryption[] },
+  ): Promise<void> {
+    const attributions = new Map<UserID, Attribution>();
+    for (let index = 0; index < group.places.length; index++) {
+      const place = group.places[index] as number; // one for each outcome
+      const event = events[place] as MessageEvent;
+      const outcome = group.outcomes[index] as Outcome<MegolmPlaintext>;
+      if (!outcome.ok) {
+        results[place] = notDecrypted(event, outcome.error);
+        continue;
+      }
+      let attribution = attributions.get(event.sender);
+      if (attribution === undefined) {
+        attribution = await this.#options.owners.attribute(tx, group.record, event.sender);
+        attributions.set(event.sender, attribution);
+        if (attribution.learnt !== undefined) {
+          group.record = attribution.learnt;
+          tx.set(group.key, group.record);
+        }
+      }
+      results[place] = this.#check(event, { group, plaintext: outcome.value, attribution });
+    }
+  }
+
+  #check(
+    event: MessageEvent,
+    { group, plaintext, attribution }: {
+      group: OpenGroup;
+      plaintext: MegolmPlaintext;
+      attribution: Attribution;
+    },
+  ): Decryption {
+    const { messageIndex } = plaintext;
+    if (!group.replays.claim(messageIndex, event)) {
+      return undecryptable(
+        event,
+        "REPLAYED",
+        "it has been there as another event; do not trust the server with it",
+      );
+    }
+    const payload = readMegolmPayload(plaintext.plaintext, group.roomId);
+    if (typeof payload === "string") {
+      return undecryptable(event, "MALFORMED", `${payload}; ask the sender to update their client`);
+    }
+    const { trust: senderTrust, source: keySource, senderKey, senderDevice } = attribution;
+    if (!accepts(this.#options.context.policy.accept, senderTrust, keySource)) {
+      return untrusted(event, attribution);
+    }
+    const { type, content } = payload;
+    const clear = event.content["m.relates_to"];
+    if (isJsonObject(clear) && !Object.hasOwn(content, "m.relates_to")) content["m.relates_to"] = clear;
+    const { event_id, sender, origin_server_ts, room_id, unsigned, source } = event;
+    const { sessionId } = group;
+    const encryption: EncryptionInfo = {
+      senderTrust,
+      keySource,
+      sessionId,
+      messageIndex,
+      senderKey,
+      senderDevice,
+    };
+    const read: MessageEvent = {
+      type,
+      content,
+      event_id,
+      sender,
+      origin_server_ts,
+      room_id,
+      source,
+      encryption,
+    };
+    if (unsigned !== undefined) read.unsigned = unsigned;
+    return { event: read };
+  }
+}
+
+/** Puts the events of each session together; those that are not what they must be have their result at once. */
+function group(events: readonly MessageEvent[], results: Decryption[]): Group[] {
+  const rooms = new Map<RoomID, Map<string, Group>>();
+  const groups: Group[] = [];
+  for (let place = 0; place < events.length; place++) {
+    const event = events[place] as MessageEvent; // within the bounds
+    const problem = envelopeProblem(event);
+    if (problem !== undefined) {
+      results[place] = problem;
+      continue;
+    }
+    const { room_id: roomId, content } = event;
+    // envelopeProblem() has looked at both.
+    const { session_id: sessionId, ciphertext } = content as { session_id: string; ciphertext: string };
+    const sessions = rooms.getOrInsertComputed(roomId, () => new Map<string, Group>());
+    let found = sessions.get(sessionId);
+    if (found === undefined) {
+      found = { key: inboundKey(roomId, sessionId), roomId, sessionId, places: [], ciphertexts: [] };
+      sessions.set(sessionId, found);
+      groups.push(found);
+    }
+    found.places.push(place);
+    found.ciphertexts.push(ciphertext);
+  }
+  return groups;
+}
+
+function decryptInCalls(
+  session: InboundGroupSession,
+  ciphertexts: readonly string[],
+): Outcome<MegolmPlaintext>[] {
+  const outcomes: Outcome<MegolmPlaintext>[] = [];
+  let start = 0;
+  let length = 0;
+  for (let end = 0; end <= ciphertexts.length; end++) {
+    const next = ciphertexts[end]?.length ?? Infinity;
+    if (length + next > MAX_CALL_LENGTH && end > start) {
+      for (const outcome of session.decryptAll(ciphertexts.slice(start, end))) outcomes.push(outcome);
+      start = end;
+      length = 0;
+    }
+    length += next;
+  }
+  return outcomes;
+}

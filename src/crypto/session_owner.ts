@@ -1,0 +1,114 @@
+/**
+ * Whose a Megolm session is.
+ *
+ * Anybody who has a session's key can send it on as if it were theirs. So several devices may claim a session, and an event
+ * counts as that of its sender if the sender is one of them.
+ *
+ * @module
+ */
+
+import type { KeySource, SenderTrust } from "../types/encryption_info.ts";
+import type { DeviceID, UserID } from "../types/ids.ts";
+import { sameKey } from "./base64.ts";
+import type { CryptoContext } from "./context.ts";
+import type { Device } from "./device.ts";
+import type { InboundRecord, OwnerClaim } from "./inbound_record.ts";
+import { senderTrustOf } from "./sender_trust.ts";
+import type { Transaction } from "./transaction.ts";
+
+/** What must be known of devices. */
+export interface SenderDevices {
+  /** The device of a user with a Curve25519 key. */
+  byIdentityKey(tx: Transaction, userId: UserID, curve25519: string): Promise<Device | undefined>;
+}
+
+/** Whose a session is, in the eyes of an event that says who sent it. */
+export interface Attribution {
+  /** How far the sending device is to be trusted. */
+  readonly trust: SenderTrust;
+  /** How the key came. */
+  readonly source: KeySource;
+  /** The device's Curve25519 key. */
+  readonly senderKey: string;
+  /** The device; undefined if it is unknown. */
+  readonly senderDevice: DeviceID | undefined;
+  /** The session's record, as it should be from now on, if more is known of its devices. */
+  readonly learnt?: InboundRecord;
+}
+
+const FROM_BAD_TO_GOOD: readonly SenderTrust[] = [
+  "mismatched-sender",
+  "unknown-device",
+  "unsigned-device",
+  "verification-violation",
+  "unverified-identity",
+  "verified",
+];
+
+/** Finds out whose sessions are, by what is known of devices now. */
+export class SessionOwners {
+  readonly #context: CryptoContext;
+  readonly #devices: SenderDevices;
+
+  /**
+   * @param context What the parts share.
+   * @param devices What is known of devices.
+   */
+  constructor(context: CryptoContext, devices: SenderDevices) {
+    this.#context = context;
+    this.#devices = devices;
+  }
+
+  /** Whose a session is, if an event of it says that a user sent it. */
+  async attribute(tx: Transaction, record: InboundRecord, sender: UserID): Promise<Attribution> {
+    const { claims, hearsay } = record;
+    let best: Attribution | undefined;
+    const learnt = [...claims];
+    for (const [index, claim] of claims.entries()) {
+      if (claim.userId !== sender) continue;
+      const attribution = await this.#ofClaim(tx, claim);
+      const { trust, senderDevice: deviceId } = attribution;
+      if (deviceId !== undefined) learnt[index] = { ...claim, seen: { deviceId, trust } };
+      if (best === undefined || rank(trust) > rank(best.trust)) best = attribution;
+    }
+    if (best !== undefined) {
+      const changed = learnt.some(({ seen }, index) => differs(seen, claims[index]?.seen));
+      return changed ? { ...best, learnt: { ...record, claims: learnt } } : best;
+    }
+    // What was said of the session by others counts, unless it names a device that claims the session for another user.
+    if (hearsay !== undefined && !claims.some(({ senderKey }) => senderKey === hearsay.senderKey)) {
+      const { source, senderKey } = hearsay;
+      return { trust: "unknown-device", source, senderKey, senderDevice: undefined };
+    }
+    const senderKey = claims[0]?.senderKey ?? "";
+    return { trust: "mismatched-sender", source: "direct", senderKey, senderDevice: undefined };
+  }
+
+  async #ofClaim(
+    tx: Transaction,
+    { userId, senderKey, senderEd25519, seen }: OwnerClaim,
+  ): Promise<Attribution> {
+    const { own } = this.#context;
+    if (userId === own.userId && sameKey(senderKey, own.curve25519)) {
+      return { trust: "verified", source: "direct", senderKey, senderDevice: own.deviceId };
+    }
+    const device = await this.#devices.byIdentityKey(tx, userId, senderKey);
+    if (device === undefined) {
+      const { trust = "unknown-device", deviceId } = seen ?? {};
+      return { trust, source: "direct", senderKey, senderDevice: deviceId };
+    }
+    // Whoever named another Ed25519 key than the device has does not speak for the device.
+    if (!sameKey(device.ed25519, senderEd25519)) {
+      return { trust: "mismatched-sender", source: "direct", senderKey, senderDevice: undefined };
+    }
+    return { trust: senderTrustOf(device), source: "direct", senderKey, senderDevice: device.deviceId };
+  }
+}
+
+function rank(trust: SenderTrust): number {
+  return FROM_BAD_TO_GOOD.indexOf(trust);
+}
+
+function differs(one: OwnerClaim["seen"], other: OwnerClaim["seen"]): boolean {
+  return one?.deviceId !== other?.deviceId || one?.trust !== other?.trust;
+}
