@@ -1,0 +1,204 @@
+/**
+ * Which devices need an Olm session, and when their one-time keys are claimed.
+ *
+ * @module
+ */
+
+import type { DeviceID, UserID } from "../types/ids.ts";
+import type { CryptoContext } from "./context.ts";
+import { SIGNED_CURVE25519 } from "./key_upload.ts";
+import { type RecordKey, recordKey } from "./record_key.ts";
+import type { Transaction } from "./transaction.ts";
+
+/** How many devices one request may name. */
+const MAX_DEVICES = 250;
+/** How long to wait after a failure, in milliseconds: twice as long each time, up to the longest. */
+const WAIT_MS = { device: 5_000, server: 15_000, request: 1_000, longest: 900_000 } as const;
+/** Of how many devices and servers failures are remembered. */
+const MAX_REMEMBERED = 10_000;
+
+/** A device that needs a session. */
+interface WantedDevice {
+  readonly userId: UserID;
+  readonly deviceId: DeviceID;
+  /** Whether what it sends can't be decrypted: it is to be told about the new session at once. */
+  readonly wedged: boolean;
+}
+
+/** A device, by its name. */
+export type DeviceRef = Pick<WantedDevice, "userId" | "deviceId">;
+
+/** A request for one-time keys. */
+export interface KeyClaim {
+  /** Tells it from all others. */
+  readonly id: string;
+  /** The algorithm of the key that is asked for, by user and device. */
+  readonly oneTimeKeys: Readonly<Record<UserID, Readonly<Record<DeviceID, string>>>>;
+}
+
+/** Keeps which devices need a session, durably, and which of them are being asked for. */
+export class OlmClaims {
+  readonly #uniqueId: () => string;
+  readonly #wanted = new Map<string, WantedDevice>();
+  /** The devices of each request that is on its way. */
+  readonly #underway = new Map<string, readonly string[]>();
+  readonly #claimed = new Set<string>();
+  readonly #devices = new Waits(WAIT_MS.device);
+  readonly #servers = new Waits(WAIT_MS.server);
+  readonly #requests = new Waits(WAIT_MS.request);
+
+  /** @param context What the parts share. */
+  constructor({ uniqueId }: Pick<CryptoContext, "uniqueId">) {
+    this.#uniqueId = uniqueId;
+  }
+
+  /** Reads what must be in memory. */
+  async load(tx: Transaction): Promise<void> {
+    this.#wanted.clear();
+    for (const [, wanted] of await tx.list<WantedDevice>("olm-wanted")) {
+      this.#wanted.set(wantedKey(wanted).id, wanted);
+    }
+  }
+
+  /**
+   * Says that devices need a session.
+   *
+   * @param options.wedged Whether what they send can't be decrypted. Default: false.
+   */
+  async want(
+    tx: Transaction,
+    devices: readonly DeviceRef[],
+    { wedged = false }: { readonly wedged?: boolean } = {},
+  ): Promise<void> {
+    const known = await tx.getMany(devices.map(wantedKey));
+    for (const [index, { userId, deviceId }] of devices.entries()) {
+      const before = known[index];
+      if (before !== undefined && (before.wedged || !wedged)) continue;
+      const wanted = { userId, deviceId, wedged };
+      tx.set(wantedKey(wanted), wanted);
+      tx.onCommit(() => this.#wanted.set(wantedKey(wanted).id, wanted));
+    }
+  }
+
+  /** Says that a device needs no session any more. */
+  async unwant(tx: Transaction, device: DeviceRef): Promise<void> {
+    const key = wantedKey(device);
+    if (await tx.get(key) === undefined) return;
+    tx.delete(key);
+    tx.onCommit(() => this.#wanted.delete(key.id));
+  }
+
+  /** Whether a device is known to be wedged. */
+  async isWedged(tx: Transaction, device: DeviceRef): Promise<boolean> {
+    return (await tx.get(wantedKey(device)))?.wedged ?? false;
+  }
+
+  /** Whether a key of a device may come soon: none was missing lately, and its server answers. */
+  isPromising(device: DeviceRef, now: number): boolean {
+    return this.#devices.isOver(wantedKey(device).id, now) && this.#servers.isOver(serverOf(device), now);
+  }
+
+  /** The next request; undefined if there is nothing to ask for now. No device is asked for twice at a time. */
+  next(now: number): KeyClaim | undefined {
+    if (!this.#requests.isOver("", now)) return undefined;
+    const ids: string[] = [];
+    const oneTimeKeys: Record<UserID, Record<DeviceID, string>> = Object.create(null); // a device may have any name
+    for (const [id, device] of this.#wanted) {
+      if (this.#claimed.has(id) || !this.isPromising(device, now)) continue;
+      const ofUser = oneTimeKeys[device.userId] ??= Object.create(null) as Record<DeviceID, string>;
+      ofUser[device.deviceId] = SIGNED_CURVE25519;
+      if (ids.push(id) === MAX_DEVICES) break;
+    }
+    if (ids.length === 0) return undefined;
+    const claim = { id: this.#uniqueId(), oneTimeKeys };
+    this.#underway.set(claim.id, ids);
+    for (const id of ids) this.#claimed.add(id);
+    return claim;
+  }
+
+  /** Says that a request was answered. */
+  answered(tx: Transaction, { id }: KeyClaim): void {
+    tx.onCommit(() => {
+      this.#release(id);
+      this.#requests.forget("");
+    });
+    tx.onAbort(() => this.#release(id));
+  }
+
+  /** Says that a request failed as a whole. */
+  failed({ id }: KeyClaim, now: number): void {
+    this.#release(id);
+    this.#requests.begin("", now);
+  }
+
+  /** Says that a device has no one-time key left. One that is wedged is asked for again later. */
+  async exhausted(tx: Transaction, device: DeviceRef, now: number): Promise<void> {
+    if (!await this.isWedged(tx, device)) await this.unwant(tx, device);
+    tx.onCommit(() => this.#devices.begin(wantedKey(device).id, now));
+  }
+
+  /** Says that a device has a session now. */
+  async established(tx: Transaction, device: DeviceRef): Promise<void> {
+    await this.unwant(tx, device);
+    tx.onCommit(() => {
+      this.#devices.forget(wantedKey(device).id);
+      this.#servers.forget(serverOf(device));
+    });
+  }
+
+  /** Says that servers could not be reached. */
+  unreachable(tx: Transaction, servers: readonly string[], now: number): void {
+    tx.onCommit(() => {
+      for (const server of servers) this.#servers.begin(server, now);
+    });
+  }
+
+  #release(claimId: string): void {
+    for (const id of this.#underway.get(claimId) ?? []) this.#claimed.delete(id);
+    this.#underway.delete(claimId);
+  }
+}
+
+/** Who is waited for, and until when. Only in memory: a new process may well ask once more. */
+class Waits {
+  readonly #firstMs: number;
+  readonly #waits = new Map<
+    string,
+    { readonly failures: number; readonly since: number; readonly ms: number }
+  >();
+
+  constructor(firstMs: number) {
+    this.#firstMs = firstMs;
+  }
+
+  isOver(name: string, now: number): boolean {
+    const wait = this.#waits.get(name);
+    // If the clock was set back nobody knows how long it has been.
+    return wait === undefined || now < wait.since || now - wait.since >= wait.ms;
+  }
+
+  begin(name: string, now: number): void {
+    const failures = this.#waits.get(name)?.failures ?? 0;
+    const ms = Math.min(WAIT_MS.longest, this.#firstMs * 2 ** Math.min(failures, 20));
+    this.#waits.delete(name);
+    this.#waits.set(name, { failures: failures + 1, since: now, ms });
+    if (this.#waits.size <= MAX_REMEMBERED) return;
+    for (const oldest of this.#waits.keys()) {
+      this.#waits.delete(oldest);
+      break;
+    }
+  }
+
+  forget(name: string): void {
+    this.#waits.delete(name);
+  }
+}
+
+/** The server that keeps a device's keys. */
+export function serverOf({ userId }: Pick<DeviceRef, "userId">): string {
+  return userId.slice(userId.indexOf(":") + 1);
+}
+
+function wantedKey({ userId, deviceId }: DeviceRef): RecordKey<WantedDevice> {
+  return recordKey("olm-wanted", userId, deviceId);
+}
