@@ -71,7 +71,12 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
 async function report(event: MatrixEvent, { late }: { late: boolean }): Promise<void> {
   const eventId = event.getId() ?? "";
   const sender = event.getSender();
-  const common = { roomId: event.getRoomId(), eventId, sender, sessionId: event.getWireContent().session_id };
+  const common = {
+    roomId: event.getRoomId(),
+    eventId,
+    sender,
+    sessionId: event.getWireContent().session_id ?? null,
+  };
   if (event.isDecryptionFailure()) {
     if (!late) {
       undecryptable.add(eventId);
@@ -86,7 +91,7 @@ async function report(event: MatrixEvent, { late }: { late: boolean }): Promise<
   const encrypted = event.isEncrypted();
   const shield = encrypted ? await cryptoOf(client()).getEncryptionInfoForEvent(event) : null;
   const trust = typeof shield?.shieldReason === "number" ? SHIELDS[shield.shieldReason] : "verified";
-  const { msgtype, body } = content;
+  const { msgtype = null, body = null } = content;
   const type = event.getType();
   tell({
     event: "message",

@@ -35,6 +35,13 @@ class Client(BaseClient):
     """
 
     puppet = None
+    has_synced = False
+
+    async def sync(self, *args, timeout=30000, **kwargs):
+        """The first time, it does not wait for news: with a token from its store, it would."""
+        answer = await super().sync(*args, timeout=timeout if self.has_synced else 0, **kwargs)
+        self.has_synced = True
+        return answer
 
     def add_event_handler(self, event_type, handler, wait_sync=False, sync_stream=None):
         super().add_event_handler(event_type, handler, wait_sync=True, sync_stream=sync_stream)

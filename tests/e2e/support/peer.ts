@@ -235,7 +235,8 @@ export class Peer extends PeerWatch implements AsyncDisposable {
     device: { userId: string; deviceId: string },
     trust: "verified" | "blacklisted" | "unset",
   ): Promise<void> {
-    await this.#process.request("setDeviceTrust", { ...device, trust });
+    const { userId, deviceId } = device;
+    await this.#process.request("setDeviceTrust", { userId, deviceId, trust });
   }
 
   /** Discards the room's outbound Megolm session. */
