@@ -57,6 +57,11 @@ export class DeviceLists {
     return this.#version;
   }
 
+  /** Changes when somebody's devices may have become out of date, or are not kept up to date any more: {@link isDirty}. */
+  get dirtyVersion(): number {
+    return this.#tracked.version;
+  }
+
   /** Reads who is tracked. */
   async load(tx: Transaction): Promise<void> {
     await this.#tracked.load(tx);

@@ -100,6 +100,11 @@ export class OlmChannels {
     this.#senderKeys = new SenderDeviceKeys(() => context.vodozemac);
   }
 
+  /** Changes with every new session, once that is durable: a device can be reached, or had lost what it had. */
+  get version(): number {
+    return this.#sessions.version;
+  }
+
   /** Reads what must be in memory. */
   async load(tx: Transaction): Promise<void> {
     await this.#sessions.load(tx);

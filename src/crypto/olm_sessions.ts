@@ -39,10 +39,16 @@ export class OlmSessions {
   readonly #context: CryptoContext;
   readonly #live = new LiveObjects<OlmSession>(LIVE_SESSIONS);
   #generation = 0;
+  #version = 0;
 
   /** @param context What the parts share. */
   constructor(context: CryptoContext) {
     this.#context = context;
+  }
+
+  /** Changes with every new session, once that is durable: a device can be reached, or had lost what it had. */
+  get version(): number {
+    return this.#version;
   }
 
   /** Reads what must be in memory. */
@@ -115,6 +121,7 @@ export class OlmSessions {
     await this.#evict(tx, peer, sessions.splice(MAX_SESSIONS));
     const wedgingIndex = record.wedgingIndex + (inbound ? 1 : 0);
     await this.note(tx, peer, { sessions, wedgingIndex, toldNoOlm: false });
+    tx.onCommit(() => this.#version++);
   }
 
   /**

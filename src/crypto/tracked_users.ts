@@ -54,6 +54,7 @@ export class TrackedUsers {
   #sequence = 0;
   /** What was checked before this number is out of date, whoever it is. */
   #epoch = 0;
+  #version = 0;
 
   /** Reads what an earlier process has left. */
   async load(tx: Transaction): Promise<void> {
@@ -71,6 +72,11 @@ export class TrackedUsers {
     this.#dirty.clear();
     this.#urgent.clear();
     for (const userId of this.#users.keys()) this.#refresh(userId);
+  }
+
+  /** Changes whenever {@link isDirty} or {@link has} may say otherwise of somebody of whom there was nothing to ask. */
+  get version(): number {
+    return this.#version;
   }
 
   /** Whether a user is tracked. */
@@ -102,6 +108,7 @@ export class TrackedUsers {
   /** Marks all users. */
   invalidateAll(tx: Transaction): void {
     const before = this.#epoch;
+    this.#version++;
     this.#epoch = ++this.#sequence;
     tx.set(epochKey, this.#epoch);
     tx.onAbort(() => {
@@ -214,6 +221,7 @@ export class TrackedUsers {
 
   #set(tx: Transaction, userId: UserID, tracking: Tracking | undefined): void {
     const before = this.#users.get(userId);
+    if (before === undefined || tracking === undefined || tracking.changed > before.changed) this.#version++;
     this.#put(userId, tracking);
     tx.onAbort(() => this.#put(userId, before));
   }
