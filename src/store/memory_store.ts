@@ -4,6 +4,7 @@
  * @module
  */
 
+import { compareParts } from "./key_order.ts";
 import type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "./kv_store.ts";
 
 interface Node {
@@ -105,5 +106,5 @@ function* below(node: Node): Generator<KvEntry> {
 }
 
 function byPart([first]: [string, Node], [second]: [string, Node]): number {
-  return first < second ? -1 : 1;
+  return compareParts(first, second);
 }

@@ -5,6 +5,8 @@
  * polls, media, and the server's part of end-to-end encryption. It runs without network and permission: hand its
  * {@link Homeserver.fetch} to a client. It answers as Synapse does; the tests of Greenroom itself run against both.
  *
+ * {@link storeConformance} defines the tests that every store of one's own must pass.
+ *
  * Three things make tests of what goes wrong short:
  * - {@link TestClock} stands still until the test moves it, so that a long poll of 30 s takes no time;
  * - {@link sequentialIds} makes identifiers the same in every run;
@@ -57,6 +59,7 @@
 
 export type { Clock } from "../clock.ts";
 export type { DeviceID, EventID, RoomID, UserID } from "../types/ids.ts";
+export type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "../store/kv_store.ts";
 export type { JsonObject } from "../types/json.ts";
 export type {
   BodyFault,
@@ -79,4 +82,5 @@ export type { HomeserverOptions } from "./homeserver_options.ts";
 export { type IdGenerator, type IdKind, randomIds, sequentialIds } from "./ids.ts";
 export type { LoggedRequest, RequestLog } from "./request_log.ts";
 export type { RoomView, ViewedEvent } from "./room_view.ts";
+export { storeConformance, type StoreConformanceOptions } from "./store_conformance.ts";
 export { TestClock } from "./test_clock.ts";

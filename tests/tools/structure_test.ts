@@ -40,6 +40,7 @@ Deno.test("checkLayers() accepts imports that go down", () => {
       "src/api/sync.ts -> src/types/ids.ts",
       "src/crypto/decrypt.ts ~> src/store/crypto_store.ts",
       "src/testing/homeserver.ts -> src/clock.ts",
+      "src/testing/store_conformance.ts ~> src/store/kv_store.ts",
       "src/types/ids.ts -> src/errors/value_error.ts",
       "src/clock.ts -> third_party/jsr/std-async/delay.ts",
     ),
@@ -59,6 +60,7 @@ Deno.test("checkLayers() refuses imports that go up, sideways, or out of the pro
       "src/types/ids.ts -> src/api/path.ts",
       "src/clock.ts -> src/client.ts",
       "src/testing/homeserver.ts -> src/api/sync.ts",
+      "src/testing/store_conformance.ts -> src/store/memory_store.ts",
       "src/client.ts -> src/testing/homeserver.ts",
       "src/api/sync.ts -> tests/support/fake.ts",
     ]

@@ -27,7 +27,7 @@ const layers: Layer[] = [
   { name: "api", files: /^src\/api\//, imports: ["ground"] },
   { name: "crypto", files: /^src\/crypto\//, imports: ["ground"], types: ["store"] },
   { name: "store", files: /^src\/store\//, imports: ["ground"] },
-  { name: "testing", files: /^src\/testing\//, imports: ["ground"] },
+  { name: "testing", files: /^src\/testing\//, imports: ["ground"], types: ["store"] },
   { name: "ground", files: /^src\/((types|errors)\/|[^/]+$)/, imports: [] }, // types, errors, clock, log, …
 ];
 

@@ -1,0 +1,219 @@
+/**
+ * A store on Deno KV, which outlives the process.
+ *
+ * @module
+ */
+
+import { ValueError } from "../errors/value_error.ts";
+import { DenoKvJournal, isTorn } from "./deno_kv_journal.ts";
+import { journalKey, logicalKey, valueKey } from "./deno_kv_key.ts";
+import { type EncodedChange, encodeDelete, encodeSet, readParts, SplitIndex } from "./deno_kv_split.ts";
+import { decodeValue, readRecord } from "./deno_kv_value.ts";
+import { fitsOneCommit, MAX_READS } from "./deno_kv_write.ts";
+import { Gate } from "./gate.ts";
+import type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "./kv_store.ts";
+
+/** How many entries {@link DenoKvStore.list} reads at once. */
+const PAGE = 100;
+
+const VERSIONSTAMP = /^[0-9a-f]{20}$/;
+
+type Entry = Deno.KvEntryMaybe<unknown>;
+
+/**
+ * Keeps everything in a database of Deno KV: a file, which outlives the process.
+ *
+ * What Deno KV does not take at once is hidden: a value may have any size, and so may a commit. A commit that fits (990
+ * changes, 98 checks, 0.8 MB) is one atomic operation, and one sync of the file. A larger one is written down first, made
+ * to count by one atomic operation, and then carried out; if the process dies in between, the next one that opens the
+ * database carries it out before it reads anything. So `commit()` may reject although the commit counts: if what fails is
+ * its execution, the next operation goes on with it.
+ *
+ * How safe the file is (measured on Deno 2.9.6 on Linux): SQLite with a write-ahead log and `synchronous=FULL`, that is
+ * one `fsync` of the log for each commit, before `commit()` resolves. What has resolved is there after `kill -9`, and
+ * after a power cut if the disk keeps its word. In memory (`":memory:"`), all goes with the process.
+ *
+ * Several stores, in several processes too, may be open on one file; each commit is still all or nothing to all of them.
+ *
+ * A key may take 2 KiB, which includes some twenty bytes of the store's own and two for each part.
+ *
+ * @example
+ * ```ts
+ * import { Client } from "@greenroom/matrix";
+ * import { DenoKvStore } from "@greenroom/matrix/store/kv";
+ *
+ * await using store = await DenoKvStore.open(":memory:"); // or "./bot.db"
+ * await using client = new Client({ baseUrl: "https://matrix.example.org", store });
+ * ```
+ */
+export class DenoKvStore implements KvStore {
+  readonly #kv: Deno.Kv;
+  readonly #journal: DenoKvJournal;
+  readonly #splits = new SplitIndex();
+  readonly #gate = new Gate();
+  #closed: Promise<void> | undefined;
+
+  private constructor(kv: Deno.Kv) {
+    this.#kv = kv;
+    this.#journal = new DenoKvJournal(kv);
+  }
+
+  /**
+   * Opens a database, and makes it if there is none.
+   *
+   * @param path A file; `":memory:"` for none; by default, the one that Deno has for the program.
+   * @throws {ValueError} If Deno runs without `--unstable-kv`.
+   */
+  static async open(path?: string): Promise<DenoKvStore> {
+    if (typeof Deno.openKv !== "function") {
+      throw new ValueError(
+        'Cannot open the store: Deno KV is not enabled; start Deno with --unstable-kv, or put "unstable": ["kv"] into deno.json',
+      );
+    }
+    return await DenoKvStore.over(await Deno.openKv(path));
+  }
+
+  /**
+   * Uses an open database, which it then closes with itself. Everything is kept below the key part `"greenroom"`.
+   *
+   * @param kv The database.
+   */
+  static async over(kv: Deno.Kv): Promise<DenoKvStore> {
+    const store = new DenoKvStore(kv);
+    try {
+      await store.#journal.check();
+      await store.#journal.discard();
+      await store.#splits.load(kv, store.#journal);
+    } catch (error) {
+      kv.close();
+      throw error;
+    }
+    return store;
+  }
+
+  /**
+   * Reads several values at once; `undefined` where there is none.
+   *
+   * Up to nine values are as they were at one moment; of more, each nine are.
+   *
+   * @throws {ValueError} If a key is too long.
+   */
+  async getMany(keys: readonly KvKey[]): Promise<(KvEntry | undefined)[]> {
+    this.#assertOpen();
+    const places = keys.map(valueKey);
+    const batches: Promise<Entry[]>[] = [];
+    for (let start = 0; start < keys.length; start += MAX_READS - 1) {
+      batches.push(this.#read(places.slice(start, start + MAX_READS - 1)));
+    }
+    const entries = (await Promise.all(batches)).flat();
+    return await Promise.all(entries.map((entry) => this.#decode(entry)));
+  }
+
+  /**
+   * Reads what lies below a prefix, not at it, in the order of the keys.
+   *
+   * A hundred entries are as they were at one moment. What is committed while the reading goes on is seen, if its keys are
+   * still to come.
+   *
+   * @throws {ValueError} If the prefix is too long.
+   */
+  async *list(prefix: KvKey): AsyncGenerator<KvEntry> {
+    const place = valueKey(prefix);
+    let cursor: string | undefined;
+    do {
+      const page = await this.#page(place, cursor);
+      for (const each of page.entries) {
+        const entry = await this.#decode(each);
+        if (entry !== undefined) yield entry;
+      }
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+  }
+
+  /**
+   * Applies all changes, or none if a check does not hold.
+   *
+   * @throws {ValueError} If a key is too long, or a value is not plain data; nothing was written then.
+   */
+  async commit(mutations: readonly KvMutation[], checks: readonly KvCheck[] = []): Promise<boolean> {
+    this.#assertOpen();
+    const changes = encode(mutations); // before anything is awaited, so that the caller may go on
+    const places = checks.map(({ key, versionstamp }) => ({ key: valueKey(key), versionstamp }));
+    // Deno KV takes no others; no value has one.
+    if (places.some(({ versionstamp }) => !VERSIONSTAMP.test(versionstamp ?? "0".repeat(20)))) return false;
+    const writes = changes.flatMap((change) => change.writes);
+    const parted = changes.some(({ key, split }) => split !== undefined || this.#splits.has(key));
+    const go = () => this.#apply(changes, places);
+    // Parts, and what takes several commits, have nobody beside them; so nobody is disturbed by what they come upon.
+    return await (parted || !fitsOneCommit(writes, places) ? this.#gate.alone(go) : this.#gate.beside(go));
+  }
+
+  /** Closes the database, after what was begun has ended. */
+  close(): Promise<void> {
+    return this.#closed ??= this.#gate.alone(() => Promise.resolve(this.#kv.close()));
+  }
+
+  /** Closes the database. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #apply(changes: readonly EncodedChange[], checks: readonly Deno.AtomicCheck[]): Promise<boolean> {
+    const writes = changes.flatMap((change) => [...change.writes, ...this.#splits.removal(change.key)]);
+    const held = await this.#journal.commit(writes, checks);
+    if (held) { for (const { key, split } of changes) this.#splits.note(key, split); }
+    return held;
+  }
+
+  /** Reads at one moment, at which no commit is half carried out. */
+  async #read(places: readonly Deno.KvKey[]): Promise<Entry[]> {
+    for (;;) {
+      const [marker, ...entries] = await this.#kv.getMany<unknown[]>([journalKey, ...places]);
+      if (marker === undefined || !isTorn(marker)) return entries;
+      await this.#journal.settle(marker);
+    }
+  }
+
+  async #page(prefix: Deno.KvKey, cursor: string | undefined) {
+    for (;;) {
+      const check = await this.#journal.check();
+      const listed = this.#kv.list({ prefix }, { limit: PAGE, batchSize: PAGE, cursor });
+      const entries = await Array.fromAsync(listed);
+      if (!await this.#journal.holds(check)) continue;
+      return { entries, cursor: entries.length < PAGE ? undefined : listed.cursor };
+    }
+  }
+
+  async #decode(entry: Entry): Promise<KvEntry | undefined> {
+    if (entry.versionstamp === null) return undefined;
+    const key = logicalKey(entry.key);
+    const { versionstamp } = entry;
+    const record = readRecord(entry.value);
+    if ("value" in record) return { key, value: record.value, versionstamp };
+    const bytes = await readParts(this.#kv, record.split);
+    if (bytes !== undefined) {
+      return { key, value: decodeValue(bytes), versionstamp };
+    }
+    const [now] = await this.#read([entry.key]); // it was replaced in the meantime
+    if (now === undefined || now.versionstamp === versionstamp) throw missingPart();
+    return await this.#decode(now);
+  }
+
+  #assertOpen(): void {
+    if (this.#closed !== undefined) throw new ValueError("Cannot use the store: it is closed; open it again");
+  }
+}
+
+/** The writes of each key; of several changes of one key, the last counts. */
+function encode(mutations: readonly KvMutation[]): EncodedChange[] {
+  const last = new Map(mutations.map((mutation) => [JSON.stringify(mutation.key), mutation]));
+  return [...last.values()].map((mutation) =>
+    mutation.type === "set" ? encodeSet(mutation.key, mutation.value) : encodeDelete(mutation.key)
+  );
+}
+
+function missingPart(): ValueError {
+  return new ValueError(
+    "Cannot read a value of the store: a part of it is missing; restore the database from a copy",
+  );
+}

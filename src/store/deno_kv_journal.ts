@@ -1,0 +1,267 @@
+/**
+ * Commits that are more than Deno KV takes at once.
+ *
+ * The writes are put down under a prefix of their own, in several commits. One small commit then makes them count: it
+ * names them in one place, together with the checks. Only then they are carried out, again in several commits, and the
+ * place is emptied. A crash before the small commit leaves pieces that do not count; after it, whoever comes next, in this
+ * process or another, carries the rest out before anything else. Every commit of the store checks that the place has not
+ * changed since it was seen empty, so that nothing is written in between.
+ *
+ * @module
+ */
+
+import { ValueError } from "../errors/value_error.ts";
+import { journalKey, stagedKey } from "./deno_kv_key.ts";
+import { decodeValue, encodeValue } from "./deno_kv_value.ts";
+import {
+  commitWrites,
+  cutBytes,
+  fitsOneCommit,
+  joinBytes,
+  type KvWrite,
+  MAX_READS,
+  packWrites,
+} from "./deno_kv_write.ts";
+
+/** What the place says: which journal counts, or is about to. */
+interface Marker {
+  readonly id: string;
+  readonly pieces: number;
+  /** Does not count yet: keeps everybody else from writing while the checks are looked at. */
+  readonly locked?: boolean;
+}
+
+interface Pending extends Marker {
+  readonly versionstamp: string;
+}
+
+type Entry = Deno.KvEntryMaybe<unknown>;
+
+/** What a commit came to; `again`: somebody else came between. */
+type Outcome = "held" | "refused" | "again";
+
+/** Reads the place; `undefined`: it is empty. */
+function pendingIn({ value, versionstamp }: Entry): Pending | undefined {
+  if (versionstamp === null) return undefined;
+  const marker = decodeValue(value as Uint8Array) as Marker | null; // markerWrite() made it
+  return marker === null ? undefined : { ...marker, versionstamp };
+}
+
+/** Fills the place, or empties it. Emptied, it has a new versionstamp, so that it shows that something was there. */
+function markerWrite(marker: Marker | null): KvWrite {
+  return { key: journalKey, record: encodeValue(marker) };
+}
+
+/** Whether a journal counts that was not carried out yet, so that what was read is not to be relied on. */
+export function isTorn(marker: Entry): boolean {
+  return pendingIn(marker)?.locked === false;
+}
+
+/** Writes, and carries out what others have left. */
+export class DenoKvJournal {
+  readonly #kv: Deno.Kv;
+  /** The versionstamp that the place had when it was last seen empty; `undefined`: look again. */
+  #empty: string | null | undefined;
+  #finishing: { readonly versionstamp: string; readonly done: Promise<void> } | undefined;
+
+  /** @param kv The database. */
+  constructor(kv: Deno.Kv) {
+    this.#kv = kv;
+  }
+
+  /** Carries out a journal that counts, and gives what to check so that nothing comes between. */
+  async check(): Promise<Deno.AtomicCheck> {
+    while (this.#empty === undefined) await this.#look();
+    return { key: journalKey, versionstamp: this.#empty };
+  }
+
+  /** Carries out a journal that was found while reading. */
+  async settle(marker: Entry): Promise<void> {
+    const pending = pendingIn(marker);
+    if (pending !== undefined) await this.#finish(pending);
+  }
+
+  /** Whether no journal was begun since the check was made. */
+  async holds({ versionstamp }: Deno.AtomicCheck): Promise<boolean> {
+    const marker = await this.#kv.get(journalKey);
+    const holds = marker.versionstamp === versionstamp;
+    if (!holds && this.#empty === versionstamp) this.#empty = undefined;
+    return holds;
+  }
+
+  /** Writes everything if the checks hold; in one commit if it fits. */
+  async commit(writes: readonly KvWrite[], checks: readonly Deno.AtomicCheck[]): Promise<boolean> {
+    const attempt = fitsOneCommit(writes, checks) ? this.#commitAtOnce : this.#commitStaged;
+    for (;;) {
+      const outcome = await attempt.call(this, writes, checks);
+      if (outcome !== "again") return outcome === "held";
+    }
+  }
+
+  /** Removes the journals that do not count. */
+  async discard(): Promise<void> {
+    const ids = new Set<string>();
+    for await (const { key } of this.#kv.list({ prefix: stagedKey() })) ids.add(key[2] as string); // as stagedKey() makes it
+    for (const id of ids) await this.#discard(id);
+  }
+
+  async #commitAtOnce(writes: readonly KvWrite[], checks: readonly Deno.AtomicCheck[]): Promise<Outcome> {
+    const empty = this.#empty === undefined
+      ? await this.check()
+      : { key: journalKey, versionstamp: this.#empty };
+    if (await commitWrites(this.#kv, [empty, ...checks], writes) !== undefined) return "held";
+    return await this.holds(empty) ? "refused" : "again";
+  }
+
+  async #commitStaged(writes: readonly KvWrite[], checks: readonly Deno.AtomicCheck[]): Promise<Outcome> {
+    const empty = await this.check();
+    const id = crypto.randomUUID();
+    const pieces = cutBytes(encodeValue(writes));
+    const header = await this.#stage(id, pieces);
+    if (header === undefined) return "again";
+    const marker = { id, pieces: pieces.length };
+    const outcome = fitsOneCommit([], checks)
+      ? await this.#mark(marker, [empty, header], checks)
+      : await this.#lockAndMark(marker, [empty, header], checks);
+    if (outcome === "held") await this.check();
+    else await this.#remove(marker);
+    return outcome;
+  }
+
+  /** Puts the pieces down; gives the check that they are still there, or nothing if somebody has discarded them. */
+  async #stage(id: string, pieces: readonly Uint8Array[]): Promise<Deno.AtomicCheck | undefined> {
+    const key = stagedKey(id);
+    const versionstamp = await commitWrites(this.#kv, [], [{ key, record: encodeValue(pieces.length) }]);
+    if (versionstamp === undefined) return undefined; // not so, without checks
+    const header = { key, versionstamp };
+    const writes = pieces.map((record, index) => ({ key: stagedKey(id, index), record }));
+    for (const pack of packWrites(writes)) {
+      if (await commitWrites(this.#kv, [header], pack) === undefined) return undefined;
+    }
+    return header;
+  }
+
+  /** Makes the journal count. */
+  async #mark(
+    marker: Marker,
+    [empty, header]: [Deno.AtomicCheck, Deno.AtomicCheck],
+    checks: readonly Deno.AtomicCheck[],
+  ): Promise<Outcome> {
+    const counts = markerWrite({ ...marker, locked: false });
+    if (await commitWrites(this.#kv, [empty, header, ...checks], [counts]) !== undefined) {
+      this.#empty = undefined;
+      return "held";
+    }
+    const [now, staged] = await this.#kv.getMany([empty.key, header.key]);
+    if (now.versionstamp !== empty.versionstamp) this.#empty = undefined;
+    const alone = now.versionstamp === empty.versionstamp && staged.versionstamp === header.versionstamp;
+    return alone ? "refused" : "again";
+  }
+
+  /** The same for more checks than one commit takes: nobody may write while they are read. */
+  async #lockAndMark(
+    marker: Marker,
+    [empty, header]: [Deno.AtomicCheck, Deno.AtomicCheck],
+    checks: readonly Deno.AtomicCheck[],
+  ): Promise<Outcome> {
+    this.#empty = undefined;
+    const versionstamp = await commitWrites(this.#kv, [empty, header], [
+      markerWrite({ ...marker, locked: true }),
+    ]);
+    if (versionstamp === undefined) return "again";
+    const locked = { key: journalKey, versionstamp };
+    if (await this.#hold(checks)) return await this.#mark(marker, [locked, header], []);
+    return await commitWrites(this.#kv, [locked], [markerWrite(null)]) === undefined ? "again" : "refused";
+  }
+
+  async #hold(checks: readonly Deno.AtomicCheck[]): Promise<boolean> {
+    for (let start = 0; start < checks.length; start += MAX_READS) {
+      const some = checks.slice(start, start + MAX_READS);
+      const entries = await this.#kv.getMany(some.map(({ key }) => key));
+      if (some.some(({ versionstamp }, index) => entries[index]?.versionstamp !== versionstamp)) return false;
+    }
+    return true;
+  }
+
+  async #look(): Promise<void> {
+    const marker = await this.#kv.get(journalKey);
+    const pending = pendingIn(marker);
+    if (pending === undefined) this.#empty = marker.versionstamp;
+    else if (pending.locked) await this.#unlock(pending);
+    else await this.#finish(pending);
+  }
+
+  /** Somebody died while looking at checks, or is slow: what does not count yet may be set aside, and is tried again. */
+  async #unlock({ versionstamp }: Pending): Promise<void> {
+    await commitWrites(this.#kv, [{ key: journalKey, versionstamp }], [markerWrite(null)]);
+  }
+
+  /** Carries a journal out, once however many ask for it. */
+  #finish(pending: Pending): Promise<void> {
+    if (this.#finishing?.versionstamp !== pending.versionstamp) {
+      const done = this.#carryOut(pending).finally(() => this.#finishing = undefined);
+      this.#finishing = { versionstamp: pending.versionstamp, done };
+    }
+    return this.#finishing.done;
+  }
+
+  async #carryOut(pending: Pending): Promise<void> {
+    this.#empty = undefined;
+    const counts = { key: journalKey, versionstamp: pending.versionstamp };
+    const writes = await this.#read(pending);
+    if (writes === undefined) return await this.#miss(counts);
+    for (const pack of packWrites(writes)) {
+      // If the check does not hold, somebody else was faster, and has carried out all of it.
+      if (await commitWrites(this.#kv, [counts], pack) === undefined) return;
+    }
+    const emptied = await commitWrites(this.#kv, [counts], [markerWrite(null)]);
+    if (emptied === undefined) return;
+    this.#empty = emptied;
+    await this.#remove(pending);
+  }
+
+  /** Reads the writes of a journal; `undefined` if pieces are gone. */
+  async #read({ id, pieces }: Marker): Promise<readonly KvWrite[] | undefined> {
+    const found: Uint8Array[] = [];
+    for (let start = 0; start < pieces; start += MAX_READS) {
+      const count = Math.min(MAX_READS, pieces - start);
+      const keys = Array.from({ length: count }, (_, index) => stagedKey(id, start + index));
+      for (const { value } of await this.#kv.getMany<Uint8Array[]>(keys)) {
+        if (value === null) return undefined;
+        found.push(value);
+      }
+    }
+    return decodeValue(joinBytes(found)) as KvWrite[]; // as #commitStaged() has put it down
+  }
+
+  /** Pieces go only when all is carried out, by us or somebody else; otherwise, something is wrong with the database. */
+  async #miss(counts: Deno.AtomicCheck): Promise<void> {
+    if (!await this.holds(counts)) return;
+    throw new ValueError(
+      "Cannot read the store: a part of a commit is missing; restore the database from a copy",
+    );
+  }
+
+  async #discard(id: string): Promise<void> {
+    const empty = await this.check();
+    // The header goes first: without it, a writer that is still at it can't make its journal count.
+    if (await commitWrites(this.#kv, [empty], [{ key: stagedKey(id), record: undefined }]) === undefined) {
+      return;
+    }
+    const keys: Deno.KvKey[] = [];
+    for await (const { key } of this.#kv.list({ prefix: stagedKey(id) })) keys.push(key);
+    await this.#delete(keys);
+  }
+
+  async #remove({ id, pieces }: Marker): Promise<void> {
+    await this.#delete([
+      stagedKey(id),
+      ...Array.from({ length: pieces }, (_, index) => stagedKey(id, index)),
+    ]);
+  }
+
+  async #delete(keys: readonly Deno.KvKey[]): Promise<void> {
+    const writes = keys.map((key): KvWrite => ({ key, record: undefined }));
+    for (const pack of packWrites(writes)) await commitWrites(this.#kv, [], pack);
+  }
+}

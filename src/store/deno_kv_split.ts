@@ -1,0 +1,123 @@
+/**
+ * Values that are too long for one record: written in parts, below a name that is used once.
+ *
+ * @module
+ */
+
+import { partKey, partsKey, valueKey } from "./deno_kv_key.ts";
+import type { DenoKvJournal } from "./deno_kv_journal.ts";
+import {
+  decodeValue,
+  encodeValue,
+  readRecord,
+  splitRecord,
+  type SplitValue,
+  wholeRecord,
+} from "./deno_kv_value.ts";
+import { cutBytes, joinBytes, type KvWrite, MAX_READS, MAX_RECORD_BYTES } from "./deno_kv_write.ts";
+import type { KvKey } from "./kv_store.ts";
+
+/** What to write for a key. */
+export interface EncodedChange {
+  /** The key. */
+  readonly key: KvKey;
+  /** Its record, and those of the parts. */
+  readonly writes: readonly KvWrite[];
+  /** Where the parts are, if there are any. */
+  readonly split: SplitValue | undefined;
+}
+
+/** Makes the writes of a value. */
+export function encodeSet(key: KvKey, value: unknown): EncodedChange {
+  const place = valueKey(key);
+  const bytes = encodeValue(value);
+  if (bytes.length < MAX_RECORD_BYTES) {
+    return { key, writes: [{ key: place, record: wholeRecord(bytes) }], split: undefined };
+  }
+  const parts = cutBytes(bytes);
+  const split: SplitValue = { id: crypto.randomUUID(), parts: parts.length };
+  const writes = [
+    { key: place, record: splitRecord(split) },
+    { key: partsKey(split.id), record: encodeValue({ key, parts: parts.length }) },
+    ...parts.map((record, index) => ({ key: partKey(split.id, index), record })),
+  ];
+  return { key, writes, split };
+}
+
+/** Makes the write that removes a value. */
+export function encodeDelete(key: KvKey): EncodedChange {
+  return { key, writes: [{ key: valueKey(key), record: undefined }], split: undefined };
+}
+
+/** Reads the parts of a value; `undefined` if it was replaced in the meantime. */
+export async function readParts(kv: Deno.Kv, { id, parts }: SplitValue): Promise<Uint8Array | undefined> {
+  const found: Uint8Array[] = [];
+  for (let start = 0; start < parts; start += MAX_READS) {
+    const count = Math.min(MAX_READS, parts - start);
+    const keys = Array.from({ length: count }, (_, index) => partKey(id, start + index));
+    for (const { value } of await kv.getMany<Uint8Array[]>(keys)) {
+      if (value === null) return undefined;
+      found.push(value);
+    }
+  }
+  return joinBytes(found);
+}
+
+/**
+ * Knows which values have parts, so that replacing a value that has none takes no look at it.
+ *
+ * What another process writes is known only once it was read. Replacing it unread leaves its parts behind; the next
+ * {@link load} removes them.
+ */
+export class SplitIndex {
+  readonly #splits = new Map<string, SplitValue>();
+
+  /** Whether the value that is there has parts. */
+  has(key: KvKey): boolean {
+    return this.#splits.has(JSON.stringify(key));
+  }
+
+  /** Takes note of what is there now. */
+  note(key: KvKey, split: SplitValue | undefined): void {
+    const name = JSON.stringify(key);
+    if (split === undefined) this.#splits.delete(name);
+    else this.#splits.set(name, split);
+  }
+
+  /** The writes that remove the parts of the value that is there. */
+  removal(key: KvKey): KvWrite[] {
+    const split = this.#splits.get(JSON.stringify(key));
+    return split === undefined ? [] : removalOf(split);
+  }
+
+  /** Reads which values have parts, and removes those that belong to none. */
+  async load(kv: Deno.Kv, journal: DenoKvJournal): Promise<void> {
+    for (;;) {
+      const check = await journal.check();
+      const orphans: SplitValue[] = [];
+      for await (const { key: noteKey, value } of kv.list<Uint8Array>({ prefix: partsKey() })) {
+        const { key, parts } = decodeValue(value) as { key: KvKey; parts: number }; // encodeSet() wrote it
+        const split = { id: noteKey[2] as string, parts }; // as partsKey() makes it
+        if (await isAt(kv, key, split)) this.note(key, split);
+        else orphans.push(split);
+      }
+      // While somebody carries a journal out, parts are there before their value.
+      if (!await journal.holds(check)) continue;
+      // What belongs to no value never will: names are used once.
+      await journal.commit(orphans.flatMap(removalOf), []);
+      return;
+    }
+  }
+}
+
+async function isAt(kv: Deno.Kv, key: KvKey, { id }: SplitValue): Promise<boolean> {
+  const { value } = await kv.get(valueKey(key));
+  if (value === null) return false;
+  const record = readRecord(value);
+  return "split" in record && record.split.id === id;
+}
+
+function removalOf({ id, parts }: SplitValue): KvWrite[] {
+  const keys = [partsKey(id), ...Array.from({ length: parts }, (_, index) => partKey(id, index))];
+  return keys.map((key) => ({ key, record: undefined }));
+}

@@ -1,0 +1,72 @@
+/**
+ * Values as bytes.
+ *
+ * @module
+ */
+
+import { deserialize, serialize } from "node:v8";
+import { ValueError } from "../errors/value_error.ts";
+
+/** Where the parts are of a value that does not fit into one record. */
+export interface SplitValue {
+  /** The identifier of the parts, used once. */
+  readonly id: string;
+  /** How many there are. */
+  readonly parts: number;
+}
+
+/** The first byte of a record says what follows. */
+const WHOLE = 0;
+const SPLIT = 1;
+
+/**
+ * What is kept for a value that fits into one record.
+ *
+ * @param bytes What {@link encodeValue} made of it.
+ */
+export function wholeRecord(bytes: Uint8Array): Uint8Array {
+  return tagged(WHOLE, bytes);
+}
+
+/** What is kept in the place of a value that does not. */
+export function splitRecord({ id, parts }: SplitValue): Uint8Array {
+  return tagged(SPLIT, serialize({ id, parts }));
+}
+
+/** What a record holds: the value, or where its parts are. */
+export function readRecord(record: unknown): { readonly value: unknown } | { readonly split: SplitValue } {
+  if (record instanceof Uint8Array) {
+    if (record[0] === WHOLE) return { value: decodeValue(record.subarray(1)) };
+    if (record[0] === SPLIT) return { split: deserialize(record.subarray(1)) as SplitValue }; // splitRecord() made it
+  }
+  throw new ValueError(
+    "Cannot read a record of the store: its format is unknown; use the version of Greenroom that wrote it, or a newer one",
+  );
+}
+
+/**
+ * Makes bytes of plain data, with whatever structured clone can carry; of a view, only what it shows of its buffer.
+ *
+ * @throws {ValueError} If it is not plain data.
+ */
+export function encodeValue(value: unknown): Uint8Array {
+  try {
+    return serialize(value);
+  } catch (cause) {
+    throw new ValueError("Cannot store a value: it is not plain data; leave out functions and the like", {
+      cause,
+    });
+  }
+}
+
+/** Makes plain data of bytes again. */
+export function decodeValue(bytes: Uint8Array): unknown {
+  return deserialize(bytes);
+}
+
+function tagged(tag: number, bytes: Uint8Array): Uint8Array {
+  const record = new Uint8Array(bytes.length + 1);
+  record[0] = tag;
+  record.set(bytes, 1);
+  return record;
+}

@@ -1,0 +1,20 @@
+/**
+ * `@greenroom/matrix/store/kv`: a store on Deno KV, which outlives the process.
+ *
+ * Deno needs `--unstable-kv` on its command line, or `"unstable": ["kv"]` in `deno.json`.
+ *
+ * @example
+ * ```ts
+ * import { DenoKvStore } from "@greenroom/matrix/store/kv";
+ *
+ * await using store = await DenoKvStore.open(":memory:");
+ * await store.commit([{ type: "set", key: ["greeting", "en"], value: "hello" }]);
+ * const [entry] = await store.getMany([["greeting", "en"]]);
+ * console.assert(entry?.value === "hello");
+ * ```
+ *
+ * @module
+ */
+
+export { DenoKvStore } from "./deno_kv.ts";
+export type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "./kv_store.ts";
