@@ -163,6 +163,7 @@ export class TrackedUsers {
   answered(tx: Transaction, userId: UserID, { sequence }: DeviceQuery): void {
     this.#ends(tx, userId);
     tx.onCommit(() => {
+      this.#absent.forget(userId);
       this.#recovered(userId);
       this.#refresh(userId);
     });
@@ -245,8 +246,8 @@ export class TrackedUsers {
     });
   }
 
+  /** The server tells of a user again, if only that it knows nothing. */
   #recovered(userId: UserID): void {
-    this.#absent.forget(userId);
     this.#failed.forget(userId);
     this.#refused.delete(userId);
     const server = serverOf(userId);
