@@ -94,10 +94,13 @@ export interface SendFilesAPI {
    * const { accessToken } = await homeserver.createUser("alice");
    * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
    * const roomId = await client.createRoom();
+   * client.on("m.room.message", async ({ content }) => {
+   *   if (content.msgtype !== "m.file") return;
+   *   const place = content.file ?? content.url; // encrypted, or in clear
+   *   if (place !== undefined) await client.downloadMedia(place);
+   * });
    * const script = new File(["Enter a ghost"], "script.txt", { type: "text/plain" });
-   * const eventId = await client.sendFile(roomId, script);
-   * const { content } = await client.getEvent(roomId, eventId);
-   * console.assert(content.filename === "script.txt");
+   * await client.sendFile(roomId, script);
    * ```
    */
   sendFile(

@@ -33,8 +33,7 @@ export class CounterMode {
 
   /** Encrypts or decrypts what comes next. All parts but the last must be of a multiple of 16 bytes. */
   async apply(part: Bytes): Promise<Bytes> {
-    const count = BigInt.asUintN(64, this.#start + this.#blocks);
-    new DataView(this.#counter.buffer).setBigUint64(8, count);
+    new DataView(this.#counter.buffer).setBigUint64(8, this.#start + this.#blocks); // modulo 2^64
     this.#blocks += BigInt(Math.ceil(part.length / 16));
     const algorithm = { name: "AES-CTR", counter: this.#counter.slice(), length: 64 };
     return new Uint8Array(await crypto.subtle.encrypt(algorithm, await this.#key, part));

@@ -134,6 +134,15 @@ Deno.test("A full disk is an AttachmentError, and leaves no temporary file", asy
   assert(!await exists(files.paths[0] ?? ""));
 });
 
+Deno.test("A temporary file that can be made and not opened is an AttachmentError, and goes", async () => {
+  using files = watched();
+  using _ = replaced(Deno, "open", () => Promise.reject(new Deno.errors.NotCapable("no")));
+  const stream = decryptAttachmentStream(inParts(bytes, []), secrets, { maxMemory: 0 });
+  const error = await assertRejects(() => bytesOf(stream), AttachmentError);
+  assertEquals([error.problem, files.paths.length], ["storage", 1]);
+  assert(!await exists(files.paths[0] ?? ""));
+});
+
 for (const permissions of [{ write: false, read: true }, { write: "inherit", read: false }] as const) {
   const lack = permissions.read ? "write" : "read";
   Deno.test({
