@@ -1,0 +1,122 @@
+/**
+ * The ratchets of the own group sessions.
+ *
+ * @module
+ */
+
+import type { OutboundGroupSession } from "@greenroom/vodozemac-wasm";
+import type { RoomID } from "../types/ids.ts";
+import { LiveObjects } from "./live_objects.ts";
+import { OUTBOUND_KIND, outboundKey, type OutboundRecord } from "./outbound_record.ts";
+import { isHistoryShared, type RoomSettings } from "./room_settings.ts";
+import { pruneShares } from "./share_records.ts";
+import type { SharingParts } from "./sharing_parts.ts";
+import type { Transaction } from "./transaction.ts";
+
+/** A room that gets a new session. */
+export interface NewSession {
+  /** The room. */
+  readonly roomId: RoomID;
+  /** What it goes by. */
+  readonly settings: RoomSettings;
+  /** The session whose place the new one takes. */
+  readonly previous: OutboundRecord | undefined;
+}
+
+/** A session of a room. */
+export interface RoomSession {
+  /** The room. */
+  readonly roomId: RoomID;
+  /** Its session. */
+  readonly record: OutboundRecord;
+}
+
+/** How many sessions are kept ready for use. */
+const LIVE_SESSIONS = 1_000;
+
+/** Makes group sessions and turns their ratchets. Every turn is written with what it was for. */
+export class GroupSessions {
+  readonly #parts: Pick<SharingParts, "context" | "inbound">;
+  readonly #live = new LiveObjects<OutboundGroupSession>(LIVE_SESSIONS);
+  /** The rooms of the sessions that are in use. */
+  readonly #rooms = new Map<string, RoomID>();
+
+  /** @param parts What it works with. */
+  constructor(parts: Pick<SharingParts, "context" | "inbound">) {
+    this.#parts = parts;
+  }
+
+  /** Reads which sessions are in use. */
+  async load(tx: Transaction): Promise<void> {
+    this.#rooms.clear();
+    for (const [[roomId = ""], { sessionId }] of await tx.list<OutboundRecord>(OUTBOUND_KIND)) {
+      this.#rooms.set(sessionId, roomId as RoomID); // it was written under a room ID
+    }
+  }
+
+  /** The room of a session that is in use. */
+  roomOf(sessionId: string): RoomID | undefined {
+    return this.#rooms.get(sessionId);
+  }
+
+  /** Makes a session, with a copy that decrypts; both become durable at once. */
+  async create(tx: Transaction, { roomId, settings, previous }: NewSession): Promise<OutboundRecord> {
+    const { context: { vodozemac, clock, policy }, inbound } = this.#parts;
+    const session = vodozemac.megolm.createOutbound();
+    this.#live.add(tx, liveId(roomId), session);
+    const sharedHistory = isHistoryShared(settings);
+    const made: OutboundRecord = {
+      sessionId: session.sessionId,
+      state: session.state(),
+      createdAt: clock.now(),
+      messages: 0,
+      sharedHistory,
+      policy: policy.sendTo,
+      rosterPieces: 0,
+      retired: previous === undefined ? [] : [
+        { sessionId: previous.sessionId, rosterPieces: previous.rosterPieces },
+        ...previous.retired,
+      ],
+    };
+    await inbound.addOwn(tx, { roomId, sessionKey: session.sessionKey(), sharedHistory });
+    const record = await pruneShares(tx, roomId, made);
+    tx.set(outboundKey(roomId), record);
+    tx.onCommit(() => {
+      if (previous !== undefined) this.#rooms.delete(previous.sessionId);
+      this.#rooms.set(record.sessionId, roomId);
+    });
+    return record;
+  }
+
+  /** The key for the messages from the next one on; secret. */
+  key(tx: Transaction, { roomId, record }: RoomSession): string {
+    return this.#session(tx, { roomId, record }).sessionKey();
+  }
+
+  /** Encrypts a message, and writes how far the ratchet is then. */
+  encrypt(tx: Transaction, { roomId, record }: RoomSession, plaintext: Uint8Array): string {
+    const session = this.#session(tx, { roomId, record });
+    this.#live.changing(tx, liveId(roomId));
+    const ciphertext = session.encrypt(plaintext);
+    tx.set(outboundKey(roomId), { ...record, state: session.state(), messages: record.messages + 1 });
+    return ciphertext;
+  }
+
+  /** Lets go of all sessions; they are made of their records when they are needed. */
+  clear(): void {
+    this.#live.clear();
+  }
+
+  #session(tx: Transaction, { roomId, record }: RoomSession): OutboundGroupSession {
+    const { context } = this.#parts;
+    const restore = () => context.vodozemac.megolm.restoreOutbound(record.state);
+    const session = this.#live.get(tx, liveId(roomId), restore);
+    if (session.sessionId === record.sessionId) return session;
+    this.#live.evict(liveId(roomId));
+    return this.#live.get(tx, liveId(roomId), restore);
+  }
+}
+
+function liveId(roomId: RoomID): string {
+  return outboundKey(roomId).id;
+}

@@ -1,0 +1,54 @@
+/**
+ * A cache whose entries are of very different size.
+ *
+ * @module
+ */
+
+interface Weighed<Value> {
+  readonly value: Value;
+  readonly weight: number;
+}
+
+/** Keeps what was used last, up to a total weight. */
+export class WeighedCache<Key, Value> {
+  readonly #limit: number;
+  readonly #entries = new Map<Key, Weighed<Value>>();
+  #total = 0;
+
+  /** @param limit What the entries may weigh together; the one that was put in last stays even if it is heavier. */
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** What is kept under a key. */
+  get(key: Key): Value | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    this.#entries.delete(key); // now the one that was used last
+    this.#entries.set(key, entry);
+    return entry.value;
+  }
+
+  /** Keeps something, and lets go of what has not been used for longest if there is too much. */
+  set(key: Key, value: Value, weight: number): void {
+    this.delete(key);
+    this.#entries.set(key, { value, weight });
+    this.#total += weight;
+    for (const oldest of this.#entries.keys()) {
+      if (this.#total <= this.#limit || oldest === key) return;
+      this.delete(oldest);
+    }
+  }
+
+  /** Lets go of something. */
+  delete(key: Key): void {
+    this.#total -= this.#entries.get(key)?.weight ?? 0;
+    this.#entries.delete(key);
+  }
+
+  /** Lets go of everything. */
+  clear(): void {
+    this.#entries.clear();
+    this.#total = 0;
+  }
+}
