@@ -6,6 +6,7 @@
 
 import type { DeviceID, UserID } from "../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
+import { serverOf } from "./query_backoff.ts";
 import type { UserAnswer } from "./user_answer.ts";
 
 /** What an answer says of one user. */
@@ -24,8 +25,7 @@ export function isQueryResponse(response: JsonObject): boolean {
 /** What an answer says of a user. Whoever was not asked of is not looked at. */
 export function userPart(response: JsonObject, userId: UserID): UserPart {
   const devices = memberOf(response.device_keys, userId);
-  const server = userId.slice(userId.indexOf(":") + 1);
-  const unreachable = isJsonObject(response.failures) && Object.hasOwn(response.failures, server);
+  const unreachable = isJsonObject(response.failures) && Object.hasOwn(response.failures, serverOf(userId));
   if (devices === undefined) return { unreachable, answer: "absent" };
   if (!isJsonObject(devices)) return { unreachable, answer: "malformed" };
   const answer = {

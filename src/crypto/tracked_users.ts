@@ -5,8 +5,8 @@
  */
 
 import type { UserID } from "../types/ids.ts";
+import { QueryBackoff, serverOf } from "./query_backoff.ts";
 import { type RecordKey, recordKey } from "./record_key.ts";
-import { Retries } from "./retries.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** A question to the server. */
@@ -27,12 +27,6 @@ interface Tracking {
 const MAX_USERS = 250;
 const MAX_USER_ID = 255;
 
-/** Users whom the server knows nothing of, and servers that it can't reach. */
-const UNREACHABLE = { base: 15_000, cap: 900_000 };
-
-/** Queries that came to nothing. */
-const FAILED = { base: 1_000, cap: 60_000 };
-
 /**
  * Keeps count of whose devices may have changed.
  *
@@ -46,11 +40,7 @@ export class TrackedUsers {
   /** Dirty users without whose devices nothing should be sent: all but those for whom asking is of no use now. */
   readonly #urgent = new Set<UserID>();
   readonly #asked = new Map<UserID, number>();
-  readonly #absent = new Retries<UserID>(UNREACHABLE);
-  readonly #servers = new Retries<string>(UNREACHABLE);
-  readonly #failed = new Retries<UserID>(FAILED);
-  /** Users of whom the server refused to tell, and how many of them it may be asked of at once; 0: it refused that one alone. */
-  readonly #refused = new Map<UserID, number>();
+  readonly #backoff = new QueryBackoff();
   #sequence = 0;
   /** What was checked before this number is out of date, whoever it is. */
   #epoch = 0;
@@ -58,11 +48,9 @@ export class TrackedUsers {
 
   /** Reads what an earlier process has left. */
   async load(tx: Transaction): Promise<void> {
-    for (
-      const names of [this.#users, this.#asked, this.#absent, this.#servers, this.#failed, this.#refused]
-    ) {
-      names.clear();
-    }
+    this.#users.clear();
+    this.#asked.clear();
+    this.#backoff.clear();
     this.#epoch = await tx.get(epochKey) ?? 0;
     this.#sequence = this.#epoch;
     for (const [[userId = ""], tracking] of await tx.list<Tracking>("tracked")) {
@@ -74,7 +62,7 @@ export class TrackedUsers {
     for (const userId of this.#users.keys()) this.#refresh(userId);
   }
 
-  /** Changes whenever {@link isDirty} or {@link has} may say otherwise of somebody of whom there was nothing to ask. */
+  /** Changes whenever somebody becomes dirty for {@link isDirty}, is tracked, or is not tracked any more. */
   get version(): number {
     return this.#version;
   }
@@ -108,7 +96,6 @@ export class TrackedUsers {
   /** Marks all users. */
   invalidateAll(tx: Transaction): void {
     const before = this.#epoch;
-    this.#version++;
     this.#epoch = ++this.#sequence;
     tx.set(epochKey, this.#epoch);
     tx.onAbort(() => {
@@ -131,8 +118,8 @@ export class TrackedUsers {
     let limit = MAX_USERS;
     for (const userId of this.#dirty) {
       if (users.length >= limit) break;
-      if (this.#asked.has(userId) || this.#readyAt(userId) > now) continue;
-      const own = Math.max(1, this.#refused.get(userId) ?? MAX_USERS);
+      if (this.#asked.has(userId) || this.#backoff.readyAt(userId) > now) continue;
+      const own = this.#backoff.groupOf(userId) ?? MAX_USERS;
       if (users.length >= own) continue;
       users.push(userId);
       limit = Math.min(limit, own);
@@ -148,7 +135,7 @@ export class TrackedUsers {
     let earliest: number | undefined;
     for (const userId of this.#dirty) {
       if (this.#asked.has(userId)) continue;
-      const at = this.#readyAt(userId);
+      const at = this.#backoff.readyAt(userId);
       if (earliest === undefined || at < earliest) earliest = at;
     }
     return earliest;
@@ -163,7 +150,7 @@ export class TrackedUsers {
   answered(tx: Transaction, userId: UserID, { sequence }: DeviceQuery): void {
     this.#ends(tx, userId);
     tx.onCommit(() => {
-      this.#absent.forget(userId);
+      this.#backoff.exists(userId);
       this.#recovered(userId);
       this.#refresh(userId);
     });
@@ -180,7 +167,7 @@ export class TrackedUsers {
     tx.onCommit(() => {
       this.#recovered(userId);
       const tracking = this.#users.get(userId);
-      if (tracking !== undefined && tracking.changed <= query.sequence) this.#absent.failed(userId, now);
+      if (tracking !== undefined && tracking.changed <= query.sequence) this.#backoff.absent(userId, now);
       this.#refresh(userId);
     });
   }
@@ -189,9 +176,7 @@ export class TrackedUsers {
   unreachable(tx: Transaction, userId: UserID, now: number): void {
     this.#ends(tx, userId);
     tx.onCommit(() => {
-      const server = serverOf(userId);
-      if ((this.#servers.get(server)?.at ?? 0) <= now) this.#servers.failed(server, now);
-      this.#refreshServer(server);
+      this.#refreshServer(this.#backoff.unreachable(userId, now));
     });
   }
 
@@ -203,11 +188,9 @@ export class TrackedUsers {
    * is refused alone is not waited for any more.
    */
   failed(query: DeviceQuery, { now, refused }: { now: number; refused: boolean }): void {
-    const group = query.users.length === 1 ? 0 : Math.max(1, Math.floor(query.users.length / 4));
     for (const userId of this.asked(query)) {
       this.#asked.delete(userId);
-      this.#failed.failed(userId, now);
-      if (refused) this.#refused.set(userId, group);
+      this.#backoff.failed(userId, { now, refused: refused ? query.users.length : undefined });
       this.#refresh(userId);
     }
   }
@@ -216,24 +199,22 @@ export class TrackedUsers {
     const before = this.#users.get(userId);
     const next = { changed: ++this.#sequence, checked: before?.checked ?? 0 };
     if (before === undefined || !this.#isBehind(before)) tx.set(trackedKey(userId), next);
-    this.#absent.forget(userId);
+    this.#backoff.exists(userId);
     this.#set(tx, userId, next);
   }
 
   #set(tx: Transaction, userId: UserID, tracking: Tracking | undefined): void {
     const before = this.#users.get(userId);
-    if (before === undefined || tracking === undefined || tracking.changed > before.changed) this.#version++;
     this.#put(userId, tracking);
     tx.onAbort(() => this.#put(userId, before));
   }
 
   #put(userId: UserID, tracking: Tracking | undefined): void {
+    if ((tracking === undefined) === this.#users.has(userId)) this.#version++;
     if (tracking !== undefined) this.#users.set(userId, tracking);
     else {
       this.#users.delete(userId);
-      this.#absent.forget(userId);
-      this.#failed.forget(userId);
-      this.#refused.delete(userId);
+      this.#backoff.forget(userId);
     }
     this.#refresh(userId);
   }
@@ -248,12 +229,8 @@ export class TrackedUsers {
 
   /** The server tells of a user again, if only that it knows nothing. */
   #recovered(userId: UserID): void {
-    this.#failed.forget(userId);
-    this.#refused.delete(userId);
-    const server = serverOf(userId);
-    if (this.#servers.get(server) === undefined) return;
-    this.#servers.forget(server);
-    this.#refreshServer(server);
+    const server = this.#backoff.recovered(userId);
+    if (server !== undefined) this.#refreshServer(server);
   }
 
   #refreshServer(server: string): void {
@@ -264,15 +241,6 @@ export class TrackedUsers {
     return checked < changed || checked < this.#epoch;
   }
 
-  #readyAt(userId: UserID): number {
-    const retries = [
-      this.#absent.get(userId),
-      this.#failed.get(userId),
-      this.#servers.get(serverOf(userId)),
-    ];
-    return Math.max(0, ...retries.map((retry) => retry?.at ?? 0));
-  }
-
   #refresh(userId: UserID): void {
     const tracking = this.#users.get(userId);
     if (tracking === undefined || !this.#isBehind(tracking)) {
@@ -281,10 +249,10 @@ export class TrackedUsers {
       return;
     }
     this.#dirty.add(userId);
-    const useless = this.#absent.get(userId) !== undefined || this.#refused.get(userId) === 0 ||
-      this.#servers.get(serverOf(userId)) !== undefined;
-    if (useless) this.#urgent.delete(userId);
+    const urgent = this.#urgent.has(userId);
+    if (this.#backoff.isVain(userId)) this.#urgent.delete(userId);
     else this.#urgent.add(userId);
+    if (!urgent && this.#urgent.has(userId)) this.#version++;
   }
 }
 
@@ -292,10 +260,6 @@ const epochKey: RecordKey<number> = recordKey("deviceListEpoch");
 
 function trackedKey(userId: UserID): RecordKey<Tracking> {
   return recordKey("tracked", userId);
-}
-
-function serverOf(userId: UserID): string {
-  return userId.slice(userId.indexOf(":") + 1);
 }
 
 /** What is no user ID has no devices, and would have the server refuse a query. */

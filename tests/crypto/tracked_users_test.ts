@@ -265,6 +265,28 @@ Deno.test("of a query that is refused, the one to blame is found, and is not wai
   assertEquals(stage.ask(now).users, [poison]);
 });
 
+Deno.test("the version changes when somebody becomes dirty, is tracked or left, and not by answers", async () => {
+  const stage = await stageOf(ALICE, BOB);
+  let version = stage.tracked.version;
+  const changes = async (work: (tx: Transaction) => void) => {
+    await stage.run(work);
+    const changed = stage.tracked.version !== version;
+    version = stage.tracked.version;
+    return changed;
+  };
+  const query = stage.ask();
+  assertFalse(await changes((tx) => stage.tracked.answered(tx, ALICE, query)));
+  assertFalse(await changes((tx) => stage.tracked.unreachable(tx, BOB, 0)));
+  assertFalse(await changes((tx) => stage.tracked.track(tx, [ALICE])));
+  assert(await changes((tx) => stage.tracked.changed(tx, [ALICE])));
+  assert(await changes((tx) => stage.tracked.track(tx, [BEA])));
+  const again = stage.ask(15_000);
+  assert(await changes((tx) => stage.tracked.answered(tx, BEA, again)), "Bob is waited for again");
+  await stage.run((tx) => stage.tracked.answered(tx, BOB, again));
+  assert(await changes((tx) => stage.tracked.left(tx, [BEA])));
+  assert(await changes((tx) => stage.tracked.invalidateAll(tx)));
+});
+
 Deno.test("what is no user ID is not tracked: the server would refuse the query", async () => {
   const bad = [
     "alice",
