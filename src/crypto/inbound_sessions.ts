@@ -9,9 +9,8 @@ import type { KeySource } from "../types/encryption_info.ts";
 import type { MessageEvent, ToDeviceEvent } from "../types/event.ts";
 import type { RoomID, UserID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
-import { isKey, sameKey, unpadded } from "./base64.ts";
+import { isKey, unpadded } from "./base64.ts";
 import type { CryptoContext } from "./context.ts";
-import type { Device } from "./device.ts";
 import type { Decryption } from "./engine_protocol.ts";
 import {
   type Hearsay,
@@ -23,8 +22,7 @@ import {
 } from "./inbound_record.ts";
 import { LiveObjects } from "./live_objects.ts";
 import { MegolmDecryption } from "./megolm_decryption.ts";
-import type { RecordKey } from "./record_key.ts";
-import { senderTrustOf } from "./sender_trust.ts";
+import { readRoomKey, type ReceivedRoomKey, sessionRef } from "./room_key.ts";
 import { type SenderDevices, SessionOwners } from "./session_owner.ts";
 import type { Transaction } from "./transaction.ts";
 import { WithheldLog } from "./withheld_log.ts";
@@ -35,20 +33,6 @@ export interface SessionRef {
   readonly roomId: RoomID;
   /** Its ID. */
   readonly sessionId: string;
-}
-
-/** An `m.room_key` that came encrypted with Olm. */
-export interface ReceivedRoomKey {
-  /** Who sent it. */
-  readonly sender: UserID;
-  /** The Curve25519 key of the device that sent it. */
-  readonly senderKey: string;
-  /** The Ed25519 key that the device named as its own. */
-  readonly senderEd25519: string;
-  /** The device, if it is known. */
-  readonly device: Device | undefined;
-  /** The content. */
-  readonly content: JsonObject;
 }
 
 /** A key that came from someone who did not make the session. */
@@ -96,7 +80,6 @@ export interface InboundSessionsOptions {
 }
 
 const ALGORITHM = "m.megolm.v1.aes-sha2";
-const MAX_ID_LENGTH = 255;
 const LIVE_SESSIONS = 1_000;
 
 /** Keeps the sessions, and decrypts with them. */
@@ -115,7 +98,7 @@ export class InboundSessions {
       context,
       owners: this.#owners,
       withheld: this.#withheld,
-      session: (tx, key, record) => this.#session(tx, key, record),
+      session: (tx, ref, record) => this.#session(tx, ref, record),
     });
   }
 
@@ -131,33 +114,15 @@ export class InboundSessions {
 
   /** Takes in an `m.room_key` that came encrypted with Olm. */
   async addRoomKey(tx: Transaction, key: ReceivedRoomKey): Promise<AddedKey> {
-    const { sender, senderKey, senderEd25519, device, content } = key;
-    const { algorithm, room_id, session_id, session_key, shared_history } = content;
-    if (algorithm !== ALGORITHM) return refused("it is for an algorithm that is not known here");
-    if (typeof session_key !== "string") return refused("there is no key in it");
-    if (!isKey(senderKey) || !isKey(senderEd25519)) {
-      return refused("its device has no keys as devices have them");
-    }
-    if (device !== undefined && !isSender(device, key)) {
-      return refused("it came from another device than it says");
-    }
-    // Such a device holds what others send to it, and sends nothing.
-    if (device?.dehydrated === true) return refused("it came from a dehydrated device");
-    const ref = sessionRef(room_id, session_id);
-    if (ref === undefined) return refused("it names no room or no session");
-    const claim: OwnerClaim = {
-      userId: sender,
-      senderKey: unpadded(senderKey),
-      senderEd25519: unpadded(senderEd25519),
-      sharedHistory: shared_history === true,
-      ...(device !== undefined && { seen: { deviceId: device.deviceId, trust: senderTrustOf(device) } }),
-    };
+    const read = readRoomKey(key);
+    if (typeof read === "string") return refused(read);
+    const { ref, sessionKey, claim } = read;
     const added = await this.#add(tx, ref, {
-      make: () => this.#context.vodozemac.megolm.createInbound(session_key),
+      make: () => this.#context.vodozemac.megolm.createInbound(sessionKey),
       claim,
     });
     if (added.kind !== "refused") {
-      await this.#withheld.arrived(tx, sender, { ...ref, senderKey: claim.senderKey });
+      await this.#withheld.arrived(tx, key.sender, { ...ref, senderKey: claim.senderKey });
     }
     return added;
   }
@@ -225,11 +190,10 @@ export class InboundSessions {
     { roomId, sessionId }: SessionRef,
     index = 0,
   ): Promise<ExportedSession | undefined> {
-    const key = inboundKey(roomId, sessionId);
-    const record = await tx.get(key);
+    const record = await tx.get(inboundKey(roomId, sessionId));
     if (record === undefined) return undefined;
     const firstIndex = Math.max(index, record.firstIndex);
-    const session_key = this.#session(tx, key, record).exportAt(firstIndex);
+    const session_key = this.#session(tx, { roomId, sessionId }, record)?.exportAt(firstIndex);
     if (session_key === undefined) return undefined;
     const { senderKey: sender_key, senderEd25519 } = record.claims[0] ?? record.hearsay ??
       { senderKey: "", senderEd25519: "" };
@@ -237,8 +201,16 @@ export class InboundSessions {
     return { content, senderEd25519, sharedHistory: isShareable(record), firstIndex };
   }
 
-  #session(tx: Transaction, key: RecordKey<InboundRecord>, record: InboundRecord): InboundGroupSession {
-    return this.#live.get(tx, key.id, () => this.#context.vodozemac.megolm.restoreInbound(record.state));
+  #session(tx: Transaction, ref: SessionRef, { state }: InboundRecord): InboundGroupSession | undefined {
+    const { id } = inboundKey(ref.roomId, ref.sessionId);
+    try {
+      return this.#live.get(tx, id, () => this.#context.vodozemac.megolm.restoreInbound(state));
+    } catch (error) {
+      if (!(error instanceof VodozemacError) || error.code !== "bad_state") throw error;
+      // One record that can't be read must not stop all others; the key may come again.
+      this.#context.log.error("The record of a group session is damaged", { ...ref });
+      return undefined;
+    }
   }
 
   async #add(
@@ -258,7 +230,8 @@ export class InboundSessions {
       if (session.sessionId !== ref.sessionId) return refused("the key is that of another session");
       const key = inboundKey(ref.roomId, ref.sessionId);
       const old = await tx.get(key);
-      const ordering = old === undefined ? "better" : session.compare(this.#session(tx, key, old));
+      const before = old && this.#session(tx, ref, old);
+      const ordering = before === undefined ? "better" : session.compare(before);
       if (ordering === "unconnected") return refused("the session is known with another key, which stays");
       const better = ordering === "better";
       const provenance = provenanceOf(old, { claim, hearsay });
@@ -277,18 +250,6 @@ export class InboundSessions {
       if (!kept) session[Symbol.dispose]();
     }
   }
-}
-
-function isSender(device: Device, { sender, senderKey, senderEd25519 }: ReceivedRoomKey): boolean {
-  return device.userId === sender && sameKey(device.curve25519, senderKey) &&
-    sameKey(device.ed25519, senderEd25519);
-}
-
-function sessionRef(roomId: unknown, sessionId: unknown): SessionRef | undefined {
-  if (typeof roomId !== "string" || !roomId.startsWith("!") || roomId.length > MAX_ID_LENGTH) {
-    return undefined;
-  }
-  return isKey(sessionId) ? { roomId: roomId as RoomID, sessionId } : undefined; // the sigil was looked at
 }
 
 function refused(reason: string): AddedKey {

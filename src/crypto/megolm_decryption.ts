@@ -4,12 +4,7 @@
  * @module
  */
 
-import {
-  type InboundGroupSession,
-  type MegolmPlaintext,
-  type Outcome,
-  VodozemacError,
-} from "@greenroom/vodozemac-wasm";
+import type { InboundGroupSession, MegolmPlaintext, Outcome } from "@greenroom/vodozemac-wasm";
 import type { EncryptionInfo } from "../types/encryption_info.ts";
 import type { MessageEvent } from "../types/event.ts";
 import type { RoomID, UserID } from "../types/ids.ts";
@@ -36,12 +31,12 @@ export interface MegolmDecryptionOptions {
   readonly owners: SessionOwners;
   /** Who keeps which key. */
   readonly withheld: WithheldLog;
-  /** Gives the session of a record, to be used in the step. */
+  /** Gives the session of a record, to be used in the step; undefined if the record can't be read. */
   readonly session: (
     tx: Transaction,
-    key: RecordKey<InboundRecord>,
+    ref: { readonly roomId: RoomID; readonly sessionId: string },
     record: InboundRecord,
-  ) => InboundGroupSession;
+  ) => InboundGroupSession | undefined;
 }
 
 /** How much goes into vodozemac at once, in characters of base64; it takes 8 MiB. */
@@ -112,7 +107,7 @@ export class MegolmDecryption {
     { record, replays: log }: { record: InboundRecord | undefined; replays: ReplayLog },
   ): OpenGroup | undefined {
     if (record === undefined) return undefined;
-    const session = this.#session(tx, group, record);
+    const session = this.#options.session(tx, group, record);
     if (session === undefined) return undefined;
     const outcomes = decryptInCalls(session, group.ciphertexts);
     const replays = log.session(group.roomId, group.sessionId);
@@ -120,21 +115,6 @@ export class MegolmDecryption {
       if (outcome.ok) replays.want(outcome.value.messageIndex);
     }
     return { ...group, record, outcomes, replays };
-  }
-
-  #session(
-    tx: Transaction,
-    { key, roomId, sessionId }: Group,
-    record: InboundRecord,
-  ): InboundGroupSession | undefined {
-    try {
-      return this.#options.session(tx, key, record);
-    } catch (error) {
-      if (!(error instanceof VodozemacError) || error.code !== "bad_state") throw error;
-      // One record that can't be read must not stop all others; the key may come again.
-      this.#options.context.log.error("The record of a group session is damaged", { roomId, sessionId });
-      return undefined;
-    }
   }
 
   async #missing(tx: Transaction, events: readonly MessageEvent[], place: number): Promise<Decryption> {

@@ -1,0 +1,436 @@
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { Vodozemac, VodozemacError } from "@greenroom/vodozemac-wasm";
+import type { MessageEvent } from "../../../src/types/event.ts";
+import { memoryVault } from "../support/vault.ts";
+import {
+  ALICE,
+  knownSender,
+  MEGOLM,
+  newDevice,
+  read,
+  Receiver,
+  ROOM,
+  Sender,
+  toDevice,
+  told,
+} from "./support.ts";
+
+Deno.test("an event is read with the envelope of the encrypted one and the inside of the decrypted one", async () => {
+  const receiver = new Receiver();
+  const sender = await knownSender(receiver);
+  sender.say("first");
+  const sent = sender.wrap({
+    type: "m.room.message",
+    content: { body: "hello" },
+    sender: "@other:example.org",
+    event_id: "$other",
+    origin_server_ts: 1,
+    unsigned: { age: 1 },
+  }, { unsigned: { age: 1234 }, redacts: "$something" });
+
+  const event = read(await receiver.one(sent));
+
+  assertEquals(event, {
+    type: "m.room.message",
+    content: { body: "hello" },
+    event_id: sent.event_id,
+    sender: ALICE,
+    origin_server_ts: sent.origin_server_ts,
+    room_id: ROOM,
+    source: sent.source,
+    unsigned: { age: 1234 },
+    encryption: {
+      senderTrust: "unverified-identity",
+      keySource: "direct",
+      sessionId: sender.sessionId,
+      messageIndex: 1,
+      senderKey: sender.device.curve25519,
+      senderDevice: "DEVICE",
+    },
+  });
+});
+
+Deno.test("the results of a batch are in the order of its events, whichever session and room they are of", async () => {
+  const receiver = new Receiver();
+  const one = await knownSender(receiver, ALICE, { deviceId: "ONE" });
+  const two = await knownSender(receiver, "@bob:example.org");
+  const elsewhere = new Sender(receiver, one.device, "!other:example.org");
+  await receiver.key(elsewhere);
+  const stranger = new Sender(receiver, newDevice(receiver, ALICE));
+  const events = [
+    two.say("b0"),
+    one.say("a0"),
+    stranger.say("nobody can read this"),
+    elsewhere.say("c0"),
+    one.say("a1", { content: {} }),
+    two.say("b1"),
+    one.say("a2"),
+  ];
+
+  const decrypted = await receiver.decrypt(...events);
+
+  assertEquals(decrypted.map(told), ["b0", "a0", "MISSING_KEY", "c0", "MALFORMED", "b1", "a2"]);
+});
+
+Deno.test("an empty batch has no results", async () => {
+  assertEquals(await new Receiver().decrypt(), []);
+});
+
+Deno.test("a batch takes few reads, however many sessions and events it has", async () => {
+  const store = memoryVault();
+  let reads = 0;
+  const vault = {
+    ...store,
+    getMany: (keys: Parameters<typeof store.getMany>[0]) => (reads++, store.getMany(keys)),
+  };
+  const receiver = new Receiver({ vault });
+  const senders = [];
+  for (let number = 0; number < 20; number++) {
+    senders.push(await knownSender(receiver, `@user${number}:example.org`));
+  }
+  const events = senders.flatMap((sender) =>
+    Array.from({ length: 40 }, (_, index) => sender.say(`${index}`))
+  );
+  receiver.restart();
+  reads = 0;
+
+  const decrypted = await receiver.decrypt(...events);
+
+  assertEquals(
+    decrypted.map(told),
+    senders.flatMap(() => Array.from({ length: 40 }, (_, index) => `${index}`)),
+  );
+  assertEquals(reads, 2); // sessions, replays
+});
+
+Deno.test("sessions survive a restart", async () => {
+  const receiver = new Receiver();
+  const sender = await knownSender(receiver);
+  receiver.restart();
+  assertEquals(told(await receiver.one(sender.say("still here"))), "still here");
+});
+
+Deno.test("an instance of vodozemac that has died is replaced by another one", async () => {
+  const first = await Vodozemac.create();
+  const second = await Vodozemac.create();
+  let current = first;
+  const receiver = new Receiver();
+  Object.defineProperty(receiver.context, "vodozemac", { get: () => current });
+  const sender = await knownSender(receiver);
+  assertEquals(told(await receiver.one(sender.say("one"))), "one");
+  const event = sender.say("two");
+  first[Symbol.dispose]();
+  const error = await assertRejects(() => receiver.one(event), VodozemacError);
+  assertEquals(error.code, "instance_dead");
+
+  receiver.inbound.clear();
+  current = second;
+
+  assertEquals(told(await receiver.one(event)), "two");
+});
+
+Deno.test("what a step that came to nothing has added is not there", async () => {
+  const receiver = new Receiver();
+  const sender = new Sender(receiver, receiver.devices.put(newDevice(receiver, ALICE)));
+  const event = sender.say("secret");
+  await assertRejects(() =>
+    receiver.step(async (tx) => {
+      const { userId, curve25519, ed25519 } = sender.device;
+      const device = sender.device;
+      const key = {
+        sender: userId,
+        senderKey: curve25519,
+        senderEd25519: ed25519,
+        device,
+        content: sender.roomKey,
+      };
+      await receiver.inbound.addRoomKey(tx, key);
+      assertEquals(told((await receiver.inbound.decryptAll(tx, [event]))[0]), "secret");
+      throw new TypeError("no");
+    })
+  );
+  assertEquals(told(await receiver.one(event)), "MISSING_KEY");
+});
+
+Deno.test("an event from before the key says from when on the key is good", async () => {
+  const receiver = new Receiver();
+  const sender = new Sender(receiver, receiver.devices.put(newDevice(receiver, ALICE)));
+  const early = sender.say("early");
+  const late = sender.say("late");
+  const key = sender.laterKey();
+  await receiver.key(sender, key);
+  const after = sender.say("after");
+
+  const decrypted = await receiver.decrypt(early, late, after);
+
+  assertEquals(decrypted.map(told), ["KEY_TOO_NEW", "KEY_TOO_NEW", "after"]);
+  assert("reason" in decrypted[1]!);
+  assertMatch(decrypted[1].reason, /begins at 2, and the event is 1/);
+});
+
+Deno.test("a reason names the event, the sender, the room, the session and what to do", async () => {
+  const receiver = new Receiver();
+  const sender = new Sender(receiver, newDevice(receiver, ALICE));
+  const event = sender.say("hello");
+  const decryption = await receiver.one(event);
+  assert("reason" in decryption);
+  for (const part of [event.event_id, ALICE, ROOM, sender.sessionId]) {
+    assert(decryption.reason.includes(part));
+  }
+  assertMatch(decryption.reason, /^Cannot decrypt .*; .*[^.]$/);
+});
+
+Deno.test("another algorithm is said to be unknown", async () => {
+  const receiver = new Receiver();
+  const sender = await knownSender(receiver);
+  const event = sender.say("hello");
+  const content = { ...event.content, algorithm: "m.megolm.v9" };
+  assertEquals(told(await receiver.one({ ...event, content })), "UNSUPPORTED_ALGORITHM");
+});
+
+Deno.test("a redacted event says that it is redacted", async () => {
+  const receiver = new Receiver();
+  const sender = await knownSender(receiver);
+  const event = sender.say("hello", {
+    content: {},
+    unsigned: { redacted_because: { type: "m.room.redaction" } },
+  });
+  const decryption = await receiver.one(event);
+  assert("reason" in decryption);
+  assertEquals(decryption.code, "MALFORMED");
+  assertMatch(decryption.reason, /redacted/);
+});
+
+Deno.test("events that lack what every event has are malformed, and disturb no others", async () => {
+  const receiver = new Receiver();
+  const sender = await knownSender(receiver);
+  const good = sender.say("good");
+  const { content } = sender.say("bad");
+  const changes: Partial<Record<keyof MessageEvent, unknown>>[] = [
+    { event_id: undefined },
+    { event_id: "$" + "x".repeat(300) },
+    { sender: 5 },
+    { room_id: null },
+    { origin_server_ts: "now" },
+    { origin_server_ts: NaN },
+    { state_key: "" },
+    { state_key: null },
+    { content: null },
+    { content: [] },
+    { content: { ...content, algorithm: 1 } },
+    { content: { ...content, session_id: "" } },
+    { content: { ...content, session_id: "x".repeat(300) } },
+    { content: { ...content, session_id: {} } },
+    { content: { ...content, ciphertext: {} } },
+    { content: { ...content, ciphertext: "A".repeat(200_000) } },
+    { content: { ...content, ciphertext: "not base64!" } },
+    { content: { ...content, ciphertext: "" } },
+  ];
+  const bad = changes.map((change) => ({ ...good, ...change }) as MessageEvent);
+  const decrypted = await receiver.decrypt(...bad, good);
+  assertEquals(decrypted.map(told), [...bad.map(() => "MALFORMED"), "good"]);
+});
+
+Deno.test("more than vodozemac takes at once is taken in several turns", async () => {
+  const receiver = new Receiver();
+  const sender = await knownSender(receiver);
+  const filler = "x".repeat(40_000);
+  const events = Array.from(
+    { length: 200 },
+    (_, index) => sender.wrap({ type: "m.room.message", content: { body: `${index}`, filler } }),
+  );
+  const decrypted = await receiver.decrypt(...events);
+  assertEquals(decrypted.map(told), events.map((_, index) => `${index}`));
+});
+
+Deno.test("the record of a session that is damaged does not stop the others, nor its key from coming again", async () => {
+  const receiver = new Receiver();
+  const good = await knownSender(receiver, ALICE);
+  const bad = await knownSender(receiver, "@bob:example.org");
+  const key = ["crypto", "inbound", ROOM, bad.sessionId];
+  const [record] = await receiver.vault.getMany([key]);
+  await receiver.vault.commit([{
+    type: "set",
+    key,
+    value: { ...record as object, state: Uint8Array.of(1, 2, 3) },
+  }]);
+  receiver.restart();
+  const events = [bad.say("lost"), good.say("here")];
+  assertEquals((await receiver.decrypt(...events)).map(told), ["MISSING_KEY", "here"]);
+  const ref = { roomId: ROOM, sessionId: bad.sessionId };
+  assertEquals(await receiver.step((tx) => receiver.inbound.exportSession(tx, ref)), undefined);
+  await receiver.key(bad);
+  assertEquals((await receiver.decrypt(...events)).map(told), ["lost", "here"]);
+});
+
+Deno.test("a key of an earlier index makes more readable, a later one changes nothing", async () => {
+  const receiver = new Receiver();
+  const sender = new Sender(receiver, receiver.devices.put(newDevice(receiver, ALICE)));
+  const first = sender.roomKey;
+  const early = sender.say("early");
+  const middle = sender.laterKey();
+  const late = sender.say("late");
+
+  assertEquals((await receiver.key(sender, middle)).kind, "added");
+  assertEquals((await receiver.decrypt(early, late)).map(told), ["KEY_TOO_NEW", "late"]);
+  assertEquals((await receiver.key(sender, first)).kind, "improved");
+  assertEquals((await receiver.decrypt(early, late)).map(told), ["early", "late"]);
+  assertEquals((await receiver.key(sender, middle)).kind, "known");
+  assertEquals((await receiver.key(sender, sender.laterKey())).kind, "known");
+  receiver.restart();
+  assertEquals((await receiver.decrypt(early, late)).map(told), ["early", "late"]);
+});
+
+Deno.test("a room key that is not what a room key must be is refused", async () => {
+  const receiver = new Receiver();
+  const sender = new Sender(receiver, newDevice(receiver, ALICE));
+  const changes = [
+    { algorithm: "m.megolm.v2" },
+    { algorithm: undefined },
+    { room_id: undefined },
+    { room_id: "room" },
+    { room_id: `!${"x".repeat(300)}` },
+    { session_id: undefined },
+    { session_id: "" },
+    { session_key: undefined },
+    { session_key: "" },
+    { session_key: {} },
+    { session_key: "AAAA" },
+  ];
+  for (const change of changes) assertEquals((await receiver.key(sender, change)).kind, "refused");
+  assertEquals(told(await receiver.one(sender.say("hello"))), "MISSING_KEY");
+});
+
+Deno.test("a room key of a device with other keys than it is known with is refused", async () => {
+  const receiver = new Receiver();
+  const sender = new Sender(receiver, newDevice(receiver, ALICE));
+  const { userId: by, curve25519: senderKey, ed25519: senderEd25519 } = sender.device;
+  const other = newDevice(receiver, ALICE);
+  const changes = [
+    { ed25519: other.ed25519 },
+    { curve25519: other.curve25519 },
+    { userId: "@bob:example.org" as const },
+    { dehydrated: true },
+  ];
+  for (const change of changes) {
+    const device = { ...sender.device, ...change };
+    const key = { sender: by, senderKey, senderEd25519, device, content: sender.roomKey };
+    const added = await receiver.step((tx) => receiver.inbound.addRoomKey(tx, key));
+    assertEquals(added.kind, "refused");
+  }
+});
+
+Deno.test("the copy of an own session reads what this device has sent, as verified", async () => {
+  const receiver = new Receiver();
+  const { own } = receiver.context;
+  const me = new Sender(receiver, { ...newDevice(receiver, own.userId), ...own, trust: "verified" });
+  const sessionKey = me.roomKey.session_key;
+  await receiver.step((tx) =>
+    receiver.inbound.addOwn(tx, { roomId: ROOM, sessionKey, sharedHistory: false })
+  );
+  const event = read(await receiver.one(me.say("mine")));
+  assertEquals(event.content.body, "mine");
+  assertEquals(event.encryption?.senderTrust, "verified");
+  assertEquals(event.encryption?.senderDevice, own.deviceId);
+});
+
+Deno.test("an exported session is read by who imports it, from the index on that was asked for", async () => {
+  const receiver = new Receiver();
+  const sender = await knownSender(receiver);
+  const events = [sender.say("0"), sender.say("1"), sender.say("2")];
+  const ref = { roomId: ROOM, sessionId: sender.sessionId };
+  const exported = await receiver.step((tx) => receiver.inbound.exportSession(tx, ref, 1));
+  assert(exported);
+  assertEquals(exported.firstIndex, 1);
+  assertEquals(exported.senderEd25519, sender.device.ed25519);
+  assert(!exported.sharedHistory);
+  const { session_key, ...content } = exported.content;
+  const sender_key = sender.device.curve25519;
+  assertEquals(content, { algorithm: MEGOLM, room_id: ROOM, session_id: sender.sessionId, sender_key });
+
+  const other = new Receiver();
+  await other.step((tx) =>
+    other.inbound.import(tx, {
+      ...ref,
+      sessionKey: session_key,
+      senderKey: sender_key,
+      senderEd25519: exported.senderEd25519,
+      source: "export",
+    })
+  );
+  const decrypted = await other.decrypt(...events);
+  assertEquals(decrypted.map(told), ["KEY_TOO_NEW", "1", "2"]);
+  const { encryption } = read(decrypted[1]);
+  assertEquals(encryption?.keySource, "export");
+  assertEquals(encryption?.senderTrust, "unknown-device");
+  // What is not known from the beginning is exported from where it is known.
+  const again = await other.step((tx) => other.inbound.exportSession(tx, ref));
+  assertEquals(again?.firstIndex, 1);
+  const unknown = { roomId: ROOM, sessionId: other.context.own.ed25519 };
+  assertEquals(await other.step((tx) => other.inbound.exportSession(tx, unknown)), undefined);
+});
+
+Deno.test("history may be passed on only if everybody who sent the key says so", async () => {
+  const receiver = new Receiver();
+  const sender = new Sender(receiver, newDevice(receiver, ALICE));
+  const ref = { roomId: ROOM, sessionId: sender.sessionId };
+  const shareable = async () =>
+    (await receiver.step((tx) => receiver.inbound.exportSession(tx, ref)))?.sharedHistory;
+  await receiver.key(sender, { shared_history: true });
+  assert(await shareable());
+  const { curve25519: senderKey, ed25519: senderEd25519 } = newDevice(receiver, ALICE);
+  const key = { sender: ALICE, senderKey, senderEd25519, device: undefined, content: sender.roomKey };
+  await receiver.step((tx) => receiver.inbound.addRoomKey(tx, key));
+  assert(!await shareable());
+});
+
+Deno.test("a withheld key is told with its code and what that means; the older name counts too", async () => {
+  for (const type of ["m.room_key.withheld", "org.matrix.room_key.withheld"]) {
+    const receiver = new Receiver();
+    const sender = new Sender(receiver, newDevice(receiver, ALICE));
+    const { curve25519: sender_key } = sender.device;
+    const { algorithm, room_id, session_id } = sender.roomKey;
+    const content = { algorithm, room_id, session_id, sender_key, code: "m.unverified", reason: "because" };
+    await receiver.step((tx) => receiver.inbound.receiveWithheld(tx, toDevice(ALICE, type, content)));
+    receiver.restart();
+    const decryption = await receiver.one(sender.say("hello"));
+    assert("reason" in decryption);
+    assertEquals(decryption.code, "WITHHELD");
+    assertEquals(decryption.withheld, "m.unverified");
+    assertMatch(decryption.reason, /verify this device.*m\.unverified/);
+    assert(!decryption.reason.includes("because"));
+  }
+});
+
+Deno.test("a device that found no way to send keys is told of for all its sessions, until it sends one", async () => {
+  const receiver = new Receiver();
+  const device = newDevice(receiver, ALICE);
+  const [one, two] = [new Sender(receiver, device), new Sender(receiver, device)];
+  const content = { algorithm: MEGOLM, sender_key: device.curve25519, code: "m.no_olm" };
+  const withheld = toDevice(ALICE, "m.room_key.withheld", content);
+  await receiver.step((tx) => receiver.inbound.receiveWithheld(tx, withheld));
+  const events = [one.say("one"), two.say("two")];
+  assertEquals((await receiver.decrypt(...events)).map(told), ["WITHHELD", "WITHHELD"]);
+  await receiver.key(one);
+  assertEquals((await receiver.decrypt(...events)).map(told), ["one", "MISSING_KEY"]);
+});
+
+Deno.test("withheld keys of one sender do not push out those of others", async () => {
+  const receiver = new Receiver();
+  const sender = new Sender(receiver, newDevice(receiver, ALICE));
+  const { algorithm, room_id, session_id } = sender.roomKey;
+  const content = { algorithm, room_id, session_id, sender_key: "x", code: "m.blacklisted" };
+  await receiver.step(async (tx) => {
+    await receiver.inbound.receiveWithheld(tx, toDevice(ALICE, "m.room_key.withheld", content));
+    for (let number = 0; number < 3_000; number++) {
+      const flood = { ...content, session_id: `session${number}` };
+      await receiver.inbound.receiveWithheld(
+        tx,
+        toDevice("@mallory:example.org", "m.room_key.withheld", flood),
+      );
+    }
+  });
+  assertEquals((await receiver.vault.list(["crypto", "withheld"])).length, 2_000);
+  receiver.restart();
+  assertEquals(told(await receiver.one(sender.say("hello"))), "WITHHELD");
+});
