@@ -32,14 +32,27 @@ export type { StoredState } from "./src/store/records.ts";
 export type { StateStore } from "./src/actors/state_store.ts";
 export type { SyncStore } from "./src/actors/sync_store.ts";
 export type { EncryptingAPI } from "./src/actors/encrypting_api.ts";
+export type { Crypto, EncryptOptions } from "./src/actors/crypto.ts";
+export { type DecryptingClient, DecryptionDispatcher } from "./src/actors/decryption_dispatcher.ts";
+export type { EncryptionOptions, OnNewRecipient } from "./src/actors/encryption_options.ts";
+export type { Device as CryptoDevice, DeviceTrust, LocalTrust } from "./src/crypto/device.ts";
+export type { AcceptPolicy, SendPolicy } from "./src/crypto/policy.ts";
 export type {
-  Crypto,
   CryptoInput,
   CryptoOutput,
-  CryptoProtocol,
   Decryption,
-} from "./src/actors/crypto_protocol.ts";
-export type { ActorRef, AskOptions, Body, Kind, Protocol, Reply } from "./src/actors/actor.ts";
+  OwnIdentity,
+  ParkedEventRef,
+  RecoveredEvent,
+  RoomStateInput,
+  ShareReport,
+} from "./src/crypto/engine_protocol.ts";
+export type {
+  EncryptionInfo,
+  KeySource,
+  SenderTrust,
+  UndecryptableCode,
+} from "./src/types/encryption_info.ts";
 export { ActorError, type ActorErrorInit, ActorStoppedError } from "./src/actors/actor_error.ts";
 export type { Handler, HandlerOptions } from "./src/actors/handler_registry.ts";
 export type { StartOptions, SyncOnceOptions } from "./src/actors/start_options.ts";

@@ -4,7 +4,8 @@
  * @module
  */
 
-import type { Crypto } from "./actors/crypto_protocol.ts";
+import type { Crypto } from "./actors/crypto.ts";
+import { DecryptionDispatcher } from "./actors/decryption_dispatcher.ts";
 import { Deliverer } from "./actors/deliver.ts";
 import { spawnDispatcher } from "./actors/dispatcher.ts";
 import { type EncryptingAPI, encryptingAPI } from "./actors/encrypting_api.ts";
@@ -26,7 +27,9 @@ import type { Method } from "./api/endpoint.ts";
 import { profileAPI } from "./api/profile.ts";
 import { type FillMemberEventCallback, Session } from "./api/session.ts";
 import { parseUserId, type UserIDParts } from "./api/user_id.ts";
-import { type ClientOptions, httpOptions } from "./client_options.ts";
+import { clientEncryption } from "./client_encryption.ts";
+import { acceptClear, type ClientOptions, encryptionOptions, httpOptions } from "./client_options.ts";
+import { attachmentCipher } from "./crypto/attachment.ts";
 import { defaultLogger, type Logger } from "./log.ts";
 import { MemoryStore } from "./store/memory_store.ts";
 import { PresenceState } from "./types/enums.ts";
@@ -65,13 +68,12 @@ export class Client {
   readonly encryptionBlacklist: Set<string>;
   /** The dispatchers that have been added, by their type. */
   readonly dispatchers: Map<DispatcherType<Client>, Dispatcher> = new Map();
-  /** End-to-end encryption; it can be set later. */
-  crypto: Crypto | undefined;
   /** What others are told of the user's presence while the client syncs. Default: `online`. */
   presence: PresenceState = PresenceState.ONLINE;
   /** What `start()` returned last; undefined before. */
   syncingTask: Promise<void> | undefined;
   readonly #session: Session;
+  #crypto: Crypto | undefined;
   readonly #supervisor: Supervisor;
 
   /**
@@ -86,7 +88,6 @@ export class Client {
     this.api = options.api ?? new HTTPAPI(httpOptions(options));
     this.log = log ?? defaultLogger("client");
     this.cryptoLog = log ?? defaultLogger("crypto");
-    this.crypto = options.crypto;
     this.encryptionBlacklist = new Set(options.encryptionBlacklist ?? ["m.reaction"]);
     const session = new Session(this.api, mxid, deviceId);
     session.fillMemberEventCallback = options.fillMemberEventCallback;
@@ -99,6 +100,7 @@ export class Client {
     const dispatcher = spawnDispatcher({
       deliverer,
       store,
+      settle: async (events) => await this.crypto?.settle(events),
       maxPending: options.maxPendingHandlers ?? 10_000,
       log,
     });
@@ -110,15 +112,20 @@ export class Client {
     const { getProfile } = profileAPI(session);
     const api = clientAPI(session, (core) => {
       const updating = storeUpdatingAPI(core, { stateStore, getProfile, log: this.log });
-      return encryptingAPI(updating, { crypto, stateStore, blacklist });
-    });
+      const { nextTransactionId } = this.api;
+      return encryptingAPI(updating, { crypto, stateStore, blacklist, nextTransactionId });
+    }, attachmentCipher);
+    const encryption = encryptionOptions(options);
+    const parts = { session, api, store, ready, stateStore, dispatcher, log: this.cryptoLog };
+    const own = encryption && clientEncryption(encryption, parts);
     const syncer = spawnSyncer({
       requests: {
         ...api,
         userId: () => session.userId(),
         supports: (...asked) => session.supports(...asked),
       },
-      crypto: () => crypto()?.actor,
+      crypto,
+      acceptClear: () => this.crypto && acceptClear(encryption, blacklist),
       store,
       ready,
       dispatcher,
@@ -127,7 +134,8 @@ export class Client {
       clock: this.api.clock,
       log: this.log,
     });
-    this.#supervisor = supervise([syncer, dispatcher, store], {
+    const actors = [syncer, dispatcher, ...(own === undefined ? [] : [own.actor]), store];
+    this.#supervisor = supervise(actors, {
       log,
       clock: this.api.clock,
       deadline: options.closeDeadline ?? 5_000,
@@ -141,6 +149,7 @@ export class Client {
         start: (settings) => this.syncingTask = facade.start(settings),
       } satisfies Pick<SyncerAPI, "start">,
     );
+    this.crypto = own?.crypto ?? options.crypto;
   }
 
   /**
@@ -196,6 +205,18 @@ export class Client {
   /** Says which device the access token belongs to. */
   set deviceId(deviceId: DeviceID | undefined) {
     this.#session.deviceId = deviceId;
+  }
+
+  /** End-to-end encryption; undefined if the client has none. */
+  get crypto(): Crypto | undefined {
+    return this.#crypto;
+  }
+
+  /** Sets or takes away end-to-end encryption, and the dispatcher with it that decrypts. */
+  set crypto(crypto: Crypto | undefined) {
+    this.#crypto = crypto;
+    if (crypto === undefined) this.removeDispatcher(DecryptionDispatcher);
+    else this.addDispatcher(DecryptionDispatcher);
   }
 
   /** Completes member events that are sent by hand; it can be set later. */
@@ -262,6 +283,7 @@ export class Client {
    * @returns Resolves when everything has stopped, or had its time to.
    */
   async close(): Promise<void> {
+    await this.#crypto?.stop();
     await this.#supervisor.stop();
   }
 

@@ -4,10 +4,12 @@
  * @module
  */
 
-import type { Crypto } from "./actors/crypto_protocol.ts";
+import type { Crypto } from "./actors/crypto.ts";
+import type { EncryptionOptions } from "./actors/encryption_options.ts";
 import type { HTTPAPI } from "./api/http_api.ts";
 import type { HTTPAPIOptions } from "./api/http_options.ts";
 import type { FillMemberEventCallback } from "./api/session.ts";
+import { type CryptoPolicy, DEFAULT_POLICY } from "./crypto/policy.ts";
 import { ValueError } from "./errors/value_error.ts";
 import type { KvStore } from "./store/kv_store.ts";
 import type { DeviceID, UserID } from "./types/ids.ts";
@@ -27,7 +29,13 @@ export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
    * in memory, for this client alone.
    */
   store?: KvStore;
-  /** End-to-end encryption. Default: none; sending into a room that is known to be encrypted is refused. */
+  /**
+   * End-to-end encryption: `true`, or how to encrypt and what to accept. The keys are kept in `store`; without one they are lost
+   * with the process, and with them what was sent to this device. Default: none; sending into a room that is known to be
+   * encrypted is refused then.
+   */
+  encryption?: boolean | EncryptionOptions;
+  /** End-to-end encryption of another make, in place of `encryption`. */
   crypto?: Crypto;
   /** Types of event that are never encrypted. Default: `m.reaction`. */
   encryptionBlacklist?: Iterable<string>;
@@ -52,4 +60,48 @@ export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
 export function httpOptions({ baseUrl, ...options }: ClientOptions): HTTPAPIOptions {
   if (baseUrl !== undefined) return { ...options, baseUrl };
   throw new ValueError("Cannot make a client: it needs a homeserver; give it baseUrl or api");
+}
+
+/** What was chosen about end-to-end encryption; undefined if there is to be none. */
+export function encryptionOptions({ encryption, crypto }: ClientOptions): EncryptionOptions | undefined {
+  if (encryption === undefined || encryption === false) return undefined;
+  if (crypto !== undefined) {
+    throw new ValueError("Cannot make a client: it has both encryption and crypto; give it one of them");
+  }
+  const options = encryption === true ? {} : encryption;
+  checkChoice("encryption.sendTo", options.sendTo, ["all", "cross-signed", "verified"]);
+  checkChoice("encryption.accept", options.accept, ["all", "cross-signed-or-legacy", "cross-signed"]);
+  checkChoice("encryption.unencrypted", options.unencrypted, ["ignore", "deliver"]);
+  return options;
+}
+
+/** What the engine goes by. */
+export function policyOf(
+  { sendTo, accept, answerKeyRequests, onNewRecipient }: EncryptionOptions,
+): CryptoPolicy {
+  return {
+    sendTo: sendTo ?? DEFAULT_POLICY.sendTo,
+    accept: accept ?? DEFAULT_POLICY.accept,
+    answerKeyRequests: answerKeyRequests ?? DEFAULT_POLICY.answerKeyRequests,
+    approveRecipients: onNewRecipient !== undefined,
+  };
+}
+
+/**
+ * Which messages count that come in clear into an encrypted room: types that are never encrypted, redactions, which say nothing,
+ * and calls.
+ *
+ * @returns Undefined if all of them do.
+ */
+export function acceptClear(
+  options: EncryptionOptions | undefined,
+  blacklist: ReadonlySet<string>,
+): ((event: { readonly type: string }) => boolean) | undefined {
+  if (options?.unencrypted === "deliver") return undefined;
+  return ({ type }) => blacklist.has(type) || type === "m.room.redaction" || type.startsWith("m.call.");
+}
+
+function checkChoice(name: string, value: string | undefined, choices: readonly string[]): void {
+  if (value === undefined || choices.includes(value)) return;
+  throw new ValueError(`Cannot make a client: ${name} must be one of ${choices.join(", ")}`);
 }

@@ -1,73 +1,63 @@
 /**
- * What the pipeline asks of end-to-end encryption.
+ * What the Crypto actor can be asked: the engine's steps, as messages.
  *
  * @module
  */
 
-import type { MessageEvent, StateEvent, ToDeviceEvent } from "../types/event.ts";
-import type { RoomID, SyncToken, UserID } from "../types/ids.ts";
+import type { Device } from "../crypto/device.ts";
+import type {
+  CryptoInput,
+  CryptoOutput,
+  Decryption,
+  Encrypted,
+  EncryptInput,
+  EngineAccount,
+  EngineRequest,
+  OwnIdentity,
+  ParkedEventRef,
+  PrepareInput,
+  RecoveredEvent,
+  RequestFailure,
+  RoomDescription,
+  RoomReadiness,
+  TrustInput,
+} from "../crypto/engine_protocol.ts";
+import type { MessageEvent } from "../types/event.ts";
+import type { RoomID, TransactionID, UserID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
-import type { ActorRef } from "./actor.ts";
 
-/** What of one sync response concerns encryption. */
-export interface CryptoInput {
-  /** The token that the response ends with. */
-  readonly nextBatch: SyncToken;
-  /** All messages to this device, in order. */
-  readonly toDevice: readonly ToDeviceEvent[];
-  /** Users whose devices need another look. */
-  readonly deviceLists: { readonly changed: readonly UserID[]; readonly left: readonly UserID[] };
-  /** How many one-time keys the server has left, by algorithm; one that is missing has none. */
-  readonly oneTimeKeyCounts: Readonly<Record<string, number>>;
-  /** Algorithms whose fallback key nobody has used; absent if the server has no fallback keys. */
-  readonly unusedFallbackTypes: readonly string[] | undefined;
-  /** State that changes, by room, in order: members come and go, rooms become encrypted. */
-  readonly state: readonly {
-    readonly roomId: RoomID;
-    readonly events: readonly StateEvent[];
-    readonly limited: boolean;
-  }[];
-  /** Encrypted events of timelines, in order. */
-  readonly encrypted: readonly MessageEvent[];
-}
-
-/** What became of an encrypted event. */
-export type Decryption =
-  | { /** The event in plain text, with the envelope of the encrypted one. */ readonly event: MessageEvent }
-  | {
-    /** Why it can't be read, for now at least: an error's code. */ readonly code: string;
-    readonly reason: string;
-  };
-
-/** What encryption makes of a sync response. */
-export interface CryptoOutput {
-  /** The messages to this device that are left for handlers, decrypted. */
-  readonly toDevice: readonly ToDeviceEvent[];
-  /** For each of {@link CryptoInput.encrypted}, in the same order, what became of it. */
-  readonly decrypted: readonly Decryption[];
-}
-
-/** The messages of the Crypto actor. */
+/** The messages of the Crypto actor: each is one step, durable when the reply comes. A commit that fails is fatal. */
 export interface CryptoProtocol {
-  /** Takes in a sync response; its effects are durable, or repeatable, when the reply comes. A failure is fatal. */
+  /** Opens the engine of a device; before anything else. */
+  open(account: EngineAccount): OwnIdentity;
+  /** Takes in a sync response. */
   receiveSync(input: CryptoInput): CryptoOutput;
-}
-
-/** End-to-end encryption, as a client uses it. */
-export interface Crypto {
-  /** The actor that stands in the way of every sync response, between Syncer and Store. */
-  readonly actor: ActorRef<CryptoProtocol>;
-  /**
-   * Encrypts an event, creating and sharing a group session first if need be.
-   *
-   * @returns The content of the `m.room.encrypted` event.
-   * @throws {EncryptionError} If it can't be done; nothing was sent to the room.
-   */
-  encrypt(roomId: RoomID, eventType: string, content: object): Promise<JsonObject>;
-  /**
-   * Creates a group session for a room and shares it with its members' devices.
-   *
-   * @throws {EncryptionError} If it can't be done.
-   */
-  shareGroupSession(roomId: RoomID): Promise<void>;
+  /** Decrypts an event that did not come with a sync. */
+  decrypt(event: MessageEvent): Decryption;
+  /** All requests that are to be made now. */
+  requests(): EngineRequest[];
+  /** Takes in the answer to a request. */
+  answer(body: { readonly id: string; readonly response: JsonObject }): RecoveredEvent[];
+  /** Takes in that a request failed. */
+  fail(body: { readonly id: string; readonly failure: RequestFailure }): void;
+  /** Says what stands between a room and its next event, and goes one step further towards it. */
+  prepare(input: PrepareInput): RoomReadiness;
+  /** Takes in what a room is. */
+  describeRoom(description: RoomDescription): void;
+  /** Encrypts an event; undefined if the room has to be prepared first. */
+  encrypt(input: EncryptInput): Encrypted | undefined;
+  /** Forgets an encrypted event: it has arrived, or never will. */
+  roomEventSent(event: { readonly roomId: RoomID; readonly txnId: TransactionID }): void;
+  /** Forgets events that had been waiting for their keys, and have been handled since. */
+  settle(events: readonly ParkedEventRef[]): void;
+  /** Has the next event of a room begin a new group session. */
+  discardGroupSession(roomId: RoomID): void;
+  /** The devices of users, as far as they are known. */
+  devicesOf(users: readonly UserID[]): Device[];
+  /** Whether something about users' devices is out of date; users who were not of interest are from now on. */
+  areDevicesStale(users: readonly UserID[]): boolean;
+  /** Takes in what the application says of a device. */
+  setDeviceTrust(input: TrustInput): RecoveredEvent[];
+  /** Takes a user's new identity for what it is. */
+  acknowledgeIdentity(userId: UserID): void;
 }

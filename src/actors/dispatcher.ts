@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { RecoveredEvent } from "../crypto/engine_protocol.ts";
 import type { Logger } from "../log.ts";
 import type { Actor, ActorRef } from "./actor.ts";
 import type { Deliverer, Task } from "./deliver.ts";
@@ -20,6 +21,8 @@ export interface DispatcherOptions {
   readonly deliverer: Deliverer;
   /** Keeps the token up to which handlers have settled. */
   readonly store: ActorRef<StoreProtocol>;
+  /** Notes that events which had been waiting for their keys have been handled. */
+  readonly settle: (events: readonly RecoveredEvent[]) => Promise<void>;
   /** How many handlers may be at work when the next sync is asked for. */
   readonly maxPending: number;
   /** Where failures are told. */
@@ -30,9 +33,10 @@ const COMES_AGAIN = { comesAgain: true };
 
 /** Starts the Dispatcher. */
 export function spawnDispatcher(
-  { deliverer, store, maxPending, log }: DispatcherOptions,
+  { deliverer, store, settle, maxPending, log }: DispatcherOptions,
 ): Actor<DispatcherProtocol> {
   const pending = new PendingTasks();
+  const recovering = new Notes();
   const mark = new HandledMark((batch) => pending.upTo(batch), (token) => store.ask("handled", token));
   return spawn<DispatcherProtocol>({
     name: "dispatcher",
@@ -46,6 +50,12 @@ export function spawnDispatcher(
         if (waits.length === 0 && pending.size <= maxPending) return number;
         return later(Promise.all([...waits, pending.atMost(maxPending)]).then(() => number));
       },
+      recover: (events) => {
+        const tasks = events.flatMap(({ event }) => deliverer.event(event, COMES_AGAIN));
+        const number = pending.add(tasks);
+        recovering.add(pending.of(number).then(() => settle(events)));
+        return later(Promise.all(waitSync(tasks)).then(() => {}));
+      },
       settled: (batch) => later(pending.of(batch)),
       noted: () => later(pending.upTo(Infinity).then(() => mark.noted())),
       announce: ({ type, data }) => {
@@ -56,6 +66,7 @@ export function spawnDispatcher(
     },
     onStop: async () => {
       await pending.upTo(Infinity);
+      await recovering.all();
       await mark.noted().catch(() => {}); // the store that failed says so by its `done`
     },
   });
@@ -71,10 +82,10 @@ function start(deliverer: Deliverer, batch: SyncBatch): Task[] {
   };
   batch.internal.forEach(tell);
   batch.global.forEach(deliver);
-  for (const { gap, events, remarks } of batch.rooms) {
+  for (const { gap, events, ignored, remarks } of batch.rooms) {
     if (gap !== undefined) tell(gap);
     for (const [index, event] of events.entries()) {
-      deliver(event);
+      if (!ignored.has(index)) deliver(event);
       const remark = remarks.get(index);
       if (remark !== undefined) tell(remark);
     }
@@ -84,6 +95,22 @@ function start(deliverer: Deliverer, batch: SyncBatch): Task[] {
 
 function waitSync(tasks: readonly Task[]): Promise<void>[] {
   return tasks.filter((task) => task.waitSync).map(({ done }) => done);
+}
+
+/** What is being noted. That it can't be, the part says that fails; the events come again then. */
+class Notes {
+  readonly #notes = new Set<Promise<void>>();
+
+  add(note: Promise<void>): void {
+    const done = note.catch(() => {}).then(() => {
+      this.#notes.delete(done);
+    });
+    this.#notes.add(done);
+  }
+
+  async all(): Promise<void> {
+    await Promise.all(this.#notes);
+  }
 }
 
 /** The handlers at work, by the batch they were started with. */

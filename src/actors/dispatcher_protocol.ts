@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { RecoveredEvent } from "../crypto/engine_protocol.ts";
 import type { MatrixEvent } from "../types/event.ts";
 import type { RoomID, SyncToken } from "../types/ids.ts";
 import type { InternalEvents } from "../types/internal_event.ts";
@@ -22,6 +23,8 @@ export interface RoomBatch {
   readonly gap: InternalDelivery | undefined;
   /** The events, in order. */
   readonly events: readonly MatrixEvent[];
+  /** Those of the events, by their index, that are not delivered: there is only a remark. */
+  readonly ignored: ReadonlySet<number>;
   /** What Greenroom has to say of the events, delivered after the event at that index. */
   readonly remarks: ReadonlyMap<number, InternalDelivery>;
 }
@@ -47,6 +50,11 @@ export interface DispatcherProtocol {
    * @returns The number of the batch.
    */
   dispatch(batch: SyncBatch): number;
+  /**
+   * Starts the handlers of events that had been waiting for their keys, and notes it when they have settled. Answered when
+   * those have settled that are to be waited for.
+   */
+  recover(events: readonly RecoveredEvent[]): void;
   /** Answered when all handlers of a batch have settled. */
   settled(batch: number): void;
   /** Answered when all handlers that have been started by now have settled, and the store knows. */

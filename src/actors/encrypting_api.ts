@@ -4,15 +4,16 @@
  * @module
  */
 
-import type { CoreAPI } from "../api/core_api.ts";
+import type { CoreAPI, EncryptedRoomsAPI } from "../api/core_api.ts";
+import type { ShareReport } from "../crypto/engine_protocol.ts";
 import { EncryptionError } from "../errors/crypto_error.ts";
 import { NotFoundError } from "../errors/errcodes.ts";
 import { outgoingEvent } from "../api/outgoing_event.ts";
 import type { RequestOptions } from "../api/request_options.ts";
 import { typeName } from "../types/event_type.ts";
-import type { RoomID } from "../types/ids.ts";
+import type { EventID, RoomID, TransactionID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
-import type { Crypto } from "./crypto_protocol.ts";
+import type { Crypto } from "./crypto.ts";
 import type { StateStore } from "./state_store.ts";
 
 /** End-to-end encryption, as far as operations concern it. */
@@ -31,9 +32,10 @@ export interface EncryptingAPI {
    * Creates a group session for a room and shares it with its members' devices, so that the first message need not wait.
    *
    * @param roomId The room.
+   * @returns Which devices have the key, and which do not get it, and why.
    * @throws {EncryptionError} If the client has no encryption, or it can't be done.
    */
-  shareGroupSession(roomId: RoomID): Promise<void>;
+  shareGroupSession(roomId: RoomID): Promise<ShareReport>;
 }
 
 /** What is needed beside the core. */
@@ -44,6 +46,8 @@ export interface EncryptingOptions {
   readonly stateStore: StateStore;
   /** Types of event that are never encrypted. */
   readonly blacklist: ReadonlySet<string>;
+  /** Makes a transaction ID, for a send that has none. */
+  readonly nextTransactionId: () => TransactionID;
 }
 
 /**
@@ -58,11 +62,14 @@ export interface EncryptingOptions {
  */
 export function encryptingAPI(
   core: CoreAPI,
-  { crypto, stateStore, blacklist }: EncryptingOptions,
-): CoreAPI & EncryptingAPI {
+  { crypto, stateStore, blacklist, nextTransactionId }: EncryptingOptions,
+): CoreAPI & EncryptingAPI & EncryptedRoomsAPI {
   const isEncrypted = async (roomId: RoomID, options: RequestOptions): Promise<boolean> => {
     const known = await stateStore.isEncrypted(roomId);
-    if (known !== undefined || crypto() === undefined) return known ?? false;
+    const encryption = crypto();
+    if (known === true || encryption === undefined) return known ?? false;
+    // That a room has no encryption holds as long as a sync would tell otherwise.
+    if (known === false && encryption.isFollowing) return false;
     try {
       await core.getStateEvent(roomId, "m.room.encryption", requestOptions(options));
       return true;
@@ -87,18 +94,37 @@ export function encryptingAPI(
         !await isEncrypted(roomId, options);
       if (plain) return await core.sendMessageEvent(roomId, eventType, content, options);
       const event = await outgoingEvent(eventType, "message", content);
-      const encrypted = await machine(`send ${type} to the encrypted room ${roomId}`).encrypt(
-        roomId,
-        type,
-        event.content,
-      );
-      return await core.sendMessageEvent(roomId, "m.room.encrypted", encrypted as never, options);
+      const encryption = machine(`send ${type} to the encrypted room ${roomId}`);
+      const { txnId = nextTransactionId(), signal } = options;
+      const encrypted = await encryption.encrypt(roomId, type, event.content, { txnId, signal });
+      const sending = core.sendMessageEvent(roomId, "m.room.encrypted", encrypted as never, {
+        ...options,
+        txnId,
+      });
+      return await settled(sending, () => encryption.sent(roomId, txnId));
+    },
+    async isEncrypted(roomId, options) {
+      if (!await isEncrypted(roomId, options)) return false;
+      machine(`send to the encrypted room ${roomId}`);
+      return true;
     },
     encrypt: async (roomId, eventType, content) =>
       await machine(`encrypt for ${roomId}`).encrypt(roomId, eventType, content),
     shareGroupSession: async (roomId) =>
       await machine(`share a group session of ${roomId}`).shareGroupSession(roomId),
   };
+}
+
+/**
+ * What is sent is remembered until it is known what became of it: what the caller was told has failed must not be sent by the next
+ * process.
+ */
+async function settled(sending: Promise<EventID>, forget: () => Promise<void>): Promise<EventID> {
+  try {
+    return await sending;
+  } finally {
+    await forget().catch(() => {}); // then it is sent once more by the next process, under the same transaction ID
+  }
 }
 
 /** Of a send's options, those that fit any request that is made on its behalf. */

@@ -11,7 +11,7 @@ import type { UndecryptableEvent } from "../types/internal_event.ts";
 import { InternalEventType } from "../types/internal_event_type.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
 import { SyncStream } from "../types/sync_stream.ts";
-import type { CryptoInput } from "./crypto_protocol.ts";
+import type { CryptoInput } from "../crypto/engine_protocol.ts";
 import type { InternalDelivery, RoomBatch, SyncBatch } from "./dispatcher_protocol.ts";
 import { membershipChange } from "./membership_change.ts";
 import type { FormerRoom, FormerRooms, RoomChange, SyncChange } from "./store_protocol.ts";
@@ -27,16 +27,19 @@ export interface SyncContext {
   readonly repeated: boolean;
   /** Which members the filter lets through: all, those who have something to do with the timeline, or nobody knows which. */
   readonly members: "all" | "lazy" | "some";
+  /** Which messages count that come in clear into an encrypted room; undefined: all do. */
+  readonly acceptClear: ((event: MessageEvent) => boolean) | undefined;
   /** Whether what happened before the start is not to be told: the state that it led to is delivered in its place. */
   readonly dropTimeline: boolean;
 }
 
 /** What Crypto has to know of a response. */
-export function cryptoInput(parts: SyncParts): CryptoInput {
+export function cryptoInput(parts: SyncParts, { initial, members }: SyncContext): CryptoInput {
   const { nextBatch, toDevice, deviceLists, oneTimeKeyCounts, unusedFallbackTypes, rooms } = parts;
   const timelines = rooms.flatMap(({ filled, timeline }) => [...filled, ...timeline]);
   return {
     nextBatch,
+    initial,
     toDevice,
     deviceLists,
     oneTimeKeyCounts,
@@ -45,6 +48,7 @@ export function cryptoInput(parts: SyncParts): CryptoInput {
       roomId: room.roomId,
       events: stateChanges(room) as StateEvent[],
       limited: room.limited,
+      lossy: isLossy(room, members),
     })),
     encrypted: timelines.filter((event) =>
       event.type === "m.room.encrypted" && event.state_key === undefined
@@ -61,9 +65,14 @@ export function syncChange({ nextBatch, rooms }: SyncParts, { members, own }: Sy
       membership: membershipOf(room, own),
       state: stateChanges(room),
       complete: members === "all" && room.timeline.length + room.state.length > 0,
-      lossy: members === "some" || (members === "lazy" && room.limited),
+      lossy: isLossy(room, members),
     })),
   };
+}
+
+/** Whether members may have come and gone without being in the room's part. */
+function isLossy({ limited }: RoomPart, members: SyncContext["members"]): boolean {
+  return members === "some" || (members === "lazy" && limited);
 }
 
 /** What handlers get of a response, once the Store has told what members were before. */
@@ -109,11 +118,16 @@ function roomBatch(room: RoomPart, view: RoomView): RoomBatch {
   const { context, undecryptable, former } = view;
   const events = context.dropTimeline ? asState(stateChanges(room)) : inOrder(room);
   const remarks = new Map<number, InternalDelivery>();
+  const ignored = unacceptable(events, view);
+  for (const index of ignored) {
+    const data = { event: events[index] as MessageEvent };
+    remarks.set(index, { type: InternalEventType.UNENCRYPTED, data });
+  }
   const members = new Map(former?.members);
   for (const [index, event] of events.entries()) {
     const reason = undecryptable.get(event);
     if (reason !== undefined) {
-      const data = { event: event as UndecryptableEvent["event"], reason };
+      const data = { event: event as UndecryptableEvent["event"], ...reason };
       remarks.set(index, { type: InternalEventType.UNDECRYPTABLE, data });
     }
     if (!isMember(event)) continue;
@@ -122,7 +136,35 @@ function roomBatch(room: RoomPart, view: RoomView): RoomBatch {
     members.set(event.state_key, event);
   }
   const gap = gapOf(room, view);
-  return { roomId, gap, events: [...events, ...ephemeral, ...accountData], remarks };
+  return { roomId, gap, events: [...events, ...ephemeral, ...accountData], ignored, remarks };
+}
+
+/**
+ * The messages, by their index, that came in clear into an encrypted room and do not count. A room is encrypted from the event
+ * that made it so on.
+ */
+function unacceptable(
+  events: readonly MatrixEvent[],
+  { context: { acceptClear }, former }: RoomView,
+): Set<number> {
+  const ignored = new Set<number>();
+  if (acceptClear === undefined) return ignored;
+  let encrypted = former?.encrypted === true;
+  for (const [index, event] of events.entries()) {
+    if (isEncryption(event)) encrypted = true;
+    else if (encrypted && isClear(event) && !acceptClear(event)) ignored.add(index);
+  }
+  return ignored;
+}
+
+function isEncryption(event: MatrixEvent): boolean {
+  return event.type === "m.room.encryption" && "state_key" in event && event.state_key === "";
+}
+
+/** Whether an event is a message that nobody encrypted. */
+function isClear(event: MatrixEvent): event is MessageEvent {
+  return "event_id" in event && event.state_key === undefined && event.type !== "m.room.encrypted" &&
+    (event as MessageEvent).encryption === undefined;
 }
 
 /** The events of a room as they are delivered; what the timeline tells, the state does not tell once more. */

@@ -6,7 +6,6 @@
  * @module
  */
 
-import type { DecryptionError } from "../errors/crypto_error.ts";
 import { Membership } from "../types/enums.ts";
 import type {
   AccountDataEvent,
@@ -19,6 +18,7 @@ import type {
   ToDeviceEvent,
 } from "../types/event.ts";
 import type { RoomID, SyncToken, UserID } from "../types/ids.ts";
+import type { UndecryptableEvent } from "../types/internal_event.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
 import { SyncStream } from "../types/sync_stream.ts";
 
@@ -46,6 +46,9 @@ export interface RoomPart {
   readonly accountData: readonly AccountDataEvent[];
 }
 
+/** Why an event can't be read. */
+export type Undecryptable = Omit<UndecryptableEvent, "event">;
+
 /** A sync response, checked and tagged. */
 export interface SyncParts {
   /** The token to ask with next. */
@@ -65,7 +68,7 @@ export interface SyncParts {
   /** Rooms: left, joined, invited to, knocked on. */
   readonly rooms: readonly RoomPart[];
   /** Encrypted events of timelines that can't be read, with the reason. */
-  undecryptable: ReadonlyMap<MatrixEvent, DecryptionError>;
+  undecryptable: ReadonlyMap<MatrixEvent, Undecryptable>;
   /** How many parts had the wrong shape and were left out. */
   readonly malformed: number;
 }

@@ -4,21 +4,22 @@
  * @module
  */
 
+import type { CryptoInput, CryptoOutput } from "../crypto/engine_protocol.ts";
 import { DecryptionError } from "../errors/crypto_error.ts";
 import type { Logger } from "../log.ts";
 import type { MatrixEvent, MessageEvent } from "../types/event.ts";
 import type { JsonObject } from "../types/json.ts";
 import type { ActorRef } from "./actor.ts";
-import type { CryptoInput, CryptoOutput, CryptoProtocol } from "./crypto_protocol.ts";
+import type { Crypto } from "./crypto.ts";
 import type { DispatcherProtocol } from "./dispatcher_protocol.ts";
 import type { StoreProtocol } from "./store_protocol.ts";
 import { cryptoInput, syncBatch, syncChange, type SyncContext } from "./sync_batch.ts";
-import { type SyncParts, takeApart } from "./sync_parts.ts";
+import { type SyncParts, takeApart, type Undecryptable } from "./sync_parts.ts";
 
 /** Who a sync response passes. */
 export interface SyncPipeline {
   /** Takes keys and decrypts; absent: there is no encryption. */
-  readonly crypto: ActorRef<CryptoProtocol> | undefined;
+  readonly crypto: Pick<Crypto, "receiveSync"> | undefined;
   /** Keeps room state and the token. */
   readonly store: ActorRef<StoreProtocol>;
   /** Brings events to handlers. */
@@ -46,24 +47,37 @@ export async function processSync(
     log.warn("Left out malformed parts of a sync response", { parts: parts.malformed });
   }
   await fillGaps(parts);
-  if (crypto !== undefined) {
-    const input = cryptoInput(parts);
-    applyCrypto(parts, input, await crypto.ask("receiveSync", input));
-  }
+  const recovered = crypto && await decryptParts(parts, context, crypto);
   const former = await store.ask("commitSync", syncChange(parts, context));
+  if (recovered !== undefined && recovered.length > 0) await dispatcher.ask("recover", recovered);
   return await dispatcher.ask("dispatch", syncBatch(parts, context, former));
+}
+
+/** @returns Earlier events that can be read now. */
+async function decryptParts(
+  parts: SyncParts,
+  context: SyncContext,
+  crypto: Pick<Crypto, "receiveSync">,
+): Promise<CryptoOutput["recovered"]> {
+  const input = cryptoInput(parts, context);
+  const output = await crypto.receiveSync(input);
+  applyCrypto(parts, input, output);
+  return output.recovered;
 }
 
 /** Puts what Crypto could read in the place of what it was given. */
 function applyCrypto(parts: SyncParts, input: CryptoInput, { toDevice, decrypted }: CryptoOutput): void {
   parts.toDevice = toDevice;
   const plain = new Map<MatrixEvent, MessageEvent>();
-  const undecryptable = new Map<MatrixEvent, DecryptionError>();
+  const undecryptable = new Map<MatrixEvent, Undecryptable>();
   for (const [index, event] of input.encrypted.entries()) {
     const result = decrypted[index];
     if (result === undefined) continue;
     if ("event" in result) plain.set(event, result.event);
-    else undecryptable.set(event, new DecryptionError(result.reason));
+    else {
+      const { code, reason, withheld } = result;
+      undecryptable.set(event, { code, withheld, reason: new DecryptionError(reason) });
+    }
   }
   if (plain.size > 0) {
     for (const room of parts.rooms) {

@@ -6,6 +6,7 @@
 
 import { backoff } from "../backoff.ts";
 import type { Clock } from "../clock.ts";
+import { DeviceConflictError } from "../errors/crypto_error.ts";
 import { MissingTokenError, UnknownTokenError, UserDeactivatedError } from "../errors/errcodes.ts";
 import { MatrixRequestError } from "../errors/request_error.ts";
 import { ServiceResponseError } from "../errors/service_response_error.ts";
@@ -18,7 +19,7 @@ import type { SyncResponse } from "../types/sync_response.ts";
 import { SyncStream } from "../types/sync_stream.ts";
 import type { Actor, ActorRef } from "./actor.ts";
 import { ActorError, ActorStoppedError, fatal } from "./actor_error.ts";
-import type { CryptoProtocol } from "./crypto_protocol.ts";
+import type { Crypto } from "./crypto.ts";
 import type { DispatcherProtocol, InternalDelivery } from "./dispatcher_protocol.ts";
 import { fillGap } from "./gap_filler.ts";
 import { later } from "./later.ts";
@@ -36,7 +37,9 @@ export interface SyncerOptions {
   /** The way to the server. */
   readonly requests: SyncRequests;
   /** Decrypts; asked for at each response, since it can be set later. */
-  readonly crypto: () => ActorRef<CryptoProtocol> | undefined;
+  readonly crypto: () => Pick<Crypto, "start" | "receiveSync"> | undefined;
+  /** Which messages count that come in clear into an encrypted room; undefined: all do. */
+  readonly acceptClear: () => SyncContext["acceptClear"];
   /** Keeps room state and the token. */
   readonly store: ActorRef<StoreProtocol>;
   /** Opens the store, the first time. */
@@ -116,7 +119,14 @@ class Syncer {
   async take(response: SyncResponse): Promise<number> {
     const own = await this.#options.requests.userId();
     await this.#options.ready(); // it looks at who acts
-    const context = { own, initial: false, repeated: false, members: "some", dropTimeline: false } as const;
+    const context = {
+      own,
+      initial: false,
+      repeated: false,
+      members: "some",
+      acceptClear: this.#options.acceptClear(),
+      dropTimeline: false,
+    } as const;
     return await this.#process(response, context, () => Promise.resolve());
   }
 
@@ -165,6 +175,7 @@ class Syncer {
     const { requests, store, ready } = this.#options;
     const own = await requests.userId();
     await ready(); // it looks at who acts
+    await this.#options.crypto()?.start();
     const filter = new SyncFilter(settings, requests, store);
     const stateAfter = await requests.supports("v1.16");
     return { settings, signal, own, filter, stateAfter, first: true };
@@ -184,7 +195,8 @@ class Syncer {
     signal.throwIfAborted();
     const dropTimeline = (isInitial && settings.ignoreInitialSync === true) ||
       (isFirst && settings.ignoreFirstSync === true);
-    const context = { own, initial: isInitial, repeated, members: filter.members, dropTimeline };
+    const acceptClear = this.#options.acceptClear();
+    const context = { own, initial: isInitial, repeated, members: filter.members, acceptClear, dropTimeline };
     const limit = settings.fillGaps === true ? DEFAULT_GAP_LIMIT : settings.fillGaps || 0;
     await this.#process(response, context, async ({ rooms }) => {
       if (since === undefined || limit === 0 || dropTimeline) return;
@@ -259,7 +271,8 @@ interface Round {
 /** Whether no wait helps: the token is dead, or a part of the client is. */
 function isDeadly(error: unknown): error is Error {
   return error instanceof UnknownTokenError || error instanceof MissingTokenError ||
-    error instanceof UserDeactivatedError || error instanceof ActorError ||
+    error instanceof UserDeactivatedError || error instanceof DeviceConflictError ||
+    error instanceof ActorError ||
     error instanceof ActorStoppedError;
 }
 

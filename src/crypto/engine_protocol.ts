@@ -154,6 +154,21 @@ export type RoomReadiness =
     readonly share: ShareReport;
   };
 
+/** Asks what stands between a room and its next event. */
+export interface PrepareInput {
+  /** The room. */
+  readonly roomId: RoomID;
+  /** What has been tried in vain, and is not to be waited for any more. */
+  readonly tolerate: {
+    /** Devices that can't be looked up. */
+    readonly keysQuery: boolean;
+    /** Devices of which no one-time key can be had. */
+    readonly keysClaim: boolean;
+  };
+  /** Users who may get a key of this room for the first time. */
+  readonly approved?: readonly UserID[];
+}
+
 /** Who has the key of a room's group session, and who does not. */
 export interface ShareReport {
   /** The session. */

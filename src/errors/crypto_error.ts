@@ -8,8 +8,14 @@ import { MatrixError } from "./matrix_error.ts";
 
 /** An event could not be encrypted; nothing was sent. */
 export class EncryptionError extends MatrixError {
-  /** Always `ENCRYPTION_ERROR`. */
-  override readonly code = "ENCRYPTION_ERROR";
+  /** `ENCRYPTION_ERROR`; what is derived from it has a code of its own. */
+  override readonly code: string = "ENCRYPTION_ERROR";
+}
+
+/** The server knows this device with other keys: it can't go on, and syncing ends. Log in anew. */
+export class DeviceConflictError extends EncryptionError {
+  /** Always `DEVICE_CONFLICT`. */
+  override readonly code = "DEVICE_CONFLICT";
 }
 
 /** An event could not be decrypted; the message says why, and whether it may be later. */

@@ -23,7 +23,13 @@ function stage({ maxPending = 100 } = {}) {
     },
   } as unknown as ActorRef<StoreProtocol>;
   const log = recordingLogger();
-  const dispatcher = spawnDispatcher({ deliverer: new Deliverer(registry, log), store, maxPending, log });
+  const dispatcher = spawnDispatcher({
+    deliverer: new Deliverer(registry, log),
+    store,
+    settle: () => Promise.resolve(),
+    maxPending,
+    log,
+  });
   return { registry, dispatcher, handled, noting };
 }
 
@@ -48,6 +54,7 @@ function room(events: JsonObject[]): RoomBatch {
     roomId: ROOM,
     gap: undefined,
     events: events.map((event) => ({ room_id: ROOM, ...event, source }) as unknown as MatrixEvent),
+    ignored: new Set(),
     remarks: new Map(),
   };
 }
@@ -64,6 +71,7 @@ Deno.test("dispatch delivers in order: counts, global events, then room by room 
   const whole = {
     ...room(events),
     gap: { type: "TIMELINE_GAP", data: { room_id: ROOM } },
+    ignored: new Set(),
     remarks: new Map([[0, { type: "JOIN", data: events[0] }]]),
   } as unknown as RoomBatch;
   await dispatcher.ask("dispatch", {

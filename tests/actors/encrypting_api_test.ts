@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import type { Crypto } from "../../src/actors/crypto_protocol.ts";
+import type { Crypto } from "../../src/actors/crypto.ts";
 import { encryptingAPI } from "../../src/actors/encrypting_api.ts";
 import { storeUpdatingAPI } from "../../src/actors/store_updating_api.ts";
 import { coreAPI } from "../../src/api/core_api.ts";
@@ -29,14 +29,19 @@ function envelope(payload: unknown): JsonObject {
 }
 
 /** Encrypts by writing down what it was given. */
-function fakeCrypto(): Crypto & { shared: string[] } {
+function fakeCrypto() {
   const shared: string[] = [];
-  return {
-    shared,
-    actor: { ask: () => Promise.reject(new Error("not asked here")) },
+  const sent: string[] = [];
+  const part: Pick<Crypto, "isFollowing" | "encrypt" | "sent" | "shareGroupSession"> = {
+    isFollowing: true,
     encrypt: (roomId, type, content) => Promise.resolve(envelope([roomId, type, content])),
-    shareGroupSession: (roomId) => Promise.resolve(void shared.push(roomId)),
+    sent: (_roomId, txnId) => Promise.resolve(void sent.push(txnId)),
+    shareGroupSession(roomId) {
+      shared.push(roomId);
+      return Promise.resolve({ sessionId: "s", shared: [], withheld: [] });
+    },
   };
+  return { ...part as Crypto, ids: sent, shared }; // the rest is not asked for here
 }
 
 async function stage(lookup: Rule, crypto: Crypto | null = fakeCrypto()) {
@@ -47,7 +52,13 @@ async function stage(lookup: Rule, crypto: Crypto | null = fakeCrypto()) {
   const log = recordingLogger();
   const getProfile = () => Promise.reject(new Error("not asked here"));
   const core = storeUpdatingAPI(coreAPI(session), { stateStore, getProfile, log });
-  const api = encryptingAPI(core, { crypto: () => crypto ?? undefined, stateStore, blacklist });
+  let ids = 0;
+  const api = encryptingAPI(core, {
+    crypto: () => crypto ?? undefined,
+    stateStore,
+    blacklist,
+    nextTransactionId: () => `txn${++ids}`,
+  });
   const count = (method: string) => requests.filter((request) => request.method === method).length;
   return {
     ...store,

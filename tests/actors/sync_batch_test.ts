@@ -16,13 +16,14 @@ const CONTEXT: SyncContext = {
   initial: false,
   repeated: false,
   members: "all",
+  acceptClear: undefined,
   dropTimeline: false,
 };
 
 /** What the store knew of the room: the user's membership there, and the member events of others. */
 function was(membership: Membership, ...members: JsonObject[]): FormerRoom {
   const events = members as unknown as StoredState[];
-  return { membership, members: new Map(events.map((event) => [event.state_key, event])) };
+  return { membership, encrypted: false, members: new Map(events.map((event) => [event.state_key, event])) };
 }
 
 /** The only room of a response, as handlers get it. */
@@ -211,11 +212,14 @@ Deno.test("An event that can't be decrypted is delivered as it came, and why is 
   const event = parts.rooms[0]?.timeline[0];
   assert(event !== undefined);
   const reason = new DecryptionError("No key");
-  parts.undecryptable = new Map([[event, reason]]);
+  parts.undecryptable = new Map([[event, { reason, code: "MISSING_KEY" }]]);
   const [room] = syncBatch(parts, CONTEXT, []).rooms;
   assert(room !== undefined);
   assertEquals(ids(room.events), ["$1", "$2"]);
-  assertEquals([...room.remarks] as unknown, [[0, { type: "UNDECRYPTABLE", data: { event, reason } }]]);
+  assertEquals([...room.remarks] as unknown, [[0, {
+    type: "UNDECRYPTABLE",
+    data: { event, reason, code: "MISSING_KEY" },
+  }]]);
 });
 
 Deno.test("syncChange() has the state at the end of the timeline, in order", () => {
@@ -269,7 +273,7 @@ Deno.test("cryptoInput() has encrypted events in order, those of a filled gap fi
   const [room] = parts.rooms;
   assert(room !== undefined);
   room.filled = [encrypted("1")] as unknown as MessageEvent[];
-  const input = cryptoInput(parts);
+  const input = cryptoInput(parts, CONTEXT);
   assertEquals(ids(input.encrypted), ["$1", "$2"]);
   assertEquals(input.toDevice.length, 1);
   assertEquals(input.state.map(({ roomId, events, limited }) => [roomId, ids(events), limited]), [

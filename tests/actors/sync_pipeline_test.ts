@@ -1,10 +1,9 @@
 import { assertEquals, assertInstanceOf } from "@std/assert";
-import type { Actor } from "../../src/actors/actor.ts";
-import { fatal } from "../../src/actors/actor_error.ts";
-import type { CryptoInput, CryptoProtocol, Decryption } from "../../src/actors/crypto_protocol.ts";
-import { spawn } from "../../src/actors/spawn.ts";
+import type { Crypto } from "../../src/actors/crypto.ts";
+import type { CryptoInput, Decryption, RecoveredEvent } from "../../src/crypto/engine_protocol.ts";
 import { ActorError } from "../../src/actors/actor_error.ts";
 import { DecryptionError } from "../../src/errors/crypto_error.ts";
+import type { EncryptionInfo } from "../../src/types/encryption_info.ts";
 import type { MessageEvent, ToDeviceEvent } from "../../src/types/event.ts";
 import { eventType } from "../../src/types/event_type.ts";
 import type { JsonObject } from "../../src/types/json.ts";
@@ -13,29 +12,38 @@ import { rejectionOf } from "../kernel/support.ts";
 import { joined, message, ROOM, state, timeline } from "./support/events.ts";
 import { type SyncerStage, syncerStage } from "./support/syncer_stage.ts";
 
+const INFO: EncryptionInfo = {
+  senderTrust: "unsigned-device",
+  keySource: "direct",
+  sessionId: "s",
+  messageIndex: 0,
+  senderKey: "k",
+  senderDevice: "D",
+};
+
 /** "Decrypts" what was written as plain text, and keeps what it was given and when. */
-function fakeCrypto(order: string[] = []): Actor<CryptoProtocol> & { inputs: CryptoInput[] } {
+function fakeCrypto(
+  order: string[] = [],
+  recovered: readonly RecoveredEvent[] = [],
+): Pick<Crypto, "receiveSync"> & { inputs: CryptoInput[] } {
   const inputs: CryptoInput[] = [];
   const decrypt = (event: MessageEvent): Decryption => {
     const { plain } = event.content;
-    if (typeof plain !== "string") return { code: "NO_SESSION", reason: "No session" };
+    if (typeof plain !== "string") return { code: "MISSING_KEY", reason: "No session" };
     const content = { msgtype: "m.text", body: plain };
-    return { event: { ...event, type: "m.room.message", content } };
+    return { event: { ...event, type: "m.room.message", content, encryption: INFO } };
   };
-  const actor = spawn<CryptoProtocol>({
-    name: "crypto",
-    handlers: {
-      receiveSync(input) {
-        order.push("crypto");
-        inputs.push(input);
-        const toDevice = input.toDevice.filter(({ type }) => type !== "m.room_key").map((
-          event,
-        ): ToDeviceEvent => event.type === "m.room.encrypted" ? { ...event, type: "m.dummy" } : event);
-        return { toDevice, decrypted: input.encrypted.map(decrypt) };
-      },
+  return {
+    inputs,
+    receiveSync(input) {
+      order.push("crypto");
+      inputs.push(input);
+      const toDevice = input.toDevice.filter(({ type }) => type !== "m.room_key").map((
+        event,
+      ): ToDeviceEvent => event.type === "m.room.encrypted" ? { ...event, type: "m.dummy" } : event);
+      return Promise.resolve({ toDevice, decrypted: input.encrypted.map(decrypt), recovered });
     },
-  });
-  return Object.assign(actor, { inputs });
+  };
 }
 
 function encrypted(id: string, content: JsonObject = { plain: id }): JsonObject {
@@ -59,7 +67,6 @@ Deno.test("Handlers get decrypted events in their places, each once, and no encr
   await here.api.syncOnce();
   const all = "all m.room.message";
   assertEquals(seen, [all, "$1 1", all, "$2 2", all, "$3 3"]);
-  await crypto.stop();
 });
 
 Deno.test("An event that can't be decrypted is delivered as it is, and then told with the reason", async () => {
@@ -78,7 +85,6 @@ Deno.test("An event that can't be decrypted is delivered as it is, and then told
     ...["all m.room.encrypted", "$1 encrypted", "$1 undecryptable: No session"],
     ...["all m.room.message", "$2 2"],
   ]);
-  await crypto.stop();
 });
 
 Deno.test("A response is decrypted first, then committed, then delivered", async () => {
@@ -93,7 +99,6 @@ Deno.test("A response is decrypted first, then committed, then delivered", async
   here.api.on("m.room.message", () => order.push("handler"));
   await here.api.syncOnce();
   assertEquals(order, ["crypto", "store", "handler", "store"]); // in the end the note of what was handled
-  await crypto.stop();
 });
 
 Deno.test("waitSync and sequential hold for decrypted events", async () => {
@@ -116,7 +121,6 @@ Deno.test("waitSync and sequential hold for decrypted events", async () => {
   }
   await here.settle();
   assertEquals(here.asked.length, 2);
-  await crypto.stop();
 });
 
 Deno.test("Crypto gets keys, devices, state and messages to the device; handlers get those it leaves", async () => {
@@ -151,7 +155,6 @@ Deno.test("Crypto gets keys, devices, state and messages to the device; handlers
     { signed_curve25519: 3 },
     ["signed_curve25519"],
   ]);
-  await crypto.stop();
 });
 
 Deno.test("Crypto gets the whole response also where its timeline is dropped", async () => {
@@ -162,21 +165,59 @@ Deno.test("Crypto gets the whole response also where its timeline is dropped", a
   await using here = await syncerStage({ answers: [answer], crypto });
   await here.api.syncOnce({ ignoreInitialSync: true });
   assertEquals(crypto.inputs.map(({ toDevice }) => toDevice.length), [1]);
-  await crypto.stop();
 });
 
 Deno.test("Crypto that fails for good ends the sync before anything is committed", async () => {
   const broken = new Error("The account is broken");
-  const crypto = spawn<CryptoProtocol>({
-    name: "crypto",
-    handlers: {
-      receiveSync() {
-        throw fatal(broken);
-      },
-    },
-  });
+  const failure = new ActorError("crypto", { cause: broken });
+  const crypto = { receiveSync: () => Promise.reject(failure) };
   await using here = await syncerStage({ answers: [joined(timeline([encrypted("1")]))], crypto });
   const error = await rejectionOf(here.api.start());
   assertInstanceOf(error, ActorError);
   assertEquals([error.actor, error.cause, here.kv.commits.length], ["crypto", broken, 0]);
+});
+
+Deno.test("An event whose key has come is delivered before what came with the key, and then noted as handled", async () => {
+  const event = { ...message("old"), room_id: ROOM, source: SyncStream.JOINED_ROOM | SyncStream.TIMELINE };
+  const recovered: RecoveredEvent[] = [{
+    event: event as unknown as MessageEvent,
+    parked: { roomId: "!room:a", eventId: "$old" },
+  }];
+  const crypto = fakeCrypto([], recovered);
+  await using here = await syncerStage({ answers: [joined(timeline([encrypted("2")]))], crypto });
+  const seen = seenBy(here);
+  const gate = Promise.withResolvers<void>();
+  here.api.on("m.room.message", ({ event_id }) => event_id === "$old" ? gate.promise : undefined);
+  const synced = here.api.syncOnce();
+  await here.settle();
+  assertEquals(seen.filter((line) => line.startsWith("$")), ["$old old", "$2 2"]);
+  assertEquals(here.settled, []);
+  gate.resolve();
+  await synced;
+  await here.settle();
+  assertEquals(here.settled, recovered);
+});
+
+Deno.test("A message that comes in clear into an encrypted room is told, and delivered only if it is accepted", async () => {
+  const answers = [
+    joined(timeline([
+      message("early"),
+      state("m.room.encryption", { algorithm: "m.megolm.v1.aes-sha2" }),
+      message("clear"),
+      message("reaction", { type: "m.reaction" }),
+      encrypted("2"),
+    ])),
+    joined(timeline([message("later")])),
+  ];
+  const acceptClear = ({ type }: MessageEvent) => type === "m.reaction";
+  await using here = await syncerStage({ answers, crypto: fakeCrypto(), acceptClear });
+  const seen: string[] = [];
+  here.api.on((event) => {
+    if ("event_id" in event) seen.push(`${event.event_id}`);
+  });
+  here.api.on("UNENCRYPTED", ({ event }) => seen.push(`${event.event_id} in clear`));
+  await here.api.syncOnce();
+  await here.api.syncOnce();
+  const [, encryption] = seen;
+  assertEquals(seen, ["$early", encryption, "$clear in clear", "$reaction", "$2", "$later in clear"]);
 });

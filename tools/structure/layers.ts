@@ -20,14 +20,15 @@ const layers: Layer[] = [
   { name: "mod", files: /^mod\.ts$/, imports: ["client", "actors", "api", "crypto", "store", "ground"] },
   {
     name: "client",
-    files: /^src\/client(_options)?\.ts$/,
+    files: /^src\/client(_(options|encryption))?\.ts$/,
     imports: ["actors", "api", "crypto", "store", "ground"],
   },
   { name: "actors", files: /^src\/actors\//, imports: ["api", "crypto", "store", "ground"] },
   { name: "api", files: /^src\/api\//, imports: ["ground"] },
-  { name: "crypto", files: /^src\/crypto\//, imports: ["ground"], types: ["store"] },
+  { name: "crypto", files: /^src\/crypto\//, imports: ["ground", "vodozemac"], types: ["store"] },
   { name: "store", files: /^src\/store\//, imports: ["ground"] },
-  { name: "testing", files: /^src\/testing\//, imports: ["ground"], types: ["store"] },
+  { name: "testing", files: /^src\/testing\//, imports: ["ground", "vodozemac"], types: ["store"] },
+  { name: "vodozemac", files: /^vodozemac-wasm\//, imports: [] }, // a package of its own
   { name: "ground", files: /^src\/((types|errors)\/|[^/]+$)/, imports: [] }, // types, errors, clock, log, …
 ];
 

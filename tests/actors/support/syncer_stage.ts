@@ -4,8 +4,9 @@
  * @module
  */
 
-import type { ActorRef } from "../../../src/actors/actor.ts";
-import type { CryptoProtocol } from "../../../src/actors/crypto_protocol.ts";
+import type { Crypto } from "../../../src/actors/crypto.ts";
+import type { SyncContext } from "../../../src/actors/sync_batch.ts";
+import type { RecoveredEvent } from "../../../src/crypto/engine_protocol.ts";
 import { Deliverer } from "../../../src/actors/deliver.ts";
 import { spawnDispatcher } from "../../../src/actors/dispatcher.ts";
 import { HandlerRegistry } from "../../../src/actors/handler_registry.ts";
@@ -36,7 +37,9 @@ export interface SyncerStageOptions {
   /** What to go on from. */
   resume?: "handled" | "committed";
   /** Decrypts. */
-  crypto?: ActorRef<CryptoProtocol>;
+  crypto?: Pick<Crypto, "receiveSync">;
+  /** Which messages count that come in clear into an encrypted room. */
+  acceptClear?: SyncContext["acceptClear"];
   /** Other answers than the usual. */
   requests?: Partial<SyncRequests>;
 }
@@ -48,6 +51,8 @@ export interface SyncerStage extends AsyncDisposable {
   readonly log: ReturnType<typeof recordingLogger>;
   /** The options of each sync request. */
   readonly asked: SyncOptions[];
+  /** The events that waited for their keys and have been handled. */
+  readonly settled: RecoveredEvent[];
   /** The answers to come. */
   readonly answers: SyncAnswer[];
   readonly api: SyncerAPI;
@@ -58,7 +63,8 @@ export interface SyncerStage extends AsyncDisposable {
 
 /** Sets the stage. */
 export async function syncerStage(options: SyncerStageOptions = {}): Promise<SyncerStage> {
-  const { answers = [], kv = new CountingStore(), resume = "handled", crypto, requests } = options;
+  const { answers = [], kv = new CountingStore(), resume = "handled", crypto, acceptClear, requests } =
+    options;
   const clock = new TestClock();
   const log = recordingLogger();
   const asked: SyncOptions[] = [];
@@ -66,7 +72,10 @@ export async function syncerStage(options: SyncerStageOptions = {}): Promise<Syn
   const deliverer = new Deliverer(registry, log);
   const store = spawnStore({ kv, close: false, log });
   await store.ask("open", []);
-  const dispatcher = spawnDispatcher({ deliverer, store, maxPending: 100, log });
+  const settled: RecoveredEvent[] = [];
+  const settle = (events: readonly RecoveredEvent[]): Promise<void> =>
+    Promise.resolve(void settled.push(...events));
+  const dispatcher = spawnDispatcher({ deliverer, store, settle, maxPending: 100, log });
   const syncer = spawnSyncer({
     requests: {
       sync(options = {}) {
@@ -82,7 +91,9 @@ export async function syncerStage(options: SyncerStageOptions = {}): Promise<Syn
       supports: (version) => Promise.resolve(version === "v1.1"),
       ...requests,
     },
-    crypto: () => crypto,
+    crypto: () =>
+      crypto && { start: () => Promise.resolve(), receiveSync: (input) => crypto.receiveSync(input) },
+    acceptClear: () => acceptClear,
     store,
     ready: () => Promise.resolve(),
     dispatcher,
@@ -97,6 +108,7 @@ export async function syncerStage(options: SyncerStageOptions = {}): Promise<Syn
     kv,
     log,
     asked,
+    settled,
     answers,
     api: syncerFacade({ syncer, dispatcher, deliverer, registry }),
     supervisor,

@@ -1,0 +1,91 @@
+/**
+ * End-to-end encryption, as a client has it in `client.crypto`.
+ *
+ * @module
+ */
+
+import type { Device, LocalTrust } from "../crypto/device.ts";
+import type {
+  CryptoInput,
+  CryptoOutput,
+  Decryption,
+  OwnIdentity,
+  RecoveredEvent,
+  ShareReport,
+} from "../crypto/engine_protocol.ts";
+import type { MatrixEvent, MessageEvent } from "../types/event.ts";
+import type { DeviceID, RoomID, TransactionID, UserID } from "../types/ids.ts";
+import type { JsonObject } from "../types/json.ts";
+
+/** Options of {@link Crypto.encrypt}. */
+export interface EncryptOptions {
+  /**
+   * The transaction ID that the event will be sent with: until {@link Crypto.sent} says that it was, the same bytes come out when it
+   * is encrypted again, and a restart sends them. Default: none, and nothing is remembered.
+   */
+  txnId?: TransactionID;
+  /** Gives up. */
+  signal?: AbortSignal;
+}
+
+/** End-to-end encryption of one device. A client makes its own with the option `encryption`. */
+export interface Crypto {
+  /**
+   * Opens the engine, publishes the device's keys, and compares them with what the server shows. A server that can't be reached
+   * is asked again later.
+   *
+   * @throws {DeviceConflictError} If the server knows the device with other keys.
+   * @throws {EncryptionError} If the access token belongs to no device.
+   */
+  start(): Promise<void>;
+  /** Whether syncs come in, so that what happens in rooms is known. */
+  readonly isFollowing: boolean;
+  /** Takes in a sync response: keys first, then what they open. Everything is durable when it resolves. */
+  receiveSync(input: CryptoInput): Promise<CryptoOutput>;
+  /** Whether an event came with a sync and could not be decrypted: it comes again once it can be. */
+  isWaiting(event: MatrixEvent): boolean;
+  /** Decrypts an event that did not come with a sync: one of the room's history, for example. */
+  decrypt(event: MessageEvent): Promise<Decryption>;
+  /**
+   * Encrypts an event, creating and sharing a group session first if need be.
+   *
+   * @param roomId The room.
+   * @param eventType The type of the event.
+   * @param content Its content.
+   * @param options The transaction ID, and a signal.
+   * @returns The content of the `m.room.encrypted` event.
+   * @throws {EncryptionError} If it can't be done; nothing was sent to the room.
+   */
+  encrypt(roomId: RoomID, eventType: string, content: object, options?: EncryptOptions): Promise<JsonObject>;
+  /** Says that an event that was encrypted with a transaction ID has been sent, or never will be. */
+  sent(roomId: RoomID, txnId: TransactionID): Promise<void>;
+  /**
+   * Creates a group session for a room, if need be, and shares it with its members' devices.
+   *
+   * @param roomId The room.
+   * @returns Who has the key, and who does not get it.
+   * @throws {EncryptionError} If it can't be done.
+   */
+  shareGroupSession(roomId: RoomID): Promise<ShareReport>;
+  /** Has the next event of a room begin a new group session. */
+  discardGroupSession(roomId: RoomID): Promise<void>;
+  /** The own device's public keys. */
+  identity(): Promise<OwnIdentity>;
+  /** A user's devices, looked up anew if they have changed. */
+  getDevices(userId: UserID): Promise<Device[]>;
+  /**
+   * Says whether a device is verified or blacklisted. A blacklisted device gets no keys from now on.
+   *
+   * @param userId The device's user.
+   * @param deviceId The device.
+   * @param trust What is said; undefined takes back what was said before.
+   * @throws {ValueError} If there is no such device.
+   */
+  setDeviceTrust(userId: UserID, deviceId: DeviceID, trust: LocalTrust | undefined): Promise<void>;
+  /** Takes a user's new identity, whose devices were held back, for what it is. */
+  acknowledgeIdentity(userId: UserID): Promise<void>;
+  /** Forgets events that were waiting, and have been handled. */
+  settle(events: readonly RecoveredEvent[]): Promise<void>;
+  /** Ends what is on its way to the server; it is durable, and goes on when the client is made anew. */
+  stop(): Promise<void>;
+}

@@ -1,0 +1,76 @@
+/**
+ * The Crypto actor: the engine behind a mailbox.
+ *
+ * @module
+ */
+
+import type { Clock } from "../clock.ts";
+import type { Engine } from "../crypto/engine.ts";
+import type { CryptoPolicy } from "../crypto/policy.ts";
+import type { Vault } from "../crypto/vault.ts";
+import { EncryptionError } from "../errors/crypto_error.ts";
+import type { Logger } from "../log.ts";
+import type { Actor, ActorRef } from "./actor.ts";
+import type { CryptoProtocol } from "./crypto_protocol.ts";
+import { spawn } from "./spawn.ts";
+import type { StoreProtocol } from "./store_protocol.ts";
+
+/** What the Crypto actor is made of. */
+export interface CryptoActorOptions {
+  /** Keeps the engine's records. */
+  readonly store: ActorRef<StoreProtocol>;
+  /** The wall clock. */
+  readonly clock: Clock;
+  /** Where it is told what goes on. */
+  readonly log: Logger;
+  /** What the engine goes by. */
+  readonly policy: CryptoPolicy;
+}
+
+/** Starts the Crypto actor. The engine, and vodozemac with it, is loaded when it is opened, and not before. */
+export function spawnCrypto({ store, clock, log, policy }: CryptoActorOptions): Actor<CryptoProtocol> {
+  const vault = storeVault(store);
+  let opened: Engine | undefined;
+  const engine = (): Engine => {
+    if (opened !== undefined) return opened;
+    throw new EncryptionError("Cannot use encryption: it has not been opened for a device yet");
+  };
+  return spawn<CryptoProtocol>({
+    name: "crypto",
+    log,
+    handlers: {
+      open: async (account) => {
+        if (opened === undefined) {
+          const { Engine } = await import("../crypto/engine.ts");
+          opened = await Engine.open({ account, vault, clock, log, policy });
+        }
+        return opened.identity();
+      },
+      receiveSync: (input) => engine().receiveSync(input),
+      decrypt: (event) => engine().decrypt(event),
+      requests: () => engine().requests(),
+      answer: (answer) => engine().answer(answer),
+      fail: (failure) => engine().fail(failure),
+      prepare: (input) => engine().prepare(input),
+      describeRoom: (description) => engine().describeRoom(description),
+      encrypt: (input) => engine().encrypt(input),
+      roomEventSent: (event) => engine().roomEventSent(event),
+      settle: (events) => engine().settle(events),
+      discardGroupSession: (roomId) => engine().discardGroupSession(roomId),
+      devicesOf: (users) => engine().devicesOf(users),
+      areDevicesStale: (users) => engine().areDevicesStale(users),
+      setDeviceTrust: (input) => engine().setDeviceTrust(input),
+      acknowledgeIdentity: (userId) => engine().acknowledgeIdentity(userId),
+    },
+    onStop: () => opened?.close(),
+  });
+}
+
+/** The Store, as the engine sees it. A commit that fails ends the Store, and everything with it. */
+function storeVault(store: ActorRef<StoreProtocol>): Vault {
+  return {
+    getMany: (keys) => store.ask("readRecords", keys),
+    list: (prefix) => store.ask("listRecords", prefix),
+    commit: (mutations) => store.ask("commitRecords", mutations),
+  };
+}

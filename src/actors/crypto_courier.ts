@@ -1,0 +1,183 @@
+/**
+ * The courier: makes the requests that the engine wants made, and brings it the answers.
+ *
+ * @module
+ */
+
+import type { EngineRequest, RecoveredEvent, RequestFailure } from "../crypto/engine_protocol.ts";
+import { DeviceConflictError } from "../errors/crypto_error.ts";
+import { MatrixError } from "../errors/matrix_error.ts";
+import { MatrixRequestError } from "../errors/request_error.ts";
+import type { Logger } from "../log.ts";
+import type { JsonObject } from "../types/json.ts";
+import type { ActorRef } from "./actor.ts";
+import type { CryptoProtocol } from "./crypto_protocol.ts";
+
+/** Makes a request. */
+export type SendEngineRequest = (request: EngineRequest, signal: AbortSignal) => Promise<JsonObject>;
+
+/** What the courier is made of. */
+export interface CryptoCourierOptions {
+  /** The Crypto actor. */
+  readonly actor: ActorRef<CryptoProtocol>;
+  /** Makes a request. */
+  readonly send: SendEngineRequest;
+  /** Takes events that an answer has made readable; nobody waits for their handlers, who may wait for us. */
+  readonly deliver: (events: readonly RecoveredEvent[]) => void;
+  /** Where failures are told. */
+  readonly log: Logger;
+}
+
+/** What became of the requests of a kind. */
+export interface RoundOutcome {
+  /** How many were made. */
+  readonly made: number;
+  /** Why the first one failed that did. */
+  readonly failure: unknown;
+}
+
+/** What goes through one lane goes in order; what is encrypted for devices arrives before the events that need it. */
+type Lane = "keysUpload" | "keysQuery" | "keysClaim" | "outbox";
+
+interface LaneState {
+  done: Promise<void>;
+  /** How many requests have gone in. */
+  made: number;
+  /** How many have come out. */
+  carried: number;
+  /** Why the first failed of those that were waited for last. */
+  failure: unknown;
+  /** Whether one has failed, and those behind it must not overtake it. */
+  blocked: boolean;
+}
+
+/** Carries requests, each kind in a lane of its own. */
+export class CryptoCourier {
+  readonly #options: CryptoCourierOptions;
+  readonly #lanes = new Map<Lane, LaneState>();
+  readonly #stopping = new AbortController();
+  #collecting: Promise<void> | undefined;
+  #again = false;
+  #conflict: DeviceConflictError | undefined;
+
+  /** @param options What the courier is made of. */
+  constructor(options: CryptoCourierOptions) {
+    this.#options = options;
+  }
+
+  /** Why the device can't go on, once it is known that it can't. */
+  get conflict(): DeviceConflictError | undefined {
+    return this.#conflict;
+  }
+
+  /** Makes what is to be made. Failures are the engine's to know, and the log's. */
+  wake(): void {
+    this.#collect().catch((error) => {
+      if (!this.#stopping.signal.aborted) {
+        this.#options.log.warn("Could not make the requests of encryption", { error: String(error) });
+      }
+    });
+  }
+
+  /**
+   * Makes what is to be made, and waits for the requests of a kind.
+   *
+   * @param kind The kind.
+   */
+  async round(kind: EngineRequest["kind"]): Promise<RoundOutcome> {
+    const lane = this.#lane(laneOf(kind));
+    const before = lane.made;
+    lane.failure = undefined;
+    await this.#collect();
+    await lane.done;
+    return { made: lane.made - before, failure: lane.failure };
+  }
+
+  /** Ends what is on its way: it is durable, and goes on after a restart. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#collecting?.catch(() => {}); // whoever woke us has been told
+    await Promise.all([...this.#lanes.values()].map(({ done }) => done));
+  }
+
+  /** Asks the engine for requests, and puts them into their lanes. Who comes while it is at it gets a second look. */
+  async #collect(): Promise<void> {
+    this.#again = true;
+    await (this.#collecting ??= this.#collectAll().finally(() => this.#collecting = undefined));
+  }
+
+  async #collectAll(): Promise<void> {
+    while (this.#again && !this.#stopping.signal.aborted) {
+      this.#again = false;
+      for (const request of await this.#options.actor.ask("requests", undefined)) {
+        const lane = this.#lane(laneOf(request.kind));
+        lane.made++;
+        lane.done = lane.done.then(() => this.#carry(request, lane));
+      }
+    }
+  }
+
+  /** Makes one request. It never rejects: the lane goes on. */
+  async #carry(request: EngineRequest, lane: LaneState): Promise<void> {
+    const { actor, deliver, log } = this.#options;
+    const { id, kind } = request;
+    try {
+      const response = lane.blocked ? BLOCKED : await this.#send(request);
+      if (!("failure" in response)) {
+        deliver(await actor.ask("answer", { id, response: response.answer }));
+        return;
+      }
+      lane.failure ??= response.failure;
+      lane.blocked = laneOf(kind) === "outbox";
+      if (response !== BLOCKED) {
+        log.warn("A request of encryption failed", { kind, error: String(response.failure) });
+      }
+      await actor.ask("fail", { id, failure: failureOf(response.failure) });
+    } catch (error) {
+      lane.failure ??= error;
+      if (error instanceof DeviceConflictError) this.#conflict = error;
+      if (this.#stopping.signal.aborted) return;
+      log.error("The answer to a request of encryption could not be used", { kind, error: String(error) });
+    } finally {
+      if (++lane.carried === lane.made) lane.blocked = false;
+    }
+  }
+
+  async #send(
+    request: EngineRequest,
+  ): Promise<{ readonly answer: JsonObject } | { readonly failure: unknown }> {
+    try {
+      this.#stopping.signal.throwIfAborted();
+      return { answer: await this.#options.send(request, this.#stopping.signal) };
+    } catch (failure) {
+      return { failure };
+    }
+  }
+
+  #lane(name: Lane): LaneState {
+    const found = this.#lanes.get(name) ?? {
+      done: Promise.resolve(),
+      made: 0,
+      carried: 0,
+      failure: undefined,
+      blocked: false,
+    };
+    this.#lanes.set(name, found);
+    return found;
+  }
+}
+
+/** What stands behind a request that failed is not tried. */
+const BLOCKED = { failure: undefined };
+
+function laneOf(kind: EngineRequest["kind"]): Lane {
+  return kind === "toDevice" || kind === "roomEvent" ? "outbox" : kind;
+}
+
+function failureOf(error: unknown): RequestFailure {
+  if (error instanceof MatrixRequestError) {
+    return { status: error.status, errcode: error.errcode, message: error.message };
+  }
+  const message = error instanceof MatrixError ? error.message : "the request could not be made";
+  return { status: 0, errcode: undefined, message };
+}

@@ -1,0 +1,291 @@
+/**
+ * End-to-end encryption as a client uses it: rooms are made ready for an event, step by step, as the engine asks for it.
+ *
+ * @module
+ */
+
+import type { Clock } from "../clock.ts";
+import type { Device, LocalTrust } from "../crypto/device.ts";
+import type {
+  CryptoInput,
+  CryptoOutput,
+  Decryption,
+  EngineAccount,
+  OwnIdentity,
+  RecoveredEvent,
+  RoomDescription,
+  ShareReport,
+} from "../crypto/engine_protocol.ts";
+import { EncryptionError } from "../errors/crypto_error.ts";
+import type { Logger } from "../log.ts";
+import type { MatrixEvent, MessageEvent } from "../types/event.ts";
+import type { DeviceID, RoomID, TransactionID, UserID } from "../types/ids.ts";
+import { isJsonObject } from "../types/json.ts";
+import type { ActorRef } from "./actor.ts";
+import type { Crypto, EncryptOptions } from "./crypto.ts";
+import { CryptoCourier, type SendEngineRequest } from "./crypto_courier.ts";
+import type { CryptoProtocol } from "./crypto_protocol.ts";
+import type { OnNewRecipient } from "./encryption_options.ts";
+
+/** What encryption is made of. */
+export interface EncryptionParts {
+  /** The Crypto actor. */
+  readonly actor: ActorRef<CryptoProtocol>;
+  /** Whose device it is; the store is open for it then. */
+  readonly account: () => Promise<EngineAccount>;
+  /** Makes the engine's requests. */
+  readonly send: SendEngineRequest;
+  /** Reads what a room is, from the server. */
+  readonly describe: (roomId: RoomID) => Promise<RoomDescription>;
+  /** Brings events that can be read now to handlers. */
+  readonly deliver: (events: readonly RecoveredEvent[]) => Promise<void>;
+  /** Is asked before users get a room's key for the first time. */
+  readonly onNewRecipient: OnNewRecipient | undefined;
+  /** The wall clock. */
+  readonly clock: Clock;
+  /** Where it is told what goes on. */
+  readonly log: Logger;
+}
+
+/** A sync that came this long ago, in milliseconds, is followed by another: the server answers within 30 seconds. */
+const FOLLOWING = 120_000;
+
+/** How often a kind of request is made before the room is made ready without it. */
+const MAX_ROUNDS = 3;
+/** How many steps a room may take: a share goes to 250 devices in one. */
+const MAX_STEPS = 10_000;
+
+/** Makes what a client calls. */
+export class Encryption implements Crypto {
+  readonly #parts: EncryptionParts;
+  readonly #courier: CryptoCourier;
+  readonly #preparing = new Map<RoomID, Promise<ShareReport>>();
+  readonly #tried = new WeakSet<MatrixEvent>();
+  #lastSync = -Infinity;
+  #opening: Promise<OwnIdentity> | undefined;
+  #checked: Promise<void> | undefined;
+
+  /** @param parts What it is made of. */
+  constructor(parts: EncryptionParts) {
+    this.#parts = parts;
+    const { actor, send, log } = parts;
+    const deliver = (events: readonly RecoveredEvent[]): void => this.#deliver(events);
+    this.#courier = new CryptoCourier({ actor, send, deliver, log });
+  }
+
+  async start(): Promise<void> {
+    await this.#open();
+    await (this.#checked ??= this.#check());
+    this.#refuseConflict();
+  }
+
+  get isFollowing(): boolean {
+    return this.#parts.clock.now() - this.#lastSync < FOLLOWING;
+  }
+
+  async receiveSync(input: CryptoInput): Promise<CryptoOutput> {
+    await this.#open();
+    this.#refuseConflict();
+    const output = await this.#parts.actor.ask("receiveSync", input);
+    this.#lastSync = this.#parts.clock.now();
+    for (const [index, event] of input.encrypted.entries()) {
+      const result = output.decrypted[index];
+      if (result !== undefined && !("event" in result)) this.#tried.add(event);
+    }
+    this.#courier.wake();
+    return output;
+  }
+
+  isWaiting(event: MatrixEvent): boolean {
+    return this.#tried.has(event);
+  }
+
+  async decrypt(event: MessageEvent): Promise<Decryption> {
+    await this.#open();
+    return await this.#parts.actor.ask("decrypt", event);
+  }
+
+  async encrypt(roomId: RoomID, eventType: string, content: object, options: EncryptOptions = {}) {
+    await this.#open();
+    const { actor } = this.#parts;
+    // The content goes through JSON, as it will on the wire: what has no form there must not have one here.
+    const plain: unknown = JSON.parse(JSON.stringify(content));
+    if (!isJsonObject(plain)) {
+      throw new EncryptionError(`Cannot encrypt ${eventType}: its content must be an object`);
+    }
+    for (let round = 0; round < MAX_STEPS; round++) {
+      options.signal?.throwIfAborted();
+      this.#refuseConflict();
+      const input = { roomId, eventType, content: plain, txnId: options.txnId };
+      const encrypted = await actor.ask("encrypt", input);
+      if (encrypted !== undefined) return encrypted.content;
+      await this.#prepare(roomId);
+    }
+    throw new EncryptionError(
+      `Cannot encrypt ${eventType} for ${roomId}: its members change faster than they get keys`,
+    );
+  }
+
+  async sent(roomId: RoomID, txnId: TransactionID): Promise<void> {
+    await this.#parts.actor.ask("roomEventSent", { roomId, txnId });
+  }
+
+  async shareGroupSession(roomId: RoomID): Promise<ShareReport> {
+    await this.#open();
+    this.#refuseConflict();
+    return await this.#prepare(roomId);
+  }
+
+  async discardGroupSession(roomId: RoomID): Promise<void> {
+    await this.#open();
+    await this.#parts.actor.ask("discardGroupSession", roomId);
+  }
+
+  async identity(): Promise<OwnIdentity> {
+    return await this.#open();
+  }
+
+  async getDevices(userId: UserID): Promise<Device[]> {
+    await this.#open();
+    const { actor } = this.#parts;
+    for (let round = 0; round < MAX_ROUNDS && await actor.ask("areDevicesStale", [userId]); round++) {
+      const { made, failure } = await this.#courier.round("keysQuery");
+      if (failure !== undefined) throw failure;
+      if (made === 0) break;
+    }
+    return await actor.ask("devicesOf", [userId]);
+  }
+
+  async setDeviceTrust(userId: UserID, deviceId: DeviceID, trust: LocalTrust | undefined): Promise<void> {
+    await this.getDevices(userId);
+    this.#deliver(await this.#parts.actor.ask("setDeviceTrust", { userId, deviceId, trust }));
+    this.#courier.wake();
+  }
+
+  async acknowledgeIdentity(userId: UserID): Promise<void> {
+    await this.#open();
+    await this.#parts.actor.ask("acknowledgeIdentity", userId);
+  }
+
+  async settle(events: readonly RecoveredEvent[]): Promise<void> {
+    await this.#parts.actor.ask("settle", events.map(({ parked }) => parked));
+  }
+
+  async stop(): Promise<void> {
+    await this.#courier.stop();
+  }
+
+  async #open(): Promise<OwnIdentity> {
+    try {
+      return await (this.#opening ??= this.#openFor());
+    } catch (error) {
+      this.#opening = undefined; // the server may say next time whose token it is
+      throw error;
+    }
+  }
+
+  async #openFor(): Promise<OwnIdentity> {
+    const account = await this.#parts.account();
+    if (account.deviceId === "") {
+      throw new EncryptionError(
+        `Cannot encrypt as ${account.userId}: the access token belongs to no device; log in`,
+      );
+    }
+    return await this.#parts.actor.ask("open", account);
+  }
+
+  /** Publishes the own keys and looks at what the server shows of them. A server that can't be reached is asked later. */
+  async #check(): Promise<void> {
+    await this.#courier.round("keysUpload");
+    await this.#courier.round("keysQuery");
+  }
+
+  #refuseConflict(): void {
+    if (this.#courier.conflict !== undefined) throw this.#courier.conflict;
+  }
+
+  /** Makes a room ready; those who come while it is being made ready wait for the same. */
+  async #prepare(roomId: RoomID): Promise<ShareReport> {
+    const underway = this.#preparing.get(roomId);
+    if (underway !== undefined) return await underway;
+    const preparing = this.#prepareRoom(roomId).finally(() => this.#preparing.delete(roomId));
+    this.#preparing.set(roomId, preparing);
+    return await preparing;
+  }
+
+  async #prepareRoom(roomId: RoomID): Promise<ShareReport> {
+    const { actor, describe } = this.#parts;
+    const rounds = { keysQuery: 0, keysClaim: 0 };
+    let approved: readonly UserID[] | undefined;
+    for (let step = 0; step < MAX_STEPS; step++) {
+      const tolerate = {
+        keysQuery: rounds.keysQuery >= MAX_ROUNDS,
+        keysClaim: rounds.keysClaim >= MAX_ROUNDS,
+      };
+      const readiness = await actor.ask("prepare", { roomId, tolerate, approved });
+      switch (readiness.needs) {
+        case "nothing":
+          return readiness.share;
+        case "room":
+          await actor.ask("describeRoom", await this.#described(roomId, describe));
+          break;
+        case "keysQuery":
+        case "keysClaim": {
+          const { made } = await this.#round(roomId, readiness.needs);
+          rounds[readiness.needs] += made === 0 ? MAX_ROUNDS : 1;
+          break;
+        }
+        case "toDevice":
+          await this.#round(roomId, "toDevice");
+          break;
+        case "approval":
+          await this.#approve(roomId, readiness.users);
+          approved = [...approved ?? [], ...readiness.users];
+      }
+    }
+    throw new EncryptionError(`Cannot share a group session of ${roomId}: it takes too many steps`);
+  }
+
+  async #described(roomId: RoomID, describe: EncryptionParts["describe"]): Promise<RoomDescription> {
+    try {
+      return await describe(roomId);
+    } catch (cause) {
+      if (cause instanceof EncryptionError) throw cause;
+      throw new EncryptionError(`Cannot encrypt for ${roomId}: who is in it can't be found out; try again`, {
+        cause,
+      });
+    }
+  }
+
+  async #round(
+    roomId: RoomID,
+    kind: "keysQuery" | "keysClaim" | "toDevice",
+  ): Promise<{ readonly made: number }> {
+    const outcome = await this.#courier.round(kind);
+    if (outcome.failure === undefined) return outcome;
+    throw new EncryptionError(`Cannot share a group session of ${roomId}: ${FAILED[kind]}; try again`, {
+      cause: outcome.failure,
+    });
+  }
+
+  async #approve(roomId: RoomID, users: readonly UserID[]): Promise<void> {
+    if (await this.#parts.onNewRecipient?.(roomId, users) !== false) return;
+    throw new EncryptionError(
+      `Cannot encrypt for ${roomId}: onNewRecipient did not let ${users.join(", ")} have its key`,
+    );
+  }
+
+  /** Handlers may take long, and may wait for the very request whose answer brought these events. */
+  #deliver(events: readonly RecoveredEvent[]): void {
+    if (events.length === 0) return;
+    this.#parts.deliver(events).catch((error) => {
+      this.#parts.log.warn("Could not deliver events that can be read now", { error: String(error) });
+    });
+  }
+}
+
+const FAILED = {
+  keysQuery: "the members' devices could not be looked up",
+  keysClaim: "one-time keys of the members' devices could not be claimed",
+  toDevice: "the key could not be sent to the members' devices",
+};

@@ -1,0 +1,63 @@
+/**
+ * A client's own end-to-end encryption: the Crypto actor, and what stands between it and the rest.
+ *
+ * @module
+ */
+
+import type { Actor, ActorRef } from "./actors/actor.ts";
+import type { Crypto } from "./actors/crypto.ts";
+import { spawnCrypto } from "./actors/crypto_actor.ts";
+import type { CryptoProtocol } from "./actors/crypto_protocol.ts";
+import type { DispatcherProtocol } from "./actors/dispatcher_protocol.ts";
+import { Encryption } from "./actors/encryption.ts";
+import type { EncryptionOptions } from "./actors/encryption_options.ts";
+import { engineRequests, roomDescriber } from "./actors/engine_requests.ts";
+import type { StateStore } from "./actors/state_store.ts";
+import type { StoreProtocol } from "./actors/store_protocol.ts";
+import type { ClientAPI } from "./api/client_api.ts";
+import { coreAPI } from "./api/core_api.ts";
+import type { Session } from "./api/session.ts";
+import { policyOf } from "./client_options.ts";
+import type { Logger } from "./log.ts";
+
+/** What of a client encryption needs. */
+export interface ClientEncryptionParts {
+  /** Who acts. */
+  readonly session: Session;
+  /** The operations. */
+  readonly api: ClientAPI;
+  /** Keeps what the engine keeps. */
+  readonly store: ActorRef<StoreProtocol>;
+  /** Opens the store, the first time. */
+  readonly ready: () => Promise<void>;
+  /** Knows which rooms are encrypted. */
+  readonly stateStore: StateStore;
+  /** Brings events to handlers whose key came late. */
+  readonly dispatcher: ActorRef<DispatcherProtocol>;
+  /** Where it is told what goes on. */
+  readonly log: Logger;
+}
+
+/** Makes a client's end-to-end encryption. */
+export function clientEncryption(
+  options: EncryptionOptions,
+  { session, api, store, ready, stateStore, dispatcher, log }: ClientEncryptionParts,
+): { readonly actor: Actor<CryptoProtocol>; readonly crypto: Crypto } {
+  const { clock } = session.http;
+  const actor = spawnCrypto({ store, clock, log, policy: policyOf(options) });
+  const crypto = new Encryption({
+    actor,
+    async account() {
+      await ready();
+      const [userId, deviceId] = await session.account();
+      return { userId, deviceId };
+    },
+    send: engineRequests(api, clock),
+    describe: roomDescriber({ core: coreAPI(session), stateStore }),
+    deliver: (events) => dispatcher.ask("recover", events),
+    onNewRecipient: options.onNewRecipient,
+    clock,
+    log,
+  });
+  return { actor, crypto };
+}

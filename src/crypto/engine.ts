@@ -1,0 +1,271 @@
+/**
+ * The engine of end-to-end encryption: data in, decrypted events and requests to the server out.
+ *
+ * It does no input or output but through its {@link Vault}. Every method is one step: its changes are committed at once before
+ * it returns, and a step that fails changes nothing. Steps must not overlap; the actor that the engine lives in sees to that.
+ *
+ * @module
+ */
+
+import { Vodozemac } from "@greenroom/vodozemac-wasm";
+import type { Clock } from "../clock.ts";
+import { DeviceConflictError } from "../errors/crypto_error.ts";
+import type { Logger } from "../log.ts";
+import type { MessageEvent } from "../types/event.ts";
+import type { RoomID, TransactionID, UserID } from "../types/ids.ts";
+import type { JsonObject } from "../types/json.ts";
+import type { CryptoContext } from "./context.ts";
+import type { Device } from "./device.ts";
+import { type EngineParts, engineParts } from "./engine_parts.ts";
+import type {
+  CryptoInput,
+  CryptoOutput,
+  Decryption,
+  Encrypted,
+  EncryptInput,
+  EngineAccount,
+  EngineRequest,
+  OwnIdentity,
+  ParkedEventRef,
+  PrepareInput,
+  RecoveredEvent,
+  RequestFailure,
+  RoomDescription,
+  RoomReadiness,
+  TrustInput,
+} from "./engine_protocol.ts";
+import { OwnKeys } from "./own_keys.ts";
+import type { CryptoPolicy } from "./policy.ts";
+import { RecordCache } from "./record_cache.ts";
+import { RequestBook } from "./request_book.ts";
+import { MessageAtFault, receiveSync } from "./sync_intake.ts";
+import { Transaction } from "./transaction.ts";
+import type { Vault } from "./vault.ts";
+
+/** What an engine is made of. */
+export interface EngineOptions {
+  /** Whose it is. */
+  readonly account: EngineAccount;
+  /** Where its records are. */
+  readonly vault: Vault;
+  /** The wall clock. */
+  readonly clock: Clock;
+  /** Where it is told what goes on. */
+  readonly log: Logger;
+  /** What it goes by. */
+  readonly policy: CryptoPolicy;
+}
+
+/** How many records are remembered between steps. */
+const CACHED_RECORDS = 20_000;
+/** How many messages of one response may be skipped: a store that fails has all of them fail. */
+const MAX_SKIPPED = 10;
+
+/** The engine of one device. */
+export class Engine {
+  readonly #options: EngineOptions;
+  readonly #cache = new RecordCache(CACHED_RECORDS);
+  readonly #random = crypto.getRandomValues(new Uint8Array(12)).toHex();
+  #count = 0;
+  #vodozemac: Vodozemac;
+  #parts: EngineParts | undefined;
+  #book: RequestBook | undefined;
+
+  private constructor(options: EngineOptions, vodozemac: Vodozemac) {
+    this.#options = options;
+    this.#vodozemac = vodozemac;
+  }
+
+  /** Opens the engine of a device, with what is in the vault, or with new keys if there is nothing. */
+  static async open(options: EngineOptions): Promise<Engine> {
+    const engine = new Engine(options, await Vodozemac.load());
+    await engine.#open();
+    return engine;
+  }
+
+  /** The own device's public keys. */
+  identity(): OwnIdentity {
+    const { ownKeys } = this.#opened;
+    const { curve25519, ed25519 } = ownKeys.own;
+    return { deviceKeys: ownKeys.deviceKeys(), curve25519, ed25519 };
+  }
+
+  /** Takes in a sync response. */
+  async receiveSync(input: CryptoInput): Promise<CryptoOutput> {
+    const failed = new Set<number>(); // messages to the device that would have this step fail again and again
+    for (;;) {
+      try {
+        return await this.#step((tx, parts) => receiveSync(tx, parts, { input, skip: failed }));
+      } catch (error) {
+        if (!(error instanceof MessageAtFault) || failed.size === MAX_SKIPPED) throw error;
+        this.#options.log.error("Skipped a message to this device", { error: String(error.cause) });
+        failed.add(error.index);
+      }
+    }
+  }
+
+  /** Decrypts an event that did not come with a sync. */
+  async decrypt(event: MessageEvent): Promise<Decryption> {
+    return await this.#step(async (tx, { inbound }) => {
+      const [decryption] = await inbound.decryptAll(tx, [event]);
+      if (decryption === undefined) throw new TypeError("Cannot decrypt: there is no result");
+      return decryption;
+    });
+  }
+
+  /** What has to be asked of the server, but for what is being asked already. */
+  requests(): EngineRequest[] {
+    return this.#requests.take();
+  }
+
+  /** Takes in the answer to a request. */
+  async answer(
+    { id, response }: { readonly id: string; readonly response: JsonObject },
+  ): Promise<RecoveredEvent[]> {
+    const { conflict, ...outcome } = await this.#step((tx) => this.#requests.answer(tx, id, response));
+    if (conflict !== undefined) throw new DeviceConflictError(conflict);
+    return outcome.recovered;
+  }
+
+  /** Takes in that a request failed. */
+  async fail({ id, failure }: { readonly id: string; readonly failure: RequestFailure }): Promise<void> {
+    await this.#step((tx) => this.#requests.fail(tx, id, failure));
+  }
+
+  /** Says what stands between a room and its next event, and goes one step further towards it. */
+  async prepare({ roomId, ...options }: PrepareInput): Promise<RoomReadiness> {
+    return await this.#step((tx, { outbound }) => outbound.prepare(tx, roomId, options));
+  }
+
+  /** Takes in what the room is. */
+  async describeRoom(description: RoomDescription): Promise<void> {
+    await this.#step(async (tx, { rooms, outbound, devices }) => {
+      const changes = await rooms.describe(tx, description);
+      await devices.track(tx, changes.track);
+      await outbound.roomChanged(tx, changes);
+    });
+  }
+
+  /** Encrypts an event; undefined if the room has to be prepared first. */
+  async encrypt(input: EncryptInput): Promise<Encrypted | undefined> {
+    return await this.#step((tx, { outbound }) => outbound.encrypt(tx, input));
+  }
+
+  /** Forgets an encrypted event: it has arrived, or never will. */
+  async roomEventSent(
+    { roomId, txnId }: { readonly roomId: RoomID; readonly txnId: TransactionID },
+  ): Promise<void> {
+    await this.#step((tx, { outbound }) => outbound.roomEventSent(tx, roomId, txnId));
+  }
+
+  /** Forgets events that had been waiting for their keys, and have been handled since. */
+  async settle(events: readonly ParkedEventRef[]): Promise<void> {
+    await this.#step(async (tx, { parked }) => await parked.settle(tx, events));
+  }
+
+  /** Has the next event of a room begin a new group session. */
+  async discardGroupSession(roomId: RoomID): Promise<void> {
+    await this.#step((tx, { outbound }) => outbound.discard(tx, roomId));
+  }
+
+  /** The devices of users, as far as they are known. */
+  async devicesOf(users: readonly UserID[]): Promise<Device[]> {
+    return await this.#step(async (tx, { devices }) =>
+      [...(await devices.devicesOf(tx, users)).values()].flat()
+    );
+  }
+
+  /** Whether something about users' devices is out of date; users who were not of interest are from now on. */
+  async areDevicesStale(users: readonly UserID[]): Promise<boolean> {
+    return await this.#step(async (tx, { devices }) => {
+      await devices.track(tx, users);
+      return users.some((userId) => !devices.isTracked(userId)) || devices.isDirty(users);
+    });
+  }
+
+  /** Takes in what the application says of a device. */
+  async setDeviceTrust({ userId, deviceId, trust }: TrustInput): Promise<RecoveredEvent[]> {
+    return await this.#step(async (tx, { devices, outbound, parked }) => {
+      const device = await devices.setTrust(tx, userId, deviceId, trust);
+      if (trust === "blacklisted") await outbound.devicesChanged(tx, { removed: [device] });
+      return await parked.retry(tx, "all");
+    });
+  }
+
+  /** Takes a user's new identity for what it is: events go to that user's devices again. */
+  async acknowledgeIdentity(userId: UserID): Promise<void> {
+    await this.#step((tx, { devices }) => devices.acknowledgeIdentity(tx, userId));
+  }
+
+  /** Releases what it holds. */
+  close(): void {
+    this.#clear();
+    this.#parts?.ownKeys.clear();
+  }
+
+  get #opened(): EngineParts {
+    if (this.#parts === undefined) throw new TypeError("Cannot use the engine: it is not open");
+    return this.#parts;
+  }
+
+  get #requests(): RequestBook {
+    return this.#book ??= new RequestBook(this.#opened);
+  }
+
+  async #open(): Promise<void> {
+    const { account, clock, log, policy } = this.#options;
+    const vodozemac = (): Vodozemac => this.#vodozemac;
+    this.#parts = await this.#transact(async (tx) => {
+      const ownKeys = await OwnKeys.open(tx, { vodozemac, account, clock, log });
+      const context: CryptoContext = {
+        get vodozemac() {
+          return vodozemac();
+        },
+        own: ownKeys.own,
+        clock,
+        log,
+        policy,
+        uniqueId: () => `gr-${this.#random}-${(this.#count++).toString(36)}`,
+      };
+      return await engineParts(tx, context, ownKeys);
+    });
+  }
+
+  /** One step. Should vodozemac trap, nothing of its memory is of use any more: the step is done once more with another. */
+  async #step<Result>(work: (tx: Transaction, parts: EngineParts) => Promise<Result>): Promise<Result> {
+    if (this.#vodozemac.dead) await this.#revive();
+    try {
+      return await this.#transact((tx) => work(tx, this.#opened));
+    } catch (error) {
+      if (!this.#vodozemac.dead) throw error;
+      this.#options.log.error("The cryptographic library has failed, and is started anew", {
+        error: String(error),
+      });
+      await this.#revive();
+      return await this.#transact((tx) => work(tx, this.#opened));
+    }
+  }
+
+  async #transact<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+    const tx = new Transaction(this.#options.vault, this.#cache);
+    try {
+      const result = await work(tx);
+      await tx.commit();
+      return result;
+    } catch (error) {
+      tx.abort();
+      throw error;
+    }
+  }
+
+  async #revive(): Promise<void> {
+    this.#vodozemac = await Vodozemac.load();
+    this.#clear();
+    this.#parts?.ownKeys.clear();
+  }
+
+  #clear(): void {
+    const { olm, inbound, outbound } = this.#parts ?? {};
+    for (const part of [olm, inbound, outbound]) part?.clear();
+  }
+}

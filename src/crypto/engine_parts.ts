@@ -1,0 +1,62 @@
+/**
+ * The parts of the engine, put together.
+ *
+ * @module
+ */
+
+import type { CryptoContext } from "./context.ts";
+import { DeviceLists } from "./device_lists.ts";
+import { InboundSessions } from "./inbound_sessions.ts";
+import { KeyRequests } from "./key_requests.ts";
+import { OlmChannels } from "./olm_channels.ts";
+import { OutboundSessions } from "./outbound_sessions.ts";
+import { Outbox } from "./outbox.ts";
+import type { OwnKeys } from "./own_keys.ts";
+import { ParkedEvents } from "./parked_events.ts";
+import { Rooms } from "./rooms.ts";
+import type { Transaction } from "./transaction.ts";
+
+/** The parts of the engine. */
+export interface EngineParts {
+  /** What they share. */
+  readonly context: CryptoContext;
+  /** The own account: identity, one-time and fallback keys. */
+  readonly ownKeys: OwnKeys;
+  /** Others' devices. */
+  readonly devices: DeviceLists;
+  /** Olm: from device to device. */
+  readonly olm: OlmChannels;
+  /** What is on its way. */
+  readonly outbox: Outbox;
+  /** Encrypted rooms. */
+  readonly rooms: Rooms;
+  /** Megolm sessions of other devices, and copies of the own. */
+  readonly inbound: InboundSessions;
+  /** The own Megolm sessions. */
+  readonly outbound: OutboundSessions;
+  /** Events that wait for their key. */
+  readonly parked: ParkedEvents;
+  /** Keys that are asked for. */
+  readonly keyRequests: KeyRequests;
+}
+
+/** Makes the parts, and has them read what must be in memory. */
+export async function engineParts(
+  tx: Transaction,
+  context: CryptoContext,
+  ownKeys: OwnKeys,
+): Promise<EngineParts> {
+  const outbox = new Outbox();
+  const devices = new DeviceLists(context);
+  const rooms = new Rooms(context);
+  const olm = new OlmChannels({ context, ownKeys, devices, outbox });
+  const inbound = new InboundSessions({ context, devices });
+  const outbound = new OutboundSessions({ context, rooms, devices, olm, outbox, inbound });
+  const parked = new ParkedEvents({ context, inbound });
+  const keyRequests = new KeyRequests({ context, devices, olm, outbox, inbound, outbound });
+  for (const part of [outbox, devices, rooms, olm, inbound, outbound, parked, keyRequests]) {
+    await part.load(tx);
+  }
+  await devices.track(tx, [context.own.userId]);
+  return { context, ownKeys, devices, olm, outbox, rooms, inbound, outbound, parked, keyRequests };
+}

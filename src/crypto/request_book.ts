@@ -1,0 +1,173 @@
+/**
+ * What the engine wants of the server, and what became of it.
+ *
+ * @module
+ */
+
+import type { DeviceKeys, KeysUploadRequest } from "../types/device_keys.ts";
+import type { JsonObject } from "../types/json.ts";
+import type { EngineParts } from "./engine_parts.ts";
+import type { EngineRequest, RecoveredEvent, RequestFailure } from "./engine_protocol.ts";
+import type { KeyClaim } from "./olm_claims.ts";
+import type { OutboxEntry } from "./outbox.ts";
+import type { DeviceQuery } from "./tracked_users.ts";
+import type { Transaction } from "./transaction.ts";
+
+/** A request on its way. */
+type Underway =
+  | { readonly kind: "keysUpload"; readonly body: KeysUploadRequest }
+  | { readonly kind: "keysQuery"; readonly query: DeviceQuery }
+  | { readonly kind: "keysClaim"; readonly claim: KeyClaim }
+  | { readonly kind: "outbox"; readonly entry: OutboxEntry };
+
+/** What an answer led to. */
+export interface AnswerOutcome {
+  /** Events that can be read now. */
+  readonly recovered: RecoveredEvent[];
+  /** Why the device can't go on, if the server knows it as another. */
+  readonly conflict?: string;
+}
+
+/** Failures after which the same request would fail again. */
+const HOPELESS = new Set([400, 403, 404, 405, 413]);
+
+/** Hands out requests, each once until it was answered or failed. */
+export class RequestBook {
+  readonly #parts: EngineParts;
+  readonly #underway = new Map<string, Underway>();
+  /** Events for rooms that an earlier process has left: those of this process are sent by who asked for them. */
+  readonly #inherited: ReadonlySet<string>;
+
+  /** @param parts The parts of the engine, just opened. */
+  constructor(parts: EngineParts) {
+    this.#parts = parts;
+    this.#inherited = new Set(parts.outbox.pending().map(({ id }) => id));
+  }
+
+  /** All that is to be asked now, and is not being asked already. */
+  take(): EngineRequest[] {
+    return [...this.#upload(), ...this.#queries(), ...this.#claims(), ...this.#parcels()];
+  }
+
+  /** Takes in an answer. */
+  async answer(tx: Transaction, id: string, response: JsonObject): Promise<AnswerOutcome> {
+    const request = this.#underway.get(id);
+    if (request === undefined) return { recovered: [] };
+    this.#endsWith(tx, id);
+    switch (request.kind) {
+      case "keysUpload":
+        await this.#parts.ownKeys.receiveUpload(tx, request.body, response);
+        return { recovered: [] };
+      case "keysQuery":
+        return await this.#queried(tx, request.query, response);
+      case "keysClaim":
+        await this.#parts.olm.receiveClaim(tx, request.claim, response);
+        return { recovered: [] };
+      case "outbox":
+        this.#parts.outbox.remove(tx, request.entry.id);
+        return { recovered: [] };
+    }
+  }
+
+  /** Takes in a failure. */
+  async fail(tx: Transaction, id: string, failure: RequestFailure): Promise<void> {
+    const request = this.#underway.get(id);
+    if (request === undefined) return;
+    const { ownKeys, devices, olm, outbox, outbound, context: { clock, log } } = this.#parts;
+    this.#endsWith(tx, id);
+    switch (request.kind) {
+      case "keysUpload":
+        if (await ownKeys.failUpload(tx, failure) === "clash") await this.#recoverFromRollback(tx);
+        return;
+      case "keysQuery":
+        return devices.failQuery(request.query, clock.now());
+      case "keysClaim":
+        return olm.failClaim(request.claim, clock.now());
+      case "outbox":
+        if (!HOPELESS.has(failure.status)) return;
+        log.warn("Gave up what the server does not take", {
+          kind: request.entry.kind,
+          error: failure.message,
+        });
+        outbox.remove(tx, request.entry.id);
+        if (request.entry.kind === "toDevice") await outbound.shareFailed(tx, request.entry);
+    }
+  }
+
+  #endsWith(tx: Transaction, id: string): void {
+    tx.onCommit(() => this.#underway.delete(id));
+  }
+
+  *#upload(): Generator<EngineRequest> {
+    if ([...this.#underway.values()].some(({ kind }) => kind === "keysUpload")) return;
+    const body = this.#parts.ownKeys.nextUpload();
+    if (body !== undefined) yield { id: this.#begin({ kind: "keysUpload", body }), kind: "keysUpload", body };
+  }
+
+  *#queries(): Generator<EngineRequest> {
+    const { devices, context: { clock } } = this.#parts;
+    for (let query = devices.nextQuery(clock.now()); query; query = devices.nextQuery(clock.now())) {
+      yield { id: this.#begin({ kind: "keysQuery", query }), kind: "keysQuery", users: query.users };
+    }
+  }
+
+  *#claims(): Generator<EngineRequest> {
+    const { olm, context: { clock } } = this.#parts;
+    for (let claim = olm.nextClaim(clock.now()); claim; claim = olm.nextClaim(clock.now())) {
+      const { oneTimeKeys } = claim;
+      yield { id: this.#begin({ kind: "keysClaim", claim }), kind: "keysClaim", oneTimeKeys };
+    }
+  }
+
+  /** In the order in which they were put in; what is on its way is not overtaken, since whoever asks sends in order. */
+  *#parcels(): Generator<EngineRequest> {
+    for (const entry of this.#parts.outbox.pending()) {
+      if (this.#underway.has(entry.id)) continue;
+      if (entry.kind === "roomEvent" && !this.#inherited.has(entry.id)) continue;
+      this.#underway.set(entry.id, { kind: "outbox", entry });
+      if (entry.kind === "toDevice") {
+        const { id, kind, eventType, txnId, messages } = entry;
+        yield { id, kind, eventType, txnId, messages };
+      } else {
+        const { id, kind, roomId, txnId, content, createdAt } = entry;
+        yield { id, kind, roomId, txnId, content, createdAt };
+      }
+    }
+  }
+
+  #begin(request: Underway): string {
+    const id = this.#parts.context.uniqueId();
+    this.#underway.set(id, request);
+    return id;
+  }
+
+  async #queried(tx: Transaction, query: DeviceQuery, response: JsonObject): Promise<AnswerOutcome> {
+    const { devices, outbound, parked } = this.#parts;
+    const changes = await devices.receiveQuery(tx, query, response);
+    await outbound.devicesChanged(tx, changes);
+    const conflict = changes.own && await this.#compareOwn(tx, changes.own);
+    return { recovered: await parked.retry(tx, "all"), conflict };
+  }
+
+  /** Whether the server knows this device as it knows itself. */
+  async #compareOwn(tx: Transaction, shown: JsonObject | "missing"): Promise<string | undefined> {
+    const { ownKeys, context: { own } } = this.#parts;
+    if (await ownKeys.checkServer(tx, shown as DeviceKeys | "missing") !== "differs") return undefined;
+    return `Cannot use the device ${own.deviceId} of ${own.userId}: the server knows other keys of it; ` +
+      "log in anew, with a store that is empty or belongs to the new device";
+  }
+
+  /** The store is older than what the server has seen of it: whatever could be used a second time is given up. */
+  async #recoverFromRollback(tx: Transaction): Promise<void> {
+    const { ownKeys, olm, outbound, devices, outbox, context: { log } } = this.#parts;
+    const pending = outbox.pending();
+    log.warn("The store was set back to an earlier state: starting new sessions and keys", {
+      dropped: pending.length,
+    });
+    await ownKeys.recoverFromRollback(tx);
+    await olm.rollback(tx);
+    await outbound.rollback(tx);
+    await devices.invalidateAll(tx);
+    for (const { id } of pending) outbox.remove(tx, id);
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * How the engine takes in a sync response: one step, committed before anything of it goes on.
+ *
+ * @module
+ */
+
+import { EncryptionError } from "../errors/crypto_error.ts";
+import type { ToDeviceEvent } from "../types/event.ts";
+import type { EngineParts } from "./engine_parts.ts";
+import type { CryptoInput, CryptoOutput, Decryption } from "./engine_protocol.ts";
+import type { SessionRef } from "./inbound_sessions.ts";
+import { receiveToDevice } from "./to_device_intake.ts";
+import type { Transaction } from "./transaction.ts";
+
+/** What is taken in. */
+export interface SyncIntake {
+  /** What of a sync response concerns encryption. */
+  readonly input: CryptoInput;
+  /** Messages to this device, by their place, that are left out: the step failed because of them. */
+  readonly skip: ReadonlySet<number>;
+}
+
+/** A message to this device had a step fail in a way that nobody has thought of. */
+export class MessageAtFault extends EncryptionError {
+  /** The place of the message in the response. */
+  readonly index: number;
+
+  /**
+   * @param index The place of the message in the response.
+   * @param cause What happened.
+   */
+  constructor(index: number, cause: unknown) {
+    super(`Cannot take in message ${index} to this device: it had the engine fail`, { cause });
+    this.index = index;
+  }
+}
+
+/** Takes in a sync response: keys first, then what they open. */
+export async function receiveSync(
+  tx: Transaction,
+  parts: EngineParts,
+  { input, skip }: SyncIntake,
+): Promise<CryptoOutput> {
+  const { ownKeys, inbound, parked, keyRequests } = parts;
+  await ownKeys.receiveCounts(tx, input.oneTimeKeyCounts, input.unusedFallbackTypes);
+  await takeDeviceLists(tx, parts, input);
+  await takeState(tx, parts, input);
+  const { toDevice, newKeys } = await takeToDevice(tx, parts, { input, skip });
+  const decrypted = await inbound.decryptAll(tx, input.encrypted);
+  for (const [index, event] of input.encrypted.entries()) {
+    const result = decrypted[index] as Decryption;
+    if ("event" in result) await parked.delivered(tx, event);
+    else if (await parked.park(tx, event, result)) await keyRequests.want(tx, event);
+  }
+  const recovered = newKeys.length === 0 ? [] : await parked.retry(tx, newKeys);
+  return { toDevice, decrypted, recovered };
+}
+
+async function takeDeviceLists(
+  tx: Transaction,
+  { devices }: EngineParts,
+  { initial, deviceLists }: CryptoInput,
+): Promise<void> {
+  if (initial) await devices.invalidateAll(tx);
+  if (deviceLists.changed.length > 0) await devices.changed(tx, deviceLists.changed);
+  if (deviceLists.left.length > 0) await devices.left(tx, deviceLists.left);
+}
+
+async function takeState(
+  tx: Transaction,
+  { rooms, devices, outbound }: EngineParts,
+  { state }: CryptoInput,
+): Promise<void> {
+  for (const room of state) {
+    const changes = await rooms.receiveState(tx, room);
+    if (changes === undefined) continue;
+    if (changes.track.length > 0) await devices.track(tx, changes.track);
+    await outbound.roomChanged(tx, changes);
+  }
+}
+
+async function takeToDevice(
+  tx: Transaction,
+  parts: EngineParts,
+  { input, skip }: SyncIntake,
+): Promise<{ toDevice: ToDeviceEvent[]; newKeys: SessionRef[] }> {
+  const toDevice: ToDeviceEvent[] = [];
+  const newKeys: SessionRef[] = [];
+  for (const [index, event] of input.toDevice.entries()) {
+    if (skip.has(index)) continue;
+    try {
+      const { event: left, newKey } = await receiveToDevice(tx, parts, event);
+      if (left !== undefined) toDevice.push(left);
+      if (newKey !== undefined) newKeys.push(newKey);
+    } catch (error) {
+      throw new MessageAtFault(index, error);
+    }
+  }
+  return { toDevice, newKeys };
+}

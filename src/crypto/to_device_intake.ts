@@ -1,0 +1,87 @@
+/**
+ * What the engine does with a message to this device.
+ *
+ * @module
+ */
+
+import type { ToDeviceEvent } from "../types/event.ts";
+import type { EngineParts } from "./engine_parts.ts";
+import type { SessionRef } from "./inbound_sessions.ts";
+import { classifyToDevice } from "./to_device_class.ts";
+import type { OlmDecryption } from "./olm_channels.ts";
+import { senderTrustOf } from "./sender_trust.ts";
+import type { Transaction } from "./transaction.ts";
+
+/** What is left of a message, and what it brought. */
+export interface TakenMessage {
+  /** What handlers get; undefined: nothing, it was for the engine alone. */
+  readonly event?: ToDeviceEvent;
+  /** The group session of which there is a key now, or a better one. */
+  readonly newKey?: SessionRef;
+}
+
+/** Takes in a message. What is not as it must be is dropped, and logged. */
+export async function receiveToDevice(
+  tx: Transaction,
+  parts: EngineParts,
+  event: ToDeviceEvent,
+): Promise<TakenMessage> {
+  const { olm, inbound, keyRequests, context: { log } } = parts;
+  switch (classifyToDevice(event)) {
+    case "encrypted": {
+      const decryption = await olm.decrypt(tx, event);
+      if (decryption.kind === "decrypted") return await receiveDecrypted(tx, parts, { event, decryption });
+      const { kind, reason } = decryption;
+      log[kind === "failed" ? "warn" : "debug"]("A message to this device was not read", {
+        sender: event.sender,
+        reason,
+      });
+      return {};
+    }
+    case "refused":
+      log.warn("Dropped a message that must not come as it came", { sender: event.sender, type: event.type });
+      return {};
+    case "clear":
+      if (event.type === "m.room_key_request") await keyRequests.receive(tx, event);
+      if (event.type === "m.room_key.withheld" || event.type === "org.matrix.room_key.withheld") {
+        await inbound.receiveWithheld(tx, event);
+      }
+      return { event };
+  }
+}
+
+/** A message that was decrypted. */
+interface Decrypted {
+  readonly event: ToDeviceEvent;
+  readonly decryption: Extract<OlmDecryption, { kind: "decrypted" }>;
+}
+
+async function receiveDecrypted(
+  tx: Transaction,
+  { inbound, keyRequests, context: { log } }: EngineParts,
+  { event, decryption }: Decrypted,
+): Promise<TakenMessage> {
+  const { payload: { type, content }, senderKey, senderEd25519, device } = decryption;
+  const { sender, source } = event;
+  switch (type) {
+    case "m.room_key": {
+      const added = await inbound.addRoomKey(tx, { sender, senderKey, senderEd25519, device, content });
+      if (added.kind === "refused") {
+        log.warn("Refused a room key", { sender, reason: added.reason });
+        return {};
+      }
+      await keyRequests.received(tx, added.session);
+      return { newKey: added.session };
+    }
+    case "m.forwarded_room_key":
+      return { newKey: await keyRequests.receiveForward(tx, { sender, device, content }) };
+    case "m.dummy":
+    case "m.secret.send": // nothing was asked for
+    case "m.room_key_bundle":
+      return {};
+    default: {
+      const encryption = { senderKey, senderDevice: device?.deviceId, senderTrust: senderTrustOf(device) };
+      return { event: { type, content, sender, source, encryption } };
+    }
+  }
+}

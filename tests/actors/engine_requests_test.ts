@@ -1,0 +1,95 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { type EngineOperations, engineRequests, roomDescriber } from "../../src/actors/engine_requests.ts";
+import type { EngineRequest } from "../../src/crypto/engine_protocol.ts";
+import { EncryptionError } from "../../src/errors/crypto_error.ts";
+import { NotFoundError } from "../../src/errors/errcodes.ts";
+import { TestClock } from "../../src/testing/test_clock.ts";
+
+const HOUR = 3_600_000;
+const EVENT: Extract<EngineRequest, { kind: "roomEvent" }> = {
+  id: "1",
+  kind: "roomEvent",
+  roomId: "!room:a",
+  txnId: "txn",
+  content: { ciphertext: "c" },
+  createdAt: 0,
+};
+const SIGNAL = new AbortController().signal;
+
+/** A room with pages of history, each event as its transaction ID and time. */
+function history(...pages: [txn: string, time: number][][]) {
+  const sent: unknown[] = [];
+  const asked: unknown[] = [];
+  const api: Partial<EngineOperations> = {
+    sendMessageEvent: (...args: unknown[]) => {
+      sent.push(args.slice(0, 3));
+      return Promise.resolve("$sent");
+    },
+    getMessages(_roomId, _direction, from) {
+      asked.push(from);
+      const page = Number(from ?? 0);
+      const chunk = (pages[page] ?? []).map(([transaction_id, origin_server_ts]) => ({
+        origin_server_ts,
+        unsigned: { transaction_id },
+      }));
+      return Promise.resolve(
+        { chunk, start: "s", end: page + 1 < pages.length ? String(page + 1) : undefined } as never,
+      );
+    },
+  };
+  return { sent, asked, api: api as EngineOperations };
+}
+
+Deno.test("An event that an earlier process left is sent with its own bytes and transaction ID", async () => {
+  const { api, sent, asked } = history();
+  await engineRequests(api, new TestClock(60_000))(EVENT, SIGNAL);
+  assertEquals([sent, asked], [[["!room:a", "m.room.encrypted", { ciphertext: "c" }]], []]);
+});
+
+Deno.test("An event that is older than the server's memory is looked for first, and not sent if it is there", async () => {
+  const { api, sent, asked } = history([["other", 2 * HOUR]], [["txn", 10]], [["older", -2 * HOUR]]);
+  await engineRequests(api, new TestClock(2 * HOUR))(EVENT, SIGNAL);
+  assertEquals([sent, asked], [[], [undefined, "1"]]);
+});
+
+Deno.test("An old event that is not in the history since it was encrypted is sent", async () => {
+  const { api, sent, asked } = history([["other", 2 * HOUR]], [["older", -2 * HOUR]], [["txn", -3 * HOUR]]);
+  await engineRequests(api, new TestClock(2 * HOUR))(EVENT, SIGNAL);
+  assertEquals([sent.length, asked], [1, [undefined, "1"]]);
+});
+
+Deno.test("A room is described by the server: its members, its history visibility, and its encryption unless known", async () => {
+  const member = (userId: string, membership: string) => ({ state_key: userId, content: { membership } });
+  const describe = roomDescriber({
+    core: {
+      getMembers: () =>
+        Promise.resolve([member("@a:a", "join"), member("@b:a", "invite"), member("@c:a", "ban")] as never),
+      getStateEvent: (_roomId: string, type: unknown) =>
+        type === "m.room.history_visibility"
+          ? Promise.resolve({ history_visibility: "joined" } as never)
+          : Promise.reject(new Error("known already")),
+    },
+    stateStore: { getEncryptionInfo: () => Promise.resolve({ algorithm: "m" }) },
+  });
+  assertEquals(await describe("!room:a"), {
+    roomId: "!room:a",
+    encryption: { algorithm: "m" },
+    historyVisibility: { history_visibility: "joined" },
+    members: [{ userId: "@a:a", membership: "join" }, { userId: "@b:a", membership: "invite" }],
+  });
+});
+
+Deno.test("A room that the server says is not encrypted is refused; a failure to find out is a failure", async () => {
+  const failing = (error: Error) =>
+    roomDescriber({
+      core: { getMembers: () => Promise.resolve([]), getStateEvent: () => Promise.reject(error) },
+      stateStore: { getEncryptionInfo: () => Promise.resolve(undefined) },
+    });
+  const init = { operation: "get", method: "GET", path: "/", status: 404, body: { errcode: "M_NOT_FOUND" } };
+  await assertRejects(
+    () => failing(new NotFoundError(init as never))("!room:a"),
+    EncryptionError,
+    "is not encrypted",
+  );
+  await assertRejects(() => failing(new TypeError("down"))("!room:a"), TypeError, "down");
+});
