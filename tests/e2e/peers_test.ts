@@ -156,3 +156,13 @@ peerTest("mautrix gets a key from its user's other device when it asks", ["mautr
   const message = await young.message((message) => message.eventId === eventId);
   assertEquals([message.body, message.late], ["before", true]);
 });
+
+eachPeer("A peer tells with which code a key was withheld from it", async (kind, server) => {
+  await using peer = await Peer.start(kind, server, "peer");
+  await using other = await Peer.start("mautrix", server, "other");
+  const roomId = await roomOfTwo(other, peer);
+  await other.setDeviceTrust(peer.user, "blacklisted");
+  const secret = await other.sendText(roomId, "secret");
+  const { withheld } = await peer.undecryptable(({ eventId }) => eventId === secret);
+  assertEquals(withheld, kind === "js_sdk" ? "MEGOLM_KEY_WITHHELD" : "m.blacklisted");
+});

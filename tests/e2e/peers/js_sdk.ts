@@ -129,9 +129,7 @@ function watch(watched: MatrixClient): void {
   });
   watched.on(ClientEvent.ReceivedToDeviceMessage, ({ message, encryptionInfo }) => {
     const { type, sender, content } = message;
-    const failed = type === "m.room.encrypted";
-    if (failed) tell({ event: "to_device_undecryptable", sender, senderKey: content.sender_key });
-    else tell({ event: "to_device", type, sender, content, encrypted: encryptionInfo !== null });
+    tell({ event: "to_device", type, sender, content, encrypted: encryptionInfo !== null });
   });
 }
 

@@ -7,6 +7,7 @@
 import type { PeerKind } from "./peer_kind.ts";
 import type { PeerDevice, PeerFile, PeerImage, PeerOptions, PeerRoomOptions } from "./peer_options.ts";
 import { PeerProcess } from "./peer_process.ts";
+import { roomBody } from "./peer_room.ts";
 import { PeerWatch } from "./peer_watch.ts";
 import { newUser, type SynapseServer, type TestUser } from "./synapse.ts";
 
@@ -106,22 +107,12 @@ export class Peer extends PeerWatch implements AsyncDisposable {
     await this.#api("POST", "logout", {});
   }
 
-  /** Creates a room and waits until the peer knows it. */
+  /** Creates a room and waits until the peer knows it, and whom it invited. */
   async createRoom(options: PeerRoomOptions = {}): Promise<string> {
-    const { encrypted = true, invite = [], preset = "private_chat", historyVisibility } = options;
-    const encryption = {
-      algorithm: "m.megolm.v1.aes-sha2",
-      rotation_period_msgs: options.rotationPeriodMsgs,
-      rotation_period_ms: options.rotationPeriodMs,
-    };
-    const visibility = { history_visibility: historyVisibility };
-    const state = (type: string, content: Content) => ({ type, state_key: "", content });
-    const initial_state = [
-      ...encrypted ? [state("m.room.encryption", encryption)] : [],
-      ...historyVisibility === undefined ? [] : [state("m.room.history_visibility", visibility)],
-    ];
-    const { room_id: roomId } = await this.#api("POST", "createRoom", { preset, invite, initial_state });
+    const { encrypted = true, invite = [] } = options;
+    const { room_id: roomId } = await this.#api("POST", "createRoom", roomBody(options));
     await this.#process.request("awaitRoom", { roomId, encrypted });
+    for (const userId of invite) await this.member(String(roomId), userId, "invite");
     return String(roomId);
   }
 

@@ -53,7 +53,7 @@ export interface PeerToDevice {
   readonly encrypted: boolean;
 }
 
-/** An Olm message that the peer could not decrypt. */
+/** An Olm message that the peer could not decrypt. js_sdk keeps silent about those. */
 export interface PeerToDeviceUndecryptable {
   readonly event: "to_device_undecryptable";
   readonly sender: string;

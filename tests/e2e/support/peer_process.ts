@@ -65,6 +65,7 @@ export class PeerProcess {
     if (this.#ended) throw new Error(`Cannot ${verb}: ${this.#kind} has ended; its log:\n${this.log}`);
     const id = ++this.#id;
     const answer = Promise.withResolvers<unknown>();
+    answer.promise.catch(() => {}); // if the request can't even be written, nobody comes to wait for its answer
     this.#waiting.set(id, answer);
     const late = () =>
       answer.reject(new Error(`${this.#kind} took too long to ${verb}; its log:\n${this.log}`));

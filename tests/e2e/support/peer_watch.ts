@@ -37,12 +37,14 @@ export class PeerWatch {
     for (const look of [...this.#waiting]) look(event);
   }
 
-  /** The first event of a kind that fits, of those that have come and those that will. */
+  /** The first event of some kinds that fits, of those that have come and those that will. */
   async first<K extends PeerEvent["event"]>(
-    kind: K,
+    kinds: K | readonly K[],
     fits: (event: EventOf<K>) => boolean = () => true,
   ): Promise<EventOf<K>> {
-    const isIt = (event: PeerEvent): event is EventOf<K> => event.event === kind && fits(event as EventOf<K>);
+    const wanted: readonly string[] = [kinds].flat();
+    const isIt = (event: PeerEvent): event is EventOf<K> =>
+      wanted.includes(event.event) && fits(event as EventOf<K>); // it is of one of those kinds
     const past = this.seen.find(isIt);
     if (past !== undefined) return past;
     const { promise, resolve, reject } = Promise.withResolvers<EventOf<K>>();
@@ -50,13 +52,19 @@ export class PeerWatch {
       if (isIt(event)) resolve(event);
     };
     this.#waiting.add(look);
-    const timer = setTimeout(() => reject(new Error(`No such ${kind} came: ${this.#told()}`)), LIMIT_MS);
+    const late = () => reject(new Error(`No such ${wanted.join(" or ")} came: ${this.#told()}`));
+    const timer = setTimeout(late, LIMIT_MS);
     try {
       return await promise;
     } finally {
       clearTimeout(timer);
       this.#waiting.delete(look);
     }
+  }
+
+  /** What came first of an event of a room: that it was read, or that it could not be. */
+  outcome(eventId: string): Promise<PeerMessage | PeerUndecryptable> {
+    return this.first(["message", "undecryptable"], (event) => event.eventId === eventId);
   }
 
   /** Waits for a message, encrypted or not, that fits. */
