@@ -118,6 +118,7 @@ export class DenoKvStore implements KvStore {
    * @throws {ValueError} If the prefix is too long.
    */
   async *list(prefix: KvKey): AsyncGenerator<KvEntry> {
+    this.#assertOpen();
     const place = valueKey(prefix);
     let cursor: string | undefined;
     do {
@@ -141,6 +142,7 @@ export class DenoKvStore implements KvStore {
     const places = checks.map(({ key, versionstamp }) => ({ key: valueKey(key), versionstamp }));
     // Deno KV takes no others; no value has one.
     if (places.some(({ versionstamp }) => !VERSIONSTAMP.test(versionstamp ?? "0".repeat(20)))) return false;
+    if (changes.length + places.length === 0) return true;
     const writes = changes.flatMap((change) => change.writes);
     const parted = changes.some(({ key, split }) => split !== undefined || this.#splits.has(key));
     const go = () => this.#apply(changes, places);
@@ -190,6 +192,7 @@ export class DenoKvStore implements KvStore {
     const { versionstamp } = entry;
     const record = readRecord(entry.value);
     if ("value" in record) return { key, value: record.value, versionstamp };
+    this.#splits.noteRead(key, record.split);
     const bytes = await readParts(this.#kv, record.split);
     if (bytes !== undefined) {
       return { key, value: decodeValue(bytes), versionstamp };

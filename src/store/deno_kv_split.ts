@@ -84,6 +84,11 @@ export class SplitIndex {
     else this.#splits.set(name, split);
   }
 
+  /** Takes note of what was read; what was read is older than what was noted when it was written. */
+  noteRead(key: KvKey, split: SplitValue): void {
+    if (!this.has(key)) this.note(key, split);
+  }
+
   /** The writes that remove the parts of the value that is there. */
   removal(key: KvKey): KvWrite[] {
     const split = this.#splits.get(JSON.stringify(key));
@@ -104,7 +109,7 @@ export class SplitIndex {
       // While somebody carries a journal out, parts are there before their value.
       if (!await journal.holds(check)) continue;
       // What belongs to no value never will: names are used once.
-      await journal.commit(orphans.flatMap(removalOf), []);
+      if (orphans.length > 0) await journal.commit(orphans.flatMap(removalOf), []);
       return;
     }
   }

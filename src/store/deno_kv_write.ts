@@ -46,8 +46,9 @@ export function packWrites(writes: readonly KvWrite[], reserved = 0): KvWrite[][
   let pack: KvWrite[] = [];
   let [bytes, keys] = [0, 0];
   for (const write of writes) {
-    const key = keyBytes(write.key);
-    const size = key + (write.record?.length ?? 0);
+    const length = keyBytes(write.key);
+    // As measured: what is put counts its key twice, and its key for the limit of keys too; what is removed does neither.
+    const [key, size] = write.record === undefined ? [0, length] : [length, 2 * length + write.record.length];
     const full = pack.length === MAX_WRITES || bytes + size > MAX_BYTES - reserved ||
       keys + key > MAX_KEY_BYTES;
     if (full && pack.length > 0) {

@@ -1,0 +1,17 @@
+/**
+ * Commits, one round after the other, until it is killed, and says on standard output which rounds are done.
+ *
+ * Arguments: the file of the store, and the first round.
+ */
+
+import { DenoKvStore } from "../../../src/store/deno_kv.ts";
+import type { KvMutation } from "../../../src/store/kv_store.ts";
+import { roundChanges } from "./commit_rounds.ts";
+
+const [path, first] = Deno.args;
+const store = await DenoKvStore.open(path);
+for (let round = Number(first);; round++) {
+  const changes: KvMutation[] = roundChanges(round);
+  await store.commit(changes);
+  Deno.stdout.writeSync(new TextEncoder().encode(`${round}\n`));
+}

@@ -1,0 +1,106 @@
+/** What a test hears of a database, and may do to it. */
+export interface KvWatch {
+  /** Before a commit is made; what it throws is what the commit rejects with. */
+  beforeCommit?(): void | Promise<void>;
+  /** After a commit was made; what it throws is what the commit rejects with. */
+  afterCommit?(): void | Promise<void>;
+  /** Before anything is read; what it throws is what the reading rejects with. */
+  beforeRead?(): void;
+}
+
+/** A database that is watched. Closing it leaves the database itself open, as a crash leaves the file. */
+export function watchedKv(kv: Deno.Kv, watch: KvWatch): Deno.Kv {
+  const committed = async <Result>(commit: () => Promise<Result>): Promise<Result> => {
+    await watch.beforeCommit?.();
+    const result = await commit();
+    await watch.afterCommit?.();
+    return result;
+  };
+  return replaced(kv, {
+    atomic: () => {
+      const operation = kv.atomic();
+      return replaced(operation, { commit: () => committed(() => operation.commit()) });
+    },
+    delete: (key: Deno.KvKey) => committed(() => kv.delete(key)),
+    get: (key: Deno.KvKey) => {
+      watch.beforeRead?.();
+      return kv.get(key);
+    },
+    getMany: (keys: Deno.KvKey[]) => {
+      watch.beforeRead?.();
+      return kv.getMany(keys);
+    },
+    list: (selector: Deno.KvListSelector, options?: Deno.KvListOptions) => {
+      watch.beforeRead?.();
+      return kv.list(selector, options);
+    },
+    close: () => {},
+  });
+}
+
+/** The object with some of its methods replaced; those that give the object back still give the replacement. */
+function replaced<Target extends object>(target: Target, methods: Record<string, unknown>): Target {
+  const proxy: Target = new Proxy(target, {
+    get(_, name) {
+      if (typeof name === "string" && name in methods) return methods[name];
+      const value = Reflect.get(target, name, target);
+      if (typeof value !== "function") return value;
+      return (...args: unknown[]) => {
+        const result = value.apply(target, args);
+        return result === target ? proxy : result;
+      };
+    },
+  });
+  return proxy;
+}
+
+/** What all of it rejects with after a crash. */
+export class Crash extends Error {}
+
+/** Dies with a commit: before it is made, or after. */
+export class CrashingWatch implements KvWatch {
+  /** How many commits were begun. */
+  commits = 0;
+  #dead = false;
+  readonly #at: number;
+  readonly #when: "before" | "after";
+
+  /**
+   * @param at With which commit: 1 is the first; none if there are not that many.
+   * @param when Whether that commit is made.
+   */
+  constructor(at: number, when: "before" | "after") {
+    this.#at = at;
+    this.#when = when;
+  }
+
+  /** Whether it has died. */
+  get dead(): boolean {
+    return this.#dead;
+  }
+
+  beforeCommit(): void {
+    this.commits++;
+    if (this.commits === this.#at && this.#when === "before") this.#dead = true;
+    this.beforeRead();
+  }
+
+  afterCommit(): void {
+    if (this.commits === this.#at) this.#dead = true;
+    this.beforeRead();
+  }
+
+  beforeRead(): void {
+    if (this.#dead) throw new Crash("the process is dead");
+  }
+}
+
+/** How many records there are of each kind that the store writes. */
+export async function recordCounts(kv: Deno.Kv): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for await (const { key } of kv.list({ prefix: [] })) {
+    const kind = String(key[1]);
+    counts[kind] = (counts[kind] ?? 0) + 1;
+  }
+  return counts;
+}

@@ -1,0 +1,3 @@
+import { DenoKvStore } from "../../../src/store/deno_kv.ts";
+
+await DenoKvStore.open(":memory:");
