@@ -1,0 +1,190 @@
+/**
+ * Our own client on Synapse, told of in the same words as the peers.
+ *
+ * @module
+ */
+
+import { Client, type ClientOptions, type KvStore, type MessageEvent, type RoomID } from "@greenroom/matrix";
+import { PeerWatch } from "./peer_watch.ts";
+import { newUser, type SynapseServer, type TestUser } from "./synapse.ts";
+
+/** How our client is started. */
+export interface OursOptions extends Partial<ClientOptions> {
+  /** The user and device. Default: new ones. */
+  user?: TestUser;
+}
+
+/** What of an event all of the peers tell. */
+type RoomEvent = Pick<MessageEvent, "room_id" | "event_id" | "sender">;
+
+/** Our client, syncing, with encryption. */
+export class Ours extends PeerWatch implements AsyncDisposable {
+  readonly user: TestUser;
+  readonly #server: SynapseServer;
+  readonly #options: Partial<ClientOptions>;
+  readonly #failed = new Set<string>();
+  #client: Client;
+
+  private constructor(server: SynapseServer, user: TestUser, options: Partial<ClientOptions>) {
+    super();
+    this.#server = server;
+    this.user = user;
+    this.#options = options;
+    this.#client = this.#begin();
+  }
+
+  /** Starts one, and waits until it has synced and its keys are on the server. */
+  static async start(server: SynapseServer, name: string, options: OursOptions = {}): Promise<Ours> {
+    const { user = await newUser(server, name), ...rest } = options;
+    const ours = new Ours(server, user, rest);
+    await ours.#synced();
+    return ours;
+  }
+
+  /** The client itself. */
+  get client(): Client {
+    return this.#client;
+  }
+
+  /** Its encryption. */
+  get crypto(): NonNullable<Client["crypto"]> {
+    const { crypto } = this.#client;
+    if (crypto === undefined) throw new Error("The client has no encryption");
+    return crypto;
+  }
+
+  /** Its user ID. */
+  get userId(): TestUser["userId"] {
+    return this.user.userId;
+  }
+
+  /** The ID of its device. */
+  get deviceId(): string {
+    return this.user.deviceId;
+  }
+
+  /** Closes the client. */
+  async stop(): Promise<void> {
+    await this.#client.close();
+  }
+
+  /** Begins again, as a new process would: with the store that the options name, and with different options if given. */
+  async resume(options: Partial<ClientOptions> = {}): Promise<void> {
+    Object.assign(this.#options, options);
+    this.#client = this.#begin();
+    await this.#synced();
+  }
+
+  /** Creates a room that is encrypted. */
+  async createRoom(
+    { invite = [], encryption = {}, historyVisibility }: {
+      invite?: string[];
+      encryption?: Record<string, unknown>;
+      historyVisibility?: string;
+    } = {},
+  ): Promise<RoomID> {
+    const state = (type: string, content: Record<string, unknown>) => ({ type, state_key: "", content });
+    return await this.#client.createRoom({
+      preset: "private_chat",
+      invitees: invite as TestUser["userId"][],
+      initialState: [
+        state("m.room.encryption", { algorithm: "m.megolm.v1.aes-sha2", ...encryption }),
+        ...historyVisibility === undefined
+          ? []
+          : [state("m.room.history_visibility", { history_visibility: historyVisibility })],
+      ],
+    });
+  }
+
+  /** Joins a room once it has the invitation. */
+  async joinInvited(roomId: string): Promise<void> {
+    await this.invitation(roomId);
+    await this.#client.joinRoom(roomId as RoomID);
+    await this.member(roomId, this.userId);
+  }
+
+  /** Sends text. */
+  async sendText(roomId: string, body: string): Promise<string> {
+    return await this.#client.sendText(roomId as RoomID, body);
+  }
+
+  /** Closes the client and, if it is in memory, forgets its keys. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  #begin(): Client {
+    const { baseUrl } = this.#server;
+    const { accessToken: token, userId: mxid, deviceId } = this.user;
+    const client = new Client({ baseUrl, token, mxid, deviceId, encryption: true, ...this.#options });
+    client.on("UNDECRYPTABLE", ({ event, code, reason, withheld = null }) => {
+      this.#failed.add(event.event_id);
+      const sessionId = String(event.content.session_id);
+      this.tell({
+        event: "undecryptable",
+        ...ids(event),
+        sessionId,
+        reason: `${code}: ${reason.message}`,
+        withheld,
+      });
+    });
+    client.on(
+      "INVITE",
+      (event) => this.tell({ event: "invite", roomId: event.room_id, sender: event.sender }),
+    );
+    client.on((event) => {
+      if ("event_id" in event && event.state_key === undefined && event.type !== "m.room.encrypted") {
+        this.#tellMessage(event as MessageEvent);
+      } else if (event.type === "m.room.member" && "state_key" in event && "room_id" in event) {
+        const { room_id: roomId, state_key: userId = "", content, sender = "" } = event as never as
+          & MessageEvent
+          & {
+            state_key?: string;
+          };
+        this.tell({
+          event: "member",
+          roomId: String(roomId),
+          userId,
+          membership: String(content.membership),
+          sender,
+        });
+      }
+    });
+    return client;
+  }
+
+  #tellMessage(event: MessageEvent): void {
+    const { type, content, encryption, event_id } = event;
+    if (event.sender === this.userId) return;
+    const text = (value: unknown) => typeof value === "string" ? value : null;
+    this.tell({
+      event: "message",
+      ...ids(event),
+      type,
+      content,
+      msgtype: text(content.msgtype),
+      body: text(content.body),
+      encrypted: encryption !== undefined,
+      trust: encryption?.senderTrust ?? null,
+      late: this.#failed.has(event_id),
+      sessionId: encryption?.sessionId ?? null,
+    });
+  }
+
+  async #synced(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let syncs = 0;
+    this.#client.on("SYNC_SUCCESSFUL", () => {
+      if (++syncs === 2) resolve();
+    });
+    const running = this.#client.start({ timeout: 1_000 });
+    await Promise.race([promise, running.then(() => promise)]);
+  }
+}
+
+function ids({ room_id, event_id, sender }: RoomEvent) {
+  return { roomId: room_id, eventId: event_id, sender };
+}
+
+/** A store that the test closes. */
+export type { KvStore };
