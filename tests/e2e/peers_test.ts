@@ -143,6 +143,30 @@ for (const kind of STORING) {
   );
 }
 
+peerTest("js_sdk signs its devices, and verifies a user by emoji", ["js_sdk"], async (server) => {
+  await using one = await Peer.start("js_sdk", server, "one");
+  await using other = await Peer.start("js_sdk", server, "other");
+  for (const peer of [one, other]) {
+    await peer.call("bootstrapCrossSigning", { password: peer.user.password });
+  }
+  const roomId = await roomOfTwo(one, other);
+  await says(one, other, roomId, "before");
+  const flowId = String(await one.call("requestVerification", { userId: other.userId, roomId }));
+  const reaches = (peer: Peer, phase: string) =>
+    peer.first("verification", (event) => event.flowId === flowId && event.phase === phase);
+  await reaches(other, "requested");
+  await other.call("acceptVerification", { flowId });
+  await reaches(one, "ready");
+  await one.call("startSas", { flowId });
+  const [shown, compared] = await Promise.all([one, other].map((peer) => peer.first("sas")));
+  assertEquals(shown?.emoji?.length, 7);
+  assertEquals(shown?.emoji, compared?.emoji);
+  for (const peer of [one, other]) await peer.call("confirmSas", { flowId });
+  for (const peer of [one, other]) await reaches(peer, "done");
+  const eventId = await one.sendText(roomId, "after");
+  assertEquals((await other.message((message) => message.eventId === eventId)).trust, "verified");
+});
+
 peerTest("mautrix gets a key from its user's other device when it asks", ["mautrix"], async (server) => {
   await using old = await Peer.start("mautrix", server, "peer");
   await using other = await Peer.start("js_sdk", server, "other");

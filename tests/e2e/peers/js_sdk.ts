@@ -20,6 +20,7 @@ import { delay } from "@std/async/delay";
 import { linesOf } from "../support/peer_lines.ts";
 
 for (const level of ["debug", "info", "log", "trace"] as const) console[level] = console.error; // stdout is the protocol's
+const { Trust } = await import("./js_trust.ts");
 const { ClientEvent, createClient, MatrixEventEvent, RoomEvent, RoomStateEvent, SyncState } = await import(
   "matrix-js-sdk"
 );
@@ -52,6 +53,8 @@ function tell(line: Json): void {
   const bytes = encoder.encode(`${JSON.stringify(line)}\n`);
   for (let written = 0; written < bytes.length;) written += Deno.stdout.writeSync(bytes.subarray(written));
 }
+
+const trust = new Trust(tell);
 
 function client(): MatrixClient {
   if (running === undefined) throw new Error("the client does not run; start it");
@@ -90,7 +93,7 @@ async function report(event: MatrixEvent, { late }: { late: boolean }): Promise<
   const content = event.getContent();
   const encrypted = event.isEncrypted();
   const shield = encrypted ? await cryptoOf(client()).getEncryptionInfoForEvent(event) : null;
-  const trust = typeof shield?.shieldReason === "number" ? SHIELDS[shield.shieldReason] : "verified";
+  const level = typeof shield?.shieldReason === "number" ? SHIELDS[shield.shieldReason] : "verified";
   const { msgtype = null, body = null } = content;
   const type = event.getType();
   tell({
@@ -101,7 +104,7 @@ async function report(event: MatrixEvent, { late }: { late: boolean }): Promise<
     msgtype,
     body,
     encrypted,
-    trust: encrypted ? trust : null,
+    trust: encrypted ? level : null,
     late,
   });
 }
@@ -139,6 +142,7 @@ async function start(): Promise<void> {
   const started = createClient({ baseUrl, ...rest });
   await started.initRustCrypto({ useIndexedDB: false });
   watch(started);
+  trust.watch(started);
   running = started;
   const prepared = Promise.withResolvers<void>();
   started.on(ClientEvent.Sync, (state) => state === SyncState.Prepared && prepared.resolve());
@@ -188,6 +192,7 @@ const TRUST: Record<string, LocalTrust> = {
 
 // deno-lint-ignore no-explicit-any -- arguments as the other side's types say, which the protocol can't carry
 const verbs: Record<string, (args: any) => unknown> = {
+  ...trust.verbs,
   login({ store: _store, ...given }) {
     session = given;
   },

@@ -91,8 +91,30 @@ export interface PeerCrash {
   readonly error: string;
 }
 
+/** Where a verification is. Only of js_sdk. */
+export interface PeerVerification {
+  readonly event: "verification";
+  readonly flowId: string;
+  readonly userId: string;
+  readonly deviceId: string | null;
+  readonly phase: "unsent" | "requested" | "ready" | "started" | "cancelled" | "done";
+  /** Why it was cancelled. */
+  readonly code: string | null;
+}
+
+/** What a verification shows to compare. Only of js_sdk. */
+export interface PeerSas {
+  readonly event: "sas";
+  readonly flowId: string;
+  /** The names, in English. */
+  readonly emoji: string[] | null;
+  readonly decimal: number[] | null;
+}
+
 /** All that a peer tells. */
 export type PeerEvent =
+  | PeerVerification
+  | PeerSas
   | PeerMessage
   | PeerUndecryptable
   | PeerToDevice

@@ -1,0 +1,119 @@
+/**
+ * What the puppet of matrix-js-sdk can do about trust: cross-signing, verification by emoji, and whom it shuts out.
+ *
+ * @module
+ */
+
+import type { MatrixClient } from "matrix-js-sdk";
+import {
+  AllDevicesIsolationMode,
+  OnlySignedDevicesIsolationMode,
+} from "matrix-js-sdk/lib/crypto-api/index.js";
+import { CryptoEvent } from "matrix-js-sdk/lib/crypto-api/CryptoEvent.js";
+import {
+  type ShowSasCallbacks,
+  VerificationPhase,
+  type VerificationRequest,
+  VerificationRequestEvent,
+  type Verifier,
+  VerifierEvent,
+} from "matrix-js-sdk/lib/crypto-api/verification.js";
+
+/** Tells the test something. */
+type Tell = (line: Record<string, unknown>) => void;
+type Crypto = NonNullable<ReturnType<MatrixClient["getCrypto"]>>;
+
+/** A verification that goes on. */
+interface Flow {
+  request: VerificationRequest;
+  verifier?: Verifier;
+  sas?: ShowSasCallbacks;
+}
+
+/** Verifications and cross-signing of one client after the other. */
+export class Trust {
+  readonly #tell: Tell;
+  readonly #flows = new Map<string, Flow>();
+  #client: MatrixClient | undefined;
+
+  constructor(tell: Tell) {
+    this.#tell = tell;
+  }
+
+  /** Takes the client that runs. */
+  watch(client: MatrixClient): void {
+    this.#client = client;
+    client.on(CryptoEvent.VerificationRequestReceived, (request) => this.#follow(request));
+  }
+
+  /** What it can be told to do. */
+  // deno-lint-ignore no-explicit-any -- arguments as the other side's types say, which the protocol can't carry
+  readonly verbs: Record<string, (args: any) => unknown> = {
+    bootstrapCrossSigning: ({ password }) =>
+      this.#crypto.bootstrapCrossSigning({
+        setupNewCrossSigning: true,
+        authUploadDeviceSigningKeys: async (request) => {
+          const user = this.#client?.getUserId() ?? "";
+          await request({ type: "m.login.password", identifier: { type: "m.id.user", user }, password });
+        },
+      }),
+    setIsolation: ({ onlySigned }) => {
+      const strict = false;
+      this.#crypto.setDeviceIsolationMode(
+        onlySigned ? new OnlySignedDevicesIsolationMode() : new AllDevicesIsolationMode(strict),
+      );
+    },
+    requestVerification: async ({ userId, deviceId, roomId }) =>
+      this.#follow(
+        roomId === undefined
+          ? await this.#crypto.requestDeviceVerification(userId, deviceId)
+          : await this.#crypto.requestVerificationDM(userId, roomId),
+      ),
+    acceptVerification: ({ flowId }) => this.#flow(flowId).request.accept(),
+    startSas: async ({ flowId }) => {
+      const flow = this.#flow(flowId);
+      this.#verify(flowId, flow, await flow.request.startVerification("m.sas.v1"));
+    },
+    confirmSas: ({ flowId }) => this.#flow(flowId).sas?.confirm(),
+    mismatchSas: ({ flowId }) => this.#flow(flowId).sas?.mismatch(),
+    cancelVerification: ({ flowId }) => this.#flow(flowId).request.cancel(),
+  };
+
+  get #crypto(): Crypto {
+    const api = this.#client?.getCrypto();
+    if (api === undefined) throw new Error("the client does not run; start it");
+    return api;
+  }
+
+  #flow(flowId: string): Flow {
+    const flow = this.#flows.get(flowId);
+    if (flow === undefined) throw new Error(`there is no verification ${flowId}`);
+    return flow;
+  }
+
+  #follow(request: VerificationRequest): string {
+    const flowId = request.transactionId ?? "";
+    const flow: Flow = { request };
+    this.#flows.set(flowId, flow);
+    const look = () => {
+      const { otherUserId: userId, otherDeviceId: deviceId = null, cancellationCode: code } = request;
+      const phase = VerificationPhase[request.phase].toLowerCase();
+      this.#tell({ event: "verification", flowId, userId, deviceId, phase, code });
+      if (request.verifier !== undefined) this.#verify(flowId, flow, request.verifier);
+    };
+    request.on(VerificationRequestEvent.Change, look);
+    look();
+    return flowId;
+  }
+
+  #verify(flowId: string, flow: Flow, verifier: Verifier): void {
+    if (flow.verifier !== undefined) return;
+    flow.verifier = verifier;
+    verifier.on(VerifierEvent.ShowSas, (sas) => {
+      flow.sas = sas;
+      const emoji = sas.sas.emoji?.map(([, name]) => name) ?? null;
+      this.#tell({ event: "sas", flowId, emoji, decimal: sas.sas.decimal ?? null });
+    });
+    verifier.verify().catch((error) => console.error(error)); // a cancellation shows in the request's phase
+  }
+}
