@@ -1,8 +1,9 @@
 /**
- * `deno task demo`: a homeserver in this process, two users and a bot that talk.
+ * `deno task demo`: a homeserver in this process, two users and a bot that talk in an encrypted room.
  *
  * `deno task demo --homeserver https://matrix.example.org --user @bot:example.org` runs the same bot on a real homeserver;
- * the password or the access token is taken from `MATRIX_PASSWORD` or `MATRIX_TOKEN`, or asked for.
+ * the password or the access token is taken from `MATRIX_PASSWORD` or `MATRIX_TOKEN`, or asked for. It keeps nothing: logged in
+ * by password it can encrypt, and logs out in the end; with a token, whose device outlives it, it does not encrypt.
  *
  * @module
  */
@@ -11,6 +12,7 @@ import { parseArgs } from "node:util";
 import { Client, type EventOf } from "@greenroom/matrix";
 import { Homeserver } from "@greenroom/matrix/testing";
 import { teach } from "./bot.ts";
+import { picture } from "./picture.ts";
 
 const { values } = parseArgs({
   args: Deno.args,
@@ -38,6 +40,9 @@ async function conversation(): Promise<void> {
     name: "Green room",
     preset: "public_chat",
     invitees: ["@bot:greenroom.example"],
+    initialState: [
+      { type: "m.room.encryption", state_key: "", content: { algorithm: "m.megolm.v1.aes-sha2" } },
+    ],
   });
   await line("bot joins");
   await alice.sendText(room, "Good evening! What can you do, bot?");
@@ -51,14 +56,22 @@ async function conversation(): Promise<void> {
   await line("rolls a 4");
   await bob.sendText(room, "!topic Bob's room");
   await line("Only who may");
+  await bob.sendImage(room, picture, { fileName: "set.png", info: { mimetype: "image/png", w: 16, h: 16 } });
+  await line("set.png");
   await alice.sendText(room, "Thank you, bot. That will be all.");
   await line("That will be all");
+  const { chunk } = await alice.getMessages(room, "b", undefined, { limit: 100 });
+  const seen = chunk.filter(({ state_key, type }) => state_key === undefined && type !== "m.reaction");
+  console.log(
+    `What the homeserver saw of ${seen.length} messages: ${[...new Set(seen.map(({ type }) => type))]}`,
+  );
 }
 
 /** The same bot, for whoever is in its rooms. */
 async function serve(baseUrl: string): Promise<void> {
-  await using bot = new Client({ baseUrl, token: values.token });
-  if (values.token === undefined) {
+  const isNew = values.token === undefined;
+  await using bot = new Client({ baseUrl, token: values.token, encryption: isNew });
+  if (isNew) {
     const user = values.user ?? ask("User ID");
     await bot.login({
       identifier: user as `@${string}:${string}`,
@@ -68,7 +81,9 @@ async function serve(baseUrl: string): Promise<void> {
   teach(bot);
   console.log(`${(await bot.whoami()).user_id} is on ${baseUrl}; invite it to a room, end with Ctrl-C`);
   listener(bot);
+  Deno.addSignalListener("SIGINT", () => bot.stop());
   await bot.start({ ignoreInitialSync: true });
+  if (isNew) await bot.logout();
 }
 
 function clientOf(homeserver: Homeserver, name: string): Client {
@@ -78,6 +93,7 @@ function clientOf(homeserver: Homeserver, name: string): Client {
     fetch: homeserver.fetch,
     token: accessToken,
     mxid: userId,
+    encryption: true,
   });
 }
 
@@ -97,7 +113,12 @@ function listener(client: Client): (part: string) => Promise<void> {
   );
   client.on(
     "m.room.message",
-    ({ sender, content }: EventOf<"m.room.message">) => print(sender, content.body),
+    async ({ sender, content }: EventOf<"m.room.message">) => {
+      if (content.msgtype !== "m.image") return print(sender, content.body);
+      const file = content.file ?? content.url;
+      const bytes = file === undefined ? undefined : await client.downloadMedia(file);
+      print(sender, `${content.body}, an image of ${bytes?.length} bytes`);
+    },
   );
   client.on("m.reaction", ({ sender, content }) => print(sender, content["m.relates_to"]?.key ?? ""));
   return async (part) => {
