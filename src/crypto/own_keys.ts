@@ -17,6 +17,7 @@ import { elapsed } from "./elapsed.ts";
 import type { EngineAccount, RequestFailure } from "./engine_protocol.ts";
 import { newDeviceKeys, newUpload, sameKeys, SIGNED_CURVE25519 } from "./key_upload.ts";
 import { OwnAccount } from "./own_account.ts";
+import { RateLimit } from "./rate_limit.ts";
 import { signableJson, withSignature } from "./signed_json.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -48,6 +49,7 @@ export class OwnKeys {
   readonly #account: OwnAccount;
   readonly #clock: Clock;
   readonly #log: Logger;
+  readonly #clashes: RateLimit;
   #deviceKeys: DeviceKeys | undefined;
   #upload: { readonly of: object; readonly request: KeysUploadRequest | undefined } | undefined;
 
@@ -57,6 +59,7 @@ export class OwnKeys {
     this.#account = account;
     this.#clock = clock;
     this.#log = log;
+    this.#clashes = new RateLimit(clock, { times: 3, periodMs: HOUR });
   }
 
   /**
@@ -156,11 +159,12 @@ export class OwnKeys {
    * Learns that an upload failed.
    *
    * @returns `clash` if the server has other keys under the same names, since the store is older than what was uploaded:
-   *   {@link recoverFromRollback}. Else the same upload is to be tried again.
+   *   {@link recoverFromRollback}; three times an hour at most. Else the same upload is to be tried again.
    */
   failUpload(_tx: Transaction, { status, message }: RequestFailure): Promise<"retry" | "clash"> {
-    const clash = status === 400 && /already exists/i.test(message);
-    return Promise.resolve(clash && this.#account.facts.unpublished ? "clash" : "retry");
+    const clash = status === 400 && /already exists/i.test(message) && this.#account.facts.unpublished;
+    // A server that refuses whatever it is given must not have keys made for it in a circle.
+    return Promise.resolve(clash && this.#clashes.take("upload") ? "clash" : "retry");
   }
 
   /**

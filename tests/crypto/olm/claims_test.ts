@@ -1,0 +1,173 @@
+/** How one-time keys are claimed. */
+
+import { assert, assertEquals } from "@std/assert";
+import { OlmClaims } from "../../../src/crypto/olm_claims.ts";
+import type { KeyClaim } from "../../../src/crypto/olm_claims.ts";
+import type { DeviceID, UserID } from "../../../src/types/ids.ts";
+import { memoryVault, step } from "../support/vault.ts";
+import { aliceAndBob, garbled } from "./peers.ts";
+
+const MINUTE = 60_000;
+
+async function claims(count: number) {
+  let names = 0;
+  const vault = memoryVault();
+  const made = new OlmClaims({ uniqueId: () => `claim-${++names}` });
+  const devices = Array.from({ length: count }, (_, index) => ({
+    userId: `@u${index % 7}:s${index % 7}` as UserID,
+    deviceId: `D${index}`,
+  }));
+  await step(vault, (tx) => made.want(tx, devices));
+  return { made, devices, vault };
+}
+
+const namesIn = (claim: KeyClaim | undefined) =>
+  Object.values(claim?.oneTimeKeys ?? {}).flatMap((devices) => Object.keys(devices));
+
+Deno.test("a claim names at most 250 devices, and no device is in two claims at a time", async () => {
+  const { made, devices } = await claims(600);
+  const all = [made.next(0), made.next(0), made.next(0)];
+  assertEquals(all.map((claim) => namesIn(claim).length), [250, 250, 100]);
+  assertEquals(new Set(all.flatMap(namesIn)).size, devices.length);
+  assertEquals(made.next(0), undefined);
+  assertEquals(all[0]?.oneTimeKeys["@u0:s0"]?.D0, "signed_curve25519");
+});
+
+Deno.test("devices may have any name", async () => {
+  let names = 0;
+  const vault = memoryVault();
+  const made = new OlmClaims({ uniqueId: () => String(++names) });
+  const deviceId: DeviceID = "__proto__";
+  await step(vault, (tx) => made.want(tx, [{ userId: "@a:b", deviceId }]));
+  assertEquals(namesIn(made.next(0)), ["__proto__"]);
+});
+
+Deno.test("what is wanted survives a restart, until there is a session (C3)", async () => {
+  const { alice, bob } = await aliceAndBob();
+  await alice.step((tx) => alice.olm.want(tx, [bob.device]));
+  const claim = alice.olm.nextClaim(0);
+  assert(claim !== undefined);
+  const response = alice.server.claim(claim);
+  await alice.crash((tx) => alice.olm.receiveClaim(tx, claim, response));
+  assertEquals(await alice.step((tx) => alice.olm.withoutSession(tx, [bob.device])), [bob.device]);
+  const outcome = await alice.claim();
+  assertEquals(outcome, { established: [bob.device], exhausted: [] });
+  await alice.restart();
+  assertEquals(alice.olm.nextClaim(0), undefined);
+  assertEquals(await bob.read(await alice.send(bob, { n: 1 })), { n: 1 });
+});
+
+Deno.test("a claim that failed as a whole is made again, a little later (S19)", async () => {
+  const { made } = await claims(3);
+  const first = made.next(0);
+  assert(first !== undefined);
+  made.failed(first, 0);
+  assertEquals(made.next(999), undefined);
+  const second = made.next(1_000);
+  assertEquals(namesIn(second), namesIn(first));
+  assert(second !== undefined);
+  made.failed(second, 1_000);
+  assertEquals(made.next(2_999), undefined);
+  assertEquals(namesIn(made.next(3_000)), namesIn(first));
+});
+
+Deno.test("a device without keys is not waited for, and asked again later if it is still wanted", async () => {
+  const { alice, bob, server, clock } = await aliceAndBob();
+  const published = server.of(bob.userId, bob.deviceId);
+  const { fallback } = published;
+  published.oneTimeKeys.clear();
+  published.fallback = undefined;
+  const want = () => alice.step((tx) => alice.olm.want(tx, [bob.device]));
+  await want();
+  assert(alice.olm.isPromising(bob.device, clock.now()));
+  assertEquals(await alice.claim(), { established: [], exhausted: [bob.device] });
+  assert(!alice.olm.isPromising(bob.device, clock.now()));
+  await want();
+  assertEquals(alice.olm.nextClaim(clock.now()), undefined);
+  await clock.tick(5_000);
+  assertEquals((await alice.claim())?.exhausted, [bob.device]);
+  await want();
+  await clock.tick(5_000);
+  assertEquals(alice.olm.nextClaim(clock.now()), undefined, "twice as long the second time");
+  await clock.tick(5_000);
+  published.fallback = fallback;
+  assertEquals((await alice.claim())?.established, [bob.device]);
+  assert(alice.olm.isPromising(bob.device, clock.now()));
+});
+
+Deno.test("a server that can't be reached is left alone for a while, and its devices stay wanted (S29)", async () => {
+  const { alice, bob, clock } = await aliceAndBob();
+  await alice.step((tx) => alice.olm.want(tx, [bob.device]));
+  const down = { one_time_keys: {}, failures: { "example.org": {}, "other.org": {} } };
+  assertEquals((await alice.claim(() => down))?.exhausted, [bob.device]);
+  assert(!alice.olm.isPromising(bob.device, clock.now()));
+  assertEquals(alice.olm.nextClaim(clock.now()), undefined);
+  await clock.tick(MINUTE);
+  assertEquals((await alice.claim())?.established, [bob.device]);
+});
+
+Deno.test("a session that came meanwhile makes the claimed one needless", async () => {
+  const { alice, bob } = await aliceAndBob();
+  await alice.step((tx) => alice.olm.want(tx, [bob.device]));
+  const claim = alice.olm.nextClaim(0);
+  assert(claim !== undefined);
+  await bob.meet(alice);
+  await alice.read(await bob.send(alice));
+  const response = alice.server.claim(claim);
+  const outcome = await alice.step((tx) => alice.olm.receiveClaim(tx, claim, response));
+  assertEquals(outcome.established, [bob.device]);
+  assertEquals((await Array.fromAsync(alice.store.list(["crypto", "olm-session"]))).length, 1);
+});
+
+Deno.test("a message that starts a session makes a claim needless", async () => {
+  const { alice, bob } = await aliceAndBob();
+  await alice.step((tx) => alice.olm.want(tx, [bob.device]));
+  await bob.meet(alice);
+  await alice.read(await bob.send(alice));
+  assertEquals(alice.olm.nextClaim(0), undefined);
+});
+
+Deno.test("a device that is gone is not asked for again", async () => {
+  const { alice, bob, server } = await aliceAndBob();
+  await alice.step((tx) => alice.olm.want(tx, [bob.device]));
+  server.hidden.add("BOB");
+  assertEquals(await alice.claim(), { established: [], exhausted: [] });
+  await alice.restart();
+  assertEquals(alice.olm.nextClaim(0), undefined);
+});
+
+Deno.test("the time of the last new session is kept before the claim: no storm after a restart (C15)", async () => {
+  const { alice, bob, clock } = await aliceAndBob();
+  await bob.meet(alice);
+  const wedge = async () =>
+    assertEquals((await alice.receive(garbled(await bob.send(alice)))).kind, "failed");
+  await wedge();
+  await alice.restart();
+  const claim = alice.olm.nextClaim(clock.now());
+  assertEquals(namesIn(claim), ["BOB"], "the claim itself is not lost");
+  assert(claim !== undefined);
+  await alice.step((tx) => alice.olm.receiveClaim(tx, claim, alice.server.claim(claim)));
+  await alice.restart();
+  await wedge();
+  assertEquals(alice.olm.nextClaim(clock.now()), undefined);
+  await clock.tick(60 * MINUTE);
+  await wedge();
+  assertEquals(namesIn(alice.olm.nextClaim(clock.now())), ["BOB"]);
+});
+
+Deno.test("a wedged device without keys is asked for again by itself", async () => {
+  const { alice, bob, server, clock } = await aliceAndBob();
+  await bob.meet(alice);
+  const published = server.of(bob.userId, bob.deviceId);
+  const { fallback } = published;
+  published.oneTimeKeys.clear();
+  published.fallback = undefined;
+  await alice.receive(garbled(await bob.send(alice)));
+  assertEquals((await alice.claim())?.exhausted, [bob.device]);
+  assertEquals(await alice.sent(), []);
+  await alice.restart();
+  published.fallback = fallback;
+  assertEquals((await alice.claim())?.established, [bob.device]);
+  for (const dummy of await alice.sent()) assertEquals(await bob.read(dummy), {});
+  assertEquals(alice.olm.nextClaim(clock.now()), undefined);
+});

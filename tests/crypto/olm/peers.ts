@@ -1,0 +1,319 @@
+/** Devices with an account and channels, over vaults in memory, and a server that keeps their keys. */
+
+import type { Vodozemac } from "@greenroom/vodozemac-wasm";
+import { assert, assertRejects } from "@std/assert";
+import type { CryptoContext } from "../../../src/crypto/context.ts";
+import type { Device } from "../../../src/crypto/device.ts";
+import type { KnownDevices } from "../../../src/crypto/known_devices.ts";
+import { OlmChannels, type OlmDecryption } from "../../../src/crypto/olm_channels.ts";
+import type { KeyClaim } from "../../../src/crypto/olm_claims.ts";
+import { Outbox } from "../../../src/crypto/outbox.ts";
+import { OwnKeys } from "../../../src/crypto/own_keys.ts";
+import { RecordCache } from "../../../src/crypto/record_cache.ts";
+import type { Vault } from "../../../src/crypto/vault.ts";
+import { MemoryStore } from "../../../src/store/memory_store.ts";
+import { TestClock } from "../../../src/testing/test_clock.ts";
+import type { DeviceKeys, KeysUploadRequest, OneTimeKeys } from "../../../src/types/device_keys.ts";
+import type { ToDeviceEvent } from "../../../src/types/event.ts";
+import type { DeviceID, UserID } from "../../../src/types/ids.ts";
+import type { JsonObject } from "../../../src/types/json.ts";
+import { testContext } from "../support/context.ts";
+import { memoryVault, step, type Work } from "../support/vault.ts";
+
+/** What a server has of a device. */
+interface Published {
+  keys?: DeviceKeys;
+  readonly oneTimeKeys: Map<string, unknown>;
+  fallback?: [string, unknown];
+}
+
+/** Keeps keys, as a server does, and says who is who, as a list of devices does. */
+export class KeyServer implements KnownDevices {
+  readonly published = new Map<string, Published>();
+  /** Devices that lists of devices do not show. */
+  readonly hidden = new Set<string>();
+
+  /** Takes an upload. */
+  upload(userId: UserID, deviceId: DeviceID, request: KeysUploadRequest): JsonObject {
+    const device = this.of(userId, deviceId);
+    if (request.device_keys) device.keys = request.device_keys;
+    for (const [id, key] of Object.entries(request.one_time_keys ?? {})) device.oneTimeKeys.set(id, key);
+    for (const entry of Object.entries(request.fallback_keys ?? {})) device.fallback = entry;
+    return { one_time_key_counts: { signed_curve25519: device.oneTimeKeys.size } };
+  }
+
+  /** Answers a claim: one-time keys first, then the fallback key. */
+  claim({ oneTimeKeys }: KeyClaim): JsonObject {
+    const answer: Record<string, Record<string, OneTimeKeys>> = {};
+    for (const [userId, devices] of Object.entries(oneTimeKeys)) {
+      for (const deviceId of Object.keys(devices)) {
+        const device = this.of(userId, deviceId);
+        const [first] = device.oneTimeKeys;
+        const entry = first ?? device.fallback;
+        if (first) device.oneTimeKeys.delete(first[0]);
+        if (entry) (answer[userId] ??= {})[deviceId] = Object.fromEntries([entry]) as OneTimeKeys;
+      }
+    }
+    return { one_time_keys: answer };
+  }
+
+  /** What is published of a device. */
+  of(userId: string, deviceId: string): Published {
+    const name = `${userId} ${deviceId}`;
+    const found = this.published.get(name) ?? { oneTimeKeys: new Map() };
+    this.published.set(name, found);
+    return found;
+  }
+
+  device(_tx: unknown, userId: UserID, deviceId: DeviceID): Promise<Device | undefined> {
+    const keys = this.published.get(`${userId} ${deviceId}`)?.keys;
+    const isHidden = this.hidden.has(deviceId);
+    return Promise.resolve(keys === undefined || isHidden ? undefined : toDevice(keys));
+  }
+
+  byIdentityKey(_tx: unknown, userId: UserID, curve25519: string): Promise<Device | undefined> {
+    for (const [name, { keys }] of this.published) {
+      if (!name.startsWith(`${userId} `) || keys === undefined || this.hidden.has(keys.device_id)) continue;
+      if (toDevice(keys).curve25519 === curve25519) return Promise.resolve(toDevice(keys));
+    }
+    return Promise.resolve(undefined);
+  }
+}
+
+/** A device as lists of devices have it. */
+export function toDevice(keys: DeviceKeys): Device {
+  const { user_id: userId, device_id: deviceId, algorithms } = keys;
+  return {
+    userId,
+    deviceId,
+    curve25519: keys.keys[`curve25519:${deviceId}`] ?? "",
+    ed25519: keys.keys[`ed25519:${deviceId}`] ?? "",
+    algorithms,
+    dehydrated: keys.dehydrated === true,
+    trust: "unsigned",
+  };
+}
+
+export interface PeerOptions {
+  readonly userId: UserID;
+  readonly deviceId?: DeviceID;
+  readonly server?: KeyServer;
+  readonly clock?: TestClock;
+  readonly store?: MemoryStore;
+  readonly vodozemac?: Vodozemac;
+}
+
+/** A device of ours, with what it takes to restart it, and to have its commits fail. */
+export class Peer {
+  readonly server: KeyServer;
+  readonly clock: TestClock;
+  readonly userId: UserID;
+  readonly deviceId: DeviceID;
+  store: MemoryStore;
+  /** Whether the next commit fails. */
+  failing = false;
+  /** The keys that were written by the last step. */
+  written: string[] = [];
+  cache = new RecordCache(10_000);
+  context!: CryptoContext;
+  keys!: OwnKeys;
+  olm!: OlmChannels;
+  outbox!: Outbox;
+  readonly #vodozemac: Vodozemac | undefined;
+  readonly #vault: Vault;
+
+  private constructor(options: PeerOptions) {
+    this.server = options.server ?? new KeyServer();
+    this.clock = options.clock ?? new TestClock();
+    this.userId = options.userId;
+    this.deviceId = options.deviceId ?? "DEVICE";
+    this.store = options.store ?? new MemoryStore();
+    this.#vodozemac = options.vodozemac;
+    const vault = () => memoryVault(this.store);
+    this.#vault = {
+      getMany: (keys) => vault().getMany(keys),
+      list: (prefix) => vault().list(prefix),
+      commit: async (mutations) => {
+        if (this.failing) {
+          this.failing = false;
+          throw new TypeError("The disk is full");
+        }
+        this.written = mutations.map(({ key }) => key[1] ?? "");
+        await vault().commit(mutations);
+      },
+    };
+  }
+
+  /** Opens a device, and uploads its keys. */
+  static async open(options: PeerOptions): Promise<Peer> {
+    const peer = new Peer(options);
+    await peer.restart();
+    await peer.upload();
+    return peer;
+  }
+
+  /** Opens a device whose keys nobody has. */
+  static async unpublished(options: PeerOptions): Promise<Peer> {
+    const peer = new Peer(options);
+    await peer.restart();
+    return peer;
+  }
+
+  /** Forgets whatever is in memory, and starts anew with what is in the store. */
+  async restart(): Promise<void> {
+    const { userId, deviceId, clock } = this;
+    const vodozemac = this.#vodozemac;
+    this.keys?.clear();
+    this.olm?.clear();
+    this.cache = new RecordCache(10_000);
+    await this.step(async (tx) => {
+      const base = testContext({ userId, deviceId, clock, vodozemac });
+      this.keys = await OwnKeys.open(tx, {
+        vodozemac: () => base.vodozemac,
+        account: { userId, deviceId },
+        clock,
+        log: base.log,
+      });
+      this.context = { ...base, own: this.keys.own, uniqueId: () => crypto.randomUUID() };
+      this.outbox = new Outbox();
+      const { context, keys: ownKeys, server: devices, outbox } = this;
+      this.olm = new OlmChannels({ context, ownKeys, devices, outbox });
+      await this.outbox.load(tx);
+      await this.olm.load(tx);
+    });
+  }
+
+  /** A copy of what is in the store now. */
+  async snapshot(): Promise<MemoryStore> {
+    const copy = new MemoryStore();
+    const entries = await Array.fromAsync(this.store.list([]));
+    await copy.commit(entries.map(({ key, value }) => ({ type: "set", key, value: structuredClone(value) })));
+    return copy;
+  }
+
+  /** Starts anew with an earlier copy of the store. */
+  async setBack(store: MemoryStore): Promise<void> {
+    this.store = store;
+    await this.restart();
+  }
+
+  /** Runs a step. */
+  step<Result>(work: Work<Result>): Promise<Result> {
+    return step(this.#vault, this.cache, work);
+  }
+
+  /** Runs a step whose commit fails, as the process ends there; then starts anew. */
+  async crash(work: Work<unknown>): Promise<void> {
+    this.failing = true;
+    await assertRejects(
+      () =>
+        this.step(async (tx) => {
+          await work(tx);
+          tx.set({ path: ["crypto", "test-mark"], id: "test-mark" }, 1); // so that there is something to commit
+        }),
+      TypeError,
+      "The disk is full",
+    );
+    await this.restart();
+  }
+
+  /** Uploads what is to be uploaded. */
+  async upload(): Promise<KeysUploadRequest | undefined> {
+    const request = this.keys.nextUpload();
+    if (request === undefined) return undefined;
+    const response = this.server.upload(this.userId, this.deviceId, request);
+    await this.step((tx) => this.keys.receiveUpload(tx, request, response));
+    return request;
+  }
+
+  /** This device, as others know it. */
+  get device(): Device {
+    return toDevice(this.keys.deviceKeys());
+  }
+
+  /** Has a session with another device made, if there is none. */
+  async meet(other: Peer): Promise<void> {
+    await this.step((tx) => this.olm.want(tx, [other.device]));
+    await this.claim();
+  }
+
+  /** Claims what is to be claimed; what the server says may be changed. */
+  async claim(change: (response: JsonObject) => JsonObject = (response) => response) {
+    const claim = this.olm.nextClaim(this.clock.now());
+    if (claim === undefined) return undefined;
+    const response = change(this.server.claim(claim));
+    return await this.step((tx) => this.olm.receiveClaim(tx, claim, response));
+  }
+
+  /** Encrypts a message, durably. */
+  async send(other: Peer, content: JsonObject = {}, type = "m.room_key"): Promise<ToDeviceEvent> {
+    const encrypted = await this.step((tx) => this.olm.encrypt(tx, other.device, type, content));
+    assert(encrypted !== undefined, "there is no session");
+    return this.event(encrypted);
+  }
+
+  /** A message as the server brings it. */
+  event(content: JsonObject, type = "m.room.encrypted"): ToDeviceEvent {
+    const copy = JSON.parse(JSON.stringify(content));
+    return { type, sender: this.userId, content: copy, source: "toDevice" } as unknown as ToDeviceEvent;
+  }
+
+  /** Decrypts a message, durably. */
+  receive(event: ToDeviceEvent): Promise<OlmDecryption> {
+    return this.step((tx) => this.olm.decrypt(tx, event));
+  }
+
+  /** Decrypts a message, which has to be possible; gives its content. */
+  async read(event: ToDeviceEvent): Promise<JsonObject> {
+    const result = await this.receive(event);
+    assert(result.kind === "decrypted", "reason" in result ? result.reason : "");
+    return result.payload.content;
+  }
+
+  /** Takes the messages out of the outbox, as the server brings them. */
+  async sent(): Promise<ToDeviceEvent[]> {
+    const entries = this.outbox.pending();
+    await this.step((tx) => {
+      for (const { id } of entries) this.outbox.remove(tx, id);
+    });
+    return entries.flatMap((entry) =>
+      entry.kind !== "toDevice"
+        ? []
+        : Object.values(entry.messages).flatMap((devices) =>
+          Object.values(devices).map((content) => this.event(content, entry.eventType))
+        )
+    );
+  }
+}
+
+/** Alice and Bob, who know each other's devices. */
+export async function aliceAndBob(): Promise<
+  { alice: Peer; bob: Peer; server: KeyServer; clock: TestClock }
+> {
+  const server = new KeyServer();
+  const clock = new TestClock();
+  const alice = await Peer.open({ userId: "@alice:example.org", deviceId: "ALICE", server, clock });
+  const bob = await Peer.open({ userId: "@bob:example.org", deviceId: "BOB", server, clock });
+  return { alice, bob, server, clock };
+}
+
+/** The ciphertext that is in a message. */
+export function ciphertextOf(event: ToDeviceEvent): { type: number; body: string } {
+  const [part] = Object.values(event.content.ciphertext as Record<string, { type: number; body: string }>);
+  assert(part !== undefined);
+  return part;
+}
+
+/** A message with another ciphertext for the same device. */
+export function withCiphertext(event: ToDeviceEvent, part: unknown): ToDeviceEvent {
+  const [key = ""] = Object.keys(event.content.ciphertext as JsonObject);
+  return { ...event, content: { ...event.content, ciphertext: { [key]: part } } };
+}
+
+/** A message whose MAC is wrong. */
+export function garbled(event: ToDeviceEvent): ToDeviceEvent {
+  const { type, body } = ciphertextOf(event);
+  const bytes = Uint8Array.fromBase64(body);
+  bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
+  return withCiphertext(event, { type, body: bytes.toBase64({ omitPadding: true }) });
+}
