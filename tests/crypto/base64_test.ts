@@ -37,6 +37,7 @@ Deno.test("decodeBase64() refuses other padding, stray bits, white space, other 
       "Zh",
       "Zm9",
       "Zm8 ",
+      "Zm9v    ",
       " Zm8",
       "Z\nm8",
       "Z-_8",
