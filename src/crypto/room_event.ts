@@ -44,7 +44,9 @@ export function draftRoomEvent({ roomId, eventType, content }: EncryptInput, own
     );
   }
   const plaintext = encoder.encode(toJson({ roomId, eventType, content }));
-  const relatesTo = content["m.relates_to"];
+  const relation = content["m.relates_to"];
+  // A copy, since what is on its way must not change when the caller's object does.
+  const relatesTo = relation === undefined ? undefined : JSON.parse(JSON.stringify(relation)) as unknown;
   const ciphertext = Math.ceil((plaintext.length + MEGOLM_OVERHEAD) * 4 / 3);
   const around = encodedRoomEvent({ sessionId: "", ciphertext: "" }, { own, relatesTo });
   const size = ciphertext + ENVELOPE + 43 + encoder.encode(JSON.stringify(around)).length; // 43: the session's ID

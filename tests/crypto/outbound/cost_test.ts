@@ -1,0 +1,72 @@
+import { assert, assertEquals } from "@std/assert";
+import type { UserID } from "../../../src/types/ids.ts";
+import { MemoryStore } from "../../../src/store/memory_store.ts";
+import { memoryVault } from "../support/vault.ts";
+import { device } from "./fakes.ts";
+import { Stage } from "./stage.ts";
+
+/** A room that is ready, with members of one device each, and what is written and read from then on. */
+async function readyRoom(members: number) {
+  const vault = memoryVault(new MemoryStore());
+  const counts = { read: 0, listed: 0, written: 0 };
+  const stage = await Stage.open({
+    vault: {
+      getMany: (keys) => {
+        counts.read += keys.length;
+        return vault.getMany(keys);
+      },
+      list: (prefix) => {
+        counts.listed++;
+        return vault.list(prefix);
+      },
+      commit: (mutations) => {
+        counts.written += mutations.length;
+        return vault.commit(mutations);
+      },
+    },
+  });
+  for (let index = 0; index < members; index++) {
+    const userId: UserID = `@user${index}:example.org`;
+    stage.room.members.set(userId, "join");
+    stage.devices.put(device(userId, `DEVICE${index}`));
+  }
+  await stage.send();
+  stage.devices.reads = 0;
+  Object.assign(counts, { read: 0, listed: 0, written: 0 });
+  return { stage, counts };
+}
+
+for (const members of [10, 1_000]) {
+  Deno.test(`a message to ${members} members reads nothing and writes its ratchet and itself`, async () => {
+    const { stage, counts } = await readyRoom(members);
+    for (let count = 0; count < 20; count++) {
+      assert(await stage.tryToSend("hello", `txn${count}`) !== undefined);
+    }
+    assertEquals([stage.devices.reads, counts], [0, { read: 0, listed: 0, written: 40 }]);
+  });
+}
+
+Deno.test("a change in another room costs a look at who is out of date, and none at devices", async () => {
+  const { stage } = await readyRoom(100);
+  stage.devices.markDirty("@elsewhere:example.org");
+  await stage.send();
+  assertEquals(stage.devices.reads, 0);
+});
+
+Deno.test("a new device costs one look at the devices", async () => {
+  const { stage } = await readyRoom(100);
+  stage.devices.put(device("@user1:example.org", "NEW"));
+  await stage.describe(); // nobody has left
+  stage.olm.begin(device("@user1:example.org", "NEW"));
+  await stage.send();
+  for (let count = 0; count < 10; count++) await stage.send();
+  assertEquals(stage.devices.reads, stage.room.members.size);
+});
+
+Deno.test("a first message to 1,000 devices looks at them a few times, not once a request", async () => {
+  const { stage } = await readyRoom(1_000);
+  stage.devices.reads = 0;
+  await stage.step((tx) => stage.outbound.discard(tx, "!room"));
+  await stage.send();
+  assertEquals(stage.devices.reads, stage.room.members.size);
+});

@@ -1,0 +1,85 @@
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { EncryptionError } from "../../../src/errors/crypto_error.ts";
+import { EventTooLargeError } from "../../../src/errors/encryption_errors.ts";
+import type { JsonObject } from "../../../src/types/json.ts";
+import { device } from "./fakes.ts";
+import { BOB, indexOf, ROOM, Stage } from "./stage.ts";
+
+const bob = device(BOB, "BOB1");
+
+/** Encrypts for a room that is ready. */
+function encrypt(stage: Stage, content: JsonObject, eventType = "m.room.message") {
+  return stage.step((tx) => stage.outbound.encrypt(tx, { roomId: ROOM, eventType, content }));
+}
+
+async function readyStage(): Promise<Stage> {
+  const stage = await Stage.open();
+  await stage.ready();
+  return stage;
+}
+
+Deno.test("an encrypted event has what the specification asks for, and nothing of its content", async () => {
+  const stage = await readyStage();
+  const event = (await encrypt(stage, { body: "secret" }))?.content ?? {};
+  const { ciphertext, session_id, sender_key, ...rest } = event;
+  assertEquals([ciphertext, session_id, sender_key].map((each) => typeof each), [
+    "string",
+    "string",
+    "string",
+  ]);
+  assertEquals(rest, { algorithm: "m.megolm.v1.aes-sha2", device_id: "OWNDEVICE" });
+});
+
+Deno.test("a relation is copied to where the server can read it, and stays inside too", async () => {
+  const stage = await readyStage();
+  const relation = { rel_type: "m.thread", event_id: "$root" };
+  const event = (await encrypt(stage, { body: "hi", "m.relates_to": relation }))?.content ?? {};
+  assertEquals(event["m.relates_to"], relation);
+  assertEquals(stage.read(bob, event)?.content, { body: "hi", "m.relates_to": relation });
+});
+
+Deno.test("content of all characters arrives as it was", async () => {
+  const stage = await readyStage();
+  const content = { body: "ä€😀\u0000\ud800", deep: { list: [1, null, true] } };
+  const event = (await encrypt(stage, content))?.content ?? {};
+  assertEquals(stage.read(bob, event)?.content, content);
+});
+
+Deno.test("an event that no server would take is refused before an index is used", async () => {
+  const stage = await readyStage();
+  const error = await assertRejects(() => encrypt(stage, { body: "x".repeat(65_000) }), EventTooLargeError);
+  assertEquals(error.code, "EVENT_TOO_LARGE");
+  assertStringIncludes(error.message, ROOM);
+  assertEquals(indexOf((await encrypt(stage, { body: "short" }))?.content ?? {}), 0);
+});
+
+Deno.test("the limit is that of the encrypted event, relation included, and what is near it goes", async () => {
+  const stage = await readyStage();
+  const largest = (await encrypt(stage, { body: "x".repeat(47_500) }))?.content;
+  const size = JSON.stringify(largest).length;
+  assert(size > 63_000 && size < 65_536 - 1_024, `${size}`);
+  await assertRejects(() => encrypt(stage, { body: "x".repeat(48_500) }), EventTooLargeError);
+  await assertRejects(() => encrypt(stage, { body: "€".repeat(16_200) }), EventTooLargeError);
+  await assertRejects(
+    () => encrypt(stage, { "m.relates_to": { event_id: "x".repeat(30_000) } }),
+    EventTooLargeError,
+  );
+});
+
+Deno.test("what has no JSON form, or is encrypted already, is refused without its content in the error", async () => {
+  const stage = await readyStage();
+  const cycle: JsonObject = { body: "secret" };
+  cycle.itself = cycle;
+  for (const content of [cycle, { body: "secret", big: 1n }]) {
+    const error = await assertRejects(() => encrypt(stage, content), EncryptionError);
+    assert(!error.message.includes("secret"));
+  }
+  await assertRejects(() => encrypt(stage, {}, "m.room.encrypted"), EncryptionError);
+  await assertRejects(() => encrypt(stage, {}, ""), EncryptionError);
+  assertEquals(indexOf((await encrypt(stage, {}))?.content ?? {}), 0);
+});
+
+Deno.test("nothing is encrypted for a room that is not known", async () => {
+  const stage = await Stage.open();
+  assertEquals(await encrypt(stage, { body: "secret" }), undefined);
+});
