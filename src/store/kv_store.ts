@@ -42,11 +42,11 @@ export interface KvCheck {
   readonly versionstamp: string | null;
 }
 
-/** A key-value store. `MemoryStore` is the one that comes with Greenroom. */
+/** A key-value store: `MemoryStore` forgets when the process ends, `DenoKvStore` of `@greenroom/matrix/store/kv` does not. */
 export interface KvStore {
   /** Reads several values at once; `undefined` where there is none. */
   getMany(keys: readonly KvKey[]): Promise<(KvEntry | undefined)[]>;
-  /** Reads what lies below a prefix, not at it, in the order of the keys. */
+  /** Reads what lies below a prefix, not at it, in the order of the keys: part by part, by code point. */
   list(prefix: KvKey): AsyncIterable<KvEntry>;
   /**
    * Applies all changes, or none if a check does not hold.

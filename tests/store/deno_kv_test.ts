@@ -17,34 +17,6 @@ async function valueOf(store: DenoKvStore, key: KvKey): Promise<unknown> {
   return (await store.getMany([key]))[0]?.value;
 }
 
-/** A step that waits until it is let go. */
-function pause(): { reached: Promise<void>; go: () => void; wait: () => Promise<void> } {
-  const reached = Promise.withResolvers<void>();
-  const gone = Promise.withResolvers<void>();
-  const wait = () => {
-    reached.resolve();
-    return gone.promise;
-  };
-  return { reached: reached.promise, go: gone.resolve, wait };
-}
-
-/** Pauses before one of the commits that come after it was started. */
-class PausingWatch implements KvWatch {
-  readonly #pause = pause();
-  #left = Infinity;
-
-  start(at: number): void {
-    this.#left = at;
-  }
-
-  readonly reached = this.#pause.reached;
-  readonly go = this.#pause.go;
-
-  async beforeCommit(): Promise<void> {
-    if (--this.#left === 0) await this.#pause.wait();
-  }
-}
-
 Deno.test("DenoKvStore makes one atomic operation of a commit, and reads nothing for it", async () => {
   using kv = await Deno.openKv(":memory:");
   const did: string[] = [];
@@ -247,26 +219,3 @@ Deno.test("DenoKvStore commits while others with the same file open do", async (
     await Deno.remove(folder, { recursive: true });
   }
 });
-
-for (let at = 1; at <= 8; at++) {
-  Deno.test(`DenoKvStore keeps to what others do while its large commit stands still before its commit ${at}`, async () => {
-    using kv = await Deno.openKv(":memory:");
-    const watch = new PausingWatch();
-    const slow = await DenoKvStore.over(watchedKv(kv, watch));
-    await slow.commit(many("old"));
-    watch.start(at);
-    const commit = slow.commit([...many("slow"), set(["large"], large(7))]);
-    const paused = await Promise.race([watch.reached.then(() => true), commit.then(() => false)]);
-    // Opening puts right what does not count, and carries out what does; what is newer is not to be overwritten.
-    const quick = await DenoKvStore.over(watchedKv(kv, {}));
-    const before = await valueOf(quick, ["many", "1"]);
-    assert(await quick.commit([set(["many", "1"], "quick")]));
-    watch.go();
-    assert(await commit);
-    assertEquals(await valueOf(slow, ["many", "1"]), before === "old" ? "slow" : "quick");
-    assertEquals(await valueOf(slow, ["many", "2"]), "slow");
-    assertEquals(await valueOf(quick, ["large"]), large(7));
-    assertEquals(await recordCounts(kv), { value: 1_101, part: 2, parts: 1, journal: 1 });
-    if (at <= 3) assert(paused);
-  });
-}
