@@ -167,6 +167,39 @@ peerTest("js_sdk signs its devices, and verifies a user by emoji", ["js_sdk"], a
   assertEquals((await other.message((message) => message.eventId === eventId)).trust, "verified");
 });
 
+peerTest("js_sdk reads with its recovery key what its first device read", ["js_sdk"], async (server) => {
+  await using one = await Peer.start("js_sdk", server, "one");
+  await using other = await Peer.start("js_sdk", server, "other");
+  await one.call("bootstrapCrossSigning", { password: one.user.password });
+  const recoveryKey = await one.call("bootstrapSecretStorage", {});
+  const roomId = await roomOfTwo(one, other);
+  await says(other, one, roomId, "before");
+  await says(one, other, roomId, "and back");
+  const user = await newDevice(server, one.user);
+  await using young = await Peer.start("js_sdk", server, "one", { user });
+  const { eventId } = await young.undecryptable();
+  assertEquals(await young.call("recover", { recoveryKey }), { total: 2, imported: 2 });
+  assert((await young.message((message) => message.eventId === eventId)).late);
+});
+
+peerTest("nio verifies a device by emoji", ["nio"], async (server) => {
+  await using one = await Peer.start("nio", server, "one");
+  await using other = await Peer.start("nio", server, "other");
+  const roomId = await roomOfTwo(one, other);
+  await says(one, other, roomId, "before");
+  const { userId, deviceId } = other;
+  await other.awaitDevice(one.userId, one.deviceId);
+  const flowId = await one.call("startSas", { userId, deviceId });
+  await other.first("verification", ({ phase }) => phase === "started");
+  await other.call("acceptSas", { flowId });
+  const [shown, compared] = await Promise.all([one, other].map((peer) => peer.first("sas")));
+  assertEquals(shown, compared);
+  for (const peer of [one, other]) await peer.call("confirmSas", { flowId });
+  for (const peer of [one, other]) await peer.first("verification", ({ phase }) => phase === "done");
+  const eventId = await one.sendText(roomId, "after");
+  assertEquals((await other.message((message) => message.eventId === eventId)).trust, "verified");
+});
+
 peerTest("mautrix gets a key from its user's other device when it asks", ["mautrix"], async (server) => {
   await using old = await Peer.start("mautrix", server, "peer");
   await using other = await Peer.start("js_sdk", server, "other");

@@ -139,7 +139,7 @@ function watch(watched: MatrixClient): void {
 async function start(): Promise<void> {
   if (session === undefined) throw new Error("there is no session; log in");
   const { homeserver: baseUrl, ...rest } = session;
-  const started = createClient({ baseUrl, ...rest });
+  const started = createClient({ baseUrl, ...rest, cryptoCallbacks: trust.callbacks });
   await started.initRustCrypto({ useIndexedDB: false });
   watch(started);
   trust.watch(started);

@@ -7,6 +7,8 @@
 import type { MatrixClient } from "matrix-js-sdk";
 import {
   AllDevicesIsolationMode,
+  type CryptoCallbacks,
+  decodeRecoveryKey,
   OnlySignedDevicesIsolationMode,
 } from "matrix-js-sdk/lib/crypto-api/index.js";
 import { CryptoEvent } from "matrix-js-sdk/lib/crypto-api/CryptoEvent.js";
@@ -35,6 +37,17 @@ export class Trust {
   readonly #tell: Tell;
   readonly #flows = new Map<string, Flow>();
   #client: MatrixClient | undefined;
+  /** The key of the secret storage. */
+  #secret: Uint8Array<ArrayBuffer> | undefined;
+
+  /** What the client asks for. */
+  readonly callbacks: CryptoCallbacks = {
+    getSecretStorageKey: ({ keys }) => {
+      const keyId = Object.keys(keys)[0];
+      const found = keyId !== undefined && this.#secret !== undefined;
+      return Promise.resolve(found ? [keyId, this.#secret as Uint8Array<ArrayBuffer>] : null); // it was looked at
+    },
+  };
 
   constructor(tell: Tell) {
     this.#tell = tell;
@@ -57,6 +70,28 @@ export class Trust {
           await request({ type: "m.login.password", identifier: { type: "m.id.user", user }, password });
         },
       }),
+    /** Returns the recovery key; with a passphrase, that opens it too. Backs up room keys from then on. */
+    bootstrapSecretStorage: async ({ passphrase }) => {
+      const key = await this.#crypto.createRecoveryKeyFromPassphrase(passphrase);
+      this.#secret = key.privateKey;
+      const createSecretStorageKey = () => Promise.resolve(key);
+      const [setupNewSecretStorage, setupNewKeyBackup] = [true, true];
+      await this.#crypto.bootstrapSecretStorage({
+        createSecretStorageKey,
+        setupNewSecretStorage,
+        setupNewKeyBackup,
+      });
+      return key.encodedPrivateKey;
+    },
+    /** Opens the secret storage, and takes from it the keys for signing and the backup, and from that the room keys. */
+    recover: async ({ recoveryKey }) => {
+      this.#secret = decodeRecoveryKey(recoveryKey);
+      await this.#crypto.bootstrapCrossSigning({});
+      await this.#crypto.loadSessionBackupPrivateKeyFromSecretStorage();
+      await this.#crypto.checkKeyBackupAndEnable();
+      const { total, imported } = await this.#crypto.restoreKeyBackup();
+      return { total, imported };
+    },
     setIsolation: ({ onlySigned }) => {
       const strict = false;
       this.#crypto.setDeviceIsolationMode(

@@ -26,6 +26,7 @@ from nio.crypto import Olm, decrypt_attachment  # noqa: E402
 from nio.responses import ErrorResponse  # noqa: E402
 from nio.store import SqliteStore  # noqa: E402
 
+from nio_sas import SasVerbs  # noqa: E402
 from puppet import Puppet, PuppetError, Undecrypted, bytes_answer, from_base64  # noqa: E402
 
 SYNC_TIMEOUT_MS = 1000  # what one round of the loop queues is sent in the next
@@ -56,7 +57,7 @@ def must(response):
     return response
 
 
-class NioPuppet(Puppet):
+class NioPuppet(SasVerbs, Puppet):
     def __init__(self):
         super().__init__()
         self.client = None
@@ -132,6 +133,7 @@ class NioPuppet(Puppet):
         else:
             encrypted = event.__class__ in OLM_DECRYPTED
             self.event("to_device", type=type, sender=event.sender, content=content, encrypted=encrypted)
+            self.see_verification(event)
 
     def _see(self, room_id, event, late=False):
         source = event.source
@@ -206,6 +208,19 @@ class NioPuppet(Puppet):
         if self.client.should_query_keys:  # the library leaves it to its loop, which may not have come to it
             must(await self.client.keys_query())
         return must(await self.client.room_send(room_id, type, content, ignore_unverified_devices=True)).event_id
+
+    async def do_history(self, room_id):
+        """All encrypted events of a room, oldest first, with what can be read of them."""
+        events, start = [], None
+        while True:
+            page = must(await self.client.room_messages(room_id, start=start, limit=100))
+            for event in page.chunk:
+                if isinstance(event, MegolmEvent) or getattr(event, "decrypted", False):
+                    body = None if isinstance(event, MegolmEvent) else event.source["content"].get("body")
+                    events.append({"eventId": event.event_id, "sender": event.sender, "body": body})
+            if page.end is None or not page.chunk:
+                return events[::-1]
+            start = page.end
 
     async def do_upload(self, bytes, mimetype):
         data = from_base64(bytes)

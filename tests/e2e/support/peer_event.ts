@@ -91,7 +91,7 @@ export interface PeerCrash {
   readonly error: string;
 }
 
-/** Where a verification is. Only of js_sdk. */
+/** Where a verification is. Of js_sdk and nio; nio has only `started`, `cancelled` and `done`. */
 export interface PeerVerification {
   readonly event: "verification";
   readonly flowId: string;
@@ -102,7 +102,7 @@ export interface PeerVerification {
   readonly code: string | null;
 }
 
-/** What a verification shows to compare. Only of js_sdk. */
+/** What a verification shows to compare. Of js_sdk and nio. */
 export interface PeerSas {
   readonly event: "sas";
   readonly flowId: string;
