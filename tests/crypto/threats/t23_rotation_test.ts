@@ -1,0 +1,16 @@
+import { assertEquals, assertNotEquals } from "@std/assert";
+import { device } from "../outbound/fakes.ts";
+import { BOB, Stage } from "../outbound/stage.ts";
+
+for (const told of [true, false]) {
+  Deno.test(`T23: a device that vanished from the server's answer can't read on, ${told ? "as" : "though not"} told of`, async () => {
+    const stage = await Stage.open();
+    const bob = device(BOB, "BOB1");
+    const before = await stage.send();
+    if (told) await stage.removeDevice(BOB, "BOB1");
+    else stage.devices.remove(BOB, "BOB1");
+    const after = await stage.send();
+    assertNotEquals(after.session_id, before.session_id);
+    assertEquals([stage.canRead(bob, before), stage.canRead(bob, after)], [true, false]);
+  });
+}
