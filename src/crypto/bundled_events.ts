@@ -6,6 +6,7 @@
  * @module
  */
 
+import type { UndecryptableCode } from "../types/encryption_info.ts";
 import type { MessageEvent } from "../types/event.ts";
 import type { UserID } from "../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
@@ -15,6 +16,9 @@ import type { Decryption } from "./engine_protocol.ts";
 const MAX_DEPTH = 2;
 
 const RELATIONS = "m.relations";
+
+/** What may well be what the server says it is. */
+const LOCKED: ReadonlySet<UndecryptableCode> = new Set(["MISSING_KEY", "WITHHELD", "KEY_TOO_NEW"]);
 
 /** Whether the server has bundled anything with an event. */
 export function hasBundle({ unsigned }: MessageEvent): boolean {
@@ -50,7 +54,7 @@ export function bundledWith(
 }
 
 /**
- * An event with what was bundled with it in plain text. What can't be read yet stays as it is; what is not encrypted, or not
+ * An event with what was bundled with it in plain text. What lacks its key stays as it is; what is not encrypted, or not
  * what the server says it is, goes.
  *
  * @param event The event in plain text.
@@ -89,7 +93,7 @@ function replaced(
   if ("event" in decryption) {
     return belongs(decryption.event) ? withBundle(decryption.event, decryptions) : undefined;
   }
-  return decryption.code === "MALFORMED" || decryption.code === "REPLAYED" ? undefined : sent;
+  return LOCKED.has(decryption.code) ? sent : undefined;
 }
 
 function relationOf({ content }: MessageEvent): JsonObject {

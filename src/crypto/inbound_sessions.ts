@@ -7,7 +7,7 @@
 import { type InboundGroupSession, VodozemacError } from "@greenroom/vodozemac-wasm";
 import type { KeySource } from "../types/encryption_info.ts";
 import type { MessageEvent, ToDeviceEvent } from "../types/event.ts";
-import type { RoomID, UserID } from "../types/ids.ts";
+import type { RoomID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
 import { isKey, unpadded } from "./base64.ts";
 import type { CryptoContext } from "./context.ts";

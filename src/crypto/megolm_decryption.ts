@@ -70,9 +70,9 @@ export class MegolmDecryption {
 
   /** Decrypts events, and those that are bundled with them; the results are in the order of the events. */
   async decryptAll(tx: Transaction, events: readonly MessageEvent[]): Promise<Decryption[]> {
+    if (!events.some(hasBundle)) return await this.#decrypt(tx, events);
     // Behind all others: an event that came by itself counts before one that the server only shows.
-    const bundled = events.flatMap((event) => hasBundle(event) ? bundledWith(event) : []);
-    if (bundled.length === 0) return await this.#decrypt(tx, events);
+    const bundled = events.flatMap((event) => bundledWith(event));
     const results = await this.#decrypt(tx, [...events, ...bundled.map(([, event]) => event)]);
     const ofBundled = new Map<unknown, Decryption>();
     for (const [index, decryption] of results.splice(events.length).entries()) {

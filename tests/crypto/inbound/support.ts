@@ -8,6 +8,7 @@ import type { Decryption } from "../../../src/crypto/engine_protocol.ts";
 import { type AddedKey, InboundSessions } from "../../../src/crypto/inbound_sessions.ts";
 import { RecordCache } from "../../../src/crypto/record_cache.ts";
 import type { Transaction } from "../../../src/crypto/transaction.ts";
+import type { Undecryptable } from "../../../src/crypto/undecryptable.ts";
 import type { Vault } from "../../../src/crypto/vault.ts";
 import type { MessageEvent, ToDeviceEvent } from "../../../src/types/event.ts";
 import type { DeviceID, EventID, RoomID, UserID } from "../../../src/types/ids.ts";
@@ -207,4 +208,10 @@ export function told(decryption: Decryption | undefined): string {
 export function read(decryption: Decryption | undefined): MessageEvent {
   assert(decryption !== undefined && "event" in decryption, JSON.stringify(decryption));
   return decryption.event;
+}
+
+/** Why a decryption did not work. */
+export function failure(decryption: Decryption | undefined): Undecryptable {
+  assert(decryption !== undefined && "reason" in decryption, JSON.stringify(decryption));
+  return decryption;
 }

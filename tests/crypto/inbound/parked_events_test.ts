@@ -1,0 +1,281 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import type { RecoveredEvent } from "../../../src/crypto/engine_protocol.ts";
+import { ParkedEvents } from "../../../src/crypto/parked_events.ts";
+import type { Undecryptable } from "../../../src/crypto/undecryptable.ts";
+import type { UndecryptableCode } from "../../../src/types/encryption_info.ts";
+import type { MessageEvent } from "../../../src/types/event.ts";
+import type { RoomID } from "../../../src/types/ids.ts";
+import { TestClock } from "../../../src/testing/test_clock.ts";
+import type { TestContextOptions } from "../support/context.ts";
+import { ALICE, failure, knownSender, newDevice, Receiver, ROOM, Sender, told } from "./support.ts";
+
+/** A receiver that keeps what it can't read. */
+class Keeper extends Receiver {
+  readonly #bounds: { limit?: number; maxAgeMs?: number };
+  parked: ParkedEvents;
+
+  constructor(options: TestContextOptions & { limit?: number; maxAgeMs?: number } = {}) {
+    super(options);
+    this.#bounds = {
+      ...(options.limit && { limit: options.limit }),
+      ...(options.maxAgeMs && { maxAgeMs: options.maxAgeMs }),
+    };
+    this.parked = this.#make();
+  }
+
+  /** Takes in events as those of a sync; says of each whether it is delivered. */
+  sync(...events: MessageEvent[]): Promise<string[]> {
+    return this.step(async (tx) => {
+      const decrypted = await this.inbound.decryptAll(tx, events);
+      return events.map((event, index) => {
+        const result = decrypted[index];
+        assert(result);
+        if ("event" in result) return this.parked.delivered(tx, event) ? told(result) : "not again";
+        return this.parked.park(tx, event, result) ? "parked" : "not parked";
+      });
+    });
+  }
+
+  retry(what: readonly Sender[] | "all"): Promise<RecoveredEvent[]> {
+    const sessions = what === "all" ? what : what.map(({ sessionId }) => ({ roomId: ROOM, sessionId }));
+    return this.step((tx) => this.parked.retry(tx, sessions));
+  }
+
+  settle(recovered: readonly RecoveredEvent[]): Promise<void> {
+    return this.step((tx) => this.parked.settle(tx, recovered.map(({ parked }) => parked)));
+  }
+
+  async records(): Promise<number> {
+    return (await this.vault.list(["crypto", "parked"])).length;
+  }
+
+  async reopen(): Promise<void> {
+    this.restart();
+    this.parked = this.#make();
+    await this.step((tx) => this.parked.load(tx));
+  }
+
+  #make(): ParkedEvents {
+    return new ParkedEvents({
+      context: this.context,
+      inbound: { decryptAll: (tx, events) => this.inbound.decryptAll(tx, events) },
+      ...this.#bounds,
+    });
+  }
+}
+
+const texts = (recovered: readonly RecoveredEvent[]) => recovered.map(({ event }) => event.content.body);
+
+let strangers = 0;
+
+/** A device of Alice whose key has not come. */
+function stranger(keeper: Receiver): Sender {
+  return new Sender(
+    keeper,
+    keeper.devices.put(newDevice(keeper, ALICE, { deviceId: `DEVICE${++strangers}` })),
+  );
+}
+
+Deno.test("S28: events whose key comes later are read then, in the order in which they came", async () => {
+  const keeper = new Keeper();
+  const [one, two] = [stranger(keeper), stranger(keeper)];
+  const events = [one.say("1"), two.say("2"), one.say("3"), two.say("4")];
+  assertEquals(await keeper.sync(...events.slice(2)), ["parked", "parked"]);
+  assertEquals(await keeper.sync(...events.slice(0, 2)), ["parked", "parked"]);
+  assertEquals(texts(await keeper.retry([one, two])), []);
+  await keeper.key(one);
+  await keeper.key(two);
+  const recovered = await keeper.retry([two, one]);
+  assertEquals(texts(recovered), ["3", "4", "1", "2"]);
+  assertEquals(recovered[0]?.event.encryption?.senderTrust, "unverified-identity");
+  assertEquals(recovered[0]?.parked, { roomId: ROOM, eventId: events[2]?.event_id });
+});
+
+Deno.test("only the events of the sessions whose keys came are tried", async () => {
+  const keeper = new Keeper();
+  const [one, two] = [stranger(keeper), stranger(keeper)];
+  await keeper.sync(one.say("1"), two.say("2"));
+  await keeper.key(one);
+  await keeper.key(two);
+  assertEquals(texts(await keeper.retry([two])), ["2"]);
+});
+
+Deno.test("a recovered event is handed out once in a process, and kept until it was handled", async () => {
+  const keeper = new Keeper();
+  const sender = stranger(keeper);
+  await keeper.sync(sender.say("hello"));
+  await keeper.key(sender);
+  const recovered = await keeper.retry([sender]);
+  assertEquals(texts(recovered), ["hello"]);
+  assertEquals(texts(await keeper.retry([sender])), []);
+  assertEquals(texts(await keeper.retry("all")), []);
+  assertEquals(await keeper.records(), 1);
+  await keeper.settle(recovered);
+  assertEquals(await keeper.records(), 0);
+  await keeper.reopen();
+  assertEquals(texts(await keeper.retry("all")), []);
+});
+
+Deno.test("a recovered event that was not handled before the end of the process is handed out again", async () => {
+  const keeper = new Keeper();
+  const sender = stranger(keeper);
+  const events = Array.from({ length: 12 }, (_, index) => sender.say(`${index}`));
+  for (const event of events) await keeper.sync(event);
+  await keeper.key(sender);
+  const recovered = await keeper.retry([sender]);
+  await keeper.settle(recovered.slice(0, 2));
+  await keeper.reopen();
+  assertEquals(texts(await keeper.retry("all")), events.slice(2).map((_, index) => `${index + 2}`));
+  assertEquals(texts(await keeper.retry("all")), []);
+});
+
+Deno.test("what is parked after a restart comes after what was parked before", async () => {
+  const keeper = new Keeper();
+  const sender = stranger(keeper);
+  const [one, two] = [sender.say("one"), sender.say("two")];
+  await keeper.sync(two);
+  await keeper.reopen();
+  await keeper.sync(one);
+  await keeper.reopen();
+  await keeper.key(sender);
+  assertEquals(texts(await keeper.retry([sender])), ["two", "one"]);
+});
+
+Deno.test("an event that comes again is neither parked nor delivered a second time", async () => {
+  const keeper = new Keeper();
+  const sender = stranger(keeper);
+  const event = sender.say("hello");
+  assertEquals(await keeper.sync(event), ["parked"]);
+  assertEquals(await keeper.sync(event, event), ["not parked", "not parked"]);
+  await keeper.key(sender);
+  const recovered = await keeper.retry([sender]);
+  assertEquals(await keeper.sync(event), ["not again"]);
+  await keeper.settle(recovered);
+  assertEquals(await keeper.sync(event), ["hello"]); // whoever handles events remembers what was handled
+});
+
+Deno.test("an event that comes again and can be read does not wait any more", async () => {
+  const keeper = new Keeper();
+  const sender = stranger(keeper);
+  const event = sender.say("hello");
+  await keeper.sync(event);
+  await keeper.key(sender);
+  assertEquals(await keeper.sync(event), ["hello"]);
+  assertEquals(texts(await keeper.retry([sender])), []);
+  assertEquals(await keeper.records(), 0);
+});
+
+Deno.test("events that will never be readable are not kept, and keys that are there not asked for", async () => {
+  const keeper = new Keeper();
+  const sender = stranger(keeper);
+  const expected: Record<UndecryptableCode, [asked: boolean, kept: number]> = {
+    MISSING_KEY: [true, 1],
+    WITHHELD: [true, 1],
+    KEY_TOO_NEW: [true, 1],
+    UNTRUSTED: [false, 1],
+    REPLAYED: [false, 0],
+    MALFORMED: [false, 0],
+    UNSUPPORTED_ALGORITHM: [false, 0],
+  };
+  for (const [code, [asked, kept]] of Object.entries(expected)) {
+    const event = sender.say(code);
+    const before = await keeper.records();
+    const why = { code, reason: "" } as Undecryptable;
+    assertEquals([code, await keeper.step((tx) => keeper.parked.park(tx, event, why))], [code, asked]);
+    assertEquals([code, await keeper.records() - before], [code, kept]);
+  }
+});
+
+Deno.test("an event that turns out to be no good when its key comes is dropped", async () => {
+  const keeper = new Keeper();
+  const sender = stranger(keeper);
+  await keeper.sync(sender.wrap({ type: "m.room.member", content: {} }));
+  await keeper.key(sender);
+  assertEquals(texts(await keeper.retry([sender])), []);
+  assertEquals(await keeper.records(), 0);
+});
+
+Deno.test("events that were not trusted enough are read when the device is", async () => {
+  const keeper = new Keeper({ policy: { accept: "cross-signed" } });
+  const sender = await knownSender(keeper, ALICE, { trust: "unsigned" });
+  const other = stranger(keeper);
+  await keeper.sync(sender.say("hello"), other.say("no key"));
+  assertEquals(texts(await keeper.retry("all")), []);
+  await keeper.key(other); // whose session is not named below
+  keeper.devices.put({ ...sender.device, trust: "verified" });
+  assertEquals(texts(await keeper.retry("all")), ["hello"]);
+  assertEquals(texts(await keeper.retry([other])), ["no key"]);
+});
+
+Deno.test("an event that first lacked its key and then trust waits for trust, across restarts", async () => {
+  const keeper = new Keeper({ policy: { accept: "cross-signed" } });
+  const sender = new Sender(keeper, keeper.devices.put(newDevice(keeper, ALICE, { trust: "unsigned" })));
+  await keeper.sync(sender.say("hello"));
+  await keeper.key(sender);
+  await keeper.retry("all");
+  await keeper.reopen();
+  await keeper.retry("all");
+  keeper.devices.put({ ...sender.device, trust: "cross-signed" });
+  assertEquals(texts(await keeper.retry("all")), ["hello"]);
+});
+
+Deno.test("no room can crowd out the events of another", async () => {
+  const keeper = new Keeper({ limit: 10 });
+  const quiet = stranger(keeper);
+  await keeper.sync(quiet.say("quiet 1"), quiet.say("quiet 2"));
+  const loud = new Sender(keeper, keeper.devices.put(newDevice(keeper, ALICE)), "!loud:example.org");
+  await keeper.sync(...Array.from({ length: 50 }, (_, index) => loud.say(`loud ${index}`)));
+  assertEquals(keeper.parked.size, 10);
+  assertEquals(await keeper.records(), 10);
+  await keeper.key(quiet);
+  await keeper.key(loud);
+  const sessions = [loud, quiet].map(({ sessionId, roomId }) => ({ roomId, sessionId }));
+  const recovered = await keeper.step((tx) => keeper.parked.retry(tx, sessions));
+  const newest = Array.from({ length: 8 }, (_, index) => `loud ${42 + index}`);
+  assertEquals(texts(recovered), ["quiet 1", "quiet 2", ...newest]);
+});
+
+Deno.test("events do not wait for ever", async () => {
+  const clock = new TestClock();
+  const keeper = new Keeper({ clock, maxAgeMs: 1_000 });
+  const sender = stranger(keeper);
+  await keeper.sync(sender.say("old"));
+  await clock.tick(600);
+  await keeper.sync(sender.say("new"));
+  await clock.tick(600);
+  await keeper.key(sender);
+  assertEquals(texts(await keeper.retry([sender])), ["new"]);
+  await clock.tick(600);
+  await keeper.reopen();
+  assertEquals(await keeper.records(), 0);
+});
+
+Deno.test("a step that came to nothing has parked, recovered and settled nothing", async () => {
+  const keeper = new Keeper();
+  const sender = stranger(keeper);
+  const [one, two] = [sender.say("one"), sender.say("two")];
+  await keeper.sync(one);
+  const why = failure(await keeper.one(two));
+  await keeper.key(sender);
+  await assertRejects(() =>
+    keeper.step(async (tx) => {
+      assert(keeper.parked.park(tx, two, why));
+      const recovered = await keeper.parked.retry(tx, "all");
+      assertEquals(texts(recovered), ["one", "two"]);
+      keeper.parked.settle(tx, recovered.map(({ parked }) => parked));
+      throw new TypeError("no");
+    })
+  );
+  assertEquals(keeper.parked.size, 1);
+  assertEquals(texts(await keeper.retry("all")), ["one"]);
+});
+
+Deno.test("names from the wire that mean something to JavaScript mean nothing here", async () => {
+  const keeper = new Keeper();
+  const roomId = "__proto__" as RoomID;
+  const sender = new Sender(keeper, keeper.devices.put(newDevice(keeper, ALICE)), roomId);
+  const events = ["__proto__", "constructor"].map((event_id) => sender.say(event_id, { event_id }));
+  assertEquals(await keeper.sync(...events), ["parked", "parked"]);
+  await keeper.reopen();
+  assertEquals(keeper.parked.size, 2);
+});
