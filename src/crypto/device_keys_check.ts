@@ -46,9 +46,8 @@ export function claimedKeys(
 ): IdentityKeys | "keyless" | "malformed" {
   if (!isJsonObject(value) || value.user_id !== userId || value.device_id !== deviceId) return "malformed";
   if (deviceId === "" || deviceId.length > MAX_TEXT || !isJsonObject(value.keys)) return "malformed";
-  const [curve25519, ed25519] = [`curve25519:${deviceId}`, `ed25519:${deviceId}`].map((name) =>
-    Object.getOwnPropertyDescriptor(value.keys, name)?.value as unknown
-  );
+  const curve25519 = value.keys[`curve25519:${deviceId}`];
+  const ed25519 = value.keys[`ed25519:${deviceId}`];
   if (curve25519 === undefined && ed25519 === undefined) return "keyless";
   if (!isKey(curve25519) || !isKey(ed25519)) return "malformed";
   return { curve25519: unpadded(curve25519), ed25519: unpadded(ed25519) };

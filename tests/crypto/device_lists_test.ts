@@ -113,6 +113,19 @@ Deno.test("algorithms are bounded in number and length", async () => {
   assertEquals(device?.algorithms, Array.from({ length: 32 }, (_, index) => `m.${index}`));
 });
 
+Deno.test("devices without a name, with one of more than 255 characters, or without a list of algorithms are left out", async () => {
+  const stage = new DeviceStage();
+  const [longest, tooLong] = ["x".repeat(255), "x".repeat(256)];
+  const alice = new FakeUser(ALICE, "", longest, tooLong, "BARE", "ODD");
+  const response = queryResponse(alice);
+  const bare = alice.deviceKeys(alice.device("BARE"), { algorithms: undefined });
+  const odd = alice.deviceKeys(alice.device("ODD"), { algorithms: "m.olm.v1.curve25519-aes-sha2" });
+  response.device_keys[ALICE] = { ...response.device_keys[ALICE], BARE: bare, ODD: odd };
+  await stage.mark(ALICE);
+  await stage.ask(response);
+  assertEquals(Object.keys(await stage.trust(ALICE)), [longest]);
+});
+
 Deno.test("trust: what the application says goes before what the user says", async () => {
   const stage = new DeviceStage();
   const alice = new FakeUser(ALICE, "A", "B", "C", "D").crossSign();

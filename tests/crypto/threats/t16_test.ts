@@ -42,7 +42,7 @@ Deno.test("T16: a new device with the identity key of another device of its user
   const alice = new FakeUser(ALICE, "PHONE");
   await stage.learn(alice);
   const { curve25519 } = alice.device("PHONE");
-  alice.devices.push({ ...fakeDevice("AAA"), curve25519 });
+  alice.devices.unshift({ ...fakeDevice("AAA"), curve25519 });
   const changes = await stage.learn(alice);
   assertEquals(changes.alarms, [{ kind: "key-reused", userId: ALICE, deviceId: "AAA" }]);
   const found = await stage.run((tx) => stage.lists.byIdentityKey(tx, ALICE, curve25519));

@@ -56,3 +56,14 @@ Deno.test("T17: a device under another device's name is not there", async () => 
   await stage.ask({ device_keys: { [ALICE]: { LAPTOP: alice.deviceKeys(alice.device("PHONE")) } } });
   assertEquals(await stage.trust(ALICE), {});
 });
+
+Deno.test("T17: a device that says in its own signed words that it is another's, or another, is not there", async () => {
+  const stage = new DeviceStage();
+  const alice = new FakeUser(ALICE, "PHONE");
+  const phone = alice.device("PHONE");
+  for (const members of [{ user_id: "@mallory:m.example" }, { device_id: "LAPTOP" }, { user_id: 5 }]) {
+    await stage.mark(ALICE);
+    await stage.ask({ device_keys: { [ALICE]: { PHONE: alice.deviceKeys(phone, members) } } });
+    assertEquals(await stage.trust(ALICE), {});
+  }
+});

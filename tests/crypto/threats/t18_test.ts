@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { DeviceStage } from "../support/device_stage.ts";
-import { FakeUser, queryResponse } from "../support/fake_user.ts";
+import { FakeUser, queryResponse, signingKey } from "../support/fake_user.ts";
 
 const ALICE = "@alice:a.example";
 
@@ -36,5 +36,15 @@ Deno.test("T18: the self-signing key of the identity before does not vouch for d
   response.master_keys = queryResponse(new FakeUser(ALICE).crossSign()).master_keys;
   await stage.mark(ALICE);
   await stage.ask(response);
+  assertEquals(await stage.trust(ALICE), { PHONE: "unsigned" });
+});
+
+Deno.test("T18: a device that was vouched for by a self-signing key that is replaced is not any more, whatever is shown of it", async () => {
+  const stage = new DeviceStage();
+  const alice = new FakeUser(ALICE, "PHONE").crossSign();
+  await stage.learn(alice);
+  alice.selfSigning = signingKey();
+  await stage.mark(ALICE);
+  await stage.ask({ ...queryResponse(alice), device_keys: { [ALICE]: { PHONE: null } } });
   assertEquals(await stage.trust(ALICE), { PHONE: "unsigned" });
 });
