@@ -1,0 +1,112 @@
+/**
+ * A run: the victim is killed and started again, time after time; then all settles, and is judged.
+ *
+ * @module
+ */
+
+import { delay } from "@std/async/delay";
+import type { SynapseServer } from "../../tests/e2e/support/synapse.ts";
+import { judge, type Verdict } from "./judge.ts";
+import { entriesOf, readLedger } from "./ledger.ts";
+import { drawMoment } from "./moments.ts";
+import { seeded } from "./random.ts";
+import { Stage } from "./stage.ts";
+import { Talk } from "./talk.ts";
+import { type Ending, VictimProcess } from "./victim_process.ts";
+
+/** How a run is made. */
+export interface RunOptions {
+  /** How often the victim is killed. */
+  readonly kills: number;
+  /** What the moments are drawn from. */
+  readonly seed: number;
+  /** Takes a line every ten kills. */
+  readonly print: (line: string) => void;
+}
+
+/** How many kills a line tells of. */
+const LINE = 10;
+/** How long all may take to settle at the end, in milliseconds. */
+const PATIENCE_MS = 90_000;
+const LOOK_MS = 200;
+/** How many one-time keys others claim before a kill, at most; and now and then all of them. */
+const CLAIMS = 10;
+const CLAIM_ALL = { odds: 0.04, count: 60 };
+
+/** Makes a run. */
+export async function killRun(server: SynapseServer, options: RunOptions): Promise<Verdict> {
+  await using stage = await Stage.build(server);
+  const random = seeded(options.seed);
+  const behind = (): number => talk.said.length - receivedBy(stage).size;
+  const talk = new Talk(stage, { random: seeded(options.seed + 1), behind });
+  const problems: string[] = [];
+  const struck = new Map<string, number>();
+  let talking = false;
+  for (let kill = 1; kill <= options.kills; kill++) {
+    const process = new VictimProcess(stage.orders());
+    const dying = process.killAt(drawMoment(random));
+    if (talking) await stage.claimKeys(random() < CLAIM_ALL.odds ? CLAIM_ALL.count : random() * CLAIMS);
+    const ending = await dying;
+    note(ending, { struck, problems });
+    if (!talking && await stage.victimIsPublished()) {
+      await introduce(stage);
+      talk.start();
+      talking = true;
+    }
+    if (kill % LINE === 0) options.print(`${kill} kills: ${progress(stage, talk)}`);
+  }
+  const last = new VictimProcess(stage.orders({ quiet: true }));
+  await talk.stop();
+  await settled(stage, talk);
+  const ending = await last.stop();
+  if (ending.bySelf) problems.push(`the last process failed: ${ending.stderr}`);
+  const verdict = await judge({ stage, said: talk.said, ledger: readLedger(stage.ledger) });
+  const during = [...struck].map(([what, count]) => [`killed during ${what}`, count]);
+  return {
+    counts: { ...verdict.counts, ...Object.fromEntries(during.sort()) },
+    problems: [
+      ...problems,
+      ...talk.failed.map((why) => `a peer could not speak: ${why}`),
+      ...verdict.problems,
+    ],
+  };
+}
+
+/** The peers look the victim's device up: who knew the user before the device was there might send past it. */
+async function introduce({ peers, victim, observer }: Stage): Promise<void> {
+  for (const peer of peers) await peer.awaitDevice(victim.userId, victim.deviceId);
+  while (!(await observer.crypto?.getDevices(victim.userId))?.length) await delay(LOOK_MS);
+}
+
+function note(ending: Ending, to: { struck: Map<string, number>; problems: string[] }): void {
+  if (ending.bySelf) to.problems.push(`a process ended before it was killed: ${ending.stderr}`);
+  const what = ending.underway.length === 0 ? ["nothing"] : ending.underway;
+  for (const each of what) to.struck.set(each, (to.struck.get(each) ?? 0) + 1);
+}
+
+function receivedBy(stage: Stage): Set<string> {
+  return new Set(entriesOf(readLedger(stage.ledger), "received").map(({ eventId }) => eventId));
+}
+
+/** Waits until nothing is on its way any more, but not for ever: what then is missing, the judge finds. */
+async function settled(stage: Stage, talk: Talk): Promise<void> {
+  for (const end = performance.now() + PATIENCE_MS; performance.now() < end; await delay(LOOK_MS)) {
+    const ledger = readLedger(stage.ledger);
+    const acked = new Set(entriesOf(ledger, "acked").map(({ eventId }) => eventId));
+    const done = new Set(entriesOf(ledger, "done").map(({ number }) => number));
+    const mine = entriesOf(ledger, "begin").every(({ number }) => done.has(number));
+    const seen = new Set(stage.observed.map(({ eventId }) => eventId));
+    const all = [...entriesOf(ledger, "done"), ...entriesOf(ledger, "acked")]
+      .every((entry) => seen.has(entry.kind === "done" ? entry.eventId : entry.ackId));
+    if (mine && all && talk.said.every(({ eventId }) => acked.has(eventId))) return;
+  }
+}
+
+function progress(stage: Stage, talk: Talk): string {
+  const ledger = readLedger(stage.ledger);
+  const count = (kind: Parameters<typeof entriesOf>[1]): number => entriesOf(ledger, kind).length;
+  return `victim sent ${count("begin")} (${count("done")} known to have arrived), ` +
+    `peers ${talk.said.length} (${receivedBy(stage).size} received, ${count("acked")} answered), ` +
+    `observer read ${stage.observed.length}; refused ${count("refused")}, failed ${count("failed")}, ` +
+    `logged ${count("log")}, undecryptable at first ${count("undecryptable")}/${stage.undecryptable.size}`;
+}

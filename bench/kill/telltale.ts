@@ -1,0 +1,64 @@
+/**
+ * Has the victim say what it is at, so that it can be killed right there: requests and commits, when they begin and end.
+ *
+ * @module
+ */
+
+import type { KvStore } from "@greenroom/matrix";
+import type { Ledger } from "./ledger.ts";
+import { ratchetUses } from "./ratchet.ts";
+
+/** What one line of the victim says. */
+export type Telltale = `${"begins" | "ends"} ${string}`;
+
+const OPERATIONS = [
+  "sync",
+  "sendToDevice",
+  "keys/upload",
+  "keys/query",
+  "keys/claim",
+  "send",
+  "members",
+  "messages",
+];
+
+/** Says it; at once, since the next moment may be the last. */
+export function tell(line: string): void {
+  Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
+}
+
+/** A store that says when it commits. */
+export function tellingStore(store: KvStore): KvStore {
+  return {
+    getMany: (keys) => store.getMany(keys),
+    list: (prefix) => store.list(prefix),
+    close: () => store.close(),
+    async commit(mutations, checks) {
+      tell("begins commit");
+      const held = await store.commit(mutations, checks);
+      tell("ends commit");
+      return held;
+    },
+  };
+}
+
+/** A fetch that says what it does, and writes down what it encrypted, and what was refused. */
+export function tellingFetch(ledger: Ledger): typeof fetch {
+  return async (input, init) => {
+    const { pathname } = new URL(input instanceof Request ? input.url : input);
+    const name = OPERATIONS.find((operation) => pathname.includes(`/${operation}`)) ?? "other";
+    if (typeof init?.body === "string" && pathname.includes("/m.room.encrypted/")) {
+      const txnId = pathname.split("/").at(-1) ?? "";
+      for (const use of ratchetUses(JSON.parse(init.body))) ledger.write({ kind: "use", txnId, ...use });
+    }
+    tell(`begins ${name}`);
+    const response = await fetch(input, init);
+    tell(`ends ${name}`);
+    if (response.status >= 400 && response.status !== 404) {
+      const answer = await response.clone().text();
+      const request = `${init?.method ?? "GET"} ${pathname}`;
+      ledger.write({ kind: "refused", status: response.status, request, answer: answer.slice(0, 300) });
+    }
+    return response;
+  };
+}

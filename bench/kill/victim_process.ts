@@ -1,0 +1,120 @@
+/**
+ * The victim's process: what it is at, and its end.
+ *
+ * @module
+ */
+
+import { delay } from "@std/async/delay";
+import type { Telltale } from "./telltale.ts";
+import type { VictimOrders } from "./victim.ts";
+
+/** A moment at which the victim is killed: so long after its start, or so long after it has said something so often. */
+export interface Moment {
+  /** After which of its lines; undefined: after its start. */
+  readonly line?: Telltale;
+  /** After how many of these. */
+  readonly times?: number;
+  /** How long after that, in milliseconds. */
+  readonly after: number;
+}
+
+/** How a process of the victim ended. */
+export interface Ending {
+  /** What it was at: what had begun and not ended. */
+  readonly underway: readonly string[];
+  /** Whether it had ended by itself before it could be killed, which it never should. */
+  readonly bySelf: boolean;
+  /** The end of what it wrote to standard error. */
+  readonly stderr: string;
+  /** How long it had lived, in milliseconds. */
+  readonly lived: number;
+}
+
+/** Whatever does not happen within this time, in milliseconds, is not waited for. */
+const PATIENCE_MS = 3_000;
+const PROGRAM = new URL("./victim.ts", import.meta.url).pathname;
+
+/** A running victim. */
+export class VictimProcess {
+  readonly #child: Deno.ChildProcess;
+  readonly #begun = performance.now();
+  readonly #underway = new Map<string, number>();
+  readonly #counts = new Map<string, number>();
+  readonly #reading: Promise<void>;
+  readonly #stderr: Promise<string>;
+  #heard: () => void = () => {};
+  #ended = false;
+
+  /** @param orders What it is told. */
+  constructor(orders: VictimOrders) {
+    const args = ["run", "-A", "--no-check", PROGRAM, JSON.stringify(orders)];
+    const env = { NO_COLOR: "1" };
+    this.#child = new Deno.Command(Deno.execPath(), {
+      args,
+      env,
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    this.#reading = this.#read();
+    this.#stderr = new Response(this.#child.stderr).text();
+    this.#child.status.then(() => {
+      this.#ended = true;
+      this.#heard();
+    });
+  }
+
+  /** Waits for a moment, and kills it with SIGKILL. */
+  async killAt(moment: Moment): Promise<Ending> {
+    if (moment.line !== undefined) await this.#lines(moment.line, moment.times ?? 1);
+    await delay(moment.after);
+    const bySelf = this.#ended;
+    if (!bySelf) this.#child.kill("SIGKILL");
+    return await this.#ending(bySelf);
+  }
+
+  /** Lets it stop in good order. */
+  async stop(): Promise<Ending> {
+    await this.#child.stdin.close().catch(() => {}); // it is gone already
+    const { success } = await this.#child.status;
+    return await this.#ending(!success);
+  }
+
+  async #ending(bySelf: boolean): Promise<Ending> {
+    const lived = performance.now() - this.#begun;
+    await this.#child.status;
+    await this.#child.stdin.close().catch(() => {});
+    await this.#reading;
+    const underway = [...this.#underway].filter(([, count]) => count > 0).map(([name]) => name);
+    return { underway, bySelf, stderr: (await this.#stderr).slice(-2_000), lived };
+  }
+
+  /** Waits until it has said something so often, but not for long. */
+  async #lines(line: string, times: number): Promise<void> {
+    const happened = Promise.withResolvers<void>();
+    this.#heard = () => {
+      if (this.#ended || (this.#counts.get(line) ?? 0) >= times) happened.resolve();
+    };
+    const timer = setTimeout(happened.resolve, PATIENCE_MS);
+    this.#heard();
+    await happened.promise;
+    clearTimeout(timer);
+  }
+
+  async #read(): Promise<void> {
+    let rest = "";
+    for await (const text of this.#child.stdout.pipeThrough(new TextDecoderStream())) {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) this.#take(line);
+      this.#heard();
+    }
+  }
+
+  #take(line: string): void {
+    const [verb, ...name] = line.split(" ");
+    const what = name.join(" ");
+    this.#counts.set(line, (this.#counts.get(line) ?? 0) + 1);
+    this.#underway.set(what, (this.#underway.get(what) ?? 0) + (verb === "begins" ? 1 : -1));
+  }
+}
