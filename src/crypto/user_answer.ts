@@ -128,7 +128,7 @@ function judgeDevices(
   const names = Object.keys(devices).filter((deviceId) => userId !== own.userId || deviceId !== own.deviceId);
   if (names.length > MAX_DEVICES) alarms.push({ kind: "too-many-devices", userId, count: names.length });
   for (const deviceId of knownFirst(names, present).slice(0, MAX_DEVICES)) {
-    const value = Object.getOwnPropertyDescriptor(devices, deviceId)?.value as unknown;
+    const value = devices[deviceId];
     const expected = { userId, deviceId, selfSigning: before.identity?.selfSigning };
     const keys = claimedKeys(value, expected);
     if (keys === "keyless") continue;

@@ -49,6 +49,15 @@ Deno.test("T16: a new device with the identity key of another device of its user
   assertEquals(found?.deviceId, "PHONE");
 });
 
+Deno.test("T16: of two new devices with the same identity key only one is taken", async () => {
+  const stage = new DeviceStage();
+  const alice = new FakeUser(ALICE, "ONE");
+  alice.devices.push({ ...fakeDevice("TWO"), curve25519: alice.device("ONE").curve25519 });
+  const changes = await stage.learn(alice);
+  assertEquals(changes.alarms, [{ kind: "key-reused", userId: ALICE, deviceId: "TWO" }]);
+  assertEquals(await stage.trust(ALICE), { ONE: "unsigned" });
+});
+
 Deno.test("T16: a device with the own device's identity key is not taken", async () => {
   const own = fakeDevice("OWNDEVICE");
   const stage = new DeviceStage({ curve25519: own.curve25519, ed25519: own.signing.publicKey });

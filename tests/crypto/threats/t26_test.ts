@@ -49,3 +49,10 @@ Deno.test("T26: members that objects have by themselves are no keys, signatures 
   assert(!stage.lists.isDirty([weird.userId]));
   assertEquals(stage.lists.nextQuery(stage.clock.now() + 900_000)?.users, undefined);
 });
+
+Deno.test("T26: an own device called like something that objects have is missing if it is not shown", async () => {
+  for (const deviceId of ["__proto__", "constructor"]) {
+    const stage = new DeviceStage({ deviceId });
+    assertEquals((await stage.learn(new FakeUser("@me:example.org", "OTHER"))).own, "missing");
+  }
+});
