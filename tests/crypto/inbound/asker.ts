@@ -2,7 +2,7 @@
 
 import type { Device, DeviceTrust } from "../../../src/crypto/device.ts";
 import type { SessionRef } from "../../../src/crypto/inbound_sessions.ts";
-import { KeyRequests } from "../../../src/crypto/key_requests.ts";
+import { KeyRequests, type KeyRequestsOptions } from "../../../src/crypto/key_requests.ts";
 import { Outbox, type OutboxEntry } from "../../../src/crypto/outbox.ts";
 import type { MessageEvent } from "../../../src/types/event.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
@@ -15,6 +15,8 @@ export class Asker extends Receiver {
   requests: KeyRequests;
   /** From which index on devices have which session, by the Curve25519 key that they had then. */
   readonly shared = new Map<string, number>();
+  sharedAt: KeyRequestsOptions["outbound"]["sharedAt"] = (_tx, _roomId, _sessionId, { curve25519 }) =>
+    Promise.resolve(this.shared.get(curve25519));
   /** Devices with which there is no Olm session. */
   readonly unreachable = new Set<string>();
   readonly wanted: string[] = [];
@@ -85,7 +87,7 @@ export class Asker extends Receiver {
         exportSession: (tx, session, index) => this.inbound.exportSession(tx, session, index),
       },
       outbound: {
-        sharedAt: (_tx, _roomId, _sessionId, { curve25519 }) => Promise.resolve(this.shared.get(curve25519)),
+        sharedAt: (...asked) => this.sharedAt(...asked),
       },
       olm: {
         encrypt: (_tx, { curve25519 }, type, content) =>
