@@ -4,6 +4,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { MemoryStore } from "../../../src/store/memory_store.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import type { ToDeviceEvent } from "../../../src/types/event.ts";
+import { peerKey } from "../../../src/crypto/olm_peer.ts";
 import { aliceAndBob, ciphertextOf, Peer } from "./peers.ts";
 
 const HOUR = 3_600_000;
@@ -91,10 +92,17 @@ Deno.test("the same message twice in one step is read once", async () => {
   assertEquals(bob.olm.nextClaim(bob.clock.now()), undefined);
 });
 
-Deno.test("a step that comes to nothing gives the ratchet back, without a restart", async () => {
+Deno.test("a step that comes to nothing gives the one-time key and the ratchet back, without a restart", async () => {
   const { alice, bob } = await aliceAndBob();
   await alice.meet(bob);
-  await bob.read(await alice.send(bob));
+  const first = await alice.send(bob, { n: 0 });
+  await assertRejects(() =>
+    bob.step(async (tx) => {
+      await bob.olm.decrypt(tx, first);
+      throw new TypeError("no");
+    })
+  );
+  assertEquals(await bob.read(first), { n: 0 });
   const event = await alice.send(bob, { n: 1 });
   await assertRejects(() =>
     bob.step(async (tx) => {
@@ -164,6 +172,26 @@ Deno.test("messages go out on the session that the last message came in on", asy
   assert(hers !== his);
   await alice.read(answer);
   assertEquals(ciphertextOf(await alice.send(bob)).type, 1, "on Bob's, which is not new to her");
+});
+
+Deno.test("a message on an older session makes it the one that is sent with again", async () => {
+  const { alice, bob } = await aliceAndBob();
+  const order = async () => {
+    const peer = await alice.step((tx) => tx.get(peerKey(bob.device)));
+    return peer?.sessions.map(({ id }) => id);
+  };
+  await alice.meet(bob);
+  const [hers] = await order() ?? [];
+  const fromAlice = await alice.send(bob);
+  await bob.meet(alice);
+  await alice.read(await bob.send(alice));
+  const [his] = await order() ?? [];
+  assertEquals(await order(), [his, hers]);
+  await bob.read(fromAlice); // hers came in last at his side, and he answers on it
+  await alice.read(await bob.send(alice));
+  assertEquals(await order(), [hers, his]);
+  await alice.restart();
+  assertEquals(await bob.read(await alice.send(bob, { n: 1 })), { n: 1 });
 });
 
 for (const loser of ["sender", "receiver"] as const) {

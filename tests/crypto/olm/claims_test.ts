@@ -1,6 +1,6 @@
 /** How one-time keys are claimed. */
 
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { OlmClaims } from "../../../src/crypto/olm_claims.ts";
 import type { KeyClaim } from "../../../src/crypto/olm_claims.ts";
 import type { DeviceID, UserID } from "../../../src/types/ids.ts";
@@ -48,6 +48,14 @@ Deno.test("what is wanted survives a restart, until there is a session (C3)", as
   const claim = alice.olm.nextClaim(0);
   assert(claim !== undefined);
   const response = alice.server.claim(claim);
+  await assertRejects(() =>
+    alice.step(async (tx) => {
+      await alice.olm.receiveClaim(tx, claim, response);
+      throw new TypeError("no");
+    })
+  );
+  const again = alice.olm.nextClaim(0);
+  assertEquals(namesIn(again), ["BOB"], "the step came to nothing");
   await alice.crash((tx) => alice.olm.receiveClaim(tx, claim, response));
   assertEquals(await alice.step((tx) => alice.olm.withoutSession(tx, [bob.device])), [bob.device]);
   const outcome = await alice.claim();

@@ -25,6 +25,12 @@ Deno.test("T03: a message that was written to another user or device is dropped"
 Deno.test("T03: a message that its server says is from another user than its writer is dropped", async () => {
   const { alice, bob } = await aliceAndBob();
   await alice.meet(bob);
-  const event = { ...await alice.send(bob), sender: "@mallory:example.org" } as const;
-  assertEquals((await bob.receive(event)).kind, "dropped");
+  const sender = "@mallory:example.org";
+  const event = await alice.send(bob);
+  assertEquals((await bob.receive({ ...event, sender })).kind, "dropped");
+  const bare = await forge(alice, bob, ({ sender_device_keys: _, ...payload }) => payload);
+  assertEquals(await bob.receive({ ...bare, sender }), {
+    kind: "dropped",
+    reason: "it was written by another user than the one who sent it",
+  });
 });

@@ -23,5 +23,8 @@ Deno.test("T15: what bears the key of this device itself is ignored", async () =
   await alice.meet(bob);
   const event = await alice.send(bob);
   const content = { ...event.content, sender_key: bob.device.curve25519 };
-  assertEquals((await bob.receive({ ...event, sender: bob.userId, content })).kind, "dropped");
+  assertEquals(await bob.receive({ ...event, sender: bob.userId, content }), {
+    kind: "dropped",
+    reason: "it bears the key of this device itself",
+  });
 });
