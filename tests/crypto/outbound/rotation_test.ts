@@ -7,7 +7,7 @@ interface Case {
   readonly what: string;
   readonly happens: (stage: Stage) => Promise<unknown> | unknown;
   /** What the room is before the first event. */
-  readonly before?: (stage: Stage) => void;
+  readonly before?: (stage: Stage) => Promise<void> | unknown;
 }
 
 const HOUR = 3_600_000;
@@ -87,6 +87,21 @@ const causes: readonly Case[] = [
     what: "the choice of devices changes",
     happens: async (stage) => {
       stage.policy = { sendTo: "verified" };
+      await stage.restart();
+    },
+  },
+  {
+    what: "the choice of devices becomes wider",
+    before: (stage) => {
+      stage.policy = { sendTo: "cross-signed" };
+      stage.devices.put(
+        device(ALICE, "ALICE1", { trust: "verified" }),
+        device(BOB, "BOB1", { trust: "verified" }),
+      );
+      return stage.restart();
+    },
+    happens: async (stage) => {
+      stage.policy = { sendTo: "all" };
       await stage.restart();
     },
   },
@@ -197,7 +212,7 @@ async function sendMany(stage: Stage, count: number): Promise<void> {
 async function play({ before, happens }: Case): Promise<[string, string]> {
   const stage = await Stage.open();
   stage.room.visibility = "invited"; // so that nobody may pass on keys
-  before?.(stage);
+  await before?.(stage);
   const first = await stage.send();
   await happens(stage);
   const second = await stage.send();
