@@ -1,0 +1,118 @@
+import { assertEquals, assertNotEquals, assertRejects } from "@std/assert";
+import { ValueError } from "../../src/errors/value_error.ts";
+import { DeviceStage } from "./support/device_stage.ts";
+import { fakeDevice, FakeUser, queryResponse } from "./support/fake_user.ts";
+
+const ALICE = "@alice:a.example";
+const ME = "@me:example.org";
+
+Deno.test("trust: what the application says goes before what the user says", async () => {
+  const stage = new DeviceStage();
+  const alice = new FakeUser(ALICE, "A", "B", "C", "D").crossSign();
+  alice.unsigned.add("C");
+  await stage.learn(alice);
+  assertEquals(await stage.trust(ALICE), {
+    A: "cross-signed",
+    B: "cross-signed",
+    C: "unsigned",
+    D: "cross-signed",
+  });
+  const { version } = stage.lists;
+  await stage.run(async (tx) => {
+    assertEquals((await stage.lists.setTrust(tx, ALICE, "A", "blacklisted")).trust, "blacklisted");
+    assertEquals((await stage.lists.setTrust(tx, ALICE, "C", "verified")).trust, "verified");
+    assertEquals(stage.lists.version, version);
+  });
+  assertNotEquals(stage.lists.version, version);
+  assertEquals(await stage.trust(ALICE), {
+    A: "blacklisted",
+    B: "cross-signed",
+    C: "verified",
+    D: "cross-signed",
+  });
+  await stage.learn(alice);
+  await stage.restart();
+  assertEquals(await stage.trust(ALICE), {
+    A: "blacklisted",
+    B: "cross-signed",
+    C: "verified",
+    D: "cross-signed",
+  });
+  await stage.run((tx) => stage.lists.setTrust(tx, ALICE, "A", undefined));
+  assertEquals((await stage.trust(ALICE)).A, "cross-signed");
+});
+
+Deno.test("what the application said of a device outlives the device's absence", async () => {
+  const stage = new DeviceStage();
+  const alice = new FakeUser(ALICE, "A");
+  await stage.learn(alice);
+  await stage.run((tx) => stage.lists.setTrust(tx, ALICE, "A", "blacklisted"));
+  await stage.learn(new FakeUser(ALICE));
+  assertEquals(await stage.trust(ALICE), {});
+  await stage.learn(alice);
+  assertEquals(await stage.trust(ALICE), { A: "blacklisted" });
+});
+
+Deno.test("the trust of a device that is not known, or is the own one, can't be set", async () => {
+  const stage = new DeviceStage();
+  await stage.learn(new FakeUser(ALICE, "A"));
+  const set = (userId: typeof ALICE | typeof ME, deviceId: string) =>
+    stage.run((tx) => stage.lists.setTrust(tx, userId, deviceId, "verified"));
+  await assertRejects(() => set(ALICE, "B"), ValueError, `device "B" of "@alice:a.example"`);
+  await assertRejects(() => set(ME, "OWNDEVICE"), ValueError, "this device");
+});
+
+Deno.test("the identity that was seen first is pinned; another makes a violation until it is accepted", async () => {
+  const stage = new DeviceStage();
+  const alice = new FakeUser(ALICE, "A").crossSign();
+  await stage.learn(alice);
+  const first = alice.master?.publicKey ?? "";
+  assertEquals(await stage.run((tx) => stage.lists.identityOf(tx, ALICE)), {
+    userId: ALICE,
+    pinned: first,
+    master: first,
+    selfSigning: alice.selfSigning?.publicKey,
+    changed: false,
+  });
+  alice.crossSign();
+  const second = alice.master?.publicKey ?? "";
+  const changes = await stage.learn(alice);
+  assertEquals(changes.alarms, [{
+    kind: "identity-changed",
+    userId: ALICE,
+    previous: first,
+    current: second,
+  }]);
+  assertEquals(await stage.trust(ALICE), { A: "violation" });
+  assertEquals((await stage.learn(alice)).alarms, []);
+  await stage.restart();
+  assertEquals(await stage.trust(ALICE), { A: "violation" });
+  const { version } = stage.lists;
+  await stage.run((tx) => stage.lists.acknowledgeIdentity(tx, ALICE));
+  assertNotEquals(stage.lists.version, version);
+  assertEquals(await stage.trust(ALICE), { A: "cross-signed" });
+  const identity = await stage.run((tx) => stage.lists.identityOf(tx, ALICE));
+  assertEquals([identity?.pinned, identity?.changed], [second, false]);
+  const now = stage.lists.version;
+  await stage.run((tx) => stage.lists.acknowledgeIdentity(tx, ALICE));
+  assertEquals(stage.lists.version, now, "there is nothing left to accept");
+});
+
+Deno.test("a user without cross-signing keys has no identity, and none to accept", async () => {
+  const stage = new DeviceStage();
+  await stage.learn(new FakeUser(ALICE, "A"));
+  assertEquals(await stage.run((tx) => stage.lists.identityOf(tx, ALICE)), undefined);
+  await assertRejects(() => stage.run((tx) => stage.lists.acknowledgeIdentity(tx, ALICE)), ValueError, ALICE);
+});
+
+Deno.test("a new self-signing key takes the trust from devices that it has not signed", async () => {
+  const stage = new DeviceStage();
+  const alice = new FakeUser(ALICE, "A").crossSign();
+  await stage.learn(alice);
+  const response = queryResponse(alice);
+  alice.selfSigning = fakeDevice("").signing;
+  response.self_signing_keys = queryResponse(alice).self_signing_keys;
+  await stage.mark(ALICE);
+  await stage.ask(response);
+  assertEquals(await stage.trust(ALICE), { A: "unsigned" });
+});
