@@ -36,7 +36,7 @@ export function encodeSet(key: KvKey, value: unknown): EncodedChange {
   }
   const parts = cutBytes(bytes);
   const split: SplitValue = { id: crypto.randomUUID(), parts: parts.length };
-  const writes = [
+  const writes = [ // in this order: see SplitIndex.load()
     { key: place, record: splitRecord(split) },
     { key: partsKey(split.id), record: encodeValue({ key, parts: parts.length }) },
     ...parts.map((record, index) => ({ key: partKey(split.id, index), record })),
@@ -97,21 +97,15 @@ export class SplitIndex {
 
   /** Reads which values have parts, and removes those that belong to none. */
   async load(kv: Deno.Kv, journal: DenoKvJournal): Promise<void> {
-    for (;;) {
-      const check = await journal.check();
-      const orphans: SplitValue[] = [];
-      for await (const { key: noteKey, value } of kv.list<Uint8Array>({ prefix: partsKey() })) {
-        const { key, parts } = decodeValue(value) as { key: KvKey; parts: number }; // encodeSet() wrote it
-        const split = { id: noteKey[2] as string, parts }; // as partsKey() makes it
-        if (await isAt(kv, key, split)) this.note(key, split);
-        else orphans.push(split);
-      }
-      // While somebody carries a journal out, parts are there before their value.
-      if (!await journal.holds(check)) continue;
-      // What belongs to no value never will: names are used once.
-      if (orphans.length > 0) await journal.commit(orphans.flatMap(removalOf), []);
-      return;
+    const orphans: SplitValue[] = [];
+    for await (const { key: noteKey, value } of kv.list<Uint8Array>({ prefix: partsKey() })) {
+      const { key, parts } = decodeValue(value) as { key: KvKey; parts: number }; // encodeSet() wrote it
+      const split = { id: noteKey[2] as string, parts }; // as partsKey() makes it
+      // A value is there before its note is. Without it, the parts were left over, and always will be: names are used once.
+      if (await isAt(kv, key, split)) this.note(key, split);
+      else orphans.push(split);
     }
+    if (orphans.length > 0) await journal.commit(orphans.flatMap(removalOf), []);
   }
 }
 

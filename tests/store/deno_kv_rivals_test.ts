@@ -2,7 +2,7 @@ import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { DenoKvStore } from "../../src/store/deno_kv.ts";
 import type { KvKey, KvMutation } from "../../src/store/kv_store.ts";
 import { PausingWatch } from "./support/pausing_watch.ts";
-import { Crash, CrashingWatch, recordCounts, watchedKv } from "./support/watched_kv.ts";
+import { Crash, CrashingWatch, type KvWatch, recordCounts, watchedKv } from "./support/watched_kv.ts";
 
 const large = (fill: number, length = 100_000) => new Uint8Array(length).fill(fill);
 const set = (key: KvKey, value: unknown): KvMutation => ({ type: "set", key, value });
@@ -93,5 +93,46 @@ Deno.test("DenoKvStore does not take parts for left over while somebody carries 
     pausing.go();
     assertEquals(await valueOf(await opening, ["b"]), large(2, 2 ** 20));
     assertEquals(await valueOf(writer, ["c"]), large(3, 2 ** 20));
+  }
+});
+
+Deno.test("DenoKvStore does not list half a commit that somebody begins to carry out meanwhile", async () => {
+  using kv = await Deno.openKv(":memory:");
+  const pausing = new PausingWatch();
+  const writer = await DenoKvStore.over(watchedKv(kv, pausing));
+  await writer.commit(many("old"));
+  let commit: Promise<boolean> | undefined;
+  const beforeStep = async () => {
+    if (commit !== undefined) return;
+    pausing.start(5); // the first half is carried out then
+    commit = writer.commit(many("new"));
+    await pausing.reached;
+  };
+  const watch: KvWatch = {};
+  const reader = await DenoKvStore.over(watchedKv(kv, watch));
+  watch.beforeStep = beforeStep;
+  const entries = await Array.fromAsync(reader.list(["many"]));
+  assertEquals([...new Set(entries.map(({ value }) => value))], ["new"]);
+  assertEquals(entries.length, 1_100);
+  pausing.go();
+  assert(await commit);
+});
+
+Deno.test("DenoKvStore reads a large value again that somebody replaces while its parts are read", async () => {
+  for (const value of [large(2), "small", undefined]) {
+    using kv = await Deno.openKv(":memory:");
+    const writer = await DenoKvStore.over(watchedKv(kv, {}));
+    await writer.commit([set(["a"], large(1)), set(["b"], 1)]);
+    const replace = { type: "delete", key: ["a"] } as const;
+    let replaced = false;
+    const beforeMany = async (keys: Deno.KvKey[]) => {
+      if (replaced || !keys.some((key) => key[1] === "part")) return;
+      replaced = true;
+      await writer.commit([value === undefined ? replace : set(["a"], value)]);
+    };
+    const reader = await DenoKvStore.over(watchedKv(kv, { beforeMany }));
+    const entries = await Array.fromAsync(reader.list([]));
+    assertEquals(entries.map(({ value }) => value), value === undefined ? [1] : [value, 1]);
+    assertEquals(await valueOf(reader, ["a"]), value);
   }
 });

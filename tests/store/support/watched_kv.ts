@@ -6,6 +6,10 @@ export interface KvWatch {
   afterCommit?(): void | Promise<void>;
   /** Before anything is read; what it throws is what the reading rejects with. */
   beforeRead?(): void;
+  /** Before several keys are read at once. */
+  beforeMany?(keys: Deno.KvKey[]): Promise<void>;
+  /** Before each step of a list is taken. */
+  beforeStep?(): Promise<void>;
 }
 
 /** A database that is watched. Closing it leaves the database itself open, as a crash leaves the file. */
@@ -26,13 +30,19 @@ export function watchedKv(kv: Deno.Kv, watch: KvWatch): Deno.Kv {
       watch.beforeRead?.();
       return kv.get(key);
     },
-    getMany: (keys: Deno.KvKey[]) => {
+    getMany: async (keys: Deno.KvKey[]) => {
       watch.beforeRead?.();
-      return kv.getMany(keys);
+      await watch.beforeMany?.(keys);
+      return await kv.getMany(keys);
     },
     list: (selector: Deno.KvListSelector, options?: Deno.KvListOptions) => {
       watch.beforeRead?.();
-      return kv.list(selector, options);
+      const entries = kv.list(selector, options);
+      const next = async () => {
+        await watch.beforeStep?.();
+        return await entries.next();
+      };
+      return replaced(entries, { next });
     },
     close: () => {},
   });
