@@ -1,24 +1,16 @@
-import { assert, assertEquals } from "@std/assert";
-import type { MessageEvent } from "@greenroom/matrix";
-import { type ClientStage, clientStage, heard } from "./support/stage.ts";
-
-const MEGOLM = { algorithm: "m.megolm.v1.aes-sha2" };
-
-/** Two users in an encrypted room, syncing. */
-async function twoInARoom(stage: ClientStage) {
-  const alice = stage.client("alice", { encryption: true });
-  const bob = stage.client("bob", { encryption: true });
-  alice.start();
-  bob.start();
-  await stage.settle();
-  const roomId = await alice.createRoom({
-    invitees: ["@bob:localhost"],
-    initialState: [{ type: "m.room.encryption", state_key: "", content: MEGOLM }],
-  });
-  await bob.joinRoom(roomId);
-  await stage.settle();
-  return { alice, bob, roomId };
-}
+import { assert, assertEquals, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
+import {
+  Client,
+  DecryptionDispatcher,
+  DeviceConflictError,
+  EncryptionError,
+  MemoryStore,
+  type MessageEvent,
+  SyncStream,
+} from "@greenroom/matrix";
+import { rejectionOf } from "../kernel/support.ts";
+import { twoInARoom } from "./support/encrypted_room.ts";
+import { clientStage, heard } from "./support/stage.ts";
 
 Deno.test("Two clients talk in an encrypted room, and the server sees nothing of it", async () => {
   await using stage = clientStage();
@@ -36,4 +28,166 @@ Deno.test("Two clients talk in an encrypted room, and the server sees nothing of
   const { chunk } = await bob.getMessages(roomId, "b", undefined, { limit: 2 });
   assertEquals(chunk.map(({ type }) => type), ["m.room.encrypted", "m.room.encrypted"]);
   assert(!JSON.stringify(chunk).includes("Break a leg"));
+});
+
+Deno.test("A client goes on with the keys that its store has: nobody notices the restart", async () => {
+  await using stage = clientStage();
+  const { alice, bob, roomId } = await twoInARoom(stage);
+  const store = new MemoryStore();
+  const sessions: (string | undefined)[] = [];
+  bob.on("m.room.message", (event) => void sessions.push((event as MessageEvent).encryption?.sessionId));
+  const identities: unknown[] = [];
+  for (const round of [1, 2]) {
+    const carol = stage.client("carol", { encryption: true, store });
+    carol.start();
+    await stage.settle();
+    if (round === 1) {
+      await alice.inviteUser(roomId, "@carol:localhost");
+      await carol.joinRoom(roomId);
+      await stage.settle();
+    }
+    await carol.sendText(roomId, `Round ${round}`);
+    await stage.until(() => sessions.length === round);
+    identities.push(await carol.crypto?.identity());
+    await carol.close();
+  }
+  assertEquals(sessions[0], sessions[1]);
+  assertEquals(identities[0], identities[1]);
+  const uploads = stage.homeserver.requests.filter("POST", "/keys/upload");
+  assertEquals(uploads.filter(({ user }) => user === "@carol:localhost").length, 1);
+});
+
+Deno.test("A device that the server knows with other keys is named, and syncing ends", async () => {
+  await using stage = clientStage();
+  const first = stage.client("alice", { encryption: true });
+  first.start();
+  await stage.settle();
+  await first.close();
+  const second = stage.client("alice", { encryption: true }); // the same device, and none of its keys
+  const error = await rejectionOf(second.start());
+  assertInstanceOf(error, DeviceConflictError);
+  assertStringIncludes(error.message, `${second.deviceId} of @alice:localhost`);
+  await assertRejects(() => second.done);
+});
+
+Deno.test("A message that comes in clear into an encrypted room is not handled, unless that was asked for", async () => {
+  await using stage = clientStage();
+  const { alice, bob, roomId } = await twoInARoom(stage);
+  const carol = stage.client("carol", { encryption: { unencrypted: "deliver" } });
+  carol.start();
+  await alice.inviteUser(roomId, "@carol:localhost");
+  await carol.joinRoom(roomId);
+  const [atBob, atCarol] = [heard(bob), heard(carol)];
+  const clear: string[] = [];
+  bob.on("UNENCRYPTED", ({ event }) => void clear.push(String(event.content.body)));
+  await stage.settle();
+  await alice.sendText(roomId, "In clear", { disableEncryption: true });
+  await alice.sendText(roomId, "In secret");
+  await stage.until(() => atCarol.length === 2 && atBob.length === 1);
+  assertEquals([atBob, clear, atCarol], [["In secret"], ["In clear"], ["In clear", "In secret"]]);
+});
+
+Deno.test("A blacklisted device gets no key, is told why, and shows in the report", async () => {
+  await using stage = clientStage();
+  const { alice, bob, roomId } = await twoInARoom(stage);
+  const codes: (string | undefined)[] = [];
+  bob.on("UNDECRYPTABLE", ({ withheld }) => void codes.push(withheld));
+  const texts = heard(bob);
+  await alice.sendText(roomId, "Before");
+  await stage.until(() => texts.length === 1);
+  const [device] = await alice.crypto?.getDevices("@bob:localhost") ?? [];
+  assert(device !== undefined);
+  await alice.crypto?.setDeviceTrust("@bob:localhost", device.deviceId, "blacklisted");
+  const report = await alice.shareGroupSession(roomId);
+  assertEquals(report.withheld.map(({ device, code }) => [device.userId, code]), [[
+    "@bob:localhost",
+    "m.blacklisted",
+  ]]);
+  await alice.sendText(roomId, "Behind your back");
+  await stage.until(() => codes.length === 1);
+  assertEquals([codes, texts], [["m.blacklisted"], ["Before"]]);
+});
+
+Deno.test("With sendTo cross-signed, a device that its user does not vouch for gets no key", async () => {
+  await using stage = clientStage();
+  const { alice, roomId } = await twoInARoom(stage);
+  const carol = stage.client("carol", { encryption: { sendTo: "cross-signed" } });
+  carol.start();
+  await alice.inviteUser(roomId, "@carol:localhost");
+  await carol.joinRoom(roomId);
+  await stage.settle();
+  const { withheld, shared } = await carol.shareGroupSession(roomId);
+  assertEquals(shared, []);
+  assertEquals(withheld.map(({ device, code }) => `${device.userId} ${code}`).sort(), [
+    "@alice:localhost m.unverified",
+    "@bob:localhost m.unverified",
+  ]);
+});
+
+Deno.test("onNewRecipient is asked before a first key, once, and its no keeps everything back", async () => {
+  await using stage = clientStage();
+  const { alice, bob, roomId } = await twoInARoom(stage);
+  const asked: string[] = [];
+  let answer = false;
+  const carol = stage.client("carol", {
+    encryption: {
+      onNewRecipient(_roomId, users) {
+        asked.push(users.toSorted().join());
+        return answer;
+      },
+    },
+  });
+  carol.start();
+  await alice.inviteUser(roomId, "@carol:localhost");
+  await carol.joinRoom(roomId);
+  await stage.settle();
+  const texts = heard(bob);
+  await assertRejects(() => carol.sendText(roomId, "No"), EncryptionError, "onNewRecipient");
+  answer = true;
+  await carol.sendText(roomId, "Yes");
+  await carol.sendText(roomId, "Again");
+  await stage.until(() => texts.length === 2);
+  assertEquals([asked, texts], [
+    ["@alice:localhost,@bob:localhost", "@alice:localhost,@bob:localhost"],
+    ["Yes", "Again"],
+  ]);
+});
+
+Deno.test("An event of a room's history can be decrypted, or dispatched to be decrypted", async () => {
+  await using stage = clientStage();
+  const { alice, bob, roomId } = await twoInARoom(stage);
+  const texts = heard(bob);
+  const eventId = await alice.sendText(roomId, "Once");
+  await stage.until(() => texts.length === 1);
+  const event = { ...await bob.getEvent(roomId, eventId), source: SyncStream.INTERNAL } as MessageEvent;
+  assertEquals(event.type, "m.room.encrypted");
+  const result = await bob.crypto?.decrypt(event);
+  assert(result !== undefined && "event" in result);
+  assertEquals(result.event.content.body, "Once");
+  await Promise.all(bob.dispatchEvent(event, SyncStream.INTERNAL));
+  assertEquals(texts, ["Once", "Once"]);
+});
+
+Deno.test("A client has the dispatcher that decrypts as long as it has encryption", () => {
+  const client = new Client({ baseUrl: "http://localhost", encryption: true });
+  assert(client.dispatchers.has(DecryptionDispatcher));
+  client.crypto = undefined;
+  assert(!client.dispatchers.has(DecryptionDispatcher));
+});
+
+Deno.test("Keys that could not be sent keep the message back, and are sent again as they were", async () => {
+  await using stage = clientStage();
+  const { alice, bob, roomId } = await twoInARoom(stage);
+  stage.homeserver.faults.add({ kind: "status", status: 500, match: { path: "sendToDevice" } });
+  const texts = heard(bob);
+  const error = await rejectionOf(alice.sendText(roomId, "Lost?", { txnId: "txn" }));
+  assertInstanceOf(error, EncryptionError);
+  assertEquals(texts, []);
+  stage.homeserver.faults.clear();
+  await alice.sendText(roomId, "Found", { txnId: "txn" });
+  await stage.until(() => texts.length === 1);
+  assertEquals(
+    new Set(stage.homeserver.requests.filter("PUT", "sendToDevice").map(({ path }) => path)).size,
+    1,
+  );
 });

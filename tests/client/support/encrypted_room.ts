@@ -1,0 +1,47 @@
+/**
+ * An encrypted room and who is in it.
+ *
+ * @module
+ */
+
+import type { Client, RoomID } from "@greenroom/matrix";
+import type { ClientStage } from "./stage.ts";
+
+const MEGOLM = { algorithm: "m.megolm.v1.aes-sha2" };
+
+/** Two users in an encrypted room, syncing. */
+export async function twoInARoom(
+  stage: ClientStage,
+): Promise<{ alice: Client; bob: Client; roomId: RoomID }> {
+  const alice = stage.client("alice", { encryption: true });
+  const bob = stage.client("bob", { encryption: true });
+  alice.start();
+  bob.start();
+  await stage.settle();
+  const roomId = await alice.createRoom({
+    invitees: ["@bob:localhost"],
+    initialState: [{ type: "m.room.encryption", state_key: "", content: MEGOLM }],
+  });
+  await bob.joinRoom(roomId);
+  await stage.settle();
+  return { alice, bob, roomId };
+}
+
+/** A fetch that takes the messages to a device out of sync responses, until they are let through. */
+export function withholding(
+  stage: ClientStage,
+): { fetch: typeof fetch; held: unknown[]; release: () => void } {
+  const held: unknown[] = [];
+  let isHolding = true;
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const request = new Request(input, init);
+    const response = await stage.homeserver.fetch(request);
+    if (!new URL(request.url).pathname.endsWith("/sync") || !response.ok) return response;
+    const body = await response.json();
+    const events = body.to_device?.events ?? [];
+    held.push(...events.splice(0));
+    if (!isHolding && held.length > 0) body.to_device = { events: held.splice(0) };
+    return Response.json(body);
+  };
+  return { fetch, held, release: () => void (isHolding = false) };
+}
