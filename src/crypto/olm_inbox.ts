@@ -88,7 +88,7 @@ export class OlmInbox {
     if (identityKey !== peer.curve25519) return dropped("it names two different senders");
     const { sessions } = await this.#sessions.peer(tx, peer);
     if (sessions.some(({ id }) => id === sessionId)) {
-      const plaintext = await this.#sessions.decrypt(tx, peer, { id: sessionId, message });
+      const plaintext = await this.#sessions.decrypt(tx, peer, { id: sessionId, sessions, message });
       if (plaintext === undefined) return lost();
       return { kind: "opened", plaintext, isNewSession: false };
     }
@@ -103,7 +103,7 @@ export class OlmInbox {
     const { sessions } = await this.#sessions.peer(tx, peer);
     for (const { id } of sessions) {
       try {
-        const plaintext = await this.#sessions.decrypt(tx, peer, { id, message });
+        const plaintext = await this.#sessions.decrypt(tx, peer, { id, sessions, message });
         if (plaintext !== undefined) return { kind: "opened", plaintext, isNewSession: false };
       } catch (error) {
         if (!(error instanceof VodozemacError) || !BAD_SESSION.has(error.code)) throw error;

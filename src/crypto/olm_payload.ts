@@ -18,6 +18,8 @@ const MAX_DEPTH = 64;
 /** How the keys of the sender's device were named before they were in the specification. */
 const UNSTABLE_SENDER_KEYS = "org.matrix.msc4147.device_keys";
 
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
 /** What a message says. */
 export interface OlmPayload {
   /** The type of the event. */
@@ -100,7 +102,7 @@ export function readOlmPayload(
 /** The JSON object that bytes are; undefined if they are none, or nested so deep that it would be trouble. */
 function parse(plaintext: Uint8Array): JsonObject | undefined {
   try {
-    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(plaintext));
+    const value: unknown = JSON.parse(decoder.decode(plaintext));
     return isJsonObject(value) && isShallow(value, 0) ? value : undefined;
   } catch {
     return undefined;

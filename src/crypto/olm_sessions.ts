@@ -17,6 +17,7 @@ import {
   type SessionEntry,
   sessionKey,
 } from "./olm_peer.ts";
+import type { RecordKey } from "./record_key.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** How many sessions with a peer are kept. */
@@ -91,11 +92,12 @@ export class OlmSessions {
       const { sessions } = await this.peer(tx, peer);
       const entry = this.#sending(sessions);
       if (entry === undefined) return undefined;
-      const session = await this.#session(tx, peer, entry.id);
+      const key = sessionKey(peer, entry.id);
+      const session = await this.#session(tx, key);
       if (session !== undefined) {
         try {
           const message = session.encrypt(plaintext);
-          this.#changed(tx, peer, session);
+          this.#changed(tx, key, session);
           return message;
         } catch (error) {
           if (!isCode(error, "non_contributory_key")) throw error;
@@ -127,18 +129,23 @@ export class OlmSessions {
   /**
    * Decrypts with a session; undefined if it is not there.
    *
+   * @param options.sessions The sessions of the peer.
    * @throws {VodozemacError} If it can't; then the session is as it was.
    */
   async decrypt(
     tx: Transaction,
     peer: OlmPeer,
-    { id, message }: { readonly id: string; readonly message: OlmCiphertext },
+    { id, sessions, message }: {
+      readonly id: string;
+      readonly sessions: readonly SessionEntry[];
+      readonly message: OlmCiphertext;
+    },
   ): Promise<Uint8Array | undefined> {
-    const session = await this.#session(tx, peer, id);
+    const key = sessionKey(peer, id);
+    const session = await this.#session(tx, key);
     if (session === undefined) return undefined;
     const plaintext = session.decrypt(message);
-    this.#changed(tx, peer, session);
-    const { sessions } = await this.peer(tx, peer);
+    this.#changed(tx, key, session);
     const [first] = sessions;
     if (first?.id !== id) {
       const used = sessions.filter((each) => each.id === id);
@@ -169,15 +176,13 @@ export class OlmSessions {
     return sessions.find(({ generation, broken }) => generation === this.#generation && broken !== true);
   }
 
-  async #session(tx: Transaction, peer: OlmPeer, sessionId: string): Promise<OlmSession | undefined> {
-    const key = sessionKey(peer, sessionId);
+  async #session(tx: Transaction, key: RecordKey<Uint8Array>): Promise<OlmSession | undefined> {
     const state = await tx.get(key);
     if (state === undefined) return undefined;
     return this.#live.get(tx, key.id, () => this.#context.vodozemac.olm.restoreSession(state));
   }
 
-  #changed(tx: Transaction, peer: OlmPeer, session: OlmSession): void {
-    const key = sessionKey(peer, session.sessionId);
+  #changed(tx: Transaction, key: RecordKey<Uint8Array>, session: OlmSession): void {
     this.#live.changing(tx, key.id);
     tx.set(key, session.state());
   }
