@@ -38,6 +38,17 @@ Deno.test("a relation is copied to where the server can read it, and stays insid
   assertEquals(stage.read(bob, event)?.content, { body: "hi", "m.relates_to": relation });
 });
 
+Deno.test("what is on its way stays as it was when the caller changes the content", async () => {
+  const stage = await readyStage();
+  const relation = { rel_type: "m.thread", event_id: "$root" };
+  const content = { body: "hi", "m.relates_to": relation };
+  const input = { roomId: ROOM, eventType: "m.room.message", content, txnId: "txn" };
+  await stage.step((tx) => stage.outbound.encrypt(tx, input));
+  relation.event_id = "$other";
+  const again = await stage.step((tx) => stage.outbound.encrypt(tx, input));
+  assertEquals(again?.content["m.relates_to"], { rel_type: "m.thread", event_id: "$root" });
+});
+
 Deno.test("content of all characters arrives as it was", async () => {
   const stage = await readyStage();
   const content = { body: "ä€😀\u0000\ud800", deep: { list: [1, null, true] } };

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { IdentityChangedError } from "../../../src/errors/encryption_errors.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import { device } from "./fakes.ts";
@@ -235,6 +235,19 @@ Deno.test("a device that lost its Olm sessions gets the key again before the nex
   assertEquals(at, 0, "it had the key from the start");
 });
 
+Deno.test("a device that has the key and can't be reached any more still takes the session with it", async () => {
+  const stage = await Stage.open();
+  const before = await stage.send();
+  stage.olm.wedge(bob);
+  stage.olm.sessions.delete(bob.curve25519);
+  stage.olm.exhausted.add(bob.curve25519);
+  assertEquals((await stage.send()).session_id, before.session_id);
+  assertEquals((await stage.ready()).withheld.map(({ code }) => code), ["m.no_olm"]);
+  await stage.removeDevice(BOB, "BOB1");
+  const after = await stage.send();
+  assertEquals([stage.canRead(bob, before), stage.canRead(bob, after)], [true, false]);
+});
+
 Deno.test("another device under the name of one that has the key does not get it", async () => {
   const stage = await Stage.open();
   await stage.send();
@@ -270,6 +283,23 @@ Deno.test("devices for which the server does not take the key do not count as ha
   const later = await stage.send();
   assertEquals([stage.canRead(bob, event), stage.canRead(bob, later)], [false, true]);
   assertEquals(await sharedAt(), 1);
+});
+
+Deno.test("a device that may have got a key which the server refused takes the session with it", async () => {
+  const stage = await Stage.open();
+  await stage.describe();
+  await stage.prepare();
+  stage.olm.claim();
+  await stage.prepare();
+  for (const parcel of stage.outbox.pending()) {
+    await stage.step(async (tx) => {
+      stage.outbox.remove(tx, parcel.id);
+      await stage.outbound.shareFailed(tx, parcel);
+    });
+  }
+  const before = await stage.send();
+  await stage.removeDevice(BOB, "BOB1");
+  assertNotEquals((await stage.send()).session_id, before.session_id);
 });
 
 Deno.test("users who never got a key are approved first, if that is asked for, and then for good", async () => {
