@@ -4,6 +4,7 @@
  * @module
  */
 
+import { delay } from "@std/async/delay";
 import type { MatrixClient } from "matrix-js-sdk";
 import {
   AllDevicesIsolationMode,
@@ -20,6 +21,8 @@ import {
   type Verifier,
   VerifierEvent,
 } from "matrix-js-sdk/lib/crypto-api/verification.js";
+
+const POLL_MS = 100;
 
 /** Tells the test something. */
 type Tell = (line: Record<string, unknown>) => void;
@@ -83,9 +86,15 @@ export class Trust {
       });
       return key.encodedPrivateKey;
     },
+    /** Waits until the backup has so many room keys; the library lets up to ten seconds pass before it uploads. */
+    awaitBackup: async ({ count }) => {
+      while (await this.#backedUp() < count) await delay(POLL_MS);
+    },
     /** Opens the secret storage, and takes from it the keys for signing and the backup, and from that the room keys. */
     recover: async ({ recoveryKey }) => {
       this.#secret = decodeRecoveryKey(recoveryKey);
+      const askServer = true; // a device that is new may not know its own user's public keys, and then takes no private ones
+      await this.#crypto.userHasCrossSigningKeys(undefined, askServer);
       await this.#crypto.bootstrapCrossSigning({});
       await this.#crypto.loadSessionBackupPrivateKeyFromSecretStorage();
       await this.#crypto.checkKeyBackupAndEnable();
@@ -118,6 +127,13 @@ export class Trust {
     const api = this.#client?.getCrypto();
     if (api === undefined) throw new Error("the client does not run; start it");
     return api;
+  }
+
+  /** How many room keys the server has; the library remembers an earlier answer. */
+  async #backedUp(): Promise<number> {
+    const headers = { authorization: `Bearer ${this.#client?.getAccessToken()}` };
+    const url = `${this.#client?.getHomeserverUrl().replace(/\/$/, "")}/_matrix/client/v3/room_keys/version`;
+    return (await (await fetch(url, { headers })).json()).count;
   }
 
   #flow(flowId: string): Flow {
