@@ -95,6 +95,7 @@ export class MegolmDecryption {
       else for (const place of group.places) results[place] = await this.#missing(tx, events, place);
     }
     await replays.open(tx);
+    await this.#options.owners.prefetch(tx, sendersOf(open, events));
     for (const group of open) await this.#finish(tx, group, { events, results });
     replays.save(tx);
     return results;
@@ -230,6 +231,14 @@ function group(events: readonly MessageEvent[], results: Decryption[]): Group[] 
     found.ciphertexts.push(ciphertext);
   }
   return groups;
+}
+
+function sendersOf(groups: readonly Group[], events: readonly MessageEvent[]): UserID[] {
+  const senders = new Set<UserID>();
+  for (const { places } of groups) {
+    for (const place of places) senders.add((events[place] as MessageEvent).sender); // the place of an event
+  }
+  return [...senders];
 }
 
 function decryptInCalls(

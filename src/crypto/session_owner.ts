@@ -18,6 +18,8 @@ import type { Transaction } from "./transaction.ts";
 
 /** What must be known of devices. */
 export interface SenderDevices {
+  /** The devices of users, read at once. */
+  devicesOf(tx: Transaction, users: readonly UserID[]): Promise<unknown>;
   /** The device of a user with a Curve25519 key. */
   byIdentityKey(tx: Transaction, userId: UserID, curve25519: string): Promise<Device | undefined>;
 }
@@ -57,6 +59,11 @@ export class SessionOwners {
   constructor(context: CryptoContext, devices: SenderDevices) {
     this.#context = context;
     this.#devices = devices;
+  }
+
+  /** Reads what will be needed for users, in one go. */
+  async prefetch(tx: Transaction, users: readonly UserID[]): Promise<void> {
+    if (users.length > 1) await this.#devices.devicesOf(tx, users);
   }
 
   /** Whose a session is, if an event of it says that a user sent it. */

@@ -64,6 +64,9 @@ Deno.test("a bundled edit that is not what the server says it is goes", async ()
     "by another user, in the name of the sender": shown(edit(other, original), { sender: ALICE }),
     "of another event": shown(edit(sender, sender.say("another"))),
     "no edit inside": shown(edit(sender, original, { "m.relates_to": undefined })),
+    "another relation to the event": shown(
+      edit(sender, original, { "m.relates_to": { rel_type: "m.reference", event_id: original.event_id } }),
+    ),
     "an edit only outside": shown(
       sender.wrap({ type: "m.room.message", content: { body: "", "m.new_content": {}, "m.relates_to": {} } }),
     ),
@@ -118,9 +121,17 @@ Deno.test("a thread whose latest event does not belong to it goes", async () => 
   const receiver = new Receiver();
   const sender = await knownSender(receiver);
   const root = sender.say("root");
-  const stray = sender.wrap({ type: "m.room.message", content: { body: "stray" } });
-  const thread = { latest_event: shown(stray), count: 1, current_user_participated: true };
-  assertEquals(await bundleOf(receiver, root, { "m.thread": thread }), {});
+  const relations = [
+    undefined,
+    { rel_type: "m.thread", event_id: "$other" },
+    { rel_type: "m.reference", event_id: root.event_id },
+  ];
+  for (const relation of relations) {
+    const content = { body: "stray", "m.relates_to": relation };
+    const stray = sender.wrap({ type: "m.room.message", content });
+    const thread = { latest_event: shown(stray), count: 1, current_user_participated: true };
+    assertEquals(await bundleOf(receiver, root, { "m.thread": thread }), {});
+  }
 });
 
 Deno.test("an event that came by itself counts before one that the server only shows", async () => {

@@ -26,7 +26,8 @@ export const MEGOLM = "m.megolm.v1.aes-sha2";
 /** What is known of devices: whatever the test says. */
 export class KnownDevices {
   readonly #devices: Device[] = [];
-  version = 0;
+  /** Users whose devices were read at once. */
+  readonly readTogether: (readonly UserID[])[] = [];
 
   /** Makes a device known, in place of the one of that ID. */
   put(device: Device): Device {
@@ -38,7 +39,6 @@ export class KnownDevices {
   remove({ userId, deviceId }: Device): void {
     const index = this.#devices.findIndex((known) => known.userId === userId && known.deviceId === deviceId);
     if (index >= 0) this.#devices.splice(index, 1);
-    this.version++;
   }
 
   byIdentityKey(_tx: Transaction, userId: UserID, curve25519: string): Promise<Device | undefined> {
@@ -50,6 +50,7 @@ export class KnownDevices {
   }
 
   devicesOf(_tx: Transaction, users: readonly UserID[]): Promise<ReadonlyMap<UserID, readonly Device[]>> {
+    this.readTogether.push(users);
     const found = users.map((userId) => [userId, this.#devices.filter((d) => d.userId === userId)] as const);
     return Promise.resolve(new Map(found.filter(([, devices]) => devices.length > 0)));
   }

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { ALICE, failure, MEGOLM, newDevice, Receiver, Sender, toDevice, told } from "./support.ts";
 
-Deno.test("a withheld key is told with its code and what that means; the older name counts too", async () => {
+Deno.test("S06, S61: a withheld key is told with its code and what that means; the older name counts too", async () => {
   for (const type of ["m.room_key.withheld", "org.matrix.room_key.withheld"]) {
     const receiver = new Receiver();
     const sender = new Sender(receiver, newDevice(receiver, ALICE));
