@@ -29,6 +29,7 @@ export function readOlmMessage(
   { sender, content }: ToDeviceEvent,
   own: OwnDevice,
 ): ReceivedOlmMessage | string {
+  if (!isJsonObject(content)) return "it has no content"; // whatever the server sends
   if (content.algorithm !== EncryptionAlgorithm.OLM_V1) return "it is not encrypted with Olm";
   const { sender_key: senderKey, ciphertext } = content;
   if (typeof sender !== "string" || !isKey(senderKey) || !isJsonObject(ciphertext)) {

@@ -6,6 +6,7 @@
 
 import { EncryptionAlgorithm } from "../types/enums.ts";
 import type { ToDeviceEvent } from "../types/event.ts";
+import { isJsonObject } from "../types/json.ts";
 
 /** What is worth something only if it came over an encrypted channel, since anybody could have written it otherwise. */
 const ENCRYPTED_ONLY: ReadonlySet<string> = new Set([
@@ -27,7 +28,9 @@ const ENCRYPTED_ONLY: ReadonlySet<string> = new Set([
  */
 export function classifyToDevice({ type, content }: ToDeviceEvent): "encrypted" | "clear" | "refused" {
   if (type === "m.room.encrypted") {
-    return content.algorithm === EncryptionAlgorithm.OLM_V1 ? "encrypted" : "refused";
+    return isJsonObject(content) && content.algorithm === EncryptionAlgorithm.OLM_V1
+      ? "encrypted"
+      : "refused";
   }
   return ENCRYPTED_ONLY.has(type) ? "refused" : "clear";
 }

@@ -1,6 +1,8 @@
 /** Ciphertext for somebody else. */
 
 import { assertEquals } from "@std/assert";
+import { classifyToDevice } from "../../../src/crypto/to_device_class.ts";
+import type { ToDeviceEvent } from "../../../src/types/event.ts";
 import { aliceAndBob, ciphertextOf, Peer } from "../olm/peers.ts";
 
 Deno.test("T15: ciphertext for another device is ignored", async () => {
@@ -15,6 +17,15 @@ Deno.test("T15: ciphertext for another device is ignored", async () => {
   for (const ciphertext of [undefined, null, "", [], { __proto__: { [bob.device.curve25519]: {} } }]) {
     const broken = { ...event, content: { ...event.content, ciphertext } };
     assertEquals((await bob.receive(broken)).kind, "dropped");
+  }
+});
+
+Deno.test("T15: what has no content is ignored", async () => {
+  const { alice, bob } = await aliceAndBob();
+  for (const content of [undefined, null, "text", []]) {
+    const event = { ...alice.event({}), content } as unknown as ToDeviceEvent;
+    assertEquals(classifyToDevice(event), "refused");
+    assertEquals((await bob.receive(event)).kind, "dropped");
   }
 });
 
