@@ -177,6 +177,7 @@ export type { Clock } from "./src/clock.ts";
 export type { Logger } from "./src/log.ts";
 
 export * from "./src/errors/crypto_error.ts";
+export * from "./src/errors/encryption_errors.ts";
 export {
   AlreadyJoinedError,
   AppserviceLoginUnsupportedError,

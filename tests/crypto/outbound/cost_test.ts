@@ -70,3 +70,18 @@ Deno.test("a first message to 1,000 devices looks at them a few times, not once 
   await stage.send();
   assertEquals(stage.devices.reads, stage.room.members.size);
 });
+
+Deno.test("devices that can't be reached cost a look, and nothing is written of them again", async () => {
+  const { stage, counts } = await readyRoom(100);
+  const lost = stage.devices.of("@user1:example.org");
+  for (const { curve25519 } of lost) {
+    stage.olm.sessions.delete(curve25519);
+    stage.olm.exhausted.add(curve25519);
+  }
+  await stage.step((tx) => stage.outbound.discard(tx, "!room"));
+  await stage.send();
+  stage.devices.version++; // somebody's device changed somewhere
+  counts.written = 0;
+  await stage.ready();
+  assertEquals(counts.written, 0);
+});

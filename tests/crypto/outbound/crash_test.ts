@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import type { OutboxEntry } from "../../../src/crypto/outbox.ts";
 import { device } from "./fakes.ts";
-import { ALICE, BOB, indexOf, ROOM, Stage } from "./stage.ts";
+import { ALICE, BOB, ROOM } from "./room.ts";
+import { indexOf, Stage } from "./stage.ts";
 
 const alice = device(ALICE, "ALICE1"), bob = device(BOB, "BOB1");
 

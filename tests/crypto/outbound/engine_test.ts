@@ -16,7 +16,7 @@ import type { MessageEvent, StateEvent, ToDeviceEvent } from "../../../src/types
 import type { DeviceID, UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { memoryVault } from "../support/vault.ts";
-import { ALICE, BOB, memberEvent, ROOM } from "./stage.ts";
+import { ALICE, BOB, memberEvent, ROOM } from "./room.ts";
 
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 

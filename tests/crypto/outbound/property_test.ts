@@ -4,7 +4,8 @@ import type { Device } from "../../../src/crypto/device.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { device } from "./fakes.ts";
-import { ALICE, BOB, indexOf, ME, memberEvent, ROOM, Stage, stateEvent } from "./stage.ts";
+import { ALICE, BOB, ME, memberEvent, ROOM, stateEvent } from "./room.ts";
+import { indexOf, Stage } from "./stage.ts";
 
 const USERS: readonly UserID[] = [ALICE, BOB, "@carol:example.org"];
 

@@ -3,7 +3,8 @@ import { EncryptionError } from "../../../src/errors/crypto_error.ts";
 import { EventTooLargeError } from "../../../src/errors/encryption_errors.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { device } from "./fakes.ts";
-import { BOB, indexOf, ROOM, Stage } from "./stage.ts";
+import { BOB, ROOM } from "./room.ts";
+import { indexOf, Stage } from "./stage.ts";
 
 const bob = device(BOB, "BOB1");
 

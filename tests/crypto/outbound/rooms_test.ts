@@ -3,7 +3,8 @@ import { UnsupportedAlgorithmError } from "../../../src/errors/encryption_errors
 import type { RoomChanges } from "../../../src/crypto/rooms.ts";
 import type { StateEvent } from "../../../src/types/event.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
-import { ALICE, BOB, ME, memberEvent, ROOM, Stage, stateEvent } from "./stage.ts";
+import { ALICE, BOB, ME, memberEvent, ROOM, stateEvent } from "./room.ts";
+import { Stage } from "./stage.ts";
 
 const MEGOLM = "m.megolm.v1.aes-sha2";
 

@@ -1,6 +1,7 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { device } from "./fakes.ts";
-import { ALICE, BOB, memberEvent, Stage, stateEvent } from "./stage.ts";
+import { ALICE, BOB, memberEvent, stateEvent } from "./room.ts";
+import { Stage } from "./stage.ts";
 
 /** What happens between two events. */
 interface Case {

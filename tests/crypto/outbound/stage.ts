@@ -17,14 +17,8 @@ import type { RoomID, UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { testContext } from "../support/context.ts";
 import { memoryVault, step, type Work } from "../support/vault.ts";
+import { ALICE, BOB, ME, memberEvent, ROOM } from "./room.ts";
 import { device, FakeCopies, FakeDevices, FakeOlm } from "./fakes.ts";
-
-/** The room of most tests. */
-export const ROOM: RoomID = "!room";
-/** Who sends. */
-export const ME: UserID = "@me:example.org";
-/** Others. */
-export const ALICE: UserID = "@alice:example.org", BOB: UserID = "@bob:example.org";
 
 /** What a device was sent. */
 export interface Received {
@@ -285,25 +279,6 @@ export class Stage {
       }
     }
   }
-}
-
-/** A membership event. */
-export function memberEvent(userId: string, membership: unknown): StateEvent {
-  return stateEvent("m.room.member", { membership }, userId);
-}
-
-/** A state event. */
-export function stateEvent(type: string, content: JsonObject, stateKey = ""): StateEvent {
-  return {
-    type,
-    content,
-    state_key: stateKey,
-    sender: ME,
-    room_id: ROOM,
-    event_id: "$event",
-    origin_server_ts: 0,
-    source: 0,
-  };
 }
 
 /** The index that an event was encrypted at. */

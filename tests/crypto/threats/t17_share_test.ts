@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { device } from "../outbound/fakes.ts";
-import { BOB, Stage } from "../outbound/stage.ts";
+import { BOB } from "../outbound/room.ts";
+import { Stage } from "../outbound/stage.ts";
 
 for (const sendTo of ["cross-signed", "verified"] as const) {
   Deno.test(`T17: with ${sendTo}, a device that the server has put in gets no key, but a notice`, async () => {

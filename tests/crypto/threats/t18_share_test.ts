@@ -1,7 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { IdentityChangedError } from "../../../src/errors/encryption_errors.ts";
 import { device } from "../outbound/fakes.ts";
-import { BOB, Stage } from "../outbound/stage.ts";
+import { BOB } from "../outbound/room.ts";
+import { Stage } from "../outbound/stage.ts";
 
 for (const sendTo of ["cross-signed", "verified"] as const) {
   Deno.test(`T18: with ${sendTo}, nothing is sent to anybody once a user's identity was swapped, after a restart either`, async () => {

@@ -1,6 +1,7 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { device } from "../outbound/fakes.ts";
-import { BOB, Stage } from "../outbound/stage.ts";
+import { BOB } from "../outbound/room.ts";
+import { Stage } from "../outbound/stage.ts";
 
 for (const told of [true, false]) {
   Deno.test(`T23: a device that vanished from the server's answer can't read on, ${told ? "as" : "though not"} told of`, async () => {

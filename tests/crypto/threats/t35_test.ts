@@ -3,7 +3,8 @@
 import { assert, assertEquals } from "@std/assert";
 import type { UserID } from "../../../src/types/ids.ts";
 import { device } from "../outbound/fakes.ts";
-import { ALICE, BOB, memberEvent, Stage } from "../outbound/stage.ts";
+import { ALICE, BOB, memberEvent } from "../outbound/room.ts";
+import { Stage } from "../outbound/stage.ts";
 
 const GHOST: UserID = "@ghost:evil.example";
 

@@ -2,7 +2,8 @@
 
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { device } from "../outbound/fakes.ts";
-import { BOB, memberEvent, Stage } from "../outbound/stage.ts";
+import { BOB, memberEvent } from "../outbound/room.ts";
+import { Stage } from "../outbound/stage.ts";
 
 const bob = device(BOB, "BOB1");
 

@@ -2,7 +2,8 @@
 
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { device } from "../outbound/fakes.ts";
-import { BOB, Stage, stateEvent } from "../outbound/stage.ts";
+import { BOB, stateEvent } from "../outbound/room.ts";
+import { Stage } from "../outbound/stage.ts";
 
 const bob = device(BOB, "BOB1");
 const visibility = (value: unknown) => stateEvent("m.room.history_visibility", { history_visibility: value });

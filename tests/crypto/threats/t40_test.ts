@@ -1,7 +1,8 @@
 /** Encryption is taken away or made weak. */
 
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { ROOM, Stage, stateEvent } from "../outbound/stage.ts";
+import { ROOM, stateEvent } from "../outbound/room.ts";
+import { Stage } from "../outbound/stage.ts";
 
 const weaker = [
   {},

@@ -1,0 +1,50 @@
+import { assert, assertEquals } from "@std/assert";
+import type { UserID } from "../../../src/types/ids.ts";
+import { device } from "./fakes.ts";
+import { ALICE, BOB, ME, ROOM } from "./room.ts";
+import { Stage } from "./stage.ts";
+
+const bob = device(BOB, "BOB1");
+
+Deno.test("users who never got a key are approved first, if that is asked for, and then for good", async () => {
+  const stage = await Stage.open({ policy: { approveRecipients: true } });
+  stage.devices.put(device(ME, "OTHER"));
+  await stage.describe();
+  assertEquals(await stage.prepare(), { needs: "approval", users: [ALICE, BOB] });
+  assertEquals(await stage.prepare({ approved: [ALICE] }), { needs: "approval", users: [BOB] });
+  assertEquals(stage.received.size, 0);
+  await stage.prepare({ approved: [BOB] });
+  await stage.send();
+  await stage.restart();
+  await stage.step((tx) => stage.outbound.discard(tx, ROOM));
+  await stage.send();
+  const carol: UserID = "@carol:example.org";
+  stage.devices.put(device(carol, "CAROL1"));
+  await stage.member(carol, "join");
+  assertEquals(await stage.prepare(), { needs: "approval", users: [carol] });
+});
+
+Deno.test("users who got keys before approval was asked for need none", async () => {
+  const stage = await Stage.open();
+  await stage.send();
+  stage.policy = { approveRecipients: true };
+  await stage.restart();
+  await stage.step((tx) => stage.outbound.discard(tx, ROOM));
+  await stage.send();
+});
+
+Deno.test("who had the key is known of the last sessions, and forgotten of older ones", async () => {
+  const stage = await Stage.open();
+  const sessions: string[] = [];
+  for (let count = 0; count < 12; count++) {
+    sessions.push(String((await stage.send()).session_id));
+    await stage.step((tx) => stage.outbound.discard(tx, ROOM));
+  }
+  const sharedAt = await stage.step((tx) =>
+    Promise.all(sessions.map((sessionId) => stage.outbound.sharedAt(tx, ROOM, sessionId, bob)))
+  );
+  assertEquals(sharedAt.slice(-6), [0, 0, 0, 0, 0, 0]);
+  assertEquals(sharedAt.slice(0, 4), [undefined, undefined, undefined, undefined]);
+  const records = await stage.vault.list(["crypto", "outbound_share"]);
+  assert(records.length <= 2 * 8, `${records.length} records are kept`);
+});

@@ -1,0 +1,202 @@
+import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
+import { IdentityChangedError } from "../../../src/errors/encryption_errors.ts";
+import { device } from "./fakes.ts";
+import { ALICE, BOB, ROOM } from "./room.ts";
+import { Stage } from "./stage.ts";
+
+const alice = device(ALICE, "ALICE1"), bob = device(BOB, "BOB1");
+
+Deno.test("a blocked device gets a notice that names the session, once a session", async () => {
+  const stage = await Stage.open();
+  stage.devices.put({ ...bob, trust: "blacklisted" });
+  const first = await stage.send();
+  await stage.send();
+  stage.devices.put(device(ALICE, "ALICE2")); // has everybody looked at again
+  const event = await stage.send();
+  assert(!stage.canRead(bob, event));
+  const [notice, ...more] = stage.noticesOf(bob);
+  assertEquals(more, []);
+  const { sender_key, reason, ...rest } = notice ?? {};
+  assertEquals([typeof sender_key, typeof reason], ["string", "string"]);
+  assertEquals(rest, {
+    algorithm: "m.megolm.v1.aes-sha2",
+    room_id: ROOM,
+    session_id: first.session_id,
+    code: "m.blacklisted",
+    from_device: "OWNDEVICE",
+  });
+  const { withheld } = await stage.ready();
+  assertEquals(withheld.map(({ device: { deviceId }, code }) => [deviceId, code]), [[
+    "BOB1",
+    "m.blacklisted",
+  ]]);
+});
+
+Deno.test("a device that is unblocked gets the key from then on", async () => {
+  const stage = await Stage.open();
+  stage.devices.put({ ...bob, trust: "blacklisted" });
+  const first = await stage.send();
+  stage.devices.put(bob);
+  const second = await stage.send();
+  assertEquals([stage.canRead(bob, first), stage.canRead(bob, second)], [false, true]);
+});
+
+Deno.test("a device without one-time keys is told so once, without a room, and gets the key when there is a session", async () => {
+  const stage = await Stage.open();
+  stage.olm.exhausted.add(bob.curve25519);
+  const first = await stage.send();
+  assert(stage.olm.wanted.has(bob.curve25519), "it is asked for again, but nobody waits");
+  const [notice, ...more] = stage.noticesOf(bob);
+  assertEquals([notice?.code, notice?.room_id, notice?.session_id], ["m.no_olm", undefined, undefined]);
+  await stage.step((tx) => stage.outbound.discard(tx, ROOM));
+  await stage.send();
+  assertEquals([more, stage.noticesOf(bob).length], [[], 1]);
+  assertEquals((await stage.ready()).withheld.map(({ code }) => code), ["m.no_olm"]);
+
+  stage.olm.begin(bob); // it wrote to us
+  assertEquals(await stage.tryToSend(), undefined);
+  const second = await stage.send();
+  assertEquals([stage.canRead(bob, first), stage.canRead(bob, second)], [false, true]);
+  assertEquals((await stage.ready()).withheld, []);
+});
+
+Deno.test("a claim that was in vain is not waited for", async () => {
+  const stage = await Stage.open();
+  await stage.describe();
+  assertEquals(await stage.prepare(), { needs: "keysClaim" });
+  assertEquals(await stage.prepare(), { needs: "keysClaim" });
+  const tolerate = { keysQuery: false, keysClaim: true };
+  assertEquals((await stage.prepare({ tolerate })).needs, "toDevice"); // the notices
+  await stage.deliver();
+  assertEquals((await stage.prepare()).needs, "nothing");
+  assert(await stage.tryToSend() !== undefined);
+});
+
+Deno.test("a device that has the key and can't be reached any more still takes the session with it", async () => {
+  const stage = await Stage.open();
+  const before = await stage.send();
+  stage.olm.wedge(bob);
+  stage.olm.sessions.delete(bob.curve25519);
+  stage.olm.exhausted.add(bob.curve25519);
+  assertEquals((await stage.send()).session_id, before.session_id);
+  assertEquals((await stage.ready()).withheld.map(({ code }) => code), ["m.no_olm"]);
+  await stage.removeDevice(BOB, "BOB1");
+  const after = await stage.send();
+  assertEquals([stage.canRead(bob, before), stage.canRead(bob, after)], [true, false]);
+});
+
+Deno.test("another device under the name of one that has the key does not get it", async () => {
+  const stage = await Stage.open();
+  await stage.send();
+  const other = { ...bob, curve25519: "another" };
+  stage.devices.put(other);
+  const event = await stage.send();
+  assert(!stage.canRead(other, event));
+  assertEquals((await stage.ready()).withheld.map(({ code }) => code), ["m.unauthorised"]);
+});
+
+Deno.test("devices for which the server does not take the key do not count as having it", async () => {
+  const stage = await Stage.open();
+  await stage.describe();
+  await stage.prepare();
+  stage.olm.claim();
+  await stage.prepare();
+  const [parcel] = stage.outbox.pending();
+  assert(parcel !== undefined);
+  await stage.step(async (tx) => {
+    stage.outbox.remove(tx, parcel.id);
+    await stage.outbound.shareFailed(tx, parcel);
+  });
+  const readiness = await stage.prepare();
+  assert(readiness.needs === "nothing");
+  assertEquals(readiness.share.shared, []);
+  assertEquals(readiness.share.withheld.map(({ code }) => code), ["m.unavailable", "m.unavailable"]);
+  const event = await stage.send();
+  const sharedAt = () => stage.step((tx) => stage.outbound.sharedAt(tx, ROOM, String(event.session_id), bob));
+  assertEquals(await sharedAt(), undefined);
+
+  await stage.clock.tick(3_600_000);
+  stage.devices.put(device(ALICE, "ALICE2")); // an hour later, and when something is looked at anyway, it is tried again
+  const later = await stage.send();
+  assertEquals([stage.canRead(bob, event), stage.canRead(bob, later)], [false, true]);
+  assertEquals(await sharedAt(), 1);
+});
+
+Deno.test("a device that may have got a key which the server refused takes the session with it", async () => {
+  const stage = await Stage.open();
+  await stage.describe();
+  await stage.prepare();
+  stage.olm.claim();
+  await stage.prepare();
+  for (const parcel of stage.outbox.pending()) {
+    await stage.step(async (tx) => {
+      stage.outbox.remove(tx, parcel.id);
+      await stage.outbound.shareFailed(tx, parcel);
+    });
+  }
+  const before = await stage.send();
+  await stage.removeDevice(BOB, "BOB1");
+  assertNotEquals((await stage.send()).session_id, before.session_id);
+});
+
+Deno.test("only vouched-for devices get keys if so chosen", async () => {
+  const stage = await Stage.open({ policy: { sendTo: "cross-signed" } });
+  const bob2 = device(BOB, "BOB2", { trust: "cross-signed" });
+  const bob3 = device(BOB, "BOB3", { trust: "verified" });
+  stage.devices.put(bob2, bob3);
+  const event = await stage.send();
+  assertEquals([alice, bob, bob2, bob3].map((each) => stage.canRead(each, event)), [
+    false,
+    false,
+    true,
+    true,
+  ]);
+  assertEquals(stage.noticesOf(bob).map(({ code }) => code), ["m.unverified"]);
+});
+
+Deno.test("only verified devices get keys if so chosen", async () => {
+  const stage = await Stage.open({ policy: { sendTo: "verified" } });
+  const bob2 = device(BOB, "BOB2", { trust: "cross-signed" });
+  const bob3 = device(BOB, "BOB3", { trust: "verified" });
+  stage.devices.put(bob2, bob3);
+  const event = await stage.send();
+  assertEquals([alice, bob, bob2, bob3].map((each) => stage.canRead(each, event)), [
+    false,
+    false,
+    false,
+    true,
+  ]);
+});
+
+for (const sendTo of ["cross-signed", "verified"] as const) {
+  Deno.test(`with ${sendTo}, an identity that changed stops all sending, by name, until it is acknowledged`, async () => {
+    const stage = await Stage.open({ policy: { sendTo } });
+    stage.devices.put({ ...bob, trust: "verified" });
+    await stage.send();
+    stage.devices.put({ ...bob, trust: "violation" });
+    assertEquals(await stage.tryToSend(), undefined);
+    const error = await assertRejects(() => stage.prepare(), IdentityChangedError, BOB);
+    assertEquals([error.code, error.users], ["IDENTITY_CHANGED", [BOB]]);
+    stage.devices.put({ ...bob, trust: "verified" });
+    await stage.send();
+  });
+}
+
+Deno.test("a device that is not trusted any more as it was takes the session with it", async () => {
+  const stage = await Stage.open({ policy: { sendTo: "verified" } });
+  stage.devices.put({ ...bob, trust: "verified" });
+  const first = await stage.send();
+  stage.devices.put({ ...bob, trust: "unsigned" });
+  const second = await stage.send();
+  assertEquals([stage.canRead(bob, first), stage.canRead(bob, second)], [true, false]);
+});
+
+Deno.test("a dehydrated device gets keys only if its user vouches for it, and no notice", async () => {
+  const stage = await Stage.open();
+  const dehydrated = device(BOB, "DEHYDRATED", { dehydrated: true });
+  stage.devices.put(dehydrated);
+  const first = await stage.send();
+  assertEquals([stage.canRead(dehydrated, first), stage.noticesOf(dehydrated)], [false, []]);
+  stage.devices.put({ ...dehydrated, trust: "cross-signed" });
+  assert(stage.canRead(dehydrated, await stage.send()));
+});
