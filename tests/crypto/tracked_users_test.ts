@@ -2,7 +2,7 @@ import { assert, assertEquals, assertFalse } from "@std/assert";
 import { RecordCache } from "../../src/crypto/record_cache.ts";
 import { Transaction } from "../../src/crypto/transaction.ts";
 import type { UserID } from "../../src/types/ids.ts";
-import { cleanStageOf, stageOf } from "./support/tracked_stage.ts";
+import { cleanStageOf, stageOf, TrackedStage } from "./support/tracked_stage.ts";
 
 const ALICE = "@alice:a.example";
 const BOB = "@bob:b.example";
@@ -82,6 +82,7 @@ Deno.test("all users are marked by one record, and stay marked over a restart", 
   stage.tracked.invalidateAll(tx);
   assertEquals(tx.changes, 1);
   await tx.commit();
+  for (let again = 0; again < 5; again++) await stage.run((tx) => stage.tracked.invalidateAll(tx));
   await stage.restart();
   assert(stage.tracked.isDirty([ALICE]) && stage.tracked.isDirty([BOB]));
   await stage.answer(stage.ask());
@@ -244,6 +245,18 @@ Deno.test("the version changes when somebody becomes dirty, is tracked or left, 
   await stage.run((tx) => stage.tracked.answered(tx, BOB, again));
   assert(await changes((tx) => stage.tracked.left(tx, [BEA])));
   assert(await changes((tx) => stage.tracked.invalidateAll(tx)));
+});
+
+Deno.test("users of a query that was refused are not asked of together with others", async () => {
+  for (const order of [[ALICE, BOB], [BOB, ALICE]] as const) {
+    const stage = new TrackedStage();
+    for (const userId of order) {
+      await stage.run((tx) => stage.tracked.track(tx, [userId]));
+      stage.tracked.failed(stage.ask(), { now: 0, refused: userId === ALICE });
+    }
+    const queries = [stage.ask(1_000), stage.ask(1_000)];
+    assertEquals(queries.map(({ users }) => users), order.map((userId) => [userId]));
+  }
 });
 
 Deno.test("what is no user ID is not tracked: the server would refuse the query", async () => {
