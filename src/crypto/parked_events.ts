@@ -146,18 +146,18 @@ export class ParkedEvents {
     if (what === "all") tx.onCommit(() => this.#untried = false);
     if (waiting.length === 0) return [];
     const records = await tx.getMany(waiting.map(parkedKey));
-    const found: [Parked, ParkedRecord][] = [];
+    const found: [Parked, MessageEvent][] = [];
     for (const [index, parked] of waiting.entries()) {
       const record = records[index];
       if (record === undefined) this.#forget(tx, parked);
-      else found.push([parked, record]);
+      else found.push([parked, record.event]);
     }
-    const results = await this.#options.inbound.decryptAll(tx, found.map(([, { event }]) => event));
+    const results = await this.#options.inbound.decryptAll(tx, found.map(([, event]) => event));
     const recovered: RecoveredEvent[] = [];
-    for (const [index, [parked, record]] of found.entries()) {
+    for (const [index, [parked]] of found.entries()) {
       const result = results[index] as Decryption; // one for each event
       if ("event" in result) recovered.push(this.#recover(tx, parked, result.event));
-      else this.#stillWaiting(tx, [parked, record], result);
+      else this.#stillWaiting(tx, parked, result);
     }
     return recovered;
   }
@@ -186,17 +186,14 @@ export class ParkedEvents {
     return { event, parked: { roomId, eventId } };
   }
 
-  #stillWaiting(
-    tx: Transaction,
-    [parked, record]: [Parked, ParkedRecord],
-    { code, reason }: Undecryptable,
-  ): void {
+  #stillWaiting(tx: Transaction, parked: Parked, { code, reason }: Undecryptable): void {
+    const { roomId, eventId } = parked;
     if (!CURABLE.has(code)) {
       this.#options.context.log.warn("An event that waited for its key can't be read", { reason });
       this.#forget(tx, parked);
     } else if (code !== parked.code) {
-      tx.set(parkedKey(parked), { ...record, code });
-      this.#index.set(tx, [parked.roomId, parked.eventId, { ...parked, code }]);
+      // In memory only: another process tries everything once anyway.
+      this.#index.set(tx, [roomId, eventId, { ...parked, code }]);
     }
   }
 

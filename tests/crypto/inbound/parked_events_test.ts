@@ -132,13 +132,48 @@ Deno.test("a recovered event that was not handled before the end of the process 
 Deno.test("what is parked after a restart comes after what was parked before", async () => {
   const keeper = new Keeper();
   const sender = stranger(keeper);
-  const [one, two] = [sender.say("one"), sender.say("two")];
-  await keeper.sync(two);
-  await keeper.reopen();
-  await keeper.sync(one);
-  await keeper.reopen();
+  const events = Array.from(
+    { length: 3 },
+    (_, index) => sender.say(`${index}`, { event_id: `$${3 - index}` }),
+  );
+  for (const event of events) {
+    await keeper.sync(event);
+    await keeper.reopen();
+  }
   await keeper.key(sender);
-  assertEquals(texts(await keeper.retry([sender])), ["two", "one"]);
+  assertEquals(texts(await keeper.retry([sender])), ["0", "1", "2"]);
+});
+
+Deno.test("after a restart, too, the oldest event goes first", async () => {
+  const keeper = new Keeper({ limit: 3 });
+  const sender = stranger(keeper);
+  const events = Array.from(
+    { length: 4 },
+    (_, index) => sender.say(`${index}`, { event_id: `$${9 - index}` }),
+  );
+  await keeper.sync(...events.slice(0, 3));
+  await keeper.reopen();
+  await keeper.sync(...events.slice(3));
+  await keeper.key(sender);
+  assertEquals(texts(await keeper.retry([sender])), ["1", "2", "3"]);
+});
+
+Deno.test("events of several rooms are recovered in the order in which they came", async () => {
+  const keeper = new Keeper();
+  const { device } = stranger(keeper);
+  const senders = (["!a:example.org", "!b:example.org"] as const).map((room) =>
+    new Sender(keeper, device, room)
+  );
+  for (const body of ["1", "2"]) {
+    for (const sender of senders) await keeper.sync(sender.say(body + sender.roomId));
+  }
+  for (const sender of senders) await keeper.key(sender);
+  assertEquals(texts(await keeper.retry("all")), [
+    "1!a:example.org",
+    "1!b:example.org",
+    "2!a:example.org",
+    "2!b:example.org",
+  ]);
 });
 
 Deno.test("an event that comes again is neither parked nor delivered a second time", async () => {
