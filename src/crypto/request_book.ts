@@ -10,6 +10,7 @@ import type { EngineParts } from "./engine_parts.ts";
 import type { EngineRequest, RecoveredEvent, RequestFailure } from "./engine_protocol.ts";
 import type { KeyClaim } from "./olm_claims.ts";
 import type { OutboxEntry } from "./outbox.ts";
+import { recoverFromRollback } from "./rollback.ts";
 import type { DeviceQuery } from "./tracked_users.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -77,7 +78,7 @@ export class RequestBook {
     this.#endsWith(tx, id);
     switch (request.kind) {
       case "keysUpload":
-        if (await ownKeys.failUpload(tx, failure) === "clash") await this.#recoverFromRollback(tx);
+        if (await ownKeys.failUpload(tx, failure) === "clash") await recoverFromRollback(tx, this.#parts);
         return;
       case "keysQuery":
         return devices.failQuery(request.query, clock.now());
@@ -155,19 +156,5 @@ export class RequestBook {
     if (await ownKeys.checkServer(tx, shown as DeviceKeys | "missing") !== "differs") return undefined;
     return `Cannot use the device ${own.deviceId} of ${own.userId}: the server knows other keys of it; ` +
       "log in anew, with a store that is empty or belongs to the new device";
-  }
-
-  /** The store is older than what the server has seen of it: whatever could be used a second time is given up. */
-  async #recoverFromRollback(tx: Transaction): Promise<void> {
-    const { ownKeys, olm, outbound, devices, outbox, context: { log } } = this.#parts;
-    const pending = outbox.pending();
-    log.warn("The store was set back to an earlier state: starting new sessions and keys", {
-      dropped: pending.length,
-    });
-    await ownKeys.recoverFromRollback(tx);
-    await olm.rollback(tx);
-    await outbound.rollback(tx);
-    await devices.invalidateAll(tx);
-    for (const { id } of pending) outbox.remove(tx, id);
   }
 }

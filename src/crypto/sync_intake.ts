@@ -9,6 +9,7 @@ import type { ToDeviceEvent } from "../types/event.ts";
 import type { EngineParts } from "./engine_parts.ts";
 import type { CryptoInput, CryptoOutput, Decryption } from "./engine_protocol.ts";
 import type { SessionRef } from "./inbound_sessions.ts";
+import { recoverFromRollback, tellsOfRollback } from "./rollback.ts";
 import { receiveToDevice } from "./to_device_intake.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -52,6 +53,7 @@ export async function receiveSync(
     if ("event" in result) await parked.delivered(tx, event);
     else if (await parked.park(tx, event, result)) await keyRequests.want(tx, event);
   }
+  if (await tellsOfRollback(tx, parts, decrypted)) await recoverFromRollback(tx, parts);
   const recovered = newKeys.length === 0 ? [] : await parked.retry(tx, newKeys);
   return { toDevice, decrypted, recovered };
 }

@@ -9,7 +9,7 @@ import {
   SyncStream,
 } from "@greenroom/matrix";
 import { rejectionOf } from "../kernel/support.ts";
-import { twoInARoom } from "./support/encrypted_room.ts";
+import { begin, twoInARoom } from "./support/encrypted_room.ts";
 import { clientStage, heard } from "./support/stage.ts";
 
 Deno.test("Two clients talk in an encrypted room, and the server sees nothing of it", async () => {
@@ -39,8 +39,7 @@ Deno.test("A client goes on with the keys that its store has: nobody notices the
   const identities: unknown[] = [];
   for (const round of [1, 2]) {
     const carol = stage.client("carol", { encryption: true, store });
-    carol.start();
-    await stage.settle();
+    await begin(stage, carol);
     if (round === 1) {
       await alice.inviteUser(roomId, "@carol:localhost");
       await carol.joinRoom(roomId);
@@ -74,7 +73,7 @@ Deno.test("A message that comes in clear into an encrypted room is not handled, 
   await using stage = clientStage();
   const { alice, bob, roomId } = await twoInARoom(stage);
   const carol = stage.client("carol", { encryption: { unencrypted: "deliver" } });
-  carol.start();
+  await begin(stage, carol);
   await alice.inviteUser(roomId, "@carol:localhost");
   await carol.joinRoom(roomId);
   const [atBob, atCarol] = [heard(bob), heard(carol)];
@@ -112,7 +111,7 @@ Deno.test("With sendTo cross-signed, a device that its user does not vouch for g
   await using stage = clientStage();
   const { alice, roomId } = await twoInARoom(stage);
   const carol = stage.client("carol", { encryption: { sendTo: "cross-signed" } });
-  carol.start();
+  await begin(stage, carol);
   await alice.inviteUser(roomId, "@carol:localhost");
   await carol.joinRoom(roomId);
   await stage.settle();
@@ -137,7 +136,7 @@ Deno.test("onNewRecipient is asked before a first key, once, and its no keeps ev
       },
     },
   });
-  carol.start();
+  await begin(stage, carol);
   await alice.inviteUser(roomId, "@carol:localhost");
   await carol.joinRoom(roomId);
   await stage.settle();

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { type Client, MemoryStore } from "@greenroom/matrix";
-import { twoInARoom, withholding } from "./support/encrypted_room.ts";
+import { begin, twoInARoom, withholding } from "./support/encrypted_room.ts";
 import { clientStage } from "./support/stage.ts";
 
 Deno.test("An event whose key comes late is told at once, and delivered when the key comes", async () => {
@@ -11,8 +11,7 @@ Deno.test("An event whose key comes late is told at once, and delivered when the
   const told: string[] = [];
   carol.on("UNDECRYPTABLE", ({ event, code }) => void told.push(`${event.event_id} ${code}`));
   carol.on("m.room.message", ({ content, event_id }) => void told.push(`${event_id} ${content.body}`));
-  carol.start();
-  await stage.settle();
+  await begin(stage, carol);
   await alice.inviteUser(roomId, "@carol:localhost");
   await carol.joinRoom(roomId);
   await stage.settle();
@@ -33,15 +32,14 @@ Deno.test("An event that waits for its key survives a restart, and so does that 
   const store = new MemoryStore();
   const { fetch, release } = withholding(stage);
   const told: string[] = [];
-  const begin = async (): Promise<Client> => {
+  const beginCarol = async (): Promise<Client> => {
     const carol = stage.client("carol", { encryption: true, fetch, store });
     carol.on("UNDECRYPTABLE", ({ code }) => void told.push(code));
     carol.on("m.room.message", ({ content }) => void told.push(content.body));
-    carol.start();
-    await stage.settle();
+    await begin(stage, carol);
     return carol;
   };
-  const carol = await begin();
+  const carol = await beginCarol();
   await alice.inviteUser(roomId, "@carol:localhost");
   await carol.joinRoom(roomId);
   await stage.settle();
@@ -49,12 +47,12 @@ Deno.test("An event that waits for its key survives a restart, and so does that 
   await stage.until(() => told.length === 1);
   await carol.close();
   release();
-  const again = await begin();
+  const again = await beginCarol();
   await alice.sendText(roomId, "Second");
   await stage.until(() => told.length === 3);
   assertEquals(told, ["MISSING_KEY", "First", "Second"]);
   await again.close();
-  await begin();
+  await beginCarol();
   await stage.settle();
   assertEquals(told.length, 3);
 });
@@ -70,8 +68,7 @@ Deno.test("A handler with waitSync holds up the next sync for an event whose key
     bodies.push(content.body);
     return gate.promise;
   }, { waitSync: true });
-  carol.start();
-  await stage.settle();
+  await begin(stage, carol);
   await alice.inviteUser(roomId, "@carol:localhost");
   await carol.joinRoom(roomId);
   await stage.settle();

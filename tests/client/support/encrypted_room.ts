@@ -15,9 +15,7 @@ export async function twoInARoom(
 ): Promise<{ alice: Client; bob: Client; roomId: RoomID }> {
   const alice = stage.client("alice", { encryption: true });
   const bob = stage.client("bob", { encryption: true });
-  alice.start();
-  bob.start();
-  await stage.settle();
+  for (const client of [alice, bob]) await begin(stage, client);
   const roomId = await alice.createRoom({
     invitees: ["@bob:localhost"],
     initialState: [{ type: "m.room.encryption", state_key: "", content: MEGOLM }],
@@ -25,6 +23,17 @@ export async function twoInARoom(
   await bob.joinRoom(roomId);
   await stage.settle();
   return { alice, bob, roomId };
+}
+
+/** Has a client sync, and waits until it has published its keys. */
+export async function begin(stage: ClientStage, client: Client): Promise<void> {
+  const { requests } = stage.homeserver;
+  const syncs = (): number =>
+    requests.filter("GET", "/sync").filter(({ user }) => user === client.mxid).length;
+  client.setMxid((await client.whoami()).user_id);
+  const before = syncs();
+  client.start();
+  await stage.until(() => syncs() > before); // its keys are published before
 }
 
 /** A fetch that takes the messages to a device out of sync responses, until they are let through. */

@@ -1,0 +1,85 @@
+import { assertEquals } from "@std/assert";
+import { type KvMutation, MemoryStore, type MessageEvent } from "@greenroom/matrix";
+import { begin, twoInARoom } from "./support/encrypted_room.ts";
+import { clientStage, heard } from "./support/stage.ts";
+
+/** A copy of a store as it is now. */
+async function copyOf(store: MemoryStore): Promise<MemoryStore> {
+  const copy = new MemoryStore();
+  const mutations: KvMutation[] = [];
+  for await (const { key, value } of store.list([])) mutations.push({ type: "set", key, value });
+  await copy.commit(mutations);
+  return copy;
+}
+
+Deno.test("A store that was set back is noticed by the own events: a new session begins, and nothing is lost", async () => {
+  await using stage = clientStage();
+  const { alice, bob, roomId } = await twoInARoom(stage);
+  const texts = heard(bob);
+  const places: string[] = [];
+  bob.on("m.room.message", (event) => {
+    const { encryption } = event as MessageEvent;
+    places.push(`${encryption?.sessionId} ${encryption?.messageIndex}`);
+  });
+  const store = new MemoryStore();
+  const carol = stage.client("carol", { encryption: true, store });
+  await begin(stage, carol);
+  await alice.inviteUser(roomId, "@carol:localhost");
+  await carol.joinRoom(roomId);
+  await stage.settle();
+  await carol.sendText(roomId, "One");
+  await stage.settle();
+  const old = await copyOf(store);
+  await carol.sendText(roomId, "Two");
+  await stage.settle();
+  await carol.close();
+
+  const again = stage.client("carol", { encryption: true, store: old });
+  const heardAgain = heard(again);
+  await begin(stage, again);
+  await stage.until(() => heardAgain.includes("Two"));
+  await again.sendText(roomId, "Three");
+  await stage.until(() => texts.length === 3);
+  assertEquals(texts, ["One", "Two", "Three"]);
+  assertEquals(new Set(places).size, 3);
+  await bob.sendText(roomId, "And back");
+  await stage.until(() => heardAgain.includes("And back"));
+});
+
+Deno.test("A store that was set back is noticed by one-time keys that the server has others of: new ones are made", async () => {
+  await using stage = clientStage();
+  const store = new MemoryStore();
+  const alice = stage.client("alice", { encryption: true, store });
+  await begin(stage, alice);
+  const old = await copyOf(store);
+  // Others use up some of its keys, and it makes more.
+  const roomId = await alice.createRoom({
+    initialState: [{
+      type: "m.room.encryption",
+      state_key: "",
+      content: { algorithm: "m.megolm.v1.aes-sha2" },
+    }],
+  });
+  const claim = async (name: string): Promise<void> => {
+    const client = stage.client(name, { encryption: true });
+    await begin(stage, client);
+    await alice.inviteUser(roomId, `@${name}:localhost`);
+    await client.joinRoom(roomId);
+    await client.sendText(roomId, "Hello");
+    await stage.settle();
+  };
+  await claim("bob");
+  await claim("carol");
+  await alice.close();
+
+  const again = stage.client("alice", { encryption: true, store: old });
+  const texts = heard(again);
+  await begin(stage, again);
+  await stage.settle();
+  await claim("dave"); // with a key that is good
+  await stage.until(() => texts.includes("Hello"));
+  await again.sendText(roomId, "Hello, dave");
+  await stage.settle();
+  const answers = stage.log.lines.filter((line) => JSON.stringify(line).includes("set back"));
+  assertEquals(answers.length > 0, true);
+});
