@@ -61,6 +61,9 @@ Deno.test("a key is asked for once, across restarts, until it has come", async (
   assertEquals((await asker.sent()).map(([, , { action }]) => action), ["request_cancellation"]);
   await asker.step((tx) => asker.requests.received(tx, ref));
   assertEquals(await asker.sent(), []);
+  await asker.reopen();
+  await asker.want(sender.say("from before the key"));
+  assertEquals((await asker.sent()).map(([, , { action }]) => action), ["request"]);
 });
 
 Deno.test("nobody is asked if there is no own verified device, and one that comes later is", async () => {
