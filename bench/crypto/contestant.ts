@@ -1,0 +1,69 @@
+/**
+ * A contestant: a process of its own that measures what it is told to.
+ *
+ * @module
+ */
+
+import { linesOf } from "../../tests/e2e/support/peer_lines.ts";
+import type { JobAnswer, JobOrder, Measured } from "./job.ts";
+
+/** How a contestant is started. */
+export interface ContestantOptions {
+  /** As it appears in the table. */
+  readonly name: string;
+  /** The program. */
+  readonly command: string;
+  /** Its arguments. */
+  readonly args: readonly string[];
+  /** Where it makes its files. */
+  readonly folder: string;
+}
+
+/** A running contestant, which has nothing to do unless it is told. */
+export class Contestant implements AsyncDisposable {
+  readonly name: string;
+  readonly #process: Deno.ChildProcess;
+  readonly #orders: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #answers: AsyncGenerator<string>;
+
+  private constructor(name: string, process: Deno.ChildProcess) {
+    this.name = name;
+    this.#process = process;
+    this.#orders = process.stdin.getWriter();
+    this.#answers = linesOf(process.stdout);
+  }
+
+  /** Starts one, and waits until it is ready. */
+  static async start({ name, command, args, folder }: ContestantOptions): Promise<Contestant> {
+    const process = new Deno.Command(command, {
+      args: [...args],
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "inherit",
+      env: { TMPDIR: folder },
+    }).spawn();
+    const contestant = new Contestant(name, process);
+    await contestant.#answer();
+    return contestant;
+  }
+
+  /** Has something measured; undefined if this contestant does not know the job. */
+  async measure(order: JobOrder): Promise<Measured | undefined> {
+    await this.#orders.write(new TextEncoder().encode(JSON.stringify(order) + "\n"));
+    const { wall, cpu, error } = await this.#answer();
+    if (error !== undefined) throw new Error(`Cannot measure ${order.job} with ${this.name}: ${error}`);
+    return wall === undefined || cpu === undefined ? undefined : { wall, cpu };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#orders.close();
+    await this.#answers.return(undefined);
+    await this.#process.status;
+  }
+
+  async #answer(): Promise<JobAnswer> {
+    const { value, done } = await this.#answers.next();
+    if (done === true) throw new Error(`Cannot measure with ${this.name}: it has ended`);
+    return JSON.parse(value);
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * A device with Greenroom's whole encryption: the Store, the Crypto actor, the courier and what a client calls.
+ *
+ * @module
+ */
+
+import { spawnCrypto } from "../../src/actors/crypto_actor.ts";
+import { Encryption } from "../../src/actors/encryption.ts";
+import { spawnStore } from "../../src/actors/store_actor.ts";
+import { systemClock } from "../../src/clock.ts";
+import type { CryptoOutput, EngineRequest, RoomDescription } from "../../src/crypto/engine_protocol.ts";
+import { DEFAULT_POLICY } from "../../src/crypto/policy.ts";
+import { defaultLogger } from "../../src/log.ts";
+import { DenoKvStore } from "../../src/store/deno_kv.ts";
+import type { KvStore } from "../../src/store/kv_store.ts";
+import { MemoryStore } from "../../src/store/memory_store.ts";
+import type { MessageEvent, ToDeviceEvent } from "../../src/types/event.ts";
+import type { DeviceID, RoomID, UserID } from "../../src/types/ids.ts";
+import type { JsonObject } from "../../src/types/json.ts";
+import { ENCRYPTION } from "./message.ts";
+import type { Switchboard } from "./switchboard.ts";
+
+/** Where a device keeps its records. */
+export type StoreKind = "memory" | "kv";
+
+/** What a device is made of. */
+export interface DeviceOptions {
+  readonly userId: UserID;
+  readonly switchboard: Switchboard;
+  /** Who is in a room. */
+  readonly members: (roomId: RoomID) => readonly UserID[];
+  readonly store: StoreKind;
+}
+
+const DEVICE_ID = "BENCH" as DeviceID;
+
+async function openStore(kind: StoreKind): Promise<KvStore> {
+  if (kind === "memory") return new MemoryStore();
+  // The bench's own folder goes when it ends, and this file with it.
+  return await DenoKvStore.open(await Deno.makeTempFile({ suffix: ".kv" }));
+}
+
+/** One device. */
+export class BenchDevice implements AsyncDisposable {
+  readonly crypto: Encryption;
+  readonly userId: UserID;
+  readonly #switchboard: Switchboard;
+  readonly #stop: () => Promise<void>;
+  #syncs = 0;
+
+  private constructor(
+    { userId, switchboard, members }: DeviceOptions,
+    store: ReturnType<typeof spawnStore>,
+  ) {
+    const log = defaultLogger("bench");
+    const actor = spawnCrypto({ store, clock: systemClock, log, policy: DEFAULT_POLICY });
+    this.userId = userId;
+    this.#switchboard = switchboard;
+    this.crypto = new Encryption({
+      actor,
+      account: () => Promise.resolve({ userId, deviceId: DEVICE_ID }),
+      send: (request) => Promise.resolve(this.#answer(request)),
+      describe: (roomId) => Promise.resolve(description(roomId, members(roomId))),
+      deliver: () => Promise.resolve(),
+      onNewRecipient: undefined,
+      clock: systemClock,
+      log,
+    });
+    this.#stop = async () => {
+      await this.crypto.stop();
+      await actor.stop();
+      await store.stop();
+    };
+  }
+
+  /** Makes a device, which publishes its keys. */
+  static async make(options: DeviceOptions): Promise<BenchDevice> {
+    const log = defaultLogger("bench");
+    const closesStore = { close: true };
+    const store = spawnStore({ kv: await openStore(options.store), ...closesStore, log });
+    await store.ask("open", [options.userId, DEVICE_ID]);
+    const device = new BenchDevice(options, store);
+    await device.crypto.start();
+    await device.sync();
+    return device;
+  }
+
+  /** Takes in what has come for the device, with events of timelines. */
+  async sync(encrypted: readonly MessageEvent[] = []): Promise<CryptoOutput> {
+    const messages = this.#switchboard.collect(this.userId, DEVICE_ID);
+    return await this.crypto.receiveSync({
+      nextBatch: `s${this.#syncs++}`,
+      initial: false,
+      toDevice: messages as unknown as ToDeviceEvent[], // they are, as a server passes them on
+      deviceLists: { changed: [], left: [] },
+      oneTimeKeyCounts: { signed_curve25519: this.#switchboard.count(this.userId, DEVICE_ID) },
+      unusedFallbackTypes: ["signed_curve25519"],
+      state: [],
+      encrypted,
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stop();
+  }
+
+  /** What is sent and answered is text, as it is on the wire. */
+  #answer(request: EngineRequest): JsonObject {
+    return throughJson(this.#respond(throughJson(request)));
+  }
+
+  #respond(request: EngineRequest): JsonObject {
+    switch (request.kind) {
+      case "keysUpload":
+        return this.#switchboard.upload(this.userId, DEVICE_ID, request.body as unknown as JsonObject);
+      case "keysQuery":
+        return this.#switchboard.query(request.users);
+      case "keysClaim":
+        return this.#switchboard.claim(request.oneTimeKeys);
+      case "toDevice":
+        return this.#switchboard.send(this.userId, request.eventType, request.messages);
+      case "roomEvent":
+        return {};
+    }
+  }
+}
+
+function throughJson<Value>(value: Value): Value {
+  return JSON.parse(JSON.stringify(value));
+}
+
+function description(roomId: RoomID, members: readonly UserID[]): RoomDescription {
+  return {
+    roomId,
+    encryption: ENCRYPTION,
+    historyVisibility: { history_visibility: "shared" },
+    members: members.map((userId) => ({ userId, membership: "join" })),
+  };
+}

@@ -1,0 +1,97 @@
+/**
+ * Greenroom among many rooms, devices and sessions: `--size=` of each.
+ *
+ * Alice and Bob are in that many rooms, each with a session of Alice's; and in one more with a crowd of that many devices, whose
+ * keys both know, and which all have the key of Alice's session there. What is measured goes through all rooms in turn, so that
+ * nothing can be at hand that would not be at hand for a bot in as many rooms.
+ *
+ * @module
+ */
+
+import type { MessageEvent } from "../../src/types/event.ts";
+import type { RoomID, TransactionID, UserID } from "../../src/types/ids.ts";
+import { type Crowd, readCrowd } from "./crowd.ts";
+import { BenchDevice, type StoreKind } from "./device.ts";
+import { type Measured, option, serveJobs, timed } from "./job.ts";
+import { CONTENT, encryptedEvent, EVENT_TYPE } from "./message.ts";
+import { Switchboard } from "./switchboard.ts";
+
+const ALICE = "@alice:example.org" as UserID;
+const BOB = "@bob:example.org" as UserID;
+const FULL_ROOM = "!crowd:example.org" as RoomID;
+/** How many rooms get their sessions before Bob is told: as many messages as a server gives with a sync. */
+const ROOMS_A_SYNC = 100;
+
+const store = option("store", "memory") as StoreKind;
+const size = Number(option("size", "10"));
+const crowd: Crowd = await readCrowd(option("crowd", ""));
+const crowdUsers = Object.keys(crowd.deviceKeys).slice(0, Math.ceil(size / 10)) as UserID[];
+const switchboard = new Switchboard(crowd);
+const members = (roomId: RoomID): UserID[] =>
+  roomId === FULL_ROOM ? [ALICE, BOB, ...crowdUsers] : [ALICE, BOB];
+const alice = await BenchDevice.make({ userId: ALICE, switchboard, members, store });
+const bob = await BenchDevice.make({ userId: BOB, switchboard, members, store });
+const rooms = Array.from({ length: size }, (_, index) => `!room${index}:example.org` as RoomID);
+for (const [index, room] of rooms.entries()) {
+  await alice.crypto.shareGroupSession(room);
+  if (index % ROOMS_A_SYNC === 0) await bob.sync();
+}
+for (const user of crowdUsers) await bob.crypto.getDevices(user);
+await alice.crypto.shareGroupSession(FULL_ROOM);
+await bob.sync();
+
+let turn = 0;
+
+function nextRoom(): RoomID {
+  // A step that shares no factor with the number of rooms comes to every room, and not to neighbours.
+  return rooms[(turn++ * 7_919) % rooms.length] ?? FULL_ROOM;
+}
+
+async function received(count: number, roomOf: () => RoomID): Promise<MessageEvent[]> {
+  const events: MessageEvent[] = [];
+  for (let index = 0; index < count; index++) {
+    const roomId = roomOf();
+    const content = await alice.crypto.encrypt(roomId, EVENT_TYPE, CONTENT);
+    events.push(encryptedEvent(content, { sender: ALICE, roomId }) as unknown as MessageEvent);
+  }
+  await bob.sync(); // should a session have been replaced
+  return events;
+}
+
+async function encryptIn(count: number, roomOf: () => RoomID): Promise<Measured> {
+  const orders = Array.from({ length: count }, () => ({
+    roomId: roomOf(),
+    txnId: `bench${turn++}` as TransactionID,
+  }));
+  const took = await timed(async () => {
+    for (const { roomId, txnId } of orders) {
+      await alice.crypto.encrypt(roomId, EVENT_TYPE, CONTENT, { txnId });
+    }
+  });
+  for (const { roomId, txnId } of orders) await alice.crypto.sent(roomId, txnId);
+  return took;
+}
+
+async function sync(events: MessageEvent[]): Promise<void> {
+  for (const outcome of (await bob.sync(events)).decrypted) {
+    if (!("event" in outcome)) throw new Error(outcome.reason);
+  }
+}
+
+async function decryptOne(count: number, roomOf: () => RoomID): Promise<Measured> {
+  const events = await received(count, roomOf);
+  return await timed(async () => {
+    for (const event of events) await sync([event]);
+  });
+}
+
+await serveJobs({
+  encrypt: (count) => encryptIn(count, nextRoom),
+  encrypt_crowd: (count) => encryptIn(count, () => FULL_ROOM),
+  decrypt_one: (count) => decryptOne(count, nextRoom),
+  decrypt_crowd: (count) => decryptOne(count, () => FULL_ROOM),
+  async decrypt_sync(count) {
+    const events = await received(count, nextRoom);
+    return await timed(() => sync(events));
+  },
+});

@@ -1,0 +1,66 @@
+/**
+ * Rounds: every contestant does a job in turn, so that whatever else the machine does meets all of them.
+ *
+ * @module
+ */
+
+import type { Contestant } from "./contestant.ts";
+import type { JobOrder, Measured } from "./job.ts";
+
+/** A job, and what is said of it. */
+export interface TournamentJob extends JobOrder {
+  /** What one operation is. */
+  readonly title: string;
+  /** How many samples each contestant gives in a round; a round counts as their median. */
+  readonly samples: number;
+}
+
+/** What a contestant has needed, by rounds, in microseconds of one operation. */
+export interface Standing {
+  readonly name: string;
+  readonly rounds: readonly Measured[];
+}
+
+/** A job's outcome, for those contestants who know the job. */
+export interface Outcome {
+  readonly title: string;
+  readonly standings: readonly Standing[];
+}
+
+/** The middle one of several numbers. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  const [low = NaN, high = NaN] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
+  return (low + high) / 2;
+}
+
+/** Plays rounds of a job, and one before them that does not count: what is hot is compiled, files are made. */
+export async function play(
+  contestants: readonly Contestant[],
+  job: TournamentJob,
+  rounds: number,
+): Promise<Outcome> {
+  const standings = contestants.map(({ name }): { name: string; rounds: Measured[] } => ({
+    name,
+    rounds: [],
+  }));
+  for (let round = -1; round < rounds; round++) {
+    for (const [index, contestant] of contestants.entries()) {
+      const samples: Measured[] = [];
+      for (let sample = 0; sample < job.samples; sample++) {
+        const measured = await contestant.measure({ job: job.job, count: job.count });
+        if (measured === undefined) break;
+        samples.push(measured);
+      }
+      if (round < 0 || samples.length === 0) continue;
+      const wall = median(samples.map((measured) => measured.wall));
+      standings[index]?.rounds.push({ wall, cpu: median(samples.map(({ cpu }) => cpu)) });
+    }
+  }
+  return { title: job.title, standings: standings.filter((standing) => standing.rounds.length > 0) };
+}
+
+/** How many times as long as `base` somebody needs: the median of the rounds' ratios. */
+export function ratio(standing: Standing, base: Standing, of: keyof Measured): number {
+  return median(standing.rounds.map((round, index) => round[of] / (base.rounds[index]?.[of] ?? NaN)));
+}
