@@ -140,7 +140,7 @@ Deno.test("a device that had the key gets it from where it had it, others get no
   const asker = new Asker({ policy: { answerKeyRequests: true } });
   const sender = await knownSender(asker);
   const events = [sender.say("0"), sender.say("1"), sender.say("2")];
-  const bob = asker.devices.put(newDevice(asker, "@bob:example.org", { trust: "unsigned" }));
+  const bob = asker.devices.put(newDevice(asker, "@bob:example.org", { trust: "verified" }));
   await asker.ask(bob, sender);
   assertEquals(await asker.sent(), []);
   asker.shared.set(bob.curve25519, 1);
