@@ -189,7 +189,9 @@ class Reader {
   #entries(section: unknown, read: (roomId: RoomID, room: JsonObject) => RoomPart | undefined): RoomPart[] {
     const parts: RoomPart[] = [];
     for (const [roomId, room] of Object.entries(this.object(section))) {
-      const part = roomId.startsWith("!") && isJsonObject(room) ? read(roomId as RoomID, room) : undefined;
+      const part = roomId.startsWith("!") && isName(roomId) && isJsonObject(room)
+        ? read(roomId as RoomID, room)
+        : undefined;
       if (part === undefined) this.malformed++;
       else parts.push(part);
     }
@@ -214,25 +216,33 @@ function counts(section: JsonObject): Record<string, number> {
 
 /** Whether a value has what all events have. */
 export function isEvent(event: unknown): event is JsonObject {
-  return isJsonObject(event) && typeof event.type === "string" && isJsonObject(event.content);
+  return isJsonObject(event) && isName(event.type) && isJsonObject(event.content);
 }
 
 function hasSender(event: JsonObject): boolean {
-  return typeof event.sender === "string";
+  return isName(event.sender);
+}
+
+/** How long types, state keys and identifiers may be, in bytes: what is kept is found by them. */
+const MAX_NAME = 255;
+const encoder = new TextEncoder();
+
+function isName(value: unknown): value is string {
+  return typeof value === "string" && value.length <= MAX_NAME &&
+    (value.length <= MAX_NAME / 3 || encoder.encode(value).length <= MAX_NAME);
 }
 
 /** Whether a value is an event as rooms have them. */
 export function isRoomEvent(event: JsonObject): boolean {
   const { event_id, sender, state_key } = event;
-  return typeof event_id === "string" && typeof sender === "string" &&
-    (state_key === undefined || typeof state_key === "string");
+  return isName(event_id) && isName(sender) && (state_key === undefined || isName(state_key));
 }
 
 /** Whether a value is an event as the state of a room has them. */
 export function isState(event: JsonObject): boolean {
-  return isRoomEvent(event) && typeof event.state_key === "string";
+  return isRoomEvent(event) && event.state_key !== undefined;
 }
 
 function isStripped(event: JsonObject): boolean {
-  return hasSender(event) && typeof event.state_key === "string";
+  return hasSender(event) && isName(event.state_key);
 }

@@ -32,6 +32,11 @@ export interface AnswerOutcome {
 /** Failures after which the same request would fail again. */
 const HOPELESS = new Set([400, 403, 404, 405, 413]);
 
+/** Whether the server has understood the request, and does not want it. */
+function isRefusal({ status }: RequestFailure): boolean {
+  return status >= 400 && status < 500 && status !== 429;
+}
+
 /** Hands out requests, each once until it was answered or failed. */
 export class RequestBook {
   readonly #parts: EngineParts;
@@ -81,7 +86,7 @@ export class RequestBook {
         if (await ownKeys.failUpload(tx, failure) === "clash") await recoverFromRollback(tx, this.#parts);
         return;
       case "keysQuery":
-        return devices.failQuery(request.query, clock.now());
+        return devices.failQuery(request.query, clock.now(), { refused: isRefusal(failure) });
       case "keysClaim":
         return olm.failClaim(request.claim, clock.now());
       case "outbox":
@@ -143,11 +148,12 @@ export class RequestBook {
   }
 
   async #queried(tx: Transaction, query: DeviceQuery, response: JsonObject): Promise<AnswerOutcome> {
-    const { devices, outbound, parked } = this.#parts;
+    const { devices, outbound, parked, context: { log } } = this.#parts;
     const changes = await devices.receiveQuery(tx, query, response);
+    for (const alarm of changes.alarms) log.warn("A user's keys are not what they should be", { ...alarm });
     await outbound.devicesChanged(tx, changes);
     const conflict = changes.own && await this.#compareOwn(tx, changes.own);
-    return { recovered: await parked.retry(tx, "all"), conflict };
+    return { recovered: changes.changed.length === 0 ? [] : await parked.retry(tx, "all"), conflict };
   }
 
   /** Whether the server knows this device as it knows itself. */

@@ -226,3 +226,15 @@ Deno.test("takeApart() never throws, and every event that it lets through has wh
     { numRuns: 100 },
   );
 });
+
+Deno.test("takeApart() leaves out types, state keys and identifiers of more than 255 bytes", () => {
+  const name = (bytes: number) => "é".repeat(bytes >> 1) + "x".repeat(bytes & 1);
+  const events = (bytes: number) => [
+    state(name(bytes), {}),
+    { ...state("m.room.name", {}), state_key: name(bytes) },
+    { ...state("m.room.name", {}), event_id: name(bytes) },
+    { ...state("m.room.name", {}), sender: name(bytes) },
+  ];
+  assertEquals(take(joined({ state: { events: events(255) } })).malformed, 0);
+  assertEquals(take(joined({ state: { events: events(256) } })).malformed, 4);
+});

@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { type KvMutation, MemoryStore, type MessageEvent } from "@greenroom/matrix";
 import { begin, twoInARoom } from "./support/encrypted_room.ts";
 import { clientStage, heard } from "./support/stage.ts";
@@ -81,5 +81,5 @@ Deno.test("A store that was set back is noticed by one-time keys that the server
   await again.sendText(roomId, "Hello, dave");
   await stage.settle();
   const answers = stage.log.lines.filter((line) => JSON.stringify(line).includes("set back"));
-  assertEquals(answers.length > 0, true);
+  assert(answers.length > 0);
 });
