@@ -105,6 +105,11 @@ export class OlmChannels {
     return this.#sessions.version;
   }
 
+  /** With whose devices sessions have begun since a version; undefined: it is too long ago to tell. */
+  changedSince(version: number): ReadonlySet<UserID> | undefined {
+    return this.#sessions.changedSince(version);
+  }
+
   /** Reads what must be in memory. */
   async load(tx: Transaction): Promise<void> {
     await this.#sessions.load(tx);
@@ -143,7 +148,7 @@ export class OlmChannels {
     });
   }
 
-  /** Says that devices need a session: keys of them are claimed until they have one, or none is left. Survives a restart. */
+  /** Says that devices need a session: keys of them are claimed until they have one, for an hour at least. Survives a restart. */
   async want(tx: Transaction, devices: readonly Device[]): Promise<void> {
     await this.#claims.want(tx, devices);
   }

@@ -14,6 +14,8 @@ import type { Transaction } from "./transaction.ts";
 const MAX_DEVICES = 250;
 /** How long to wait after a failure, in milliseconds: twice as long each time, up to the longest. */
 const WAIT_MS = { device: 5_000, server: 15_000, request: 1_000, longest: 900_000 } as const;
+/** How often a device may have no key until nobody asks for it any more: a little more than an hour. */
+const MAX_TRIES = 12;
 /** Of how many devices and servers failures are remembered. */
 const MAX_REMEMBERED = 10_000;
 
@@ -131,10 +133,11 @@ export class OlmClaims {
     this.#requests.begin("", now);
   }
 
-  /** Says that a device has no one-time key left. One that is wedged is asked for again later. */
+  /** Says that a device has no one-time key left. It is asked for again, more and more seldom, and some time not any more. */
   async exhausted(tx: Transaction, device: DeviceRef, now: number): Promise<void> {
-    if (!await this.isWedged(tx, device)) await this.unwant(tx, device);
-    tx.onCommit(() => this.#devices.begin(wantedKey(device).id, now));
+    const { id } = wantedKey(device);
+    if (this.#devices.failures(id) + 1 >= MAX_TRIES) await this.unwant(tx, device);
+    tx.onCommit(() => this.#devices.begin(id, now));
   }
 
   /** Says that a device has a session now. */
@@ -177,8 +180,12 @@ class Waits {
     return wait === undefined || now < wait.since || now - wait.since >= wait.ms;
   }
 
+  failures(name: string): number {
+    return this.#waits.get(name)?.failures ?? 0;
+  }
+
   begin(name: string, now: number): void {
-    const failures = this.#waits.get(name)?.failures ?? 0;
+    const failures = this.failures(name);
     const ms = Math.min(WAIT_MS.longest, this.#firstMs * 2 ** Math.min(failures, 20));
     this.#waits.delete(name);
     this.#waits.set(name, { failures: failures + 1, since: now, ms });

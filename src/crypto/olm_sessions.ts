@@ -5,6 +5,8 @@
  */
 
 import { type EncryptedOlmMessage, type OlmSession, VodozemacError } from "@greenroom/vodozemac-wasm";
+import type { UserID } from "../types/ids.ts";
+import { ChangeLog } from "./change_log.ts";
 import type { CryptoContext } from "./context.ts";
 import { LiveObjects } from "./live_objects.ts";
 import {
@@ -40,7 +42,7 @@ export class OlmSessions {
   readonly #context: CryptoContext;
   readonly #live = new LiveObjects<OlmSession>(LIVE_SESSIONS);
   #generation = 0;
-  #version = 0;
+  readonly #begun = new ChangeLog<UserID>();
 
   /** @param context What the parts share. */
   constructor(context: CryptoContext) {
@@ -49,7 +51,12 @@ export class OlmSessions {
 
   /** Changes with every new session, once that is durable: a device can be reached, or had lost what it had. */
   get version(): number {
-    return this.#version;
+    return this.#begun.version;
+  }
+
+  /** With whose devices sessions have begun since a version; undefined: it is too long ago to tell. */
+  changedSince(version: number): ReadonlySet<UserID> | undefined {
+    return this.#begun.since(version);
   }
 
   /** Reads what must be in memory. */
@@ -105,6 +112,7 @@ export class OlmSessions {
       }
       const broken = (each: SessionEntry) => each.id === entry.id ? { ...each, broken: true as const } : each;
       await this.note(tx, peer, { sessions: sessions.map(broken) });
+      tx.onCommit(() => this.#begun.note(peer.userId));
     }
   }
 
@@ -123,7 +131,7 @@ export class OlmSessions {
     await this.#evict(tx, peer, sessions.splice(MAX_SESSIONS));
     const wedgingIndex = record.wedgingIndex + (inbound ? 1 : 0);
     await this.note(tx, peer, { sessions, wedgingIndex, toldNoOlm: false });
-    tx.onCommit(() => this.#version++);
+    tx.onCommit(() => this.#begun.note(peer.userId));
   }
 
   /**
@@ -164,6 +172,7 @@ export class OlmSessions {
     const before = this.#generation;
     this.#generation++;
     tx.onAbort(() => this.#generation = before);
+    tx.onCommit(() => this.#begun.noteAll());
     tx.set(generationKey(), this.#generation);
   }
 

@@ -1,11 +1,11 @@
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
-import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { accountKey } from "../../src/crypto/account_record.ts";
 import { verifySignedJson } from "../../src/crypto/signed_json.ts";
 import { EncryptionError } from "../../src/errors/crypto_error.ts";
 import type { KeysUploadRequest } from "../../src/types/device_keys.ts";
 import type { JsonObject } from "../../src/types/json.ts";
-import { aliceAndBob, ciphertextOf, Peer } from "./olm/peers.ts";
+import { aliceAndBob, Peer } from "./olm/peers.ts";
 
 const HOUR = 3_600_000;
 const USER = { userId: "@alice:example.org", deviceId: "ALICE" } as const;
@@ -172,59 +172,6 @@ Deno.test("a clock that was set back by a year does not stop the fallback key fr
   assertEquals(fallbackIds(back.keys.nextUpload()).length, 1);
 });
 
-Deno.test("a one-time key that the server knows as another is a clash; other failures are tried again", async () => {
-  const peer = await fresh();
-  const fail = (status: number, message: string) =>
-    peer.step((tx) => peer.keys.failUpload(tx, { status, errcode: "M_UNKNOWN", message }));
-  const clash = "One time key signed_curve25519:AAAAAAAAAAA already exists. Old key: a; new key: b";
-  assertEquals(await fail(400, clash), "clash");
-  assertEquals(await fail(500, clash), "retry");
-  assertEquals(await fail(400, "Bad JSON"), "retry");
-  for (let again = 0; again < 2; again++) assertEquals(await fail(400, clash), "clash");
-  assertEquals(await fail(400, clash), "retry", "a server that always says so");
-  await peer.clock.tick(HOUR);
-  assertEquals(await fail(400, clash), "clash");
-  await peer.upload();
-  assertEquals(await fail(400, clash), "retry", "nothing was uploaded that could clash");
-});
-
-Deno.test("after the store was set back, keys with IDs far beyond are uploaded, and what was there stays usable (C22)", async () => {
-  const { alice, bob, server } = await aliceAndBob();
-  await alice.meet(bob);
-  const underway = await alice.send(bob, { n: 1 });
-  const old = await bob.snapshot();
-  const lost = new Set<string>();
-  for (let round = 0; round < 5; round++) {
-    await counts(bob, 10);
-    for (const id of oneTimeKeyIds(await bob.upload())) lost.add(id);
-  }
-  await bob.setBack(old);
-  await counts(bob, 10);
-  assert(oneTimeKeyIds(bob.keys.nextUpload()).every((id) => lost.has(id)), "these clash");
-  await bob.step((tx) => bob.keys.recoverFromRollback(tx));
-  const recovered = bob.keys.nextUpload();
-  assertEquals(oneTimeKeyIds(recovered).length, 50);
-  assertEquals(fallbackIds(recovered).length, 1);
-  assert(oneTimeKeyIds(recovered).every((id) => !lost.has(id)));
-  assert(fallbackIds(recovered).every((id) => !lost.has(id)));
-  assertEquals(await bob.read(underway), { n: 1 });
-  server.of(bob.userId, bob.deviceId).oneTimeKeys.clear();
-  await bob.upload();
-  assertEquals(bob.keys.nextUpload(), undefined);
-});
-
-Deno.test("recovering twice skips further", async () => {
-  const peer = await fresh();
-  const ids: string[][] = [];
-  for (let round = 0; round < 2; round++) {
-    await peer.step((tx) => peer.keys.recoverFromRollback(tx));
-    ids.push(oneTimeKeyIds(peer.keys.nextUpload()));
-  }
-  assert(ids[0]?.every((id) => !ids[1]?.includes(id)));
-  await peer.restart();
-  assertEquals(oneTimeKeyIds(peer.keys.nextUpload()), ids[1]);
-});
-
 Deno.test("the start-up check tells a server that has the keys from one that lost them, and from one with others", async () => {
   const peer = await fresh();
   const other = await fresh();
@@ -290,28 +237,4 @@ Deno.test("the account's record stays small", async () => {
     await peer.upload();
   }
   assert(await size() < 40_000, String(await size()));
-});
-
-Deno.test("a crash before the commit keeps the private half of a one-time key (C12)", async () => {
-  const { alice, bob } = await aliceAndBob();
-  await alice.meet(bob);
-  const event = await alice.send(bob, { n: 1 });
-  const { type, body } = ciphertextOf(event);
-  await bob.crash((tx) => void bob.keys.createInbound(tx, alice.device.curve25519, { type, body }));
-  assertEquals(await bob.read(event), { n: 1 });
-});
-
-Deno.test("a session takes the one-time key with it, in the same commit", async () => {
-  const { alice, bob } = await aliceAndBob();
-  const kept = async () => {
-    const record = await bob.step((tx) => tx.get(accountKey()));
-    assert(record !== undefined);
-    return record;
-  };
-  const before = await kept();
-  await alice.meet(bob);
-  await bob.read(await alice.send(bob));
-  assert(bob.written.includes("account") && bob.written.includes("olm-session"), bob.written.join());
-  assertEquals((await kept()).oneTimeKeys.length, before.oneTimeKeys.length - 32);
-  assertNotEquals((await kept()).state, before.state);
 });

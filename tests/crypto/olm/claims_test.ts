@@ -79,28 +79,59 @@ Deno.test("a claim that failed as a whole is made again, a little later (S19)", 
   assertEquals(namesIn(made.next(3_000)), namesIn(first));
 });
 
-Deno.test("a device without keys is not waited for, and asked again later if it is still wanted", async () => {
+Deno.test("a device without keys is not waited for, and asked again more and more seldom", async () => {
   const { alice, bob, server, clock } = await aliceAndBob();
   const published = server.of(bob.userId, bob.deviceId);
   const { fallback } = published;
   published.oneTimeKeys.clear();
   published.fallback = undefined;
-  const want = () => alice.step((tx) => alice.olm.want(tx, [bob.device]));
-  await want();
+  await alice.step((tx) => alice.olm.want(tx, [bob.device]));
   assert(alice.olm.isPromising(bob.device, clock.now()));
   assertEquals(await alice.claim(), { established: [], exhausted: [bob.device] });
   assert(!alice.olm.isPromising(bob.device, clock.now()));
-  await want();
+  await alice.step((tx) => alice.olm.want(tx, [bob.device]));
   assertEquals(alice.olm.nextClaim(clock.now()), undefined);
   await clock.tick(5_000);
   assertEquals((await alice.claim())?.exhausted, [bob.device]);
-  await want();
   await clock.tick(5_000);
   assertEquals(alice.olm.nextClaim(clock.now()), undefined, "twice as long the second time");
   await clock.tick(5_000);
   published.fallback = fallback;
   assertEquals((await alice.claim())?.established, [bob.device]);
   assert(alice.olm.isPromising(bob.device, clock.now()));
+});
+
+Deno.test("a device that has no keys for an hour is given up, until it is wanted again", async () => {
+  const { alice, bob, server, clock } = await aliceAndBob();
+  server.of(bob.userId, bob.deviceId).oneTimeKeys.clear();
+  server.of(bob.userId, bob.deviceId).fallback = undefined;
+  await alice.step((tx) => alice.olm.want(tx, [bob.device]));
+  let claims = 0;
+  for (let minute = 0; minute < 180; minute++, await clock.tick(MINUTE)) {
+    if (await alice.claim() !== undefined) claims++;
+  }
+  assert(claims > 8 && claims <= 12, String(claims));
+  await alice.restart();
+  assertEquals(alice.olm.nextClaim(clock.now()), undefined);
+  await alice.step((tx) => alice.olm.want(tx, [bob.device]));
+  assertEquals((await alice.claim())?.exhausted, [bob.device]);
+});
+
+Deno.test("the version changes with the sessions that there are, and with nothing else", async () => {
+  const { alice, bob } = await aliceAndBob();
+  let before = alice.olm.version;
+  const changed = () => before !== (before = alice.olm.version);
+  await alice.meet(bob);
+  assert(changed(), "claimed");
+  await bob.read(await alice.send(bob));
+  await alice.read(await bob.send(alice));
+  assert(!changed(), "used");
+  await bob.step((tx) => bob.olm.rollback(tx));
+  await bob.meet(alice);
+  await alice.read(await bob.send(alice));
+  assert(changed(), "started by the other");
+  await alice.step((tx) => alice.olm.rollback(tx));
+  assert(changed(), "given up");
 });
 
 Deno.test("a server that can't be reached is left alone for a while, and its devices stay wanted (S29)", async () => {

@@ -1,98 +1,23 @@
-/** Devices with an account and channels, over vaults in memory, and a server that keeps their keys. */
+/** Devices with an account and channels, over vaults in memory. */
 
 import type { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { assert, assertRejects } from "@std/assert";
 import type { CryptoContext } from "../../../src/crypto/context.ts";
 import type { Device } from "../../../src/crypto/device.ts";
-import type { KnownDevices } from "../../../src/crypto/known_devices.ts";
 import { OlmChannels, type OlmDecryption } from "../../../src/crypto/olm_channels.ts";
-import type { KeyClaim } from "../../../src/crypto/olm_claims.ts";
 import { Outbox } from "../../../src/crypto/outbox.ts";
 import { OwnKeys } from "../../../src/crypto/own_keys.ts";
 import { RecordCache } from "../../../src/crypto/record_cache.ts";
 import type { Vault } from "../../../src/crypto/vault.ts";
 import { MemoryStore } from "../../../src/store/memory_store.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
-import type { DeviceKeys, KeysUploadRequest, OneTimeKeys } from "../../../src/types/device_keys.ts";
+import type { KeysUploadRequest } from "../../../src/types/device_keys.ts";
 import type { ToDeviceEvent } from "../../../src/types/event.ts";
 import type { DeviceID, UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { testContext } from "../support/context.ts";
 import { memoryVault, step, type Work } from "../support/vault.ts";
-
-/** What a server has of a device. */
-interface Published {
-  keys?: DeviceKeys;
-  readonly oneTimeKeys: Map<string, unknown>;
-  fallback?: [string, unknown];
-}
-
-/** Keeps keys, as a server does, and says who is who, as a list of devices does. */
-export class KeyServer implements KnownDevices {
-  readonly published = new Map<string, Published>();
-  /** Devices that lists of devices do not show. */
-  readonly hidden = new Set<string>();
-
-  /** Takes an upload. */
-  upload(userId: UserID, deviceId: DeviceID, request: KeysUploadRequest): JsonObject {
-    const device = this.of(userId, deviceId);
-    if (request.device_keys) device.keys = request.device_keys;
-    for (const [id, key] of Object.entries(request.one_time_keys ?? {})) device.oneTimeKeys.set(id, key);
-    for (const entry of Object.entries(request.fallback_keys ?? {})) device.fallback = entry;
-    return { one_time_key_counts: { signed_curve25519: device.oneTimeKeys.size } };
-  }
-
-  /** Answers a claim: one-time keys first, then the fallback key. */
-  claim({ oneTimeKeys }: KeyClaim): JsonObject {
-    const answer: Record<string, Record<string, OneTimeKeys>> = {};
-    for (const [userId, devices] of Object.entries(oneTimeKeys)) {
-      for (const deviceId of Object.keys(devices)) {
-        const device = this.of(userId, deviceId);
-        const [first] = device.oneTimeKeys;
-        const entry = first ?? device.fallback;
-        if (first) device.oneTimeKeys.delete(first[0]);
-        if (entry) (answer[userId] ??= {})[deviceId] = Object.fromEntries([entry]) as OneTimeKeys;
-      }
-    }
-    return { one_time_keys: answer };
-  }
-
-  /** What is published of a device. */
-  of(userId: string, deviceId: string): Published {
-    const name = `${userId} ${deviceId}`;
-    const found = this.published.get(name) ?? { oneTimeKeys: new Map() };
-    this.published.set(name, found);
-    return found;
-  }
-
-  device(_tx: unknown, userId: UserID, deviceId: DeviceID): Promise<Device | undefined> {
-    const keys = this.published.get(`${userId} ${deviceId}`)?.keys;
-    const isHidden = this.hidden.has(deviceId);
-    return Promise.resolve(keys === undefined || isHidden ? undefined : toDevice(keys));
-  }
-
-  byIdentityKey(_tx: unknown, userId: UserID, curve25519: string): Promise<Device | undefined> {
-    for (const [name, { keys }] of this.published) {
-      if (!name.startsWith(`${userId} `) || keys === undefined || this.hidden.has(keys.device_id)) continue;
-      if (toDevice(keys).curve25519 === curve25519) return Promise.resolve(toDevice(keys));
-    }
-    return Promise.resolve(undefined);
-  }
-}
-
-/** A device as lists of devices have it. */
-export function toDevice(keys: DeviceKeys): Device {
-  const { user_id: userId, device_id: deviceId, algorithms } = keys;
-  return {
-    userId,
-    deviceId,
-    curve25519: keys.keys[`curve25519:${deviceId}`] ?? "",
-    ed25519: keys.keys[`ed25519:${deviceId}`] ?? "",
-    algorithms,
-    dehydrated: keys.dehydrated === true,
-    trust: "unsigned",
-  };
-}
+import { KeyServer, toDevice } from "./key_server.ts";
 
 export interface PeerOptions {
   readonly userId: UserID;
