@@ -68,6 +68,7 @@ export class RequestBook {
         return await this.#queried(tx, request.query, response);
       case "keysClaim":
         await this.#parts.olm.receiveClaim(tx, request.claim, response);
+        await this.#parts.keyRequests.retryAnswers(tx); // those who ask for keys may be reached now
         return { recovered: [] };
       case "outbox":
         this.#parts.outbox.remove(tx, request.entry.id);
