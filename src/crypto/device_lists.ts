@@ -9,6 +9,7 @@ import { ValueError } from "../errors/value_error.ts";
 import type { DeviceID, UserID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
 import { unpadded } from "./base64.ts";
+import { ChangeLog } from "./change_log.ts";
 import type { CryptoContext } from "./context.ts";
 import type { Device, LocalTrust } from "./device.ts";
 import { DeviceListChanges } from "./device_list_changes.ts";
@@ -45,7 +46,7 @@ interface Receiving {
 export class DeviceLists {
   readonly #context: CryptoContext;
   readonly #tracked = new TrackedUsers();
-  #version = 0;
+  readonly #changes = new ChangeLog<UserID>();
 
   /** @param context What the engine's parts share. */
   constructor(context: CryptoContext) {
@@ -54,7 +55,12 @@ export class DeviceLists {
 
   /** Changes when any device, its trust or any identity does, once that is durable. */
   get version(): number {
-    return this.#version;
+    return this.#changes.version;
+  }
+
+  /** Whose devices, trust or identity have changed since a version; undefined: it is too long ago to tell. */
+  changedSince(version: number): ReadonlySet<UserID> | undefined {
+    return this.#changes.since(version);
   }
 
   /** Changes when somebody's devices may have become out of date, or are not kept up to date any more: {@link isDirty}. */
@@ -145,7 +151,9 @@ export class DeviceLists {
       const before = records[index] ?? NO_RECORD;
       this.#receiveUser(tx, { userId, query, response, before, changes });
     }
-    if (changes.changed.length > 0) tx.onCommit(() => this.#version++);
+    tx.onCommit(() => {
+      for (const userId of changes.changed) this.#changes.note(userId);
+    });
     return changes;
   }
 
@@ -262,7 +270,7 @@ export class DeviceLists {
 
   #put(tx: Transaction, userId: UserID, record: UserRecord): void {
     tx.set(userKey(userId), record);
-    tx.onCommit(() => this.#version++);
+    tx.onCommit(() => this.#changes.note(userId));
   }
 
   async #devices(tx: Transaction, userId: UserID): Promise<readonly Device[]> {

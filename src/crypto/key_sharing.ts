@@ -40,8 +40,10 @@ interface CheckedRoom {
   readonly look: ShareLook;
   /** Whether all keys have arrived. */
   readonly ready: boolean;
-  /** The versions of what was looked at. */
-  readonly versions: readonly (number | undefined)[];
+  /** The version of who is in the room. */
+  readonly membersVersion: number | undefined;
+  /** The versions of devices and of Olm sessions; they go on while what changes does not concern the room. */
+  versions: readonly number[];
   /** The version of who is out of date. */
   readonly dirtyVersion: number;
 }
@@ -122,8 +124,23 @@ export class KeySharing {
     if (checked?.sessionId !== record.sessionId || this.#cause(record, settings) !== undefined) {
       return undefined;
     }
-    const now = this.#versions(roomId);
-    return checked.versions.every((version, index) => version === now[index]) ? checked : undefined;
+    return this.#isUpToDate(roomId, checked) ? checked : undefined;
+  }
+
+  /** Whether nothing has changed that concerns a room since it was looked at. */
+  #isUpToDate(roomId: RoomID, checked: CheckedRoom): boolean {
+    const { devices, olm, rooms, context: { own } } = this.#parts;
+    if (rooms.version(roomId) !== checked.membersVersion) return false;
+    const recipients = rooms.recipients(roomId);
+    for (const [index, part] of [devices, olm].entries()) {
+      const version = checked.versions[index];
+      if (version === part.version) continue;
+      const changed = version === undefined ? undefined : part.changedSince(version);
+      if (changed === undefined || changed.has(own.userId)) return false;
+      for (const userId of changed) if (recipients?.has(userId) !== false) return false;
+    }
+    checked.versions = this.#versions();
+    return true;
   }
 
   #cause(record: OutboundRecord, settings: RoomSettings): RotationCause | undefined {
@@ -131,9 +148,9 @@ export class KeySharing {
     return rotationCause(record, { settings, policy: policy.sendTo, now: clock.now() });
   }
 
-  #versions(roomId: RoomID): (number | undefined)[] {
-    const { devices, olm, rooms } = this.#parts;
-    return [rooms.version(roomId), devices.version, olm.version];
+  #versions(): number[] {
+    const { devices, olm } = this.#parts;
+    return [devices.version, olm.version];
   }
 
   #remember(
@@ -141,11 +158,11 @@ export class KeySharing {
     roomId: RoomID,
     checked: Pick<CheckedRoom, "sessionId" | "look" | "ready">,
   ): void {
-    const versions = this.#versions(roomId);
-    const { dirtyVersion } = this.#parts.devices;
+    const { devices: { dirtyVersion }, rooms } = this.#parts;
+    const at = { membersVersion: rooms.version(roomId), versions: this.#versions(), dirtyVersion };
     const { tasks, shared, withheld } = checked.look;
     const weight = 1 + tasks.length + shared.length + withheld.length;
-    tx.onCommit(() => this.#checked.set(roomId, { ...checked, versions, dirtyVersion }, weight));
+    tx.onCommit(() => this.#checked.set(roomId, { ...checked, ...at }, weight));
   }
 
   /** Looks at all devices, with a new session if there is none or the old one must not be used any more. */

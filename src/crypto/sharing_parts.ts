@@ -16,6 +16,8 @@ import type { Transaction } from "./transaction.ts";
 export interface RecipientDevices {
   /** Changes whenever a user's devices, or their trust, do. */
   readonly version: number;
+  /** Whose devices, or their trust, have changed since a version; undefined: nobody knows any more. */
+  changedSince(version: number): ReadonlySet<UserID> | undefined;
   /** Changes whenever a user's devices may have become out of date, or are not kept up to date any more. */
   readonly dirtyVersion: number;
   /** Has the users' devices kept up to date. */
@@ -30,6 +32,8 @@ export interface RecipientDevices {
 export interface SharingChannels {
   /** Changes with every new session, once that is durable. */
   readonly version: number;
+  /** With whose devices sessions have begun since a version; undefined: nobody knows any more. */
+  changedSince(version: number): ReadonlySet<UserID> | undefined;
   /** Encrypts for a device; undefined if there is no session with it. */
   encrypt(
     tx: Transaction,

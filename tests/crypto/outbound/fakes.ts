@@ -1,5 +1,6 @@
 /** Devices, Olm and copies of sessions that do as they are told: what sharing keys works with, without its cryptography. */
 
+import { ChangeLog } from "../../../src/crypto/change_log.ts";
 import type { Device, DeviceTrust } from "../../../src/crypto/device.ts";
 import type { OwnCopies, RecipientDevices, SharingChannels } from "../../../src/crypto/sharing_parts.ts";
 import type { Transaction } from "../../../src/crypto/transaction.ts";
@@ -18,10 +19,18 @@ export class FakeDevices implements RecipientDevices {
   readonly #devices = new Map<UserID, Device[]>();
   readonly dirty = new Set<UserID>();
   readonly tracked = new Set<UserID>();
-  version = 0;
+  readonly changes = new ChangeLog<UserID>();
   dirtyVersion = 0;
   /** Of how many users devices were read. */
   reads = 0;
+
+  get version(): number {
+    return this.changes.version;
+  }
+
+  changedSince(version: number): ReadonlySet<UserID> | undefined {
+    return this.changes.since(version);
+  }
 
   put(...devices: Device[]): void {
     for (const added of devices) {
@@ -29,14 +38,14 @@ export class FakeDevices implements RecipientDevices {
         each.deviceId !== added.deviceId
       );
       this.#devices.set(added.userId, [...others, added]);
+      this.changes.note(added.userId);
     }
-    this.version++;
   }
 
   remove(userId: UserID, deviceId: string): Device | undefined {
     const devices = this.#devices.get(userId) ?? [];
     this.#devices.set(userId, devices.filter((each) => each.deviceId !== deviceId));
-    this.version++;
+    this.changes.note(userId);
     return devices.find((each) => each.deviceId === deviceId);
   }
 
@@ -72,12 +81,20 @@ export class FakeOlm implements SharingChannels {
   readonly wanted = new Set<string>();
   /** Devices that have no keys left. */
   readonly exhausted = new Set<string>();
-  version = 0;
+  readonly begun = new ChangeLog<UserID>();
 
-  begin({ curve25519 }: Device): void {
+  get version(): number {
+    return this.begun.version;
+  }
+
+  changedSince(version: number): ReadonlySet<UserID> | undefined {
+    return this.begun.since(version);
+  }
+
+  begin({ userId, curve25519 }: Device): void {
     this.sessions.add(curve25519);
     this.told.delete(curve25519);
-    this.version++;
+    this.begun.note(userId);
   }
 
   wedge(lost: Device): void {
@@ -113,7 +130,7 @@ export class FakeOlm implements SharingChannels {
       if (!this.exhausted.has(curve25519)) this.sessions.add(curve25519);
     }
     this.wanted.clear();
-    this.version++;
+    this.begun.noteAll();
   }
 
   wedgingIndex(_tx: Transaction, { curve25519 }: Device): Promise<number> {
