@@ -152,11 +152,10 @@ export class OutboundSessions {
   /** Takes in that the server does not take a message with keys: the devices that it was for do not count as having them. */
   async shareFailed(tx: Transaction, entry: OutboxEntry): Promise<void> {
     if (entry.kind !== "toDevice" || entry.sessionId === undefined) return;
-    const { sessionId, eventType, messages } = entry;
+    const { sessionId, messages } = entry;
     const roomId = this.#groups.roomOf(sessionId);
     if (roomId === undefined) return;
     this.#sharing.recheck(tx, roomId);
-    if (eventType !== "m.room.encrypted") return;
     const at = this.#parts.context.clock.now();
     const devices = new Map(
       Object.entries(messages).map(([userId, contents]) => {

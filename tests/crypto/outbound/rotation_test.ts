@@ -181,6 +181,16 @@ const nonCauses: readonly Case[] = [
     happens: (stage) => stage.sync([memberEvent("@passerby:example.org", "leave")]),
   },
   {
+    what: "a device is gone that had the key of an earlier session only",
+    before: async (stage) => {
+      await stage.send();
+      stage.olm.sessions.delete(device(BOB, "BOB1").curve25519);
+      stage.olm.exhausted.add(device(BOB, "BOB1").curve25519);
+      await stage.step((tx) => stage.outbound.discard(tx, "!room"));
+    },
+    happens: (stage) => stage.removeDevice(BOB, "BOB1"),
+  },
+  {
     what: "a device takes another name",
     happens: (stage) => stage.devices.put(device(BOB, "BOB1", { displayName: "Phone" })),
   },

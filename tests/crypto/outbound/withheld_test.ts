@@ -122,6 +122,26 @@ Deno.test("devices for which the server does not take the key do not count as ha
   assertEquals(await sharedAt(), 1);
 });
 
+Deno.test("a key that the server refused for a user's new device does not count against the old one", async () => {
+  const stage = await Stage.open();
+  const { session_id } = await stage.send();
+  const added = device(BOB, "BOB2");
+  stage.devices.put(added);
+  stage.olm.begin(added);
+  await stage.prepare();
+  for (const parcel of stage.outbox.pending()) {
+    await stage.step(async (tx) => {
+      stage.outbox.remove(tx, parcel.id);
+      await stage.outbound.shareFailed(tx, parcel);
+    });
+  }
+  const { shared, withheld } = await stage.ready();
+  assertEquals(shared.map(({ deviceId }) => deviceId), ["ALICE1", "BOB1"]);
+  assertEquals(withheld.map(({ device: { deviceId } }) => deviceId), ["BOB2"]);
+  const at = await stage.step((tx) => stage.outbound.sharedAt(tx, ROOM, String(session_id), bob));
+  assertEquals(at, 0);
+});
+
 Deno.test("a device that may have got a key which the server refused takes the session with it", async () => {
   const stage = await Stage.open();
   await stage.describe();
