@@ -24,7 +24,7 @@ async function main(kills: number, seed: number): Promise<boolean> {
   Deno.env.set("GREENROOM_SYNAPSE_SECRET", synapse.sharedSecret);
   const { killRun } = await import("./kill/run.ts");
   console.log(`${kills} kills, seed ${seed}`);
-  const { counts, problems } = await killRun(synapse, { kills, seed, print: console.log });
+  const { counts, problems } = await killRun(synapse, { kills, seed, print: console.log, keep: true });
   console.table(counts);
   for (const problem of problems.slice(0, TOLD)) console.log(problem);
   if (problems.length > TOLD) console.log(`… and ${problems.length - TOLD} more`);

@@ -18,6 +18,8 @@ export interface RatchetUse {
 export type LedgerEntry =
   /** A process began. */
   | { readonly kind: "start" }
+  /** Handlers have settled for a first sync, and the store knows it. */
+  | { readonly kind: "settled" }
   /** It is about to send a message of its own. */
   | { readonly kind: "begin"; readonly number: number; readonly roomId: string }
   /** The message has arrived. */

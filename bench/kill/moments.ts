@@ -10,6 +10,8 @@ import type { Moment } from "./victim_process.ts";
 
 /** How long after its start it is killed, in milliseconds. */
 const LIFE_MS = { min: 50, max: 1_500 };
+/** How many of the kills count that time from when the program runs, since Deno may take long to load it. */
+const LOADED = 0.7;
 /** How many of the kills wait for something that rarely lasts long, and strike then. */
 const AIMED = 0.5;
 const AFTER_AIM_MS = 12;
@@ -34,7 +36,10 @@ const TARGETS: readonly [[Telltale, number], ...[Telltale, number][]] = [
 
 /** Draws a moment. */
 export function drawMoment(random: Random): Moment {
-  if (random() >= AIMED) return { after: LIFE_MS.min + random() * (LIFE_MS.max - LIFE_MS.min) };
+  if (random() >= AIMED) {
+    const line = random() < LOADED ? "begins open" : undefined;
+    return { line, after: LIFE_MS.min + random() * (LIFE_MS.max - LIFE_MS.min) };
+  }
   const [line, most] = oneOf(random, TARGETS);
   return { line, times: 1 + Math.floor(random() * most), after: random() * AFTER_AIM_MS };
 }

@@ -22,6 +22,8 @@ export interface RunOptions {
   readonly seed: number;
   /** Takes a line every ten kills. */
   readonly print: (line: string) => void;
+  /** Whether the victim's files are kept if the run fails. Default: false. */
+  readonly keep?: boolean;
 }
 
 /** How many kills a line tells of. */
@@ -48,7 +50,7 @@ export async function killRun(server: SynapseServer, options: RunOptions): Promi
     if (talking) await stage.claimKeys(random() < CLAIM_ALL.odds ? CLAIM_ALL.count : random() * CLAIMS);
     const ending = await dying;
     note(ending, { struck, problems });
-    if (!talking && await stage.victimIsPublished()) {
+    if (!talking && hasSettled(stage) && await stage.victimIsPublished()) {
       await introduce(stage);
       talk.start();
       talking = true;
@@ -57,10 +59,14 @@ export async function killRun(server: SynapseServer, options: RunOptions): Promi
   }
   const last = new VictimProcess(stage.orders({ quiet: true }));
   await talk.stop();
-  await settled(stage, talk);
+  if (!await settled(stage, talk)) {
+    problems.push(`not all has settled; the last process is at ${last.underway.join(", ")}`);
+  }
   const ending = await last.stop();
   if (ending.bySelf) problems.push(`the last process failed: ${ending.stderr}`);
   const verdict = await judge({ stage, said: talk.said, ledger: readLedger(stage.ledger) });
+  problems.push(...talk.failed.map((why) => `a peer could not speak: ${why}`), ...verdict.problems);
+  if (options.keep && problems.length > 0) options.print(`The victim's files are in ${stage.keep()}`);
   const during = [...struck].map(([what, count]) => [`killed during ${what}`, count]);
   return {
     counts: { ...verdict.counts, ...Object.fromEntries(during.sort()) },
@@ -84,12 +90,17 @@ function note(ending: Ending, to: { struck: Map<string, number>; problems: strin
   for (const each of what) to.struck.set(each, (to.struck.get(each) ?? 0) + 1);
 }
 
+/** What came before a first sync was handled, the victim need not have seen: a sync from the beginning leaves out what is old. */
+function hasSettled(stage: Stage): boolean {
+  return entriesOf(readLedger(stage.ledger), "settled").length > 0;
+}
+
 function receivedBy(stage: Stage): Set<string> {
   return new Set(entriesOf(readLedger(stage.ledger), "received").map(({ eventId }) => eventId));
 }
 
 /** Waits until nothing is on its way any more, but not for ever: what then is missing, the judge finds. */
-async function settled(stage: Stage, talk: Talk): Promise<void> {
+async function settled(stage: Stage, talk: Talk): Promise<boolean> {
   for (const end = performance.now() + PATIENCE_MS; performance.now() < end; await delay(LOOK_MS)) {
     const ledger = readLedger(stage.ledger);
     const acked = new Set(entriesOf(ledger, "acked").map(({ eventId }) => eventId));
@@ -98,8 +109,9 @@ async function settled(stage: Stage, talk: Talk): Promise<void> {
     const seen = new Set(stage.observed.map(({ eventId }) => eventId));
     const all = [...entriesOf(ledger, "done"), ...entriesOf(ledger, "acked")]
       .every((entry) => seen.has(entry.kind === "done" ? entry.eventId : entry.ackId));
-    if (mine && all && talk.said.every(({ eventId }) => acked.has(eventId))) return;
+    if (mine && all && talk.said.every(({ eventId }) => acked.has(eventId))) return true;
   }
+  return false;
 }
 
 function progress(stage: Stage, talk: Talk): string {

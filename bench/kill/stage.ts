@@ -45,6 +45,7 @@ export class Stage implements AsyncDisposable {
   readonly log: string[] = [];
   readonly #user: TestUser;
   readonly #stack: AsyncDisposableStack;
+  #kept = false;
 
   private constructor(parts: {
     server: SynapseServer;
@@ -76,7 +77,6 @@ export class Stage implements AsyncDisposable {
   static async build(server: SynapseServer): Promise<Stage> {
     await using stack = new AsyncDisposableStack();
     const folder = await Deno.makeTempDir({ prefix: "greenroom-kill-" });
-    stack.defer(() => Deno.remove(folder, { recursive: true }));
     const victim = await newUser(server, "victim");
     const observer = await newUser(server, "observer");
     const nio = stack.use(await Peer.start("nio", server, "nio"));
@@ -154,9 +154,16 @@ export class Stage implements AsyncDisposable {
     }
   }
 
+  /** Leaves the victim's files where they are, and returns the folder. */
+  keep(): string {
+    this.#kept = true;
+    return this.folder;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.observer.stop();
     await this.#stack.disposeAsync();
+    if (!this.#kept) await Deno.remove(this.folder, { recursive: true });
   }
 
   #watch(): void {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { KvStore } from "@greenroom/matrix";
+import type { KvMutation, KvStore } from "@greenroom/matrix";
 import type { Ledger } from "./ledger.ts";
 import { ratchetUses } from "./ratchet.ts";
 
@@ -27,8 +27,9 @@ export function tell(line: string): void {
   Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
 }
 
-/** A store that says when it commits. */
-export function tellingStore(store: KvStore): KvStore {
+/** A store that says when it commits, and notes that handlers have settled for a sync. */
+export function tellingStore(store: KvStore, ledger: Ledger): KvStore {
+  let settled = false;
   return {
     getMany: (keys) => store.getMany(keys),
     list: (prefix) => store.list(prefix),
@@ -37,9 +38,19 @@ export function tellingStore(store: KvStore): KvStore {
       tell("begins commit");
       const held = await store.commit(mutations, checks);
       tell("ends commit");
+      if (!settled && mutations.some(saysHandled)) {
+        settled = true;
+        ledger.write({ kind: "settled" });
+      }
       return held;
     },
   };
+}
+
+/** Whether a change is of the position in the sync, and says that something was handled. */
+function saysHandled(mutation: KvMutation): boolean {
+  if (mutation.type !== "set" || mutation.key.at(-1) !== "sync") return false;
+  return (mutation.value as { handled?: string }).handled !== undefined;
 }
 
 /** A fetch that says what it does, and writes down what it encrypted, and what was refused. */

@@ -133,7 +133,7 @@ async function main(orders: VictimOrders): Promise<void> {
     baseUrl,
     token,
     encryption: true,
-    store: tellingStore(store),
+    store: tellingStore(store, ledger),
     fetch: tellingFetch(ledger),
     log: ledgerLogger(ledger),
   });

@@ -64,6 +64,11 @@ export class VictimProcess {
     });
   }
 
+  /** What has begun and not ended. */
+  get underway(): string[] {
+    return [...this.#underway].filter(([, count]) => count > 0).map(([name]) => name);
+  }
+
   /** Waits for a moment, and kills it with SIGKILL. */
   async killAt(moment: Moment): Promise<Ending> {
     if (moment.line !== undefined) await this.#lines(moment.line, moment.times ?? 1);
@@ -85,8 +90,7 @@ export class VictimProcess {
     await this.#child.status;
     await this.#child.stdin.close().catch(() => {});
     await this.#reading;
-    const underway = [...this.#underway].filter(([, count]) => count > 0).map(([name]) => name);
-    return { underway, bySelf, stderr: (await this.#stderr).slice(-2_000), lived };
+    return { underway: this.underway, bySelf, stderr: (await this.#stderr).slice(-2_000), lived };
   }
 
   /** Waits until it has said something so often, but not for long. */
