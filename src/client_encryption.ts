@@ -19,6 +19,7 @@ import { coreAPI } from "./api/core_api.ts";
 import type { Session } from "./api/session.ts";
 import { policyOf } from "./client_options.ts";
 import type { Logger } from "./log.ts";
+import { InternalEventType } from "./types/internal_event_type.ts";
 
 /** What of a client encryption needs. */
 export interface ClientEncryptionParts {
@@ -55,6 +56,10 @@ export function clientEncryption(
     send: engineRequests(api, clock),
     describe: roomDescriber({ core: coreAPI(session), stateStore }),
     deliver: (events) => dispatcher.ask("recover", events),
+    alarm(alarm) {
+      const event = { type: InternalEventType.DEVICE_ALARM, data: { alarm } };
+      dispatcher.ask("announce", event).catch(() => {}); // whoever was closed needs no alarm
+    },
     onNewRecipient: options.onNewRecipient,
     clock,
     log,

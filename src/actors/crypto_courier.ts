@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { EngineRequest, RecoveredEvent, RequestFailure } from "../crypto/engine_protocol.ts";
+import type { AnswerOutput, EngineRequest, RequestFailure } from "../crypto/engine_protocol.ts";
 import { DeviceConflictError } from "../errors/crypto_error.ts";
 import { MatrixError } from "../errors/matrix_error.ts";
 import { MatrixRequestError } from "../errors/request_error.ts";
@@ -22,8 +22,8 @@ export interface CryptoCourierOptions {
   readonly actor: ActorRef<CryptoProtocol>;
   /** Makes a request. */
   readonly send: SendEngineRequest;
-  /** Takes events that an answer has made readable; nobody waits for their handlers, who may wait for us. */
-  readonly deliver: (events: readonly RecoveredEvent[]) => void;
+  /** Takes what an answer has led to: events that can be read now, alarms; nobody waits for their handlers, who may wait for us. */
+  readonly deliver: (output: AnswerOutput) => void;
   /** Where failures are told. */
   readonly log: Logger;
 }

@@ -6,6 +6,7 @@
 
 import type { Device } from "../crypto/device.ts";
 import type {
+  AnswerOutput,
   CryptoInput,
   CryptoOutput,
   Decryption,
@@ -37,7 +38,7 @@ export interface CryptoProtocol {
   /** All requests that are to be made now. */
   requests(): EngineRequest[];
   /** Takes in the answer to a request. */
-  answer(body: { readonly id: string; readonly response: JsonObject }): RecoveredEvent[];
+  answer(body: { readonly id: string; readonly response: JsonObject }): AnswerOutput;
   /** Takes in that a request failed. */
   fail(body: { readonly id: string; readonly failure: RequestFailure }): void;
   /** Says what stands between a room and its next event, and goes one step further towards it. */

@@ -73,7 +73,7 @@ export class DecryptionDispatcher implements Dispatcher {
         "Cannot decrypt an event: the client has no encryption; make it with encryption",
       );
     }
-    if (crypto.isWaiting(event)) return;
+    if (crypto.isWaiting(event) || event.unsigned?.redacted_because !== undefined) return;
     const result = await crypto.decrypt(event);
     if ("event" in result) {
       await Promise.all(this.#client.dispatchEvent(result.event, event.source ?? SyncStream.INTERNAL));

@@ -7,6 +7,7 @@
 import type { Clock } from "../clock.ts";
 import type { Device, LocalTrust } from "../crypto/device.ts";
 import type {
+  AnswerOutput,
   CryptoInput,
   CryptoOutput,
   Decryption,
@@ -18,6 +19,7 @@ import type {
 } from "../crypto/engine_protocol.ts";
 import { EncryptionError } from "../errors/crypto_error.ts";
 import type { Logger } from "../log.ts";
+import type { DeviceAlarm } from "../types/device_alarm.ts";
 import type { MatrixEvent, MessageEvent } from "../types/event.ts";
 import type { DeviceID, RoomID, TransactionID, UserID } from "../types/ids.ts";
 import { isJsonObject } from "../types/json.ts";
@@ -39,6 +41,8 @@ export interface EncryptionParts {
   readonly describe: (roomId: RoomID) => Promise<RoomDescription>;
   /** Brings events that can be read now to handlers. */
   readonly deliver: (events: readonly RecoveredEvent[]) => Promise<void>;
+  /** Tells handlers of keys that are not what they should be. */
+  readonly alarm: (alarm: DeviceAlarm) => void;
   /** Is asked before users get a room's key for the first time. */
   readonly onNewRecipient: OnNewRecipient | undefined;
   /** The wall clock. */
@@ -69,7 +73,10 @@ export class Encryption implements Crypto {
   constructor(parts: EncryptionParts) {
     this.#parts = parts;
     const { actor, send, log } = parts;
-    const deliver = (events: readonly RecoveredEvent[]): void => this.#deliver(events);
+    const deliver = ({ recovered, alarms }: AnswerOutput): void => {
+      this.#deliver(recovered);
+      for (const alarm of alarms) parts.alarm(alarm);
+    };
     this.#courier = new CryptoCourier({ actor, send, deliver, log });
   }
 

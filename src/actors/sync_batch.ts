@@ -51,9 +51,14 @@ export function cryptoInput(parts: SyncParts, { initial, members }: SyncContext)
       lossy: isLossy(room, members),
     })),
     encrypted: timelines.filter((event) =>
-      event.type === "m.room.encrypted" && event.state_key === undefined
+      event.type === "m.room.encrypted" && event.state_key === undefined && !isRedacted(event)
     ) as CryptoInput["encrypted"],
   };
+}
+
+/** Whether an event was emptied: of an encrypted one nothing is left to be decrypted. */
+function isRedacted({ unsigned }: MatrixEvent & { readonly unsigned?: unknown }): boolean {
+  return isJsonObject(unsigned) && isJsonObject(unsigned.redacted_because);
 }
 
 /** What the Store has to keep of a response. */

@@ -66,7 +66,11 @@ async function decryptParts(
 }
 
 /** Puts what Crypto could read in the place of what it was given. */
-function applyCrypto(parts: SyncParts, input: CryptoInput, { toDevice, decrypted }: CryptoOutput): void {
+function applyCrypto(
+  parts: SyncParts,
+  input: CryptoInput,
+  { toDevice, decrypted, underway }: CryptoOutput,
+): void {
   parts.toDevice = toDevice;
   const plain = new Map<MatrixEvent, MessageEvent>();
   const undecryptable = new Map<MatrixEvent, Undecryptable>();
@@ -79,10 +83,15 @@ function applyCrypto(parts: SyncParts, input: CryptoInput, { toDevice, decrypted
       undecryptable.set(event, { code, withheld, reason: new DecryptionError(reason) });
     }
   }
+  const handled = new Set<MatrixEvent | undefined>(underway.map((index) => input.encrypted[index]));
   if (plain.size > 0) {
     for (const room of parts.rooms) {
-      room.filled = room.filled.map((event) => plain.get(event) ?? event);
-      room.timeline = room.timeline.map((event) => plain.get(event) ?? event);
+      room.filled = room.filled.filter((event) => !handled.has(event)).map((event) =>
+        plain.get(event) ?? event
+      );
+      room.timeline = room.timeline.filter((event) => !handled.has(event)).map((event) =>
+        plain.get(event) ?? event
+      );
     }
   }
   parts.undecryptable = undecryptable;

@@ -7,7 +7,7 @@
 import type { UserID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
 import type { Device } from "./device.ts";
-import type { DeviceAlarm } from "./device_alarm.ts";
+import type { DeviceAlarm } from "../types/device_alarm.ts";
 import { devicesIn } from "./device_trust.ts";
 import type { UserRecord } from "./user_record.ts";
 

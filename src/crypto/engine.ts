@@ -18,6 +18,7 @@ import type { CryptoContext } from "./context.ts";
 import type { Device } from "./device.ts";
 import { type EngineParts, engineParts } from "./engine_parts.ts";
 import type {
+  AnswerOutput,
   CryptoInput,
   CryptoOutput,
   Decryption,
@@ -121,10 +122,10 @@ export class Engine {
   /** Takes in the answer to a request. */
   async answer(
     { id, response }: { readonly id: string; readonly response: JsonObject },
-  ): Promise<RecoveredEvent[]> {
+  ): Promise<AnswerOutput> {
     const { conflict, ...outcome } = await this.#step((tx) => this.#requests.answer(tx, id, response));
     if (conflict !== undefined) throw new DeviceConflictError(conflict);
-    return outcome.recovered;
+    return outcome;
   }
 
   /** Takes in that a request failed. */

@@ -10,6 +10,7 @@ import type { DeviceID, EventID, RoomID, SyncToken, TransactionID, UserID } from
 import type { UndecryptableCode } from "../types/encryption_info.ts";
 import type { JsonObject } from "../types/json.ts";
 import type { Device, LocalTrust } from "./device.ts";
+import type { DeviceAlarm } from "../types/device_alarm.ts";
 import type { DeviceMessages } from "./outbox.ts";
 
 /** Whose engine it is. */
@@ -86,6 +87,8 @@ export interface CryptoOutput {
   readonly toDevice: readonly ToDeviceEvent[];
   /** For each of {@link CryptoInput.encrypted}, in the same order, what became of it. */
   readonly decrypted: readonly Decryption[];
+  /** Those of {@link CryptoInput.encrypted}, by their index, that waited for their key and are being handled: not to be again. */
+  readonly underway: readonly number[];
   /** Earlier events that can be read now, in the order in which they came. */
   readonly recovered: readonly RecoveredEvent[];
 }
@@ -121,6 +124,14 @@ export type EngineRequest =
     /** When it was encrypted, in milliseconds since the epoch. */
     readonly createdAt: number;
   };
+
+/** What an answer of the server led to. */
+export interface AnswerOutput {
+  /** Events that can be read now. */
+  readonly recovered: readonly RecoveredEvent[];
+  /** Keys that are not what they should be. */
+  readonly alarms: readonly DeviceAlarm[];
+}
 
 /** How a request failed. */
 export interface RequestFailure {

@@ -7,7 +7,7 @@
 import type { DeviceKeys, KeysUploadRequest } from "../types/device_keys.ts";
 import type { JsonObject } from "../types/json.ts";
 import type { EngineParts } from "./engine_parts.ts";
-import type { EngineRequest, RecoveredEvent, RequestFailure } from "./engine_protocol.ts";
+import type { AnswerOutput, EngineRequest, RequestFailure } from "./engine_protocol.ts";
 import type { KeyClaim } from "./olm_claims.ts";
 import type { OutboxEntry } from "./outbox.ts";
 import { recoverFromRollback } from "./rollback.ts";
@@ -22,12 +22,12 @@ type Underway =
   | { readonly kind: "outbox"; readonly entry: OutboxEntry };
 
 /** What an answer led to. */
-export interface AnswerOutcome {
-  /** Events that can be read now. */
-  readonly recovered: RecoveredEvent[];
+export interface AnswerOutcome extends AnswerOutput {
   /** Why the device can't go on, if the server knows it as another. */
   readonly conflict?: string;
 }
+
+const NOTHING: AnswerOutcome = { recovered: [], alarms: [] };
 
 /** Failures after which the same request would fail again. */
 const HOPELESS = new Set([400, 403, 404, 405, 413]);
@@ -58,21 +58,21 @@ export class RequestBook {
   /** Takes in an answer. */
   async answer(tx: Transaction, id: string, response: JsonObject): Promise<AnswerOutcome> {
     const request = this.#underway.get(id);
-    if (request === undefined) return { recovered: [] };
+    if (request === undefined) return NOTHING;
     this.#endsWith(tx, id);
     switch (request.kind) {
       case "keysUpload":
         await this.#parts.ownKeys.receiveUpload(tx, request.body, response);
-        return { recovered: [] };
+        return NOTHING;
       case "keysQuery":
         return await this.#queried(tx, request.query, response);
       case "keysClaim":
         await this.#parts.olm.receiveClaim(tx, request.claim, response);
         await this.#parts.keyRequests.retryAnswers(tx); // those who ask for keys may be reached now
-        return { recovered: [] };
+        return NOTHING;
       case "outbox":
         this.#parts.outbox.remove(tx, request.entry.id);
-        return { recovered: [] };
+        return NOTHING;
     }
   }
 
@@ -151,10 +151,11 @@ export class RequestBook {
   async #queried(tx: Transaction, query: DeviceQuery, response: JsonObject): Promise<AnswerOutcome> {
     const { devices, outbound, parked, context: { log } } = this.#parts;
     const changes = await devices.receiveQuery(tx, query, response);
-    for (const alarm of changes.alarms) log.warn("A user's keys are not what they should be", { ...alarm });
+    const { alarms } = changes;
+    for (const alarm of alarms) log.warn("A user's keys are not what they should be", { ...alarm });
     await outbound.devicesChanged(tx, changes);
     const conflict = changes.own && await this.#compareOwn(tx, changes.own);
-    return { recovered: changes.changed.length === 0 ? [] : await parked.retry(tx, "all"), conflict };
+    return { recovered: changes.changed.length === 0 ? [] : await parked.retry(tx, "all"), alarms, conflict };
   }
 
   /** Whether the server knows this device as it knows itself. */

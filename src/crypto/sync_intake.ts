@@ -48,14 +48,16 @@ export async function receiveSync(
   await takeState(tx, parts, input);
   const { toDevice, newKeys } = await takeToDevice(tx, parts, { input, skip });
   const decrypted = await inbound.decryptAll(tx, input.encrypted);
+  const underway: number[] = [];
   for (const [index, event] of input.encrypted.entries()) {
     const result = decrypted[index] as Decryption;
-    if ("event" in result) await parked.delivered(tx, event);
-    else if (await parked.park(tx, event, result)) await keyRequests.want(tx, event);
+    if ("event" in result) {
+      if (!parked.delivered(tx, event)) underway.push(index);
+    } else if (await parked.park(tx, event, result)) await keyRequests.want(tx, event);
   }
   if (await tellsOfRollback(tx, parts, decrypted)) await recoverFromRollback(tx, parts);
   const recovered = newKeys.length === 0 ? [] : await parked.retry(tx, newKeys);
-  return { toDevice, decrypted, recovered };
+  return { toDevice, decrypted, underway, recovered };
 }
 
 async function takeDeviceLists(

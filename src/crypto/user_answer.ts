@@ -10,7 +10,7 @@ import { isJsonObject, type JsonObject } from "../types/json.ts";
 import { isKey, unpadded } from "./base64.ts";
 import type { OwnDevice } from "./context.ts";
 import { readCrossSigningKey } from "./cross_signing_key.ts";
-import type { DeviceAlarm } from "./device_alarm.ts";
+import type { DeviceAlarm } from "../types/device_alarm.ts";
 import { checkDeviceKeys, claimedKeys } from "./device_keys_check.ts";
 import type { KnownDevice, StoredDevice, StoredIdentity, UserRecord } from "./user_record.ts";
 

@@ -5,6 +5,7 @@
  */
 
 import type { RoomEncryptedContent } from "./encryption_content.ts";
+import type { DeviceAlarm } from "./device_alarm.ts";
 import type { UndecryptableCode } from "./encryption_info.ts";
 import type { MatrixEvent, MessageEvent, StateEvent, StrippedStateEvent } from "./event.ts";
 import type { RoomID, SyncToken, UserID } from "./ids.ts";
@@ -98,6 +99,12 @@ export interface UnencryptedEvent {
   event: MessageEvent;
 }
 
+/** Data of `DEVICE_ALARM`. */
+export interface DeviceAlarmRaised {
+  /** What is not as it should be. */
+  alarm: DeviceAlarm;
+}
+
 /** Data of `HANDLER_ERROR`. */
 export interface HandlerError {
   /** What the handler threw. */
@@ -146,6 +153,8 @@ export interface InternalEvents {
   UNDECRYPTABLE: UndecryptableEvent;
   /** A message came in clear into an encrypted room. */
   UNENCRYPTED: UnencryptedEvent;
+  /** Keys are not what they should be. */
+  DEVICE_ALARM: DeviceAlarmRaised;
   /** A handler threw. */
   HANDLER_ERROR: HandlerError;
 }

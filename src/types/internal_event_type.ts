@@ -44,6 +44,8 @@ export const InternalEventType = {
   UNDECRYPTABLE: "UNDECRYPTABLE",
   /** A message came in clear into an encrypted room, and was ignored. */
   UNENCRYPTED: "UNENCRYPTED",
+  /** The server shows keys of a user or a device that are not those it showed before, or can't be. */
+  DEVICE_ALARM: "DEVICE_ALARM",
   /** A handler threw. */
   HANDLER_ERROR: "HANDLER_ERROR",
 } as const;

@@ -2,7 +2,7 @@ import { assertEquals, assertStrictEquals } from "@std/assert";
 import { CryptoCourier, type SendEngineRequest } from "../../src/actors/crypto_courier.ts";
 import type { CryptoProtocol } from "../../src/actors/crypto_protocol.ts";
 import type { ActorRef } from "../../src/actors/actor.ts";
-import type { EngineRequest, RecoveredEvent } from "../../src/crypto/engine_protocol.ts";
+import type { AnswerOutput, EngineRequest, RecoveredEvent } from "../../src/crypto/engine_protocol.ts";
 import { DeviceConflictError } from "../../src/errors/crypto_error.ts";
 import { recordingLogger } from "../kernel/support.ts";
 
@@ -16,11 +16,12 @@ function stage(send: SendEngineRequest, answer: () => RecoveredEvent[] = () => [
     ask(kind: string, body: any): Promise<any> {
       if (kind === "requests") return Promise.resolve(requests.splice(0));
       told.push(`${kind} ${body.id}${kind === "fail" ? ` ${body.failure.status}` : ""}`);
-      return kind === "answer" ? Promise.resolve().then(answer) : Promise.resolve();
+      if (kind !== "answer") return Promise.resolve();
+      return Promise.resolve().then(() => ({ recovered: answer(), alarms: [] }));
     },
   } as ActorRef<CryptoProtocol>;
   const log = recordingLogger();
-  const deliver = (events: readonly RecoveredEvent[]): void => void delivered.push(...events);
+  const deliver = ({ recovered }: AnswerOutput): void => void delivered.push(...recovered);
   return { requests, told, delivered, log, courier: new CryptoCourier({ actor, send, deliver, log }) };
 }
 

@@ -41,7 +41,7 @@ function fakeCrypto(
       const toDevice = input.toDevice.filter(({ type }) => type !== "m.room_key").map((
         event,
       ): ToDeviceEvent => event.type === "m.room.encrypted" ? { ...event, type: "m.dummy" } : event);
-      return Promise.resolve({ toDevice, decrypted: input.encrypted.map(decrypt), recovered });
+      return Promise.resolve({ toDevice, decrypted: input.encrypted.map(decrypt), underway: [], recovered });
     },
   };
 }

@@ -8,9 +8,11 @@ import {
   type MessageEvent,
   SyncStream,
 } from "@greenroom/matrix";
+import { Vodozemac } from "@greenroom/vodozemac-wasm";
+import { canonicalJson } from "../../src/crypto/canonical_json.ts";
 import { rejectionOf } from "../kernel/support.ts";
 import { begin, twoInARoom } from "./support/encrypted_room.ts";
-import { clientStage, heard } from "./support/stage.ts";
+import { type ClientStage, clientStage, heard } from "./support/stage.ts";
 
 Deno.test("Two clients talk in an encrypted room, and the server sees nothing of it", async () => {
   await using stage = clientStage();
@@ -190,3 +192,43 @@ Deno.test("Keys that could not be sent keep the message back, and are sent again
     1,
   );
 });
+
+Deno.test("Keys of a known device that change are an alarm, and the known keys stay", async () => {
+  await using stage = clientStage();
+  const { alice, bob } = await twoInARoom(stage);
+  const before = await bob.crypto?.getDevices("@alice:localhost");
+  const alarms: unknown[] = [];
+  bob.on("DEVICE_ALARM", ({ alarm }) => void alarms.push(alarm));
+  stage.homeserver.faults.add({
+    kind: "body",
+    match: { path: "/keys/query", user: "@bob:localhost" },
+    body: {
+      device_keys: { "@alice:localhost": { [String(alice.deviceId)]: await otherKeys(stage, alice) } },
+    },
+  });
+  await alice.uploadKeys({ oneTimeKeys: {} });
+  await bob.handleSync({ next_batch: "s", device_lists: { changed: ["@alice:localhost"] } } as never);
+  await stage.until(() => alarms.length > 0);
+  const deviceId = alice.deviceId;
+  assertEquals(alarms, [{ kind: "keys-changed", userId: "@alice:localhost", deviceId }]);
+  stage.homeserver.faults.clear();
+  assertEquals(await bob.crypto?.getDevices("@alice:localhost"), before);
+});
+
+/** Keys for a client's device, well signed, that are not its own. */
+async function otherKeys(stage: ClientStage, { mxid, deviceId }: Client): Promise<unknown> {
+  const impostor = stage.client("impostor", { encryption: true });
+  const { deviceKeys } = await impostor.crypto?.identity() ?? {};
+  assert(deviceKeys !== undefined);
+  const { olm } = await Vodozemac.load();
+  using account = olm.createAccount();
+  const keys = {
+    ...deviceKeys,
+    user_id: mxid,
+    device_id: deviceId,
+    keys: { [`curve25519:${deviceId}`]: account.curve25519Key, [`ed25519:${deviceId}`]: account.ed25519Key },
+    signatures: undefined,
+  };
+  const signature = account.sign(canonicalJson(JSON.parse(JSON.stringify(keys))));
+  return { ...keys, signatures: { [String(mxid)]: { [`ed25519:${deviceId}`]: signature } } };
+}

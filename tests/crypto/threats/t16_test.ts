@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { DeviceAlarm } from "../../../src/crypto/device_alarm.ts";
+import type { DeviceAlarm } from "../../../src/types/device_alarm.ts";
 import { DeviceStage } from "../support/device_stage.ts";
 import { fakeDevice, FakeUser } from "../support/fake_user.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { DeviceID, UserID } from "../types/ids.ts";
+import type { DeviceID, UserID } from "./ids.ts";
 
 /**
  * What the server shows and should not be possible. None of it is used.
