@@ -101,6 +101,24 @@ Deno.test("a new device gets the key from the next event on", async () => {
   assertEquals(await sharedAt({ ...bob, curve25519: "another" }), undefined);
 });
 
+Deno.test("a new device gets the key however much has changed elsewhere since", async () => {
+  const stage = await Stage.open();
+  await stage.send();
+  const added = device(BOB, "BOB2");
+  stage.devices.put(added);
+  for (let count = 0; count < 3_000; count++) stage.devices.changes.note("@elsewhere:example.org");
+  assert(stage.canRead(added, await stage.send()));
+});
+
+Deno.test("a new device of the own user gets the key, even if the list of members does not name the user", async () => {
+  const stage = await Stage.open();
+  stage.room.members.delete(ME);
+  await stage.send();
+  const added = device(ME, "OTHER");
+  stage.devices.put(added);
+  assert(stage.canRead(added, await stage.send()));
+});
+
 Deno.test("devices that may be out of date are looked up first, unless that was in vain", async () => {
   const stage = await Stage.open();
   await stage.send();
@@ -166,6 +184,7 @@ Deno.test("a device that lost its Olm sessions gets the key again before the nex
   assertEquals([stage.keysOf(bob).length, stage.keysOf(alice).length], [2, 1]);
   const at = await stage.step((tx) => stage.outbound.sharedAt(tx, ROOM, String(session_id), bob));
   assertEquals(at, 0, "it had the key from the start");
+  assertEquals((await stage.vault.list(["crypto", "outbound_roster"])).length, 1, "who has it is noted once");
 });
 
 Deno.test("devices with strange names get keys like all others", async () => {
