@@ -62,6 +62,7 @@ export class BenchDevice implements AsyncDisposable {
       send: (request) => Promise.resolve(this.#answer(request)),
       describe: (roomId) => Promise.resolve(description(roomId, members(roomId))),
       deliver: () => Promise.resolve(),
+      alarm: () => {},
       onNewRecipient: undefined,
       clock: systemClock,
       log,

@@ -1,8 +1,9 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { MemoryStore, type RoomID, UnknownTokenError } from "@greenroom/matrix";
 import { type Player, roomOf, Scene } from "../operations/scene.ts";
-import { eventually, syncUntil } from "../operations/wait.ts";
+import { syncUntil } from "../operations/wait.ts";
 import { synapseHost } from "./support/host.ts";
+import { Ours } from "./support/ours.ts";
 import { newUser, type SynapseServer, synapseTest } from "./support/synapse.ts";
 
 /** Defines a test that plays a scene on Synapse. */
@@ -202,38 +203,22 @@ sceneTest(
 );
 
 synapseTest(
-  "examples/echo.ts answers, with no other permission than to reach the homeserver",
+  "examples/echo.ts answers in an encrypted room, with no other permission than to reach the homeserver",
   async (server) => {
-    await using scene = new Scene(synapseHost(server));
-    const alice = await scene.player("alice");
+    await using alice = await Ours.start(server, "alice");
     const { userId, accessToken } = await newUser(server, "echo");
     const example = new URL("../../examples/echo.ts", import.meta.url).pathname;
+    const net = `--allow-net=${new URL(server.baseUrl).host}`;
     await using bot = new Deno.Command(Deno.execPath(), {
-      args: [
-        "run",
-        "--no-prompt",
-        `--allow-net=${new URL(server.baseUrl).host}`,
-        example,
-        server.baseUrl,
-        accessToken,
-      ],
+      args: ["run", "--no-prompt", "--unstable-kv", net, example, server.baseUrl, accessToken],
       stdout: "null",
       stderr: "null",
     }).spawn();
-    const roomId = await alice.createRoom({ invitees: [userId] });
-    await eventually(
-      () => alice.getStateEvent(roomId, "m.room.member", { stateKey: userId }),
-      ({ membership }) => membership === "join",
-    );
+    const roomId = await alice.createRoom({ invite: [userId] });
+    await alice.member(roomId, userId);
     await alice.sendText(roomId, "Is there an echo?");
-    const { value: answer } = await syncUntil(
-      alice,
-      ({ rooms }) =>
-        rooms?.join?.[roomId]?.timeline?.events.find(({ sender, type }) =>
-          sender === userId && type === "m.room.message"
-        ),
-    );
-    assertEquals([answer.content.msgtype, answer.content.body], ["m.notice", "Is there an echo?"]);
+    const answer = await alice.message(({ sender }) => sender === userId);
+    assertEquals([answer.msgtype, answer.body, answer.encrypted], ["m.notice", "Is there an echo?", true]);
     bot.kill();
   },
 );
