@@ -46,15 +46,20 @@ export type OutboxEntry = Parcel & {
   readonly createdAt: number;
 };
 
+type RoomEventEntry = Extract<OutboxEntry, { kind: "roomEvent" }>;
+
 /** Keeps what is on its way, in the order in which it was put in. */
 export class Outbox {
   readonly #entries = new Map<string, OutboxEntry>();
+  /** Those among them that go to rooms: each message looks for one, and many may be on their way. */
+  readonly #roomEvents = new Map<RoomID, Map<TransactionID, RoomEventEntry>>();
   #last = 0;
 
   /** Reads what an earlier process has left. */
   async load(tx: Transaction): Promise<void> {
     this.#entries.clear();
-    for (const [, entry] of await tx.list<OutboxEntry>("outbox")) this.#entries.set(entry.id, entry);
+    this.#roomEvents.clear();
+    for (const [, entry] of await tx.list<OutboxEntry>("outbox")) this.#put(entry);
     this.#last = Number([...this.#entries.keys()].at(-1) ?? 0);
   }
 
@@ -67,7 +72,7 @@ export class Outbox {
     const id = String(++this.#last).padStart(16, "0"); // the order of the keys is the order of sending
     const entry: OutboxEntry = { ...parcel, id, txnId, createdAt: now };
     tx.set(outboxKey(id), entry);
-    tx.onCommit(() => this.#entries.set(id, entry));
+    tx.onCommit(() => this.#put(entry));
     return id;
   }
 
@@ -82,11 +87,8 @@ export class Outbox {
   }
 
   /** The event that is on its way to a room under a transaction ID. */
-  roomEvent(roomId: RoomID, txnId: TransactionID): Extract<OutboxEntry, { kind: "roomEvent" }> | undefined {
-    for (const entry of this.#entries.values()) {
-      if (entry.kind === "roomEvent" && entry.roomId === roomId && entry.txnId === txnId) return entry;
-    }
-    return undefined;
+  roomEvent(roomId: RoomID, txnId: TransactionID): RoomEventEntry | undefined {
+    return this.#roomEvents.get(roomId)?.get(txnId);
   }
 
   /** Whether something about a group session has not arrived yet. */
@@ -97,7 +99,29 @@ export class Outbox {
   /** Takes an entry out: it has arrived, or never will. */
   remove(tx: Transaction, id: string): void {
     tx.delete(outboxKey(id));
-    tx.onCommit(() => this.#entries.delete(id));
+    tx.onCommit(() => this.#take(id));
+  }
+
+  #put(entry: OutboxEntry): void {
+    this.#entries.set(entry.id, entry);
+    if (entry.kind !== "roomEvent") return;
+    const { roomId, txnId } = entry;
+    const ofRoom = this.#roomEvents.getOrInsertComputed(
+      roomId,
+      () => new Map<TransactionID, RoomEventEntry>(),
+    );
+    ofRoom.getOrInsert(txnId, entry); // should there be two, the first counts
+  }
+
+  #take(id: string): void {
+    const entry = this.#entries.get(id);
+    this.#entries.delete(id);
+    if (entry?.kind !== "roomEvent") return;
+    const { roomId, txnId } = entry;
+    const ofRoom = this.#roomEvents.get(roomId);
+    if (ofRoom?.get(txnId)?.id !== id) return;
+    ofRoom.delete(txnId);
+    if (ofRoom.size === 0) this.#roomEvents.delete(roomId);
   }
 }
 
