@@ -10,6 +10,7 @@ import { Deliverer } from "./actors/deliver.ts";
 import { spawnDispatcher } from "./actors/dispatcher.ts";
 import { type EncryptingAPI, encryptingAPI } from "./actors/encrypting_api.ts";
 import { HandlerRegistry } from "./actors/handler_registry.ts";
+import { notingMembers } from "./actors/noting_members.ts";
 import { StateStore } from "./actors/state_store.ts";
 import { spawnStore } from "./actors/store_actor.ts";
 import { storeOpener } from "./actors/store_opener.ts";
@@ -144,6 +145,7 @@ export class Client {
     Object.assign(
       this,
       api,
+      notingMembers(api, crypto),
       facade,
       {
         start: (settings) => this.syncingTask = facade.start(settings),

@@ -13,6 +13,7 @@ import type {
   RecoveredEvent,
   ShareReport,
 } from "../crypto/engine_protocol.ts";
+import type { Membership } from "../types/enums.ts";
 import type { MatrixEvent, MessageEvent } from "../types/event.ts";
 import type { DeviceID, RoomID, TransactionID, UserID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
@@ -84,6 +85,8 @@ export interface Crypto {
   setDeviceTrust(userId: UserID, deviceId: DeviceID, trust: LocalTrust | undefined): Promise<void>;
   /** Takes a user's new identity, whose devices were held back, for what it is. */
   acknowledgeIdentity(userId: UserID): Promise<void>;
+  /** Says what a user is to a room since a moment ago; the sync will say so too. */
+  memberChanged(roomId: RoomID, userId: UserID, membership: Membership): Promise<void>;
   /** Forgets events that were waiting, and have been handled. */
   settle(events: readonly RecoveredEvent[]): Promise<void>;
   /** Ends what is on its way to the server; it is durable, and goes on when the client is made anew. */

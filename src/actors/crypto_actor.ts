@@ -53,6 +53,7 @@ export function spawnCrypto({ store, clock, log, policy }: CryptoActorOptions): 
       fail: (failure) => engine().fail(failure),
       prepare: (input) => engine().prepare(input),
       describeRoom: (description) => engine().describeRoom(description),
+      memberChanged: (change) => engine().memberChanged(change),
       encrypt: (input) => engine().encrypt(input),
       roomEventSent: (event) => engine().roomEventSent(event),
       settle: (events) => engine().settle(events),

@@ -14,6 +14,7 @@ import type {
   EncryptInput,
   EngineAccount,
   EngineRequest,
+  MemberChange,
   OwnIdentity,
   ParkedEventRef,
   PrepareInput,
@@ -45,6 +46,8 @@ export interface CryptoProtocol {
   prepare(input: PrepareInput): RoomReadiness;
   /** Takes in what a room is. */
   describeRoom(description: RoomDescription): void;
+  /** Takes in what a user is to a room since a moment ago. */
+  memberChanged(change: MemberChange): void;
   /** Encrypts an event; undefined if the room has to be prepared first. */
   encrypt(input: EncryptInput): Encrypted | undefined;
   /** Forgets an encrypted event: it has arrived, or never will. */

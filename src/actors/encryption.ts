@@ -14,37 +14,29 @@ import type {
   EngineAccount,
   OwnIdentity,
   RecoveredEvent,
-  RoomDescription,
   ShareReport,
 } from "../crypto/engine_protocol.ts";
 import { EncryptionError } from "../errors/crypto_error.ts";
 import type { Logger } from "../log.ts";
 import type { DeviceAlarm } from "../types/device_alarm.ts";
+import type { Membership } from "../types/enums.ts";
 import type { MatrixEvent, MessageEvent } from "../types/event.ts";
 import type { DeviceID, RoomID, TransactionID, UserID } from "../types/ids.ts";
 import { isJsonObject } from "../types/json.ts";
-import type { ActorRef } from "./actor.ts";
 import type { Crypto, EncryptOptions } from "./crypto.ts";
 import { CryptoCourier, type SendEngineRequest } from "./crypto_courier.ts";
-import type { CryptoProtocol } from "./crypto_protocol.ts";
-import type { OnNewRecipient } from "./encryption_options.ts";
+import { RoomPreparer, type RoomPreparerOptions } from "./room_preparer.ts";
 
 /** What encryption is made of. */
-export interface EncryptionParts {
-  /** The Crypto actor. */
-  readonly actor: ActorRef<CryptoProtocol>;
+export interface EncryptionParts extends RoomPreparerOptions {
   /** Whose device it is; the store is open for it then. */
   readonly account: () => Promise<EngineAccount>;
   /** Makes the engine's requests. */
   readonly send: SendEngineRequest;
-  /** Reads what a room is, from the server. */
-  readonly describe: (roomId: RoomID) => Promise<RoomDescription>;
   /** Brings events that can be read now to handlers. */
   readonly deliver: (events: readonly RecoveredEvent[]) => Promise<void>;
   /** Tells handlers of keys that are not what they should be. */
   readonly alarm: (alarm: DeviceAlarm) => void;
-  /** Is asked before users get a room's key for the first time. */
-  readonly onNewRecipient: OnNewRecipient | undefined;
   /** The wall clock. */
   readonly clock: Clock;
   /** Where it is told what goes on. */
@@ -54,16 +46,16 @@ export interface EncryptionParts {
 /** A sync that came this long ago, in milliseconds, is followed by another: the server answers within 30 seconds. */
 const FOLLOWING = 120_000;
 
-/** How often a kind of request is made before the room is made ready without it. */
+/** How often a room that is not ready any more is made ready for the same event. */
+const MAX_ENCRYPTIONS = 1_000;
+/** How often a user's devices are looked up before what is known of them has to do. */
 const MAX_ROUNDS = 3;
-/** How many steps a room may take: a share goes to 250 devices in one. */
-const MAX_STEPS = 10_000;
 
 /** Makes what a client calls. */
 export class Encryption implements Crypto {
   readonly #parts: EncryptionParts;
   readonly #courier: CryptoCourier;
-  readonly #preparing = new Map<RoomID, Promise<ShareReport>>();
+  readonly #rooms: RoomPreparer;
   readonly #tried = new WeakSet<MatrixEvent>();
   #lastSync = -Infinity;
   #opening: Promise<OwnIdentity> | undefined;
@@ -78,6 +70,7 @@ export class Encryption implements Crypto {
       for (const alarm of alarms) parts.alarm(alarm);
     };
     this.#courier = new CryptoCourier({ actor, send, deliver, log });
+    this.#rooms = new RoomPreparer(parts, this.#courier);
   }
 
   async start(): Promise<void> {
@@ -120,13 +113,13 @@ export class Encryption implements Crypto {
     if (!isJsonObject(plain)) {
       throw new EncryptionError(`Cannot encrypt ${eventType}: its content must be an object`);
     }
-    for (let round = 0; round < MAX_STEPS; round++) {
+    for (let round = 0; round < MAX_ENCRYPTIONS; round++) {
       options.signal?.throwIfAborted();
       this.#refuseConflict();
       const input = { roomId, eventType, content: plain, txnId: options.txnId };
       const encrypted = await actor.ask("encrypt", input);
       if (encrypted !== undefined) return encrypted.content;
-      await this.#prepare(roomId);
+      await this.#rooms.prepare(roomId);
     }
     throw new EncryptionError(
       `Cannot encrypt ${eventType} for ${roomId}: its members change faster than they get keys`,
@@ -140,7 +133,7 @@ export class Encryption implements Crypto {
   async shareGroupSession(roomId: RoomID): Promise<ShareReport> {
     await this.#open();
     this.#refuseConflict();
-    return await this.#prepare(roomId);
+    return await this.#rooms.prepare(roomId);
   }
 
   async discardGroupSession(roomId: RoomID): Promise<void> {
@@ -172,6 +165,16 @@ export class Encryption implements Crypto {
   async acknowledgeIdentity(userId: UserID): Promise<void> {
     await this.#open();
     await this.#parts.actor.ask("acknowledgeIdentity", userId);
+  }
+
+  /** What fails is left to the sync: the server has done what it was asked for. */
+  async memberChanged(roomId: RoomID, userId: UserID, membership: Membership): Promise<void> {
+    try {
+      await this.#open();
+      await this.#parts.actor.ask("memberChanged", { roomId, userId, membership });
+    } catch (error) {
+      this.#parts.log.warn("Could not note a change of members", { roomId, error: String(error) });
+    }
   }
 
   async settle(events: readonly RecoveredEvent[]): Promise<void> {
@@ -211,77 +214,6 @@ export class Encryption implements Crypto {
     if (this.#courier.conflict !== undefined) throw this.#courier.conflict;
   }
 
-  /** Makes a room ready; those who come while it is being made ready wait for the same. */
-  async #prepare(roomId: RoomID): Promise<ShareReport> {
-    const underway = this.#preparing.get(roomId);
-    if (underway !== undefined) return await underway;
-    const preparing = this.#prepareRoom(roomId).finally(() => this.#preparing.delete(roomId));
-    this.#preparing.set(roomId, preparing);
-    return await preparing;
-  }
-
-  async #prepareRoom(roomId: RoomID): Promise<ShareReport> {
-    const { actor, describe } = this.#parts;
-    const rounds = { keysQuery: 0, keysClaim: 0 };
-    let approved: readonly UserID[] | undefined;
-    for (let step = 0; step < MAX_STEPS; step++) {
-      const tolerate = {
-        keysQuery: rounds.keysQuery >= MAX_ROUNDS,
-        keysClaim: rounds.keysClaim >= MAX_ROUNDS,
-      };
-      const readiness = await actor.ask("prepare", { roomId, tolerate, approved });
-      switch (readiness.needs) {
-        case "nothing":
-          return readiness.share;
-        case "room":
-          await actor.ask("describeRoom", await this.#described(roomId, describe));
-          break;
-        case "keysQuery":
-        case "keysClaim": {
-          const { made } = await this.#round(roomId, readiness.needs);
-          rounds[readiness.needs] += made === 0 ? MAX_ROUNDS : 1;
-          break;
-        }
-        case "toDevice":
-          await this.#round(roomId, "toDevice");
-          break;
-        case "approval":
-          await this.#approve(roomId, readiness.users);
-          approved = [...approved ?? [], ...readiness.users];
-      }
-    }
-    throw new EncryptionError(`Cannot share a group session of ${roomId}: it takes too many steps`);
-  }
-
-  async #described(roomId: RoomID, describe: EncryptionParts["describe"]): Promise<RoomDescription> {
-    try {
-      return await describe(roomId);
-    } catch (cause) {
-      if (cause instanceof EncryptionError) throw cause;
-      throw new EncryptionError(`Cannot encrypt for ${roomId}: who is in it can't be found out; try again`, {
-        cause,
-      });
-    }
-  }
-
-  async #round(
-    roomId: RoomID,
-    kind: "keysQuery" | "keysClaim" | "toDevice",
-  ): Promise<{ readonly made: number }> {
-    const outcome = await this.#courier.round(kind);
-    if (outcome.failure === undefined) return outcome;
-    throw new EncryptionError(`Cannot share a group session of ${roomId}: ${FAILED[kind]}; try again`, {
-      cause: outcome.failure,
-    });
-  }
-
-  async #approve(roomId: RoomID, users: readonly UserID[]): Promise<void> {
-    if (await this.#parts.onNewRecipient?.(roomId, users) !== false) return;
-    throw new EncryptionError(
-      `Cannot encrypt for ${roomId}: onNewRecipient did not let ${users.join(", ")} have its key`,
-    );
-  }
-
   /** Handlers may take long, and may wait for the very request whose answer brought these events. */
   #deliver(events: readonly RecoveredEvent[]): void {
     if (events.length === 0) return;
@@ -290,9 +222,3 @@ export class Encryption implements Crypto {
     });
   }
 }
-
-const FAILED = {
-  keysQuery: "the members' devices could not be looked up",
-  keysClaim: "one-time keys of the members' devices could not be claimed",
-  toDevice: "the key could not be sent to the members' devices",
-};

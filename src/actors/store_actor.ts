@@ -64,6 +64,9 @@ export function spawnStore({ kv, close, log }: StoreOptions): Actor<StoreProtoco
   });
 }
 
+/** How long a room's ID may be, in UTF-16 units. */
+const MAX_ROOM_ID = 255;
+
 class Store {
   readonly #kv: KvStore;
   #keys: StoreKeys | undefined;
@@ -107,7 +110,7 @@ class Store {
     const position = { ...await this.position(), nextBatch };
     const mutations: KvMutation[] = [];
     const former: (FormerRoom | undefined)[] = [];
-    const ids = [...new Set(rooms.map(({ roomId }) => roomId))];
+    const ids = [...new Set(rooms.flatMap((room) => [room.roomId, ...predecessorIn(room.state)]))];
     const stored = await this.#getMany<RoomRecord>(ids.map((roomId) => this.#open.room(roomId)));
     const records = new Map(ids.map((roomId, index) => [roomId, stored[index]]));
     for (const room of rooms) {
@@ -123,7 +126,7 @@ class Store {
         mutations.push(...await this.#removals(room.roomId));
       }
       mutations.push(...this.#stateMutations(room.roomId, room.state));
-      const next = nextRecord(room, record);
+      const next = nextRecord(room, record, inherited(room.state, records));
       if (next !== record) mutations.push(set(this.#open.room(room.roomId), next));
       records.set(room.roomId, next);
     }
@@ -257,13 +260,33 @@ function encryptionIn(events: readonly StoredState[]): JsonObject | undefined {
   return isJsonObject(event?.content) ? event.content : undefined;
 }
 
+/** The room that a room was made in the place of. */
+function predecessorIn(events: readonly StoredState[]): RoomID[] {
+  const create = events.find(({ type, state_key }) => type === "m.room.create" && state_key === "");
+  const predecessor = create?.content.predecessor;
+  const roomId = isJsonObject(predecessor) ? predecessor.room_id : undefined;
+  return typeof roomId === "string" && roomId.startsWith("!") && roomId.length <= MAX_ROOM_ID
+    ? [roomId as RoomID]
+    : [];
+}
+
+/** The encryption of the room before: who upgrades an encrypted room must not end in one that is not. */
+function inherited(
+  events: readonly StoredState[],
+  records: ReadonlyMap<RoomID, RoomRecord | undefined>,
+): JsonObject | undefined {
+  const [roomId] = predecessorIn(events);
+  return (roomId && records.get(roomId)?.encryption) || undefined;
+}
+
 function nextRecord(
   { roomId, membership, state, complete, lossy }: RoomChange,
-  record?: RoomRecord,
+  record: RoomRecord | undefined,
+  carriedOver: JsonObject | undefined,
 ): RoomRecord {
   const entered = membership === "join" && record?.membership !== "join";
   const allMembers = entered ? complete : record?.allMembers === true && !lossy;
-  const encryption = record?.encryption || encryptionIn(state) || record?.encryption;
+  const encryption = record?.encryption || encryptionIn(state) || carriedOver || record?.encryption;
   const same = record?.membership === membership && record.allMembers === allMembers &&
     record.encryption === encryption;
   return same ? record : { roomId, membership, allMembers, encryption };

@@ -14,6 +14,7 @@ import type { Logger } from "../log.ts";
 import type { MessageEvent } from "../types/event.ts";
 import type { RoomID, TransactionID, UserID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
+import { SyncStream } from "../types/sync_stream.ts";
 import type { CryptoContext } from "./context.ts";
 import type { Device } from "./device.ts";
 import { type EngineParts, engineParts } from "./engine_parts.ts";
@@ -26,6 +27,7 @@ import type {
   EncryptInput,
   EngineAccount,
   EngineRequest,
+  MemberChange,
   OwnIdentity,
   ParkedEventRef,
   PrepareInput,
@@ -39,7 +41,7 @@ import { OwnKeys } from "./own_keys.ts";
 import type { CryptoPolicy } from "./policy.ts";
 import { RecordCache } from "./record_cache.ts";
 import { RequestBook } from "./request_book.ts";
-import { MessageAtFault, receiveSync } from "./sync_intake.ts";
+import { MessageAtFault, receiveRoomState, receiveSync } from "./sync_intake.ts";
 import { Transaction } from "./transaction.ts";
 import type { Vault } from "./vault.ts";
 
@@ -144,6 +146,23 @@ export class Engine {
       const changes = await rooms.describe(tx, description);
       await devices.track(tx, changes.track);
       await outbound.roomChanged(tx, changes);
+    });
+  }
+
+  /** Takes in what a user is to a room since a moment ago, as the sync will tell. */
+  async memberChanged({ roomId, userId, membership }: MemberChange): Promise<void> {
+    const event = {
+      type: "m.room.member",
+      state_key: userId,
+      content: { membership },
+      room_id: roomId,
+      sender: this.#opened.context.own.userId,
+      event_id: "$",
+      origin_server_ts: 0,
+      source: SyncStream.INTERNAL,
+    } as const;
+    await this.#step(async (tx, parts) => {
+      await receiveRoomState(tx, parts, { roomId, events: [event], limited: false, lossy: false });
     });
   }
 

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Membership } from "../types/enums.ts";
 import type { MessageEvent, StateEvent, ToDeviceEvent } from "../types/event.ts";
 import type { DeviceKeys, KeysUploadRequest } from "../types/device_keys.ts";
 import type { DeviceID, EventID, RoomID, SyncToken, TransactionID, UserID } from "../types/ids.ts";
@@ -200,6 +201,16 @@ export interface RoomDescription {
   readonly historyVisibility: JsonObject | undefined;
   /** All users who are in the room or invited, with what they are to it. */
   readonly members: readonly { readonly userId: UserID; readonly membership: "join" | "invite" }[];
+}
+
+/** What a user is to a room since a moment ago. */
+export interface MemberChange {
+  /** The room. */
+  readonly roomId: RoomID;
+  /** The user. */
+  readonly userId: UserID;
+  /** What the user is to it. */
+  readonly membership: Membership;
 }
 
 /** What to encrypt. */

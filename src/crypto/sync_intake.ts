@@ -7,7 +7,7 @@
 import { EncryptionError } from "../errors/crypto_error.ts";
 import type { ToDeviceEvent } from "../types/event.ts";
 import type { EngineParts } from "./engine_parts.ts";
-import type { CryptoInput, CryptoOutput, Decryption } from "./engine_protocol.ts";
+import type { CryptoInput, CryptoOutput, Decryption, RoomStateInput } from "./engine_protocol.ts";
 import type { SessionRef } from "./inbound_sessions.ts";
 import { recoverFromRollback, tellsOfRollback } from "./rollback.ts";
 import { receiveToDevice } from "./to_device_intake.ts";
@@ -45,7 +45,7 @@ export async function receiveSync(
   const { ownKeys, inbound, parked, keyRequests } = parts;
   await ownKeys.receiveCounts(tx, input.oneTimeKeyCounts, input.unusedFallbackTypes);
   await takeDeviceLists(tx, parts, input);
-  await takeState(tx, parts, input);
+  for (const room of input.state) await receiveRoomState(tx, parts, room);
   const { toDevice, newKeys } = await takeToDevice(tx, parts, { input, skip });
   const decrypted = await inbound.decryptAll(tx, input.encrypted);
   const underway: number[] = [];
@@ -70,17 +70,15 @@ async function takeDeviceLists(
   if (deviceLists.left.length > 0) await devices.left(tx, deviceLists.left);
 }
 
-async function takeState(
+/** Takes in how a room has changed. */
+export async function receiveRoomState(
   tx: Transaction,
   { rooms, devices, outbound }: EngineParts,
-  { state }: CryptoInput,
+  room: RoomStateInput,
 ): Promise<void> {
-  for (const room of state) {
-    const changes = await rooms.receiveState(tx, room);
-    if (changes === undefined) continue;
-    if (changes.track.length > 0) await devices.track(tx, changes.track);
-    await outbound.roomChanged(tx, changes);
-  }
+  const changes = await rooms.receiveState(tx, room);
+  if (changes.track.length > 0) await devices.track(tx, changes.track);
+  await outbound.roomChanged(tx, changes);
 }
 
 async function takeToDevice(

@@ -254,3 +254,16 @@ Deno.test("A store that was not opened refuses to be read or written", async () 
   await assertRejects(() => store.ask("noEncryption", ROOM));
   await store.stop();
 });
+
+Deno.test("A room that was made in the place of an encrypted one is encrypted, whatever its state says", async () => {
+  await using here = await stage();
+  await here.commit({ state: encryption({ algorithm: "a" }) });
+  const create = events(state("m.room.create", { predecessor: { room_id: ROOM } }));
+  await here.commit({ roomId: "!new:a", state: create });
+  assertEquals((await here.store.ask("room", "!new:a"))?.encryption, { algorithm: "a" });
+  await here.commit({
+    roomId: "!other:a",
+    state: events(state("m.room.create", { predecessor: { room_id: 1 } })),
+  });
+  assertEquals((await here.store.ask("room", "!other:a"))?.encryption, undefined);
+});

@@ -154,6 +154,20 @@ Deno.test("onNewRecipient is asked before a first key, once, and its no keeps ev
   ]);
 });
 
+Deno.test("Who was just invited gets the key of what is sent next, and who was just removed does not", async () => {
+  await using stage = clientStage();
+  const { alice, roomId } = await twoInARoom(stage);
+  const carol = stage.client("carol", { encryption: true });
+  await begin(stage, carol);
+  await alice.sendText(roomId, "Among us");
+  await alice.stop(); // no sync tells
+  await alice.inviteUser(roomId, "@carol:localhost");
+  const users = async () => (await alice.shareGroupSession(roomId)).shared.map(({ userId }) => userId).sort();
+  assertEquals(await users(), ["@bob:localhost", "@carol:localhost"]);
+  await alice.kickUser(roomId, "@bob:localhost");
+  assertEquals(await users(), ["@carol:localhost"]);
+});
+
 Deno.test("An event of a room's history can be decrypted, or dispatched to be decrypted", async () => {
   await using stage = clientStage();
   const { alice, bob, roomId } = await twoInARoom(stage);

@@ -1,0 +1,121 @@
+/**
+ * Makes rooms ready for an event, step by step, as the engine asks for it.
+ *
+ * @module
+ */
+
+import type { RoomDescription, ShareReport } from "../crypto/engine_protocol.ts";
+import { EncryptionError } from "../errors/crypto_error.ts";
+import type { RoomID, UserID } from "../types/ids.ts";
+import type { ActorRef } from "./actor.ts";
+import type { CryptoCourier } from "./crypto_courier.ts";
+import type { CryptoProtocol } from "./crypto_protocol.ts";
+import type { OnNewRecipient } from "./encryption_options.ts";
+
+/** What rooms are made ready with. */
+export interface RoomPreparerOptions {
+  /** The Crypto actor. */
+  readonly actor: ActorRef<CryptoProtocol>;
+  /** Reads what a room is, from the server. */
+  readonly describe: (roomId: RoomID) => Promise<RoomDescription>;
+  /** Is asked before users get a room's key for the first time. */
+  readonly onNewRecipient: OnNewRecipient | undefined;
+}
+
+/** How often a kind of request is made before the room is made ready without it. */
+const MAX_ROUNDS = 3;
+/** How many steps a room may take: a share goes to 250 devices in one. */
+const MAX_STEPS = 10_000;
+
+/** Makes rooms ready. */
+export class RoomPreparer {
+  readonly #options: RoomPreparerOptions;
+  readonly #courier: CryptoCourier;
+  readonly #preparing = new Map<RoomID, Promise<ShareReport>>();
+
+  /**
+   * @param options What rooms are made ready with.
+   * @param courier Makes the engine's requests.
+   */
+  constructor(options: RoomPreparerOptions, courier: CryptoCourier) {
+    this.#options = options;
+    this.#courier = courier;
+  }
+
+  /** Makes a room ready; those who come while it is being made ready wait for the same. */
+  async prepare(roomId: RoomID): Promise<ShareReport> {
+    const underway = this.#preparing.get(roomId);
+    if (underway !== undefined) return await underway;
+    const preparing = this.#prepareRoom(roomId).finally(() => this.#preparing.delete(roomId));
+    this.#preparing.set(roomId, preparing);
+    return await preparing;
+  }
+
+  async #prepareRoom(roomId: RoomID): Promise<ShareReport> {
+    const { actor, describe } = this.#options;
+    const rounds = { keysQuery: 0, keysClaim: 0 };
+    let approved: readonly UserID[] | undefined;
+    for (let step = 0; step < MAX_STEPS; step++) {
+      const tolerate = {
+        keysQuery: rounds.keysQuery >= MAX_ROUNDS,
+        keysClaim: rounds.keysClaim >= MAX_ROUNDS,
+      };
+      const readiness = await actor.ask("prepare", { roomId, tolerate, approved });
+      switch (readiness.needs) {
+        case "nothing":
+          return readiness.share;
+        case "room":
+          await actor.ask("describeRoom", await this.#described(roomId, describe));
+          break;
+        case "keysQuery":
+        case "keysClaim": {
+          const { made } = await this.#round(roomId, readiness.needs);
+          rounds[readiness.needs] += made === 0 ? MAX_ROUNDS : 1;
+          break;
+        }
+        case "toDevice":
+          await this.#round(roomId, "toDevice");
+          break;
+        case "approval":
+          await this.#approve(roomId, readiness.users);
+          approved = [...approved ?? [], ...readiness.users];
+      }
+    }
+    throw new EncryptionError(`Cannot share a group session of ${roomId}: it takes too many steps`);
+  }
+
+  async #described(roomId: RoomID, describe: RoomPreparerOptions["describe"]): Promise<RoomDescription> {
+    try {
+      return await describe(roomId);
+    } catch (cause) {
+      if (cause instanceof EncryptionError) throw cause;
+      throw new EncryptionError(`Cannot encrypt for ${roomId}: who is in it can't be found out; try again`, {
+        cause,
+      });
+    }
+  }
+
+  async #round(
+    roomId: RoomID,
+    kind: "keysQuery" | "keysClaim" | "toDevice",
+  ): Promise<{ readonly made: number }> {
+    const outcome = await this.#courier.round(kind);
+    if (outcome.failure === undefined) return outcome;
+    throw new EncryptionError(`Cannot share a group session of ${roomId}: ${FAILED[kind]}; try again`, {
+      cause: outcome.failure,
+    });
+  }
+
+  async #approve(roomId: RoomID, users: readonly UserID[]): Promise<void> {
+    if (await this.#options.onNewRecipient?.(roomId, users) !== false) return;
+    throw new EncryptionError(
+      `Cannot encrypt for ${roomId}: onNewRecipient did not let ${users.join(", ")} have its key`,
+    );
+  }
+}
+
+const FAILED = {
+  keysQuery: "the members' devices could not be looked up",
+  keysClaim: "one-time keys of the members' devices could not be claimed",
+  toDevice: "the key could not be sent to the members' devices",
+};
