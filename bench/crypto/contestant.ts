@@ -17,24 +17,29 @@ export interface ContestantOptions {
   readonly args: readonly string[];
   /** Where it makes its files. */
   readonly folder: string;
+  /** The most operations of a sample, for who would need minutes; what one costs must not depend on it. Default: any number. */
+  readonly most?: number;
 }
 
 /** A running contestant, which has nothing to do unless it is told. */
 export class Contestant implements AsyncDisposable {
   readonly name: string;
+  readonly #most: number;
   readonly #process: Deno.ChildProcess;
   readonly #orders: WritableStreamDefaultWriter<Uint8Array>;
   readonly #answers: AsyncGenerator<string>;
 
-  private constructor(name: string, process: Deno.ChildProcess) {
+  private constructor({ name, most = Infinity }: ContestantOptions, process: Deno.ChildProcess) {
     this.name = name;
+    this.#most = most;
     this.#process = process;
     this.#orders = process.stdin.getWriter();
     this.#answers = linesOf(process.stdout);
   }
 
   /** Starts one, and waits until it is ready. */
-  static async start({ name, command, args, folder }: ContestantOptions): Promise<Contestant> {
+  static async start(options: ContestantOptions): Promise<Contestant> {
+    const { command, args, folder } = options;
     const process = new Deno.Command(command, {
       args: [...args],
       stdin: "piped",
@@ -42,16 +47,17 @@ export class Contestant implements AsyncDisposable {
       stderr: "inherit",
       env: { TMPDIR: folder },
     }).spawn();
-    const contestant = new Contestant(name, process);
+    const contestant = new Contestant(options, process);
     await contestant.#answer();
     return contestant;
   }
 
   /** Has something measured; undefined if this contestant does not know the job. */
-  async measure(order: JobOrder): Promise<Measured | undefined> {
+  async measure({ job, count }: JobOrder): Promise<Measured | undefined> {
+    const order: JobOrder = { job, count: Math.min(count, this.#most) };
     await this.#orders.write(new TextEncoder().encode(JSON.stringify(order) + "\n"));
     const { wall, cpu, error } = await this.#answer();
-    if (error !== undefined) throw new Error(`Cannot measure ${order.job} with ${this.name}: ${error}`);
+    if (error !== undefined) throw new Error(`Cannot measure ${job} with ${this.name}: ${error}`);
     return wall === undefined || cpu === undefined ? undefined : { wall, cpu };
   }
 

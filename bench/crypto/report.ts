@@ -37,25 +37,36 @@ export function table(outcomes: readonly Outcome[], { heading, base }: TableOpti
 /** A goal and whether it was met. */
 export interface Goal {
   readonly text: string;
-  /** What it came to. */
-  readonly value: number | undefined;
-  /** What it may come to. */
+  /** What it came to; undefined if nobody was there to measure it. */
+  readonly value: Measured | undefined;
+  /** What it may come to on the clock. */
   readonly limit: number;
 }
 
 /** A table of goals. */
 export function goalTable(goals: readonly Goal[]): string {
-  const rows = goals.flatMap(({ text, value, limit }) =>
-    value === undefined
-      ? []
-      : [row([text, number(limit), number(value), value <= limit ? "met" : "**missed**"])]
-  );
-  return [row(["goal", "at most", "is", ""]), "|---|---:|---:|---|", ...rows].join("\n");
+  const rows = goals.flatMap(({ text, value, limit }) => {
+    if (value === undefined) return [];
+    const verdict = value.wall <= limit ? "met" : "**missed**";
+    return [row([text, number(limit), number(value.wall), number(value.cpu), verdict])];
+  });
+  const head = ["goal", "at most", "on the clock", "on the processor", ""];
+  return [row(head), "|---|---:|---:|---:|---|", ...rows].join("\n");
 }
 
-/** What somebody's rounds come to. */
-export function medianOf(standing: Standing | undefined, of: keyof Measured): number | undefined {
-  return standing && median(standing.rounds.map((round) => round[of]));
+/** What somebody's rounds come to, in microseconds of one operation. */
+export function time(standing: Standing | undefined): Measured | undefined {
+  if (standing === undefined) return undefined;
+  return {
+    wall: median(standing.rounds.map(({ wall }) => wall)),
+    cpu: median(standing.rounds.map(({ cpu }) => cpu)),
+  };
+}
+
+/** How many times as long as somebody else one needs. */
+export function times(one: Standing | undefined, other: Standing | undefined): Measured | undefined {
+  if (one === undefined || other === undefined) return undefined;
+  return { wall: ratio(one, other, "wall"), cpu: ratio(one, other, "cpu") };
 }
 
 function figure({ rounds }: Standing, of: keyof Measured): string {
