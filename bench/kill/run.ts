@@ -29,17 +29,20 @@ export interface RunOptions {
 /** How many kills a line tells of. */
 const LINE = 10;
 /** How long all may take to settle at the end, in milliseconds. */
-const PATIENCE_MS = 90_000;
+const PATIENCE_MS = 120_000;
 const LOOK_MS = 200;
 /** How many one-time keys others claim before a kill, at most; and now and then all of them. */
 const CLAIMS = 10;
 const CLAIM_ALL = { odds: 0.04, count: 60 };
 
+/** Before how many of the kills somebody comes with a new device. */
+const VISITS = 0.15;
+
 /** Makes a run. */
 export async function killRun(server: SynapseServer, options: RunOptions): Promise<Verdict> {
   await using stage = await Stage.build(server);
   const random = seeded(options.seed);
-  const behind = (): number => talk.said.length - receivedBy(stage).size;
+  const behind = (): number => talk.said.length - eventsOf(stage, "acked").size;
   const talk = new Talk(stage, { random: seeded(options.seed + 1), behind });
   const problems: string[] = [];
   const struck = new Map<string, number>();
@@ -47,7 +50,10 @@ export async function killRun(server: SynapseServer, options: RunOptions): Promi
   for (let kill = 1; kill <= options.kills; kill++) {
     const process = new VictimProcess(stage.orders());
     const dying = process.killAt(drawMoment(random));
-    if (talking) await stage.claimKeys(random() < CLAIM_ALL.odds ? CLAIM_ALL.count : random() * CLAIMS);
+    if (talking) {
+      await stage.claimKeys(random() < CLAIM_ALL.odds ? CLAIM_ALL.count : random() * CLAIMS);
+      if (random() < VISITS) await talk.visit(stage);
+    }
     const ending = await dying;
     note(ending, { struck, problems });
     if (!talking && hasSettled(stage) && await stage.victimIsPublished()) {
@@ -95,8 +101,9 @@ function hasSettled(stage: Stage): boolean {
   return entriesOf(readLedger(stage.ledger), "settled").length > 0;
 }
 
-function receivedBy(stage: Stage): Set<string> {
-  return new Set(entriesOf(readLedger(stage.ledger), "received").map(({ eventId }) => eventId));
+/** The peers' messages that the victim has received, or answered. */
+function eventsOf(stage: Stage, kind: "received" | "acked"): Set<string> {
+  return new Set(entriesOf(readLedger(stage.ledger), kind).map(({ eventId }) => eventId));
 }
 
 /** Waits until nothing is on its way any more, but not for ever: what then is missing, the judge finds. */
@@ -118,7 +125,9 @@ function progress(stage: Stage, talk: Talk): string {
   const ledger = readLedger(stage.ledger);
   const count = (kind: Parameters<typeof entriesOf>[1]): number => entriesOf(ledger, kind).length;
   return `victim sent ${count("begin")} (${count("done")} known to have arrived), ` +
-    `peers ${talk.said.length} (${receivedBy(stage).size} received, ${count("acked")} answered), ` +
+    `peers ${talk.said.length} (${eventsOf(stage, "received").size} received, ${
+      eventsOf(stage, "acked").size
+    } answered), ` +
     `observer read ${stage.observed.length}; refused ${count("refused")}, failed ${count("failed")}, ` +
     `logged ${count("log")}, undecryptable at first ${count("undecryptable")}/${stage.undecryptable.size}`;
 }

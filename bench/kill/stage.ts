@@ -43,6 +43,8 @@ export class Stage implements AsyncDisposable {
   readonly undecryptable = new Map<string, string>();
   /** What it wrote into its log. */
   readonly log: string[] = [];
+  /** Who comes to the first room with a new device each time. */
+  readonly visitor: TestUser;
   readonly #user: TestUser;
   readonly #stack: AsyncDisposableStack;
   #kept = false;
@@ -51,13 +53,14 @@ export class Stage implements AsyncDisposable {
     server: SynapseServer;
     folder: string;
     stack: AsyncDisposableStack;
-    users: { victim: TestUser; observer: TestUser };
+    users: { victim: TestUser; observer: TestUser; visitor: TestUser };
     rooms: readonly StageRoom[];
   }) {
     const { server, folder, stack, users, rooms } = parts;
     this.server = server;
     this.folder = folder;
     this.victim = users.victim;
+    this.visitor = users.visitor;
     this.#user = users.observer;
     this.#stack = stack;
     this.rooms = rooms;
@@ -79,6 +82,7 @@ export class Stage implements AsyncDisposable {
     const folder = await Deno.makeTempDir({ prefix: "greenroom-kill-" });
     const victim = await newUser(server, "victim");
     const observer = await newUser(server, "observer");
+    const visitor = await newUser(server, "visitor");
     const nio = stack.use(await Peer.start("nio", server, "nio"));
     const first = stack.use(await Peer.start("nio", server, "pair"));
     const user = await newDevice(server, first.user);
@@ -86,7 +90,7 @@ export class Stage implements AsyncDisposable {
     const rooms: StageRoom[] = [];
     const casts = [[nio], [nio], [nio, first, second]];
     for (const [index, peers] of casts.entries()) {
-      const guests = [victim, observer, ...index === 2 ? [first.user] : []];
+      const guests = [victim, observer, ...[[visitor], [], [first.user]][index] ?? []];
       const invite = guests.map(({ userId }) => userId);
       const rotationPeriodMsgs = index === 1 ? ROTATION : undefined;
       const roomId = await nio.createRoom({ invite, rotationPeriodMsgs }) as RoomID;
@@ -95,7 +99,7 @@ export class Stage implements AsyncDisposable {
       rooms.push({ roomId, peers });
     }
     const kept = stack.move();
-    const stage = new Stage({ server, folder, stack: kept, users: { victim, observer }, rooms });
+    const stage = new Stage({ server, folder, stack: kept, users: { victim, observer, visitor }, rooms });
     stage.#start();
     return stage;
   }

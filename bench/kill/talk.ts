@@ -9,6 +9,7 @@ import { delay } from "@std/async/delay";
 import type { Peer } from "../../tests/e2e/support/peer.ts";
 import type { Random } from "./random.ts";
 import type { Stage } from "./stage.ts";
+import { visit } from "./visitor.ts";
 
 /** A message of a peer. */
 export interface Said {
@@ -19,11 +20,11 @@ export interface Said {
 }
 
 /** How long a speaker waits between two messages, at most, in milliseconds. */
-const PAUSE_MS = 1_600;
+const PAUSE_MS = 3_000;
 /** How often a speaker begins a new session first. */
 const ROTATIONS = 0.2;
 /** How many messages the victim may be behind before they wait for it. */
-const BACKLOG = 150;
+const BACKLOG = 40;
 
 /** Somebody who can say something in a room. */
 interface Speaker {
@@ -48,7 +49,7 @@ export class Talk {
 
   /**
    * @param stage Where they are.
-   * @param options `behind`: how many of their messages the victim has not handled.
+   * @param options `behind`: how many of their messages the victim has not answered.
    */
   constructor(stage: Stage, options: { random: Random; behind: () => number }) {
     this.#random = options.random;
@@ -68,6 +69,18 @@ export class Talk {
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#talking;
+  }
+
+  /** Has somebody come to the first room, say something and go. */
+  async visit({ server, visitor, rooms: [room] }: Stage): Promise<void> {
+    if (room === undefined) return;
+    const { roomId } = room;
+    try {
+      const said = await visit(server, visitor, { roomId, body: `peer visitor ${this.#number++}` });
+      this.said.push({ ...said, roomId, by: "visitor" });
+    } catch (error) {
+      this.failed.push(`visitor: ${error}`);
+    }
   }
 
   async #talk(speaker: Speaker): Promise<void> {
