@@ -1,0 +1,35 @@
+/** Whole engines on stores of their own: what a conversation is when nothing goes wrong. */
+
+import { assertEquals } from "@std/assert";
+import { aliceAndBob } from "./bot.ts";
+
+Deno.test("two engines talk, one of them over a restart", async () => {
+  const { alice, bob } = await aliceAndBob();
+  const one = await alice.send("one");
+  await bob.sync();
+  const two = await bob.send("two");
+  await alice.restart();
+  const three = await alice.send("three");
+  await Promise.all([alice.sync(), bob.sync()]);
+  assertEquals([one, three].map((event) => bob.outcome(event)), ["text: one", "text: three"]);
+  assertEquals([one, two, three].map((event) => alice.outcome(event)), [
+    "text: one",
+    "text: two",
+    "text: three",
+  ]);
+});
+
+Deno.test("a sync that comes twice is read twice, and a key that comes late recovers what waited, once", async () => {
+  const { alice, bob, server } = await aliceAndBob();
+  const one = await alice.send("one");
+  const late = server.mailbox(bob).toDevice.splice(0);
+  const input = bob.collect();
+  await bob.take(input);
+  await bob.take(input);
+  assertEquals(bob.outcomes.get(one.event_id), ["MISSING_KEY", "MISSING_KEY"]);
+  await bob.sync({ toDevice: late });
+  assertEquals(bob.outcomes.get(one.event_id), ["MISSING_KEY", "MISSING_KEY", "text: one"]);
+  await bob.sync({ toDevice: late });
+  await bob.take(input);
+  assertEquals(bob.outcomes.get(one.event_id)?.slice(3), ["text: one"]);
+});

@@ -1,0 +1,182 @@
+/** A homeserver for whole engines: keeps keys, and what is on its way to each device, where tests can get at it. */
+
+import type { EngineRequest } from "../../../src/crypto/engine_protocol.ts";
+import { TestClock } from "../../../src/testing/test_clock.ts";
+import type { DeviceKeys, KeysUploadRequest } from "../../../src/types/device_keys.ts";
+import type { MessageEvent, StateEvent, ToDeviceEvent } from "../../../src/types/event.ts";
+import type { EventID, RoomID, UserID } from "../../../src/types/ids.ts";
+import type { JsonObject } from "../../../src/types/json.ts";
+import { SyncStream } from "../../../src/types/sync_stream.ts";
+
+/** The room of all tests. */
+export const ROOM: RoomID = "!room:example.org";
+/** Its encryption. */
+export const ENCRYPTION = { algorithm: "m.megolm.v1.aes-sha2" };
+
+/** What waits for a device. */
+export interface Mailbox {
+  readonly toDevice: ToDeviceEvent[];
+  readonly state: StateEvent[];
+  readonly encrypted: MessageEvent[];
+  readonly changed: Set<UserID>;
+}
+
+/** The device that a mailbox is for. */
+export interface Address {
+  readonly userId: UserID;
+  readonly deviceId: string;
+}
+
+/** Passes on what it is given, in order and once, unless a test interferes with the mailboxes. */
+export class EngineServer {
+  readonly clock = new TestClock(1_700_000_000_000);
+  readonly keys = new Map<UserID, Map<string, DeviceKeys>>();
+  /** From whom each message to a device that is on its way came, and in which turn. */
+  readonly origins = new WeakMap<ToDeviceEvent, { readonly from: Address; readonly turn: number }>();
+  /** The turn that messages to devices are noted with; tests count it. */
+  turn = 0;
+  /** Is told of each encrypted event that is new. */
+  onEvent: (event: MessageEvent) => void = () => {};
+  /** Users who are in the room. */
+  readonly members = new Set<UserID>();
+  readonly #oneTimeKeys = new Map<string, [name: string, key: unknown][]>();
+  readonly #fallbackKeys = new Map<string, [name: string, key: unknown]>();
+  readonly #mailboxes = new Map<string, Mailbox & Address>();
+  readonly #sent = new Map<string, EventID>();
+  #events = 0;
+
+  /** What waits for a device. */
+  mailbox({ userId, deviceId }: Address): Mailbox {
+    return this.#mailboxes.getOrInsertComputed(JSON.stringify([userId, deviceId]), () => ({
+      userId,
+      deviceId,
+      toDevice: [],
+      state: [],
+      encrypted: [],
+      changed: new Set(),
+    }));
+  }
+
+  /** How many one-time keys of a device are left. */
+  oneTimeKeys(device: Address): number {
+    return this.#oneTimeKeys.get(nameOf(device))?.length ?? 0;
+  }
+
+  /** Answers a request of an engine. */
+  answer(from: Address, request: EngineRequest): JsonObject {
+    switch (request.kind) {
+      case "keysUpload":
+        return this.#upload(from, request.body);
+      case "keysQuery":
+        return { device_keys: Object.fromEntries(request.users.map((user) => [user, this.#shown(user)])) };
+      case "keysClaim":
+        return { one_time_keys: this.#claim(request.oneTimeKeys) };
+      case "toDevice":
+        this.#pass(from, request);
+        return {};
+      case "roomEvent":
+        return { event_id: this.publish(from, request.content, request.txnId).event_id };
+    }
+  }
+
+  /** Puts an encrypted event into the room. A second one under the same transaction ID is the same. */
+  publish(from: Address, content: JsonObject, txnId: string): MessageEvent {
+    const name = JSON.stringify([from.userId, from.deviceId, txnId]);
+    const known = this.#sent.get(name);
+    const event_id: EventID = known ?? `$event${++this.#events}`;
+    const event: MessageEvent = {
+      type: "m.room.encrypted",
+      content,
+      sender: from.userId,
+      room_id: ROOM,
+      event_id,
+      origin_server_ts: this.clock.now(),
+      source: SyncStream.TIMELINE,
+    };
+    if (known === undefined) {
+      this.#sent.set(name, event_id);
+      this.onEvent(event);
+      for (const mailbox of this.#mailboxes.values()) mailbox.encrypted.push(structuredClone(event));
+    }
+    return event;
+  }
+
+  /** Says that a user comes or goes. */
+  member(userId: UserID, membership: "join" | "leave"): void {
+    if (membership === "join") this.members.add(userId);
+    else this.members.delete(userId);
+    const event = stateEvent("m.room.member", { membership }, userId);
+    for (const mailbox of this.#mailboxes.values()) {
+      mailbox.state.push(event);
+      mailbox.changed.add(userId);
+    }
+  }
+
+  #upload(from: Address, body: KeysUploadRequest): JsonObject {
+    const { device_keys, one_time_keys = {}, fallback_keys = {} } = body;
+    if (device_keys !== undefined) {
+      const devices = this.keys.getOrInsertComputed(from.userId, () => new Map<string, DeviceKeys>());
+      devices.set(from.deviceId, device_keys);
+      for (const mailbox of this.#mailboxes.values()) mailbox.changed.add(from.userId);
+    }
+    const keys = this.#oneTimeKeys.getOrInsertComputed(nameOf(from), () => []);
+    keys.push(...Object.entries(one_time_keys));
+    for (const fallback of Object.entries(fallback_keys)) this.#fallbackKeys.set(nameOf(from), fallback);
+    return { one_time_key_counts: { signed_curve25519: keys.length } };
+  }
+
+  #shown(userId: UserID): JsonObject {
+    return Object.fromEntries(this.keys.get(userId) ?? []);
+  }
+
+  #claim(asked: Readonly<Record<string, Readonly<Record<string, string>>>>): JsonObject {
+    const claimed = (userId: string, deviceId: string) => {
+      const name = nameOf({ userId, deviceId });
+      const key = this.#oneTimeKeys.get(name)?.shift() ?? this.#fallbackKeys.get(name);
+      return [deviceId, key === undefined ? {} : Object.fromEntries([key])];
+    };
+    return Object.fromEntries(
+      Object.entries(asked).map(([userId, devices]) => [
+        userId,
+        Object.fromEntries(Object.keys(devices).map((deviceId) => claimed(userId, deviceId))),
+      ]),
+    );
+  }
+
+  #pass(from: Address, { eventType, messages, txnId }: Extract<EngineRequest, { kind: "toDevice" }>): void {
+    const name = JSON.stringify([from.userId, from.deviceId, txnId]);
+    if (this.#sent.has(name)) return;
+    this.#sent.set(name, "$");
+    for (const [userId, contents] of Object.entries(messages)) {
+      for (const [deviceId, content] of Object.entries(contents)) {
+        const address = { userId: userId as UserID, deviceId }; // it came as one
+        const event = structuredClone({
+          type: eventType,
+          sender: from.userId,
+          content,
+          source: SyncStream.TO_DEVICE,
+        });
+        this.origins.set(event, { from, turn: this.turn });
+        this.mailbox(address).toDevice.push(event);
+      }
+    }
+  }
+}
+
+/** A state event of the room. */
+export function stateEvent(type: string, content: JsonObject, stateKey = ""): StateEvent {
+  return {
+    type,
+    content,
+    state_key: stateKey,
+    sender: "@admin:example.org",
+    room_id: ROOM,
+    event_id: "$state",
+    origin_server_ts: 0,
+    source: SyncStream.TIMELINE,
+  };
+}
+
+function nameOf({ userId, deviceId }: { readonly userId: string; readonly deviceId: string }): string {
+  return JSON.stringify([userId, deviceId]);
+}
