@@ -47,6 +47,7 @@ export type {
   RoomStateInput,
   ShareReport,
 } from "./src/crypto/engine_protocol.ts";
+export type { DeviceAlarm } from "./src/types/device_alarm.ts";
 export type {
   EncryptionInfo,
   KeySource,
