@@ -6,17 +6,29 @@
 
 import type { Transaction } from "./transaction.ts";
 
+interface Kept<Live> {
+  readonly object: Live;
+  /** Its place in the order in which objects came, or came anew. */
+  since: number;
+}
+
+/** Which part of the objects goes at once, when there are too many: to find the oldest costs more than to let go of it. */
+const PART = 1 / 16;
+
 /**
  * Keeps the objects that were used last, so that they need not be made anew for each message.
  *
  * A step may change an object in place if it says so with {@link LiveObjects.changing}: should the step come to nothing, the
  * object goes, and the next to need it makes it of the record, which is as it was.
+ *
+ * An object that is used moves to the end only once half of the limit has come after it; see the weighed cache for why.
  */
 export class LiveObjects<Live extends Disposable> {
   readonly #limit: number;
-  readonly #objects = new Map<string, Live>();
+  readonly #objects = new Map<string, Kept<Live>>();
+  #arrivals = 0;
 
-  /** @param limit How many objects it keeps between steps. */
+  /** @param limit How many objects it keeps between steps at most; the last half of them are sure to stay. */
   constructor(limit: number) {
     this.#limit = limit;
   }
@@ -32,14 +44,15 @@ export class LiveObjects<Live extends Disposable> {
    * @param make Makes it of its record if it is not there.
    */
   get(tx: Transaction, id: string, make: () => Live): Live {
-    let object = this.#objects.get(id);
-    if (object !== undefined) this.#objects.delete(id);
-    else {
-      object = make();
-      tx.onCommit(() => this.#trim());
-      tx.onAbort(() => this.#trim());
+    const kept = this.#objects.get(id);
+    if (kept !== undefined) {
+      if (this.#arrivals - kept.since >= this.#limit / 2) this.#put(id, kept.object);
+      return kept.object;
     }
-    this.#objects.set(id, object); // now the one that was used last
+    const object = make();
+    this.#put(id, object);
+    tx.onCommit(() => this.#trim());
+    tx.onAbort(() => this.#trim());
     return object;
   }
 
@@ -51,26 +64,34 @@ export class LiveObjects<Live extends Disposable> {
   /** Puts in a new object, of which there is no record yet. */
   add(tx: Transaction, id: string, object: Live): void {
     this.evict(id);
-    this.#objects.set(id, object);
+    this.#put(id, object);
     tx.onCommit(() => this.#trim());
     tx.onAbort(() => this.evict(id));
   }
 
   /** Lets go of an object, whether the step comes to something or not. */
   evict(id: string): void {
-    this.#objects.get(id)?.[Symbol.dispose]();
+    this.#objects.get(id)?.object[Symbol.dispose]();
     this.#objects.delete(id);
   }
 
   /** Lets go of all objects. */
   clear(): void {
-    for (const object of this.#objects.values()) object[Symbol.dispose]();
+    for (const { object } of this.#objects.values()) object[Symbol.dispose]();
     this.#objects.clear();
   }
 
+  /** Puts an object at the end. */
+  #put(id: string, object: Live): void {
+    this.#objects.delete(id);
+    this.#objects.set(id, { object, since: ++this.#arrivals });
+  }
+
   #trim(): void {
-    for (const [id] of this.#objects) {
-      if (this.#objects.size <= this.#limit) return;
+    if (this.#objects.size <= this.#limit) return;
+    const left = Math.floor(this.#limit * (1 - PART));
+    for (const id of this.#objects.keys()) {
+      if (this.#objects.size <= left) return;
       this.evict(id);
     }
   }

@@ -7,13 +7,22 @@
 interface Weighed<Value> {
   readonly value: Value;
   readonly weight: number;
+  /** Its place in the order in which entries came, or came anew. */
+  since: number;
 }
 
-/** Keeps what was used last, up to a total weight. */
+/**
+ * Keeps what was used last, up to a total weight.
+ *
+ * An entry that is used moves to the end only once half of the others have come after it: in a map, an entry that is taken out
+ * and put in again leaves a trace in its bucket until the map is made anew, and one that many messages need would cost each of
+ * them more the more others there are.
+ */
 export class WeighedCache<Key, Value> {
   readonly #limit: number;
   readonly #entries = new Map<Key, Weighed<Value>>();
   #total = 0;
+  #arrivals = 0;
 
   /** @param limit What the entries may weigh together; the one that was put in last stays even if it is heavier. */
   constructor(limit: number) {
@@ -24,15 +33,18 @@ export class WeighedCache<Key, Value> {
   get(key: Key): Value | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    this.#entries.delete(key); // now the one that was used last
-    this.#entries.set(key, entry);
+    if (this.#arrivals - entry.since >= this.#entries.size / 2) {
+      this.#entries.delete(key); // now the one that was used last
+      entry.since = ++this.#arrivals;
+      this.#entries.set(key, entry);
+    }
     return entry.value;
   }
 
   /** Keeps something, and lets go of what has not been used for longest if there is too much. */
   set(key: Key, value: Value, weight: number): void {
     this.delete(key);
-    this.#entries.set(key, { value, weight });
+    this.#entries.set(key, { value, weight, since: ++this.#arrivals });
     this.#total += weight;
     for (const oldest of this.#entries.keys()) {
       if (this.#total <= this.#limit || oldest === key) return;
