@@ -54,6 +54,7 @@ export class RoomPreparer {
   async #prepareRoom(roomId: RoomID): Promise<ShareReport> {
     const { actor, describe } = this.#options;
     const rounds = { keysQuery: 0, keysClaim: 0 };
+    let idle = false;
     let approved: readonly UserID[] | undefined;
     for (let step = 0; step < MAX_STEPS; step++) {
       const tolerate = {
@@ -69,8 +70,12 @@ export class RoomPreparer {
           break;
         case "keysQuery":
         case "keysClaim": {
-          const { made } = await this.#round(roomId, readiness.needs);
-          rounds[readiness.needs] += made === 0 ? MAX_ROUNDS : 1;
+          const { needs } = readiness;
+          const { made } = await this.#round(roomId, needs);
+          // Nothing to ask for: others have just asked, or it failed a moment ago and is not asked for again yet.
+          if (made === 0 && idle) throw this.#failed(roomId, needs);
+          idle = made === 0;
+          rounds[needs]++;
           break;
         }
         case "toDevice":
@@ -101,9 +106,12 @@ export class RoomPreparer {
   ): Promise<{ readonly made: number }> {
     const outcome = await this.#courier.round(kind);
     if (outcome.failure === undefined) return outcome;
-    throw new EncryptionError(`Cannot share a group session of ${roomId}: ${FAILED[kind]}; try again`, {
-      cause: outcome.failure,
-    });
+    throw this.#failed(roomId, kind, outcome.failure);
+  }
+
+  #failed(roomId: RoomID, kind: keyof typeof FAILED, cause?: unknown): EncryptionError {
+    const text = `Cannot share a group session of ${roomId}: ${FAILED[kind]}; try again`;
+    return new EncryptionError(text, cause === undefined ? {} : { cause });
   }
 
   async #approve(roomId: RoomID, users: readonly UserID[]): Promise<void> {

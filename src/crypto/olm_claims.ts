@@ -14,6 +14,8 @@ import type { Transaction } from "./transaction.ts";
 const MAX_DEVICES = 250;
 /** How long to wait after a failure, in milliseconds: twice as long each time, up to the longest. */
 const WAIT_MS = { device: 5_000, server: 15_000, request: 1_000, longest: 900_000 } as const;
+/** How long to wait at most after a request has failed as a whole, in milliseconds: rooms that need keys can't be sent to meanwhile. */
+const LONGEST_FOR_ALL_MS = 60_000;
 /** How often a device may have no key until nobody asks for it any more: a little more than an hour. */
 const MAX_TRIES = 12;
 /** Of how many devices and servers failures are remembered. */
@@ -47,7 +49,7 @@ export class OlmClaims {
   readonly #claimed = new Set<string>();
   readonly #devices = new Waits(WAIT_MS.device);
   readonly #servers = new Waits(WAIT_MS.server);
-  readonly #requests = new Waits(WAIT_MS.request);
+  readonly #requests = new Waits(WAIT_MS.request, LONGEST_FOR_ALL_MS);
 
   /** @param context What the parts share. */
   constructor({ uniqueId }: Pick<CryptoContext, "uniqueId">) {
@@ -165,13 +167,15 @@ export class OlmClaims {
 /** Who is waited for, and until when. Only in memory: a new process may well ask once more. */
 class Waits {
   readonly #firstMs: number;
+  readonly #longestMs: number;
   readonly #waits = new Map<
     string,
     { readonly failures: number; readonly since: number; readonly ms: number }
   >();
 
-  constructor(firstMs: number) {
+  constructor(firstMs: number, longestMs: number = WAIT_MS.longest) {
     this.#firstMs = firstMs;
+    this.#longestMs = longestMs;
   }
 
   isOver(name: string, now: number): boolean {
@@ -186,7 +190,7 @@ class Waits {
 
   begin(name: string, now: number): void {
     const failures = this.failures(name);
-    const ms = Math.min(WAIT_MS.longest, this.#firstMs * 2 ** Math.min(failures, 20));
+    const ms = Math.min(this.#longestMs, this.#firstMs * 2 ** Math.min(failures, 20));
     this.#waits.delete(name);
     this.#waits.set(name, { failures: failures + 1, since: now, ms });
     if (this.#waits.size <= MAX_REMEMBERED) return;

@@ -64,6 +64,7 @@ export function writeOlmPayload(
     type,
     content,
     sender: own.userId,
+    sender_device: own.deviceId, // of the old days: matrix-nio loses a whole sync response to an m.dummy without it
     recipient: device.userId,
     recipient_keys: { ed25519: device.ed25519 },
     keys: { ed25519: own.ed25519 },

@@ -79,6 +79,15 @@ Deno.test("a claim that failed as a whole is made again, a little later (S19)", 
   assertEquals(namesIn(made.next(3_000)), namesIn(first));
 });
 
+Deno.test("a claim that goes on failing is made every minute: rooms can't be sent to meanwhile", async () => {
+  const { made } = await claims(3);
+  for (let failures = 0; failures < 20; failures++) {
+    const claim = made.next(failures * MINUTE);
+    assert(claim !== undefined, `after ${failures} failures`);
+    made.failed(claim, failures * MINUTE);
+  }
+});
+
 Deno.test("a device without keys is not waited for, and asked again more and more seldom", async () => {
   const { alice, bob, server, clock } = await aliceAndBob();
   const published = server.of(bob.userId, bob.deviceId);
