@@ -4,7 +4,14 @@
  * @module
  */
 
-import { Client, type ClientOptions, type KvStore, type MessageEvent, type RoomID } from "@greenroom/matrix";
+import {
+  Client,
+  type ClientOptions,
+  type KvStore,
+  type MessageEvent,
+  type RoomID,
+  type StateEvent,
+} from "@greenroom/matrix";
 import { PeerWatch } from "./peer_watch.ts";
 import { newUser, type SynapseServer, type TestUser } from "./synapse.ts";
 
@@ -24,6 +31,7 @@ export class Ours extends PeerWatch implements AsyncDisposable {
   readonly #options: Partial<ClientOptions>;
   readonly #failed = new Set<string>();
   #client: Client;
+  #running: Promise<unknown> = Promise.resolve();
 
   private constructor(server: SynapseServer, user: TestUser, options: Partial<ClientOptions>) {
     super();
@@ -39,6 +47,19 @@ export class Ours extends PeerWatch implements AsyncDisposable {
     const ours = new Ours(server, user, rest);
     await ours.#synced();
     return ours;
+  }
+
+  /** Starts one that may not come far: it is not waited for, and how it ends is told by `running`. */
+  static async launch(server: SynapseServer, name: string, options: OursOptions = {}): Promise<Ours> {
+    const { user = await newUser(server, name), ...rest } = options;
+    const ours = new Ours(server, user, rest);
+    ours.#running = ours.#client.start({ timeout: 1_000 }).then(() => undefined, (error: unknown) => error);
+    return ours;
+  }
+
+  /** Why a client ended that was launched; undefined if it was closed. */
+  get running(): Promise<unknown> {
+    return this.#running;
   }
 
   /** The client itself. */
@@ -77,15 +98,16 @@ export class Ours extends PeerWatch implements AsyncDisposable {
 
   /** Creates a room that is encrypted. */
   async createRoom(
-    { invite = [], encryption = {}, historyVisibility }: {
+    { invite = [], encryption = {}, historyVisibility, preset = "private_chat" }: {
       invite?: string[];
       encryption?: Record<string, unknown>;
       historyVisibility?: string;
+      preset?: "private_chat" | "public_chat";
     } = {},
   ): Promise<RoomID> {
     const state = (type: string, content: Record<string, unknown>) => ({ type, state_key: "", content });
     return await this.#client.createRoom({
-      preset: "private_chat",
+      preset,
       invitees: invite as TestUser["userId"][],
       initialState: [
         state("m.room.encryption", { algorithm: "m.megolm.v1.aes-sha2", ...encryption }),
@@ -96,11 +118,35 @@ export class Ours extends PeerWatch implements AsyncDisposable {
     });
   }
 
+  /** Joins a room. */
+  async join(roomId: string): Promise<void> {
+    await this.#client.joinRoom(roomId as RoomID);
+    await this.member(roomId, this.userId);
+  }
+
   /** Joins a room once it has the invitation. */
   async joinInvited(roomId: string): Promise<void> {
     await this.invitation(roomId);
-    await this.#client.joinRoom(roomId as RoomID);
-    await this.member(roomId, this.userId);
+    await this.join(roomId);
+  }
+
+  /** Waits until a condition holds, which is looked at now and after each sync. */
+  async until(condition: () => Promise<boolean>): Promise<void> {
+    const client = this.#client;
+    let synced = Promise.withResolvers<void>();
+    const handler = client.on("SYNC_SUCCESSFUL", () => {
+      synced.resolve();
+      synced = Promise.withResolvers();
+    });
+    try {
+      for (;;) {
+        const { promise } = synced;
+        if (await condition()) return;
+        await promise;
+      }
+    } finally {
+      client.removeEventHandler("SYNC_SUCCESSFUL", handler);
+    }
   }
 
   /** Sends text. */
@@ -135,19 +181,8 @@ export class Ours extends PeerWatch implements AsyncDisposable {
     client.on((event) => {
       if ("event_id" in event && event.state_key === undefined && event.type !== "m.room.encrypted") {
         this.#tellMessage(event as MessageEvent);
-      } else if (event.type === "m.room.member" && "state_key" in event && "room_id" in event) {
-        const { room_id: roomId, state_key: userId = "", content, sender = "" } = event as never as
-          & MessageEvent
-          & {
-            state_key?: string;
-          };
-        this.tell({
-          event: "member",
-          roomId: String(roomId),
-          userId,
-          membership: String(content.membership),
-          sender,
-        });
+      } else if ("state_key" in event && event.state_key !== undefined && "room_id" in event) {
+        this.#tellState(event as StateEvent);
       }
     });
     return client;
@@ -169,6 +204,13 @@ export class Ours extends PeerWatch implements AsyncDisposable {
       late: this.#failed.has(event_id),
       sessionId: encryption?.sessionId ?? null,
     });
+  }
+
+  #tellState({ room_id, type, state_key: stateKey, content, sender }: StateEvent): void {
+    const roomId = String(room_id);
+    this.tell({ event: "state", roomId, type, stateKey, content });
+    if (type !== "m.room.member") return;
+    this.tell({ event: "member", roomId, userId: stateKey, membership: String(content.membership), sender });
   }
 
   async #synced(): Promise<void> {
