@@ -174,9 +174,7 @@ export class Play {
       const lost = this.#losses.some((loss) =>
         loss.from === from && loss.to === name && loss.turn >= session.since
       );
-      if (!lost || name === from) {
-        assert(texts.length > 0, `${name} can't read ${body}: ${bot.outcome(event)}`);
-      }
+      if (!lost || name === from) assertEquals(bot.outcome(event), `text: ${body}`, `${name} reads ${body}`);
       const repeats = this.#repeats.get(event.event_id) ?? 0;
       assert(texts.length <= 1 + repeats, `${name} has read ${body} too often`);
     }
