@@ -4,7 +4,7 @@
  * @module
  */
 
-import { VodozemacError, type VodozemacErrorCode } from "@greenroom/vodozemac-wasm";
+import { revivedVodozemacError } from "../crypto/revived_error.ts";
 import {
   AttachmentError,
   type AttachmentProblem,
@@ -43,22 +43,7 @@ const REVIVERS: Readonly<Record<string, ErrorReviver>> = {
     const problem = PROBLEMS.find((known) => known === data?.problem);
     return problem && new AttachmentError(message, { problem, ...optionsOf(cause) });
   },
-  VodozemacError({ message, code, data }, cause) {
-    if (code === undefined) return undefined;
-    const details = {
-      ...optionsOf(cause),
-      firstKnownIndex: numberIn(data?.firstKnownIndex),
-      messageIndex: numberIn(data?.messageIndex),
-    };
-    // Whether it is a code that is known shows in the message that the class makes of it.
-    const make = (action: string) => new VodozemacError(code as VodozemacErrorCode, action, details);
-    const action = message.slice(
-      "Cannot ".length,
-      message.length - make("").message.length + "Cannot ".length,
-    );
-    const error = make(action);
-    return error.message === message ? error : undefined;
-  },
+  VodozemacError: revivedVodozemacError,
 };
 
 /**
@@ -79,10 +64,6 @@ function as(type: ErrorClass): ErrorReviver {
 
 function optionsOf(cause: Error | undefined): ErrorOptions {
   return cause === undefined ? {} : { cause };
-}
-
-function numberIn(value: unknown): number | undefined {
-  return typeof value === "number" ? value : undefined;
 }
 
 function isUserId(value: unknown): value is UserID {
