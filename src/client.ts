@@ -135,7 +135,7 @@ export class Client {
       clock: this.api.clock,
       log: this.log,
     });
-    const actors = [syncer, dispatcher, ...(own === undefined ? [] : [own.actor]), store];
+    const actors = [syncer, dispatcher, ...(own === undefined ? [] : [own.lifecycle]), store];
     this.#supervisor = supervise(actors, {
       log,
       clock: this.api.clock,
@@ -285,7 +285,6 @@ export class Client {
    * @returns Resolves when everything has stopped, or had its time to.
    */
   async close(): Promise<void> {
-    await this.#crypto?.stop();
     await this.#supervisor.stop();
   }
 

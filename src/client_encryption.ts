@@ -4,10 +4,9 @@
  * @module
  */
 
-import type { Actor, ActorRef } from "./actors/actor.ts";
+import type { ActorRef, Lifecycle } from "./actors/actor.ts";
 import type { Crypto } from "./actors/crypto.ts";
 import { spawnCrypto } from "./actors/crypto_actor.ts";
-import type { CryptoProtocol } from "./actors/crypto_protocol.ts";
 import type { DispatcherProtocol } from "./actors/dispatcher_protocol.ts";
 import { Encryption } from "./actors/encryption.ts";
 import type { EncryptionOptions } from "./actors/encryption_options.ts";
@@ -43,7 +42,7 @@ export interface ClientEncryptionParts {
 export function clientEncryption(
   options: EncryptionOptions,
   { session, api, store, ready, stateStore, dispatcher, log }: ClientEncryptionParts,
-): { readonly actor: Actor<CryptoProtocol>; readonly crypto: Crypto } {
+): { readonly lifecycle: Lifecycle; readonly crypto: Crypto } {
   const { clock } = session.http;
   const actor = spawnCrypto({ store, clock, log, policy: policyOf(options) });
   const crypto = new Encryption({
@@ -64,5 +63,15 @@ export function clientEncryption(
     clock,
     log,
   });
-  return { actor, crypto };
+  const lifecycle: Lifecycle = {
+    name: actor.name,
+    done: actor.done,
+    // Handlers that are still at work when the client is closed may want to send: until here they can.
+    async stop() {
+      await crypto.stop();
+      await actor.stop();
+    },
+    abandon: () => actor.abandon(),
+  };
+  return { lifecycle, crypto };
 }

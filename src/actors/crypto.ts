@@ -89,6 +89,8 @@ export interface Crypto {
   memberChanged(roomId: RoomID, userId: UserID, membership: Membership): Promise<void>;
   /** Forgets events that were waiting, and have been handled. */
   settle(events: readonly RecoveredEvent[]): Promise<void>;
+  /** Resolves when nothing is on its way to the server any more. */
+  idle(): Promise<void>;
   /** Ends what is on its way to the server; it is durable, and goes on when the client is made anew. */
   stop(): Promise<void>;
 }

@@ -93,6 +93,18 @@ export class CryptoCourier {
     return { made: lane.made - before, failure: lane.failure };
   }
 
+  /** Makes what is to be made, and waits for all of it. What fails waits for the next time. */
+  async idle(): Promise<void> {
+    for (const lane of this.#lanes.values()) lane.failure = undefined;
+    for (let made = -1; made !== this.#made;) {
+      made = this.#made;
+      await this.#collect();
+      const lanes = [...this.#lanes.values()];
+      await Promise.all(lanes.map(({ done }) => done));
+      if (lanes.some(({ failure }) => failure !== undefined)) return;
+    }
+  }
+
   /** Ends what is on its way: it is durable, and goes on after a restart. */
   async stop(): Promise<void> {
     this.#stopping.abort();
@@ -104,6 +116,10 @@ export class CryptoCourier {
   async #collect(): Promise<void> {
     this.#again = true;
     await (this.#collecting ??= this.#collectAll().finally(() => this.#collecting = undefined));
+  }
+
+  get #made(): number {
+    return [...this.#lanes.values()].reduce((sum, { made }) => sum + made, 0);
   }
 
   async #collectAll(): Promise<void> {

@@ -94,6 +94,11 @@ export function encryptingAPI(
         !await isEncrypted(roomId, options);
       if (plain) return await core.sendMessageEvent(roomId, eventType, content, options);
       const event = await outgoingEvent(eventType, "message", content);
+      if (options.asUserId !== undefined) {
+        throw new EncryptionError(
+          `Cannot send ${type} to the encrypted room ${roomId} as ${options.asUserId}: only the own user's device can encrypt`,
+        );
+      }
       const encryption = machine(`send ${type} to the encrypted room ${roomId}`);
       const { txnId = nextTransactionId(), signal } = options;
       const encrypted = await encryption.encrypt(roomId, type, event.content, { txnId, signal });

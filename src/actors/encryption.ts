@@ -181,6 +181,10 @@ export class Encryption implements Crypto {
     await this.#parts.actor.ask("settle", events.map(({ parked }) => parked));
   }
 
+  async idle(): Promise<void> {
+    if (this.#opening !== undefined) await this.#courier.idle();
+  }
+
   async stop(): Promise<void> {
     await this.#courier.stop();
   }

@@ -37,7 +37,7 @@ export interface SyncerOptions {
   /** The way to the server. */
   readonly requests: SyncRequests;
   /** Decrypts; asked for at each response, since it can be set later. */
-  readonly crypto: () => Pick<Crypto, "start" | "receiveSync"> | undefined;
+  readonly crypto: () => Pick<Crypto, "start" | "receiveSync" | "idle"> | undefined;
   /** Which messages count that come in clear into an encrypted room; undefined: all do. */
   readonly acceptClear: () => SyncContext["acceptClear"];
   /** Keeps room state and the token. */
@@ -112,6 +112,7 @@ class Syncer {
       const round = await this.#prepare(settings, signal);
       const response = await this.#sync(round, settings.timeout ?? 0);
       await this.#options.dispatcher.ask("noted", undefined);
+      await this.#options.crypto()?.idle(); // the program may end now
       return response;
     });
   }

@@ -122,3 +122,19 @@ Deno.test("stop() ends what is on its way", async () => {
   await here.courier.stop();
   assertEquals(here.told, ["fail 1 0", "fail 2 0"]);
 });
+
+Deno.test("idle() makes what the answers bring about too, and does not try again what fails", async () => {
+  const here = stage(
+    ({ id }) => id === "bad" ? Promise.reject(new TypeError("down")) : Promise.resolve({}),
+    () => {
+      if (here.told.length === 1) here.requests.push(parcel("2"));
+      return [];
+    },
+  );
+  here.requests.push(query("1"));
+  await here.courier.idle();
+  assertEquals(here.told, ["answer 1", "answer 2"]);
+  here.requests.push(parcel("bad"));
+  await here.courier.idle();
+  assertEquals(here.told.slice(2), ["fail bad 0"]);
+});

@@ -197,3 +197,10 @@ Deno.test("shareGroupSession() shares", async () => {
   await here.api.shareGroupSession(ROOM);
   assertEquals(crypto.shared, [ROOM]);
 });
+
+Deno.test("sendMessageEvent() does not encrypt in another user's name", async () => {
+  await using here = await stage({ algorithm: "m.megolm.v1.aes-sha2" });
+  const sent = here.api.sendMessageEvent(ROOM, "m.room.message", TEXT, { asUserId: "@ghost:a" });
+  await assertRejects(() => sent, EncryptionError, "as @ghost:a");
+  assertEquals(here.sent(), undefined);
+});

@@ -168,6 +168,27 @@ Deno.test("Who was just invited gets the key of what is sent next, and who was j
   assertEquals(await users(), ["@carol:localhost"]);
 });
 
+Deno.test("A handler that is at work when the client is closed can still answer in an encrypted room", async () => {
+  await using stage = clientStage();
+  const { alice, bob, roomId } = await twoInARoom(stage);
+  const gate = Promise.withResolvers<void>();
+  const texts = heard(alice);
+  const heardIt = Promise.withResolvers<void>();
+  bob.on("m.room.message", async ({ sender }) => {
+    if (sender === bob.mxid) return;
+    heardIt.resolve();
+    await gate.promise;
+    await bob.sendText(roomId, "Last words");
+  });
+  await alice.sendText(roomId, "Any last words?");
+  await stage.until(() => texts.length === 1);
+  await heardIt.promise;
+  const closed = bob.close();
+  gate.resolve();
+  await closed;
+  await stage.until(() => texts.includes("Last words"));
+});
+
 Deno.test("An event of a room's history can be decrypted, or dispatched to be decrypted", async () => {
   await using stage = clientStage();
   const { alice, bob, roomId } = await twoInARoom(stage);

@@ -92,7 +92,11 @@ export async function syncerStage(options: SyncerStageOptions = {}): Promise<Syn
       ...requests,
     },
     crypto: () =>
-      crypto && { start: () => Promise.resolve(), receiveSync: (input) => crypto.receiveSync(input) },
+      crypto && {
+        start: () => Promise.resolve(),
+        receiveSync: (input) => crypto.receiveSync(input),
+        idle: () => Promise.resolve(),
+      },
     acceptClear: () => acceptClear,
     store,
     ready: () => Promise.resolve(),
