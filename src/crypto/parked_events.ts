@@ -74,6 +74,11 @@ export class ParkedEvents {
     return this.#index.size;
   }
 
+  /** Whether nothing of what an earlier process has left was tried again: {@link retry} with `all` does. */
+  get isUntried(): boolean {
+    return this.#untried;
+  }
+
   /** Reads what an earlier process has left. What it had handed out is handed out again. */
   async load(tx: Transaction): Promise<void> {
     this.#index.clear();

@@ -56,7 +56,9 @@ export async function receiveSync(
     } else if (await parked.park(tx, event, result)) await keyRequests.want(tx, event);
   }
   if (await tellsOfRollback(tx, parts, decrypted)) await recoverFromRollback(tx, parts);
-  const recovered = newKeys.length === 0 ? [] : await parked.retry(tx, newKeys);
+  // The process before may have taken in a key and ended: its message, which comes again, is not a new key then.
+  const tried = parked.isUntried ? "all" : newKeys;
+  const recovered = tried.length === 0 ? [] : await parked.retry(tx, tried);
   return { toDevice, decrypted, underway, recovered };
 }
 

@@ -1,6 +1,6 @@
 /** Whole engines on stores of their own: what a conversation is when nothing goes wrong. */
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { aliceAndBob } from "./bot.ts";
 
 Deno.test("two engines talk, one of them over a restart", async () => {
@@ -32,4 +32,17 @@ Deno.test("a sync that comes twice is read twice, and a key that comes late reco
   await bob.sync({ toDevice: late });
   await bob.take(input);
   assertEquals(bob.outcomes.get(one.event_id)?.slice(3), ["text: one"]);
+});
+
+Deno.test("a process that ends between a key and the events that waited for it leaves them to the next", async () => {
+  const { alice, bob, server } = await aliceAndBob();
+  const one = await alice.send("one");
+  const late = server.mailbox(bob).toDevice.splice(0);
+  await bob.sync();
+  bob.failing = { when: "after", commits: 0 };
+  await assertRejects(() => bob.sync({ toDevice: late }), TypeError, "The disk is gone");
+  await bob.restart();
+  assertEquals(bob.outcome(one), "MISSING_KEY");
+  await bob.sync({ toDevice: late }); // the same once more: its messages have been read already
+  assertEquals(bob.outcomes.get(one.event_id), ["MISSING_KEY", "text: one"]);
 });
