@@ -37,6 +37,7 @@ type Expected = ReadonlyMap<string, string | undefined>;
 /** Judges. */
 export async function judge({ stage, said, ledger }: Evidence): Promise<Verdict> {
   const problems: string[] = [];
+  const used = await judgeUses({ stage, said, ledger }, problems);
   const expected = expectedTexts(said, ledger);
   const received = new Map<string, number>();
   for (const { eventId } of entriesOf(ledger, "received")) {
@@ -45,7 +46,6 @@ export async function judge({ stage, said, ledger }: Evidence): Promise<Verdict>
   for (const { eventId, body } of said) {
     if (!received.has(eventId)) problems.push(`the victim never got "${body}" (${eventId})`);
   }
-  const used = await judgeUses({ stage, said, ledger }, problems);
   const rooms = roomsOf(said, ledger);
   judgeReads("the observer", stage.observed, expected, problems);
   for (const peer of stage.peers) await judgePeer(stage, peer, { expected, rooms }, problems);
