@@ -10,7 +10,7 @@
 
 import { Client } from "@greenroom/matrix";
 
-const MEBIBYTE = 2 ** 20;
+export const MEBIBYTE = 2 ** 20;
 /** How many parts go or come between two looks at the memory. */
 const SAMPLE_STEPS = 64;
 
@@ -29,11 +29,11 @@ export interface StreamReport {
 }
 
 /** The byte at an offset: cheap, and different from block to block. */
-function byteAt(offset: number): number {
+export function byteAt(offset: number): number {
   return (offset >> 16) & 0xff;
 }
 
-function contentOf(size: number): ReadableStream<Uint8Array<ArrayBuffer>> {
+export function contentOf(size: number): ReadableStream<Uint8Array<ArrayBuffer>> {
   let offset = 0;
   return new ReadableStream({
     pull(controller) {
