@@ -31,6 +31,9 @@ const LINE = 10;
 /** How long all may take to settle at the end, in milliseconds. */
 const PATIENCE_MS = 120_000;
 const LOOK_MS = 200;
+/** After how many kills a process may live until it has handled a first sync, if none has: else nobody would ever talk. */
+const EARLY = 4;
+const FIRST_SYNC_MS = 30_000;
 /** How many one-time keys others claim before a kill, at most; and now and then all of them. */
 const CLAIMS = 10;
 const CLAIM_ALL = { odds: 0.04, count: 60 };
@@ -49,6 +52,7 @@ export async function killRun(server: SynapseServer, options: RunOptions): Promi
   let talking = false;
   for (let kill = 1; kill <= options.kills; kill++) {
     const process = new VictimProcess(stage.orders());
+    if (!talking && kill > EARLY) await until(() => hasSettled(stage), FIRST_SYNC_MS);
     const dying = process.killAt(drawMoment(random));
     if (talking) {
       await stage.claimKeys(random() < CLAIM_ALL.odds ? CLAIM_ALL.count : random() * CLAIMS);
@@ -108,15 +112,22 @@ function eventsOf(stage: Stage, kind: "received" | "acked"): Set<string> {
 
 /** Waits until nothing is on its way any more, but not for ever: what then is missing, the judge finds. */
 async function settled(stage: Stage, talk: Talk): Promise<boolean> {
-  for (const end = performance.now() + PATIENCE_MS; performance.now() < end; await delay(LOOK_MS)) {
+  return await until(() => {
     const ledger = readLedger(stage.ledger);
     const acked = new Set(entriesOf(ledger, "acked").map(({ eventId }) => eventId));
     const done = new Set(entriesOf(ledger, "done").map(({ number }) => number));
-    const mine = entriesOf(ledger, "begin").every(({ number }) => done.has(number));
     const seen = new Set(stage.observed.map(({ eventId }) => eventId));
-    const all = [...entriesOf(ledger, "done"), ...entriesOf(ledger, "acked")]
-      .every((entry) => seen.has(entry.kind === "done" ? entry.eventId : entry.ackId));
-    if (mine && all && talk.said.every(({ eventId }) => acked.has(eventId))) return true;
+    return entriesOf(ledger, "begin").every(({ number }) => done.has(number)) &&
+      talk.said.every(({ eventId }) => acked.has(eventId)) &&
+      entriesOf(ledger, "done").every(({ eventId }) => seen.has(eventId)) &&
+      entriesOf(ledger, "acked").every(({ ackId }) => seen.has(ackId));
+  }, PATIENCE_MS);
+}
+
+/** Waits until something holds, and says whether it has come to that in time. */
+async function until(holds: () => boolean, ms: number): Promise<boolean> {
+  for (const end = performance.now() + ms; performance.now() < end; await delay(LOOK_MS)) {
+    if (holds()) return true;
   }
   return false;
 }

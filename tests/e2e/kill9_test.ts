@@ -4,7 +4,7 @@
  * @module
  */
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { killRun } from "../../bench/kill/run.ts";
 import { peerTest } from "./support/peer_test_case.ts";
 
@@ -15,7 +15,8 @@ peerTest(
   "A bot that is killed at random moments loses nothing, sends nothing twice and uses no ratchet index twice",
   ["nio"],
   async (server) => {
-    const { problems } = await killRun(server, { kills: KILLS, seed: SEED, print() {} });
+    const { counts, problems } = await killRun(server, { kills: KILLS, seed: SEED, print() {} });
     assertEquals(problems, []);
+    assert(Number(counts["messages of the victim"]) > 0 && Number(counts["messages of peers"]) > 0);
   },
 );
