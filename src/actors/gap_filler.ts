@@ -14,7 +14,7 @@ import type { MessageEvent, StateEvent } from "../types/event.ts";
 import type { RoomEventFilter } from "../types/filter.ts";
 import type { RoomID, SyncToken } from "../types/ids.ts";
 import { SyncStream } from "../types/sync_stream.ts";
-import { isEvent, isRoomEvent, type RoomPart } from "./sync_parts.ts";
+import { dropOwnMembers, isEvent, isRoomEvent, type RoomPart } from "./sync_parts.ts";
 import type { SyncRequests } from "./sync_requests.ts";
 
 /** How many events a page is asked to hold. */
@@ -87,5 +87,6 @@ function isRefusal(error: unknown): boolean {
 
 function tagged(event: ClientEvent, roomId: RoomID): MessageEvent | StateEvent {
   const source = SyncStream.JOINED_ROOM | SyncStream.TIMELINE;
+  dropOwnMembers(event);
   return Object.assign(event, { room_id: roomId, source }) as MessageEvent | StateEvent;
 }

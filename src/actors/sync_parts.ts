@@ -123,6 +123,7 @@ class Reader {
         continue;
       }
       event.source = source;
+      dropOwnMembers(event);
       if (roomId !== undefined) event.room_id = roomId;
       // The members that the types promise beyond these are the sender's business: see `ClientEvent`.
       events.push(event as unknown as Event);
@@ -212,6 +213,11 @@ function counts(section: JsonObject): Record<string, number> {
     Number.isSafeInteger(count) && Number(count) >= 0
   );
   return Object.fromEntries(entries) as Record<string, number>;
+}
+
+/** Takes out of an event what this library says of events and no server may: how it was encrypted, and by whom. */
+export function dropOwnMembers(event: object): void {
+  if ("encryption" in event) delete event.encryption;
 }
 
 /** Whether a value has what all events have. */
