@@ -45,6 +45,7 @@ export type {
   ParkedEventRef,
   RecoveredEvent,
   RoomStateInput,
+  SentRoomEvent,
   ShareReport,
 } from "./src/crypto/engine_protocol.ts";
 export type { DeviceAlarm } from "./src/types/device_alarm.ts";

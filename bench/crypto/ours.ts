@@ -54,10 +54,10 @@ async function encryptAll(count: number, { andSent }: { readonly andSent: boolea
   const took = await timed(async () => {
     for (const txnId of ids) {
       await alice.crypto.encrypt(ROOM, EVENT_TYPE, CONTENT, { txnId });
-      if (andSent) await alice.crypto.sent(ROOM, txnId);
+      if (andSent) await alice.crypto.sent({ roomId: ROOM, txnId, arrived: true });
     }
   });
-  if (!andSent) { for (const txnId of ids) await alice.crypto.sent(ROOM, txnId); }
+  if (!andSent) { for (const txnId of ids) await alice.crypto.sent({ roomId: ROOM, txnId, arrived: true }); }
   return took;
 }
 

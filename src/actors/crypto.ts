@@ -11,6 +11,7 @@ import type {
   Decryption,
   OwnIdentity,
   RecoveredEvent,
+  SentRoomEvent,
   ShareReport,
 } from "../crypto/engine_protocol.ts";
 import type { Membership } from "../types/enums.ts";
@@ -59,7 +60,7 @@ export interface Crypto {
    */
   encrypt(roomId: RoomID, eventType: string, content: object, options?: EncryptOptions): Promise<JsonObject>;
   /** Says that an event that was encrypted with a transaction ID has been sent, or never will be. */
-  sent(roomId: RoomID, txnId: TransactionID): Promise<void>;
+  sent(event: SentRoomEvent): Promise<void>;
   /**
    * Creates a group session for a room, if need be, and shares it with its members' devices.
    *

@@ -22,10 +22,11 @@ import type {
   RequestFailure,
   RoomDescription,
   RoomReadiness,
+  SentRoomEvent,
   TrustInput,
 } from "../crypto/engine_protocol.ts";
 import type { MessageEvent } from "../types/event.ts";
-import type { RoomID, TransactionID, UserID } from "../types/ids.ts";
+import type { RoomID, UserID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
 
 /** The messages of the Crypto actor: each is one step, durable when the reply comes. A commit that fails is fatal. */
@@ -51,7 +52,7 @@ export interface CryptoProtocol {
   /** Encrypts an event; undefined if the room has to be prepared first. */
   encrypt(input: EncryptInput): Encrypted | undefined;
   /** Forgets an encrypted event: it has arrived, or never will. */
-  roomEventSent(event: { readonly roomId: RoomID; readonly txnId: TransactionID }): void;
+  roomEventSent(event: SentRoomEvent): void;
   /** Forgets events that had been waiting for their keys, and have been handled since. */
   settle(events: readonly ParkedEventRef[]): void;
   /** Has the next event of a room begin a new group session. */

@@ -106,7 +106,7 @@ export function encryptingAPI(
         ...options,
         txnId,
       });
-      return await settled(sending, () => encryption.sent(roomId, txnId));
+      return await settled(sending, (outcome) => encryption.sent({ roomId, txnId, ...outcome }));
     },
     async isEncrypted(roomId, options) {
       if (!await isEncrypted(roomId, options)) return false;
@@ -124,12 +124,16 @@ export function encryptingAPI(
  * What is sent is remembered until it is known what became of it: what the caller was told has failed must not be sent by the next
  * process.
  */
-async function settled(sending: Promise<EventID>, forget: () => Promise<void>): Promise<EventID> {
-  try {
-    return await sending;
-  } finally {
-    await forget().catch(() => {}); // then it is sent once more by the next process, under the same transaction ID
-  }
+async function settled(
+  sending: Promise<EventID>,
+  note: (outcome: { readonly arrived: boolean }) => Promise<void>,
+): Promise<EventID> {
+  const result = await sending.catch(async (error) => {
+    await note({ arrived: false });
+    throw error;
+  });
+  await note({ arrived: true }).catch(() => {}); // then it is sent once more by the next process, under the same transaction ID
+  return result;
 }
 
 /** Of a send's options, those that fit any request that is made on its behalf. */

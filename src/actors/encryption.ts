@@ -14,6 +14,7 @@ import type {
   EngineAccount,
   OwnIdentity,
   RecoveredEvent,
+  SentRoomEvent,
   ShareReport,
 } from "../crypto/engine_protocol.ts";
 import { EncryptionError } from "../errors/crypto_error.ts";
@@ -21,7 +22,7 @@ import type { Logger } from "../log.ts";
 import type { DeviceAlarm } from "../types/device_alarm.ts";
 import type { Membership } from "../types/enums.ts";
 import type { MatrixEvent, MessageEvent } from "../types/event.ts";
-import type { DeviceID, RoomID, TransactionID, UserID } from "../types/ids.ts";
+import type { DeviceID, RoomID, UserID } from "../types/ids.ts";
 import { isJsonObject } from "../types/json.ts";
 import type { Crypto, EncryptOptions } from "./crypto.ts";
 import { CryptoCourier, type SendEngineRequest } from "./crypto_courier.ts";
@@ -126,8 +127,8 @@ export class Encryption implements Crypto {
     );
   }
 
-  async sent(roomId: RoomID, txnId: TransactionID): Promise<void> {
-    await this.#parts.actor.ask("roomEventSent", { roomId, txnId });
+  async sent(event: SentRoomEvent): Promise<void> {
+    await this.#parts.actor.ask("roomEventSent", event);
   }
 
   async shareGroupSession(roomId: RoomID): Promise<ShareReport> {

@@ -12,9 +12,8 @@ import type { Clock } from "../clock.ts";
 import { DeviceConflictError } from "../errors/crypto_error.ts";
 import type { Logger } from "../log.ts";
 import type { MessageEvent } from "../types/event.ts";
-import type { RoomID, TransactionID, UserID } from "../types/ids.ts";
+import type { RoomID, UserID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
-import { SyncStream } from "../types/sync_stream.ts";
 import type { CryptoContext } from "./context.ts";
 import type { Device } from "./device.ts";
 import { type EngineParts, engineParts } from "./engine_parts.ts";
@@ -35,13 +34,14 @@ import type {
   RequestFailure,
   RoomDescription,
   RoomReadiness,
+  SentRoomEvent,
   TrustInput,
 } from "./engine_protocol.ts";
 import { OwnKeys } from "./own_keys.ts";
 import type { CryptoPolicy } from "./policy.ts";
 import { RecordCache } from "./record_cache.ts";
 import { RequestBook } from "./request_book.ts";
-import { MessageAtFault, receiveRoomState, receiveSync } from "./sync_intake.ts";
+import { MessageAtFault, receiveMemberChange, receiveSync } from "./sync_intake.ts";
 import { Transaction } from "./transaction.ts";
 import type { Vault } from "./vault.ts";
 
@@ -61,6 +61,8 @@ export interface EngineOptions {
 
 /** How many records are remembered between steps. */
 const CACHED_RECORDS = 20_000;
+/** How many events may have arrived without that being written down. */
+const MAX_UNNOTED = 1_000;
 /** How many messages of one response may be skipped: a store that fails has all of them fail. */
 const MAX_SKIPPED = 10;
 
@@ -69,6 +71,8 @@ export class Engine {
   readonly #options: EngineOptions;
   readonly #cache = new RecordCache(CACHED_RECORDS);
   readonly #random = crypto.getRandomValues(new Uint8Array(12)).toHex();
+  /** Events that need not be sent any more, and of which that is not written down yet. */
+  readonly #sent: SentRoomEvent[] = [];
   #count = 0;
   #vodozemac: Vodozemac;
   #parts: EngineParts | undefined;
@@ -150,20 +154,8 @@ export class Engine {
   }
 
   /** Takes in what a user is to a room since a moment ago, as the sync will tell. */
-  async memberChanged({ roomId, userId, membership }: MemberChange): Promise<void> {
-    const event = {
-      type: "m.room.member",
-      state_key: userId,
-      content: { membership },
-      room_id: roomId,
-      sender: this.#opened.context.own.userId,
-      event_id: "$",
-      origin_server_ts: 0,
-      source: SyncStream.INTERNAL,
-    } as const;
-    await this.#step(async (tx, parts) => {
-      await receiveRoomState(tx, parts, { roomId, events: [event], limited: false, lossy: false });
-    });
+  async memberChanged(change: MemberChange): Promise<void> {
+    await this.#step((tx, parts) => receiveMemberChange(tx, parts, change));
   }
 
   /** Encrypts an event; undefined if the room has to be prepared first. */
@@ -171,11 +163,13 @@ export class Engine {
     return await this.#step((tx, { outbound }) => outbound.encrypt(tx, input));
   }
 
-  /** Forgets an encrypted event: it has arrived, or never will. */
-  async roomEventSent(
-    { roomId, txnId }: { readonly roomId: RoomID; readonly txnId: TransactionID },
-  ): Promise<void> {
-    await this.#step((tx, { outbound }) => outbound.roomEventSent(tx, roomId, txnId));
+  /**
+   * Forgets an encrypted event. That one has arrived is written down with whatever is written next: should the process end
+   * before that, it is sent once more, under the same transaction ID. What never will arrive must not be sent by the next process.
+   */
+  async roomEventSent(event: SentRoomEvent): Promise<void> {
+    this.#sent.push(event);
+    if (!event.arrived || this.#sent.length >= MAX_UNNOTED) await this.#noteSent();
   }
 
   /** Forgets events that had been waiting for their keys, and have been handled since. */
@@ -217,8 +211,9 @@ export class Engine {
     await this.#step((tx, { devices }) => devices.acknowledgeIdentity(tx, userId));
   }
 
-  /** Releases what it holds. */
-  close(): void {
+  /** Writes down what is left to be written, and releases what it holds. */
+  async close(): Promise<void> {
+    if (this.#sent.length > 0) await this.#noteSent();
     this.#clear();
     this.#parts?.ownKeys.clear();
   }
@@ -270,12 +265,23 @@ export class Engine {
     const tx = new Transaction(this.#options.vault, this.#cache);
     try {
       const result = await work(tx);
+      if (tx.changes > 0 && this.#sent.length > 0) await this.#forgetSent(tx);
       await tx.commit();
       return result;
     } catch (error) {
       tx.abort();
       throw error;
     }
+  }
+
+  async #noteSent(): Promise<void> {
+    await this.#step((tx) => this.#forgetSent(tx));
+  }
+
+  async #forgetSent(tx: Transaction): Promise<void> {
+    const sent = this.#sent.splice(0);
+    tx.onAbort(() => this.#sent.unshift(...sent));
+    for (const { roomId, txnId } of sent) await this.#opened.outbound.roomEventSent(tx, roomId, txnId);
   }
 
   async #revive(): Promise<void> {

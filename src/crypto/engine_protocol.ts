@@ -225,6 +225,16 @@ export interface EncryptInput {
   readonly txnId?: TransactionID;
 }
 
+/** An encrypted event that need not be sent any more. */
+export interface SentRoomEvent {
+  /** The room. */
+  readonly roomId: RoomID;
+  /** The transaction ID that it was encrypted for. */
+  readonly txnId: TransactionID;
+  /** Whether it has arrived; if not, it never will. */
+  readonly arrived: boolean;
+}
+
 /** What became of it: undefined if the room is not ready, or not any more. */
 export interface Encrypted {
   /** The content of the `m.room.encrypted` event. */

@@ -5,9 +5,16 @@
  */
 
 import { EncryptionError } from "../errors/crypto_error.ts";
-import type { ToDeviceEvent } from "../types/event.ts";
+import type { StateEvent, ToDeviceEvent } from "../types/event.ts";
+import { SyncStream } from "../types/sync_stream.ts";
 import type { EngineParts } from "./engine_parts.ts";
-import type { CryptoInput, CryptoOutput, Decryption, RoomStateInput } from "./engine_protocol.ts";
+import type {
+  CryptoInput,
+  CryptoOutput,
+  Decryption,
+  MemberChange,
+  RoomStateInput,
+} from "./engine_protocol.ts";
 import type { SessionRef } from "./inbound_sessions.ts";
 import { recoverFromRollback, tellsOfRollback } from "./rollback.ts";
 import { receiveToDevice } from "./to_device_intake.ts";
@@ -81,6 +88,25 @@ export async function receiveRoomState(
   const changes = await rooms.receiveState(tx, room);
   if (changes.track.length > 0) await devices.track(tx, changes.track);
   await outbound.roomChanged(tx, changes);
+}
+
+/** Takes in what a user is to a room, as the sync will tell. */
+export async function receiveMemberChange(
+  tx: Transaction,
+  parts: EngineParts,
+  { roomId, userId, membership }: MemberChange,
+): Promise<void> {
+  const event: StateEvent = {
+    type: "m.room.member",
+    state_key: userId,
+    content: { membership },
+    room_id: roomId,
+    sender: parts.context.own.userId,
+    event_id: "$",
+    origin_server_ts: 0,
+    source: SyncStream.INTERNAL,
+  };
+  await receiveRoomState(tx, parts, { roomId, events: [event], limited: false, lossy: false });
 }
 
 async function takeToDevice(

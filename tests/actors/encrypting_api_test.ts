@@ -35,7 +35,7 @@ function fakeCrypto() {
   const part: Pick<Crypto, "isFollowing" | "encrypt" | "sent" | "shareGroupSession"> = {
     isFollowing: true,
     encrypt: (roomId, type, content) => Promise.resolve(envelope([roomId, type, content])),
-    sent: (_roomId, txnId) => Promise.resolve(void sent.push(txnId)),
+    sent: ({ txnId, arrived }) => Promise.resolve(void sent.push(`${txnId} ${arrived}`)),
     shareGroupSession(roomId) {
       shared.push(roomId);
       return Promise.resolve({ sessionId: "s", shared: [], withheld: [] });
@@ -44,10 +44,10 @@ function fakeCrypto() {
   return { ...part as Crypto, ids: sent, shared }; // the rest is not asked for here
 }
 
-async function stage(lookup: Rule, crypto: Crypto | null = fakeCrypto()) {
+async function stage(lookup: Rule, crypto: Crypto | null = fakeCrypto(), answer: Rule = SENT) {
   const store = await stateStage();
   const { stateStore } = store;
-  const { session, requests } = scripted({ [LOOKUP]: lookup, "*": SENT }, { retry: false });
+  const { session, requests } = scripted({ [LOOKUP]: lookup, "*": answer }, { retry: false });
   const blacklist = new Set(["m.reaction"]);
   const log = recordingLogger();
   const getProfile = () => Promise.reject(new Error("not asked here"));
@@ -203,4 +203,16 @@ Deno.test("sendMessageEvent() does not encrypt in another user's name", async ()
   const sent = here.api.sendMessageEvent(ROOM, "m.room.message", TEXT, { asUserId: "@ghost:a" });
   await assertRejects(() => sent, EncryptionError, "as @ghost:a");
   assertEquals(here.sent(), undefined);
+});
+
+Deno.test("What became of an encrypted event is said: that it arrived, or that the caller was told it has not", async () => {
+  const crypto = fakeCrypto();
+  await using here = await stage(
+    { algorithm: "m.megolm.v1.aes-sha2" },
+    crypto,
+    inTurn(SENT, refusal(403, "M_FORBIDDEN")),
+  );
+  await here.api.sendMessageEvent(ROOM, "m.room.message", TEXT);
+  await assertRejects(() => here.api.sendMessageEvent(ROOM, "m.room.message", TEXT, { txnId: "refused" }));
+  assertEquals(crypto.ids, ["txn1 true", "refused false"]);
 });

@@ -189,6 +189,25 @@ Deno.test("A handler that is at work when the client is closed can still answer 
   await stage.until(() => texts.includes("Last words"));
 });
 
+Deno.test("What the caller was told has failed is not sent by the next process", async () => {
+  await using stage = clientStage();
+  const { alice, roomId } = await twoInARoom(stage);
+  const store = new MemoryStore();
+  const carol = stage.client("carol", { encryption: true, store });
+  await begin(stage, carol);
+  await alice.inviteUser(roomId, "@carol:localhost");
+  await carol.joinRoom(roomId);
+  await carol.sendText(roomId, "Arrives");
+  stage.homeserver.faults.add({ kind: "status", status: 403, match: { path: "/send/" } });
+  await assertRejects(() => carol.sendText(roomId, "Does not"));
+  await carol.close();
+  const sends = () => stage.homeserver.requests.filter("PUT", "/send/").length;
+  const before = sends();
+  await begin(stage, stage.client("carol", { encryption: true, store }));
+  await stage.settle();
+  assertEquals(sends(), before);
+});
+
 Deno.test("An event of a room's history can be decrypted, or dispatched to be decrypted", async () => {
   await using stage = clientStage();
   const { alice, bob, roomId } = await twoInARoom(stage);
