@@ -20,6 +20,11 @@ const ENCRYPTED_ONLY: ReadonlySet<string> = new Set([
   "m.dummy",
 ]);
 
+/** Whether messages of a type are worth something only if they came encrypted: keys and secrets, which are for the engine alone. */
+export function isEncryptedOnly(type: string): boolean {
+  return ENCRYPTED_ONLY.has(type);
+}
+
 /**
  * What is to be done with a message to this device.
  *
@@ -32,5 +37,5 @@ export function classifyToDevice({ type, content }: ToDeviceEvent): "encrypted" 
       ? "encrypted"
       : "refused";
   }
-  return ENCRYPTED_ONLY.has(type) ? "refused" : "clear";
+  return isEncryptedOnly(type) ? "refused" : "clear";
 }

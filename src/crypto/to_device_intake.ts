@@ -7,7 +7,7 @@
 import type { ToDeviceEvent } from "../types/event.ts";
 import type { EngineParts } from "./engine_parts.ts";
 import type { SessionRef } from "./inbound_sessions.ts";
-import { classifyToDevice } from "./to_device_class.ts";
+import { classifyToDevice, isEncryptedOnly } from "./to_device_class.ts";
 import type { OlmDecryption } from "./olm_channels.ts";
 import { senderTrustOf } from "./sender_trust.ts";
 import type { Transaction } from "./transaction.ts";
@@ -75,11 +75,9 @@ async function receiveDecrypted(
     }
     case "m.forwarded_room_key":
       return { newKey: await keyRequests.receiveForward(tx, { sender, device, content }) };
-    case "m.dummy":
-    case "m.secret.send": // nothing was asked for
-    case "m.room_key_bundle":
-      return {};
     default: {
+      // Secrets that nobody asked for, bundles of keys: nobody else is to get to see them.
+      if (isEncryptedOnly(type)) return {};
       const encryption = { senderKey, senderDevice: device?.deviceId, senderTrust: senderTrustOf(device) };
       return { event: { type, content, sender, source, encryption } };
     }
