@@ -14,6 +14,11 @@ Deno.test("T15: ciphertext for another device is ignored", async () => {
   // Under his key it is not for him either.
   const content = { ...event.content, ciphertext: { [bob.device.curve25519]: ciphertextOf(event) } };
   assertEquals((await bob.receive({ ...event, content })).kind, "failed");
+  // Of several ciphertexts only the own one is looked at.
+  await alice.meet(bob);
+  const own = await alice.send(bob, { n: 1 });
+  const both = { ...event.content.ciphertext as object, ...own.content.ciphertext as object };
+  assertEquals(await bob.read({ ...own, content: { ...own.content, ciphertext: both } }), { n: 1 });
   for (const ciphertext of [undefined, null, "", [], { __proto__: { [bob.device.curve25519]: {} } }]) {
     const broken = { ...event, content: { ...event.content, ciphertext } };
     assertEquals((await bob.receive(broken)).kind, "dropped");

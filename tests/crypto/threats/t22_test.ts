@@ -28,3 +28,12 @@ Deno.test("T22: changes that were missed while devices are looked up leave every
   await stage.run((tx) => stage.lists.receiveQuery(tx, query, queryResponse(new FakeUser(ALICE))));
   assert(stage.lists.isDirty([ALICE]));
 });
+
+Deno.test("T22: a change that comes before a restart is still there after it", async () => {
+  const stage = new DeviceStage();
+  await stage.learn(new FakeUser(ALICE, "PHONE"));
+  assertFalse(stage.lists.isDirty([ALICE]));
+  await stage.run((tx) => stage.lists.changed(tx, [ALICE]));
+  await stage.restart();
+  assert(stage.lists.isDirty([ALICE]));
+});

@@ -15,3 +15,12 @@ for (const told of [true, false]) {
     assertEquals([stage.canRead(bob, before), stage.canRead(bob, after)], [true, false]);
   });
 }
+
+Deno.test("T23: a device that vanished and came back before the next event has ended the session all the same", async () => {
+  const stage = await Stage.open();
+  const bob = device(BOB, "BOB1");
+  const before = await stage.send();
+  await stage.removeDevice(BOB, "BOB1");
+  stage.devices.put(bob);
+  assertNotEquals((await stage.send()).session_id, before.session_id);
+});
