@@ -12,8 +12,12 @@ import {
   type RoomID,
   type StateEvent,
 } from "@greenroom/matrix";
+import { within } from "./deadline.ts";
 import { PeerWatch } from "./peer_watch.ts";
 import { newUser, type SynapseServer, type TestUser } from "./synapse.ts";
+
+/** How long a sync may take, and whatever comes before it, in milliseconds. */
+const LIMIT_MS = 30_000;
 
 /** How our client is started. */
 export interface OursOptions extends Partial<ClientOptions> {
@@ -142,7 +146,7 @@ export class Ours extends PeerWatch implements AsyncDisposable {
       for (;;) {
         const { promise } = synced;
         if (await condition()) return;
-        await promise;
+        await within(promise, LIMIT_MS, "a sync");
       }
     } finally {
       client.removeEventHandler("SYNC_SUCCESSFUL", handler);
@@ -220,7 +224,7 @@ export class Ours extends PeerWatch implements AsyncDisposable {
       if (++syncs === 2) resolve();
     });
     const running = this.#client.start({ timeout: 1_000 });
-    await Promise.race([promise, running.then(() => promise)]);
+    await within(Promise.race([promise, running.then(() => promise)]), LIMIT_MS, "to begin");
   }
 }
 

@@ -5,6 +5,7 @@
  */
 
 import { assertEquals, assertNotEquals } from "@std/assert";
+import { within } from "./deadline.ts";
 import { Ours, type OursOptions } from "./ours.ts";
 import { Peer } from "./peer.ts";
 import { newDevice } from "./peer_device.ts";
@@ -13,6 +14,9 @@ import { PEER_KINDS, type PeerKind } from "./peer_kind.ts";
 import { peerTest } from "./peer_test_case.ts";
 import type { PeerWatch } from "./peer_watch.ts";
 import { newUser, type SynapseServer, type TestUser } from "./synapse.ts";
+
+/** How long a scene may take, in milliseconds; alone on its machine it takes a tenth. */
+const LIMIT_MS = 150_000;
 
 /** Whoever can be in a room. */
 export type Player = Ours | Peer;
@@ -105,7 +109,7 @@ export function sceneTest(
 ): void {
   peerTest(name, kinds, async (server) => {
     await using scene = await Scene.start(server, { ...options, kinds });
-    await test(scene);
+    await within(test(scene), LIMIT_MS, name);
   });
 }
 
