@@ -10,6 +10,8 @@ import type { Moment } from "./victim_process.ts";
 
 /** How long after its start it is killed, in milliseconds. */
 const LIFE_MS = { min: 50, max: 1_500 };
+/** How many of the processes live longer, and how long: long enough to catch up with what they were sent. */
+const LONG = { odds: 0.1, ms: 5_000 };
 /** How many of the kills count that time from when the program runs, since Deno may take long to load it. */
 const LOADED = 0.7;
 /** How many of the kills wait for something that rarely lasts long, and strike then. */
@@ -36,6 +38,7 @@ const TARGETS: readonly [[Telltale, number], ...[Telltale, number][]] = [
 
 /** Draws a moment. */
 export function drawMoment(random: Random): Moment {
+  if (random() < LONG.odds) return { line: "begins open", after: LIFE_MS.max + random() * LONG.ms };
   if (random() >= AIMED) {
     const line = random() < LOADED ? "begins open" : undefined;
     return { line, after: LIFE_MS.min + random() * (LIFE_MS.max - LIFE_MS.min) };
