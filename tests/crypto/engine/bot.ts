@@ -42,6 +42,8 @@ export class Bot {
   readonly outcomes = new Map<string, Outcome[]>();
   /** Has all commits of the engine fail but the next few, before or after they are done. */
   failing: { readonly when: "before" | "after"; commits: number } | undefined;
+  /** Is called once, when the engine reads next, or writes. */
+  onRead: (() => Promise<void>) | undefined;
   /** Is told who has the key of a session, whenever a room is ready. */
   onShare: (share: ShareReport) => void = () => {};
   readonly #options: BotOptions;
@@ -191,13 +193,24 @@ export class Bot {
     const vault = memoryVault(this.store);
     return {
       ...vault,
+      getMany: async (keys) => {
+        await this.#interrupted();
+        return await vault.getMany(keys);
+      },
       commit: async (mutations) => {
+        await this.#interrupted();
         const failing = this.failing !== undefined && this.failing.commits-- <= 0;
         if (failing && this.failing?.when === "before") throw new TypeError("The disk is gone");
         await vault.commit(mutations);
         if (failing) throw new TypeError("The disk is gone");
       },
     };
+  }
+
+  async #interrupted(): Promise<void> {
+    const { onRead } = this;
+    this.onRead = undefined;
+    await onRead?.();
   }
 
   async #recovered(events: readonly RecoveredEvent[]): Promise<void> {

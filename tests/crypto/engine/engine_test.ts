@@ -1,7 +1,9 @@
 /** Whole engines on stores of their own: what a conversation is when nothing goes wrong. */
 
+import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { assertEquals, assertRejects } from "@std/assert";
 import { aliceAndBob } from "./bot.ts";
+import { ROOM } from "./homeserver.ts";
 
 Deno.test("two engines talk, one of them over a restart", async () => {
   const { alice, bob } = await aliceAndBob();
@@ -46,3 +48,35 @@ Deno.test("a process that ends between a key and the events that waited for it l
   await bob.sync({ toDevice: late }); // the same once more: its messages have been read already
   assertEquals(bob.outcomes.get(one.event_id), ["MISSING_KEY", "text: one"]);
 });
+
+for (const when of ["between two steps", "within a step"]) {
+  Deno.test(`the instance of vodozemac dies ${when}: another takes its place, and nothing is lost`, async () => {
+    const { alice, bob } = await aliceAndBob();
+    const sent = [await alice.send("one")];
+    await bob.sync();
+    const kill = async () => (await Vodozemac.load())[Symbol.dispose]();
+    const works = [
+      async () => sent.push(await alice.send("two")),
+      () => bob.sync(),
+      async () => sent.push(await bob.send("three")),
+      () => alice.sync(),
+      async () => {
+        await alice.engine.discardGroupSession(ROOM);
+        sent.push(await alice.send("four"));
+      },
+      () => bob.sync(),
+    ];
+    for (const work of works) {
+      if (when === "within a step") { for (const bot of [alice, bob]) bot.onRead = kill; }
+      else await kill();
+      await work();
+    }
+    assertEquals(sent.map((event) => bob.outcome(event) ?? alice.outcome(event)), [
+      "text: one",
+      "text: two",
+      "text: three",
+      "text: four",
+    ]);
+    assertEquals(new Set(sent.slice(0, 2).map(({ content }) => content.session_id)).size, 1);
+  });
+}

@@ -29,10 +29,8 @@ Deno.test("T28: a forwarded key counts only if it was asked for, and from an own
   await refused("from a device that was not asked", asker.ownDevice("LATER"));
   await refused("from an own device that is not verified", { ...phone, trust: "cross-signed" });
   await refused("from an own device that was blocked", { ...phone, trust: "blacklisted" });
-  await refused("from a device of another user that has published the keys of an own one", {
-    ...phone,
-    userId: ALICE,
-  });
+  const publisher = { ...phone, userId: ALICE };
+  await refused("from a device of another user that has published the keys of an own one", publisher, ME);
   const { curve25519 } = newDevice(asker, ME);
   await refused("from a device that has taken the ID of one that was asked", { ...phone, curve25519 });
 
