@@ -176,7 +176,7 @@ export class Peer extends PeerWatch implements AsyncDisposable {
     return this.sendRaw(roomId, "m.room.message", { ...content, "m.relates_to": relation });
   }
 
-  /** nio and mautrix send reactions in clear. */
+  /** All of them send reactions in clear. */
   sendReaction(roomId: string, eventId: string, key: string): Promise<string> {
     const relation = { rel_type: "m.annotation", event_id: eventId, key };
     return this.sendRaw(roomId, "m.reaction", { "m.relates_to": relation });
