@@ -132,7 +132,7 @@ async function settled(
     await note({ arrived: false });
     throw error;
   });
-  await note({ arrived: true }).catch(() => {}); // then it is sent once more by the next process, under the same transaction ID
+  note({ arrived: true }).catch(() => {}); // then it is sent once more by the next process, under the same transaction ID
   return result;
 }
 

@@ -24,8 +24,8 @@ const PAGE = 100;
 export interface GapReader {
   /** The way to the server. */
   readonly requests: Pick<SyncRequests, "getMessages">;
-  /** The token that the response with the gap goes on from: the gap ends there. */
-  readonly since: SyncToken;
+  /** The token that the response with the gap goes on from: the gap ends there. Undefined: at the limit. */
+  readonly since: SyncToken | undefined;
   /** The most events to read. */
   readonly limit: number;
   /** Which events the timeline has. */
@@ -57,6 +57,19 @@ export async function fillGap(room: RoomPart, reader: GapReader): Promise<void> 
     reader.log.warn("Could not fill a gap", { roomId: room.roomId, error: String(error) });
   }
   room.filled = newestFirst.reverse();
+}
+
+/**
+ * Puts in the place of a room's timeline the one that it had up to an earlier token.
+ *
+ * @param reader Whose limit says how many events that were.
+ */
+export async function rewind(room: RoomPart, token: SyncToken, reader: GapReader): Promise<void> {
+  room.timeline = [];
+  room.prevBatch = token;
+  room.limited = true;
+  await fillGap(room, reader);
+  room.limited = false;
 }
 
 /** The events in front of a room's timeline, from new to old; notes in the room how far it came. */

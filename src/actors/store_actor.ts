@@ -87,7 +87,9 @@ class Store {
   }
 
   async savePosition(change: Partial<SyncRecord>): Promise<void> {
-    const position = { ...await this.position(), ...change };
+    const { first, ...before } = await this.position();
+    const isNew = first !== undefined && !("handled" in change);
+    const position = { ...before, ...(isNew && { first }), ...change };
     await this.#commit([set(this.#open.sync(), position)]);
     this.#position = position;
   }
@@ -107,7 +109,9 @@ class Store {
   }
 
   async commitSync({ nextBatch, rooms }: SyncChange): Promise<FormerRooms> {
-    const position = { ...await this.position(), nextBatch };
+    const before = await this.position();
+    const first = before.handled === undefined && { first: before.first ?? nextBatch };
+    const position = { ...before, nextBatch, ...first };
     const mutations: KvMutation[] = [];
     const former: (FormerRoom | undefined)[] = [];
     const ids = [...new Set(rooms.flatMap((room) => [room.roomId, ...predecessorIn(room.state)]))];

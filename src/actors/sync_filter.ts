@@ -13,6 +13,9 @@ import type { StoreProtocol } from "./store_protocol.ts";
 import type { SyncContext } from "./sync_batch.ts";
 import type { SyncRequests } from "./sync_requests.ts";
 
+/** What servers let through where the filter says nothing. */
+const DEFAULT_LIMIT = 10;
+
 /** Knows the ID of the filter that the settings describe. */
 export class SyncFilter {
   readonly #requests: Pick<SyncRequests, "createFilter">;
@@ -50,6 +53,12 @@ export class SyncFilter {
     if (typeof this.#filter !== "object" || this.#filter.room?.timeline === undefined) return undefined;
     const { limit: _, ...timeline } = this.#filter.room.timeline;
     return timeline;
+  }
+
+  /** How many events of a room it lets through at once, as far as that is known. */
+  get timelineLimit(): number {
+    return (typeof this.#filter === "object" ? this.#filter.room?.timeline?.limit : undefined) ??
+      DEFAULT_LIMIT;
   }
 
   /** Makes a request with the filter. A remembered one that the server has forgotten is uploaded anew. */

@@ -21,7 +21,7 @@ import type { Actor, ActorRef } from "./actor.ts";
 import { ActorError, ActorStoppedError, fatal } from "./actor_error.ts";
 import type { Crypto } from "./crypto.ts";
 import type { DispatcherProtocol, InternalDelivery } from "./dispatcher_protocol.ts";
-import { fillGap } from "./gap_filler.ts";
+import { fillGap, rewind } from "./gap_filler.ts";
 import { later } from "./later.ts";
 import { spawn } from "./spawn.ts";
 import type { SyncSettings } from "./start_options.ts";
@@ -186,7 +186,7 @@ class Syncer {
   async #sync(round: Round, timeout: number): Promise<SyncResponse> {
     const { requests, presence, log } = this.#options;
     const { settings, signal, own, filter, stateAfter, first: isFirst } = round;
-    const { since, repeated } = await this.#position();
+    const { since, repeated, first } = await this.#position();
     const response = await filter.use((filterId) =>
       requests.sync({ since, filterId, timeout, setPresence: presence(), useStateAfter: stateAfter, signal })
     );
@@ -199,7 +199,14 @@ class Syncer {
     const acceptClear = this.#options.acceptClear();
     const context = { own, initial: isInitial, repeated, members: filter.members, acceptClear, dropTimeline };
     const limit = settings.fillGaps === true ? DEFAULT_GAP_LIMIT : settings.fillGaps || 0;
-    await this.#process(response, context, async ({ rooms }) => {
+    // The very first response once more goes as far as it went then: what came after it comes after it.
+    const upToFirst = first === undefined ? response : { ...response, next_batch: first };
+    await this.#process(upToFirst, context, async ({ rooms }) => {
+      if (first !== undefined) {
+        const reader = { requests, since, limit: dropTimeline ? 0 : filter.timelineLimit, signal, log };
+        for (const room of rooms) await rewind(room, first, { ...reader, filter: filter.timeline });
+        return;
+      }
       if (since === undefined || limit === 0 || dropTimeline) return;
       for (const room of rooms) {
         if (!room.limited || !await this.#wasJoined(room.roomId)) continue;
@@ -231,12 +238,11 @@ class Syncer {
    * The token to go on from, and whether what follows may have been delivered before. What this process has dispatched need not
    * come again, whatever has settled by now.
    */
-  async #position(): Promise<{ since: SyncToken | undefined; repeated: boolean }> {
-    const { nextBatch, handled } = await this.#options.store.ask("position", undefined);
-    const since = nextBatch === this.#dispatched || this.#options.resume === "committed"
-      ? nextBatch
-      : handled;
-    return { since, repeated: since !== nextBatch };
+  async #position(): Promise<Position> {
+    const { nextBatch, handled, first } = await this.#options.store.ask("position", undefined);
+    const goesOn = nextBatch === this.#dispatched || this.#options.resume === "committed";
+    const since = goesOn ? nextBatch : handled;
+    return { since, repeated: since !== nextBatch, first: since === undefined ? first : undefined };
   }
 
   async #wasJoined(roomId: RoomID): Promise<boolean> {
@@ -257,6 +263,16 @@ class Syncer {
   async #announce(event: InternalDelivery): Promise<void> {
     await this.#options.dispatcher.ask("announce", event);
   }
+}
+
+/** Where to go on. */
+interface Position {
+  /** The token; undefined: from the start. */
+  readonly since: SyncToken | undefined;
+  /** Whether what follows may have been delivered before. */
+  readonly repeated: boolean;
+  /** What the first response ended with, if it is to be handled once more. */
+  readonly first: SyncToken | undefined;
 }
 
 /** What stays the same from one sync of a run to the next. */

@@ -16,6 +16,8 @@ export type StoredState = StateEvent | StrippedStateEvent;
 export interface SyncRecord {
   /** What has been committed: room state and keys up to this token. */
   readonly nextBatch?: SyncToken;
+  /** What the very first response ended with, as long as its handlers have not settled. */
+  readonly first?: SyncToken;
   /** What has been handled: the handlers of everything up to this token have settled. */
   readonly handled?: SyncToken;
   /** The uploaded filter, and what it was made of. */
