@@ -10,8 +10,11 @@ export class ChangeLog<Item> {
   readonly #items: Item[] = [];
   #version = 0;
 
-  /** @param limit How many changes are remembered at least. Default: 1,000. */
-  constructor(limit = 1_000) {
+  /** What was answered last: many ask the same after one change. */
+  #answer: { readonly from: number; readonly to: number; readonly items: ReadonlySet<Item> } | undefined;
+
+  /** @param limit How many changes are remembered at least. Default: 10,000. */
+  constructor(limit = 10_000) {
     this.#limit = limit;
   }
 
@@ -35,9 +38,13 @@ export class ChangeLog<Item> {
 
   /** What has changed since a version; undefined: nobody knows any more. */
   since(version: number): ReadonlySet<Item> | undefined {
-    const changes = this.#version - version;
-    return changes > this.#items.length
-      ? undefined
-      : new Set(this.#items.slice(this.#items.length - changes));
+    const to = this.#version;
+    const changes = to - version;
+    if (changes > this.#items.length) return undefined;
+    if (this.#answer?.from !== version || this.#answer.to !== to) {
+      const items = new Set(this.#items.slice(this.#items.length - changes));
+      this.#answer = { from: version, to, items };
+    }
+    return this.#answer.items;
   }
 }
