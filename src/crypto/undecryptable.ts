@@ -5,6 +5,7 @@
  */
 
 import type { VodozemacError } from "@greenroom/vodozemac-wasm";
+import { printable } from "../errors/printable.ts";
 import type { MessageEvent } from "../types/event.ts";
 import type { UndecryptableCode } from "../types/encryption_info.ts";
 import type { Decryption } from "./engine_protocol.ts";
@@ -57,7 +58,7 @@ const WITHHELD: ReadonlyMap<string, string> = new Map([
 /** Says of an event that its sender keeps the key, and what the code means. */
 export function withheldFrom(event: MessageEvent, code: string): Undecryptable {
   const meaning = WITHHELD.get(code) ?? "the sender keeps the key from this device; ask them why";
-  return { ...undecryptable(event, "WITHHELD", `${meaning} (${code})`), withheld: code };
+  return { ...undecryptable(event, "WITHHELD", `${meaning} (${quoted(code)})`), withheld: code };
 }
 
 /** Says of an event that vodozemac refused it. */
@@ -87,5 +88,5 @@ export function untrusted(
 }
 
 function quoted(value: unknown): string {
-  return typeof value === "string" ? value.slice(0, MAX_QUOTED) : "(none)";
+  return typeof value === "string" ? printable(value, MAX_QUOTED) : "(none)";
 }

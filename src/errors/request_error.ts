@@ -7,6 +7,7 @@
 
 import type { JsonObject } from "../types/json.ts";
 import { MatrixError } from "./matrix_error.ts";
+import { printable } from "./printable.ts";
 
 /** What {@link MatrixRequestError} is made of. */
 export interface RequestErrorInit {
@@ -23,8 +24,6 @@ export interface RequestErrorInit {
   /** How long the server asks to wait before the next try, in milliseconds. */
   retryAfter?: number;
 }
-
-const MAX_TEXT = 500;
 
 /**
  * The homeserver said no.
@@ -83,10 +82,4 @@ export class MatrixRequestError extends MatrixError {
     this.operation = operation;
     this.retryAfter = retryAfter;
   }
-}
-
-/** The server's words, made fit for a message: short, and without characters that move a terminal's cursor. */
-function printable(text: string): string {
-  // deno-lint-ignore no-control-regex -- control characters are what is taken out
-  return text.slice(0, MAX_TEXT).replace(/[\u0000-\u001f\u007f-\u009f]/g, " ");
 }
