@@ -107,7 +107,7 @@ export class Encryption implements Crypto {
   }
 
   async encrypt(roomId: RoomID, eventType: string, content: object, options: EncryptOptions = {}) {
-    await this.#open();
+    await this.start(); // nobody can answer, or trust, a device whose keys are not published
     const { actor } = this.#parts;
     // The content goes through JSON, as it will on the wire: what has no form there must not have one here.
     const plain: unknown = JSON.parse(JSON.stringify(content));
@@ -132,8 +132,7 @@ export class Encryption implements Crypto {
   }
 
   async shareGroupSession(roomId: RoomID): Promise<ShareReport> {
-    await this.#open();
-    this.#refuseConflict();
+    await this.start();
     return await this.#rooms.prepare(roomId);
   }
 
