@@ -12,7 +12,7 @@ from mautrix.client.encryption_manager import DecryptionDispatcher  # noqa: E402
 from mautrix.crypto import OlmMachine, PgCryptoStateStore, PgCryptoStore, unwedge  # noqa: E402
 from mautrix.crypto.attachments import decrypt_attachment, encrypt_attachment  # noqa: E402
 from mautrix.errors import DecryptionError  # noqa: E402
-from mautrix.types import Event, EventType, TrustState  # noqa: E402
+from mautrix.types import Event, EventType, Membership, TrustState  # noqa: E402
 from mautrix.util.async_db import Database  # noqa: E402
 from mautrix.util.logging import TraceLogger  # noqa: E402
 
@@ -168,6 +168,8 @@ class MautrixPuppet(Puppet):
             key = event["state_key"]
             if event["type"] == "m.room.member":
                 membership = content.get("membership")
+                # The library takes the events of a response all at once: of an invitation and a join, either may have won.
+                await self.client.state_store.set_membership(room_id, key, Membership(membership))
                 self.event("member", roomId=room_id, userId=key, membership=membership, sender=event["sender"])
             else:
                 self.event("state", roomId=room_id, type=event["type"], stateKey=key, content=content)
