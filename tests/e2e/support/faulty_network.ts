@@ -28,13 +28,30 @@ export async function inTime<T>(promise: Promise<T>, what: string): Promise<T> {
   return await Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-/** Passes requests on; of the rules that a request fits, the last one given decides. */
+// deno-lint-ignore no-explicit-any -- what a server may answer, which tests know
+type Answer = any;
+
+/** Changes an answer, or returns another. */
+export type Change = (answer: Answer, request: Request) => unknown;
+
+const SYNC = /\/sync$/;
+/** What makes a token another one than before: nio ignores a response with the token that it has. */
+const MARKS = /~+$/;
+
+/**
+ * Passes requests on; of the rules that a request fits, the last one given decides. Answers are changed by what is in force when
+ * they come: a sync may have been asked for long before.
+ */
 export class FaultyNetwork {
   /** All requests that have come by, in order. */
   readonly requests: PassedRequest[] = [];
-  readonly #rules: { path: RegExp; rule: Rule }[] = [];
+  readonly #rules = new Set<{ path: RegExp; rule: Rule }>();
+  readonly #changes = new Set<{ path: RegExp; change: Change }>();
   readonly #waiting = new Set<(request: PassedRequest) => void>();
   readonly #fetch: typeof fetch;
+  #interrupt = new AbortController();
+  /** What each sync response says of the device's own keys. */
+  #ownKeys: Record<string, unknown> = {};
 
   /** @param inner The way to the server. */
   constructor(inner: typeof fetch = fetch) {
@@ -45,16 +62,15 @@ export class FaultyNetwork {
   readonly fetch: typeof fetch = async (input, init) => {
     const request = new Request(input, init);
     const { pathname, search } = new URL(request.url);
-    const passed = {
-      method: request.method,
-      path: `${pathname}${search}`,
-      body: await request.clone().text(),
-    };
+    const body = await request.clone().text();
+    const passed = { method: request.method, path: `${pathname}${search}`, body };
     this.requests.push(passed);
     for (const look of [...this.#waiting]) look(passed);
-    const found = this.#rules.findLast(({ path }) => path.test(pathname));
-    const forward: Forward = (changed = request) => this.#fetch(changed);
-    return await (found === undefined ? forward() : found.rule(request, forward));
+    const found = [...this.#rules].findLast(({ path }) => path.test(pathname));
+    const forward: Forward = (changed = request) =>
+      SYNC.test(pathname) ? this.#sync(changed) : this.#fetch(changed);
+    const response = await (found === undefined ? forward() : found.rule(request, forward));
+    return await this.#changed(pathname, request, response);
   };
 
   /** The requests with a path that fits. */
@@ -64,8 +80,11 @@ export class FaultyNetwork {
 
   /** Waits for a request that fits, of those that have come by and those that will. */
   async first(fits: (request: PassedRequest) => boolean): Promise<PassedRequest> {
-    const past = this.requests.find(fits);
-    if (past !== undefined) return past;
+    return this.requests.find(fits) ?? await this.next(fits);
+  }
+
+  /** Waits for a request that fits, of those that will come by. */
+  async next(fits: (request: PassedRequest) => boolean): Promise<PassedRequest> {
     const { promise, resolve } = Promise.withResolvers<PassedRequest>();
     const look = (request: PassedRequest): void => {
       if (fits(request)) resolve(request);
@@ -76,13 +95,7 @@ export class FaultyNetwork {
 
   /** Puts a rule in force for all requests with a path that fits, until it is disposed of. */
   on(path: RegExp, rule: Rule): Disposable {
-    const entry = { path, rule };
-    this.#rules.push(entry);
-    const end = (): void => {
-      const place = this.#rules.indexOf(entry);
-      if (place >= 0) this.#rules.splice(place, 1);
-    };
-    return { [Symbol.dispose]: end };
+    return entered(this.#rules, { path, rule });
   }
 
   /** Has requests fail before they reach the server, or only their answers get lost. */
@@ -96,13 +109,46 @@ export class FaultyNetwork {
   }
 
   /** Has answers changed. */
-  // deno-lint-ignore no-explicit-any -- what a server may answer, which tests know
-  changing(path: RegExp, change: (answer: any, request: Request) => unknown): Disposable {
-    return this.on(path, async (request, forward) => {
-      const response = await forward();
-      if (!response.ok) return response;
-      const answer = await response.json();
-      return Response.json(await change(answer, request) ?? answer);
-    });
+  changing(path: RegExp, change: Change): Disposable {
+    return entered(this.#changes, { path, change });
   }
+
+  /** Has the sync that is waiting answered at once, with nothing new. */
+  interruptSync(): void {
+    this.#interrupt.abort();
+    this.#interrupt = new AbortController();
+  }
+
+  async #sync(request: Request): Promise<Response> {
+    const since = new URL(request.url).searchParams.get("since");
+    const { signal } = this.#interrupt;
+    if (since === null) return await this.#fetch(request);
+    const url = new URL(request.url);
+    url.searchParams.set("since", since.replace(MARKS, ""));
+    try {
+      const changed = new Request(url, request);
+      return await this.#fetch(changed, { signal: AbortSignal.any([request.signal, signal]) });
+    } catch (error) {
+      if (!signal.aborted || request.signal.aborted) throw error;
+      return Response.json({ next_batch: `${since}~`, ...this.#ownKeys });
+    }
+  }
+
+  async #changed(pathname: string, request: Request, response: Response): Promise<Response> {
+    const isSync = SYNC.test(pathname);
+    const changes = [...this.#changes].filter(({ path }) => path.test(pathname));
+    if (!response.ok || (changes.length === 0 && !isSync)) return response;
+    let answer: Answer = await response.json();
+    if (isSync) {
+      const { device_one_time_keys_count, device_unused_fallback_key_types } = answer;
+      this.#ownKeys = { device_one_time_keys_count, device_unused_fallback_key_types };
+    }
+    for (const { change } of changes) answer = await change(answer, request) ?? answer;
+    return Response.json(answer);
+  }
+}
+
+function entered<T>(all: Set<T>, entry: T): Disposable {
+  all.add(entry);
+  return { [Symbol.dispose]: () => void all.delete(entry) };
 }
