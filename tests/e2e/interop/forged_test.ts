@@ -68,6 +68,11 @@ eachPeer("S66 A key that the server says is another user's is refused", async (k
   const { reason } = await ours.undecryptable(({ eventId }) => eventId === forged);
   assert(/^(MISSING_KEY|WITHHELD)/.test(reason), reason);
   rewriting[Symbol.dispose]();
+  // The Olm session was the other's, it seemed: the peer's own has to begin.
+  await peer.rotate(roomId);
+  const lost = await peer.sendText(roomId, "over the session that seemed another's");
+  await ours.undecryptable(({ eventId }) => eventId === lost);
+  await peer.toDevice(({ type }) => type === "m.dummy");
   await peer.rotate(roomId);
   await says(peer, ours, roomId, "with its own");
 });
