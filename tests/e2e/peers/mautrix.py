@@ -157,10 +157,20 @@ class MautrixPuppet(Puppet):
                 if event.get("state_key") == self.session["user_id"] and event["type"] == "m.room.member":
                     self.event("invite", roomId=room_id, sender=event["sender"])
         for room_id, room in [*rooms.get("join", {}).items(), *rooms.get("leave", {}).items()]:
-            for part in ("state", "timeline"):
-                for event in room.get(part, {}).get("events", []):
-                    await self._see(room_id, event)
+            events = [event for part in ("state", "timeline") for event in room.get(part, {}).get("events", [])]
+            await self._order_members(room_id, events)
+            for event in events:
+                await self._see(room_id, event)
         self._first_sync.set()
+
+    async def _order_members(self, room_id, events):
+        """The library takes all events at once: of an invitation and the join after it, either may have won."""
+        members = {event["state_key"]: event["content"] for event in events if event["type"] == "m.room.member"}
+        store = self.client.state_store
+        for user_id, content in members.items():
+            membership = Membership(content["membership"])
+            if await store.get_membership(room_id, user_id) != membership:
+                await store.set_membership(room_id, user_id, membership)
 
     async def _see(self, room_id, event):
         content = event["content"]
@@ -168,8 +178,6 @@ class MautrixPuppet(Puppet):
             key = event["state_key"]
             if event["type"] == "m.room.member":
                 membership = content.get("membership")
-                # The library takes the events of a response all at once: of an invitation and a join, either may have won.
-                await self.client.state_store.set_membership(room_id, key, Membership(membership))
                 self.event("member", roomId=room_id, userId=key, membership=membership, sender=event["sender"])
             else:
                 self.event("state", roomId=room_id, type=event["type"], stateKey=key, content=content)
