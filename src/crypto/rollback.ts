@@ -4,33 +4,68 @@
  * @module
  */
 
+import type { MessageEvent } from "../types/event.ts";
+import { sameKey } from "./base64.ts";
+import type { OwnDevice } from "./context.ts";
 import type { EngineParts } from "./engine_parts.ts";
 import type { Decryption } from "./engine_protocol.ts";
 import { outboundKey } from "./outbound_record.ts";
+import { type RecordKey, recordKey } from "./record_key.ts";
 import type { Transaction } from "./transaction.ts";
 
+/** After hearsay of a rollback no more hearsay counts for an hour: a server can make it up. */
+const HEARSAY_MS = 3_600_000;
+
+/** What came with a sync, and what became of it. */
+export interface DecryptedEvents {
+  /** The encrypted events. */
+  readonly encrypted: readonly MessageEvent[];
+  /** For each, in the same order, what became of it. */
+  readonly decrypted: readonly Decryption[];
+}
+
 /**
- * Whether own events tell of more than the store knows: this device has encrypted at a place of a group session that the store
- * thinks is still to come. An index that is committed before anything is sent can't be behind what was sent.
+ * Whether own events tell of more than the store knows. An index is committed before anything is sent, and so is the key of a
+ * session: what this device has encrypted at a place that the store thinks is still to come, or with a session of which it knows
+ * nothing, it has encrypted after the store was written.
  */
 export async function tellsOfRollback(
   tx: Transaction,
-  { context: { own } }: EngineParts,
-  decrypted: readonly Decryption[],
+  { context }: EngineParts,
+  { encrypted, decrypted }: DecryptedEvents,
 ): Promise<boolean> {
-  for (const result of decrypted) {
-    if (!("event" in result)) continue;
-    const { sender, room_id, encryption } = result.event;
-    if (sender !== own.userId || encryption?.senderKey !== own.curve25519) continue;
+  const { own, clock } = context;
+  for (const [index, result] of decrypted.entries()) {
+    const event = encrypted[index];
+    if (event?.sender !== own.userId) continue;
+    if (!("event" in result)) {
+      if (result.code !== "MISSING_KEY" || !claimsToBeOwn(event, own)) continue;
+      const last = await tx.get(rollbackKey());
+      if (last === undefined || Math.abs(clock.now() - last) >= HEARSAY_MS) return true;
+      continue;
+    }
+    const { room_id, encryption } = result.event;
+    if (encryption?.senderKey !== own.curve25519) continue;
     const record = await tx.get(outboundKey(room_id));
     if (record?.sessionId === encryption.sessionId && encryption.messageIndex >= record.messages) return true;
   }
   return false;
 }
 
+/** Whether an event that can't be read says that this device sent it. */
+function claimsToBeOwn({ content }: MessageEvent, own: OwnDevice): boolean {
+  return content.device_id === own.deviceId && sameKey(content.sender_key, own.curve25519);
+}
+
+/** When the store was last found to be set back, in milliseconds since the epoch. */
+function rollbackKey(): RecordKey<number> {
+  return recordKey("rollback");
+}
+
 /** Gives up whatever could be used a second time: sessions, keys that may have been handed out, what was on its way. */
 export async function recoverFromRollback(tx: Transaction, parts: EngineParts): Promise<void> {
-  const { ownKeys, olm, outbound, devices, outbox, context: { log } } = parts;
+  const { ownKeys, olm, outbound, devices, outbox, context: { clock, log } } = parts;
+  tx.set(rollbackKey(), clock.now());
   const pending = outbox.pending();
   log.warn("The store was set back to an earlier state: beginning new sessions and keys", {
     dropped: pending.length,

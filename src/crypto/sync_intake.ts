@@ -62,7 +62,9 @@ export async function receiveSync(
       if (!parked.delivered(tx, event)) underway.push(index);
     } else if (await parked.park(tx, event, result)) await keyRequests.want(tx, event);
   }
-  if (await tellsOfRollback(tx, parts, decrypted)) await recoverFromRollback(tx, parts);
+  if (await tellsOfRollback(tx, parts, { encrypted: input.encrypted, decrypted })) {
+    await recoverFromRollback(tx, parts);
+  }
   // The process before may have taken in a key and ended: its message, which comes again, is not a new key then.
   const tried = parked.isUntried ? "all" : newKeys;
   const recovered = tried.length === 0 ? [] : await parked.retry(tx, tried);

@@ -46,6 +46,56 @@ Deno.test("A store that was set back is noticed by the own events: a new session
   await stage.until(() => heardAgain.includes("And back"));
 });
 
+Deno.test("A store that was set back to before a session began is noticed by the events of that session", async () => {
+  await using stage = clientStage();
+  const { alice, bob, roomId } = await twoInARoom(stage);
+  const texts = heard(bob);
+  const unread: string[] = [];
+  bob.on("UNDECRYPTABLE", ({ code }) => void unread.push(code));
+  const store = new MemoryStore();
+  const carol = stage.client("carol", { encryption: true, store });
+  await begin(stage, carol);
+  await alice.inviteUser(roomId, "@carol:localhost");
+  await carol.joinRoom(roomId);
+  await stage.settle();
+  await carol.sendText(roomId, "One");
+  await stage.until(() => texts.length === 1);
+  const old = await copyOf(store);
+  await carol.crypto?.discardGroupSession(roomId);
+  await carol.sendText(roomId, "Two");
+  await stage.until(() => texts.length === 2);
+  await carol.close();
+
+  const again = stage.client("carol", { encryption: true, store: old });
+  let isTold = false;
+  again.on("UNDECRYPTABLE", () => void (isTold = true));
+  await begin(stage, again);
+  await stage.until(() => isTold);
+  await again.sendText(roomId, "Three");
+  await stage.until(() => texts.length === 3);
+  assertEquals([texts, unread], [["One", "Two", "Three"], []]);
+});
+
+Deno.test("A server that makes events of this device up has it begin new sessions once an hour, and no more", async () => {
+  await using stage = clientStage();
+  const { alice, roomId } = await twoInARoom(stage);
+  const { deviceKeys } = await alice.crypto?.identity() ?? {};
+  const sessions = new Set<string>();
+  for (let round = 0; round < 5; round++) {
+    const content = {
+      algorithm: "m.megolm.v1.aes-sha2",
+      ciphertext: "AwgAEnACgAkLmt6qF84IK",
+      session_id: `made-up-${round}`,
+      device_id: alice.deviceId,
+      sender_key: deviceKeys?.keys[`curve25519:${alice.deviceId}`],
+    };
+    await alice.sendMessageEvent(roomId, "m.room.encrypted", content as never);
+    await stage.settle();
+    sessions.add((await alice.shareGroupSession(roomId)).sessionId);
+  }
+  assertEquals(sessions.size, 1);
+});
+
 Deno.test("A store that was set back is noticed by one-time keys that the server has others of: new ones are made", async () => {
   await using stage = clientStage();
   const store = new MemoryStore();
