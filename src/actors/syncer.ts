@@ -4,6 +4,7 @@
  * @module
  */
 
+import { abortable } from "@std/async/abortable";
 import { backoff } from "../backoff.ts";
 import type { Clock } from "../clock.ts";
 import { DeviceConflictError } from "../errors/crypto_error.ts";
@@ -112,7 +113,7 @@ class Syncer {
       const round = await this.#prepare(settings, signal);
       const response = await this.#sync(round, settings.timeout ?? 0);
       await this.#options.dispatcher.ask("noted", undefined);
-      await this.#options.crypto()?.idle(); // the program may end now
+      await abortable(Promise.resolve(this.#options.crypto()?.idle()), signal); // the program may end now
       return response;
     });
   }
@@ -176,7 +177,7 @@ class Syncer {
     const { requests, store, ready } = this.#options;
     const own = await requests.userId();
     await ready(); // it looks at who acts
-    await this.#options.crypto()?.start();
+    await abortable(Promise.resolve(this.#options.crypto()?.start()), signal);
     const filter = new SyncFilter(settings, requests, store);
     const stateAfter = await requests.supports("v1.16");
     return { settings, signal, own, filter, stateAfter, first: true };

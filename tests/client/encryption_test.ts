@@ -193,3 +193,12 @@ Deno.test("Keys that could not be sent keep the message back, and are sent again
     1,
   );
 });
+
+Deno.test("A client can be closed at once while the server does not answer about its keys", async () => {
+  await using stage = clientStage();
+  const alice = stage.client("alice", { encryption: true });
+  const held = stage.homeserver.faults.add({ kind: "hold", match: { path: "/keys/upload" } });
+  alice.start();
+  await held.hit();
+  await alice.close(); // time stands still: it waits for no deadline
+});

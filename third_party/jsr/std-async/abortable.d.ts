@@ -1,0 +1,1 @@
+export function abortable<T>(p: Promise<T>, signal: AbortSignal): Promise<T>;
