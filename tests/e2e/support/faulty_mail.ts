@@ -39,7 +39,11 @@ export class HeldMail {
       this.held.push(...mails.filter((mail) => !through.includes(mail)));
       const released = this.#ready.splice(0);
       answer.to_device = { events: [...released, ...through] };
-      if (released.length > 0) void this.#confirm();
+      if (released.length > 0) {
+        // Nothing else may be new, and who knows the token would take it for the response that it has.
+        answer.next_batch += "~";
+        void this.#confirm();
+      }
       this.#arrival.resolve();
       this.#arrival = Promise.withResolvers();
     });

@@ -50,6 +50,7 @@ export class FaultyNetwork {
   readonly #waiting = new Set<(request: PassedRequest) => void>();
   readonly #fetch: typeof fetch;
   #interrupt = new AbortController();
+  #syncing = 0;
   /** What each sync response says of the device's own keys. */
   #ownKeys: Record<string, unknown> = {};
 
@@ -113,24 +114,28 @@ export class FaultyNetwork {
     return entered(this.#changes, { path, change });
   }
 
-  /** Has the sync that is waiting answered at once, with nothing new. */
+  /** Has the sync that is waiting answered at once, with nothing new; the next one, if none is. */
   interruptSync(): void {
     this.#interrupt.abort();
-    this.#interrupt = new AbortController();
+    if (this.#syncing > 0) this.#interrupt = new AbortController();
   }
 
   async #sync(request: Request): Promise<Response> {
     const since = new URL(request.url).searchParams.get("since");
     const { signal } = this.#interrupt;
     if (since === null) return await this.#fetch(request);
+    if (signal.aborted) this.#interrupt = new AbortController(); // the interruption was for this one
     const url = new URL(request.url);
     url.searchParams.set("since", since.replace(MARKS, ""));
+    this.#syncing++;
     try {
       const changed = new Request(url, request);
       return await this.#fetch(changed, { signal: AbortSignal.any([request.signal, signal]) });
     } catch (error) {
       if (!signal.aborted || request.signal.aborted) throw error;
       return Response.json({ next_batch: `${since}~`, ...this.#ownKeys });
+    } finally {
+      this.#syncing--;
     }
   }
 
