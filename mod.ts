@@ -247,6 +247,7 @@ export * from "./src/errors/matrix_error.ts";
 export * from "./src/errors/network_error.ts";
 export * from "./src/errors/request_error.ts";
 export * from "./src/errors/service_response_error.ts";
+export * from "./src/errors/store_error.ts";
 export * from "./src/errors/value_error.ts";
 export * from "./src/errors/well_known_error.ts";
 export * from "./src/types/account_data_content.ts";

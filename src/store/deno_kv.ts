@@ -8,10 +8,11 @@ import { ValueError } from "../errors/value_error.ts";
 import { DenoKvJournal, isTorn } from "./deno_kv_journal.ts";
 import { journalKey, logicalKey, valueKey } from "./deno_kv_key.ts";
 import { type EncodedChange, encodeDelete, encodeSet, readParts, SplitIndex } from "./deno_kv_split.ts";
-import { decodeValue, readRecord } from "./deno_kv_value.ts";
+import { readRecord } from "./deno_kv_value.ts";
 import { fitsOneCommit, MAX_READS } from "./deno_kv_write.ts";
 import { Gate } from "./gate.ts";
 import type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "./kv_store.ts";
+import { decodeValue } from "./value_codec.ts";
 
 /** How many entries {@link DenoKvStore.list} reads at once. */
 const PAGE = 100;

@@ -12,7 +12,6 @@
 
 import { ValueError } from "../errors/value_error.ts";
 import { journalKey, stagedKey } from "./deno_kv_key.ts";
-import { decodeValue, encodeValue } from "./deno_kv_value.ts";
 import {
   commitWrites,
   cutBytes,
@@ -22,6 +21,7 @@ import {
   MAX_READS,
   packWrites,
 } from "./deno_kv_write.ts";
+import { decodeValue, encodeValue } from "./value_codec.ts";
 
 /** What the place says: which journal counts, or is about to. */
 interface Marker {

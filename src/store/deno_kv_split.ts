@@ -6,16 +6,10 @@
 
 import { partKey, partsKey, valueKey } from "./deno_kv_key.ts";
 import type { DenoKvJournal } from "./deno_kv_journal.ts";
-import {
-  decodeValue,
-  encodeValue,
-  readRecord,
-  splitRecord,
-  type SplitValue,
-  wholeRecord,
-} from "./deno_kv_value.ts";
+import { readRecord, splitRecord, type SplitValue, wholeRecord } from "./deno_kv_value.ts";
 import { cutBytes, joinBytes, type KvWrite, MAX_READS, MAX_RECORD_BYTES } from "./deno_kv_write.ts";
 import type { KvKey } from "./kv_store.ts";
+import { decodeValue, encodeValue } from "./value_codec.ts";
 
 /** What to write for a key. */
 export interface EncodedChange {

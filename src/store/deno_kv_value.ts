@@ -1,11 +1,12 @@
 /**
- * Values as bytes.
+ * Values as records.
  *
  * @module
  */
 
 import { deserialize, serialize } from "node:v8";
 import { ValueError } from "../errors/value_error.ts";
+import { decodeValue } from "./value_codec.ts";
 
 /** Where the parts are of a value that does not fit into one record. */
 export interface SplitValue {
@@ -22,7 +23,7 @@ const SPLIT = 1;
 /**
  * What is kept for a value that fits into one record.
  *
- * @param bytes What {@link encodeValue} made of it.
+ * @param bytes What `encodeValue()` made of it.
  */
 export function wholeRecord(bytes: Uint8Array): Uint8Array {
   return tagged(WHOLE, bytes);
@@ -42,26 +43,6 @@ export function readRecord(record: unknown): { readonly value: unknown } | { rea
   throw new ValueError(
     "Cannot read a record of the store: its format is unknown; use the version of Greenroom that wrote it, or a newer one",
   );
-}
-
-/**
- * Makes bytes of plain data, with whatever structured clone can carry; of a view, only what it shows of its buffer.
- *
- * @throws {ValueError} If it is not plain data.
- */
-export function encodeValue(value: unknown): Uint8Array {
-  try {
-    return serialize(value);
-  } catch (cause) {
-    throw new ValueError("Cannot store a value: it is not plain data; leave out functions and the like", {
-      cause,
-    });
-  }
-}
-
-/** Makes plain data of bytes again. */
-export function decodeValue(bytes: Uint8Array): unknown {
-  return deserialize(bytes);
 }
 
 function tagged(tag: number, bytes: Uint8Array): Uint8Array {

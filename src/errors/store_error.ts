@@ -1,0 +1,69 @@
+/**
+ * The errors of what Greenroom keeps its state in.
+ *
+ * @module
+ */
+
+import { MatrixError } from "./matrix_error.ts";
+
+/** A store can't be opened, read or written; what it holds is as it was. */
+export class StoreError extends MatrixError {
+  /** `STORE_ERROR`, or a more precise word of a subclass. */
+  override readonly code: string = "STORE_ERROR";
+}
+
+/** The place holds something else than a store that this version reads: damaged, foreign, or written by a newer Greenroom. */
+export class StoreFormatError extends StoreError {
+  /** Always `STORE_FORMAT`. */
+  override readonly code = "STORE_FORMAT";
+}
+
+/** The disk is full, or what was granted of it; with more room, the store goes on. */
+export class StoreFullError extends StoreError {
+  /** Always `STORE_FULL`. */
+  override readonly code = "STORE_FULL";
+}
+
+/** The place can be read but not written. */
+export class StoreReadOnlyError extends StoreError {
+  /** Always `STORE_READ_ONLY`. */
+  override readonly code = "STORE_READ_ONLY";
+}
+
+/** What makes a {@linkcode StoreInUseError}. */
+export interface StoreInUseErrorInit extends ErrorOptions {
+  /** Who holds it, if it is known. */
+  readonly owner?: string;
+  /** Until when, in milliseconds since 1970, if it is known. */
+  readonly until?: number;
+}
+
+/** Somebody else holds what was to be written: the device, or the whole place. */
+export class StoreInUseError extends StoreError {
+  /** Always `STORE_IN_USE`. */
+  override readonly code = "STORE_IN_USE";
+
+  /** Who holds it; `undefined` if nobody knows. */
+  readonly owner: string | undefined;
+
+  /** Until when, in milliseconds since 1970, unless it is prolonged; `undefined` if nobody knows. */
+  readonly until: number | undefined;
+
+  /**
+   * Makes an error.
+   *
+   * @param message What was asked, of what, and what to do.
+   * @param init Who holds it and until when, and the `cause`, if another error led to this one.
+   */
+  constructor(message: string, { owner, until, ...options }: StoreInUseErrorInit = {}) {
+    super(message, options);
+    this.owner = owner;
+    this.until = until;
+  }
+}
+
+/** What is kept was sealed with another key, or not at all, or somebody has changed a record. */
+export class StoreKeyError extends StoreError {
+  /** Always `STORE_KEY`. */
+  override readonly code = "STORE_KEY";
+}
