@@ -126,5 +126,5 @@ export class Outbox {
 }
 
 function outboxKey(id: string): RecordKey<OutboxEntry> {
-  return recordKey("outbox", id);
+  return { ...recordKey<OutboxEntry>("outbox", id), held: true };
 }

@@ -12,6 +12,8 @@ export interface RecordKey<Value> {
   readonly path: KvKey;
   /** The key as one string; different keys have different ones. */
   readonly id: string;
+  /** Whether its module has the record in memory itself, and reads it only when it starts: nobody else need remember it. */
+  readonly held?: boolean;
   /** Never there: says what the record holds. */
   readonly holds?: Value;
 }

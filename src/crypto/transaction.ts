@@ -18,6 +18,8 @@ export class Transaction {
   readonly #vault: Vault;
   readonly #cache: RecordCache;
   readonly #writes = new Map<string, KvMutation>();
+  /** Of what is written, what need not be remembered. */
+  readonly #held = new Set<string>();
   readonly #onCommit: (() => void)[] = [];
   readonly #onAbort: (() => void)[] = [];
 
@@ -68,12 +70,12 @@ export class Transaction {
 
   /** Writes a record. */
   set<Value>(key: RecordKey<Value>, value: Value): void {
-    this.#writes.set(key.id, { type: "set", key: key.path, value });
+    this.#write(key, { type: "set", key: key.path, value });
   }
 
   /** Removes a record, if there is one. */
   delete<Value>(key: RecordKey<Value>): void {
-    this.#writes.set(key.id, { type: "delete", key: key.path });
+    this.#write(key, { type: "delete", key: key.path });
   }
 
   /** Has something done once the step is durable, in the order in which it was asked for. */
@@ -95,7 +97,7 @@ export class Transaction {
   async commit(): Promise<void> {
     if (this.#writes.size > 0) await this.#vault.commit([...this.#writes.values()]);
     for (const [id, write] of this.#writes) {
-      this.#cache.set(id, write.type === "set" ? write.value : undefined);
+      if (!this.#held.has(id)) this.#cache.set(id, write.type === "set" ? write.value : undefined);
     }
     for (const action of this.#onCommit) action();
   }
@@ -103,6 +105,11 @@ export class Transaction {
   /** Forgets the step. */
   abort(): void {
     for (const action of this.#onAbort.reverse()) action();
+  }
+
+  #write({ id, held }: RecordKey<unknown>, mutation: KvMutation): void {
+    this.#writes.set(id, mutation);
+    if (held === true) this.#held.add(id);
   }
 
   #known({ id }: RecordKey<unknown>): { readonly value: unknown } | undefined {

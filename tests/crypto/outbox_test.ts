@@ -1,5 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { Outbox } from "../../src/crypto/outbox.ts";
+import { RecordCache } from "../../src/crypto/record_cache.ts";
+import { recordKey } from "../../src/crypto/record_key.ts";
 import type { RoomID, TransactionID } from "../../src/types/ids.ts";
 import { memoryVault, step } from "./support/vault.ts";
 
@@ -56,4 +58,19 @@ Deno.test("an event that was put in by a step that failed is not in the outbox",
   }).catch(() => {});
   assertEquals(outbox.roomEvent(ROOM, TXN), undefined);
   assertEquals(outbox.pending(), []);
+});
+
+Deno.test("what passes through the outbox takes no other record's place in memory", async () => {
+  const vault = memoryVault();
+  const outbox = new Outbox();
+  const cache = new RecordCache(10);
+  const session = recordKey<string>("session", "one");
+  await step(vault, cache, (tx) => tx.set(session, "used by each message"));
+  for (let index = 0; index < 20; index++) {
+    const txnId = `txn${index}` as TransactionID;
+    const id = await step(vault, cache, (tx) => outbox.add(tx, event(ROOM, "passes"), { txnId, now: 0 }));
+    await step(vault, cache, (tx) => outbox.remove(tx, id));
+  }
+  const unread = { ...vault, getMany: () => Promise.reject(new TypeError("it was not remembered")) };
+  assertEquals(await step(unread, cache, (tx) => tx.get(session)), "used by each message");
 });
