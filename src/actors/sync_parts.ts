@@ -233,7 +233,8 @@ function hasSender(event: JsonObject): boolean {
 const MAX_NAME = 255;
 const encoder = new TextEncoder();
 
-function isName(value: unknown): value is string {
+/** Whether a value is a type, a state key or an identifier that can be kept. */
+export function isName(value: unknown): value is string {
   return typeof value === "string" && value.length <= MAX_NAME &&
     (value.length <= MAX_NAME / 3 || encoder.encode(value).length <= MAX_NAME);
 }
