@@ -27,6 +27,7 @@ export { Client } from "./src/client.ts";
 export type { ClientOptions } from "./src/client_options.ts";
 export { MemoryStore } from "./src/store/memory_store.ts";
 export type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "./src/store/kv_store.ts";
+export { SealedStore } from "./src/store/sealed.ts";
 export type { PowerAction } from "./src/store/room_power.ts";
 export type { StoredState } from "./src/store/records.ts";
 export type { StateStore } from "./src/actors/state_store.ts";
