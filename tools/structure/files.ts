@@ -10,7 +10,13 @@ import type { SourceFile, Violation } from "./types.ts";
 type FileRule = (file: SourceFile) => string | undefined;
 
 const MAX_LINES = 300;
-const BARRELS = ["mod.ts", "src/store/kv.ts", "src/testing/mod.ts", "vodozemac-wasm/mod.ts"];
+const BARRELS = [
+  "mod.ts",
+  "src/store/kv.ts",
+  "src/store/sqlite.ts",
+  "src/testing/mod.ts",
+  "vodozemac-wasm/mod.ts",
+];
 
 const isSource = ({ path }: SourceFile) => /\.(ts|rs|py)$/.test(path) && !path.startsWith("third_party/");
 const isProduct = ({ path }: SourceFile) => /^(mod\.ts$|src\/.*\.ts$)/.test(path);

@@ -1,0 +1,52 @@
+/**
+ * What SQLite says went wrong, as errors of the store.
+ *
+ * @module
+ */
+
+import {
+  StoreError,
+  StoreFormatError,
+  StoreFullError,
+  StoreInUseError,
+  StoreReadOnlyError,
+} from "../errors/store_error.ts";
+
+/** What was to be done, as it stands in a message. */
+export type SqliteAction = "open" | "read" | "write to";
+
+/** The lower byte of a result code says what kind it is. */
+const KIND = 0xff;
+
+const PROBLEMS: Record<number, { readonly error: typeof StoreError; readonly says: string } | undefined> = {
+  5: {
+    error: StoreInUseError,
+    says: "another process has been writing to it for too long; end that process",
+  }, // BUSY
+  8: { error: StoreReadOnlyError, says: "it is read-only; make the file and its folder writable" }, // READONLY
+  11: { error: StoreFormatError, says: "the file is damaged; restore it from a copy" }, // CORRUPT
+  13: { error: StoreFullError, says: "there is no room left; make some, and go on" }, // FULL
+  14: {
+    error: StoreError,
+    says: "the file can't be opened; make its folder, and let this process write there",
+  }, // CANTOPEN
+  26: { error: StoreFormatError, says: "the file is no SQLite database; use another path" }, // NOTADB
+};
+
+/**
+ * Makes an error of the store of what SQLite throws. What is not from SQLite comes back as it is.
+ *
+ * @param action What was to be done.
+ * @param cause What was thrown.
+ */
+export function toStoreError(action: SqliteAction, cause: unknown): unknown {
+  // A permission that Deno lacks has the code as well, but its own class.
+  if (!(cause instanceof Error) || cause.name !== "Error") return cause;
+  const { code, errcode, errstr } = cause as { code?: unknown; errcode?: unknown; errstr?: unknown };
+  if (code !== "ERR_SQLITE_ERROR") return cause;
+  // Without a number, it is the opening itself that has failed.
+  const number = typeof errcode === "number" ? errcode : 14;
+  const { error, says } = PROBLEMS[number & KIND] ??
+    { error: StoreError, says: `SQLite says "${errstr}" (${number}); see to the disk, and try again` };
+  return new error(`Cannot ${action} the store: ${says}`, { cause });
+}

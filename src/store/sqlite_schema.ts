@@ -1,0 +1,112 @@
+/**
+ * What a file of {@link SqliteStore} is, and how it is told from others.
+ *
+ * @module
+ */
+
+import type { DatabaseSync } from "node:sqlite";
+import { StoreFormatError } from "../errors/store_error.ts";
+
+/** Stands in the header of each file of ours: "Grnr". */
+const APPLICATION_ID = 0x47726e72;
+
+/** Stands there too: how this version writes. One that reads more has a higher one. */
+const SCHEMA_VERSION = 1;
+
+/** The key whose version is that of the last commit. It comes after those of all entries. */
+const COUNTER = "x'FF'";
+
+/** Adds one to the version, and gives it. */
+export const NEXT_VERSION = `UPDATE kv SET version = version + 1 WHERE key = ${COUNTER} RETURNING version`;
+
+/** How often to try for a write-ahead log while others open the same new file. */
+const WAL_TRIES = 100;
+
+/** How large a write-ahead log stays once it has been carried into the file, in bytes. */
+const WAL_LIMIT = 4 * 2 ** 20;
+
+/** `synchronous=FULL`: one sync of the log for each commit. `fullfsync`: on macOS, one that reaches the disk. */
+const SAFE = [
+  "synchronous = FULL",
+  "fullfsync = ON",
+  `journal_size_limit = ${WAL_LIMIT}`,
+  "cell_size_check = ON",
+];
+
+/**
+ * Whether a database is still to be made ours.
+ *
+ * @throws {StoreFormatError} If it is somebody else's, or of a newer version.
+ */
+export function isBlank(database: DatabaseSync): boolean {
+  const application = numberOf(database, "PRAGMA application_id");
+  const version = numberOf(database, "PRAGMA user_version");
+  if (application === 0 && version === 0 && numberOf(database, "SELECT count(*) FROM sqlite_schema") === 0) {
+    return true;
+  }
+  if (application !== APPLICATION_ID) {
+    throw new StoreFormatError(
+      "Cannot open the store: the database is another application's; use another path",
+    );
+  }
+  if (version > SCHEMA_VERSION) {
+    throw new StoreFormatError(
+      `Cannot open the store: it has version ${version}, and this Greenroom reads up to ${SCHEMA_VERSION}; use a newer Greenroom`,
+    );
+  }
+  if (version === SCHEMA_VERSION) return false;
+  throw new StoreFormatError(
+    `Cannot open the store: there is no version ${version} of it; restore it from a copy`,
+  );
+}
+
+/** Makes a database ours, if it is nobody's, and safe to commit to. */
+export function prepareDatabase(database: DatabaseSync): void {
+  // Before the log is there, so that the file itself says whose it is from the first commit on.
+  if (isBlank(database)) create(database);
+  keepLog(database);
+  for (const setting of SAFE) run(database, `PRAGMA ${setting}`);
+}
+
+/** In one transaction: a file is ours, or still blank. */
+function create(database: DatabaseSync): void {
+  run(database, "BEGIN IMMEDIATE");
+  try {
+    if (isBlank(database)) { // nobody was faster
+      run(database, `PRAGMA application_id = ${APPLICATION_ID}`);
+      run(database, `PRAGMA user_version = ${SCHEMA_VERSION}`);
+      run(
+        database,
+        "CREATE TABLE kv (key BLOB PRIMARY KEY, value BLOB NOT NULL, version INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+      );
+      run(database, `INSERT INTO kv (key, value, version) VALUES (${COUNTER}, x'', 0)`);
+    }
+    run(database, "COMMIT");
+  } catch (error) {
+    if (database.isTransaction) run(database, "ROLLBACK");
+    throw error;
+  }
+}
+
+/** Switching to a write-ahead log does not wait for others that are at it, as a transaction does. */
+function keepLog(database: DatabaseSync): void {
+  for (let left = WAL_TRIES;; left--) {
+    try {
+      database.prepare("PRAGMA journal_mode = WAL").get();
+      return;
+    } catch (error) {
+      if (left === 0) throw error;
+      run(database, "BEGIN IMMEDIATE");
+      run(database, "ROLLBACK");
+    }
+  }
+}
+
+/** Other than `exec()`, this says with a number what went wrong. */
+function run(database: DatabaseSync, sql: string): void {
+  database.prepare(sql).run();
+}
+
+function numberOf(database: DatabaseSync, sql: string): number {
+  return Number(Object.values(database.prepare(sql).get() ?? {})[0]);
+}

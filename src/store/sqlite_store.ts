@@ -1,0 +1,290 @@
+/**
+ * A store in a file of SQLite, which outlives the process.
+ *
+ * @module
+ */
+
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { StoreFormatError } from "../errors/store_error.ts";
+import { ValueError } from "../errors/value_error.ts";
+import type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "./kv_store.ts";
+import { type SqliteAction, toStoreError } from "./sqlite_error.ts";
+import { decodeKey, encodeKey, endOfRange } from "./sqlite_key.ts";
+import { isBlank, NEXT_VERSION, prepareDatabase } from "./sqlite_schema.ts";
+import { decodeValue, encodeValue } from "./value_codec.ts";
+
+/** How long to wait for another process that writes, in milliseconds. */
+const BUSY_TIMEOUT = 5_000;
+
+/** How many entries {@link SqliteStore.list} reads at once, and how many bytes of values at most, or one. */
+const PAGE_ENTRIES = 256;
+const PAGE_BYTES = 2 ** 20;
+
+const MEMORY = ":memory:";
+
+interface Row {
+  readonly key: Uint8Array;
+  readonly value: Uint8Array;
+  readonly version: number;
+}
+
+interface Change {
+  readonly key: Uint8Array;
+  /** `undefined`: to be removed. */
+  readonly value: Uint8Array | undefined;
+}
+
+/**
+ * Keeps everything in a file of SQLite: for hosts with a disk, faster than Deno KV's file at the same durability.
+ *
+ * A value may have any size, up to SQLite's billion bytes, and so may a key and a commit. Each commit is one transaction,
+ * and one sync of the file (a write-ahead log with `synchronous=FULL`), before `commit()` resolves: what has resolved is
+ * there after `kill -9`, and after a power cut if the disk keeps its word. In memory (`":memory:"`), all goes with the process.
+ *
+ * Several stores, in several processes too, may be open on one file, on a disk of the machine and not of the network. A
+ * commit waits up to five seconds for another process that is at it.
+ *
+ * SQLite works in the thread that calls it: a read takes some microseconds, and a commit as long as the disk takes to
+ * sync; nothing else of the program runs meanwhile.
+ *
+ * @example
+ * ```ts
+ * import { Client } from "@greenroom/matrix";
+ * import { SqliteStore } from "@greenroom/matrix/store/sqlite";
+ *
+ * await using store = await SqliteStore.open(":memory:"); // or "./bot.db"
+ * await using client = new Client({ baseUrl: "https://matrix.example.org", store });
+ * ```
+ */
+export class SqliteStore implements KvStore, AsyncDisposable {
+  readonly #database: DatabaseSync;
+  readonly #begin: StatementSync;
+  readonly #beginToWrite: StatementSync;
+  readonly #commit: StatementSync;
+  readonly #rollback: StatementSync;
+  readonly #get: StatementSync;
+  readonly #version: StatementSync;
+  readonly #page: StatementSync;
+  readonly #next: StatementSync;
+  readonly #set: StatementSync;
+  readonly #delete: StatementSync;
+
+  private constructor(database: DatabaseSync) {
+    this.#database = database;
+    this.#begin = database.prepare("BEGIN");
+    this.#beginToWrite = database.prepare("BEGIN IMMEDIATE");
+    this.#commit = database.prepare("COMMIT");
+    this.#rollback = database.prepare("ROLLBACK");
+    this.#get = database.prepare("SELECT key, value, version FROM kv WHERE key = ?");
+    this.#version = database.prepare("SELECT version FROM kv WHERE key = ?");
+    this.#page = database.prepare(
+      `SELECT key, value, version FROM kv WHERE key > ? AND key < ? ORDER BY key LIMIT ${PAGE_ENTRIES}`,
+    );
+    this.#next = database.prepare(NEXT_VERSION);
+    this.#set = database.prepare("REPLACE INTO kv (key, value, version) VALUES (?, ?, ?)");
+    this.#delete = database.prepare("DELETE FROM kv WHERE key = ?");
+  }
+
+  /**
+   * Opens a file, and makes it if there is none.
+   *
+   * @param path The file; `":memory:"` for none.
+   * @throws {ValueError} If the path is empty.
+   * @throws {StoreFormatError} If the file is something else, damaged, or of a newer Greenroom; it is left as it is.
+   * @throws {StoreReadOnlyError} If the file can't be written, and is not a store yet.
+   * @throws {StoreInUseError} If another process writes for longer than five seconds.
+   * @throws {StoreError} If the file can't be opened.
+   */
+  static open(path: string): Promise<SqliteStore> {
+    return Promise.try(() => {
+      if (path === "") {
+        throw new ValueError('Cannot open the store: the path is empty; name a file, or ":memory:"');
+      }
+      if (path !== MEMORY) refuseOthers(path);
+      return SqliteStore.over(attempt("open", () => new DatabaseSync(path, { timeout: BUSY_TIMEOUT })));
+    });
+  }
+
+  /**
+   * Uses an open database, which it then closes with itself. Nothing else may be in it. If it is open for reading only, or
+   * has a `max_page_count`, commits are refused accordingly.
+   *
+   * @param database The database, without a transaction.
+   * @throws {StoreError} As {@link SqliteStore.open} does; the database is closed then.
+   */
+  static over(database: DatabaseSync): Promise<SqliteStore> {
+    return Promise.try(() => {
+      try {
+        return attempt("open", () => {
+          prepareDatabase(database);
+          return new SqliteStore(database);
+        });
+      } catch (error) {
+        database.close();
+        throw error;
+      }
+    });
+  }
+
+  /**
+   * Reads several values at once, all as they were at one moment; `undefined` where there is none.
+   *
+   * @throws {StoreFormatError} If the file is damaged.
+   */
+  getMany(keys: readonly KvKey[]): Promise<(KvEntry | undefined)[]> {
+    return this.#do("read", () => {
+      const rows = this.#snapshot(() => keys.map((key) => this.#get.get(encodeKey(key)) as Row | undefined)); // its columns
+      return rows.map((row, index) => row && entryOf(keys[index] ?? [], row));
+    });
+  }
+
+  /**
+   * Reads what lies below a prefix, not at it, in the order of the keys.
+   *
+   * Entries are read 256 at a time, less if they are large, and those are as they were at one moment. What is committed
+   * while the reading goes on is seen, if its keys are still to come.
+   *
+   * @throws {StoreFormatError} If the file is damaged.
+   */
+  async *list(prefix: KvKey): AsyncGenerator<KvEntry> {
+    let after = encodeKey(prefix);
+    const end = endOfRange(after);
+    for (;;) {
+      const rows = await this.#do("read", () => this.#readPage(after, end));
+      const last = rows.at(-1);
+      if (last === undefined) return;
+      after = last.key;
+      for (const row of rows) yield entryOf(decodeKey(row.key), row);
+    }
+  }
+
+  /**
+   * Applies all changes, or none if a check does not hold.
+   *
+   * @throws {ValueError} If a value is not plain data; nothing was written then.
+   * @throws {StoreFullError} If there is no room left; nothing was written then.
+   * @throws {StoreReadOnlyError} If the file can't be written.
+   * @throws {StoreInUseError} If another process writes for longer than five seconds; nothing was written then.
+   * @throws {StoreFormatError} If the file is damaged.
+   */
+  commit(mutations: readonly KvMutation[], checks: readonly KvCheck[] = []): Promise<boolean> {
+    return this.#do("write to", () => {
+      const changes = mutations.map(encodeChange);
+      if (changes.length > 0) return this.#write(() => this.#holds(checks) && this.#apply(changes));
+      return this.#snapshot(() => this.#holds(checks));
+    });
+  }
+
+  /** Closes the file. Whoever closes it last carries the write-ahead log into it. */
+  close(): Promise<void> {
+    return Promise.try(() => {
+      if (this.#database.isOpen) attempt("write to", () => this.#database.close());
+    });
+  }
+
+  /** Closes the file. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** Does it at once; what it throws is what the promise rejects with. */
+  #do<Result>(action: SqliteAction, go: () => Result): Promise<Result> {
+    return Promise.try(() => {
+      if (!this.#database.isOpen) throw new ValueError("Cannot use the store: it is closed; open it again");
+      return attempt(action, go);
+    });
+  }
+
+  /** Reads everything of one moment. */
+  #snapshot<Result>(read: () => Result): Result {
+    this.#begin.run();
+    try {
+      return read();
+    } finally {
+      this.#end();
+    }
+  }
+
+  /** Nobody else writes meanwhile; what the checks see is what the changes meet. */
+  #write(change: () => boolean): boolean {
+    this.#beginToWrite.run();
+    try {
+      const held = change();
+      if (held) this.#commit.run();
+      return held;
+    } finally {
+      this.#end();
+    }
+  }
+
+  /** Ends a transaction that was not committed, unless SQLite has done so because of an error. */
+  #end(): void {
+    if (this.#database.isTransaction) this.#rollback.run();
+  }
+
+  #holds(checks: readonly KvCheck[]): boolean {
+    return checks.every(({ key, versionstamp }) => {
+      const row = this.#version.get(encodeKey(key)) as Pick<Row, "version"> | undefined; // its column
+      return (row === undefined ? null : String(row.version)) === versionstamp;
+    });
+  }
+
+  #apply(changes: readonly Change[]): true {
+    const counted = this.#next.get();
+    if (counted === undefined) throw damaged();
+    for (const { key, value } of changes) {
+      if (value === undefined) this.#delete.run(key);
+      else this.#set.run(key, value, counted.version ?? null);
+    }
+    return true;
+  }
+
+  #readPage(after: Uint8Array, end: Uint8Array): Row[] {
+    const rows: Row[] = [];
+    let bytes = 0;
+    for (const each of this.#page.iterate(after, end)) {
+      const row = each as unknown as Row; // its columns
+      rows.push(row);
+      if ((bytes += row.value.length) >= PAGE_BYTES) break;
+    }
+    return rows;
+  }
+}
+
+function attempt<Result>(action: SqliteAction, go: () => Result): Result {
+  try {
+    return go();
+  } catch (error) {
+    throw toStoreError(action, error);
+  }
+}
+
+/** Looks at a file without the power to change it: to open it for writing may carry somebody else's log into it. */
+function refuseOthers(path: string): void {
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT });
+    isBlank(database);
+  } catch (cause) {
+    const error = toStoreError("open", cause);
+    // Whatever else is in the way, like that there is no file yet, shows again when it is opened for writing.
+    if (error instanceof StoreFormatError) throw error;
+  } finally {
+    database?.close();
+  }
+}
+
+function encodeChange(mutation: KvMutation): Change {
+  const value = mutation.type === "set" ? encodeValue(mutation.value) : undefined;
+  return { key: encodeKey(mutation.key), value };
+}
+
+function entryOf(key: KvKey, { value, version }: Row): KvEntry {
+  return { key, value: decodeValue(value), versionstamp: String(version) };
+}
+
+function damaged(): StoreFormatError {
+  return new StoreFormatError(
+    "Cannot write to the store: its count of commits is gone; restore it from a copy",
+  );
+}
