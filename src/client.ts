@@ -12,8 +12,6 @@ import { type EncryptingAPI, encryptingAPI } from "./actors/encrypting_api.ts";
 import { HandlerRegistry } from "./actors/handler_registry.ts";
 import { notingMembers } from "./actors/noting_members.ts";
 import { StateStore } from "./actors/state_store.ts";
-import { spawnStore } from "./actors/store_actor.ts";
-import { storeOpener } from "./actors/store_opener.ts";
 import { storeUpdatingAPI } from "./actors/store_updating_api.ts";
 import { SyncStore } from "./actors/sync_store.ts";
 import { supervise, type Supervisor } from "./actors/supervisor.ts";
@@ -30,9 +28,9 @@ import { type FillMemberEventCallback, Session } from "./api/session.ts";
 import { parseUserId, type UserIDParts } from "./api/user_id.ts";
 import { clientEncryption } from "./client_encryption.ts";
 import { acceptClear, type ClientOptions, encryptionOptions, httpOptions } from "./client_options.ts";
+import { clientStore } from "./client_store.ts";
 import { attachmentCipher } from "./crypto/attachment.ts";
 import { defaultLogger, type Logger } from "./log.ts";
-import { MemoryStore } from "./store/memory_store.ts";
 import { PresenceState } from "./types/enums.ts";
 import type { DeviceID, UserID } from "./types/ids.ts";
 
@@ -84,7 +82,7 @@ export class Client {
    * @throws {ValueError} If there is no homeserver, or an option can't be used.
    */
   constructor(options: ClientOptions) {
-    const { mxid, deviceId, store: kv = new MemoryStore(), log } = options;
+    const { mxid, deviceId, log } = options;
     if (mxid !== undefined) parseUserId(mxid);
     this.api = options.api ?? new HTTPAPI(httpOptions(options));
     this.log = log ?? defaultLogger("client");
@@ -96,8 +94,7 @@ export class Client {
 
     const registry = new HandlerRegistry();
     const deliverer = new Deliverer(registry, this.log);
-    const store = spawnStore({ kv, close: options.store === undefined, log });
-    const ready = storeOpener({ store, session, shared: options.store !== undefined });
+    const { store, ready } = clientStore(options, session);
     const dispatcher = spawnDispatcher({
       deliverer,
       store,

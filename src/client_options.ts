@@ -12,7 +12,40 @@ import type { FillMemberEventCallback } from "./api/session.ts";
 import { type CryptoPolicy, DEFAULT_POLICY } from "./crypto/policy.ts";
 import { ValueError } from "./errors/value_error.ts";
 import type { KvStore } from "./store/kv_store.ts";
+import { DEFAULT_LEASE, MAX_LEASE, MIN_LEASE } from "./store/lease.ts";
 import type { DeviceID, UserID } from "./types/ids.ts";
+
+/**
+ * How a process takes a device. A client that is closed lets go of it at once.
+ *
+ * @example
+ * ```ts
+ * import { Client, MemoryStore } from "@greenroom/matrix";
+ *
+ * await using client = new Client({
+ *   baseUrl: "https://matrix.example.org",
+ *   store: new MemoryStore(),
+ *   lease: { duration: 5_000, held: "refuse", owner: "bot on host a" },
+ * });
+ * ```
+ */
+export interface ClientLeaseOptions {
+  /**
+   * How long others leave the device alone after a sign of life of this process, which comes three times as often, in
+   * milliseconds: from 1,000 to 600,000. That long does a restart wait after the process was killed; and that long may the process
+   * be paused, or cut off from the store, before another may take its place: when it goes on then it can write nothing, and the
+   * client ends. Default: 15,000.
+   */
+  duration?: number;
+  /**
+   * What to do while another process holds the device. With `wait` everything that needs the store waits, which the log says, until
+   * the other lets go of it or gives no sign of life for the time of its lease; with `refuse` the client ends, and `client.done`
+   * rejects with what was caused by a `StoreInUseError`. Default: `wait`.
+   */
+  held?: "wait" | "refuse";
+  /** What others are told of who holds the device. Default: `process`, with the number of the process. */
+  owner?: string;
+}
 
 /** How a {@linkcode Client} is made: a homeserver, as `baseUrl` or as `api`, is all it must have. */
 export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
@@ -29,6 +62,11 @@ export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
    * in memory, for this client alone.
    */
   store?: KvStore;
+  /**
+   * How this process takes the device in `store`: one process at a time writes what is kept of a device. Of no effect without
+   * `store`.
+   */
+  lease?: ClientLeaseOptions;
   /**
    * End-to-end encryption: `true`, or how to encrypt and what to accept. The keys are kept in `store`; without one they are lost
    * with the process, and with them what was sent to this device. Default: none; sending into a room that is known to be
@@ -50,6 +88,22 @@ export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
   maxPendingHandlers?: number;
   /** How long each part may take to stop when the client is closed, in milliseconds. Default: 5,000. */
   closeDeadline?: number;
+}
+
+/**
+ * How the device is taken in the store; undefined if the client has one for itself, which needs no lease.
+ *
+ * @throws {ValueError} If it can't be taken so.
+ */
+export function leaseOptions({ store, lease = {} }: ClientOptions): ClientLeaseOptions | undefined {
+  const { duration = DEFAULT_LEASE, held } = lease;
+  if (!(duration >= MIN_LEASE && duration <= MAX_LEASE)) {
+    throw new ValueError(
+      `Cannot make a client: lease.duration must be from ${MIN_LEASE} to ${MAX_LEASE} milliseconds, not ${duration}`,
+    );
+  }
+  checkChoice("lease.held", held, ["wait", "refuse"]);
+  return store && lease;
 }
 
 /**

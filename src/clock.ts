@@ -15,8 +15,9 @@ export interface Clock {
    *
    * @param ms How long, in milliseconds.
    * @param options.signal Ends the wait: the promise then rejects with the signal's reason.
+   * @param options.persistent Whether the process has to live on for this wait. Default: true.
    */
-  delay(ms: number, options?: { signal?: AbortSignal }): Promise<void>;
+  delay(ms: number, options?: { signal?: AbortSignal; persistent?: boolean }): Promise<void>;
 }
 
 /** The machine's own clock. */

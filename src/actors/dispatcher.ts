@@ -57,7 +57,10 @@ export function spawnDispatcher(
         return later(Promise.all(waitSync(tasks)).then(() => {}));
       },
       settled: (batch) => later(pending.of(batch)),
-      noted: () => later(pending.upTo(Infinity).then(() => mark.noted())),
+      noted: () =>
+        later(
+          pending.upTo(Infinity).then(() => mark.noted()).then(() => store.ask("flush", undefined)),
+        ),
       announce: ({ type, data }) => {
         const tasks = deliverer.internal(type, data);
         pending.add(tasks);

@@ -4,9 +4,12 @@
  * @module
  */
 
+import { type Clock, systemClock } from "../clock.ts";
 import type { Logger } from "../log.ts";
-import type { KvStore } from "../store/kv_store.ts";
-import type { Actor } from "./actor.ts";
+import type { KvKey, KvStore } from "../store/kv_store.ts";
+import type { Lease, LeaseOptions } from "../store/lease.ts";
+import type { Actor, ActorRef } from "./actor.ts";
+import { later } from "./later.ts";
 import { spawn } from "./spawn.ts";
 import { StorePosition } from "./store_position.ts";
 import type { StoreProtocol } from "./store_protocol.ts";
@@ -19,20 +22,40 @@ export interface StoreOptions {
   readonly kv: KvStore;
   /** Whether to close it in the end: who opened it closes it. */
   readonly close: boolean;
+  /** How the device is taken; absent: nobody else can have it. */
+  readonly lease?: Pick<LeaseOptions, "held" | "owner" | "duration">;
+  /** Measures the lease. Default: the machine's own. */
+  readonly clock?: Clock;
   /** Where failures are told. */
   readonly log?: Logger;
 }
 
+/** How long a change may wait for a commit to go along with, in milliseconds. */
+const MAX_DEFERRED = 5_000;
+
 /** Starts the Store. */
-export function spawnStore({ kv, close, log }: StoreOptions): Actor<StoreProtocol> {
-  const writer = new StoreWriter(kv);
+export function spawnStore(
+  { kv, close, lease, clock = systemClock, log }: StoreOptions,
+): Actor<StoreProtocol> {
+  const writer = new StoreWriter({ kv, lease: lease && { ...lease, clock, log } });
   const position = new StorePosition(writer);
   const rooms = new StoreRooms(writer);
-  return spawn<StoreProtocol>({
+  let opening: Promise<void> = Promise.resolve();
+  let keeping: Promise<void> | undefined;
+  const open = async (prefix: KvKey, stopping: AbortSignal, signal: AbortSignal): Promise<void> => {
+    const held = await writer.open(prefix, signal);
+    if (held !== undefined) keeping ??= keep(store, { lease: held, clock, stopping });
+  };
+  const store = spawn<StoreProtocol>({
     name: "store",
     log,
     handlers: {
-      open: (prefix) => writer.open(prefix),
+      // Others may have to be waited for, which no turn does. Whoever takes an ask back may have been about to take the device.
+      open: (prefix, { stopping, signal = stopping }) => {
+        const go = () => open(prefix, stopping, AbortSignal.any([stopping, signal]));
+        opening = opening.then(go, go);
+        return later(opening);
+      },
       position: () => position.get(),
       move: (nextBatch) => position.move(nextBatch),
       async commitSync(change) {
@@ -41,6 +64,7 @@ export function spawnStore({ kv, close, log }: StoreOptions): Actor<StoreProtoco
         return former;
       },
       handled: (token) => position.handled(token),
+      flush: () => writer.flush(),
       saveFilter: (filter) => position.saveFilter(filter),
       getState: (query) => rooms.getState(query),
       listState: ({ roomId, type }) => rooms.listState(roomId, type),
@@ -55,6 +79,33 @@ export function spawnStore({ kv, close, log }: StoreOptions): Actor<StoreProtoco
       commitRecords: (mutations) =>
         writer.commit(mutations.map((each) => ({ ...each, key: writer.keys.record(each.key) }))),
     },
-    onStop: () => close ? kv.close() : undefined,
+    onStop: async () => {
+      await keeping;
+      try {
+        await writer.close();
+      } finally {
+        if (close) await kv.close();
+      }
+    },
   });
+  return store;
+}
+
+interface Keeping {
+  readonly lease: Lease;
+  readonly clock: Clock;
+  readonly stopping: AbortSignal;
+}
+
+/** Shows others that we live, and writes what waits to be written, even if nothing else has to be. */
+async function keep(store: ActorRef<StoreProtocol>, { lease, clock, stopping }: Keeping): Promise<void> {
+  try {
+    for (;;) {
+      const wait = Math.min(lease.dueIn, MAX_DEFERRED);
+      await clock.delay(wait, { signal: stopping, persistent: false });
+      await store.ask("flush", undefined);
+    }
+  } catch {
+    // The Store is stopping, or has failed, which it says itself.
+  }
 }

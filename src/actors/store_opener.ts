@@ -4,6 +4,7 @@
  * @module
  */
 
+import { abortable } from "@std/async/abortable";
 import { ValueError } from "../errors/value_error.ts";
 import type { DeviceID, UserID } from "../types/ids.ts";
 import type { KvKey } from "../store/kv_store.ts";
@@ -31,23 +32,24 @@ export interface StoreOpenerOptions {
 }
 
 /**
+ * Opens the Store.
+ *
+ * @param signal Ends the wait for it. If nobody waits any more, and it is not open yet, it is left alone.
+ */
+export type OpenStore = (signal?: AbortSignal) => Promise<void>;
+
+/**
  * Makes what opens the Store the first time, and from then on makes sure that it is still the same user and device who acts.
  *
  * @returns Rejects with a `ValueError` if the account is another than before.
  */
-export function storeOpener({ store, session, shared }: StoreOpenerOptions): () => Promise<void> {
-  let opening: Promise<void> | undefined;
+export function storeOpener({ store, session, shared }: StoreOpenerOptions): OpenStore {
+  const opening = new Opening(async (signal) => {
+    await store.ask("open", shared ? await session.account() : [], { signal });
+  });
   let owner: Pick<Account, "mxid" | "deviceId"> = { mxid: "", deviceId: undefined };
-  const open = async (): Promise<void> => {
-    try {
-      await store.ask("open", shared ? await session.account() : []);
-    } catch (error) {
-      opening = undefined;
-      throw error;
-    }
-  };
-  return async () => {
-    await (opening ??= open());
+  return async (signal) => {
+    await opening.join(signal);
     const mxid = session.mxid || owner.mxid;
     const deviceId = session.deviceId ?? owner.deviceId;
     const isOther = (owner.mxid !== "" && mxid !== owner.mxid) ||
@@ -59,4 +61,37 @@ export function storeOpener({ store, session, shared }: StoreOpenerOptions): () 
     }
     owner = { mxid, deviceId };
   };
+}
+
+/** Work that several wait for, which is done once, and given up when none of them waits any more. */
+class Opening {
+  readonly #work: (signal: AbortSignal) => Promise<void>;
+  #isOpen = false;
+  #attempt: { readonly done: Promise<void>; readonly abort: AbortController; waiting: number } | undefined;
+
+  constructor(work: (signal: AbortSignal) => Promise<void>) {
+    this.#work = work;
+  }
+
+  async join(signal: AbortSignal | undefined): Promise<void> {
+    if (this.#isOpen) return;
+    const attempt = this.#attempt ??= this.#begin();
+    attempt.waiting++;
+    try {
+      await (signal === undefined ? attempt.done : abortable(attempt.done, signal));
+      this.#isOpen = true;
+    } finally {
+      if (--attempt.waiting === 0) {
+        attempt.abort.abort(signal?.reason); // of no effect if it is open, or has failed
+        if (this.#attempt === attempt) this.#attempt = undefined;
+      }
+    }
+  }
+
+  #begin() {
+    const abort = new AbortController();
+    const done = this.#work(abort.signal);
+    done.catch(() => {}); // those who wait are told
+    return { done, abort, waiting: 0 };
+  }
 }

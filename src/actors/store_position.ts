@@ -37,14 +37,20 @@ export class StorePosition {
     await this.#save({ filter });
   }
 
-  /** Notes that everything up to a token has been handled. */
+  /**
+   * Notes that everything up to a token has been handled. That is written with the next commit: if the process is killed before,
+   * a few events come again. Of the very first response that would be too many, so its end is written at once.
+   */
   async handled(token: SyncToken): Promise<void> {
     if (!this.#unhandled.has(token)) return;
     for (const older of this.#unhandled) {
       this.#unhandled.delete(older);
       if (older === token) break;
     }
-    await this.#save({ handled: token });
+    const before = await this.get();
+    if (before.first !== undefined) return await this.#save({ handled: token });
+    this.#position = { ...before, handled: token };
+    this.#writer.defer(set(this.#writer.keys.sync(), this.#position));
   }
 
   /** Commits changes of a sync response with the token that it ends with. */

@@ -64,7 +64,10 @@ export interface KeptRecord {
 
 /** The messages of the Store actor. A commit that fails is fatal. */
 export interface StoreProtocol {
-  /** Chooses where everything is kept, before anything else. */
+  /**
+   * Chooses where everything is kept, before anything else. If the store is shared, this takes the device, which may take as long as
+   * another process holds it, or is fatal; and it upgrades what an older version has kept.
+   */
   open(prefix: KvKey): void;
   /** The position in the sync stream. */
   position(): SyncRecord;
@@ -72,8 +75,13 @@ export interface StoreProtocol {
   move(nextBatch: SyncToken | undefined): void;
   /** Applies a sync response, its token with it, in one commit. */
   commitSync(change: SyncChange): FormerRooms;
-  /** Notes that everything up to a token has been handled; of no effect if the position has been moved since. */
+  /**
+   * Notes that everything up to a token has been handled; of no effect if the position has been moved since. It is durable with the
+   * next commit, at the latest with `flush`, which comes by itself.
+   */
   handled(token: SyncToken): void;
+  /** Makes durable what was noted. */
+  flush(): void;
   /** Remembers an uploaded filter. */
   saveFilter(filter: { readonly id: FilterID; readonly definition: string }): void;
   /** One piece of a room's state. */

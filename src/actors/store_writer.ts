@@ -7,21 +7,56 @@
 import { ValueError } from "../errors/value_error.ts";
 import { StoreKeys } from "../store/keys.ts";
 import type { KvKey, KvMutation, KvStore } from "../store/kv_store.ts";
+import { Lease, type LeaseOptions } from "../store/lease.ts";
+import { readSchema, schemaUpgrade } from "../store/schema.ts";
 import { fatal } from "./actor_error.ts";
+
+/** What a {@link StoreWriter} works with. */
+export interface StoreWriterOptions {
+  /** Where everything is kept. */
+  readonly kv: KvStore;
+  /** How the device is taken; absent: nobody else can have it, and it does not outlive the process. */
+  readonly lease?: LeaseOptions;
+}
 
 /** Reads and writes what one device keeps. */
 export class StoreWriter {
+  readonly #options: StoreWriterOptions;
   readonly #kv: KvStore;
   #keys: StoreKeys | undefined;
+  #lease: Lease | undefined;
+  /** By key, changes that wait for a commit to go along with. */
+  readonly #deferred = new Map<string, KvMutation>();
+  /** Whether a commit has failed: what is in memory may be ahead of what is kept, or behind. */
+  #hasFailed = false;
 
-  /** @param kv Where everything is kept. */
-  constructor(kv: KvStore) {
-    this.#kv = kv;
+  /** @param options What it works with. */
+  constructor(options: StoreWriterOptions) {
+    this.#options = options;
+    this.#kv = options.kv;
   }
 
-  /** Chooses where everything is kept. */
-  open(prefix: KvKey): void {
+  /**
+   * Chooses where everything is kept, takes the device, and upgrades its records if need be.
+   *
+   * @param prefix What the keys of the device begin with.
+   * @param signal Ends the wait for another that holds the device.
+   * @returns The lease that has to be renewed; undefined if there is none.
+   * @throws What is fatal to the actor, unless it is the signal's reason.
+   */
+  async open(prefix: KvKey, signal: AbortSignal): Promise<Lease | undefined> {
+    const { lease } = this.#options;
+    if (lease !== undefined && this.#lease === undefined) {
+      try {
+        await readSchema(this.#kv, prefix);
+        this.#lease = await Lease.acquire(this.#kv, prefix, { ...lease, signal });
+        await this.#upgrade(prefix);
+      } catch (error) {
+        throw signal.aborted && error === signal.reason ? error : fatal(error);
+      }
+    }
     this.#keys = new StoreKeys(prefix);
+    return this.#lease;
   }
 
   /**
@@ -64,17 +99,55 @@ export class StoreWriter {
     return found;
   }
 
+  /** Makes a change with the next commit, whatever that is for: it costs none of its own, and is lost if there comes none. */
+  defer(mutation: KvMutation): void {
+    this.#deferred.set(JSON.stringify(mutation.key), mutation);
+  }
+
   /**
-   * Makes changes. Nothing is done if there are none.
+   * Makes changes, on condition that nobody else has taken the device. Nothing is done if there are none.
    *
    * @throws What is fatal to the actor: whether a commit that fails took effect is not known, so nothing may go on from there.
    */
   async commit(mutations: readonly KvMutation[]): Promise<void> {
+    if (mutations.length > 0) await this.#write(mutations);
+  }
+
+  /** Makes the changes that wait for a commit, and renews the lease if it is time to. */
+  async flush(): Promise<void> {
+    await this.#write([]);
+  }
+
+  /** Makes the changes that wait for a commit, and lets others take the device. That may fail: the lease runs out by itself. */
+  async close(): Promise<void> {
+    const changes = this.#hasFailed ? [] : [...this.#deferred.values()];
+    if (changes.length === 0) return await this.#lease?.release().catch(() => {});
+    if (!await this.#kv.commit([...changes, ...this.#lease?.ending ?? []], this.#lease?.checks)) {
+      throw await this.#lease?.lost();
+    }
+  }
+
+  /** What another process did while it was waited for counts, so the records are looked at now. */
+  async #upgrade(prefix: KvKey): Promise<void> {
+    const { mutations, isNeeded } = await schemaUpgrade(this.#kv, prefix);
+    if (isNeeded) await this.#apply(mutations);
+    else mutations.forEach((mutation) => this.defer(mutation));
+  }
+
+  async #write(mutations: readonly KvMutation[]): Promise<void> {
+    const changes = [...this.#deferred.values(), ...mutations, ...this.#lease?.renewal() ?? []];
+    if (changes.length === 0) return;
+    this.#deferred.clear();
     try {
-      if (mutations.length > 0) await this.#kv.commit(mutations);
+      await this.#apply(changes);
     } catch (error) {
+      this.#hasFailed = true;
       throw fatal(error);
     }
+  }
+
+  async #apply(mutations: readonly KvMutation[]): Promise<void> {
+    if (!await this.#kv.commit(mutations, this.#lease?.checks)) throw await this.#lease?.lost();
   }
 }
 

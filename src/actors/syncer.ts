@@ -26,6 +26,7 @@ import { fillGap, rewind } from "./gap_filler.ts";
 import { later } from "./later.ts";
 import { spawn } from "./spawn.ts";
 import type { SyncSettings } from "./start_options.ts";
+import type { OpenStore } from "./store_opener.ts";
 import type { StoreProtocol } from "./store_protocol.ts";
 import { SyncFilter } from "./sync_filter.ts";
 import type { SyncContext } from "./sync_batch.ts";
@@ -44,7 +45,7 @@ export interface SyncerOptions {
   /** Keeps room state and the token. */
   readonly store: ActorRef<StoreProtocol>;
   /** Opens the store, the first time. */
-  readonly ready: () => Promise<void>;
+  readonly ready: OpenStore;
   /** Brings events to handlers. */
   readonly dispatcher: ActorRef<DispatcherProtocol>;
   /** What to tell others of the user's presence. */
@@ -77,7 +78,7 @@ export function spawnSyncer(options: SyncerOptions): Actor<SyncerProtocol> {
       run: (settings, { stopping, signal }) => later(syncer.run(settings, stopping, signal)),
       stop: () => later(syncer.stop()),
       once: (settings, { stopping, signal }) => later(syncer.once(settings, stopping, signal)),
-      take: (response) => later(syncer.take(response)),
+      take: (response, { stopping }) => later(syncer.take(response, stopping)),
     },
   });
 }
@@ -118,9 +119,9 @@ class Syncer {
     });
   }
 
-  async take(response: SyncResponse): Promise<number> {
+  async take(response: SyncResponse, signal: AbortSignal): Promise<number> {
     const own = await this.#options.requests.userId();
-    await this.#options.ready(); // it looks at who acts
+    await this.#options.ready(signal); // it looks at who acts
     const context = {
       own,
       initial: false,
@@ -176,7 +177,7 @@ class Syncer {
   async #prepare(settings: SyncSettings, signal: AbortSignal): Promise<Round> {
     const { requests, store, ready } = this.#options;
     const own = await requests.userId();
-    await ready(); // it looks at who acts
+    await ready(signal); // it looks at who acts
     await abortable(Promise.resolve(this.#options.crypto()?.start()), signal);
     const filter = new SyncFilter(settings, requests, store);
     const stateAfter = await requests.supports("v1.16");

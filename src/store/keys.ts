@@ -16,6 +16,26 @@ export class StoreKeys {
     this.#prefix = prefix;
   }
 
+  /** Who may write: changes when another process takes the device, and only then. */
+  owner(): KvKey {
+    return [...this.#prefix, "owner"];
+  }
+
+  /** Until when nobody else may take the device. */
+  lease(): KvKey {
+    return [...this.#prefix, "lease"];
+  }
+
+  /** The version of the schema that all other records follow. */
+  schema(): KvKey {
+    return [...this.#prefix, "schema"];
+  }
+
+  /** There as long as an import of the device is under way. */
+  importing(): KvKey {
+    return [...this.#prefix, "importing"];
+  }
+
   /** The position in the sync stream: a `SyncRecord`. */
   sync(): KvKey {
     return [...this.#prefix, "sync"];

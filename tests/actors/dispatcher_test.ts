@@ -16,10 +16,10 @@ function stage({ maxPending = 100 } = {}) {
   const handled: unknown[] = [];
   const noting: { failure?: Error; gate?: Promise<void> } = {};
   const store = {
-    async ask(_kind: string, token: unknown) {
+    async ask(kind: string, token: unknown) {
       await noting.gate;
       if (noting.failure !== undefined) throw noting.failure;
-      handled.push(token);
+      handled.push(kind === "handled" ? token : kind);
     },
   } as unknown as ActorRef<StoreProtocol>;
   const log = recordingLogger();
@@ -150,7 +150,7 @@ Deno.test("settled is answered when the batch's own handlers have settled, noted
   await assertPending(noted);
   store.resolve();
   await noted;
-  assertEquals(handled, ["t1", "t2"]);
+  assertEquals(handled, ["t1", "t2", "flush"]);
   await dispatcher.stop();
 });
 

@@ -5,6 +5,9 @@ import { type ClientStage, clientStage } from "./support/stage.ts";
 
 const ENCRYPTION = { algorithm: "m.megolm.v1.aes-sha2", rotation_period_msgs: 2 };
 
+/** For how long the device is left alone when a process has ended, in milliseconds. */
+const LEASE = 1_000;
+
 /** What was seen by one who is never interrupted. */
 interface Witness {
   readonly client: Client;
@@ -54,6 +57,7 @@ class Mortal {
       client.close(); // what is left of it finds neither store nor server
       this.#life = new Life(NO_CRASH);
       this.client = this.#begin();
+      await this.#stage.clock.tick(LEASE); // who has ended can't let go of the device
     }
     throw new Error("It dies again and again");
   }
@@ -63,6 +67,7 @@ class Mortal {
     const client = this.#stage.client("alice", {
       encryption: true,
       retry: false,
+      lease: { duration: LEASE },
       store: this.#life.store(this.#store),
       fetch: this.#life.fetch(homeserver.fetch),
     });

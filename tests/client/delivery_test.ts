@@ -1,6 +1,11 @@
 import { assertEquals } from "@std/assert";
 import { type Client, MemoryStore } from "@greenroom/matrix";
+import { Life, NO_CRASH } from "./support/crash.ts";
 import { clientStage, heard } from "./support/stage.ts";
+import { copyOf } from "./support/store_copy.ts";
+
+/** How long a device is left alone whose process has ended, in milliseconds. */
+const LEASE = 15_000;
 
 /** Answers each message of Alice twice, by two handlers, and then never comes to an end. */
 function answering(bot: Client, end: Promise<void>): void {
@@ -24,11 +29,12 @@ Deno.test("What a handler sends is sent once, though it runs again after a crash
   const alice = here.client("alice");
   const store = new MemoryStore();
   const end = Promise.withResolvers<void>();
-  const before = here.client("bot", { store });
+  const life = new Life(NO_CRASH);
+  const before = here.client("bot", { store: life.store(store) });
   const room = await before.createRoom({ preset: "public_chat" });
   await before.syncOnce();
   answering(before, end.promise);
-  before.start();
+  before.start().catch(() => {}); // the end of the process
   await here.settle();
   await alice.joinRoom(room);
   await alice.sendText(room, "hello");
@@ -39,7 +45,8 @@ Deno.test("What a handler sends is sent once, though it runs again after a crash
   await here.until(() => answers().length === 5);
   const sent = here.homeserver.requests.filter("PUT", "/send/").length;
 
-  // The process ends here: its handlers have sent, and not settled.
+  life.end(); // its handlers have sent, and not settled
+  await here.clock.tick(LEASE);
   const after = here.client("bot", { store });
   answering(after, end.promise);
   after.start();
@@ -77,7 +84,9 @@ Deno.test("A restart delivers what was cut off, at-most-once does not, and a sto
     }
     await before.stop();
     await alice.sendText(room, "4");
-    const after = here.client("bot", { store, deliver });
+    const copy = await copyOf(store); // as if the process had ended
+    await here.clock.tick(LEASE);
+    const after = here.client("bot", { store: copy, deliver });
     const again = heard(after);
     await after.syncOnce();
     assertEquals([texts, again], [["1", "2", "3"], deliver === "at-least-once" ? ["2", "3", "4"] : ["4"]]);

@@ -1,16 +1,21 @@
 import { assertEquals } from "@std/assert";
 import { type Client, MemoryStore, type RoomID } from "@greenroom/matrix";
+import { Life, NO_CRASH } from "./support/crash.ts";
 import { type ClientStage, clientStage } from "./support/stage.ts";
+
+/** How long a device is left alone whose process has ended, in milliseconds. */
+const LEASE = 15_000;
 
 interface CutOff extends Disposable {
   readonly alice: Client;
   readonly roomId: RoomID;
 }
 
-/** A bot in a room, with a handler that never settles for what the first sync brings. */
+/** A bot in a room, with a handler that never settles for what the first sync brings, whose process has ended. */
 async function cutOff(stage: ClientStage, store: MemoryStore): Promise<CutOff> {
   const alice = stage.client("alice");
-  const bot = stage.client("bot", { store });
+  const life = new Life(NO_CRASH);
+  const bot = stage.client("bot", { store: life.store(store) });
   const roomId = await alice.createRoom({ preset: "public_chat" });
   await bot.joinRoom(roomId);
   await alice.sendText(roomId, "First");
@@ -20,11 +25,13 @@ async function cutOff(stage: ClientStage, store: MemoryStore): Promise<CutOff> {
     handled.push(content.body);
     return content.body === "First" ? gate.promise : undefined;
   });
-  bot.start({ fillGaps: true });
+  bot.start({ fillGaps: true }).catch(() => {}); // the end of the process
   await stage.until(() => handled.length === 1);
   for (let number = 0; number < 30; number++) await alice.sendText(roomId, String(number));
   await stage.until(() => handled.length === 31);
-  return { alice, roomId, [Symbol.dispose]: gate.resolve }; // as if the process were gone: the store is left
+  life.end();
+  await stage.clock.tick(LEASE);
+  return { alice, roomId, [Symbol.dispose]: gate.resolve };
 }
 
 Deno.test("What the first sync brought, and what came after it, comes again if the process ended before it was handled", async () => {

@@ -1,16 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
-import { type KvMutation, MemoryStore, type MessageEvent } from "@greenroom/matrix";
+import { MemoryStore, type MessageEvent } from "@greenroom/matrix";
 import { begin, twoInARoom } from "./support/encrypted_room.ts";
 import { clientStage, heard } from "./support/stage.ts";
+import { copyOf } from "./support/store_copy.ts";
 
-/** A copy of a store as it is now. */
-async function copyOf(store: MemoryStore): Promise<MemoryStore> {
-  const copy = new MemoryStore();
-  const mutations: KvMutation[] = [];
-  for await (const { key, value } of store.list([])) mutations.push({ type: "set", key, value });
-  await copy.commit(mutations);
-  return copy;
-}
+/** How long a device is left alone whose process has not let go of it, in milliseconds. */
+const LEASE = 15_000;
 
 Deno.test("A store that was set back is noticed by the own events: a new session begins, and nothing is lost", async () => {
   await using stage = clientStage();
@@ -33,6 +28,7 @@ Deno.test("A store that was set back is noticed by the own events: a new session
   await carol.sendText(roomId, "Two");
   await stage.settle();
   await carol.close();
+  await stage.clock.tick(LEASE);
 
   const again = stage.client("carol", { encryption: true, store: old });
   const heardAgain = heard(again);
@@ -65,6 +61,7 @@ Deno.test("A store that was set back to before a session began is noticed by the
   await carol.sendText(roomId, "Two");
   await stage.until(() => texts.length === 2);
   await carol.close();
+  await stage.clock.tick(LEASE);
 
   const again = stage.client("carol", { encryption: true, store: old });
   let isTold = false;
@@ -121,6 +118,7 @@ Deno.test("A store that was set back is noticed by one-time keys that the server
   await claim("bob");
   await claim("carol");
   await alice.close();
+  await stage.clock.tick(LEASE);
 
   const again = stage.client("alice", { encryption: true, store: old });
   const texts = heard(again);

@@ -15,7 +15,7 @@ Deno.test("Client goes on from where it was when it starts again on the same Den
 
     /** Starts the bot, handles messages up to the last one, and stops it. */
     const run = async (last: string): Promise<string[]> => {
-      const store = await DenoKvStore.open(`${folder}/bot.db`);
+      await using store = await DenoKvStore.open(`${folder}/bot.db`);
       await using client = new Client({ baseUrl, fetch, token: bot.accessToken, store });
       await client.joinRoom(roomId);
       const bodies: string[] = [];
@@ -29,7 +29,6 @@ Deno.test("Client goes on from where it was when it starts again on the same Den
       await Promise.race([heard.promise, done]);
       await client.stop();
       await done;
-      await store.close();
       return bodies;
     };
 

@@ -40,6 +40,12 @@ export class Life {
     return this.#ended.promise;
   }
 
+  /** Ends it now. */
+  end(): void {
+    this.epitaph ??= "at some moment";
+    this.#ended.resolve(this.epitaph);
+  }
+
   /** The store, as long as the process lives. */
   store(inner: MemoryStore): KvStore {
     return {
