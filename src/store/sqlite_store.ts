@@ -16,17 +16,18 @@ import { decodeValue, encodeValue } from "./value_codec.ts";
 /** How long to wait for another process that writes, in milliseconds. */
 const BUSY_TIMEOUT = 5_000;
 
-/** How many entries {@link SqliteStore.list} reads at once, and how many bytes of values at most, or one. */
-const PAGE_ENTRIES = 256;
-const PAGE_BYTES = 2 ** 20;
+/** How many entries {@link SqliteStore.list} reads at once; values of more bytes than this it reads one by one. */
+const PAGE = 100;
+const SMALL = 65_536;
 
 const MEMORY = ":memory:";
 
 interface Row {
-  readonly key: Uint8Array;
   readonly value: Uint8Array;
   readonly version: number;
 }
+
+type ListedRow = { readonly key: Uint8Array } & (Row | { /** It is large. */ readonly value: null });
 
 interface Change {
   readonly key: Uint8Array;
@@ -75,10 +76,11 @@ export class SqliteStore implements KvStore, AsyncDisposable {
     this.#beginToWrite = database.prepare("BEGIN IMMEDIATE");
     this.#commit = database.prepare("COMMIT");
     this.#rollback = database.prepare("ROLLBACK");
-    this.#get = database.prepare("SELECT key, value, version FROM kv WHERE key = ?");
+    this.#get = database.prepare("SELECT value, version FROM kv WHERE key = ?");
     this.#version = database.prepare("SELECT version FROM kv WHERE key = ?");
     this.#page = database.prepare(
-      `SELECT key, value, version FROM kv WHERE key > ? AND key < ? ORDER BY key LIMIT ${PAGE_ENTRIES}`,
+      `SELECT key, CASE WHEN length(value) <= ${SMALL} THEN value END AS value, version FROM kv
+      WHERE key > ? AND key < ? ORDER BY key LIMIT ${PAGE}`,
     );
     this.#next = database.prepare(NEXT_VERSION);
     this.#set = database.prepare("REPLACE INTO kv (key, value, version) VALUES (?, ?, ?)");
@@ -133,7 +135,8 @@ export class SqliteStore implements KvStore, AsyncDisposable {
    */
   getMany(keys: readonly KvKey[]): Promise<(KvEntry | undefined)[]> {
     return this.#do("read", () => {
-      const rows = this.#snapshot(() => keys.map((key) => this.#get.get(encodeKey(key)) as Row | undefined)); // its columns
+      const read = () => keys.map((key) => this.#get.get(encodeKey(key)) as Row | undefined); // its columns
+      const rows = keys.length > 1 ? this.#snapshot(read) : read(); // one statement is of one moment anyway
       return rows.map((row, index) => row && entryOf(keys[index] ?? [], row));
     });
   }
@@ -141,8 +144,8 @@ export class SqliteStore implements KvStore, AsyncDisposable {
   /**
    * Reads what lies below a prefix, not at it, in the order of the keys.
    *
-   * Entries are read 256 at a time, less if they are large, and those are as they were at one moment. What is committed
-   * while the reading goes on is seen, if its keys are still to come.
+   * A hundred entries are as they were at one moment, but for values above 64 KiB, which are read when they are given. What
+   * is committed while the reading goes on is seen, if its keys are still to come.
    *
    * @throws {StoreFormatError} If the file is damaged.
    */
@@ -150,11 +153,15 @@ export class SqliteStore implements KvStore, AsyncDisposable {
     let after = encodeKey(prefix);
     const end = endOfRange(after);
     for (;;) {
-      const rows = await this.#do("read", () => this.#readPage(after, end));
+      // Not iterate(), which takes an error of SQLite for the end.
+      const rows = await this.#do("read", () => this.#page.all(after, end) as unknown as ListedRow[]); // its columns
+      for (const row of rows) {
+        const entry = row.value === null ? await this.#readLarge(row.key) : entryOf(decodeKey(row.key), row);
+        if (entry !== undefined) yield entry;
+      }
       const last = rows.at(-1);
-      if (last === undefined) return;
+      if (last === undefined || rows.length < PAGE) return;
       after = last.key;
-      for (const row of rows) yield entryOf(decodeKey(row.key), row);
     }
   }
 
@@ -239,15 +246,12 @@ export class SqliteStore implements KvStore, AsyncDisposable {
     return true;
   }
 
-  #readPage(after: Uint8Array, end: Uint8Array): Row[] {
-    const rows: Row[] = [];
-    let bytes = 0;
-    for (const each of this.#page.iterate(after, end)) {
-      const row = each as unknown as Row; // its columns
-      rows.push(row);
-      if ((bytes += row.value.length) >= PAGE_BYTES) break;
-    }
-    return rows;
+  /** Reads what was too large for a page; it may be gone by now. */
+  #readLarge(key: Uint8Array): Promise<KvEntry | undefined> {
+    return this.#do("read", () => {
+      const row = this.#get.get(key) as Row | undefined; // its columns
+      return row && entryOf(decodeKey(key), row);
+    });
   }
 }
 

@@ -5,7 +5,8 @@
  * polls, media, and the server's part of end-to-end encryption. It runs without network and permission: hand its
  * {@link Homeserver.fetch} to a client. It answers as Synapse does; the tests of Greenroom itself run against both.
  *
- * {@link storeConformance} defines the tests that every store of one's own must pass.
+ * {@link storeConformance} defines the tests that every store of one's own must pass, {@link storeProcessConformance}
+ * those that take other processes.
  *
  * Three things make tests of what goes wrong short:
  * - {@link TestClock} stands still until the test moves it, so that a long poll of 30 s takes no time;
@@ -82,5 +83,14 @@ export type { HomeserverOptions } from "./homeserver_options.ts";
 export { type IdGenerator, type IdKind, randomIds, sequentialIds } from "./ids.ts";
 export type { LoggedRequest, RequestLog } from "./request_log.ts";
 export type { RoomView, ViewedEvent } from "./room_view.ts";
-export { storeConformance, type StoreConformanceOptions } from "./store_conformance.ts";
+export type { SpoiledStore } from "./store_case.ts";
+export {
+  type SpoilOptions,
+  type SpoilStore,
+  storeConformance,
+  type StoreConformanceOptions,
+} from "./store_conformance.ts";
+export { runStoreJob, type StoreJob } from "./store_job.ts";
+export type { StoreProcess } from "./store_process_cases.ts";
+export { storeProcessConformance, type StoreProcessConformanceOptions } from "./store_process_conformance.ts";
 export { TestClock } from "./test_clock.ts";

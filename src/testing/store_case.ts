@@ -9,18 +9,40 @@ import type { KvEntry, KvKey, KvMutation, KvStore } from "../store/kv_store.ts";
 /** What a case asks of a store beside the interface. */
 export type StoreTrait = "copies" | "durable" | "shared";
 
+/** What can be wrong with a place. */
+export type StoreProblem = "full" | "readOnly" | "corrupted" | "foreign" | "newer";
+
+/** Something is wrong with a place. */
+export interface SpoiledStore {
+  /** The class of the error with which the store says so. */
+  readonly error: abstract new (...args: never[]) => Error;
+  /** Opens the store of the place as it is now. By default, as that of any other place. */
+  readonly open?: () => KvStore | Promise<KvStore>;
+  /** Takes the cause away; a store that is open then goes on if it was only full. By default, nothing takes it away. */
+  readonly mend?: () => void | Promise<void>;
+}
+
+/** Where a case takes place. */
+export interface StoreScene {
+  /** Makes something be wrong with the place, in which no store is open. */
+  spoil(problem: StoreProblem): Promise<SpoiledStore & { readonly open: () => Promise<KvStore> }>;
+  /** What the place holds, to be compared; `undefined` if nobody can say. */
+  content(): Promise<unknown>;
+}
+
 /** Something that every store does, and how to see it. */
 export interface StoreCase {
   /** A sentence that the store's name begins. */
   readonly name: string;
-  /** Only for stores with this trait. */
-  readonly needs?: StoreTrait;
+  /** Only for stores with this trait, or of which a place can be spoiled so. */
+  readonly needs?: StoreTrait | StoreProblem;
   /**
    * Fails if the store does something else.
    *
    * @param open Opens the case's own store, empty at first.
+   * @param scene What can be done to the store's place.
    */
-  run(open: () => Promise<KvStore>): Promise<void>;
+  run(open: () => Promise<KvStore>, scene: StoreScene): Promise<void>;
 }
 
 /** Makes a mutation that puts a value somewhere. */

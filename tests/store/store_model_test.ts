@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { DenoKvStore } from "../../src/store/deno_kv.ts";
 import type { KvKey, KvMutation, KvStore } from "../../src/store/kv_store.ts";
 import { MemoryStore } from "../../src/store/memory_store.ts";
+import { SqliteStore } from "../../src/store/sqlite_store.ts";
 
 /** Few and odd parts, so that keys meet, and lie below each other. */
 const part = fc.constantFrom("", "a", "ab", "__proto__", "\0", "ä", "\uD800", "\uE000", "\uFFFF", "😀");
@@ -51,6 +52,7 @@ const filled = (mutations: readonly KvMutation[]): KvMutation[] =>
 const stores: [string, () => KvStore | Promise<KvStore>][] = [
   ["MemoryStore", () => new MemoryStore()],
   ["DenoKvStore", () => DenoKvStore.open(":memory:")],
+  ["SqliteStore", () => SqliteStore.open(":memory:")],
 ];
 
 for (const [name, open] of stores) {

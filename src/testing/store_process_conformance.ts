@@ -1,0 +1,78 @@
+/**
+ * What every store must do that several processes use, or that one uses which is killed.
+ *
+ * @module
+ */
+
+import type { KvStore } from "../store/kv_store.ts";
+import type { StoreConformanceOptions } from "./store_conformance.ts";
+import type { StoreJob } from "./store_job.ts";
+import { endProcess, processCases, type StoreProcess } from "./store_process_cases.ts";
+
+/** What a store promises, how its processes are started, and how its tests are defined. */
+export interface StoreProcessConformanceOptions
+  extends Pick<StoreConformanceOptions, "shared" | "cleanUp" | "define"> {
+  /**
+   * Starts a process that opens the store of the place and hands it, with the job, to `runStoreJob()`.
+   *
+   * @param place The place.
+   * @param job What it is to do.
+   * @returns The process, like a `Deno.ChildProcess` whose standard output is piped.
+   */
+  start: (place: string, job: StoreJob) => StoreProcess;
+}
+
+/**
+ * Defines the tests that every {@link KvStore} must pass which outlives a process: what was committed is there after a
+ * process was killed, and no commit is there by half; and, if it can be open more than once, what processes do side by side.
+ * They take seconds, and a process that can start others.
+ *
+ * @param name Begins the name of each test.
+ * @param open Opens the store of a place in this process. Each test has a place of its own, in which nothing is yet; a
+ * place is a word that can be part of a file's name.
+ * @param options How to start the other processes.
+ *
+ * @example
+ * ```ts no-eval
+ * import { SqliteStore } from "@greenroom/matrix/store/sqlite";
+ * import { storeProcessConformance } from "@greenroom/matrix/testing";
+ *
+ * const folder = await Deno.makeTempDir();
+ * const path = (place: string) => `${folder}/${place}.db`;
+ * storeProcessConformance("SqliteStore", (place) => SqliteStore.open(path(place)), {
+ *   shared: true,
+ *   // worker.ts: see runStoreJob()
+ *   start: (place, job) =>
+ *     new Deno.Command(Deno.execPath(), { args: ["run", "-A", "worker.ts", path(place), job], stdout: "piped" }).spawn(),
+ * });
+ * ```
+ */
+export function storeProcessConformance(
+  name: string,
+  open: (place: string) => KvStore | Promise<KvStore>,
+  { start, shared = false, cleanUp, define = Deno.test }: StoreProcessConformanceOptions,
+): void {
+  const cases = processCases.filter((each) => shared || !each.shared);
+  for (const [index, each] of cases.entries()) {
+    const place = `store-of-processes-${index}`;
+    define(`${name} ${each.name}`, async () => {
+      const opened: KvStore[] = [];
+      const started: StoreProcess[] = [];
+      try {
+        await each.run(async () => {
+          const store = await open(place);
+          opened.push(store);
+          return store;
+        }, (job) => {
+          const process = start(place, job);
+          started.push(process);
+          return process;
+        });
+      } finally {
+        for (const process of started) await endProcess(process);
+        for (const store of opened) await store.close();
+        await cleanUp?.(place);
+      }
+    });
+  }
+}
