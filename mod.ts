@@ -57,7 +57,8 @@ export type {
   UndecryptableCode,
 } from "./src/types/encryption_info.ts";
 export { ActorError, type ActorErrorInit, ActorStoppedError } from "./src/actors/actor_error.ts";
-export type { Handler, HandlerOptions } from "./src/actors/handler_registry.ts";
+export type { HandlerContext } from "./src/actors/handler_context.ts";
+export type { Handler, HandlerOptions, SessionHandlerOptions } from "./src/actors/handler_registry.ts";
 export type { StartOptions, SyncOnceOptions } from "./src/actors/start_options.ts";
 export type {
   Dispatcher,
@@ -257,6 +258,7 @@ export * from "./src/types/capabilities.ts";
 export * from "./src/types/client_event.ts";
 export * from "./src/types/content_schema.ts";
 export * from "./src/types/define_event.ts";
+export * from "./src/types/define_session.ts";
 export * from "./src/types/device.ts";
 export * from "./src/types/device_keys.ts";
 export * from "./src/types/discovery.ts";

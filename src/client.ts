@@ -9,6 +9,7 @@ import { DecryptionDispatcher } from "./actors/decryption_dispatcher.ts";
 import { Deliverer } from "./actors/deliver.ts";
 import { spawnDispatcher } from "./actors/dispatcher.ts";
 import { type EncryptingAPI, encryptingAPI } from "./actors/encrypting_api.ts";
+import { HandlerSessions } from "./actors/handler_sessions.ts";
 import { HandlerRegistry } from "./actors/handler_registry.ts";
 import { notingMembers } from "./actors/noting_members.ts";
 import { StateStore } from "./actors/state_store.ts";
@@ -93,14 +94,15 @@ export class Client {
     this.#session = session;
 
     const registry = new HandlerRegistry();
-    const deliverer = new Deliverer(registry, this.log);
     const { store, ready } = clientStore(options, session);
+    const deliverer = new Deliverer(registry, this.log, new HandlerSessions({ store, ready }));
     const dispatcher = spawnDispatcher({
       deliverer,
       store,
       settle: async (events) => await this.crypto?.settle(events),
       maxPending: options.maxPendingHandlers ?? 10_000,
-      log,
+      clock: this.api.clock,
+      log: this.log,
     });
     this.stateStore = new StateStore(store, ready);
     this.syncStore = new SyncStore(store, ready);

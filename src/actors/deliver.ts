@@ -12,7 +12,9 @@ import type { EventClass, EventTypeRef } from "../types/event_type.ts";
 import type { InternalEvents } from "../types/internal_event.ts";
 import { InternalEventType } from "../types/internal_event_type.ts";
 import { SyncStream } from "../types/sync_stream.ts";
+import { type AnyContext, PlainContext } from "./handler_context.ts";
 import type { HandlerEntry, HandlerRegistry } from "./handler_registry.ts";
+import type { HandlerSessions } from "./handler_sessions.ts";
 
 /** A handler at work: settles, without ever rejecting, when the handler has. */
 export interface Task {
@@ -20,6 +22,8 @@ export interface Task {
   readonly waitSync: boolean;
   /** Resolves when the handler has settled. */
   readonly done: Promise<void>;
+  /** Names the delivery, if it may come again. */
+  readonly name: string | undefined;
 }
 
 /** What a handler is called with: an event, or the data of one of Greenroom's own. */
@@ -27,24 +31,37 @@ export type Delivered = MatrixEvent | InternalEvents[InternalEventType];
 
 /** How something is delivered. */
 export interface DeliverOptions {
-  /** Whether a crash lets it come again, so that what handlers send has to be told from what they sent before. */
-  readonly comesAgain?: boolean;
+  /**
+   * Of what a crash lets come again, so that what handlers send has to be told from what they sent before: where to put the names
+   * of the deliveries that settle at once.
+   */
+  readonly comesAgain?: { readonly settled: string[] };
 }
 
 /** Starts handlers and reports those that throw. */
 export class Deliverer {
   readonly #registry: HandlerRegistry;
   readonly #log: Logger;
+  readonly #sessions: Pick<HandlerSessions, "run">;
+  /** The deliveries that an earlier process has seen to. */
+  #settledBefore: ReadonlySet<string> = new Set();
   /** What handlers of `HANDLER_ERROR` have been called with. */
   readonly #reports = new WeakSet<Delivered>();
 
   /**
    * @param registry Who wants to know.
    * @param log Where a handler's failure is told.
+   * @param sessions Runs handlers that have one.
    */
-  constructor(registry: HandlerRegistry, log: Logger) {
+  constructor(registry: HandlerRegistry, log: Logger, sessions: Pick<HandlerSessions, "run">) {
     this.#registry = registry;
     this.#log = log;
+    this.#sessions = sessions;
+  }
+
+  /** Has deliveries left out that an earlier process has seen to, in place of those that were before. */
+  leaveOut(names: Iterable<string>): void {
+    this.#settledBefore = new Set(names);
   }
 
   /** Whether there is nobody to bring anything to. */
@@ -90,22 +107,25 @@ export class Deliverer {
   }
 
   #start(entries: readonly HandlerEntry[], delivery: Delivery, tasks: Task[]): void {
-    const source = sourceOf(delivery.data);
+    const { data, comesAgain } = delivery;
+    const source = sourceOf(data);
     for (const entry of entries) {
       if (entry.source !== undefined && (entry.source & source) === 0) continue;
-      const done = entry.sequential ? this.#queue(entry, delivery) : this.#run(entry, delivery);
-      if (done !== undefined) tasks.push({ waitSync: entry.waitSync, done });
+      const name = comesAgain && deliveryName(entry, data);
+      if (name !== undefined && this.#settledBefore.has(name)) continue;
+      const done = entry.sequential ? this.#queue(entry, data, name) : this.#run(entry, data, name);
+      if (done !== undefined) tasks.push({ waitSync: entry.waitSync, done, name });
+      else if (name !== undefined) comesAgain?.settled.push(name);
     }
   }
 
   /** Runs a sequential handler when it has settled for the room's events before. */
-  #queue(entry: HandlerEntry, delivery: Delivery): Promise<void> | undefined {
-    const { data } = delivery;
+  #queue(entry: HandlerEntry, data: Delivered, name: string | undefined): Promise<void> | undefined {
     const room = "room_id" in data ? data.room_id ?? "" : "";
     const before = entry.lanes.get(room);
     const done = before === undefined
-      ? this.#run(entry, delivery)
-      : before.then(() => this.#run(entry, delivery));
+      ? this.#run(entry, data, name)
+      : before.then(() => this.#run(entry, data, name));
     if (done === undefined) return undefined;
     const lane = done.then(() => {
       if (entry.lanes.get(room) === lane) entry.lanes.delete(room);
@@ -115,10 +135,13 @@ export class Deliverer {
   }
 
   /** @returns Undefined if the handler has settled at once. */
-  #run(entry: HandlerEntry, { data, comesAgain = false }: Delivery): Promise<void> | undefined {
+  #run(entry: HandlerEntry, data: Delivered, name: string | undefined): Promise<void> | undefined {
+    const scope: HandlerScope | undefined = name === undefined ? undefined : { name, sends: 0 };
+    const call = (context: AnyContext) => runHandler(scope, () => this.#call(entry, data, context));
     try {
-      const scope = comesAgain ? scopeOf(entry, data) : undefined;
-      const result = runHandler(scope, () => this.#call(entry, data));
+      const result = entry.session === undefined
+        ? call(new PlainContext(name))
+        : this.#sessions.run({ definition: entry.session, event: data, deliveryId: name, call });
       if (!isPromiseLike(result)) return undefined;
       return Promise.resolve(result).then(() => {}, (error) => this.#report(error, data));
     } catch (error) {
@@ -126,13 +149,13 @@ export class Deliverer {
     }
   }
 
-  #call(entry: HandlerEntry, data: Delivered): unknown {
-    const call = entry.handler as (data: Delivered) => unknown;
-    if (entry.definition?.schema === undefined || !("content" in data)) return call(data);
+  #call(entry: HandlerEntry, data: Delivered, context: AnyContext): unknown {
+    const call = entry.handler as (data: Delivered, context: AnyContext) => unknown;
+    if (entry.definition?.schema === undefined || !("content" in data)) return call(data, context);
     const content = validateContent(entry.definition, data.content);
     return isPromiseLike(content)
-      ? content.then((checked) => call({ ...data, content: checked }))
-      : call({ ...data, content });
+      ? content.then((checked) => call({ ...data, content: checked }, context))
+      : call({ ...data, content }, context);
   }
 
   /**
@@ -174,10 +197,10 @@ function sourceOf(data: Delivered): SyncStream {
   return "source" in data && typeof data.source === "number" ? data.source : SyncStream.INTERNAL;
 }
 
-/** Of an event that a crash lets come again: what the handler sends can then be told from what it sent before. */
-function scopeOf({ id }: HandlerEntry, data: Delivered): HandlerScope | undefined {
+/** Of an event that has an ID and came with a timeline: tells this delivery from all others, in every process. */
+function deliveryName({ id }: HandlerEntry, data: Delivered): string | undefined {
   const isOnce = "event_id" in data && (sourceOf(data) & SyncStream.TIMELINE) !== 0;
-  return isOnce ? { name: `${data.event_id}-${id}`, sends: 0 } : undefined;
+  return isOnce ? `${data.event_id}-${id}` : undefined;
 }
 
 function isPromiseLike(value: unknown): value is PromiseLike<unknown> {

@@ -5,13 +5,16 @@
  */
 
 import type { RecoveredEvent } from "../crypto/engine_protocol.ts";
+import type { Clock } from "../clock.ts";
 import type { Logger } from "../log.ts";
 import type { Actor, ActorRef } from "./actor.ts";
-import type { Deliverer, Task } from "./deliver.ts";
+import { CAREFUL_AFTER, deliverCarefully, type Step } from "./careful_delivery.ts";
+import type { Delivered, Deliverer, Task } from "./deliver.ts";
 import type { DispatcherProtocol, InternalDelivery, SyncBatch } from "./dispatcher_protocol.ts";
 import type { MatrixEvent } from "../types/event.ts";
 import { HandledMark } from "./handled_mark.ts";
 import { later } from "./later.ts";
+import { PendingTasks } from "./pending_tasks.ts";
 import { spawn } from "./spawn.ts";
 import type { StoreProtocol } from "./store_protocol.ts";
 
@@ -25,42 +28,59 @@ export interface DispatcherOptions {
   readonly settle: (events: readonly RecoveredEvent[]) => Promise<void>;
   /** How many handlers may be at work when the next sync is asked for. */
   readonly maxPending: number;
+  /** Measures waits. */
+  readonly clock: Clock;
   /** Where failures are told. */
-  readonly log?: Logger;
+  readonly log: Logger;
 }
 
-const COMES_AGAIN = { comesAgain: true };
-
 /** Starts the Dispatcher. */
-export function spawnDispatcher(
-  { deliverer, store, settle, maxPending, log }: DispatcherOptions,
-): Actor<DispatcherProtocol> {
+export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherProtocol> {
+  const { deliverer, store, settle, maxPending, clock, log } = options;
   const pending = new PendingTasks();
   const recovering = new Notes();
   const mark = new HandledMark((batch) => pending.upTo(batch), (token) => store.ask("handled", token));
+  let prepared: Promise<void> | undefined;
+  /** An earlier process may have seen to some of what comes again. */
+  const prepare = () =>
+    prepared ??= store.ask("settled", undefined).then((names) => deliverer.leaveOut(names));
+  const carefully = (batch: SyncBatch, settled: string[]): Promise<Task[]> => {
+    const tell = ({ type, data }: InternalDelivery) => deliverer.internal(type, data);
+    return deliverCarefully(stepsOf(batch, deliverer, settled), { store, clock, settled, tell, log });
+  };
+  const follow = (tasks: readonly Task[], { nextBatch }: SyncBatch, settled: string[]): number => {
+    const number = pending.add(tasks, settled);
+    mark.follows(number, nextBatch);
+    return number;
+  };
   return spawn<DispatcherProtocol>({
     name: "dispatcher",
     log,
     handlers: {
-      dispatch: (batch) => {
-        const tasks = deliverer.idle ? [] : start(deliverer, batch);
-        const number = pending.add(tasks);
-        mark.follows(number, batch.nextBatch);
+      dispatch: async (batch) => {
+        await prepare();
+        noteSettled(pending, store);
+        const settled: string[] = [];
+        if (batch.crashes >= CAREFUL_AFTER && !deliverer.idle) {
+          return later(carefully(batch, settled).then((tasks) => follow(tasks, batch, settled)));
+        }
+        const tasks = deliverer.idle ? [] : start(batch, deliverer, settled);
+        const number = follow(tasks, batch, settled);
         const waits = waitSync(tasks);
         if (waits.length === 0 && pending.size <= maxPending) return number;
         return later(Promise.all([...waits, pending.atMost(maxPending)]).then(() => number));
       },
-      recover: (events) => {
-        const tasks = events.flatMap(({ event }) => deliverer.event(event, COMES_AGAIN));
+      recover: async (events) => {
+        await prepare();
+        const comesAgain = { settled: [] };
+        const tasks = events.flatMap(({ event }) => deliverer.event(event, { comesAgain }));
         const number = pending.add(tasks);
         recovering.add(pending.of(number).then(() => settle(events)));
         return later(Promise.all(waitSync(tasks)).then(() => {}));
       },
       settled: (batch) => later(pending.of(batch)),
       noted: () =>
-        later(
-          pending.upTo(Infinity).then(() => mark.noted()).then(() => store.ask("flush", undefined)),
-        ),
+        later(pending.upTo(Infinity).then(() => mark.noted()).then(() => store.ask("flush", undefined))),
       announce: ({ type, data }) => {
         const tasks = deliverer.internal(type, data);
         pending.add(tasks);
@@ -75,17 +95,20 @@ export function spawnDispatcher(
   });
 }
 
-function start(deliverer: Deliverer, batch: SyncBatch): Task[] {
-  const tasks: Task[] = [];
-  const tell = ({ type, data }: InternalDelivery): void => {
-    tasks.push(...deliverer.internal(type, data, COMES_AGAIN));
-  };
-  const deliver = (event: MatrixEvent): void => {
-    tasks.push(...deliverer.event(event, COMES_AGAIN));
-  };
-  batch.internal.forEach(tell);
-  batch.global.forEach(deliver);
-  for (const { gap, events, ignored, remarks } of batch.rooms) {
+/** Has the Store know what has settled of responses that wait for other handlers. */
+function noteSettled(pending: PendingTasks, store: ActorRef<StoreProtocol>): void {
+  const names = pending.takeSettled();
+  if (names.length > 0) store.ask("noteSettled", names).catch(() => {}); // the store that failed says so by its `done`
+}
+
+/** Calls back with all that a batch brings, in the order of delivery. */
+function visit(
+  { internal, global, rooms }: SyncBatch,
+  { deliver, tell }: { deliver: (event: MatrixEvent) => void; tell: (event: InternalDelivery) => void },
+): void {
+  internal.forEach(tell);
+  global.forEach(deliver);
+  for (const { gap, events, ignored, remarks } of rooms) {
     if (gap !== undefined) tell(gap);
     for (const [index, event] of events.entries()) {
       if (!ignored.has(index)) deliver(event);
@@ -93,7 +116,35 @@ function start(deliverer: Deliverer, batch: SyncBatch): Task[] {
       if (remark !== undefined) tell(remark);
     }
   }
+}
+
+function start(batch: SyncBatch, deliverer: Deliverer, settled: string[]): Task[] {
+  const tasks: Task[] = [];
+  const options = { comesAgain: { settled } };
+  visit(batch, {
+    deliver: (event) => tasks.push(...deliverer.event(event, options)),
+    tell: ({ type, data }) => tasks.push(...deliverer.internal(type, data, options)),
+  });
   return tasks;
+}
+
+function stepsOf(batch: SyncBatch, deliverer: Deliverer, settled: string[]): Step[] {
+  const steps: Step[] = [];
+  const options = { comesAgain: { settled } };
+  visit(batch, {
+    deliver: (event) =>
+      steps.push({ data: event, id: eventIdOf(event), start: () => deliverer.event(event, options) }),
+    tell: ({ type, data }) => {
+      const eventId = eventIdOf(data);
+      const id = eventId && `${eventId} ${type}`;
+      steps.push({ data, id, start: () => deliverer.internal(type, data, options) });
+    },
+  });
+  return steps;
+}
+
+function eventIdOf(data: Delivered): string | undefined {
+  return "event_id" in data ? data.event_id : undefined;
 }
 
 function waitSync(tasks: readonly Task[]): Promise<void>[] {
@@ -113,54 +164,5 @@ class Notes {
 
   async all(): Promise<void> {
     await Promise.all(this.#notes);
-  }
-}
-
-/** The handlers at work, by the batch they were started with. */
-class PendingTasks {
-  readonly #batches = new Map<number, Promise<void>>();
-  readonly #waiting: { readonly limit: number; readonly resolve: () => void }[] = [];
-  #next = 0;
-  #size = 0;
-
-  /** How many handlers are at work. */
-  get size(): number {
-    return this.#size;
-  }
-
-  /** @returns The number of the batch. */
-  add(tasks: readonly Task[]): number {
-    const number = this.#next++;
-    if (tasks.length === 0) return number;
-    this.#size += tasks.length;
-    const settled = tasks.map(({ done }) => done.then(() => this.#settle()));
-    const all = Promise.all(settled).then(() => {
-      this.#batches.delete(number);
-    });
-    this.#batches.set(number, all);
-    return number;
-  }
-
-  /** Resolves when every handler of a batch has settled. */
-  async of(number: number): Promise<void> {
-    await this.#batches.get(number);
-  }
-
-  /** Resolves when every handler of a batch, and of those before, has settled. */
-  async upTo(last: number): Promise<void> {
-    await Promise.all([...this.#batches].filter(([number]) => number <= last).map(([, done]) => done));
-  }
-
-  /** Resolves when no more than so many handlers are at work. */
-  atMost(limit: number): Promise<void> {
-    if (this.#size <= limit) return Promise.resolve();
-    return new Promise((resolve) => this.#waiting.push({ limit, resolve }));
-  }
-
-  #settle(): void {
-    this.#size--;
-    while (this.#waiting[0] !== undefined && this.#size <= this.#waiting[0].limit) {
-      this.#waiting.shift()?.resolve();
-    }
   }
 }

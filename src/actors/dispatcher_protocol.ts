@@ -33,6 +33,8 @@ export interface RoomBatch {
 export interface SyncBatch {
   /** The token that the response ended with. */
   readonly nextBatch: SyncToken;
+  /** How many processes in a row have ended before what it tells was handled. */
+  readonly crashes: number;
   /** Counts of keys, changed devices. */
   readonly internal: readonly InternalDelivery[];
   /** Account data, presence, messages to the device. */

@@ -6,12 +6,14 @@
 
 import { ValueError } from "../errors/value_error.ts";
 import type { EventDefinition } from "../types/define_event.ts";
+import type { SessionDefinition } from "../types/define_session.ts";
 import { classOf, type EventClass, type EventType, typeName } from "../types/event_type.ts";
 import { isJsonObject } from "../types/json.ts";
 import type { SyncStream } from "../types/sync_stream.ts";
+import type { HandlerContext } from "./handler_context.ts";
 
-/** What is called with an event; what it returns is awaited, and otherwise ignored. */
-export type Handler<Event> = (event: Event) => unknown;
+/** What is called with an event, and with what it may need to know beside; what it returns is awaited, and otherwise ignored. */
+export type Handler<Event, State = undefined> = (event: Event, context: HandlerContext<State>) => unknown;
 
 /** How a handler is called. */
 export interface HandlerOptions {
@@ -24,33 +26,48 @@ export interface HandlerOptions {
   sequential?: boolean;
   /** Only events from one of these parts of a sync response: flags of `SyncStream`. Default: from anywhere. */
   source?: SyncStream;
+  /**
+   * Names the handler among those of its type: what it has handled, and sent, is noted under that name, across restarts and new
+   * versions of your program. Letters, digits, `_` and `-`. Default: the order in which the handlers of the type are added.
+   */
+  name?: string;
+}
+
+/** How a handler that has a session is called. */
+export interface SessionHandlerOptions<State extends object> extends HandlerOptions {
+  /** What it remembers from one event to the next, as `context.session`. */
+  session: SessionDefinition<State>;
 }
 
 /** A handler with all that is known of it. */
 export interface HandlerEntry {
   /** The function. */
-  readonly handler: Handler<never>;
+  readonly handler: Handler<never, never>;
   /** See {@link HandlerOptions.waitSync}. */
   readonly waitSync: boolean;
   /** See {@link HandlerOptions.sequential}. */
   readonly sequential: boolean;
   /** See {@link HandlerOptions.source}; undefined: from anywhere. */
   readonly source: SyncStream | undefined;
-  /** The same after a restart, as long as handlers are added in the same order. */
-  readonly id: number;
+  /** The same after a restart: its type, and its name or its place among the handlers of the type. */
+  readonly id: string;
   /** The definition that the event's content is checked by, if it was given one. */
   readonly definition: EventDefinition | undefined;
+  /** See {@link SessionHandlerOptions.session}; undefined: it has none. */
+  readonly session: SessionDefinition<object> | undefined;
   /** Of a sequential handler: what it is busy with, by room. */
   readonly lanes: Map<string, Promise<void>>;
 }
 
 const NONE: readonly HandlerEntry[] = [];
+const NAME = /^[\w-]{1,50}$/;
 
 /** The handlers of one client. A change takes effect with the next event. */
 export class HandlerRegistry {
   readonly #byClass = new Map<EventClass, Map<string, readonly HandlerEntry[]>>();
   #forAll: readonly HandlerEntry[] = NONE;
-  #nextId = 0;
+  /** How many handlers of a type have been added. */
+  readonly #added = new Map<string, number>();
 
   /** The handlers of all events, but for Greenroom's own. */
   get forAll(): readonly HandlerEntry[] {
@@ -71,13 +88,20 @@ export class HandlerRegistry {
    * Adds a handler; one that is there already gets the new options.
    *
    * @param type The type of event; undefined: all.
-   * @throws {ValueError} If there is no such type or no handler.
+   * @throws {ValueError} If there is no such type or no handler, or an option can't be used.
    */
-  add(type: EventType | undefined, handler: Handler<never>, options: HandlerOptions = {}): void {
+  add(
+    type: EventType | undefined,
+    handler: Handler<never, never>,
+    options: HandlerOptions & Partial<SessionHandlerOptions<object>> = {},
+  ): void {
     if (typeof handler !== "function") {
       throw new ValueError(`Cannot add an event handler: it must be a function, and is ${typeof handler}`);
     }
-    const { waitSync = false, sequential = false, source } = options;
+    const { waitSync = false, sequential = false, source, session, name } = options;
+    if (name !== undefined && !NAME.test(name)) {
+      throw new ValueError("Cannot add an event handler: its name may have 1 to 50 letters, digits, _ and -");
+    }
     this.#change(type, (entries) => {
       const old = entries.find((entry) => entry.handler === handler);
       const entry: HandlerEntry = {
@@ -85,8 +109,9 @@ export class HandlerRegistry {
         waitSync,
         sequential,
         source,
+        session,
         definition: isDefinition(type) ? type : undefined,
-        id: old?.id ?? this.#nextId++,
+        id: this.#id(type, { name, old, entries }),
         lanes: old?.lanes ?? new Map(),
       };
       return old === undefined ? [...entries, entry] : entries.map((each) => each === old ? entry : each);
@@ -94,8 +119,32 @@ export class HandlerRegistry {
   }
 
   /** Removes a handler; what it has begun goes on. Does nothing if it is not there. */
-  remove(type: EventType | undefined, handler: Handler<never>): void {
+  remove(type: EventType | undefined, handler: Handler<never, never>): void {
     this.#change(type, (entries) => entries.filter((entry) => entry.handler !== handler));
+  }
+
+  #id(
+    type: EventType | undefined,
+    { name, old, entries }: {
+      readonly name: string | undefined;
+      readonly old: HandlerEntry | undefined;
+      readonly entries: readonly HandlerEntry[];
+    },
+  ): string {
+    const kind = type === undefined ? "*" : typeName(type);
+    if (name === undefined) {
+      if (old !== undefined) return old.id;
+      const place = this.#added.get(kind) ?? 0;
+      this.#added.set(kind, place + 1);
+      return `${kind}.${place}`;
+    }
+    const id = `${kind}:${name}`;
+    if (entries.some((entry) => entry.id === id && entry !== old)) {
+      throw new ValueError(
+        `Cannot add an event handler: another of ${kind} is named "${name}"; choose another name`,
+      );
+    }
+    return id;
   }
 
   /** Lists are replaced, not changed: a delivery that is under way keeps the one it began with. */

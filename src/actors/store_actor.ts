@@ -11,6 +11,7 @@ import type { Lease, LeaseOptions } from "../store/lease.ts";
 import type { Actor, ActorRef } from "./actor.ts";
 import { later } from "./later.ts";
 import { spawn } from "./spawn.ts";
+import { StoreDeliveries } from "./store_deliveries.ts";
 import { StorePosition } from "./store_position.ts";
 import type { StoreProtocol } from "./store_protocol.ts";
 import { StoreRooms } from "./store_rooms.ts";
@@ -40,6 +41,7 @@ export function spawnStore(
   const writer = new StoreWriter({ kv, lease: lease && { ...lease, clock, log } });
   const position = new StorePosition(writer);
   const rooms = new StoreRooms(writer);
+  const deliveries = new StoreDeliveries(writer);
   let opening: Promise<void> = Promise.resolve();
   let keeping: Promise<void> | undefined;
   const open = async (prefix: KvKey, stopping: AbortSignal, signal: AbortSignal): Promise<void> => {
@@ -60,10 +62,16 @@ export function spawnStore(
       move: (nextBatch) => position.move(nextBatch),
       async commitSync(change) {
         const { mutations, former } = await rooms.changes(change.rooms);
-        await position.advance(change.nextBatch, mutations);
-        return former;
+        const crashes = await position.advance(change, mutations);
+        return { former, crashes };
       },
-      handled: (token) => position.handled(token),
+      async handled(token) {
+        if (await position.handled(token)) await deliveries.marked();
+      },
+      settled: () => deliveries.settled(),
+      noteSettled: (names) => deliveries.noteSettled(names),
+      commitSessions: (change) => deliveries.commitSessions(change),
+      attempt: (attempt) => deliveries.attempt(attempt),
       flush: () => writer.flush(),
       saveFilter: (filter) => position.saveFilter(filter),
       getState: (query) => rooms.getState(query),

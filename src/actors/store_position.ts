@@ -7,6 +7,7 @@
 import type { KvMutation } from "../store/kv_store.ts";
 import type { SyncRecord } from "../store/records.ts";
 import type { FilterID, SyncToken } from "../types/ids.ts";
+import type { SyncChange } from "./store_protocol.ts";
 import { set, type StoreWriter } from "./store_writer.ts";
 
 /** Keeps the position: what was committed, and what was handled. */
@@ -29,45 +30,60 @@ export class StorePosition {
   /** Moves to another position. */
   async move(nextBatch: SyncToken | undefined): Promise<void> {
     this.#unhandled.clear(); // what was on its way belongs to the position that is left
-    await this.#save({ nextBatch, handled: nextBatch });
+    await this.#save({ ...withoutStart(await this.get()), nextBatch, handled: nextBatch });
   }
 
   /** Remembers an uploaded filter. */
   async saveFilter(filter: { readonly id: FilterID; readonly definition: string }): Promise<void> {
-    await this.#save({ filter });
+    await this.#save({ ...await this.get(), filter });
   }
 
   /**
    * Notes that everything up to a token has been handled. That is written with the next commit: if the process is killed before,
    * a few events come again. Of the very first response that would be too many, so its end is written at once.
+   *
+   * @returns Whether that is news.
    */
-  async handled(token: SyncToken): Promise<void> {
-    if (!this.#unhandled.has(token)) return;
+  async handled(token: SyncToken): Promise<boolean> {
+    if (!this.#unhandled.has(token)) return false;
     for (const older of this.#unhandled) {
       this.#unhandled.delete(older);
       if (older === token) break;
     }
-    const before = await this.get();
-    if (before.first !== undefined) return await this.#save({ handled: token });
-    this.#position = { ...before, handled: token };
-    this.#writer.defer(set(this.#writer.keys.sync(), this.#position));
+    const position = { ...withoutStart(await this.get()), handled: token };
+    if ((await this.get()).first === undefined) {
+      this.#position = position;
+      this.#writer.defer(set(this.#writer.keys.sync(), position));
+    } else await this.#save(position);
+    return true;
   }
 
-  /** Commits changes of a sync response with the token that it ends with. */
-  async advance(nextBatch: SyncToken, mutations: readonly KvMutation[]): Promise<void> {
+  /**
+   * Commits changes of a sync response with the token that it ends with.
+   *
+   * @returns How many processes in a row have ended before what the response tells was handled.
+   */
+  async advance(
+    { nextBatch, repeated }: Pick<SyncChange, "nextBatch" | "repeated">,
+    mutations: readonly KvMutation[],
+  ): Promise<number> {
     const before = await this.get();
     const first = before.handled === undefined && { first: before.first ?? nextBatch };
-    const position = { ...before, nextBatch, ...first };
+    const crashes = (before.crashes ?? 0) + (repeated ? 1 : 0);
+    const position = { ...before, nextBatch, ...first, ...(crashes > 0 && { crashes }) };
     await this.#writer.commit([...mutations, set(this.#writer.keys.sync(), position)]);
     this.#position = position;
     this.#unhandled.add(nextBatch);
+    return crashes;
   }
 
-  async #save(change: Partial<SyncRecord>): Promise<void> {
-    const { first, ...before } = await this.get();
-    const isNew = first !== undefined && !("handled" in change);
-    const position = { ...before, ...(isNew && { first }), ...change };
+  async #save(position: SyncRecord): Promise<void> {
     await this.#writer.commit([set(this.#writer.keys.sync(), position)]);
     this.#position = position;
   }
+}
+
+/** A position without what is only known as long as nothing has been handled since the start, or the last crash. */
+function withoutStart({ nextBatch, handled, filter }: SyncRecord): SyncRecord {
+  return { nextBatch, handled, ...(filter && { filter }) };
 }

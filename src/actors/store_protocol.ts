@@ -27,6 +27,8 @@ export interface RoomChange {
 export interface SyncChange {
   /** The token that the response ends with. */
   readonly nextBatch: SyncToken;
+  /** Whether the response tells what an earlier process has not handled. */
+  readonly repeated: boolean;
   /** What changes of rooms. */
   readonly rooms: readonly RoomChange[];
 }
@@ -62,6 +64,32 @@ export interface KeptRecord {
   readonly value: unknown;
 }
 
+/** What handlers have made of their sessions. */
+export interface SessionCommit {
+  /** The sessions. Keys are relative to the account's. */
+  readonly mutations: readonly KvMutation[];
+  /** The names of the deliveries in which they did. */
+  readonly settled: readonly string[];
+}
+
+/** What may crash the process, and is about to be begun. */
+export interface Attempt {
+  /** Names it. */
+  readonly id: string;
+  /** What was begun before and has ended. */
+  readonly ended: readonly string[];
+  /** How often it may be begun. */
+  readonly limit: number;
+}
+
+/** What a commit of a sync response has brought to light. */
+export interface CommittedSync {
+  /** What was known of the rooms before. */
+  readonly former: FormerRooms;
+  /** How many processes in a row have ended before the response was handled, or what it repeats. */
+  readonly crashes: number;
+}
+
 /** The messages of the Store actor. A commit that fails is fatal. */
 export interface StoreProtocol {
   /**
@@ -74,12 +102,24 @@ export interface StoreProtocol {
   /** Moves the position, as `syncStore` lets an application do. */
   move(nextBatch: SyncToken | undefined): void;
   /** Applies a sync response, its token with it, in one commit. */
-  commitSync(change: SyncChange): FormerRooms;
+  commitSync(change: SyncChange): CommittedSync;
   /**
    * Notes that everything up to a token has been handled; of no effect if the position has been moved since. It is durable with the
    * next commit, at the latest with `flush`, which comes by itself.
    */
   handled(token: SyncToken): void;
+  /** Names of deliveries that have settled, of responses that have not been handled as a whole. */
+  settled(): string[];
+  /** Notes deliveries that have settled. It is durable with the next commit, at the latest with `flush`. */
+  noteSettled(names: readonly string[]): void;
+  /** Changes sessions of handlers and notes deliveries that have settled, in one commit. */
+  commitSessions(change: SessionCommit): void;
+  /**
+   * Notes, durably, what may crash the process before it is begun.
+   *
+   * @returns How often it was begun before and has not ended. At the limit it is not noted, and not to be begun.
+   */
+  attempt(attempt: Attempt): number;
   /** Makes durable what was noted. */
   flush(): void;
   /** Remembers an uploaded filter. */

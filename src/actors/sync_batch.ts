@@ -14,7 +14,7 @@ import { SyncStream } from "../types/sync_stream.ts";
 import type { CryptoInput } from "../crypto/engine_protocol.ts";
 import type { InternalDelivery, RoomBatch, SyncBatch } from "./dispatcher_protocol.ts";
 import { membershipChange } from "./membership_change.ts";
-import type { FormerRoom, FormerRooms, RoomChange, SyncChange } from "./store_protocol.ts";
+import type { CommittedSync, FormerRoom, RoomChange, SyncChange } from "./store_protocol.ts";
 import type { RoomPart, SyncParts } from "./sync_parts.ts";
 
 /** What is known of a sync beside its response. */
@@ -62,9 +62,13 @@ function isRedacted({ unsigned }: MatrixEvent & { readonly unsigned?: unknown })
 }
 
 /** What the Store has to keep of a response. */
-export function syncChange({ nextBatch, rooms }: SyncParts, { members, own }: SyncContext): SyncChange {
+export function syncChange(
+  { nextBatch, rooms }: SyncParts,
+  { members, own, repeated }: SyncContext,
+): SyncChange {
   return {
     nextBatch,
+    repeated,
     rooms: rooms.map((room): RoomChange => ({
       roomId: room.roomId,
       membership: membershipOf(room, own),
@@ -81,10 +85,15 @@ function isLossy({ limited }: RoomPart, members: SyncContext["members"]): boolea
 }
 
 /** What handlers get of a response, once the Store has told what members were before. */
-export function syncBatch(parts: SyncParts, context: SyncContext, former: FormerRooms): SyncBatch {
+export function syncBatch(
+  parts: SyncParts,
+  context: SyncContext,
+  { former, crashes }: CommittedSync,
+): SyncBatch {
   const { nextBatch, accountData, presence, toDevice, rooms, undecryptable } = parts;
   return {
     nextBatch,
+    crashes,
     internal: keyEvents(parts),
     global: [...accountData, ...presence, ...toDevice],
     rooms: rooms.map((room, index) => roomBatch(room, { context, undecryptable, former: former[index] })),

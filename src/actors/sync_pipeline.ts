@@ -48,9 +48,9 @@ export async function processSync(
   }
   await fillGaps(parts);
   const recovered = crypto && await decryptParts(parts, context, crypto);
-  const former = await store.ask("commitSync", syncChange(parts, context));
+  const committed = await store.ask("commitSync", syncChange(parts, context));
   if (recovered !== undefined && recovered.length > 0) await dispatcher.ask("recover", recovered);
-  return await dispatcher.ask("dispatch", syncBatch(parts, context, former));
+  return await dispatcher.ask("dispatch", syncBatch(parts, context, committed));
 }
 
 /** @returns Earlier events that can be read now. */
@@ -84,14 +84,12 @@ function applyCrypto(
     }
   }
   const handled = new Set<MatrixEvent | undefined>(underway.map((index) => input.encrypted[index]));
+  const readable = <Event extends MatrixEvent>(events: readonly Event[]): (Event | MessageEvent)[] =>
+    events.filter((event) => !handled.has(event)).map((event) => plain.get(event) ?? event);
   if (plain.size > 0) {
     for (const room of parts.rooms) {
-      room.filled = room.filled.filter((event) => !handled.has(event)).map((event) =>
-        plain.get(event) ?? event
-      );
-      room.timeline = room.timeline.filter((event) => !handled.has(event)).map((event) =>
-        plain.get(event) ?? event
-      );
+      room.filled = readable(room.filled);
+      room.timeline = readable(room.timeline);
     }
   }
   parts.undecryptable = undecryptable;

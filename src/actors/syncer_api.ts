@@ -10,7 +10,7 @@ import type { EventType } from "../types/event_type.ts";
 import type { InternalEvents } from "../types/internal_event.ts";
 import type { SyncResponse } from "../types/sync_response.ts";
 import type { SyncStream } from "../types/sync_stream.ts";
-import type { Handler, HandlerOptions } from "./handler_registry.ts";
+import type { Handler, HandlerOptions, SessionHandlerOptions } from "./handler_registry.ts";
 import type { StartOptions, SyncOnceOptions } from "./start_options.ts";
 
 /** What `on(type)` gives: calls with a handler add it. It also decorates methods, which are then bound to their object. */
@@ -135,6 +135,21 @@ export interface SyncerAPI {
   ): void;
 
   /**
+   * Adds a handler of a type of event that remembers something from one event to the next.
+   *
+   * @param eventType The type.
+   * @param handler Called with each event of the type, and with its session, which it may change: see
+   *   {@linkcode defineSession}.
+   * @param options How it is called, and the session.
+   * @throws {ValueError} If the type is no event type.
+   */
+  addEventHandler<const T extends EventType, State extends object>(
+    eventType: T,
+    handler: Handler<EventOf<T>, State>,
+    options: SessionHandlerOptions<State>,
+  ): void;
+
+  /**
    * Removes a handler of all events. Does nothing if it is not there.
    *
    * @param handler The same function that was added.
@@ -147,7 +162,7 @@ export interface SyncerAPI {
    * @param eventType The type it was added for.
    * @param handler The same function that was added.
    */
-  removeEventHandler<const T extends EventType>(eventType: T, handler: Handler<EventOf<T>>): void;
+  removeEventHandler<const T extends EventType>(eventType: T, handler: Handler<EventOf<T>, never>): void;
 
   /**
    * Adds a handler of all events.
@@ -176,6 +191,21 @@ export interface SyncerAPI {
    * ```
    */
   on<const T extends EventType>(eventType: T): HandlerDecorator<T>;
+
+  /**
+   * Adds a handler of a type of event that remembers something from one event to the next.
+   *
+   * @param eventType The type.
+   * @param handler Called with each event of the type, and with its session, which it may change: see
+   *   {@linkcode defineSession}.
+   * @param options How it is called, and the session.
+   * @returns The handler.
+   */
+  on<const T extends EventType, State extends object>(
+    eventType: T,
+    handler: Handler<EventOf<T>, State>,
+    options: SessionHandlerOptions<State>,
+  ): Handler<EventOf<T>, State>;
 
   /**
    * Adds a handler of a type of event.

@@ -20,6 +20,8 @@ export interface SyncRecord {
   readonly first?: SyncToken;
   /** What has been handled: the handlers of everything up to this token have settled. */
   readonly handled?: SyncToken;
+  /** How many processes in a row have ended since something was handled. */
+  readonly crashes?: number;
   /** The uploaded filter, and what it was made of. */
   readonly filter?: { readonly id: FilterID; readonly definition: string };
 }

@@ -5,9 +5,10 @@
  */
 
 import { ValueError } from "../errors/value_error.ts";
-import type { ContentIssue, ContentSchema, ContentSchemaResult } from "./content_schema.ts";
+import type { ContentSchema, ContentSchemaResult } from "./content_schema.ts";
 import type { EventClass, EventTypeRef } from "./event_type.ts";
 import { isJsonObject, type JsonObject } from "./json.ts";
+import { membersAtFault } from "./schema_issues.ts";
 
 /** A type of event with its class and what its content must be. */
 export interface EventDefinition<
@@ -96,16 +97,10 @@ function acceptedContent<Content extends object>(
   result: ContentSchemaResult<Content>,
 ): Content {
   if (result.issues === undefined) return result.value;
-  const members = result.issues.map(memberAtFault).join(", ");
   throw new ValueError(
-    `Cannot accept content of "${type}": its schema refuses ${members}; make the content fit the schema`,
+    `Cannot accept content of "${type}": its schema refuses ${
+      membersAtFault(result.issues)
+    }; make the content fit the schema`,
     { cause: result.issues },
   );
-}
-
-/** The path to the member that an issue is about, such as `options.0.text`. */
-function memberAtFault(issue: ContentIssue): string {
-  const path = issue.path ?? [];
-  if (path.length === 0) return "the whole";
-  return path.map((segment) => String(typeof segment === "object" ? segment.key : segment)).join(".");
 }

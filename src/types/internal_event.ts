@@ -105,6 +105,14 @@ export interface DeviceAlarmRaised {
   alarm: DeviceAlarm;
 }
 
+/** Data of `EVENT_SKIPPED`. */
+export interface EventSkipped {
+  /** What handlers were to be called with. */
+  event: MatrixEvent | InternalEvents[keyof InternalEvents];
+  /** How many processes have ended in a row while they were at it, after two that ended while they were at its response. */
+  attempts: number;
+}
+
 /** Data of `HANDLER_ERROR`. */
 export interface HandlerError {
   /** What the handler threw. */
@@ -155,6 +163,8 @@ export interface InternalEvents {
   UNENCRYPTED: UnencryptedEvent;
   /** Keys are not what they should be. */
   DEVICE_ALARM: DeviceAlarmRaised;
+  /** An event was left out. */
+  EVENT_SKIPPED: EventSkipped;
   /** A handler threw. */
   HANDLER_ERROR: HandlerError;
 }

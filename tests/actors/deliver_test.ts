@@ -10,13 +10,14 @@ import { SyncStream } from "../../src/types/sync_stream.ts";
 import { recordingLogger, settle } from "../kernel/support.ts";
 import { numberSchema } from "./support/contents.ts";
 import { member, message, ROOM, state } from "./support/events.ts";
+import { NO_SESSIONS } from "./support/no_sessions.ts";
 
 const TIMELINE = SyncStream.JOINED_ROOM | SyncStream.TIMELINE;
 
 function stage() {
   const registry = new HandlerRegistry();
   const log = recordingLogger();
-  return { registry, log, deliverer: new Deliverer(registry, log) };
+  return { registry, log, deliverer: new Deliverer(registry, log, NO_SESSIONS) };
 }
 
 function event(json: JsonObject, source: number = TIMELINE): MatrixEvent {
@@ -212,14 +213,14 @@ Deno.test("A handler of an event that a crash lets come again runs under a name 
   registry.add("m.room.message", note);
   registry.add(undefined, note);
   registry.add("JOIN", note);
-  const again = { comesAgain: true };
+  const again = { comesAgain: { settled: [] } };
   const run = () => {
     deliverer.event(event(message("1")), again);
     deliverer.internal("JOIN", event(member("@a:a", "join")) as Delivered, again);
     return names.splice(0);
   };
-  assertEquals(run(), ["$1-1", "$1-0", "$@a:a-join-2"]);
-  assertEquals(run(), ["$1-1", "$1-0", "$@a:a-join-2"]);
+  assertEquals(run(), ["$1-*.0", "$1-m.room.message.0", "$@a:a-join-JOIN.0"]);
+  assertEquals(run(), ["$1-*.0", "$1-m.room.message.0", "$@a:a-join-JOIN.0"]);
   // State may be delivered twice for good reasons, and what is dispatched by hand always is.
   deliverer.event(event(member("@a:a", "join"), SyncStream.JOINED_ROOM | SyncStream.STATE), again);
   deliverer.event(event(message("1")));

@@ -8,8 +8,10 @@ import type { StoreProtocol } from "../../src/actors/store_protocol.ts";
 import type { MatrixEvent } from "../../src/types/event.ts";
 import type { JsonObject } from "../../src/types/json.ts";
 import { SyncStream } from "../../src/types/sync_stream.ts";
+import { TestClock } from "../../src/testing/test_clock.ts";
 import { assertPending, recordingLogger, rejectionOf, settle } from "../kernel/support.ts";
 import { member, message, ROOM } from "./support/events.ts";
+import { NO_SESSIONS } from "./support/no_sessions.ts";
 
 function stage({ maxPending = 100 } = {}) {
   const registry = new HandlerRegistry();
@@ -17,17 +19,20 @@ function stage({ maxPending = 100 } = {}) {
   const noting: { failure?: Error; gate?: Promise<void> } = {};
   const store = {
     async ask(kind: string, token: unknown) {
+      if (kind === "settled") return [];
       await noting.gate;
       if (noting.failure !== undefined) throw noting.failure;
       handled.push(kind === "handled" ? token : kind);
+      return undefined;
     },
   } as unknown as ActorRef<StoreProtocol>;
   const log = recordingLogger();
   const dispatcher = spawnDispatcher({
-    deliverer: new Deliverer(registry, log),
+    deliverer: new Deliverer(registry, log, NO_SESSIONS),
     store,
     settle: () => Promise.resolve(),
     maxPending,
+    clock: new TestClock(),
     log,
   });
   return { registry, dispatcher, handled, noting };
@@ -45,7 +50,13 @@ function gates(registry: HandlerRegistry, options?: HandlerOptions) {
 }
 
 function batch(nextBatch: string, ...texts: string[]): SyncBatch {
-  return { nextBatch, internal: [], global: [], rooms: [room(texts.map((text) => message(text)))] };
+  return {
+    nextBatch,
+    crashes: 0,
+    internal: [],
+    global: [],
+    rooms: [room(texts.map((text) => message(text)))],
+  };
 }
 
 function room(events: JsonObject[]): RoomBatch {
@@ -76,6 +87,7 @@ Deno.test("dispatch delivers in order: counts, global events, then room by room 
   } as unknown as RoomBatch;
   await dispatcher.ask("dispatch", {
     nextBatch: "n",
+    crashes: 0,
     internal: [{ type: "DEVICE_LISTS", data: { changed: [], left: [] } }],
     global: [{ type: "m.direct", content: {}, source: SyncStream.ACCOUNT_DATA }],
     rooms: [whole, room([message("2")])],

@@ -40,7 +40,7 @@ Deno.test("StateStore lists the rooms one is in, and those one shares with anoth
     room("!c", "join", member("@b:a", "leave")),
     room("!d", "leave", member("@b:a", "join")),
   ];
-  await here.store.ask("commitSync", { nextBatch: "n", rooms });
+  await here.store.ask("commitSync", { nextBatch: "n", repeated: false, rooms });
   assertEquals(await here.stateStore.getJoinedRooms(), ["!a", "!b", "!c"]);
   assertEquals(await here.stateStore.findSharedRooms("@b:a"), ["!a", "!b"]);
 });

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { Actor } from "../../src/actors/actor.ts";
 import { ActorError } from "../../src/actors/actor_error.ts";
 import { spawnStore } from "../../src/actors/store_actor.ts";
-import type { FormerRooms, RoomChange, StoreProtocol } from "../../src/actors/store_protocol.ts";
+import type { FormerRooms, RoomChange, StoreProtocol, SyncChange } from "../../src/actors/store_protocol.ts";
 import type { StoredState } from "../../src/store/records.ts";
 import type { RoomID } from "../../src/types/ids.ts";
 import type { JsonObject } from "../../src/types/json.ts";
@@ -23,9 +23,14 @@ async function stage(kv: CountingStore = new CountingStore(), prefix: string[] =
   return {
     kv,
     store,
-    commit: (room, nextBatch = "n") => store.ask("commitSync", { nextBatch, rooms: [change(room)] }),
+    commit: async (room, nextBatch = "n") =>
+      (await store.ask("commitSync", sync(nextBatch, change(room)))).former,
     [Symbol.asyncDispose]: () => store.stop(),
   };
+}
+
+function sync(nextBatch: string, ...rooms: RoomChange[]): SyncChange {
+  return { nextBatch, repeated: false, rooms };
 }
 
 function change(room: Partial<RoomChange>): RoomChange {
@@ -48,7 +53,7 @@ Deno.test("commitSync keeps state, what the room is, and the token, in one commi
       state: events(state("m.room.name", { roomId }), member("@a:a", "join")),
     })
   );
-  await here.store.ask("commitSync", { nextBatch: "t1", rooms });
+  await here.store.ask("commitSync", sync("t1", ...rooms));
   assertEquals(here.kv.commits.length, 1);
   assertEquals((await here.store.ask("position", undefined)).nextBatch, "t1");
   const name = await here.store.ask("getState", { roomId: "!b", type: "m.room.name", stateKey: "" });
@@ -108,7 +113,7 @@ Deno.test("A room that was left and is joined again in one response ends as join
     change({ membership: "leave", state: events(member("@o:a", "leave")) }),
     change({ membership: "invite", state: events(member("@o:a", "invite")) }),
   ];
-  const former = await here.store.ask("commitSync", { nextBatch: "n2", rooms });
+  const { former } = await here.store.ask("commitSync", sync("n2", ...rooms));
   assertEquals(former.map((room) => room?.membership), ["join", "leave"]);
   const record = await here.store.ask("room", ROOM);
   assertEquals([record?.membership, record?.encryption], ["invite", { algorithm: "a" }]);

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { cryptoInput, syncBatch, syncChange, type SyncContext } from "../../src/actors/sync_batch.ts";
 import type { RoomBatch } from "../../src/actors/dispatcher_protocol.ts";
-import type { FormerRoom } from "../../src/actors/store_protocol.ts";
+import type { CommittedSync, FormerRoom } from "../../src/actors/store_protocol.ts";
 import { takeApart } from "../../src/actors/sync_parts.ts";
 import { DecryptionError } from "../../src/errors/crypto_error.ts";
 import type { StoredState } from "../../src/store/records.ts";
@@ -26,9 +26,13 @@ function was(membership: Membership, ...members: JsonObject[]): FormerRoom {
   return { membership, encrypted: false, members: new Map(events.map((event) => [event.state_key, event])) };
 }
 
+function committed(...former: (FormerRoom | undefined)[]): CommittedSync {
+  return { former, crashes: 0 };
+}
+
 /** The only room of a response, as handlers get it. */
 function delivered(response: JsonObject, former?: FormerRoom, more: Partial<SyncContext> = {}): RoomBatch {
-  const batch = syncBatch(takeApart(response, OWN), { ...CONTEXT, ...more }, [former]);
+  const batch = syncBatch(takeApart(response, OWN), { ...CONTEXT, ...more }, committed(former));
   const [room] = batch.rooms;
   assert(room !== undefined && batch.rooms.length === 1);
   return room;
@@ -50,7 +54,7 @@ Deno.test("syncBatch() has key counts and devices first, then account data, pres
     to_device: { events: [{ type: "m.dummy", sender: "@bob:a", content: {} }] },
     device_one_time_keys_count: { signed_curve25519: 3 },
   });
-  const batch = syncBatch(takeApart(response, OWN), CONTEXT, []);
+  const batch = syncBatch(takeApart(response, OWN), CONTEXT, committed());
   assertEquals(batch.nextBatch, "n");
   assertEquals(batch.internal, [
     {
@@ -89,7 +93,7 @@ Deno.test("syncBatch() delivers an event once that is in state and in a gap that
   const [part] = parts.rooms;
   assert(part !== undefined);
   part.filled = [message("1"), structuredClone(name)] as unknown as MessageEvent[];
-  const [room] = syncBatch(parts, CONTEXT, []).rooms;
+  const [room] = syncBatch(parts, CONTEXT, committed()).rooms;
   assertEquals(ids(room?.events ?? []), ["$1", "$name", "$2"]);
 });
 
@@ -213,7 +217,7 @@ Deno.test("An event that can't be decrypted is delivered as it came, and why is 
   assert(event !== undefined);
   const reason = new DecryptionError("No key");
   parts.undecryptable = new Map([[event, { reason, code: "MISSING_KEY" }]]);
-  const [room] = syncBatch(parts, CONTEXT, []).rooms;
+  const [room] = syncBatch(parts, CONTEXT, committed()).rooms;
   assert(room !== undefined);
   assertEquals(ids(room.events), ["$1", "$2"]);
   assertEquals([...room.remarks] as unknown, [[0, {

@@ -34,7 +34,7 @@ export async function stateStage(): Promise<StateStage> {
     async sync(...events) {
       const state = events as unknown as StoredState[];
       const room = { roomId: ROOM, membership: "join", state, complete: true, lossy: false } as const;
-      await store.ask("commitSync", { nextBatch: "n", rooms: [room] });
+      await store.ask("commitSync", { nextBatch: "n", repeated: false, rooms: [room] });
     },
     [Symbol.asyncDispose]: () => store.stop(),
   };

@@ -10,6 +10,7 @@ import type { RecoveredEvent } from "../../../src/crypto/engine_protocol.ts";
 import { Deliverer } from "../../../src/actors/deliver.ts";
 import { spawnDispatcher } from "../../../src/actors/dispatcher.ts";
 import { HandlerRegistry } from "../../../src/actors/handler_registry.ts";
+import { HandlerSessions } from "../../../src/actors/handler_sessions.ts";
 import { spawnStore } from "../../../src/actors/store_actor.ts";
 import { spawnSyncer } from "../../../src/actors/syncer.ts";
 import type { SyncerAPI } from "../../../src/actors/syncer_api.ts";
@@ -69,13 +70,14 @@ export async function syncerStage(options: SyncerStageOptions = {}): Promise<Syn
   const log = recordingLogger();
   const asked: SyncOptions[] = [];
   const registry = new HandlerRegistry();
-  const deliverer = new Deliverer(registry, log);
   const store = spawnStore({ kv, close: false, log });
   await store.ask("open", []);
+  const ready = () => Promise.resolve();
+  const deliverer = new Deliverer(registry, log, new HandlerSessions({ store, ready }));
   const settled: RecoveredEvent[] = [];
   const settle = (events: readonly RecoveredEvent[]): Promise<void> =>
     Promise.resolve(void settled.push(...events));
-  const dispatcher = spawnDispatcher({ deliverer, store, settle, maxPending: 100, log });
+  const dispatcher = spawnDispatcher({ deliverer, store, settle, maxPending: 100, clock, log });
   const syncer = spawnSyncer({
     requests: {
       sync(options = {}) {

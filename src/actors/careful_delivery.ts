@@ -1,0 +1,84 @@
+/**
+ * Delivery of what more than one process did not live to see handled: one event after the other, each noted before it is begun, so
+ * that the one that crashes the process is found, and after some tries left out.
+ *
+ * @module
+ */
+
+import type { Clock } from "../clock.ts";
+import type { Logger } from "../log.ts";
+import { InternalEventType } from "../types/internal_event_type.ts";
+import type { ActorRef } from "./actor.ts";
+import type { Delivered, Task } from "./deliver.ts";
+import type { InternalDelivery } from "./dispatcher_protocol.ts";
+import type { StoreProtocol } from "./store_protocol.ts";
+
+/** Something that is to be delivered. */
+export interface Step {
+  /** The event, or the data. */
+  readonly data: Delivered;
+  /** Tells it from all others, in every process; undefined: it does not come again. */
+  readonly id: string | undefined;
+  /** Starts its handlers. */
+  readonly start: () => Task[];
+}
+
+/** What a careful delivery works with. */
+export interface CarefulDeliveryOptions {
+  /** Knows what was begun. */
+  readonly store: ActorRef<StoreProtocol>;
+  /** Measures how long handlers are waited for. */
+  readonly clock: Clock;
+  /** Names of deliveries that settled at once, as they do. */
+  readonly settled: string[];
+  /** Tells handlers of what was left out. */
+  readonly tell: (event: InternalDelivery) => Task[];
+  /** Where that is told too. */
+  readonly log: Logger;
+}
+
+/** From how many processes on that have ended in a row a response is delivered carefully: any may be ended in the middle once or twice. */
+export const CAREFUL_AFTER = 2;
+/** How many more processes may end over one event. */
+const MAX_ATTEMPTS = 3;
+/** How long a handler is waited for before the next event is begun beside it, in milliseconds: it may wait for that very event. */
+const PATIENCE = 10_000;
+
+/** @returns The handlers that were started. */
+export async function deliverCarefully(
+  steps: readonly Step[],
+  { store, clock, settled, tell, log }: CarefulDeliveryOptions,
+): Promise<Task[]> {
+  const all: Task[] = [];
+  let ended: string[] = [];
+  for (const { data, id, start } of steps) {
+    if (id === undefined) {
+      all.push(...start());
+      continue;
+    }
+    if (settled.length > 0) await store.ask("noteSettled", settled.splice(0));
+    const attempts = await store.ask("attempt", { id, ended, limit: MAX_ATTEMPTS });
+    ended = [];
+    if (attempts >= MAX_ATTEMPTS) {
+      log.error("Left out an event: the process has ended whenever it was handled", { event: id, attempts });
+      all.push(...tell({ type: InternalEventType.EVENT_SKIPPED, data: { event: data, attempts } }));
+      continue;
+    }
+    const tasks = start();
+    all.push(...tasks);
+    const over = Promise.all(tasks.map(async ({ name, done }) => {
+      await done;
+      if (name !== undefined) settled.push(name);
+    })).then(() => {
+      ended.push(id);
+    });
+    await Promise.race([over, patience(clock, over)]);
+  }
+  return all;
+}
+
+async function patience(clock: Clock, settled: Promise<unknown>): Promise<void> {
+  const over = new AbortController();
+  settled.finally(() => over.abort());
+  await clock.delay(PATIENCE, { signal: over.signal, persistent: false }).catch(() => {});
+}

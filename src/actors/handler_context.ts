@@ -1,0 +1,44 @@
+/**
+ * What a handler is called with beside the event.
+ *
+ * @module
+ */
+
+/** What a handler is called with beside the event. */
+export interface HandlerContext<State = undefined> {
+  /**
+   * Names this delivery of this event to this handler: the same when a crash lets it come again, so that what the handler does
+   * elsewhere can be done once (an idempotency key). Undefined of what never comes again.
+   */
+  readonly deliveryId: string | undefined;
+  /**
+   * What handlers remember from one event to the next; it may be changed, or replaced. Undefined if the handler was added without
+   * the option `session`.
+   *
+   * @throws {ValueError} If the event has no such session, since it belongs to no room, for one.
+   */
+  session: State;
+  /** Removes the session: the next event that has it begins anew. Does nothing if the handler was added without one. */
+  endSession(): void;
+}
+
+/** The context of any handler. */
+export type AnyContext = HandlerContext | HandlerContext<object> | HandlerContext<never>;
+
+/** The context of a handler that has no session. */
+export class PlainContext implements HandlerContext {
+  readonly deliveryId: string | undefined;
+
+  /** @param deliveryId Names the delivery. */
+  constructor(deliveryId: string | undefined) {
+    this.deliveryId = deliveryId;
+  }
+
+  get session(): undefined {
+    return undefined;
+  }
+
+  set session(_: undefined) {}
+
+  endSession(): void {}
+}

@@ -1,0 +1,17 @@
+/**
+ * What a schema has to say against a value, without the value.
+ *
+ * @module
+ */
+
+import type { ContentIssue } from "./content_schema.ts";
+
+/** Names the members that issues are about, such as `options.0.text`; never their values. */
+export function membersAtFault(issues: readonly ContentIssue[]): string {
+  return issues.map(memberAtFault).join(", ");
+}
+
+function memberAtFault({ path = [] }: ContentIssue): string {
+  if (path.length === 0) return "the whole";
+  return path.map((segment) => String(typeof segment === "object" ? segment.key : segment)).join(".");
+}
