@@ -4,22 +4,22 @@
  * @module
  */
 
+import { StoreFormatError } from "../errors/store_error.ts";
 import { ValueError } from "../errors/value_error.ts";
+import type { KvDatabase, KvRecord } from "./deno_kv_database.ts";
+import { checkFormat } from "./deno_kv_format.ts";
 import { DenoKvJournal, isTorn } from "./deno_kv_journal.ts";
 import { journalKey, logicalKey, valueKey } from "./deno_kv_key.ts";
 import { type EncodedChange, encodeDelete, encodeSet, readParts, SplitIndex } from "./deno_kv_split.ts";
 import { readRecord } from "./deno_kv_value.ts";
-import { fitsOneCommit, MAX_READS } from "./deno_kv_write.ts";
+import { type DenoKvOptions, openDatabase } from "./deno_kv_open.ts";
+import { LocalDatabase } from "./deno_kv_local.ts";
+import { MAX_READS } from "./deno_kv_write.ts";
 import { Gate } from "./gate.ts";
 import type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "./kv_store.ts";
 import { decodeValue } from "./value_codec.ts";
 
-/** How many entries {@link DenoKvStore.list} reads at once. */
-const PAGE = 100;
-
 const VERSIONSTAMP = /^[0-9a-f]{20}$/;
-
-type Entry = Deno.KvEntryMaybe<unknown>;
 
 /**
  * Keeps everything in a database of Deno KV: a file, which outlives the process.
@@ -48,45 +48,50 @@ type Entry = Deno.KvEntryMaybe<unknown>;
  * ```
  */
 export class DenoKvStore implements KvStore {
-  readonly #kv: Deno.Kv;
+  readonly #database: KvDatabase;
   readonly #journal: DenoKvJournal;
   readonly #splits = new SplitIndex();
   readonly #gate = new Gate();
   #closed: Promise<void> | undefined;
 
-  private constructor(kv: Deno.Kv) {
-    this.#kv = kv;
-    this.#journal = new DenoKvJournal(kv);
+  private constructor(database: KvDatabase) {
+    this.#database = database;
+    this.#journal = new DenoKvJournal(database);
   }
 
   /**
    * Opens a database, and makes it if there is none.
    *
-   * @param path A file; `":memory:"` for none; by default, the one that Deno has for the program.
-   * @throws {ValueError} If Deno runs without `--unstable-kv`.
+   * @param path A file; `":memory:"` for none; the address of a server, which begins with `http://` or `https://`; by default,
+   * the file that Deno has for the program.
+   * @param options How to speak to a server.
+   * @throws {ValueError} If Deno runs without `--unstable-kv`, which a server does not need, or there is no access token.
+   * @throws {StoreError} If the file or the server can't be used; a `StoreFormatError` if something else is there, or what a
+   * newer version of Greenroom has written. Nothing has changed then.
    */
-  static async open(path?: string): Promise<DenoKvStore> {
-    if (typeof Deno.openKv !== "function") {
-      throw new ValueError(
-        'Cannot open the store: Deno KV is not enabled; start Deno with --unstable-kv, or put "unstable": ["kv"] into deno.json',
-      );
-    }
-    return await DenoKvStore.over(await Deno.openKv(path));
+  static async open(path?: string, options: DenoKvOptions = {}): Promise<DenoKvStore> {
+    return await DenoKvStore.#over(await openDatabase(path, options));
   }
 
   /**
    * Uses an open database, which it then closes with itself. Everything is kept below the key part `"greenroom"`.
    *
-   * @param kv The database.
+   * @param kv The database: a file, or memory. One on a server is to be opened by {@link open}.
+   * @throws {StoreError} As {@link open}.
    */
   static async over(kv: Deno.Kv): Promise<DenoKvStore> {
-    const store = new DenoKvStore(kv);
+    return await DenoKvStore.#over(new LocalDatabase(kv));
+  }
+
+  static async #over(database: KvDatabase): Promise<DenoKvStore> {
+    const store = new DenoKvStore(database);
     try {
+      await checkFormat(database);
       await store.#journal.check();
       await store.#journal.discard();
-      await store.#splits.load(kv, store.#journal);
+      await store.#splits.load(database, store.#journal);
     } catch (error) {
-      kv.close();
+      database.close();
       throw error;
     }
     return store;
@@ -102,7 +107,7 @@ export class DenoKvStore implements KvStore {
   async getMany(keys: readonly KvKey[]): Promise<(KvEntry | undefined)[]> {
     this.#assertOpen();
     const places = keys.map(valueKey);
-    const batches: Promise<Entry[]>[] = [];
+    const batches: Promise<KvRecord[]>[] = [];
     for (let start = 0; start < keys.length; start += MAX_READS - 1) {
       batches.push(this.#read(places.slice(start, start + MAX_READS - 1)));
     }
@@ -148,12 +153,14 @@ export class DenoKvStore implements KvStore {
     const parted = changes.some(({ key, split }) => split !== undefined || this.#splits.has(key));
     const go = () => this.#apply(changes, places);
     // Parts, and what takes several commits, have nobody beside them; so nobody is disturbed by what they come upon.
-    return await (parted || !fitsOneCommit(writes, places) ? this.#gate.alone(go) : this.#gate.beside(go));
+    return await (parted || !this.#journal.fits(writes, places)
+      ? this.#gate.alone(go)
+      : this.#gate.beside(go));
   }
 
   /** Closes the database, after what was begun has ended. */
   close(): Promise<void> {
-    return this.#closed ??= this.#gate.alone(() => Promise.resolve(this.#kv.close()));
+    return this.#closed ??= this.#gate.alone(() => Promise.resolve(this.#database.close()));
   }
 
   /** Closes the database. */
@@ -169,9 +176,9 @@ export class DenoKvStore implements KvStore {
   }
 
   /** Reads at one moment, at which no commit is half carried out. */
-  async #read(places: readonly Deno.KvKey[]): Promise<Entry[]> {
+  async #read(places: readonly Deno.KvKey[]): Promise<KvRecord[]> {
     for (;;) {
-      const [marker, ...entries] = await this.#kv.getMany<unknown[]>([journalKey, ...places]);
+      const [marker, ...entries] = await this.#database.getMany([journalKey, ...places]);
       if (marker === undefined || !isTorn(marker)) return entries;
       await this.#journal.settle(marker);
     }
@@ -180,21 +187,19 @@ export class DenoKvStore implements KvStore {
   async #page(prefix: Deno.KvKey, cursor: string | undefined) {
     for (;;) {
       const check = await this.#journal.check();
-      const listed = this.#kv.list({ prefix }, { limit: PAGE, batchSize: PAGE, cursor });
-      const entries = await Array.fromAsync(listed);
-      if (!await this.#journal.holds(check)) continue;
-      return { entries, cursor: entries.length < PAGE ? undefined : listed.cursor };
+      const page = await this.#database.page(prefix, cursor);
+      if (await this.#journal.holds(check)) return page;
     }
   }
 
-  async #decode(entry: Entry): Promise<KvEntry | undefined> {
+  async #decode(entry: KvRecord): Promise<KvEntry | undefined> {
     if (entry.versionstamp === null) return undefined;
     const key = logicalKey(entry.key);
     const { versionstamp } = entry;
     const record = readRecord(entry.value);
     if ("value" in record) return { key, value: record.value, versionstamp };
     this.#splits.noteRead(key, record.split);
-    const bytes = await readParts(this.#kv, record.split);
+    const bytes = await readParts(this.#database, record.split);
     if (bytes !== undefined) {
       return { key, value: decodeValue(bytes), versionstamp };
     }
@@ -216,8 +221,8 @@ function encode(mutations: readonly KvMutation[]): EncodedChange[] {
   );
 }
 
-function missingPart(): ValueError {
-  return new ValueError(
+function missingPart(): StoreFormatError {
+  return new StoreFormatError(
     "Cannot read a value of the store: a part of it is missing; restore the database from a copy",
   );
 }

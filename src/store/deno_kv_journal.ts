@@ -10,17 +10,10 @@
  * @module
  */
 
-import { ValueError } from "../errors/value_error.ts";
+import { StoreError, StoreFormatError } from "../errors/store_error.ts";
+import { type KvDatabase, type KvRecord, listAll, readMany } from "./deno_kv_database.ts";
 import { journalKey, stagedKey } from "./deno_kv_key.ts";
-import {
-  commitWrites,
-  cutBytes,
-  fitsOneCommit,
-  joinBytes,
-  type KvWrite,
-  MAX_READS,
-  packWrites,
-} from "./deno_kv_write.ts";
+import { cutBytes, fitsOneCommit, joinBytes, type KvWrite, packWrites } from "./deno_kv_write.ts";
 import { decodeValue, encodeValue } from "./value_codec.ts";
 
 /** What the place says: which journal counts, or is about to. */
@@ -35,13 +28,11 @@ interface Pending extends Marker {
   readonly versionstamp: string;
 }
 
-type Entry = Deno.KvEntryMaybe<unknown>;
-
 /** What a commit came to; `again`: somebody else came between. */
 type Outcome = "held" | "refused" | "again";
 
 /** Reads the place; `undefined`: it is empty. */
-function pendingIn({ value, versionstamp }: Entry): Pending | undefined {
+function pendingIn({ value, versionstamp }: KvRecord): Pending | undefined {
   if (versionstamp === null) return undefined;
   const marker = decodeValue(value as Uint8Array) as Marker | null; // markerWrite() made it
   return marker === null ? undefined : { ...marker, versionstamp };
@@ -53,20 +44,20 @@ function markerWrite(marker: Marker | null): KvWrite {
 }
 
 /** Whether a journal counts that was not carried out yet, so that what was read is not to be relied on. */
-export function isTorn(marker: Entry): boolean {
+export function isTorn(marker: KvRecord): boolean {
   return pendingIn(marker)?.locked === false;
 }
 
 /** Writes, and carries out what others have left. */
 export class DenoKvJournal {
-  readonly #kv: Deno.Kv;
+  readonly #database: KvDatabase;
   /** The versionstamp that the place had when it was last seen empty; `undefined`: look again. */
   #empty: string | null | undefined;
   #finishing: { readonly versionstamp: string; readonly done: Promise<void> } | undefined;
 
-  /** @param kv The database. */
-  constructor(kv: Deno.Kv) {
-    this.#kv = kv;
+  /** @param database The database. */
+  constructor(database: KvDatabase) {
+    this.#database = database;
   }
 
   /** Carries out a journal that counts, and gives what to check so that nothing comes between. */
@@ -76,22 +67,27 @@ export class DenoKvJournal {
   }
 
   /** Carries out a journal that was found while reading. */
-  async settle(marker: Entry): Promise<void> {
+  async settle(marker: KvRecord): Promise<void> {
     const pending = pendingIn(marker);
     if (pending !== undefined) await this.#finish(pending);
   }
 
   /** Whether no journal was begun since the check was made. */
   async holds({ versionstamp }: Deno.AtomicCheck): Promise<boolean> {
-    const marker = await this.#kv.get(journalKey);
+    const marker = await this.#marker();
     const holds = marker.versionstamp === versionstamp;
     if (!holds && this.#empty === versionstamp) this.#empty = undefined;
     return holds;
   }
 
+  /** Whether one commit can take it all. */
+  fits(writes: readonly KvWrite[], checks: readonly Deno.AtomicCheck[]): boolean {
+    return fitsOneCommit(writes, checks, this.#database.maxChecks);
+  }
+
   /** Writes everything if the checks hold; in one commit if it fits. */
   async commit(writes: readonly KvWrite[], checks: readonly Deno.AtomicCheck[]): Promise<boolean> {
-    const attempt = fitsOneCommit(writes, checks) ? this.#commitAtOnce : this.#commitStaged;
+    const attempt = this.fits(writes, checks) ? this.#commitAtOnce : this.#commitStaged;
     for (;;) {
       const outcome = await attempt.call(this, writes, checks);
       if (outcome !== "again") return outcome === "held";
@@ -101,7 +97,7 @@ export class DenoKvJournal {
   /** Removes the journals that do not count. */
   async discard(): Promise<void> {
     const ids = new Set<string>();
-    for await (const { key } of this.#kv.list({ prefix: stagedKey() })) ids.add(key[2] as string); // as stagedKey() makes it
+    for await (const { key } of listAll(this.#database, stagedKey())) ids.add(key[2] as string); // as stagedKey() makes it
     for (const id of ids) await this.#discard(id);
   }
 
@@ -109,7 +105,7 @@ export class DenoKvJournal {
     const empty = this.#empty === undefined
       ? await this.check()
       : { key: journalKey, versionstamp: this.#empty };
-    if (await commitWrites(this.#kv, [empty, ...checks], writes) !== undefined) return "held";
+    if (await this.#database.commit([empty, ...checks], writes) !== undefined) return "held";
     return await this.holds(empty) ? "refused" : "again";
   }
 
@@ -120,7 +116,7 @@ export class DenoKvJournal {
     const header = await this.#stage(id, pieces);
     if (header === undefined) return "again";
     const marker = { id, pieces: pieces.length };
-    const outcome = fitsOneCommit([], checks)
+    const outcome = this.fits([], checks)
       ? await this.#mark(marker, [empty, header], checks)
       : await this.#lockAndMark(marker, [empty, header], checks);
     if (outcome === "held") await this.check();
@@ -131,12 +127,12 @@ export class DenoKvJournal {
   /** Puts the pieces down; gives the check that they are still there, or nothing if somebody has discarded them. */
   async #stage(id: string, pieces: readonly Uint8Array[]): Promise<Deno.AtomicCheck | undefined> {
     const key = stagedKey(id);
-    const versionstamp = await commitWrites(this.#kv, [], [{ key, record: encodeValue(pieces.length) }]);
+    const versionstamp = await this.#database.commit([], [{ key, record: encodeValue(pieces.length) }]);
     if (versionstamp === undefined) return undefined; // not so, without checks
     const header = { key, versionstamp };
     const writes = pieces.map((record, index) => ({ key: stagedKey(id, index), record }));
     for (const pack of packWrites(writes)) {
-      if (await commitWrites(this.#kv, [header], pack) === undefined) return undefined;
+      if (await this.#database.commit([header], pack) === undefined) return undefined;
     }
     return header;
   }
@@ -148,13 +144,13 @@ export class DenoKvJournal {
     checks: readonly Deno.AtomicCheck[],
   ): Promise<Outcome> {
     const counts = markerWrite({ ...marker, locked: false });
-    if (await commitWrites(this.#kv, [empty, header, ...checks], [counts]) !== undefined) {
+    if (await this.#database.commit([empty, header, ...checks], [counts]) !== undefined) {
       this.#empty = undefined;
       return "held";
     }
-    const [now, staged] = await this.#kv.getMany([empty.key, header.key]);
-    if (now.versionstamp !== empty.versionstamp) this.#empty = undefined;
-    const alone = now.versionstamp === empty.versionstamp && staged.versionstamp === header.versionstamp;
+    const [now, staged] = await this.#database.getMany([empty.key, header.key]);
+    if (now?.versionstamp !== empty.versionstamp) this.#empty = undefined;
+    const alone = now?.versionstamp === empty.versionstamp && staged?.versionstamp === header.versionstamp;
     return alone ? "refused" : "again";
   }
 
@@ -165,26 +161,30 @@ export class DenoKvJournal {
     checks: readonly Deno.AtomicCheck[],
   ): Promise<Outcome> {
     this.#empty = undefined;
-    const versionstamp = await commitWrites(this.#kv, [empty, header], [
+    const versionstamp = await this.#database.commit([empty, header], [
       markerWrite({ ...marker, locked: true }),
     ]);
     if (versionstamp === undefined) return "again";
     const locked = { key: journalKey, versionstamp };
     if (await this.#hold(checks)) return await this.#mark(marker, [locked, header], []);
-    return await commitWrites(this.#kv, [locked], [markerWrite(null)]) === undefined ? "again" : "refused";
+    return await this.#database.commit([locked], [markerWrite(null)]) === undefined ? "again" : "refused";
   }
 
   async #hold(checks: readonly Deno.AtomicCheck[]): Promise<boolean> {
-    for (let start = 0; start < checks.length; start += MAX_READS) {
-      const some = checks.slice(start, start + MAX_READS);
-      const entries = await this.#kv.getMany(some.map(({ key }) => key));
-      if (some.some(({ versionstamp }, index) => entries[index]?.versionstamp !== versionstamp)) return false;
+    const entries = await readMany(this.#database, checks.map(({ key }) => key));
+    return checks.every(({ versionstamp }, index) => entries[index]?.versionstamp === versionstamp);
+  }
+
+  async #marker(): Promise<KvRecord> {
+    const [marker] = await this.#database.getMany([journalKey]);
+    if (marker === undefined) {
+      throw new StoreError("Cannot read the store: the database gave no answer; open it again");
     }
-    return true;
+    return marker;
   }
 
   async #look(): Promise<void> {
-    const marker = await this.#kv.get(journalKey);
+    const marker = await this.#marker();
     const pending = pendingIn(marker);
     if (pending === undefined) this.#empty = marker.versionstamp;
     else if (pending.locked) await this.#unlock(pending);
@@ -193,7 +193,7 @@ export class DenoKvJournal {
 
   /** Somebody died while looking at checks, or is slow: what does not count yet may be set aside, and is tried again. */
   async #unlock({ versionstamp }: Pending): Promise<void> {
-    await commitWrites(this.#kv, [{ key: journalKey, versionstamp }], [markerWrite(null)]);
+    await this.#database.commit([{ key: journalKey, versionstamp }], [markerWrite(null)]);
   }
 
   /** Carries a journal out, once however many ask for it. */
@@ -212,9 +212,9 @@ export class DenoKvJournal {
     if (writes === undefined) return await this.#miss(counts);
     for (const pack of packWrites(writes)) {
       // If the check does not hold, somebody else was faster, and has carried out all of it.
-      if (await commitWrites(this.#kv, [counts], pack) === undefined) return;
+      if (await this.#database.commit([counts], pack) === undefined) return;
     }
-    const emptied = await commitWrites(this.#kv, [counts], [markerWrite(null)]);
+    const emptied = await this.#database.commit([counts], [markerWrite(null)]);
     if (emptied === undefined) return;
     this.#empty = emptied;
     await this.#remove(pending);
@@ -222,22 +222,16 @@ export class DenoKvJournal {
 
   /** Reads the writes of a journal; `undefined` if pieces are gone. */
   async #read({ id, pieces }: Marker): Promise<readonly KvWrite[] | undefined> {
-    const found: Uint8Array[] = [];
-    for (let start = 0; start < pieces; start += MAX_READS) {
-      const count = Math.min(MAX_READS, pieces - start);
-      const keys = Array.from({ length: count }, (_, index) => stagedKey(id, start + index));
-      for (const { value } of await this.#kv.getMany<Uint8Array[]>(keys)) {
-        if (value === null) return undefined;
-        found.push(value);
-      }
-    }
+    const keys = Array.from({ length: pieces }, (_, index) => stagedKey(id, index));
+    const found = (await readMany(this.#database, keys)).map(({ value }) => value as Uint8Array | null);
+    if (!found.every((piece) => piece !== null)) return undefined;
     return decodeValue(joinBytes(found)) as KvWrite[]; // as #commitStaged() has put it down
   }
 
   /** Pieces go only when all is carried out, by us or somebody else; otherwise, something is wrong with the database. */
   async #miss(counts: Deno.AtomicCheck): Promise<void> {
     if (!await this.holds(counts)) return;
-    throw new ValueError(
+    throw new StoreFormatError(
       "Cannot read the store: a part of a commit is missing; restore the database from a copy",
     );
   }
@@ -245,11 +239,11 @@ export class DenoKvJournal {
   async #discard(id: string): Promise<void> {
     const empty = await this.check();
     // The header goes first: without it, a writer that is still at it can't make its journal count.
-    if (await commitWrites(this.#kv, [empty], [{ key: stagedKey(id), record: undefined }]) === undefined) {
+    if (await this.#database.commit([empty], [{ key: stagedKey(id), record: undefined }]) === undefined) {
       return;
     }
     const keys: Deno.KvKey[] = [];
-    for await (const { key } of this.#kv.list({ prefix: stagedKey(id) })) keys.push(key);
+    for await (const { key } of listAll(this.#database, stagedKey(id))) keys.push(key);
     await this.#delete(keys);
   }
 
@@ -262,6 +256,6 @@ export class DenoKvJournal {
 
   async #delete(keys: readonly Deno.KvKey[]): Promise<void> {
     const writes = keys.map((key): KvWrite => ({ key, record: undefined }));
-    for (const pack of packWrites(writes)) await commitWrites(this.#kv, [], pack);
+    for (const pack of packWrites(writes)) await this.#database.commit([], pack);
   }
 }

@@ -48,6 +48,17 @@ export function partsKey(id?: string): Deno.KvKey {
 /** Where a journal that counts is named. */
 export const journalKey: Deno.KvKey = [NAMESPACE, "journal"];
 
+/** Where it is said which format the database has. */
+export const formatKey: Deno.KvKey = [NAMESPACE, "format"];
+
+/** Below which everything is. */
+export const namespaceKey: Deno.KvKey = [NAMESPACE];
+
+/** Where a writer on the network notes its last write. */
+export function turnKey(id: string): Deno.KvKey {
+  return [NAMESPACE, "turn", id];
+}
+
 /** Where nothing ever is. */
 export const waitingKey: Deno.KvKey = [NAMESPACE, "waiting"];
 

@@ -5,9 +5,10 @@
  */
 
 import { partKey, partsKey, valueKey } from "./deno_kv_key.ts";
+import { type KvDatabase, listAll, readMany } from "./deno_kv_database.ts";
 import type { DenoKvJournal } from "./deno_kv_journal.ts";
 import { readRecord, splitRecord, type SplitValue, wholeRecord } from "./deno_kv_value.ts";
-import { cutBytes, joinBytes, type KvWrite, MAX_READS, MAX_RECORD_BYTES } from "./deno_kv_write.ts";
+import { cutBytes, joinBytes, type KvWrite, MAX_RECORD_BYTES } from "./deno_kv_write.ts";
 import type { KvKey } from "./kv_store.ts";
 import { decodeValue, encodeValue } from "./value_codec.ts";
 
@@ -44,16 +45,13 @@ export function encodeDelete(key: KvKey): EncodedChange {
 }
 
 /** Reads the parts of a value; `undefined` if it was replaced in the meantime. */
-export async function readParts(kv: Deno.Kv, { id, parts }: SplitValue): Promise<Uint8Array | undefined> {
-  const found: Uint8Array[] = [];
-  for (let start = 0; start < parts; start += MAX_READS) {
-    const count = Math.min(MAX_READS, parts - start);
-    const keys = Array.from({ length: count }, (_, index) => partKey(id, start + index));
-    for (const { value } of await kv.getMany<Uint8Array[]>(keys)) {
-      if (value === null) return undefined;
-      found.push(value);
-    }
-  }
+export async function readParts(
+  database: KvDatabase,
+  { id, parts }: SplitValue,
+): Promise<Uint8Array | undefined> {
+  const keys = Array.from({ length: parts }, (_, index) => partKey(id, index));
+  const found = (await readMany(database, keys)).map(({ value }) => value as Uint8Array | null); // encodeSet() wrote it
+  if (!found.every((part) => part !== null)) return undefined;
   return joinBytes(found);
 }
 
@@ -90,22 +88,25 @@ export class SplitIndex {
   }
 
   /** Reads which values have parts, and removes those that belong to none. */
-  async load(kv: Deno.Kv, journal: DenoKvJournal): Promise<void> {
+  async load(database: KvDatabase, journal: DenoKvJournal): Promise<void> {
+    const noted: { readonly key: KvKey; readonly split: SplitValue }[] = [];
+    for await (const { key: noteKey, value } of listAll(database, partsKey())) {
+      const { key, parts } = decodeValue(value as Uint8Array) as { key: KvKey; parts: number }; // encodeSet() wrote it
+      noted.push({ key, split: { id: noteKey[2] as string, parts } }); // as partsKey() makes it
+    }
+    // A value is there before its note is. Without it, the parts were left over, and always will be: names are used once.
+    const records = await readMany(database, noted.map(({ key }) => valueKey(key)));
     const orphans: SplitValue[] = [];
-    for await (const { key: noteKey, value } of kv.list<Uint8Array>({ prefix: partsKey() })) {
-      const { key, parts } = decodeValue(value) as { key: KvKey; parts: number }; // encodeSet() wrote it
-      const split = { id: noteKey[2] as string, parts }; // as partsKey() makes it
-      // A value is there before its note is. Without it, the parts were left over, and always will be: names are used once.
-      if (await isAt(kv, key, split)) this.note(key, split);
+    for (const [index, { key, split }] of noted.entries()) {
+      if (isOf(split, records[index]?.value)) this.note(key, split);
       else orphans.push(split);
     }
     if (orphans.length > 0) await journal.commit(orphans.flatMap(removalOf), []);
   }
 }
 
-async function isAt(kv: Deno.Kv, key: KvKey, { id }: SplitValue): Promise<boolean> {
-  const { value } = await kv.get(valueKey(key));
-  if (value === null) return false;
+function isOf({ id }: SplitValue, value: unknown): boolean {
+  if (value === null || value === undefined) return false;
   const record = readRecord(value);
   return "split" in record && record.split.id === id;
 }

@@ -5,7 +5,7 @@
  */
 
 import { deserialize, serialize } from "node:v8";
-import { ValueError } from "../errors/value_error.ts";
+import { StoreFormatError } from "../errors/store_error.ts";
 import { decodeValue } from "./value_codec.ts";
 
 /** Where the parts are of a value that does not fit into one record. */
@@ -40,7 +40,7 @@ export function readRecord(record: unknown): { readonly value: unknown } | { rea
     if (record[0] === WHOLE) return { value: decodeValue(record.subarray(1)) };
     if (record[0] === SPLIT) return { split: deserialize(record.subarray(1)) as SplitValue }; // splitRecord() made it
   }
-  throw new ValueError(
+  throw new StoreFormatError(
     "Cannot read a record of the store: its format is unknown; use the version of Greenroom that wrote it, or a newer one",
   );
 }

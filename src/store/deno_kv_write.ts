@@ -4,7 +4,7 @@
  * @module
  */
 
-import { keyBytes, waitingKey } from "./deno_kv_key.ts";
+import { keyBytes } from "./deno_kv_key.ts";
 
 /** One change of the database. */
 export interface KvWrite {
@@ -17,9 +17,6 @@ export interface KvWrite {
 /** The most bytes of a record. */
 export const MAX_RECORD_BYTES = 65_536;
 
-/** The most checks of a commit, beside two that are the store's own. */
-export const MAX_CHECKS = 98;
-
 /** The most keys that are read at once. */
 export const MAX_READS = 10;
 
@@ -28,9 +25,17 @@ const MAX_WRITES = 990;
 const MAX_BYTES = 810_000;
 const MAX_KEY_BYTES = 75_000;
 
-/** Whether one commit can take it all. */
-export function fitsOneCommit(writes: readonly KvWrite[], checks: readonly Deno.AtomicCheck[]): boolean {
-  if (checks.length > MAX_CHECKS) return false;
+/**
+ * Whether one commit can take it all.
+ *
+ * @param maxChecks How many checks it can take.
+ */
+export function fitsOneCommit(
+  writes: readonly KvWrite[],
+  checks: readonly Deno.AtomicCheck[],
+  maxChecks: number,
+): boolean {
+  if (checks.length > maxChecks) return false;
   const reserved = checks.reduce((sum, { key }) => sum + keyBytes(key), 0);
   return packWrites(writes, reserved).length <= 1;
 }
@@ -63,39 +68,6 @@ export function packWrites(writes: readonly KvWrite[], reserved = 0): KvWrite[][
   return pack.length === 0 ? packs : [...packs, pack];
 }
 
-/**
- * Commits at once, if the checks hold.
- *
- * @returns The versionstamp of what was written; `undefined` if a check does not hold.
- */
-export async function commitWrites(
-  kv: Deno.Kv,
-  checks: readonly Deno.AtomicCheck[],
-  writes: readonly KvWrite[],
-): Promise<string | undefined> {
-  for (;;) {
-    const operation = kv.atomic().check(...checks);
-    for (const { key, record } of writes) {
-      if (record === undefined) operation.delete(key);
-      else operation.set(key, record);
-    }
-    try {
-      const result = await operation.commit();
-      return result.ok ? result.versionstamp : undefined;
-    } catch (error) {
-      if (!isLocked(error)) throw error;
-      // Somebody else who has the file open writes. SQLite does not let one wait who has read already, as checks do, and
-      // Deno KV gives up then; one who only writes waits, for five seconds.
-      await kv.delete(waitingKey);
-    }
-  }
-}
-
-/** Whether nothing was written because somebody else was writing. Deno has no other mark for that. */
-function isLocked(error: unknown): boolean {
-  return error instanceof TypeError && error.message.includes("database is locked");
-}
-
 /** Cuts bytes into pieces that fit into a record each. */
 export function cutBytes(bytes: Uint8Array): Uint8Array[] {
   const pieces: Uint8Array[] = [];
@@ -106,7 +78,7 @@ export function cutBytes(bytes: Uint8Array): Uint8Array[] {
 }
 
 /** Puts pieces together again. */
-export function joinBytes(pieces: readonly Uint8Array[]): Uint8Array {
+export function joinBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
   let end = 0;
   for (const piece of pieces) {

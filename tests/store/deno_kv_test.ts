@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
+import { StoreError, StoreFormatError } from "../../src/errors/store_error.ts";
 import { ValueError } from "../../src/errors/value_error.ts";
 import { DenoKvStore } from "../../src/store/deno_kv.ts";
 import { valueKey } from "../../src/store/deno_kv_key.ts";
@@ -169,7 +170,7 @@ Deno.test("DenoKvStore does not take a record for what it is not", async () => {
   const store = await DenoKvStore.over(watchedKv(kv, {}));
   for (const foreign of ["text", new Uint8Array(), new Uint8Array([7, 1, 2])]) {
     await kv.set(valueKey(["a"]), foreign);
-    await assertRejects(() => store.getMany([["a"]]), ValueError, "its format is unknown");
+    await assertRejects(() => store.getMany([["a"]]), StoreFormatError, "its format is unknown");
   }
 });
 
@@ -180,7 +181,7 @@ Deno.test("DenoKvStore says that a part of a value is missing", async () => {
   for await (const { key } of kv.list({ prefix: ["greenroom", "part"] })) {
     if (key[3] === 1) await kv.delete(key);
   }
-  await assertRejects(() => store.getMany([["a"]]), ValueError, "a part of it is missing");
+  await assertRejects(() => store.getMany([["a"]]), StoreFormatError, "a part of it is missing");
 });
 
 Deno.test("DenoKvStore tries again when somebody else who has the file open is writing", async () => {
@@ -198,7 +199,11 @@ Deno.test("DenoKvStore tries again when somebody else who has the file open is w
   assertEquals(await valueOf(store, ["a"]), 2);
   const failing = { beforeCommit: () => Promise.reject(new TypeError("disk I/O error")) };
   const broken = await DenoKvStore.over(watchedKv(kv, failing));
-  await assertRejects(() => broken.commit([set(["a"], 3)]), TypeError, "disk I/O error");
+  await assertRejects(
+    () => broken.commit([set(["a"], 3)]),
+    StoreError,
+    "look at the path, the rights, and the disk",
+  );
 });
 
 Deno.test("DenoKvStore commits while others with the same file open do", async () => {

@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { keyBytes } from "../../src/store/deno_kv_key.ts";
+import { LocalDatabase } from "../../src/store/deno_kv_local.ts";
 import {
-  commitWrites,
   cutBytes,
   fitsOneCommit,
   joinBytes,
@@ -33,11 +33,11 @@ Deno.test("packWrites() makes packs that Deno KV takes, in the order of the writ
         const packs = packWrites(writes);
         assert(packs.flat().length === count && packs.flat().every((each, index) => each === writes[index]));
         for (const [index, pack] of packs.entries()) {
-          assert(await commitWrites(kv, [], pack) !== undefined);
+          assert(await new LocalDatabase(kv).commit([], pack) !== undefined);
           const next = packs[index + 1]?.[0];
           if (next !== undefined) assertEquals(packWrites([...pack, next]).length, 2);
         }
-        assertEquals(fitsOneCommit(writes, []), packs.length <= 1);
+        assertEquals(fitsOneCommit(writes, [], 0), packs.length <= 1);
       },
     ),
     { numRuns: 60 },
@@ -59,6 +59,8 @@ Deno.test("packWrites() fills its packs to what Deno KV takes but for a little",
 
 Deno.test("fitsOneCommit() counts the checks, and what their keys take", async () => {
   using kv = await Deno.openKv(":memory:");
+  const database = new LocalDatabase(kv);
+  const { maxChecks } = database;
   const checks = (count: number, length: number) =>
     Array.from(
       { length: count },
@@ -66,12 +68,12 @@ Deno.test("fitsOneCommit() counts the checks, and what their keys take", async (
     );
   const writes = (bytes: number): KvWrite[] =>
     cutBytes(new Uint8Array(bytes)).map((record, index) => ({ key: [index], record }));
-  assert(fitsOneCommit([], checks(98, 2_000)));
-  assert(!fitsOneCommit([], checks(99, 1)));
-  assert(fitsOneCommit(writes(600_000), checks(98, 2_000)));
-  assert(!fitsOneCommit(writes(640_000), checks(98, 2_000)));
+  assert(fitsOneCommit([], checks(98, 2_000), maxChecks));
+  assert(!fitsOneCommit([], checks(99, 1), maxChecks));
+  assert(fitsOneCommit(writes(600_000), checks(98, 2_000), maxChecks));
+  assert(!fitsOneCommit(writes(640_000), checks(98, 2_000), maxChecks));
   const own = checks(2, 60); // as the store adds
-  assert(await commitWrites(kv, [...own, ...checks(98, 2_000)], writes(600_000)) !== undefined);
+  assert(await database.commit([...own, ...checks(98, 2_000)], writes(600_000)) !== undefined);
   assert(keyBytes(own[0]?.key ?? []) > 60);
 });
 

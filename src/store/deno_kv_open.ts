@@ -1,0 +1,105 @@
+/**
+ * Opens databases of Deno KV.
+ *
+ * @module
+ */
+
+import { type Clock, systemClock } from "../clock.ts";
+import { StoreFormatError } from "../errors/store_error.ts";
+import { ValueError } from "../errors/value_error.ts";
+import { KvConnection } from "./deno_kv_connect.ts";
+import type { KvDatabase } from "./deno_kv_database.ts";
+import { storeErrorOf } from "./deno_kv_error.ts";
+import { LocalDatabase } from "./deno_kv_local.ts";
+import { RemoteDatabase } from "./deno_kv_remote.ts";
+
+/** How a database on a server is opened; for files, nothing of it matters. */
+export interface DenoKvOptions {
+  /**
+   * What the server knows us by.
+   *
+   * @default {what the environment has as `DENO_KV_ACCESS_TOKEN`}
+   */
+  accessToken?: string;
+  /**
+   * How long what the server does not answer is tried again, in milliseconds, before it is given up; 0: at once.
+   *
+   * @default {30_000}
+   */
+  patience?: number;
+  /**
+   * Time.
+   *
+   * @default {the machine's own clock}
+   */
+  clock?: Clock;
+}
+
+const PATIENCE_MS = 30_000;
+
+const ENVIRONMENT = "DENO_KV_ACCESS_TOKEN";
+
+/** What every file of SQLite begins with. */
+const SQLITE = "SQLite format 3\0";
+
+/** The table without which a file that has others is not Deno KV's. */
+const TABLE = "data_version";
+
+/** Opens a file, memory or a server. */
+export async function openDatabase(path: string | undefined, options: DenoKvOptions): Promise<KvDatabase> {
+  if (path !== undefined && /^https?:\/\//i.test(path)) return await openRemote(path, options);
+  if (typeof Deno.openKv !== "function") {
+    throw new ValueError(
+      'Cannot open the store: Deno KV is not enabled; start Deno with --unstable-kv, or put "unstable": ["kv"] into deno.json',
+    );
+  }
+  if (path !== undefined && path !== ":memory:" && await isForeign(path)) {
+    throw new StoreFormatError(
+      `Cannot open the store: ${path} is something else than a database of Deno KV; use another path`,
+    );
+  }
+  try {
+    return new LocalDatabase(await Deno.openKv(path));
+  } catch (error) {
+    throw storeErrorOf(error);
+  }
+}
+
+async function openRemote(url: string, options: DenoKvOptions): Promise<KvDatabase> {
+  const { patience = PATIENCE_MS, clock = systemClock } = options;
+  if (!URL.canParse(url)) {
+    throw new ValueError(`Cannot open the store: ${url} is not a URL; give the server's address`);
+  }
+  const accessToken = options.accessToken ?? Deno.env.get(ENVIRONMENT);
+  if (accessToken === undefined) {
+    throw new ValueError(
+      `Cannot open the store: there is no access token for the server; give the option accessToken, or set ${ENVIRONMENT}`,
+    );
+  }
+  return new RemoteDatabase(await KvConnection.open(url, { accessToken, patience, clock }), clock);
+}
+
+/** Whether a file has something else in it. Deno KV would add its tables to whatever database it finds. */
+async function isForeign(path: string): Promise<boolean> {
+  try {
+    using file = await Deno.open(path);
+    if ((await file.stat()).isDirectory) return true;
+    const head = new Uint8Array(SQLITE.length);
+    const length = await file.read(head);
+    if (length === null) return false; // empty
+    if (new TextDecoder().decode(head.subarray(0, length)) !== SQLITE) return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw storeErrorOf(error);
+  }
+  const { DatabaseSync } = await import("node:sqlite");
+  try {
+    using database = new DatabaseSync(path, { readOnly: true });
+    const names = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all().map((
+      { name },
+    ) => name);
+    return names.length > 0 && !names.includes(TABLE);
+  } catch (error) {
+    throw storeErrorOf(error);
+  }
+}
