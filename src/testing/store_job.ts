@@ -32,13 +32,15 @@ export type StoreJob = `rounds ${number}` | `count ${number}` | `turns ${number}
  * @throws {ValueError} If there is no such job.
  *
  * @example The program `worker.ts`, started with the path and the job
- * ```ts no-eval
+ * ```ts
  * import { SqliteStore } from "@greenroom/matrix/store/sqlite";
  * import { runStoreJob } from "@greenroom/matrix/testing";
  *
- * const [path = "", job = ""] = Deno.args;
- * await using store = await SqliteStore.open(path);
- * await runStoreJob(store, job);
+ * const [path, job] = Deno.args;
+ * if (path !== undefined && job !== undefined) {
+ *   await using store = await SqliteStore.open(path);
+ *   await runStoreJob(store, job);
+ * }
  * ```
  */
 export async function runStoreJob(store: KvStore, job: string): Promise<void> {
