@@ -24,7 +24,7 @@
  */
 
 export { Client } from "./src/client.ts";
-export type { ClientOptions } from "./src/client_options.ts";
+export type { ClientLeaseOptions, ClientOptions } from "./src/client_options.ts";
 export { MemoryStore } from "./src/store/memory_store.ts";
 export type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "./src/store/kv_store.ts";
 export { SealedStore } from "./src/store/sealed.ts";
