@@ -6,14 +6,14 @@
 
 import type { KvStore } from "../store/kv_store.ts";
 import type { StoreConformanceOptions } from "./store_conformance.ts";
-import type { runStoreJob, StoreJob } from "./store_job.ts";
+import type { StoreJob } from "./store_job.ts";
 import { endProcess, processCases, type StoreProcess } from "./store_process_cases.ts";
 
 /** What a store promises, how its processes are started, and how its tests are defined. */
 export interface StoreProcessConformanceOptions
   extends Pick<StoreConformanceOptions, "shared" | "cleanUp" | "define"> {
   /**
-   * Starts a process that opens the store of the place and hands it, with the job, to {@link runStoreJob}.
+   * Starts a process that opens the store of the place and hands it, with the job, to `runStoreJob()`.
    *
    * @param place The place.
    * @param job What it is to do.
@@ -32,7 +32,7 @@ export interface StoreProcessConformanceOptions
  * place is a word that can be part of a file's name.
  * @param options How to start the other processes.
  *
- * @example With a program `worker.ts` as at {@link runStoreJob}
+ * @example With a program `worker.ts` as at `runStoreJob()`
  * ```ts
  * import { SqliteStore } from "@greenroom/matrix/store/sqlite";
  * import { storeProcessConformance } from "@greenroom/matrix/testing";

@@ -1,0 +1,14 @@
+/**
+ * What another process does with a store.
+ *
+ * Arguments: the class of the store, its file, and the job.
+ */
+
+import { DenoKvStore } from "../../../src/store/deno_kv.ts";
+import { SqliteStore } from "../../../src/store/sqlite_store.ts";
+import { runStoreJob } from "../../../src/testing/store_job.ts";
+
+const [kind, path = "", job = ""] = Deno.args;
+const store = kind === "SqliteStore" ? await SqliteStore.open(path) : await DenoKvStore.open(path);
+await runStoreJob(store, job);
+await store.close();
