@@ -62,6 +62,7 @@ export function spawnCrypto({ store, clock, log, policy }: CryptoActorOptions): 
       areDevicesStale: (users) => engine().areDevicesStale(users),
       setDeviceTrust: (input) => engine().setDeviceTrust(input),
       acknowledgeIdentity: (userId) => engine().acknowledgeIdentity(userId),
+      prune: (options) => engine().prune(options),
     },
     onStop: () => opened?.close(),
   });

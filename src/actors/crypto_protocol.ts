@@ -18,6 +18,8 @@ import type {
   OwnIdentity,
   ParkedEventRef,
   PrepareInput,
+  PruneOptions,
+  PruneReport,
   RecoveredEvent,
   RequestFailure,
   RoomDescription,
@@ -65,4 +67,6 @@ export interface CryptoProtocol {
   setDeviceTrust(input: TrustInput): RecoveredEvent[];
   /** Takes a user's new identity for what it is. */
   acknowledgeIdentity(userId: UserID): void;
+  /** One step of letting go of what need not be kept any more, once a day at most; to be asked for again until it is done. */
+  prune(options: PruneOptions): PruneReport;
 }

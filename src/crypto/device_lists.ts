@@ -14,19 +14,14 @@ import type { CryptoContext } from "./context.ts";
 import type { Device, LocalTrust } from "./device.ts";
 import { DeviceListChanges } from "./device_list_changes.ts";
 import { devicesIn } from "./device_trust.ts";
+import { tidyLeftUser } from "./left_users.ts";
+import { lookLater } from "./leftovers.ts";
 import { isQueryResponse, shownKeys, userPart } from "./query_response.ts";
+import { GONE_PEER_DAYS, LEFT_USER_DAYS } from "./retention.ts";
 import { type DeviceQuery, TrackedUsers } from "./tracked_users.ts";
 import type { Transaction } from "./transaction.ts";
 import { judgeAnswer, withoutDevices } from "./user_answer.ts";
-import { NO_RECORD, type StoredIdentity, userKey, type UserRecord } from "./user_record.ts";
-
-/** By which keys a user vouches for devices. */
-export interface UserIdentity extends StoredIdentity {
-  /** The user. */
-  readonly userId: UserID;
-  /** Whether the master key is another than the one that was seen first and that nobody has accepted. */
-  readonly changed: boolean;
-}
+import { NO_RECORD, type UserIdentity, userKey, type UserRecord } from "./user_record.ts";
 
 /** One user's part of an answer. */
 interface Receiving {
@@ -91,7 +86,8 @@ export class DeviceLists {
    * Whoever is still in an encrypted room has to be tracked again, after this and in the same step.
    */
   left(tx: Transaction, users: Iterable<UserID>): Promise<void> {
-    this.#tracked.left(tx, users);
+    const now = this.#context.clock.now();
+    for (const userId of this.#tracked.left(tx, users)) lookLater(tx, userId, { now, days: LEFT_USER_DAYS });
     return Promise.resolve();
   }
 
@@ -150,6 +146,9 @@ export class DeviceLists {
     for (const [index, userId] of users.entries()) {
       const before = records[index] ?? NO_RECORD;
       this.#receiveUser(tx, { userId, query, response, before, changes });
+    }
+    for (const { userId } of changes.removed) {
+      lookLater(tx, userId, { now: this.#context.clock.now(), days: GONE_PEER_DAYS + 1 }); // a day has a beginning
     }
     tx.onCommit(() => {
       for (const userId of changes.changed) this.#changes.note(userId);
@@ -249,6 +248,13 @@ export class DeviceLists {
     const { identity } = record;
     if (identity.pinned === identity.master) return;
     this.#put(tx, userId, { ...record, identity: { ...identity, pinned: identity.master } });
+  }
+
+  /** Lets go of the devices of a user with whom no encrypted room is shared, if nobody tracks the user. */
+  async tidyUser(tx: Transaction, userId: UserID): Promise<void> {
+    if (this.#tracked.has(userId)) return;
+    const gone = await tidyLeftUser(tx, userId, this.#context.clock.now());
+    if (gone) tx.onCommit(() => this.#changes.note(userId));
   }
 
   #receiveUser(tx: Transaction, { userId, query, response, before, changes }: Receiving): void {

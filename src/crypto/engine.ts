@@ -8,14 +8,13 @@
  */
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
-import type { Clock } from "../clock.ts";
 import { DeviceConflictError } from "../errors/crypto_error.ts";
-import type { Logger } from "../log.ts";
 import type { MessageEvent } from "../types/event.ts";
 import type { RoomID, UserID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
 import type { CryptoContext } from "./context.ts";
 import type { Device } from "./device.ts";
+import type { EngineOptions } from "./engine_options.ts";
 import { type EngineParts, engineParts } from "./engine_parts.ts";
 import type {
   AnswerOutput,
@@ -24,12 +23,13 @@ import type {
   Decryption,
   Encrypted,
   EncryptInput,
-  EngineAccount,
   EngineRequest,
   MemberChange,
   OwnIdentity,
   ParkedEventRef,
   PrepareInput,
+  PruneOptions,
+  PruneReport,
   RecoveredEvent,
   RequestFailure,
   RoomDescription,
@@ -38,26 +38,10 @@ import type {
   TrustInput,
 } from "./engine_protocol.ts";
 import { OwnKeys } from "./own_keys.ts";
-import type { CryptoPolicy } from "./policy.ts";
 import { RecordCache } from "./record_cache.ts";
 import { RequestBook } from "./request_book.ts";
 import { MessageAtFault, receiveMemberChange, receiveSync } from "./sync_intake.ts";
 import { Transaction } from "./transaction.ts";
-import type { Vault } from "./vault.ts";
-
-/** What an engine is made of. */
-export interface EngineOptions {
-  /** Whose it is. */
-  readonly account: EngineAccount;
-  /** Where its records are. */
-  readonly vault: Vault;
-  /** The wall clock. */
-  readonly clock: Clock;
-  /** Where it is told what goes on. */
-  readonly log: Logger;
-  /** What it goes by. */
-  readonly policy: CryptoPolicy;
-}
 
 /** How many records are remembered between steps: at least half as many, which is enough for a bot that talks in 10,000 rooms. */
 const CACHED_RECORDS = 50_000;
@@ -209,6 +193,11 @@ export class Engine {
   /** Takes a user's new identity for what it is: events go to that user's devices again. */
   async acknowledgeIdentity(userId: UserID): Promise<void> {
     await this.#step((tx, { devices }) => devices.acknowledgeIdentity(tx, userId));
+  }
+
+  /** One step of letting go of what need not be kept any more; to be asked for again until it is done. */
+  async prune(options: PruneOptions = {}): Promise<PruneReport> {
+    return await this.#step((tx, { pruner }) => pruner.step(tx, options));
   }
 
   /** Writes down what is left to be written, and releases what it holds. */

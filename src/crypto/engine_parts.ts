@@ -13,6 +13,7 @@ import { OutboundSessions } from "./outbound_sessions.ts";
 import { Outbox } from "./outbox.ts";
 import type { OwnKeys } from "./own_keys.ts";
 import { ParkedEvents } from "./parked_events.ts";
+import { Pruner } from "./pruner.ts";
 import { Rooms } from "./rooms.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -38,6 +39,8 @@ export interface EngineParts {
   readonly parked: ParkedEvents;
   /** Keys that are asked for. */
   readonly keyRequests: KeyRequests;
+  /** Lets go of what need not be kept any more. */
+  readonly pruner: Pruner;
 }
 
 /** Makes the parts, and has them read what must be in memory. */
@@ -54,9 +57,10 @@ export async function engineParts(
   const outbound = new OutboundSessions({ context, rooms, devices, olm, outbox, inbound });
   const parked = new ParkedEvents({ context, inbound });
   const keyRequests = new KeyRequests({ context, devices, olm, outbox, inbound, outbound });
+  const pruner = new Pruner({ context, devices, olm, outbound, parked });
   for (const part of [outbox, devices, rooms, olm, inbound, outbound, parked, keyRequests]) {
     await part.load(tx);
   }
   await devices.track(tx, [context.own.userId]);
-  return { context, ownKeys, devices, olm, outbox, rooms, inbound, outbound, parked, keyRequests };
+  return { context, ownKeys, devices, olm, outbox, rooms, inbound, outbound, parked, keyRequests, pruner };
 }

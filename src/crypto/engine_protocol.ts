@@ -13,6 +13,7 @@ import type { JsonObject } from "../types/json.ts";
 import type { Device, LocalTrust } from "./device.ts";
 import type { DeviceAlarm } from "../types/device_alarm.ts";
 import type { DeviceMessages } from "./outbox.ts";
+import type { WithheldDevice } from "./share_policy.ts";
 
 /** Whose engine it is. */
 export interface EngineAccount {
@@ -188,7 +189,7 @@ export interface ShareReport {
   /** Devices that have it. */
   readonly shared: readonly Device[];
   /** Devices that do not get it, and why: a code of `m.room_key.withheld`. */
-  readonly withheld: readonly { readonly device: Device; readonly code: string }[];
+  readonly withheld: readonly WithheldDevice[];
 }
 
 /** What the engine has to know of a room before it encrypts for it. */
@@ -239,6 +240,20 @@ export interface SentRoomEvent {
 export interface Encrypted {
   /** The content of the `m.room.encrypted` event. */
   readonly content: JsonObject;
+}
+
+/** Asks for one step of letting go of what need not be kept any more. */
+export interface PruneOptions {
+  /** Whether to begin even if less than a day has gone by since it was done last. Default: false. */
+  readonly force?: boolean;
+}
+
+/** What a step of letting go has come to. */
+export interface PruneReport {
+  /** Whether there is nothing left to do for today; else it is to be asked for again. */
+  readonly done: boolean;
+  /** How many records the step has removed, by their kind. */
+  readonly removed: Readonly<Record<string, number>>;
 }
 
 /** What the application says of a device. */

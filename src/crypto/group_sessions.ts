@@ -105,6 +105,20 @@ export class GroupSessions {
     return ciphertext;
   }
 
+  /** The rooms that have a session. */
+  rooms(): RoomID[] {
+    return [...this.#rooms.values()];
+  }
+
+  /** Forgets the session of a room. */
+  forget(tx: Transaction, { roomId, record }: RoomSession): void {
+    tx.delete(outboundKey(roomId));
+    tx.onCommit(() => {
+      this.#live.evict(liveId(roomId));
+      this.#rooms.delete(record.sessionId);
+    });
+  }
+
   /** Lets go of all sessions; they are made of their records when they are needed. */
   clear(): void {
     this.#live.clear();

@@ -7,6 +7,7 @@
 import type { KeySource, SenderTrust } from "../types/encryption_info.ts";
 import type { DeviceID, RoomID, UserID } from "../types/ids.ts";
 import { type RecordKey, recordKey } from "./record_key.ts";
+import type { UnusedPlace } from "./unused_sessions.ts";
 
 /** A device that sent the key itself, and so claims to be the one that made the session. */
 export interface OwnerClaim {
@@ -48,6 +49,8 @@ export interface InboundRecord {
   readonly claims: readonly OwnerClaim[];
   /** What others said of it; undefined if nobody but claimants had it. */
   readonly hearsay?: Hearsay;
+  /** Where it is among the sessions that wait for their first message; absent: it has had one, or is an own one. */
+  readonly unused?: UnusedPlace;
 }
 
 /** Where a session is kept: sessions are found by room and ID and by nothing else. */

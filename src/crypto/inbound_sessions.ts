@@ -25,6 +25,7 @@ import { MegolmDecryption } from "./megolm_decryption.ts";
 import { readRoomKey, type ReceivedRoomKey, sessionRef } from "./room_key.ts";
 import { type SenderDevices, SessionOwners } from "./session_owner.ts";
 import type { Transaction } from "./transaction.ts";
+import { type UnusedLimits, type UnusedPlace, UnusedSessions } from "./unused_sessions.ts";
 import { WithheldLog } from "./withheld_log.ts";
 
 /** The name of a Megolm session. */
@@ -77,6 +78,8 @@ export interface InboundSessionsOptions {
   readonly context: CryptoContext;
   /** What is known of devices. */
   readonly devices: SenderDevices;
+  /** How many sessions may wait for their first message. Default: 10,000 of a user, 200,000 in all. */
+  readonly unused?: UnusedLimits;
 }
 
 const ALGORITHM = "m.megolm.v1.aes-sha2";
@@ -88,17 +91,20 @@ export class InboundSessions {
   readonly #context: CryptoContext;
   readonly #live = new LiveObjects<InboundGroupSession>(LIVE_SESSIONS);
   readonly #withheld = new WithheldLog();
+  readonly #unused: UnusedSessions;
   readonly #owners: SessionOwners;
   readonly #decryption: MegolmDecryption;
 
   /** @param options What it needs. */
-  constructor({ context, devices }: InboundSessionsOptions) {
+  constructor({ context, devices, unused }: InboundSessionsOptions) {
     this.#context = context;
+    this.#unused = new UnusedSessions(unused);
     this.#owners = new SessionOwners(context, devices);
     this.#decryption = new MegolmDecryption({
       context,
       owners: this.#owners,
       withheld: this.#withheld,
+      unused: this.#unused,
       session: (tx, ref, record) => this.#session(tx, ref, record),
     });
   }
@@ -106,6 +112,7 @@ export class InboundSessions {
   /** Reads what an earlier process has left; done by itself at the first use. */
   async load(tx: Transaction): Promise<void> {
     await this.#withheld.load(tx);
+    await this.#unused.load(tx);
   }
 
   /** Lets go of all objects of vodozemac. */
@@ -202,6 +209,22 @@ export class InboundSessions {
     return { content, senderEd25519, sharedHistory: isShareable(record), firstIndex };
   }
 
+  /** A new session of somebody else waits for its first message; keys that were asked for, and own ones, are no burden. */
+  async #wait(
+    tx: Transaction,
+    ref: SessionRef,
+    claim: OwnerClaim | undefined,
+  ): Promise<UnusedPlace | undefined> {
+    if (claim === undefined || claim.senderKey === this.#context.own.curve25519) return undefined;
+    const { place, evicted } = await this.#unused.add(tx, claim.userId, ref);
+    for (const { roomId, sessionId } of evicted) {
+      const key = inboundKey(roomId, sessionId);
+      tx.delete(key);
+      tx.onCommit(() => this.#live.evict(key.id));
+    }
+    return place;
+  }
+
   #session(tx: Transaction, ref: SessionRef, { state }: InboundRecord): InboundGroupSession | undefined {
     const { id } = inboundKey(ref.roomId, ref.sessionId);
     try {
@@ -238,12 +261,14 @@ export class InboundSessions {
       const provenance = provenanceOf(old, { claim, hearsay });
       if (!better && provenance === undefined) return { kind: "known", session: ref };
       kept = better;
+      const unused = old === undefined ? await this.#wait(tx, ref, claim) : old.unused;
       const { claims = old?.claims ?? [], hearsay: heard = old?.hearsay } = provenance ?? {};
       tx.set(key, {
         state: better || old === undefined ? session.state() : old.state,
         firstIndex: better || old === undefined ? session.firstKnownIndex : old.firstIndex,
         claims,
         ...(heard !== undefined && { hearsay: heard }),
+        ...(unused !== undefined && { unused }),
       });
       if (better) this.#live.add(tx, key.id, session);
       return { kind: old === undefined ? "added" : "improved", session: ref };

@@ -20,6 +20,7 @@ import { ReplayLog, type SessionReplays } from "./replay_log.ts";
 import { accepts } from "./sender_trust.ts";
 import type { Attribution, SessionOwners } from "./session_owner.ts";
 import type { Transaction } from "./transaction.ts";
+import type { UnusedSessions } from "./unused_sessions.ts";
 import { notDecrypted, undecryptable, untrusted, withheldFrom } from "./undecryptable.ts";
 import type { WithheldLog } from "./withheld_log.ts";
 
@@ -31,6 +32,8 @@ export interface MegolmDecryptionOptions {
   readonly owners: SessionOwners;
   /** Who keeps which key. */
   readonly withheld: WithheldLog;
+  /** The sessions that wait for their first message. */
+  readonly unused: UnusedSessions;
   /** Gives the session of a record, to be used in the step; undefined if the record can't be read. */
   readonly session: (
     tx: Transaction,
@@ -141,6 +144,7 @@ export class MegolmDecryption {
         results[place] = notDecrypted(event, outcome.error);
         continue;
       }
+      await this.#use(tx, group);
       let attribution = attributions.get(event.sender);
       if (attribution === undefined) {
         attribution = await this.#options.owners.attribute(tx, group.record, event.sender);
@@ -152,6 +156,15 @@ export class MegolmDecryption {
       }
       results[place] = this.#check(event, { group, plaintext: outcome.value, attribution });
     }
+  }
+
+  /** From its first message on a session is part of the history, and kept. */
+  async #use(tx: Transaction, group: OpenGroup): Promise<void> {
+    const { unused, ...record } = group.record;
+    if (unused === undefined) return;
+    await this.#options.unused.used(tx, unused);
+    group.record = record;
+    tx.set(group.key, record);
   }
 
   #check(

@@ -14,10 +14,13 @@ import { elapsed } from "./elapsed.ts";
 import type { KnownDevices } from "./known_devices.ts";
 import { type KeyClaim, OlmClaims } from "./olm_claims.ts";
 import { type ClaimOutcome, OlmHandshakes } from "./olm_handshakes.ts";
+import type { OlmDecryption } from "./olm_decryption.ts";
+import { OlmHousekeeping } from "./olm_housekeeping.ts";
 import { OlmInbox } from "./olm_inbox.ts";
 import { readOlmMessage, writeOlmMessage } from "./olm_message.ts";
-import { type OlmPayload, readOlmPayload, writeOlmPayload } from "./olm_payload.ts";
+import { readOlmPayload, writeOlmPayload } from "./olm_payload.ts";
 import { OlmSessions } from "./olm_sessions.ts";
+import { OlmStrangers } from "./olm_strangers.ts";
 import type { Outbox } from "./outbox.ts";
 import type { OwnKeys } from "./own_keys.ts";
 import { SenderDeviceKeys } from "./sender_device_keys.ts";
@@ -27,34 +30,6 @@ import type { Transaction } from "./transaction.ts";
 const UNWEDGE_AFTER_MS = 3_600_000;
 /** What a sender may say whose device is not known yet: who owns a key shows later, and a dummy says nothing. */
 const FROM_ANYBODY: ReadonlySet<string> = new Set(["m.room_key", "m.dummy"]);
-
-/** What became of an encrypted message to this device. */
-export type OlmDecryption =
-  | {
-    readonly kind: "decrypted";
-    /** What the message says. */
-    readonly payload: OlmPayload;
-    /** Who sent it. */
-    readonly sender: UserID;
-    /** The Curve25519 key of the device that sent it, in unpadded base64. */
-    readonly senderKey: string;
-    /** The Ed25519 key of the device: proven if the device is known, else what it claims. */
-    readonly senderEd25519: string;
-    /** The device; undefined if it is not known yet. Then the message is an `m.room_key` or an `m.dummy`. */
-    readonly device: Device | undefined;
-    /** The keys that a device which is not known yet sent along: signed by itself, but by nobody else. */
-    readonly claimedDevice: DeviceKeys | undefined;
-    /** Whether the message started a session. */
-    readonly isNewSession: boolean;
-  }
-  /** It is not to be used. */
-  | { readonly kind: "dropped"; readonly reason: string }
-  | {
-    /** It can't be decrypted; if the device is known, a new session is on its way. */
-    readonly kind: "failed";
-    readonly reason: string;
-    readonly device: Device | undefined;
-  };
 
 /** What the channels are made of. */
 export interface OlmChannelsOptions {
@@ -78,6 +53,9 @@ export class OlmChannels {
   readonly #claims: OlmClaims;
   readonly #handshakes: OlmHandshakes;
   readonly #inbox: OlmInbox;
+  readonly #strangers = new OlmStrangers();
+  /** Lets go of what belongs to devices that are gone. */
+  readonly housekeeping: OlmHousekeeping;
   readonly #senderKeys: SenderDeviceKeys;
 
   /** @param options What they are made of. */
@@ -97,6 +75,15 @@ export class OlmChannels {
       greet: (tx, device) => this.#greet(tx, device),
     });
     this.#inbox = new OlmInbox(context, { ownKeys, sessions: this.#sessions });
+    this.housekeeping = new OlmHousekeeping({
+      context,
+      ownKeys,
+      devices,
+      sessions: this.#sessions,
+      inbox: this.#inbox,
+      claims: this.#claims,
+      strangers: this.#strangers,
+    });
     this.#senderKeys = new SenderDeviceKeys(() => context.vodozemac);
   }
 
@@ -114,6 +101,7 @@ export class OlmChannels {
   async load(tx: Transaction): Promise<void> {
     await this.#sessions.load(tx);
     await this.#claims.load(tx);
+    await this.#strangers.load(tx);
   }
 
   /**
@@ -195,6 +183,7 @@ export class OlmChannels {
     }
     const { plaintext, isNewSession } = opened;
     if (isNewSession && device !== undefined) await this.#claims.established(tx, device);
+    if (isNewSession && device === undefined) await this.housekeeping.met(tx, peer);
     const read = readOlmPayload(plaintext, { peer, device, own, senderKeys: this.#senderKeys });
     if (typeof read === "string") return dropped(read);
     const { payload, senderEd25519, deviceKeys } = read;

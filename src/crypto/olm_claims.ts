@@ -92,6 +92,11 @@ export class OlmClaims {
     tx.onCommit(() => this.#wanted.delete(key.id));
   }
 
+  /** All devices that need a session. */
+  all(): DeviceRef[] {
+    return [...this.#wanted.values()];
+  }
+
   /** Whether a device is known to be wedged. */
   async isWedged(tx: Transaction, device: DeviceRef): Promise<boolean> {
     return (await tx.get(wantedKey(device)))?.wedged ?? false;

@@ -6,9 +6,11 @@
 
 import { VodozemacError, type VodozemacErrorCode } from "@greenroom/vodozemac-wasm";
 import type { CryptoContext } from "./context.ts";
-import type { OlmPeer } from "./olm_peer.ts";
+import { NEW_PEER, type OlmPeer } from "./olm_peer.ts";
 import type { OlmCiphertext, OlmSessions } from "./olm_sessions.ts";
 import type { OwnKeys } from "./own_keys.ts";
+import { RateLimit } from "./rate_limit.ts";
+import { DAY_MS, NEW_PEERS_A_DAY } from "./retention.ts";
 import { SeenMessages } from "./seen_messages.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -46,12 +48,16 @@ const BAD_SESSION: ReadonlySet<VodozemacErrorCode> = new Set([
   "unknown_one_time_key",
 ]);
 
+/** For how many users it is counted with how many new devices they begin sessions. */
+const MAX_USERS = 10_000;
+
 /** Decrypts messages, each once. */
 export class OlmInbox {
   readonly #context: CryptoContext;
   readonly #ownKeys: OwnKeys;
   readonly #sessions: OlmSessions;
   readonly #seen = new SeenMessages();
+  readonly #newPeers: RateLimit;
 
   /** @param context What the parts share. */
   constructor(
@@ -61,6 +67,21 @@ export class OlmInbox {
     this.#context = context;
     this.#ownKeys = ownKeys;
     this.#sessions = sessions;
+    this.#newPeers = new RateLimit(context.clock, {
+      times: NEW_PEERS_A_DAY,
+      periodMs: DAY_MS,
+      names: MAX_USERS,
+    });
+  }
+
+  /** When the last message came that was encrypted with a key, in milliseconds since the epoch; undefined: nobody knows. */
+  async lastAt(tx: Transaction, senderKey: string): Promise<number | undefined> {
+    return await this.#seen.lastAt(tx, senderKey);
+  }
+
+  /** Forgets which messages came that were encrypted with a key. */
+  async forget(tx: Transaction, senderKey: string): Promise<void> {
+    await this.#seen.forget(tx, senderKey);
   }
 
   /** Decrypts a message. What it changes in the sessions stays, whatever its plaintext turns out to be. */
@@ -71,7 +92,9 @@ export class OlmInbox {
       const opened = message.type === 0
         ? await this.#openPreKey(tx, peer, message)
         : await this.#openNormal(tx, peer, message);
-      if (opened.kind === "opened") await this.#seen.add(tx, peer.curve25519, hash);
+      if (opened.kind === "opened") {
+        await this.#seen.add(tx, peer.curve25519, { hash, now: this.#context.clock.now() });
+      }
       return opened;
     } catch (error) {
       if (error instanceof VodozemacError) {
@@ -86,13 +109,17 @@ export class OlmInbox {
   async #openPreKey(tx: Transaction, peer: OlmPeer, message: OlmCiphertext): Promise<Opened> {
     const { sessionId, identityKey } = this.#context.vodozemac.olm.readPreKeyMessage(message.body);
     if (identityKey !== peer.curve25519) return dropped("it names two different senders");
-    const { sessions } = await this.#sessions.peer(tx, peer);
+    const record = await this.#sessions.peer(tx, peer);
+    const { sessions } = record;
     if (sessions.some(({ id }) => id === sessionId)) {
       const plaintext = await this.#sessions.decrypt(tx, peer, { id: sessionId, sessions, message });
       if (plaintext === undefined) return lost();
       return { kind: "opened", plaintext, isNewSession: false };
     }
     if (await this.#sessions.isGone(tx, peer, sessionId)) return dropped("its session was given up");
+    if (record === NEW_PEER && !this.#newPeers.take(peer.userId)) {
+      return dropped("its user begins sessions with too many devices");
+    }
     const { session, plaintext } = this.#ownKeys.createInbound(tx, peer.curve25519, message);
     await this.#sessions.add(tx, peer, { session, inbound: true });
     return { kind: "opened", plaintext, isNewSession: true };

@@ -37,14 +37,19 @@ export interface PeerRecord {
   readonly unwedgedAt?: number;
   /** Whether the peer was told that there is no session, since there last was one. */
   readonly toldNoOlm?: boolean;
+  /** When anything of this was written last, in milliseconds since the epoch; undefined: nobody knows. */
+  readonly notedAt?: number;
 }
 
 /** A peer of which nothing is known. */
 export const NEW_PEER: PeerRecord = { sessions: [], wedgingIndex: 0 };
 
+/** The kind of record. */
+export const PEER_KIND = "olm-peer";
+
 /** Where a peer is. */
 export function peerKey({ userId, curve25519 }: OlmPeer): RecordKey<PeerRecord> {
-  return recordKey("olm-peer", userId, curve25519);
+  return recordKey(PEER_KIND, userId, curve25519);
 }
 
 /** Where the state of a session is. */

@@ -14,6 +14,7 @@ import {
   goneKey,
   NEW_PEER,
   type OlmPeer,
+  PEER_KIND,
   peerKey,
   type PeerRecord,
   type SessionEntry,
@@ -76,7 +77,14 @@ export class OlmSessions {
 
   /** Writes something about a peer. */
   async note(tx: Transaction, peer: OlmPeer, facts: Partial<PeerRecord>): Promise<void> {
-    tx.set(peerKey(peer), { ...await this.peer(tx, peer), ...facts });
+    const notedAt = this.#context.clock.now();
+    tx.set(peerKey(peer), { ...await this.peer(tx, peer), ...facts, notedAt });
+  }
+
+  /** What is known of all peers of a user, but for what this step has written. */
+  async peersOf(tx: Transaction, userId: UserID): Promise<[curve25519: string, record: PeerRecord][]> {
+    const found = await tx.list<PeerRecord>(PEER_KIND, userId);
+    return found.map(([[curve25519 = ""], record]) => [curve25519, record]);
   }
 
   /** Whether there is a session that can be sent with. */
@@ -165,6 +173,20 @@ export class OlmSessions {
   /** Whether there was a session under an ID, which was let go. A message that would start it anew is a replay. */
   async isGone(tx: Transaction, peer: OlmPeer, sessionId: string): Promise<boolean> {
     return (await tx.get(goneKey(peer)))?.includes(sessionId) ?? false;
+  }
+
+  /** Lets go of all sessions with a peer; those that it has begun are remembered. */
+  async dropSessions(tx: Transaction, peer: OlmPeer, { sessions }: PeerRecord): Promise<void> {
+    if (sessions.length === 0) return;
+    await this.#evict(tx, peer, sessions);
+    tx.set(peerKey(peer), { ...await this.peer(tx, peer), sessions: [] });
+  }
+
+  /** Forgets a peer with all that is kept of it. */
+  async forget(tx: Transaction, peer: OlmPeer, record: PeerRecord): Promise<void> {
+    await this.dropSessions(tx, peer, record);
+    if (await tx.get(goneKey(peer)) !== undefined) tx.delete(goneKey(peer));
+    tx.delete(peerKey(peer));
   }
 
   /** Has no session that is there now be sent with any more. */

@@ -15,7 +15,16 @@ import { OUTBOUND_KIND, outboundKey, type OutboundRecord, type RotationCause } f
 import { draftRoomEvent, encodedRoomEvent } from "./room_event.ts";
 import { MEGOLM, type RoomSettings } from "./room_settings.ts";
 import type { RoomChanges } from "./rooms.ts";
-import { mayHaveKey, readShares, replaceShares, shareOf, sharesOfUser } from "./share_records.ts";
+import { rotationCause } from "./rotation.ts";
+import { IDLE_ROOM_MS, LONGEST_USE_MS, RECORDS_A_STEP } from "./retention.ts";
+import {
+  forgetOldest,
+  mayHaveKey,
+  readShares,
+  replaceShares,
+  shareOf,
+  sharesOfUser,
+} from "./share_records.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -171,6 +180,40 @@ export class OutboundSessions {
         ),
       });
     }
+  }
+
+  /** The rooms that have a session. */
+  sessionRooms(): RoomID[] {
+    return this.#groups.rooms();
+  }
+
+  /**
+   * Lets go of the session of a room that nothing has been said in for long, with those before it, and of who had which key.
+   *
+   * @returns Whether there is `more` to be done at once.
+   */
+  async tidyRoom(tx: Transaction, roomId: RoomID): Promise<"done" | "more"> {
+    const { rooms, outbox, context: { clock, policy } } = this.#parts;
+    let record = await tx.get(outboundKey(roomId));
+    if (record === undefined || outbox.isSharing(record.sessionId)) return "done";
+    const now = clock.now();
+    const settings = await rooms.get(tx, roomId);
+    const isOver = settings === undefined ||
+      rotationCause(record, { settings, policy: policy.sendTo, now }) !== undefined;
+    const use = Math.min(settings?.rotationPeriodMs ?? 0, LONGEST_USE_MS);
+    if (!isOver || now - record.createdAt < use + IDLE_ROOM_MS) return "done";
+    // What is known of a session only in part must not let anything be sent with it.
+    record = { ...record, invalid: record.invalid ?? "age" };
+    while (tx.changes < RECORDS_A_STEP) {
+      const next = await forgetOldest(tx, roomId, record);
+      if (next === undefined) {
+        this.#groups.forget(tx, { roomId, record });
+        return "done";
+      }
+      record = next;
+    }
+    tx.set(outboundKey(roomId), record);
+    return "more";
   }
 
   /** Lets go of all that is alive; it is made of its records when it is needed. */

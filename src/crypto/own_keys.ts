@@ -234,6 +234,15 @@ export class OwnKeys {
     return this.#account.createOutbound(device.curve25519, oneTimeKey);
   }
 
+  /**
+   * Since when nobody can begin a session with a fallback key that is older, in milliseconds since the epoch; undefined: not yet.
+   * A message that would have to is a repetition, and can't be read.
+   */
+  oldestFallbackSince(): number | undefined {
+    const { previousFallback, fallbackPublishedAt } = this.#account.facts;
+    return previousFallback ? undefined : fallbackPublishedAt;
+  }
+
   /** Lets go of objects of vodozemac: they are made anew when they are needed. */
   clear(): void {
     this.#account.clear();

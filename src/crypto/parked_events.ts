@@ -146,7 +146,7 @@ export class ParkedEvents {
    * @returns What can be read, in the order in which it came. It is kept until it has been handled: {@link settle}.
    */
   async retry(tx: Transaction, what: readonly SessionRef[] | "all"): Promise<RecoveredEvent[]> {
-    this.#forgetOld(tx);
+    this.forgetOld(tx);
     const waiting = this.#waiting(what).sort((one, other) => one.order - other.order);
     if (what === "all") tx.onCommit(() => this.#untried = false);
     if (waiting.length === 0) return [];
@@ -175,6 +175,20 @@ export class ParkedEvents {
     }
   }
 
+  /**
+   * Forgets events whose key has not come for too long.
+   *
+   * @param limit How many records the step may change. Default: any number.
+   * @returns Whether there may be `more` of them.
+   */
+  forgetOld(tx: Transaction, limit = Infinity): "done" | "more" {
+    for (const parked of [...this.#index.values()]) {
+      if (tx.changes >= limit) return "more";
+      if (this.#isOld(parked)) this.#forget(tx, parked);
+    }
+    return "done";
+  }
+
   #waiting(what: readonly SessionRef[] | "all"): Parked[] {
     const waiting = [...this.#index.values()].filter(({ recovered }) => !recovered);
     if (what !== "all") {
@@ -199,12 +213,6 @@ export class ParkedEvents {
     } else if (code !== parked.code) {
       // In memory only: another process tries everything once anyway.
       this.#index.set(tx, [roomId, eventId, { ...parked, code }]);
-    }
-  }
-
-  #forgetOld(tx: Transaction): void {
-    for (const parked of [...this.#index.values()]) {
-      if (this.#isOld(parked)) this.#forget(tx, parked);
     }
   }
 

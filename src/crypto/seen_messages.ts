@@ -22,6 +22,8 @@ interface Segment {
   /** The place of the segment in the order of all segments of the sender. */
   readonly number: number;
   readonly hashes: Uint8Array;
+  /** When the last of them came, in milliseconds since the epoch; undefined: nobody knows. */
+  readonly at?: number;
 }
 
 interface Sender {
@@ -49,7 +51,11 @@ export class SeenMessages {
   }
 
   /** Remembers a message. */
-  async add(tx: Transaction, senderKey: string, hash: Uint8Array): Promise<void> {
+  async add(
+    tx: Transaction,
+    senderKey: string,
+    { hash, now }: { readonly hash: Uint8Array; readonly now: number },
+  ): Promise<void> {
     const sender = await this.#sender(tx, senderKey);
     tx.onAbort(() => this.#senders.delete(senderKey));
     let segment = sender.segments.get(sender.current) ?? { number: sender.current, hashes: new Uint8Array() };
@@ -61,10 +67,23 @@ export class SeenMessages {
     const hashes = new Uint8Array(segment.hashes.length + HASH_BYTES);
     hashes.set(segment.hashes);
     hashes.set(hash, segment.hashes.length);
-    segment = { ...segment, hashes };
+    segment = { ...segment, hashes, at: now };
     sender.segments.set(segment.number, segment);
     sender.seen.add(hash.toHex());
     tx.set(segmentKey(senderKey, segment.number % SEGMENTS), segment);
+  }
+
+  /** When the last message of a sender came, in milliseconds since the epoch; undefined: nobody knows. */
+  async lastAt(tx: Transaction, senderKey: string): Promise<number | undefined> {
+    const { segments, current } = await this.#sender(tx, senderKey);
+    return segments.get(current)?.at;
+  }
+
+  /** Forgets all messages of a sender. */
+  async forget(tx: Transaction, senderKey: string): Promise<void> {
+    const { segments } = await this.#sender(tx, senderKey);
+    for (const number of segments.keys()) tx.delete(segmentKey(senderKey, number % SEGMENTS));
+    this.#senders.delete(senderKey);
   }
 
   async #sender(tx: Transaction, senderKey: string): Promise<Sender> {

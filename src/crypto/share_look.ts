@@ -7,8 +7,9 @@
 import { IdentityChangedError } from "../errors/encryption_errors.ts";
 import type { RoomID, UserID } from "../types/ids.ts";
 import type { Device } from "./device.ts";
+import type { ShareReport } from "./engine_protocol.ts";
 import type { OutboundRecord, RotationCause } from "./outbound_record.ts";
-import { shareDecision, type WithheldCode } from "./share_policy.ts";
+import { shareDecision, type WithheldCode, type WithheldDevice } from "./share_policy.ts";
 import {
   type DeviceShare,
   mayHaveKey,
@@ -30,22 +31,10 @@ export interface ShareTask {
   readonly withhold?: { readonly code: WithheldCode; readonly silent: boolean };
 }
 
-/** A device that does not get the key, and why. */
-export interface WithheldDevice {
-  /** The device. */
-  readonly device: Device;
-  /** A code of `m.room_key.withheld`. */
-  readonly code: WithheldCode;
-}
-
 /** What a look at the devices has shown. */
-export interface ShareLook {
+export interface ShareLook extends Omit<ShareReport, "sessionId"> {
   /** What is left to do. */
   readonly tasks: readonly ShareTask[];
-  /** Devices that have the key. */
-  readonly shared: readonly Device[];
-  /** Devices that do not get it. */
-  readonly withheld: readonly WithheldDevice[];
 }
 
 /** The devices of a room, and the session that is meant for them. */

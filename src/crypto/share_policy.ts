@@ -10,6 +10,14 @@ import type { SendPolicy } from "./policy.ts";
 /** Why a device does not get a key: a code of `m.room_key.withheld`. */
 export type WithheldCode = "m.blacklisted" | "m.unverified" | "m.unauthorised" | "m.unavailable" | "m.no_olm";
 
+/** A device that does not get the key, and why. */
+export interface WithheldDevice {
+  /** The device. */
+  readonly device: Device;
+  /** A code of `m.room_key.withheld`. */
+  readonly code: WithheldCode;
+}
+
 /** What a device gets. */
 export type ShareDecision =
   /** The key. */

@@ -52,6 +52,8 @@ export interface SessionRef {
 
 /** About how many earlier sessions of a room it is kept who had the key. */
 const KEPT_SESSIONS = 5;
+/** Of about how many devices of a user it is kept what they got: of twice as many as there may be at a time. */
+const MAX_SHARES = 2_000;
 
 /** Reads what the users' devices got of a session; users of whom there is nothing are not in the result. */
 export async function readShares(
@@ -105,7 +107,7 @@ export async function writeShares(
   for (const [userId, written] of perUser) {
     const devices = new Map(before.get(userId)?.devices.map((share) => [share.deviceId, share]));
     for (const { share } of written) devices.set(share.deviceId, share);
-    tx.set(shareKey(userId, session), { devices: [...devices.values()] });
+    tx.set(shareKey(userId, session), { devices: bounded([...devices.values()]) });
   }
   const added = [...perUser.keys()].filter((userId) => !before.has(userId));
   if (added.length === 0) return record;
@@ -126,22 +128,37 @@ export async function readRoster(
 /**
  * Forgets a piece of what is known of the oldest session, if more are known than are kept.
  *
+ * @param keep How many earlier sessions are kept. Default: 5.
  * @returns The room's record, which then knows of one piece less.
  */
 export async function pruneShares(
   tx: Transaction,
   roomId: RoomID,
   record: OutboundRecord,
+  keep = KEPT_SESSIONS,
 ): Promise<OutboundRecord> {
   const oldest = record.retired.at(-1);
-  if (oldest === undefined || record.retired.length <= KEPT_SESSIONS) return record;
+  if (oldest === undefined || record.retired.length <= keep) return record;
   const kept = record.retired.slice(0, -1);
   if (oldest.rosterPieces === 0) return { ...record, retired: kept };
-  const session = { roomId, sessionId: oldest.sessionId };
-  const piece = rosterKey(session, oldest.rosterPieces - 1);
-  for (const userId of await tx.get(piece) ?? []) tx.delete(shareKey(userId, session));
-  tx.delete(piece);
+  await forgetPiece(tx, { roomId, sessionId: oldest.sessionId }, oldest.rosterPieces - 1);
   return { ...record, retired: [...kept, { ...oldest, rosterPieces: oldest.rosterPieces - 1 }] };
+}
+
+/**
+ * Forgets a piece of what is known of a room's sessions, the last one with those before it.
+ *
+ * @returns The room's record, which then knows of one piece less; undefined: nothing is known any more.
+ */
+export async function forgetOldest(
+  tx: Transaction,
+  roomId: RoomID,
+  record: OutboundRecord,
+): Promise<OutboundRecord | undefined> {
+  if (record.retired.length > 0) return await pruneShares(tx, roomId, record, 0);
+  if (record.rosterPieces === 0) return undefined;
+  await forgetPiece(tx, { roomId, sessionId: record.sessionId }, record.rosterPieces - 1);
+  return { ...record, rosterPieces: record.rosterPieces - 1 };
 }
 
 /** Writes what a user's devices got of a session anew. */
@@ -152,6 +169,18 @@ export function replaceShares(
   record: ShareRecord,
 ): void {
   tx.set(shareKey(userId, session), record);
+}
+
+async function forgetPiece(tx: Transaction, session: SessionRef, piece: number): Promise<void> {
+  const key = rosterKey(session, piece);
+  for (const userId of await tx.get(key) ?? []) tx.delete(shareKey(userId, session));
+  tx.delete(key);
+}
+
+/** Who has the key stays on the list; those who do not may be any number, one after the other, and the last ones do. */
+function bounded(shares: readonly DeviceShare[]): readonly DeviceShare[] {
+  let surplus = shares.length - MAX_SHARES;
+  return surplus <= 0 ? shares : shares.filter((share) => mayHaveKey(share) || surplus-- <= 0);
 }
 
 const SHARE_KIND = "outbound_share";

@@ -8,7 +8,7 @@ import type { ToDeviceEvent } from "../types/event.ts";
 import type { EngineParts } from "./engine_parts.ts";
 import type { SessionRef } from "./inbound_sessions.ts";
 import { classifyToDevice, isEncryptedOnly } from "./to_device_class.ts";
-import type { OlmDecryption } from "./olm_channels.ts";
+import type { OlmDecryption } from "./olm_decryption.ts";
 import { senderTrustOf } from "./sender_trust.ts";
 import type { Transaction } from "./transaction.ts";
 

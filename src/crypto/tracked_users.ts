@@ -84,13 +84,18 @@ export class TrackedUsers {
     for (const userId of users) if (this.#users.has(userId)) this.#mark(tx, userId);
   }
 
-  /** Ends the tracking of users; should they be tracked again, they begin as dirty. */
-  left(tx: Transaction, users: Iterable<UserID>): void {
-    for (const userId of users) {
-      if (!this.#users.has(userId)) continue;
+  /**
+   * Ends the tracking of users; should they be tracked again, they begin as dirty.
+   *
+   * @returns Those who were tracked.
+   */
+  left(tx: Transaction, users: Iterable<UserID>): UserID[] {
+    const left = [...users].filter((userId) => this.#users.has(userId));
+    for (const userId of left) {
       this.#set(tx, userId, undefined);
       tx.delete(trackedKey(userId));
     }
+    return left;
   }
 
   /** Marks all users. */

@@ -68,6 +68,17 @@ export class Transaction {
     return entries.map(({ key, value }) => [key.slice(prefix.length), value as Value]);
   }
 
+  /** Reads the first records of a kind, in the order of their keys; the same goes for them as for {@link list}. */
+  async first<Value>(
+    limit: number,
+    kind: string,
+    ...parts: readonly string[]
+  ): Promise<[key: string[], value: Value][]> {
+    const prefix = recordKey(kind, ...parts).path;
+    const entries = await this.#vault.list(prefix, limit);
+    return entries.slice(0, limit).map(({ key, value }) => [key.slice(prefix.length), value as Value]);
+  }
+
   /** Writes a record. */
   set<Value>(key: RecordKey<Value>, value: Value): void {
     this.#write(key, { type: "set", key: key.path, value });
@@ -91,6 +102,15 @@ export class Transaction {
   /** How many records the step has changed. */
   get changes(): number {
     return this.#writes.size;
+  }
+
+  /** How many records the step removes, by their kind; also those that there are not. */
+  get removals(): Record<string, number> {
+    const removals: Record<string, number> = {};
+    for (const { type, key: [, kind = ""] } of this.#writes.values()) {
+      if (type === "delete") removals[kind] = (removals[kind] ?? 0) + 1;
+    }
+    return removals;
   }
 
   /** Makes the step durable, in one commit; none if it has written nothing. */

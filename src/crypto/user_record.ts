@@ -42,6 +42,14 @@ export interface StoredIdentity {
   readonly selfSigning?: string;
 }
 
+/** By which keys a user vouches for devices. */
+export interface UserIdentity extends StoredIdentity {
+  /** The user. */
+  readonly userId: UserID;
+  /** Whether the master key is another than the one that was seen first and that nobody has accepted. */
+  readonly changed: boolean;
+}
+
 /** What is kept of a user. It stays when the user is not tracked any more. */
 export interface UserRecord {
   /** The devices that are there. */
@@ -50,6 +58,8 @@ export interface UserRecord {
   readonly gone: readonly KnownDevice[];
   /** The cross-signing keys; undefined if none were ever seen. */
   readonly identity?: StoredIdentity;
+  /** When the devices were let go of, for no encrypted room was shared any more, in milliseconds since the epoch. */
+  readonly leftAt?: number;
 }
 
 /** The record of a user nobody has heard of. */

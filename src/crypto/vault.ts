@@ -18,8 +18,12 @@ export interface VaultEntry {
 export interface Vault {
   /** Reads several records at once; `undefined` where there is none. */
   getMany(keys: readonly KvKey[]): Promise<readonly unknown[]>;
-  /** Reads all records below a prefix, in the order of their keys. */
-  list(prefix: KvKey): Promise<readonly VaultEntry[]>;
+  /**
+   * Reads all records below a prefix, in the order of their keys.
+   *
+   * @param limit How many are wanted, the first ones; more may come. Default: all.
+   */
+  list(prefix: KvKey, limit?: number): Promise<readonly VaultEntry[]>;
   /** Applies all changes or none. When it resolves they are durable; a failure is fatal: nothing may go on from there. */
   commit(mutations: readonly KvMutation[]): Promise<void>;
 }
