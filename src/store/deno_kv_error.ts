@@ -7,21 +7,22 @@
 import { StoreError, StoreFormatError, StoreFullError, StoreReadOnlyError } from "../errors/store_error.ts";
 import { MatrixError } from "../errors/matrix_error.ts";
 
-/** What tells the reasons apart. Deno KV has nothing but the text: SQLite's, its own, or that of the server. */
+/** What tells the reasons apart. Deno KV gives nothing but the text: SQLite's, or its own. */
 const REASONS: readonly [RegExp, (cause: unknown) => StoreError][] = [
+  [
+    /^unable to open|disk I\/O error|not a directory|permission denied/i,
+    (cause) =>
+      new StoreError(
+        "Cannot use the database: its file can't be opened, read or written; look at the path, the rights, and the disk",
+        { cause },
+      ),
+  ],
+  [/readonly database|read-only database|read-only file system/i, readOnlyError],
   [
     /not a database|malformed|already exists|no such table|no such column|has no column|value encoding/i,
     (cause) =>
       new StoreFormatError(
         "Cannot use the database: it is damaged, or not one of Deno KV; restore it from a copy, or use another path",
-        { cause },
-      ),
-  ],
-  [
-    /read-?only/i,
-    (cause) =>
-      new StoreReadOnlyError(
-        "Cannot write to the database: it is read-only; let this process write to the file and its folder, or start the server without --read-only",
         { cause },
       ),
   ],
@@ -32,30 +33,15 @@ const REASONS: readonly [RegExp, (cause: unknown) => StoreError][] = [
         cause,
       }),
   ],
-  [
-    /unable to open|disk I\/O error|not a directory|is a directory/i,
-    (cause) =>
-      new StoreError(
-        "Cannot use the database: its file can't be opened, read or written; look at the path, the rights, and the disk",
-        { cause },
-      ),
-  ],
-  [
-    /access token|authorization/i,
-    (cause) =>
-      new StoreError(
-        "Cannot use the database: the server refuses the access token; set DENO_KV_ACCESS_TOKEN, or the option accessToken",
-        { cause },
-      ),
-  ],
-  [
-    /KV Connect|fetch metadata/i,
-    (cause) =>
-      new StoreError("Cannot use the database: the server refuses; look at the cause, and at its address", {
-        cause,
-      }),
-  ],
 ];
+
+/** Says that a database can't be written to. */
+export function readOnlyError(cause: unknown): StoreReadOnlyError {
+  return new StoreReadOnlyError(
+    "Cannot write to the database: it is read-only; let this process write to the file and its folder",
+    { cause },
+  );
+}
 
 /** Makes an error of the store of one of Deno KV; others are given back as they are. */
 export function storeErrorOf(error: unknown): unknown {

@@ -5,11 +5,11 @@
  */
 
 import { type Clock, systemClock } from "../clock.ts";
-import { StoreFormatError } from "../errors/store_error.ts";
+import { StoreError, StoreFormatError } from "../errors/store_error.ts";
 import { ValueError } from "../errors/value_error.ts";
 import { KvConnection } from "./deno_kv_connect.ts";
 import type { KvDatabase } from "./deno_kv_database.ts";
-import { storeErrorOf } from "./deno_kv_error.ts";
+import { readOnlyError, storeErrorOf } from "./deno_kv_error.ts";
 import { LocalDatabase } from "./deno_kv_local.ts";
 import { RemoteDatabase } from "./deno_kv_remote.ts";
 
@@ -53,15 +53,33 @@ export async function openDatabase(path: string | undefined, options: DenoKvOpti
       'Cannot open the store: Deno KV is not enabled; start Deno with --unstable-kv, or put "unstable": ["kv"] into deno.json',
     );
   }
-  if (path !== undefined && path !== ":memory:" && await isForeign(path)) {
-    throw new StoreFormatError(
-      `Cannot open the store: ${path} is something else than a database of Deno KV; use another path`,
-    );
-  }
   try {
+    if (isFile(path) && await isForeign(path)) {
+      throw new StoreFormatError(
+        `Cannot open the store: ${path} is something else than a database of Deno KV; use another path`,
+      );
+    }
     return new LocalDatabase(await Deno.openKv(path));
+  } catch (cause) {
+    const error = storeErrorOf(cause);
+    // A file on a file system that is read-only can't be opened, it says, as if it were not there.
+    const isReadOnly = error instanceof StoreError && error.code === "STORE_ERROR" && isFile(path) &&
+      !await isWritable(path);
+    throw isReadOnly ? readOnlyError(cause) : error;
+  }
+}
+
+function isFile(path: string | undefined): path is string {
+  return path !== undefined && path !== ":memory:";
+}
+
+/** Whether a file may be written to, or is not there. */
+async function isWritable(path: string): Promise<boolean> {
+  try {
+    (await Deno.open(path, { write: true })).close();
+    return true;
   } catch (error) {
-    throw storeErrorOf(error);
+    return error instanceof Deno.errors.NotFound;
   }
 }
 
@@ -81,25 +99,19 @@ async function openRemote(url: string, options: DenoKvOptions): Promise<KvDataba
 
 /** Whether a file has something else in it. Deno KV would add its tables to whatever database it finds. */
 async function isForeign(path: string): Promise<boolean> {
-  try {
-    using file = await Deno.open(path);
-    if ((await file.stat()).isDirectory) return true;
-    const head = new Uint8Array(SQLITE.length);
-    const length = await file.read(head);
-    if (length === null) return false; // empty
-    if (new TextDecoder().decode(head.subarray(0, length)) !== SQLITE) return true;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw storeErrorOf(error);
-  }
-  const { DatabaseSync } = await import("node:sqlite");
-  try {
-    using database = new DatabaseSync(path, { readOnly: true });
-    const names = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all().map((
-      { name },
-    ) => name);
-    return names.length > 0 && !names.includes(TABLE);
-  } catch (error) {
-    throw storeErrorOf(error);
-  }
+  const info = await Deno.stat(path).catch(notFound);
+  if (info === undefined || (info.isFile && info.size === 0)) return false;
+  if (!info.isFile) return true;
+  const head = new Uint8Array(SQLITE.length);
+  using file = await Deno.open(path);
+  await file.read(head);
+  if (new TextDecoder().decode(head) !== SQLITE) return true;
+  const { DatabaseSync } = await import("node:sqlite"); // takes time to load, which a new file does not need
+  using database = new DatabaseSync(path, { readOnly: true });
+  const names = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+  return names.length > 0 && !names.some(({ name }) => name === TABLE);
+}
+
+function notFound(error: unknown): undefined {
+  if (!(error instanceof Deno.errors.NotFound)) throw error;
 }

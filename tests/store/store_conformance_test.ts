@@ -1,6 +1,7 @@
 import { DenoKvStore } from "../../src/store/deno_kv.ts";
 import { MemoryStore } from "../../src/store/memory_store.ts";
 import { storeConformance } from "../../src/testing/store_conformance.ts";
+import { contentOf, spoilDenoKv } from "./support/spoiled_deno_kv.ts";
 
 storeConformance("MemoryStore", () => new MemoryStore());
 
@@ -8,13 +9,17 @@ storeConformance("DenoKvStore in memory", () => DenoKvStore.open(":memory:"), { 
 
 const folders = new Map<string, string>();
 
-storeConformance("DenoKvStore on a file", async (place) => {
-  const folder = folders.get(place) ?? await Deno.makeTempDir();
+function fileOf(place: string): string {
+  const folder = folders.get(place) ?? Deno.makeTempDirSync();
   folders.set(place, folder);
-  return await DenoKvStore.open(`${folder}/store.db`);
-}, {
+  return `${folder}/store.db`;
+}
+
+storeConformance("DenoKvStore on a file", (place) => DenoKvStore.open(fileOf(place)), {
   durable: true,
   shared: true,
   copies: true,
+  spoil: spoilDenoKv(fileOf),
+  contentOf: (place) => contentOf(fileOf(place)),
   cleanUp: (place) => Deno.remove(folders.get(place) ?? "", { recursive: true }),
 });

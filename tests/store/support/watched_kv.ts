@@ -10,9 +10,11 @@ export interface KvWatch {
   beforeMany?(keys: Deno.KvKey[]): Promise<void>;
   /** Before each step of a list is taken. */
   beforeStep?(): Promise<void>;
+  /** When it is closed. By default, the database itself is left open, as a crash leaves the file. */
+  close?(): void;
 }
 
-/** A database that is watched. Closing it leaves the database itself open, as a crash leaves the file. */
+/** A database that is watched. */
 export function watchedKv(kv: Deno.Kv, watch: KvWatch): Deno.Kv {
   const committed = async <Result>(commit: () => Promise<Result>): Promise<Result> => {
     await watch.beforeCommit?.();
@@ -44,7 +46,7 @@ export function watchedKv(kv: Deno.Kv, watch: KvWatch): Deno.Kv {
       };
       return replaced(entries, { next });
     },
-    close: () => {},
+    close: () => watch.close?.(),
   });
 }
 
