@@ -13,11 +13,22 @@ const APPLICATION_ID = 0x47726e72;
 /** Stands there too: how this version writes. One that reads more has a higher one. */
 const SCHEMA_VERSION = 1;
 
+interface Header {
+  readonly application: number;
+  readonly version: number;
+  /** How many tables and the like there are. */
+  readonly things: number;
+}
+
 /** The key whose version is that of the last commit. It comes after those of all entries. */
 const COUNTER = "x'FF'";
 
 /** Adds one to the version, and gives it. */
 export const NEXT_VERSION = `UPDATE kv SET version = version + 1 WHERE key = ${COUNTER} RETURNING version`;
+
+/** One statement, so that nobody makes the database theirs in between. */
+const WHOSE = `SELECT application_id AS application, user_version AS version,
+  (SELECT count(*) FROM sqlite_schema) AS things FROM pragma_application_id, pragma_user_version`;
 
 /** How often to try for a write-ahead log while others open the same new file. */
 const WAL_TRIES = 100;
@@ -39,11 +50,8 @@ const SAFE = [
  * @throws {StoreFormatError} If it is somebody else's, or of a newer version.
  */
 export function isBlank(database: DatabaseSync): boolean {
-  const application = numberOf(database, "PRAGMA application_id");
-  const version = numberOf(database, "PRAGMA user_version");
-  if (application === 0 && version === 0 && numberOf(database, "SELECT count(*) FROM sqlite_schema") === 0) {
-    return true;
-  }
+  const { application, version, things } = database.prepare(WHOSE).get() as unknown as Header; // its columns
+  if (application === 0 && version === 0 && things === 0) return true;
   if (application !== APPLICATION_ID) {
     throw new StoreFormatError(
       "Cannot open the store: the database is another application's; use another path",
@@ -105,8 +113,4 @@ function keepLog(database: DatabaseSync): void {
 /** Other than `exec()`, this says with a number what went wrong. */
 function run(database: DatabaseSync, sql: string): void {
   database.prepare(sql).run();
-}
-
-function numberOf(database: DatabaseSync, sql: string): number {
-  return Number(Object.values(database.prepare(sql).get() ?? {})[0]);
 }

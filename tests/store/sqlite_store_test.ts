@@ -174,6 +174,18 @@ onFile(
   },
 );
 
+onFile("SqliteStore is not opened while another process is making it, but afterwards", async (path) => {
+  await (await SqliteStore.open(path)).close();
+  change(path, "PRAGMA journal_mode = DELETE"); // that far, and no log yet
+  using other = new DatabaseSync(path);
+  other.exec("BEGIN IMMEDIATE");
+  const open = () => SqliteStore.over(new DatabaseSync(path, { timeout: 0 }));
+  await assertRejects(open, StoreInUseError, "Cannot open the store: another process has been writing");
+  other.exec("COMMIT");
+  await using store = await open();
+  assert(await store.commit([put("a", 1)]));
+});
+
 onFile("SqliteStore has nothing of a commit that SQLite has given up in the middle", async (path) => {
   const database = new DatabaseSync(path);
   await using store = await SqliteStore.over(database);
