@@ -4,10 +4,10 @@
  * @module
  */
 
-import { StoreError, StoreKeyError } from "../errors/store_error.ts";
+import { StoreError } from "../errors/store_error.ts";
 import { StoreKeys } from "./keys.ts";
 import type { KvKey, KvStore } from "./kv_store.ts";
-import { sealKey } from "./sealed_mark.ts";
+import { assertNoSeal, sealKey } from "./sealed_mark.ts";
 
 const keys = new StoreKeys([]);
 
@@ -42,11 +42,7 @@ export async function hasRecords(store: KvStore, prefix: KvKey): Promise<boolean
  */
 export async function assertUsable(store: KvStore, prefix: KvKey): Promise<void> {
   const [seal, mark] = await store.getMany([sealKey, new StoreKeys(prefix).importing()]);
-  if (seal !== undefined) {
-    throw new StoreKeyError(
-      "Cannot use the store: it is sealed; open it with SealedStore.open() and its key",
-    );
-  }
+  assertNoSeal(seal);
   if (mark === undefined) return;
   throw new StoreError(
     `Cannot use the store of ${

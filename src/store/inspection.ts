@@ -26,8 +26,8 @@ export interface StoredAmount {
   /** How many records. */
   readonly records: number;
   /**
-   * How many bytes their keys and values have when they are encoded. What the store needs for them may be more, by a seal or an
-   * index, or less, by compression.
+   * How many bytes their keys and values have when they are encoded, give or take a few. What the store needs for them may be more,
+   * by a seal or an index.
    */
   readonly bytes: number;
 }

@@ -8,6 +8,7 @@ import { StoreError, StoreFormatError } from "../errors/store_error.ts";
 import { isJsonObject } from "../types/json.ts";
 import { StoreKeys } from "./keys.ts";
 import type { KvEntry, KvKey, KvMutation, KvStore } from "./kv_store.ts";
+import { assertNoSeal, sealKey } from "./sealed_mark.ts";
 import { SchemaDraft } from "./schema_draft.ts";
 import { SCHEMA_STEPS, type SchemaStep } from "./schema_steps.ts";
 
@@ -34,6 +35,7 @@ const NO_RECORDS: ReadonlySet<string | undefined> = new Set(["owner", "lease"]);
  * @returns The version; undefined if none was written down.
  * @throws {StoreFormatError} If the records are of a version that is not known.
  * @throws {StoreError} If an import of the device did not finish.
+ * @throws {StoreKeyError} If the store is sealed, without its seal around it.
  */
 export async function readSchema(
   kv: KvStore,
@@ -41,7 +43,8 @@ export async function readSchema(
   newest: number = SCHEMA_VERSION,
 ): Promise<number | undefined> {
   const keys = new StoreKeys(prefix);
-  const [schema, importing] = await kv.getMany([keys.schema(), keys.importing()]);
+  const [schema, importing, seal] = await kv.getMany([keys.schema(), keys.importing(), sealKey]);
+  assertNoSeal(seal);
   const device = prefix.join(" ");
   if (importing !== undefined) {
     throw new StoreError(

@@ -5,7 +5,7 @@
  */
 
 import { StoreKeyError } from "../errors/store_error.ts";
-import type { KvKey, KvStore } from "./kv_store.ts";
+import type { KvEntry, KvKey, KvStore } from "./kv_store.ts";
 
 /** Where it is: in the store that is sealed, where no account can be, whose keys begin with a user ID. */
 export const sealKey: KvKey = ["greenroom:sealed"];
@@ -23,6 +23,16 @@ export function isSealKey(key: KvKey): boolean {
  */
 export async function assertNotSealed(store: KvStore): Promise<void> {
   const [seal] = await store.getMany([sealKey]);
+  assertNoSeal(seal);
+}
+
+/**
+ * The same, for who has looked already.
+ *
+ * @param seal What is at {@link sealKey}.
+ * @throws {StoreKeyError} If there is something.
+ */
+export function assertNoSeal(seal: KvEntry | undefined): void {
   if (seal === undefined) return;
   throw new StoreKeyError("Cannot use the store: it is sealed; open it with SealedStore.open() and its key");
 }

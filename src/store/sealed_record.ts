@@ -22,7 +22,8 @@ function boundTo(key: KvKey, format: number): Uint8Array<ArrayBuffer> {
 
 /**
  * Seals a value. By WebCrypto: for 500 bytes its asynchronous calls take as long as `node:crypto`'s synchronous ones (15 to
- * 30 µs each, measured on Deno 2.9.6), for 50 kB a fifth of it.
+ * 30 µs each, measured on Deno 2.9.6), for 50 kB a fifth of it. A commit of three such records takes 0.1 to 0.15 ms longer, on
+ * top of the 0.25 to 0.3 ms of Deno KV's file.
  *
  * @param sealing The key to seal with.
  * @param key Where the record is to be.
