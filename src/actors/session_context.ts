@@ -48,7 +48,7 @@ export class SessionContext<State extends object> implements HandlerContext<Stat
     kept: Uint8Array | undefined,
   ): Promise<SessionContext<State>> {
     const state = kept === undefined
-      ? definition.initial()
+      ? decodeValue(encodeValue(definition.initial())) as State // a copy: the program may give the same each time
       : await accepted(definition, decodeValue(kept) as State); // it was encoded by outcome()
     return new SessionContext(definition.name, deliveryId, state, kept !== undefined);
   }

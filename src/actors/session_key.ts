@@ -9,11 +9,10 @@ import type { KvKey } from "../store/kv_store.ts";
 import type { SessionDefinition } from "../types/define_session.ts";
 import type { MatrixEvent } from "../types/event.ts";
 import { isJsonObject } from "../types/json.ts";
+import { isName } from "./sync_parts.ts";
 
 /** The longest text that a function of the application's may make, in UTF-16 units: a store has a limit for keys. */
 const MAX_TEXT = 250;
-/** The longest event ID, as the specification has it. */
-const MAX_EVENT_ID = 255;
 
 /** Where sessions are kept, all of them. */
 export const SESSIONS = "session";
@@ -51,5 +50,5 @@ function threadOf(content: unknown): string {
   const relation = isJsonObject(content) ? content["m.relates_to"] : undefined;
   if (!isJsonObject(relation) || relation.rel_type !== "m.thread") return "";
   const { event_id: root } = relation;
-  return typeof root === "string" && root.length <= MAX_EVENT_ID ? root : "";
+  return isName(root) ? root : "";
 }
