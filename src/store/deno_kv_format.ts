@@ -12,7 +12,7 @@ import { formatKey, namespaceKey } from "./deno_kv_key.ts";
 const FORMAT = "1";
 
 /** What was below the prefix before the format was noted. */
-const KINDS: ReadonlySet<unknown> = new Set(["journal", "part", "parts", "staged", "value"]);
+const KINDS: ReadonlySet<unknown> = new Set(["journal", "part", "parts", "staged", "turn", "value"]);
 
 /**
  * Looks whether the database is ours to use, and notes the format where it is not noted yet.
