@@ -129,7 +129,7 @@ async function settled(
   note: (outcome: { readonly arrived: boolean }) => Promise<void>,
 ): Promise<EventID> {
   const result = await sending.catch(async (error) => {
-    await note({ arrived: false });
+    await note({ arrived: false }).catch(() => {}); // the caller is to know what the server said
     throw error;
   });
   note({ arrived: true }).catch(() => {}); // then it is sent once more by the next process, under the same transaction ID

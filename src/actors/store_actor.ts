@@ -40,7 +40,7 @@ export function spawnStore(
 ): Actor<StoreProtocol> {
   const writer = new StoreWriter({ kv, lease: lease && { ...lease, clock, log } });
   const position = new StorePosition(writer);
-  const rooms = new StoreRooms(writer);
+  const rooms = new StoreRooms(writer, clock);
   const deliveries = new StoreDeliveries(writer);
   let opening: Promise<void> = Promise.resolve();
   let keeping: Promise<void> | undefined;
@@ -81,6 +81,7 @@ export function spawnStore(
         rooms.replaceMembers(roomId, events, only, complete),
       room: (roomId) => rooms.room(roomId),
       rooms: () => rooms.rooms(),
+      pruneRooms: ({ leftBefore }) => rooms.prune(leftBefore),
       noEncryption: (roomId) => rooms.noEncryption(roomId),
       readRecords: (keys) => writer.getMany(keys.map((key) => writer.keys.record(key))),
       listRecords: (prefix) => writer.listRecords(prefix),

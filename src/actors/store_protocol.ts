@@ -46,6 +46,14 @@ export interface FormerRoom {
 /** For each of `SyncChange.rooms`, in the same order, what was known before; undefined of a room that is new. */
 export type FormerRooms = readonly (FormerRoom | undefined)[];
 
+/** What became of the state of rooms that were left. */
+export interface PrunedRooms {
+  /** How many pieces of state were removed. */
+  readonly removed: number;
+  /** Whether nothing is left to be removed. */
+  readonly isDone: boolean;
+}
+
 /** Options of a look at a room's state. */
 export interface StateQuery {
   /** The room. */
@@ -141,6 +149,11 @@ export interface StoreProtocol {
   room(roomId: RoomID): RoomRecord | undefined;
   /** Every room that is known. */
   rooms(): RoomRecord[];
+  /**
+   * Removes state of rooms that were left before a time, in milliseconds since the epoch; what is known of them beside it stays.
+   * Each time does no more than others can well wait for: it is to be asked until it is done.
+   */
+  pruneRooms(body: { readonly leftBefore: number }): PrunedRooms;
   /** Notes that the server says a room has no encryption. One that was seen stays. */
   noEncryption(roomId: RoomID): void;
   /** Reads records of another actor's; `undefined` where there is none. Keys are relative to the account's. */

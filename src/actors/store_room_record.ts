@@ -33,20 +33,30 @@ export function inherited(
   return (roomId && records.get(roomId)?.encryption) || undefined;
 }
 
+/** Whether the user has nothing to do with a room any more. */
+export function isLeft({ membership }: Pick<RoomRecord, "membership">): boolean {
+  return membership === "leave" || membership === "ban";
+}
+
 /**
  * The record after a change.
  *
+ * @param now The time, in milliseconds since the epoch.
  * @returns The very record that was there, if nothing of it has changed.
  */
 export function nextRecord(
   { roomId, membership, state, complete, lossy }: RoomChange,
   record: RoomRecord | undefined,
   carriedOver: JsonObject | undefined,
+  now: number,
 ): RoomRecord {
   const entered = membership === "join" && record?.membership !== "join";
   const allMembers = entered ? complete : record?.allMembers === true && !lossy;
   const encryption = record?.encryption || encryptionIn(state) || carriedOver || record?.encryption;
+  const leftAt = isLeft({ membership }) ? record?.leftAt ?? now : undefined;
   const same = record?.membership === membership && record.allMembers === allMembers &&
-    record.encryption === encryption;
-  return same ? record : { roomId, membership, allMembers, encryption };
+    record.encryption === encryption && record.leftAt === leftAt;
+  return same
+    ? record
+    : { roomId, membership, allMembers, encryption, ...(leftAt !== undefined && { leftAt }) };
 }

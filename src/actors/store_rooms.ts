@@ -4,13 +4,14 @@
  * @module
  */
 
+import type { Clock } from "../clock.ts";
 import type { KvMutation } from "../store/kv_store.ts";
 import type { RoomRecord, StoredState } from "../store/records.ts";
 import type { Membership } from "../types/enums.ts";
 import type { RoomID } from "../types/ids.ts";
 import { isJsonObject } from "../types/json.ts";
-import type { FormerRoom, FormerRooms, RoomChange, StateQuery } from "./store_protocol.ts";
-import { encryptionIn, inherited, nextRecord, predecessorIn } from "./store_room_record.ts";
+import type { FormerRoom, FormerRooms, PrunedRooms, RoomChange, StateQuery } from "./store_protocol.ts";
+import { encryptionIn, inherited, isLeft, nextRecord, predecessorIn } from "./store_room_record.ts";
 import { set, type StoreWriter } from "./store_writer.ts";
 
 /** What a sync response changes, to be committed. */
@@ -21,13 +22,21 @@ export interface RoomMutations {
   readonly former: FormerRooms;
 }
 
+/** How many pieces of state are removed at once. */
+const MAX_REMOVALS = 500;
+
 /** Keeps what is known of rooms. */
 export class StoreRooms {
   readonly #writer: StoreWriter;
+  readonly #clock: Clock;
 
-  /** @param writer Reads and writes. */
-  constructor(writer: StoreWriter) {
+  /**
+   * @param writer Reads and writes.
+   * @param clock Says when a room was left.
+   */
+  constructor(writer: StoreWriter, clock: Clock) {
     this.#writer = writer;
+    this.#clock = clock;
   }
 
   /** What is known of a room beside its state. */
@@ -71,7 +80,7 @@ export class StoreRooms {
         mutations.push(...await this.#removals(room.roomId));
       }
       mutations.push(...this.#stateMutations(room.roomId, room.state));
-      const next = nextRecord(room, record, inherited(room.state, records));
+      const next = nextRecord(room, record, inherited(room.state, records), this.#clock.now());
       if (next !== record) mutations.push(set(keys.room(room.roomId), next));
       records.set(room.roomId, next);
     }
@@ -82,7 +91,7 @@ export class StoreRooms {
   async putState(roomId: RoomID, events: readonly StoredState[]): Promise<void> {
     const mutations = this.#stateMutations(roomId, events);
     const encryption = encryptionIn(events);
-    if (encryption !== undefined) mutations.push(...await this.#roomMutations(roomId, { encryption }));
+    mutations.push(...await this.#roomMutations(roomId, encryption && { encryption }));
     await this.#writer.commit(mutations);
   }
 
@@ -97,7 +106,7 @@ export class StoreRooms {
     const removals = old
       .filter((event) => only === undefined || event.content.membership === only)
       .map((event) => this.#removal(roomId, event));
-    const record = complete ? await this.#roomMutations(roomId, { allMembers: true }) : [];
+    const record = await this.#roomMutations(roomId, complete ? { allMembers: true } : undefined);
     await this.#writer.commit([...removals, ...this.#stateMutations(roomId, events), ...record]);
   }
 
@@ -106,15 +115,37 @@ export class StoreRooms {
     await this.#writer.commit(await this.#roomMutations(roomId, { encryption: false }));
   }
 
+  /** Removes state of rooms that were left before a time: so much that others need not wait long. What is known beside it stays. */
+  async prune(leftBefore: number): Promise<PrunedRooms> {
+    const mutations: KvMutation[] = [];
+    let removed = 0;
+    for (const { leftAt, ...record } of await this.rooms()) {
+      if (leftAt === undefined || leftAt >= leftBefore) continue;
+      const left = MAX_REMOVALS - removed;
+      const state = await this.#writer.keysBelow(this.#writer.keys.states(record.roomId), left + 1);
+      for (const key of state.slice(0, left)) mutations.push({ type: "delete", key });
+      removed += Math.min(state.length, left);
+      if (state.length > left) break; // the rest comes next, since the room still says when it was left
+      mutations.push(set(this.#writer.keys.room(record.roomId), { ...record, allMembers: false }));
+    }
+    await this.#writer.commit(mutations);
+    return { removed, isDone: removed < MAX_REMOVALS };
+  }
+
   #stateMutations(roomId: RoomID, events: readonly StoredState[]): KvMutation[] {
     const { keys } = this.#writer;
     return events.map((event) => set(keys.state(roomId, event.type, event.state_key), event));
   }
 
-  async #roomMutations(roomId: RoomID, change: Partial<RoomRecord>): Promise<KvMutation[]> {
-    const record = await this.room(roomId) ?? { roomId, membership: "leave", allMembers: false };
-    const encryption = record.encryption || change.encryption;
-    return [set(this.#writer.keys.room(roomId), { ...record, ...change, encryption })];
+  /** State that is put into a room that was left has to go again some time: the room says so, also if nothing else changes. */
+  async #roomMutations(roomId: RoomID, change?: Partial<RoomRecord>): Promise<KvMutation[]> {
+    const known = await this.room(roomId);
+    const record = known ?? { roomId, membership: "leave", allMembers: false };
+    const isDated = !isLeft(record) || record.leftAt !== undefined;
+    if (change === undefined && (known === undefined || isDated)) return [];
+    const encryption = record.encryption || (change ?? record).encryption;
+    const leftAt = isDated ? undefined : { leftAt: this.#clock.now() };
+    return [set(this.#writer.keys.room(roomId), { ...record, ...change, encryption, ...leftAt })];
   }
 
   /** State of a room that the user was not in may miss what has happened since, and is given anew at the join. */

@@ -89,6 +89,16 @@ export class StoreWriter {
     return found;
   }
 
+  /** The first keys below a prefix. */
+  async keysBelow(prefix: KvKey, limit: number): Promise<KvKey[]> {
+    const found: KvKey[] = [];
+    for await (const { key } of this.#kv.list(prefix)) {
+      if (found.length === limit) break;
+      found.push(key);
+    }
+    return found;
+  }
+
   /** Reads the records of another actor's below a prefix, with keys relative to the account's. */
   async listRecords(prefix: KvKey): Promise<{ key: KvKey; value: unknown }[]> {
     const found: { key: KvKey; value: unknown }[] = [];

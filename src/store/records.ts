@@ -36,4 +36,6 @@ export interface RoomRecord {
   readonly allMembers: boolean;
   /** The content of the first `m.room.encryption` that was seen, which nothing takes back; `false`: the server says there is none. */
   readonly encryption?: JsonObject | false;
+  /** When the room was left, in milliseconds since the epoch, as long as state of it may be kept; absent of rooms that are not left. */
+  readonly leftAt?: number;
 }

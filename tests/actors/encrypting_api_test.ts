@@ -4,6 +4,7 @@ import { encryptingAPI } from "../../src/actors/encrypting_api.ts";
 import { storeUpdatingAPI } from "../../src/actors/store_updating_api.ts";
 import { coreAPI } from "../../src/api/core_api.ts";
 import { EncryptionError } from "../../src/errors/crypto_error.ts";
+import { ForbiddenError } from "../../src/errors/errcodes.ts";
 import type { MatrixError } from "../../src/errors/matrix_error.ts";
 import { ValueError } from "../../src/errors/value_error.ts";
 import { defineEvent } from "../../src/types/define_event.ts";
@@ -215,4 +216,13 @@ Deno.test("What became of an encrypted event is said: that it arrived, or that t
   await here.api.sendMessageEvent(ROOM, "m.room.message", TEXT);
   await assertRejects(() => here.api.sendMessageEvent(ROOM, "m.room.message", TEXT, { txnId: "refused" }));
   assertEquals(crypto.ids, ["txn1 true", "refused false"]);
+});
+
+Deno.test("A send that the server refuses rejects with what it said, also if that can't be noted any more", async () => {
+  const crypto: Crypto = {
+    ...fakeCrypto(),
+    sent: () => Promise.reject(new Error("the client is being closed")),
+  };
+  await using here = await stage({ algorithm: "m.megolm.v1.aes-sha2" }, crypto, refusal(403, "M_FORBIDDEN"));
+  await assertRejects(() => here.api.sendMessageEvent(ROOM, "m.room.message", TEXT), ForbiddenError);
 });
