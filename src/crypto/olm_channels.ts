@@ -41,6 +41,8 @@ export interface OlmChannelsOptions {
   readonly devices: KnownDevices;
   /** Takes what is to be sent. */
   readonly outbox: Outbox;
+  /** With how many devices there may be sessions of which nobody knows whose they are. Default: 5,000. */
+  readonly strangers?: number;
 }
 
 /** Encrypts for devices, decrypts what they send, and sees that there are sessions to do so. */
@@ -53,19 +55,20 @@ export class OlmChannels {
   readonly #claims: OlmClaims;
   readonly #handshakes: OlmHandshakes;
   readonly #inbox: OlmInbox;
-  readonly #strangers = new OlmStrangers();
+  readonly #strangers: OlmStrangers;
   /** Lets go of what belongs to devices that are gone. */
   readonly housekeeping: OlmHousekeeping;
   readonly #senderKeys: SenderDeviceKeys;
 
   /** @param options What they are made of. */
-  constructor({ context, ownKeys, devices, outbox }: OlmChannelsOptions) {
+  constructor({ context, ownKeys, devices, outbox, strangers }: OlmChannelsOptions) {
     this.#context = context;
     this.#ownKeys = ownKeys;
     this.#devices = devices;
     this.#outbox = outbox;
     this.#sessions = new OlmSessions(context);
     this.#claims = new OlmClaims(context);
+    this.#strangers = new OlmStrangers(strangers);
     this.#handshakes = new OlmHandshakes({
       context,
       ownKeys,

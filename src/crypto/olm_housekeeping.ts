@@ -53,7 +53,7 @@ export class OlmHousekeeping {
     const { strangers, context: { clock }, sessions, devices } = this.#options;
     for (const gone of strangers.meet(tx, peer, clock.now())) {
       if (await devices.byIdentityKey(tx, gone.userId, gone.curve25519) !== undefined) continue;
-      await this.#forget(tx, gone, await sessions.peer(tx, gone));
+      await this.#forgetStranger(tx, gone, await sessions.peer(tx, gone));
     }
   }
 
@@ -85,7 +85,7 @@ export class OlmHousekeeping {
       return;
     }
     const record = await sessions.peer(tx, stranger);
-    if (await this.#isIdle(tx, stranger, record)) await this.#forget(tx, stranger, record);
+    if (await this.#isIdle(tx, stranger, record)) await this.#forgetStranger(tx, stranger, record);
     else await this.met(tx, stranger); // its time begins anew
   }
 
@@ -132,9 +132,21 @@ export class OlmHousekeeping {
     return Math.max(notedAt, await this.#options.inbox.lastAt(tx, curve25519) ?? 0);
   }
 
+  /**
+   * Of a stranger a repetition does no harm. But a server can pass off what a device sends as a stranger's: then what refuses the
+   * device's messages a second time stays.
+   */
+  async #forgetStranger(tx: Transaction, peer: OlmPeer, record: PeerRecord): Promise<void> {
+    const { sessions, inbox, strangers } = this.#options;
+    if (await inbox.isOnlyOf(tx, peer)) await this.#forget(tx, peer, record);
+    else await sessions.forget(tx, peer, record);
+    strangers.forget(tx, peer);
+  }
+
   async #forget(tx: Transaction, peer: OlmPeer, record: PeerRecord): Promise<void> {
     const { sessions, inbox, strangers } = this.#options;
     await sessions.forget(tx, peer, record);
+    await sessions.forgetGone(tx, peer);
     await inbox.forget(tx, peer.curve25519);
     strangers.forget(tx, peer);
   }

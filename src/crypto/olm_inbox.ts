@@ -79,6 +79,11 @@ export class OlmInbox {
     return await this.#seen.lastAt(tx, senderKey);
   }
 
+  /** Whether all messages that were encrypted with a peer's key came under the peer's user. */
+  async isOnlyOf(tx: Transaction, { userId, curve25519 }: OlmPeer): Promise<boolean> {
+    return await this.#seen.isOnlyOf(tx, curve25519, userId);
+  }
+
   /** Forgets which messages came that were encrypted with a key. */
   async forget(tx: Transaction, senderKey: string): Promise<void> {
     await this.#seen.forget(tx, senderKey);
@@ -92,9 +97,9 @@ export class OlmInbox {
       const opened = message.type === 0
         ? await this.#openPreKey(tx, peer, message)
         : await this.#openNormal(tx, peer, message);
-      if (opened.kind === "opened") {
-        await this.#seen.add(tx, peer.curve25519, { hash, now: this.#context.clock.now() });
-      }
+      const { userId, curve25519 } = peer;
+      const now = this.#context.clock.now();
+      if (opened.kind === "opened") await this.#seen.add(tx, curve25519, { hash, now, userId });
       return opened;
     } catch (error) {
       if (error instanceof VodozemacError) {

@@ -182,11 +182,15 @@ export class OlmSessions {
     tx.set(peerKey(peer), { ...await this.peer(tx, peer), sessions: [] });
   }
 
-  /** Forgets a peer with all that is kept of it. */
+  /** Forgets a peer and its sessions; those that it has begun are remembered. */
   async forget(tx: Transaction, peer: OlmPeer, record: PeerRecord): Promise<void> {
     await this.dropSessions(tx, peer, record);
-    if (await tx.get(goneKey(peer)) !== undefined) tx.delete(goneKey(peer));
     tx.delete(peerKey(peer));
+  }
+
+  /** Forgets which sessions there were with a key, which may then be begun once more by the same messages. */
+  async forgetGone(tx: Transaction, peer: OlmPeer): Promise<void> {
+    if (await tx.get(goneKey(peer)) !== undefined) tx.delete(goneKey(peer));
   }
 
   /** Has no session that is there now be sent with any more. */

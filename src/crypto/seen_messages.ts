@@ -5,6 +5,7 @@
  */
 
 import { createHash } from "node:crypto"; // WebCrypto's is asynchronous, which costs more than the hash
+import type { UserID } from "../types/ids.ts";
 import { recordKey } from "./record_key.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -24,6 +25,8 @@ interface Segment {
   readonly hashes: Uint8Array;
   /** When the last of them came, in milliseconds since the epoch; undefined: nobody knows. */
   readonly at?: number;
+  /** Under which user all messages of the sender came; undefined: under several, or nobody knows. */
+  readonly userId?: UserID;
 }
 
 interface Sender {
@@ -54,10 +57,11 @@ export class SeenMessages {
   async add(
     tx: Transaction,
     senderKey: string,
-    { hash, now }: { readonly hash: Uint8Array; readonly now: number },
+    { hash, now, userId }: { readonly hash: Uint8Array; readonly now: number; readonly userId: UserID },
   ): Promise<void> {
     const sender = await this.#sender(tx, senderKey);
     tx.onAbort(() => this.#senders.delete(senderKey));
+    const only = sender.segments.size === 0 || sender.segments.get(sender.current)?.userId === userId;
     let segment = sender.segments.get(sender.current) ?? { number: sender.current, hashes: new Uint8Array() };
     if (segment.hashes.length >= HASHES_PER_SEGMENT * HASH_BYTES) {
       sender.current++;
@@ -67,7 +71,7 @@ export class SeenMessages {
     const hashes = new Uint8Array(segment.hashes.length + HASH_BYTES);
     hashes.set(segment.hashes);
     hashes.set(hash, segment.hashes.length);
-    segment = { ...segment, hashes, at: now };
+    segment = { number: segment.number, hashes, at: now, ...(only && { userId }) };
     sender.segments.set(segment.number, segment);
     sender.seen.add(hash.toHex());
     tx.set(segmentKey(senderKey, segment.number % SEGMENTS), segment);
@@ -77,6 +81,12 @@ export class SeenMessages {
   async lastAt(tx: Transaction, senderKey: string): Promise<number | undefined> {
     const { segments, current } = await this.#sender(tx, senderKey);
     return segments.get(current)?.at;
+  }
+
+  /** Whether all messages of a sender came under one user: a server can say what it likes of whose they are. */
+  async isOnlyOf(tx: Transaction, senderKey: string, userId: UserID): Promise<boolean> {
+    const { segments, current } = await this.#sender(tx, senderKey);
+    return segments.get(current)?.userId === userId;
   }
 
   /** Forgets all messages of a sender. */

@@ -8,6 +8,7 @@ import type { Decryption } from "../../../src/crypto/engine_protocol.ts";
 import { type AddedKey, InboundSessions } from "../../../src/crypto/inbound_sessions.ts";
 import { RecordCache } from "../../../src/crypto/record_cache.ts";
 import type { Transaction } from "../../../src/crypto/transaction.ts";
+import type { UnusedLimits } from "../../../src/crypto/unused_sessions.ts";
 import type { Undecryptable } from "../../../src/crypto/undecryptable.ts";
 import type { Vault } from "../../../src/crypto/vault.ts";
 import type { MessageEvent, ToDeviceEvent } from "../../../src/types/event.ts";
@@ -64,10 +65,15 @@ export class Receiver {
   cache = new RecordCache(10_000);
   inbound: InboundSessions;
 
-  constructor(options: TestContextOptions & { readonly vault?: Vault } = {}) {
+  readonly #unused: UnusedLimits | undefined;
+
+  constructor(
+    options: TestContextOptions & { readonly vault?: Vault; readonly unused?: UnusedLimits } = {},
+  ) {
+    this.#unused = options.unused;
     this.context = testContext({ userId: ME, ...options });
     this.vault = options.vault ?? memoryVault();
-    this.inbound = new InboundSessions({ context: this.context, devices: this.devices });
+    this.inbound = this.#make();
   }
 
   /** Runs a step. */
@@ -79,7 +85,11 @@ export class Receiver {
   restart(): void {
     this.inbound.clear();
     this.cache = new RecordCache(10_000);
-    this.inbound = new InboundSessions({ context: this.context, devices: this.devices });
+    this.inbound = this.#make();
+  }
+
+  #make(): InboundSessions {
+    return new InboundSessions({ context: this.context, devices: this.devices, unused: this.#unused });
   }
 
   /** Takes in the room key of a sender. */

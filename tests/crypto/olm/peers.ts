@@ -27,6 +27,8 @@ export interface PeerOptions {
   readonly clock?: TestClock;
   readonly store?: MemoryStore;
   readonly vodozemac?: Vodozemac;
+  /** How many devices that nobody knows may have sessions. */
+  readonly strangers?: number;
 }
 
 /** A device of ours, with what it takes to restart it, and to have its commits fail. */
@@ -46,6 +48,7 @@ export class Peer {
   olm!: OlmChannels;
   outbox!: Outbox;
   readonly #vodozemac: Vodozemac | undefined;
+  readonly #strangers: number | undefined;
   readonly #vault: Vault;
 
   private constructor(options: PeerOptions) {
@@ -55,6 +58,7 @@ export class Peer {
     this.deviceId = options.deviceId ?? "DEVICE";
     this.store = options.store ?? new MemoryStore();
     this.#vodozemac = options.vodozemac;
+    this.#strangers = options.strangers;
     const vault = () => memoryVault(this.store);
     this.#vault = {
       getMany: (keys) => vault().getMany(keys),
@@ -103,7 +107,7 @@ export class Peer {
       this.context = { ...base, own: this.keys.own, uniqueId: () => crypto.randomUUID() };
       this.outbox = new Outbox();
       const { context, keys: ownKeys, server: devices, outbox } = this;
-      this.olm = new OlmChannels({ context, ownKeys, devices, outbox });
+      this.olm = new OlmChannels({ context, ownKeys, devices, outbox, strangers: this.#strangers });
       await this.outbox.load(tx);
       await this.olm.load(tx);
     });

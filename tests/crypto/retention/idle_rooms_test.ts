@@ -1,0 +1,131 @@
+/** What is kept of own sessions in rooms that nothing is said in any more. */
+
+import { assert, assertEquals } from "@std/assert";
+import { device } from "../outbound/fakes.ts";
+import { ALICE, BOB, ROOM } from "../outbound/room.ts";
+import { Stage } from "../outbound/stage.ts";
+import { DAY } from "./records.ts";
+
+const KINDS = ["outbound_session", "outbound_share", "outbound_roster"];
+
+async function kept(stage: Stage): Promise<number[]> {
+  return await Promise.all(KINDS.map(async (kind) => (await stage.vault.list(["crypto", kind])).length));
+}
+
+/** Looks at the room until there is nothing left to do; how many records each step changed. */
+async function tidy(stage: Stage): Promise<number[]> {
+  const steps: number[] = [];
+  for (let outcome = "more"; outcome === "more";) {
+    outcome = await stage.step(async (tx) => {
+      const result = await stage.outbound.tidyRoom(tx, ROOM);
+      steps.push(tx.changes);
+      return result;
+    });
+  }
+  return steps;
+}
+
+Deno.test("own sessions of a room, and who had their keys, go a month after the last could be used", async () => {
+  const stage = await Stage.open();
+  for (let n = 0; n < 4; n++) {
+    await stage.send();
+    await stage.clock.tick(7 * DAY);
+  }
+  await stage.send();
+  assert((await kept(stage)).every((count) => count > 0));
+  await stage.clock.tick(36 * DAY);
+  await tidy(stage);
+  assertEquals(await kept(stage), [1, 10, 5], "a week of use, and a month");
+  await stage.clock.tick(DAY);
+  await tidy(stage);
+  assertEquals(await kept(stage), [0, 0, 0]);
+  assertEquals(stage.outbound.sessionRooms(), []);
+});
+
+Deno.test("the next event of such a room is readable by everybody who is in it, also after a restart", async () => {
+  for (const restart of [false, true]) {
+    const stage = await Stage.open();
+    const before = await stage.send();
+    await stage.clock.tick(60 * DAY);
+    await tidy(stage);
+    if (restart) await stage.restart();
+    const after = await stage.send();
+    assert(after.session_id !== before.session_id);
+    for (const owner of [...stage.devices.of(ALICE), ...stage.devices.of(BOB)]) {
+      assert(stage.canRead(owner, after));
+    }
+  }
+});
+
+Deno.test("a session that may still be used stays, for however long its room has it used", async () => {
+  const stage = await Stage.open();
+  stage.room.encryption = { algorithm: "m.megolm.v1.aes-sha2", rotation_period_ms: 300 * DAY };
+  const first = await stage.send();
+  await stage.clock.tick(200 * DAY);
+  await tidy(stage);
+  assertEquals((await stage.send()).session_id, first.session_id);
+});
+
+Deno.test("a session that must not be used any more is kept for a month all the same: who had it may ask for it", async () => {
+  const stage = await Stage.open();
+  const { session_id } = await stage.send();
+  await stage.step((tx) => stage.outbound.discard(tx, ROOM));
+  await stage.clock.tick(36 * DAY);
+  await tidy(stage);
+  const [alice] = stage.devices.of(ALICE);
+  assert(alice !== undefined);
+  const sharedAt = () => stage.step((tx) => stage.outbound.sharedAt(tx, ROOM, String(session_id), alice));
+  assertEquals(await sharedAt(), 0);
+  await stage.clock.tick(2 * DAY);
+  await tidy(stage);
+  assertEquals(await sharedAt(), undefined);
+});
+
+Deno.test("as long as a key is on its way nothing of its session goes", async () => {
+  const stage = await Stage.open();
+  await stage.prepare();
+  await stage.describe();
+  stage.olm.claim();
+  for (let round = 0; round < 5 && stage.outbox.pending().length === 0; round++) {
+    if ((await stage.prepare()).needs === "keysClaim") stage.olm.claim();
+  }
+  assert(stage.outbox.pending().length > 0);
+  await stage.clock.tick(100 * DAY);
+  const before = await kept(stage);
+  await tidy(stage);
+  assertEquals(await kept(stage), before);
+});
+
+Deno.test("what was shared with a thousand devices goes in steps of bounded size, and in between nothing is sent with it", async () => {
+  const stage = await Stage.open();
+  for (let n = 0; n < 1_000; n++) {
+    const userId = `@user${n}:example.org` as const;
+    stage.room.members.set(userId, "join");
+    stage.devices.put(device(userId, `D${n}`));
+  }
+  const before = await stage.send();
+  await stage.clock.tick(60 * DAY);
+  await stage.step(async (tx) => {
+    assertEquals(await stage.outbound.tidyRoom(tx, ROOM), "more");
+  });
+  await stage.restart(); // the process ends between two steps
+  await stage.clock.tick(-59 * DAY); // by the clock the session might be used
+  assert((await stage.send()).session_id !== before.session_id);
+  await stage.clock.tick(90 * DAY);
+  const steps = await tidy(stage);
+  assert(steps.length > 2 && steps.every((count) => count <= 600), `${steps}`);
+  assertEquals(await kept(stage), [0, 0, 0]);
+});
+
+Deno.test("devices that come and go do not make the list of who got no key longer and longer", async () => {
+  const stage = await Stage.open({ policy: { sendTo: "verified" } });
+  for (let round = 0; round < 6; round++) {
+    for (const { deviceId } of stage.devices.of(ALICE)) stage.devices.remove(ALICE, deviceId);
+    const made = Array.from({ length: 500 }, (_, n) => device(ALICE, `R${round}N${n}`));
+    stage.devices.put(...made);
+    await stage.send();
+  }
+  const [record] = await stage.vault.list(["crypto", "outbound_share", ALICE]);
+  const { devices } = record?.value as { devices: unknown[] };
+  assertEquals(devices.length, 2_000);
+});

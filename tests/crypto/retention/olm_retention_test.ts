@@ -1,0 +1,268 @@
+/** What is kept of devices with which there were Olm sessions. */
+
+import { assert, assertEquals } from "@std/assert";
+import type { OlmDecryption } from "../../../src/crypto/olm_decryption.ts";
+import { KeyServer } from "../olm/key_server.ts";
+import { aliceAndBob, ciphertextOf, garbled, Peer } from "../olm/peers.ts";
+import { DAY, HOUR, keysWith, recordsByKind } from "./records.ts";
+
+const UNUSED = ["signed_curve25519"];
+
+/** The days go by, with a sync each; the fallback key is replaced weekly. */
+async function live(peer: Peer, days: number): Promise<void> {
+  for (let day = 0; day < days; day++) {
+    await peer.clock.tick(DAY);
+    await peer.step((tx) => peer.keys.receiveCounts(tx, { signed_curve25519: 50 }, UNUSED));
+    await peer.upload();
+  }
+}
+
+/** Looks at what is kept of Alice. */
+function tidy(bob: Peer, alice: Peer): Promise<string> {
+  return bob.step((tx) => bob.olm.housekeeping.tidyUser(tx, alice.userId));
+}
+
+function isRead(result: OlmDecryption): boolean {
+  return result.kind === "decrypted";
+}
+
+/** Bob has read a message of Alice, whom he can only be reached by with his fallback key. */
+async function met() {
+  const { alice, bob, server, clock } = await aliceAndBob();
+  server.of(bob.userId, bob.deviceId).oneTimeKeys.clear();
+  await alice.meet(bob);
+  const first = await alice.send(bob);
+  await bob.read(first);
+  await bob.read(await alice.send(bob));
+  return { alice, bob, server, clock, first };
+}
+
+Deno.test("sessions with a device that is gone are kept for a month after its last message", async () => {
+  const { alice, bob, server } = await met();
+  server.hidden.add(alice.deviceId);
+  await live(bob, 20);
+  await bob.read(await alice.send(bob));
+  await live(bob, 29);
+  assertEquals(await tidy(bob, alice), "later");
+  await bob.read(await alice.send(bob));
+});
+
+Deno.test("of a device that is gone nothing is kept when a month has passed and its keys are of no use", async () => {
+  const { alice, bob, server } = await met();
+  assert((await keysWith(bob.store, alice.device.curve25519)).length >= 3);
+  server.hidden.add(alice.deviceId);
+  await live(bob, 31);
+  assertEquals(await tidy(bob, alice), "done");
+  assertEquals(await keysWith(bob.store, alice.device.curve25519), []);
+});
+
+Deno.test("a message of a device of which nothing is kept is not read a second time, also after a restart", async () => {
+  const { alice, bob, server, first } = await met();
+  const last = await alice.send(bob);
+  await bob.read(last);
+  server.hidden.add(alice.deviceId);
+  await live(bob, 31);
+  await tidy(bob, alice);
+  for (const event of [first, last]) assert(!isRead(await bob.receive(event)));
+  server.hidden.delete(alice.deviceId);
+  await bob.restart();
+  for (const event of [first, last]) assert(!isRead(await bob.receive(event)));
+});
+
+Deno.test("as long as the key is there by which it began a session, it is kept what messages came", async () => {
+  const { alice, bob, server, first } = await met();
+  server.hidden.add(alice.deviceId);
+  await bob.clock.tick(31 * DAY); // no sync: the fallback key is the same
+  assertEquals(await tidy(bob, alice), "later");
+  const kept = await recordsByKind(bob.store);
+  assertEquals(kept["olm-session"], undefined, "sessions are large, and go");
+  assertEquals(kept["olm-gone"], 1);
+  assertEquals(await bob.receive(first), { kind: "dropped", reason: "it was here before" });
+  const { type, body } = ciphertextOf(first);
+  const bytes = [...Uint8Array.fromBase64(body), 0x78, 0x01];
+  const rewrapped = structuredClone(first);
+  (rewrapped.content.ciphertext as Record<string, unknown>)[bob.keys.own.curve25519] = {
+    type,
+    body: Uint8Array.from(bytes).toBase64({ omitPadding: true }),
+  };
+  assertEquals(await bob.receive(rewrapped), { kind: "dropped", reason: "its session was given up" });
+  await live(bob, 60);
+  assertEquals(await tidy(bob, alice), "done");
+  assertEquals(await keysWith(bob.store, alice.device.curve25519), []);
+  assert(!isRead(await bob.receive(first)));
+});
+
+Deno.test("sessions with a device that is there stay, and the one that is sent with is the same after a year", async () => {
+  const { alice, bob } = await met();
+  const before = await keysWith(bob.store, alice.device.curve25519);
+  await live(bob, 365);
+  assertEquals(await tidy(bob, alice), "done");
+  assertEquals(await keysWith(bob.store, alice.device.curve25519), before);
+  await alice.read(await bob.send(alice));
+  await bob.read(await alice.send(bob));
+});
+
+Deno.test("a look at old records does not let a device that can't be understood be asked for sessions more often", async () => {
+  const { alice, bob } = await met();
+  const event = garbled(await alice.send(bob));
+  await bob.receive(event);
+  assert(await bob.claim() !== undefined);
+  await bob.clock.tick(HOUR / 2);
+  await tidy(bob, alice);
+  await bob.receive(garbled(await alice.send(bob)));
+  assertEquals(bob.olm.nextClaim(bob.clock.now()), undefined);
+});
+
+Deno.test("a record that does not say when it was written is kept for another month", async () => {
+  const { alice, bob, server } = await met();
+  const [entry] = await Array.fromAsync(bob.store.list(["crypto", "olm-peer"]));
+  assert(entry !== undefined);
+  const { notedAt: _, ...old } = entry.value as { notedAt: number };
+  await bob.store.commit([{ type: "set", key: entry.key, value: old }]);
+  await bob.restart();
+  server.hidden.add(alice.deviceId);
+  await live(bob, 100);
+  assertEquals(await tidy(bob, alice), "later");
+  assertEquals((await recordsByKind(bob.store))["olm-session"], 1);
+  await live(bob, 31);
+  assertEquals(await tidy(bob, alice), "done");
+});
+
+Deno.test("a clock that was ahead lets nothing go early", async () => {
+  const { alice, bob, server } = await aliceAndBob();
+  await bob.clock.tick(1_000 * DAY);
+  await alice.meet(bob);
+  await bob.read(await alice.send(bob));
+  server.hidden.add(alice.deviceId);
+  await bob.clock.tick(-990 * DAY);
+  assertEquals(await tidy(bob, alice), "later");
+  assertEquals((await recordsByKind(bob.store))["olm-session"], 1);
+});
+
+/** A device that Bob knows nothing of, with a session. */
+async function stranger(bob: Peer, server: KeyServer, userId: `@${string}:${string}`, deviceId: string) {
+  const peer = await Peer.open({ userId, deviceId, server, clock: bob.clock });
+  server.hidden.add(deviceId);
+  await peer.meet(bob);
+  await bob.receive(await peer.send(bob));
+  return peer;
+}
+
+/** Bob, who keeps sessions with few devices that he does not know. */
+async function boundedBob(strangers: number) {
+  const server = new KeyServer();
+  const bob = await Peer.open({ userId: "@bob:example.org", deviceId: "BOB", server, strangers });
+  return { bob, server };
+}
+
+Deno.test("devices that nobody knows are bounded, and those of one user do not crowd out others", async () => {
+  const { bob, server } = await boundedBob(5);
+  const honest = await stranger(bob, server, "@alice:example.org", "HONEST");
+  for (let n = 0; n < 12; n++) await stranger(bob, server, "@mallory:example.org", `M${n}`);
+  const kinds = await recordsByKind(bob.store);
+  assertEquals(kinds["olm-peer"], 5);
+  assertEquals(kinds["olm-session"], 5);
+  assertEquals(kinds["olm-seen"], 5);
+  assertEquals(kinds.olm_stranger, 5);
+  assert(isRead(await bob.receive(await honest.send(bob))));
+});
+
+Deno.test("messages that a server passes off as a stranger's are not read once more when the stranger is let go of", async () => {
+  const { bob, server } = await boundedBob(2);
+  server.of(bob.userId, bob.deviceId).oneTimeKeys.clear();
+  const alice = await Peer.open({ userId: "@alice:example.org", deviceId: "A", server, clock: bob.clock });
+  await alice.meet(bob);
+  const first = await alice.send(bob, {}, "org.example.deed");
+  await bob.read(first);
+  for (let n = 0; n < 8; n++) { // the first session is let go
+    await alice.step((tx) => alice.olm.rollback(tx));
+    await alice.meet(bob);
+    await bob.read(await alice.send(bob));
+  }
+  await alice.step((tx) => alice.olm.rollback(tx));
+  await alice.meet(bob);
+  const passedOff = { ...await alice.send(bob), sender: "@mallory:example.org" } as const;
+  assert(!isRead(await bob.receive(passedOff)));
+  for (let n = 0; n < 3; n++) await stranger(bob, server, "@mallory:example.org", `M${n}`);
+  assertEquals((await keysWith(bob.store, "@mallory:example.org")).length, 6, "two strangers are left");
+  assert(!isRead(await bob.receive(first)));
+  await bob.restart();
+  assert(!isRead(await bob.receive(first)));
+});
+
+Deno.test("a stranger who is known by now is not let go of for others", async () => {
+  const { bob, server } = await boundedBob(2);
+  const known = await stranger(bob, server, "@mallory:example.org", "KNOWN");
+  server.hidden.delete("KNOWN");
+  for (let n = 0; n < 4; n++) await stranger(bob, server, "@mallory:example.org", `M${n}`);
+  assertEquals((await recordsByKind(bob.store))["olm-peer"], 3);
+  assert(isRead(await bob.receive(await known.send(bob, {}, "org.example.other"))));
+});
+
+Deno.test("what is remembered of strangers survives a restart, and goes after a month unless it is used", async () => {
+  const { bob, server } = await boundedBob(10);
+  const quiet = await stranger(bob, server, "@quiet:example.org", "QUIET");
+  const busy = await stranger(bob, server, "@busy:example.org", "BUSY");
+  const later = await stranger(bob, server, "@later:example.org", "LATER");
+  await bob.restart();
+  await live(bob, 20);
+  await bob.read(await busy.send(bob));
+  await live(bob, 11);
+  server.hidden.delete("LATER");
+  const { housekeeping } = bob.olm;
+  assertEquals(housekeeping.strangers().length, 3);
+  for (const each of housekeeping.strangers()) await bob.step((tx) => housekeeping.tidyStranger(tx, each));
+  assertEquals(housekeeping.strangers().map(({ userId }) => userId), [busy.userId]);
+  assertEquals(await keysWith(bob.store, quiet.device.curve25519), []);
+  for (const peer of [busy, later]) assert(isRead(await bob.receive(await peer.send(bob))));
+});
+
+Deno.test("nobody asks for a session with a device that is not there any more", async () => {
+  const { alice, bob, server } = await aliceAndBob();
+  const carol = await Peer.open({
+    userId: "@carol:example.org",
+    deviceId: "CAROL",
+    server,
+    clock: bob.clock,
+  });
+  await bob.step((tx) => bob.olm.want(tx, [alice.device, carol.device]));
+  server.hidden.add(carol.deviceId);
+  const { housekeeping } = bob.olm;
+  for (const each of housekeeping.wanted()) await bob.step((tx) => housekeeping.tidyWanted(tx, each));
+  assertEquals(housekeeping.wanted().map(({ userId }) => userId), [alice.userId]);
+  assertEquals((await recordsByKind(bob.store))["olm-wanted"], 1);
+});
+
+Deno.test("a user who begins sessions with more new devices in a day than anybody has is not answered that day", async () => {
+  const { bob, server } = await boundedBob(50);
+  const { olm } = bob.context.vodozemac;
+  const fallback = server.of(bob.userId, bob.deviceId).fallback?.[1] as { key: string };
+  const meet = (userId: string) => {
+    using account = olm.createAccount();
+    using session = account.createOutboundSession(bob.keys.own.curve25519, fallback.key);
+    const { type, body } = session.encrypt("{}");
+    return bob.receive({
+      type: "m.room.encrypted",
+      sender: userId,
+      source: "toDevice",
+      content: {
+        algorithm: "m.olm.v1.curve25519-aes-sha2",
+        sender_key: account.curve25519Key,
+        ciphertext: { [bob.keys.own.curve25519]: { type, body } },
+      },
+    } as never); // as a server sends it
+  };
+  const reasons = new Map<string, number>();
+  const note = async (userId: string) => {
+    const result = await meet(userId);
+    const reason = "reason" in result ? result.reason : "read";
+    reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+    return reason;
+  };
+  for (let n = 0; n < 1_010; n++) await note("@mallory:example.org");
+  assertEquals(reasons.get("its user begins sessions with too many devices"), 10);
+  assert(await note("@alice:example.org") !== "its user begins sessions with too many devices");
+  await bob.clock.tick(DAY);
+  assert(await note("@mallory:example.org") !== "its user begins sessions with too many devices");
+  assertEquals((await recordsByKind(bob.store))["olm-peer"], 50);
+});

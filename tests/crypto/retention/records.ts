@@ -1,0 +1,21 @@
+/** What is in a store. */
+
+import type { KvKey } from "../../../src/store/kv_store.ts";
+import type { MemoryStore } from "../../../src/store/memory_store.ts";
+
+export const HOUR = 3_600_000;
+export const DAY = 24 * HOUR;
+
+/** How many records of the engine there are, by their kind. */
+export async function recordsByKind(store: MemoryStore): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for await (const { key: [, kind = ""] } of store.list(["crypto"])) counts[kind] = (counts[kind] ?? 0) + 1;
+  return counts;
+}
+
+/** The keys of the records that belong to Olm, but for the account's, below which something is said. */
+export async function keysWith(store: MemoryStore, part: string): Promise<KvKey[]> {
+  const keys: KvKey[] = [];
+  for await (const { key } of store.list(["crypto"])) if (key.includes(part)) keys.push(key);
+  return keys;
+}
