@@ -53,7 +53,7 @@ denokvTest(
         return cut();
       }, failing);
       const before = proxy.writes;
-      assert(await store.commit([set(["a"], value), set([value], 1)], [check]));
+      assert(await store.commit([set(["a"], value), set([value], 1)], checks));
       assertEquals(proxy.writes, before + 3);
       assertEquals(await valueOf(store, ["a"]), `${value}, then another`);
       assertEquals(await valueOf(other, [value]), 1);
