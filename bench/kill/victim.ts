@@ -133,6 +133,7 @@ async function main(orders: VictimOrders): Promise<void> {
     baseUrl,
     token,
     encryption: true,
+    lease: { duration: 1_000 },
     store: tellingStore(store, ledger),
     fetch: tellingFetch(ledger),
     log: ledgerLogger(ledger),

@@ -1,74 +1,14 @@
-import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
-import type { Actor } from "../../src/actors/actor.ts";
+import { assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
 import { ActorError, ActorStoppedError } from "../../src/actors/actor_error.ts";
-import { spawnStore, type StoreOptions } from "../../src/actors/store_actor.ts";
+import { spawnStore } from "../../src/actors/store_actor.ts";
 import { storeOpener } from "../../src/actors/store_opener.ts";
-import type { StoreProtocol } from "../../src/actors/store_protocol.ts";
 import { StoreError, StoreFormatError, StoreInUseError } from "../../src/errors/store_error.ts";
-import type { KvCheck, KvKey, KvMutation } from "../../src/store/kv_store.ts";
 import { TestClock } from "../../src/testing/test_clock.ts";
-import { recordingLogger } from "../kernel/support.ts";
-import { CountingStore } from "./support/counting_store.ts";
 import { ROOM } from "./support/events.ts";
-
-const DEVICE: KvKey = ["@a:a", "D"];
-
-/** A store that keeps the checks of each commit. */
-class CheckingStore extends CountingStore {
-  readonly checks: (readonly KvCheck[])[] = [];
-
-  override commit(mutations: readonly KvMutation[], checks: readonly KvCheck[] = []): Promise<boolean> {
-    this.checks.push(checks);
-    return super.commit(mutations, checks);
-  }
-
-  /** Which records the commits were about. */
-  get touched(): string[] {
-    return this.commits.map((mutations) => mutations.map(({ key }) => key[2]).join(" "));
-  }
-
-  async value(...key: string[]): Promise<unknown> {
-    return (await this.getMany([[...DEVICE, ...key]]))[0]?.value;
-  }
-}
-
-function stage() {
-  const clock = new TestClock(1_000_000);
-  const kv = new CheckingStore();
-  const log = recordingLogger();
-  const stores: Actor<StoreProtocol>[] = [];
-  const process = (owner: string, lease: StoreOptions["lease"] = {}): Actor<StoreProtocol> => {
-    const store = spawnStore({ kv, close: false, clock, log, lease: { owner, ...lease } });
-    stores.push(store);
-    return store;
-  };
-  return {
-    clock,
-    kv,
-    log,
-    process,
-    async opened(owner: string, lease?: StoreOptions["lease"]): Promise<Actor<StoreProtocol>> {
-      const store = process(owner, lease);
-      await store.ask("open", DEVICE);
-      return store;
-    },
-    async [Symbol.asyncDispose]() {
-      for (const store of stores) await store.stop();
-      assertEquals(clock.pending, 0);
-    },
-  };
-}
-
-/** Has a device taken by another, as when this process was paused past its lease. */
-async function overtake(kv: CountingStore): Promise<void> {
-  await kv.commit([
-    { type: "set", key: [...DEVICE, "owner"], value: { epoch: 7, owner: "the other", id: "x" } },
-    { type: "set", key: [...DEVICE, "lease"], value: { until: 9_000_000 } },
-  ]);
-}
+import { CheckingStore, DEVICE, leaseStage, overtake } from "./support/lease_stage.ts";
 
 Deno.test("Every commit of the Store has as its condition that nobody else has taken the device", async () => {
-  await using here = stage();
+  await using here = leaseStage();
   const store = await here.opened("one");
   here.kv.checks.length = 0;
   await store.ask("noEncryption", ROOM);
@@ -82,7 +22,7 @@ Deno.test("Every commit of the Store has as its condition that nobody else has t
 });
 
 Deno.test("The first commit writes the schema's version; one that comes when a third of the lease is gone renews it", async () => {
-  await using here = stage();
+  await using here = leaseStage();
   const store = await here.opened("one");
   assertEquals(here.kv.touched, ["owner lease"]);
   await store.ask("noEncryption", ROOM);
@@ -97,7 +37,7 @@ Deno.test("The first commit writes the schema's version; one that comes when a t
 });
 
 Deno.test("A commit that renews the lease saves one of the timer's", async () => {
-  await using here = stage();
+  await using here = leaseStage();
   const store = await here.opened("one", { duration: 60_000 });
   await here.clock.tick(5_000); // brings the schema's version
   await here.clock.tick(14_999);
@@ -112,7 +52,7 @@ Deno.test("A commit that renews the lease saves one of the timer's", async () =>
 });
 
 Deno.test("A process that was paused past its lease, and was overtaken, writes nothing, and says who did", async () => {
-  await using here = stage();
+  await using here = leaseStage();
   const store = await here.opened("one");
   await store.ask("noEncryption", ROOM);
   await overtake(here.kv);
@@ -126,7 +66,7 @@ Deno.test("A process that was paused past its lease, and was overtaken, writes n
 });
 
 Deno.test("An idle process that was overtaken learns it when it would renew its lease", async () => {
-  await using here = stage();
+  await using here = leaseStage();
   const store = await here.opened("one");
   await overtake(here.kv);
   await here.clock.tick(5_000);
@@ -135,7 +75,7 @@ Deno.test("An idle process that was overtaken learns it when it would renew its 
 });
 
 Deno.test("A Store that stops lets go of the device; the next one need not wait", async () => {
-  await using here = stage();
+  await using here = leaseStage();
   const one = await here.opened("one");
   await one.stop();
   assertEquals(await here.kv.value("lease"), { until: 0 });
@@ -143,7 +83,7 @@ Deno.test("A Store that stops lets go of the device; the next one need not wait"
 });
 
 Deno.test("That the device can't be let go of is no failure: its lease runs out", async () => {
-  await using here = stage();
+  await using here = leaseStage();
   const one = await here.opened("one");
   await one.ask("noEncryption", ROOM);
   here.kv.failure = new Error("The disk is gone");
@@ -152,22 +92,8 @@ Deno.test("That the device can't be let go of is no failure: its lease runs out"
   here.kv.failure = undefined;
 });
 
-Deno.test("A Store that has failed lets go of the device, and writes nothing of what waited to be written", async () => {
-  await using here = stage();
-  const one = await here.opened("one");
-  await commit(one, "t1");
-  await one.ask("handled", "t1");
-  await commit(one, "t2");
-  await one.ask("handled", "t2");
-  here.kv.failure = new Error("The disk is full");
-  await assertRejects(() => one.ask("noEncryption", ROOM), ActorError);
-  here.kv.failure = undefined;
-  await one.stop();
-  assertEquals(here.kv.touched.at(-1), "lease");
-});
-
 Deno.test("A device that another holds is refused by name, and that is the end of the Store", async () => {
-  await using here = stage();
+  await using here = leaseStage();
   await here.opened("one");
   const two = here.process("two", { held: "refuse" });
   const error = await assertRejects(() => two.ask("open", DEVICE), ActorError);
@@ -177,7 +103,7 @@ Deno.test("A device that another holds is refused by name, and that is the end o
 });
 
 Deno.test("A Store that waits for the device answers others, and stops at once", async () => {
-  await using here = stage();
+  await using here = leaseStage();
   await here.opened("one");
   const two = here.process("two");
   const opening = assertRejects(() => two.ask("open", DEVICE), ActorStoppedError);
@@ -189,7 +115,7 @@ Deno.test("A Store that waits for the device answers others, and stops at once",
 });
 
 Deno.test("The wait for the device ends when nobody waits any more, and goes on as long as somebody does", async () => {
-  await using here = stage();
+  await using here = leaseStage();
   const one = await here.opened("one");
   const store = here.process("two");
   const session = { mxid: "", deviceId: undefined, account: () => Promise.resolve(DEVICE) } as const;
@@ -228,7 +154,7 @@ Deno.test("A store of one's own has no lease, no schema and no timer", async () 
 Deno.test("A schema that is not known, and an import that did not finish, end the Store; nothing is written", async () => {
   const cases = [["schema", { version: 99 }, StoreFormatError], ["importing", {}, StoreError]] as const;
   for (const [name, value, type] of cases) {
-    await using here = stage();
+    await using here = leaseStage();
     await here.kv.commit([{ type: "set", key: [...DEVICE, name], value }]);
     const store = here.process("one");
     const error = await assertRejects(() => store.ask("open", DEVICE), ActorError);
@@ -239,7 +165,7 @@ Deno.test("A schema that is not known, and an import that did not finish, end th
 });
 
 Deno.test("An import that began while the device was waited for is noticed, and the device let go of", async () => {
-  await using here = stage();
+  await using here = leaseStage();
   const one = await here.opened("one");
   const two = here.process("two");
   const opening = assertRejects(() => two.ask("open", DEVICE), ActorError, "import");
@@ -253,70 +179,11 @@ Deno.test("An import that began while the device was waited for is noticed, and 
 });
 
 Deno.test("Records that were written before there was a schema are upgraded before they are read", async () => {
-  await using here = stage();
+  await using here = leaseStage();
   const room = { roomId: ROOM, membership: "leave", allMembers: false };
   await here.kv.commit([{ type: "set", key: [...DEVICE, "room", ROOM], value: room }]);
   const store = await here.opened("one");
   assertEquals(here.kv.touched, ["room", "owner lease", "room schema"]);
   assertEquals(here.kv.checks.at(-1)?.length, 1);
   assertEquals((await store.ask("room", ROOM))?.leftAt, 0);
-});
-
-async function commit(store: Actor<StoreProtocol>, nextBatch: string): Promise<void> {
-  const repeated = false;
-  await store.ask("commitSync", { nextBatch, rooms: [], repeated } as never);
-}
-
-Deno.test("A sync is one commit: what was handled goes along with the next", async () => {
-  await using here = stage();
-  const store = await here.opened("one");
-  await commit(store, "t1");
-  await store.ask("handled", "t1"); // the end of the very first response is written at once
-  const before = here.kv.commits.length;
-  for (let number = 2; number <= 11; number++) {
-    await commit(store, `t${number}`);
-    await store.ask("handled", `t${number}`);
-  }
-  assertEquals(here.kv.commits.length - before, 10);
-  assertEquals((await store.ask("position", undefined)).handled, "t11");
-  const kept = await here.kv.value("sync");
-  assertEquals(kept, { nextBatch: "t11", handled: "t10" });
-});
-
-const moments: [string, (here: ReturnType<typeof stage>, store: Actor<StoreProtocol>) => Promise<unknown>][] =
-  [
-    ["when the Store stops", (_, store) => store.stop()],
-    ["when asked to", (_, store) => store.ask("flush", undefined)],
-    ["within five seconds", ({ clock }) => clock.tick(5_000)],
-    ["with any commit", (_, store) => store.ask("noEncryption", ROOM)],
-  ];
-for (const [moment, come] of moments) {
-  Deno.test(`What was handled is durable ${moment}`, async () => {
-    await using here = stage();
-    const store = await here.opened("one", { duration: 600_000 });
-    for (const token of ["t1", "t2"]) {
-      await commit(store, token);
-      await store.ask("handled", token);
-    }
-    assertEquals(await here.kv.value("sync"), { nextBatch: "t2", handled: "t1" });
-    await come(here, store);
-    assertEquals(await here.kv.value("sync"), { nextBatch: "t2", handled: "t2" });
-    const { length } = here.kv.commits;
-    if (moment !== "when the Store stops") await store.ask("flush", undefined);
-    assertEquals(here.kv.commits.length, length);
-  });
-}
-
-Deno.test("A Store that can't write what was handled when it stops says so", async () => {
-  await using here = stage();
-  const store = await here.opened("one");
-  for (const token of ["t1", "t2"]) {
-    await commit(store, token);
-    await store.ask("handled", token);
-  }
-  await overtake(here.kv);
-  await store.stop();
-  const error = await assertRejects(() => store.done, ActorError);
-  assertInstanceOf(error.cause, StoreInUseError);
-  assert(here.log.lines.length > 0);
 });

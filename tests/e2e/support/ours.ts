@@ -166,7 +166,8 @@ export class Ours extends PeerWatch implements AsyncDisposable {
   #begin(): Client {
     const { baseUrl } = this.#server;
     const { accessToken: token, userId: mxid, deviceId } = this.user;
-    const client = new Client({ baseUrl, token, mxid, deviceId, encryption: true, ...this.#options });
+    const lease = { duration: 1_000 }; // who takes the place of one that has ended does not wait long
+    const client = new Client({ baseUrl, token, mxid, deviceId, encryption: true, lease, ...this.#options });
     client.on("UNDECRYPTABLE", ({ event, code, reason, withheld = null }) => {
       this.#failed.add(event.event_id);
       const sessionId = String(event.content.session_id);
