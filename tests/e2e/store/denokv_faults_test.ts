@@ -44,9 +44,10 @@ denokvTest(
   async (server) => {
     await using all = await scene(server);
     const { proxy, store, other } = all;
-    for (const value of ["first", "second"]) { // of this store, and a later one
+    for (const value of ["first", "second", "without a check"]) {
       const [entry] = await store.getMany([["a"]]);
       const check = { key: ["a"], versionstamp: entry?.versionstamp ?? null };
+      const checks = value === "without a check" ? [] : [check];
       proxy.next(async (forward) => {
         await (await forward()).body?.cancel();
         assert(await other.commit([set(["a"], `${value}, then another`)]));
