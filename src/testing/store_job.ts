@@ -20,6 +20,9 @@ const MANY_ROUND = 4;
 
 const GO: KvKey = ["go"];
 
+/** Looks so often whether it may go: for a store that loses commits not to be waited for without end. */
+const MAX_LOOKS = 200_000;
+
 /** What another process is to do. As text: a word, and for some a number. */
 export type StoreJob = `rounds ${number}` | `count ${number}` | `turns ${number}`;
 
@@ -48,7 +51,7 @@ export async function runStoreJob(store: KvStore, job: string): Promise<void> {
   const number = Number(text);
   if (kind === "rounds") return await goRounds(store, number);
   say("ready");
-  while (await readValue(store, GO) === undefined);
+  await waitToGo(store);
   if (kind === "count") {
     await countUp(store, number);
   } else if (kind === "turns") {
@@ -102,6 +105,15 @@ export async function wholeRounds(store: KvStore): Promise<number> {
     ],
   );
   return round;
+}
+
+async function waitToGo(store: KvStore): Promise<void> {
+  for (let look = 0; look < MAX_LOOKS; look++) {
+    if (await readValue(store, GO) !== undefined) return;
+  }
+  throw new ValueError(
+    "Cannot begin a job: nothing is seen of what the other process has committed; see to the store",
+  );
 }
 
 async function goRounds(store: KvStore, first: number): Promise<never> {
