@@ -1,0 +1,183 @@
+import { assert, assertEquals } from "@std/assert";
+import type { ActorRef } from "../../src/actors/actor.ts";
+import { CAREFUL_AFTER, deliverCarefully, type Step } from "../../src/actors/careful_delivery.ts";
+import type { Task } from "../../src/actors/deliver.ts";
+import type { InternalDelivery } from "../../src/actors/dispatcher_protocol.ts";
+import { spawnStore } from "../../src/actors/store_actor.ts";
+import type { StoreProtocol } from "../../src/actors/store_protocol.ts";
+import { TestClock } from "../../src/testing/test_clock.ts";
+import type { MatrixEvent } from "../../src/types/event.ts";
+import { assertPending, recordingLogger } from "../kernel/support.ts";
+import { CountingStore } from "./support/counting_store.ts";
+import { message } from "./support/events.ts";
+
+/** How long a handler is waited for, in milliseconds. */
+const PATIENCE = 10_000;
+
+/** A handler that ends when the test says so; unless it is told to, at once. */
+interface Work {
+  readonly text: string;
+  readonly gate?: Promise<void>;
+}
+
+async function stage(kv: CountingStore = new CountingStore()) {
+  const store = spawnStore({ kv, close: false, log: recordingLogger() });
+  await store.ask("open", []);
+  const clock = new TestClock();
+  const log = recordingLogger();
+  const asked: unknown[] = [];
+  const begun: string[] = [];
+  const told: InternalDelivery[] = [];
+  const settled: string[] = [];
+  const watched = {
+    ask: (kind: "attempt", body: never) => {
+      asked.push([kind, body]);
+      return store.ask(kind, body);
+    },
+  } as unknown as ActorRef<StoreProtocol>;
+  const step = ({ text, gate }: Work): Step => ({
+    data: message(text) as unknown as MatrixEvent,
+    id: `$${text}`,
+    start: () => {
+      begun.push(text);
+      if (gate !== undefined) return [{ waitSync: false, done: gate, name: `$${text}-a` }];
+      settled.push(`$${text}-a`);
+      return [];
+    },
+  });
+  const tell = (event: InternalDelivery): Task[] => {
+    told.push(event);
+    return [{ waitSync: true, done: Promise.resolve(), name: undefined }];
+  };
+  return {
+    kv,
+    store,
+    clock,
+    log,
+    asked,
+    begun,
+    told,
+    settled,
+    run: (...steps: (Work | Step)[]) =>
+      deliverCarefully(steps.map((each) => "start" in each ? each : step(each)), {
+        store: watched,
+        clock,
+        settled,
+        tell,
+        log,
+      }),
+    [Symbol.asyncDispose]: () => store.stop(),
+  };
+}
+
+Deno.test("Careful delivery notes each event before it is begun, and with it that those before have ended", async () => {
+  await using here = await stage();
+  const gate = Promise.withResolvers<void>();
+  const delivery = here.run({ text: "1" }, { text: "2", gate: gate.promise }, { text: "3" });
+  await here.clock.tick();
+  assertEquals(here.begun, ["1", "2"]);
+  await assertPending(delivery);
+  gate.resolve();
+  assertEquals((await delivery).map(({ name }) => name), ["$2-a"]);
+  assertEquals(here.begun, ["1", "2", "3"]);
+  assertEquals(here.asked, [
+    ["attempt", { id: "$1", ended: [], limit: 3 }],
+    ["noteSettled", ["$1-a"]],
+    ["attempt", { id: "$2", ended: ["$1"], limit: 3 }],
+    ["noteSettled", ["$2-a"]],
+    ["attempt", { id: "$3", ended: ["$2"], limit: 3 }],
+  ]);
+  assertEquals([here.clock.pending, here.settled], [0, ["$3-a"]]);
+});
+
+Deno.test("What has settled in a careful delivery is durable before the next event is begun", async () => {
+  await using here = await stage();
+  let kept: string[] | undefined;
+  const look: Step = {
+    data: message("2") as unknown as MatrixEvent,
+    id: "$2",
+    start: () => {
+      kept = here.kv.commits.flat().map(({ key }) => key.join(" "));
+      return [];
+    },
+  };
+  await here.run({ text: "1" }, look);
+  assert(kept?.includes("settled $1-a"), kept?.join());
+});
+
+Deno.test("Careful delivery begins an event at most three times, then leaves it out and tells so, and goes on", async () => {
+  await using here = await stage();
+  for (let process = 0; process < 3; process++) {
+    const { kv } = here;
+    const next = await stage(kv);
+    next.run({ text: "1" }, { text: "bad", gate: new Promise(() => {}) }, { text: "3" });
+    await next.clock.tick();
+    assertEquals(next.begun, ["1", "bad"]); // and here the process ends
+    assertEquals(next.told, []);
+    await next.store.stop();
+  }
+  const last = await stage(here.kv);
+  const tasks = await last.run({ text: "1" }, { text: "bad" }, { text: "3" });
+  assertEquals(last.begun, ["1", "3"]);
+  assertEquals(last.told.map(({ type, data }) => [type, data]), [
+    ["EVENT_SKIPPED", { event: message("bad") as unknown as MatrixEvent, attempts: 3 }],
+  ]);
+  assertEquals(tasks.map(({ waitSync }) => waitSync), [true]); // of those who are told
+  assertEquals(last.log.lines.map(([level, , fields]) => [level, fields]), [
+    ["error", { event: "$bad", attempts: 3 }],
+  ]);
+  const again = await stage(here.kv);
+  await again.run({ text: "bad" });
+  assertEquals([again.begun, again.told.length], [[], 1]); // as long as the response has not been handled
+  await Promise.all([last.store.stop(), again.store.stop()]);
+});
+
+Deno.test("Careful delivery waits ten seconds for a handler that may wait for the next event, and not longer", async () => {
+  await using here = await stage();
+  const gate = Promise.withResolvers<void>();
+  const releasing: Step = {
+    data: message("2") as unknown as MatrixEvent,
+    id: "$2",
+    start: () => {
+      here.begun.push("2");
+      gate.resolve();
+      return [];
+    },
+  };
+  const delivery = here.run({ text: "1", gate: gate.promise }, releasing);
+  await here.clock.tick(PATIENCE - 1);
+  assertEquals(here.begun, ["1"]);
+  await here.clock.tick(1);
+  assertEquals(here.begun, ["1", "2"]);
+  assertEquals((await delivery).length, 1);
+  assertEquals(here.asked.slice(0, 2), [
+    ["attempt", { id: "$1", ended: [], limit: 3 }],
+    ["attempt", { id: "$2", ended: [], limit: 3 }],
+  ]);
+  assertEquals(here.clock.pending, 0);
+});
+
+Deno.test("An event that has not ended when the next is begun counts as begun, until it has", async () => {
+  await using here = await stage();
+  const gate = Promise.withResolvers<void>();
+  const delivery = here.run({ text: "1", gate: gate.promise }, { text: "2" }, { text: "3" });
+  await here.clock.tick(PATIENCE);
+  await delivery;
+  assertEquals(await here.store.ask("attempt", { id: "$1", ended: [], limit: 3 }), 1);
+  assertEquals(await here.store.ask("attempt", { id: "$2", ended: [], limit: 3 }), 0);
+  gate.resolve();
+});
+
+Deno.test("What does not come again is delivered without a note", async () => {
+  await using here = await stage();
+  let begun = 0;
+  const data = { type: "m.typing", content: {} } as unknown as MatrixEvent;
+  const done = new Promise<void>(() => {});
+  const start = () => [{ waitSync: true, done, name: undefined, begun: ++begun }];
+  const tasks = await here.run({ data, id: undefined, start });
+  assertEquals([begun, tasks.length, here.asked], [1, 1, []]);
+});
+
+Deno.test("Two processes may end over a response before it is delivered carefully", () => {
+  assertEquals(CAREFUL_AFTER, 2);
+});

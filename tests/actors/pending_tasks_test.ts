@@ -1,0 +1,72 @@
+import { assertEquals } from "@std/assert";
+import type { Task } from "../../src/actors/deliver.ts";
+import { PendingTasks } from "../../src/actors/pending_tasks.ts";
+import { assertPending, settle } from "../kernel/support.ts";
+
+/** A handler that ends when the test says so. */
+function task(name?: string): { readonly task: Task; readonly end: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { task: { waitSync: false, done: promise, name }, end: resolve };
+}
+
+Deno.test("A batch of which nothing is at work has settled", async () => {
+  const pending = new PendingTasks();
+  const number = pending.add([], ["$1-a"]);
+  assertEquals(pending.size, 0);
+  await pending.of(number);
+  await pending.upTo(number);
+  assertEquals(pending.takeSettled(), []); // the response has been handled as a whole
+  assertEquals(pending.add([]), number + 1);
+});
+
+Deno.test("of() waits for its own batch, upTo() for those before too", async () => {
+  const pending = new PendingTasks();
+  const [first, second, third] = [task(), task(), task()];
+  pending.add([first.task]);
+  const number = pending.add([second.task]);
+  pending.add([third.task]);
+  const [own, all] = [pending.of(number), pending.upTo(number)];
+  await assertPending(own);
+  second.end();
+  await own;
+  await assertPending(all);
+  first.end();
+  await all;
+  third.end();
+  await pending.upTo(Infinity);
+  assertEquals(pending.size, 0);
+});
+
+Deno.test("atMost() waits until so few are at work, whoever asked first comes first", async () => {
+  const pending = new PendingTasks();
+  const tasks = [task(), task(), task()];
+  pending.add(tasks.map(({ task }) => task));
+  await pending.atMost(3);
+  const [two, none] = [pending.atMost(2), pending.atMost(0)];
+  await assertPending(two);
+  tasks[1]?.end();
+  await two;
+  await assertPending(none);
+  tasks[0]?.end();
+  tasks[2]?.end();
+  await none;
+});
+
+Deno.test("takeSettled() tells each delivery once that has settled while others of its batch are at work", async () => {
+  const pending = new PendingTasks();
+  const [slow, quick, nameless, later] = [task("$1-a"), task("$2-a"), task(), task("$3-a")];
+  pending.add([slow, quick, nameless].map(({ task }) => task), ["$0-a"]);
+  pending.add([later.task]);
+  assertEquals(pending.takeSettled(), ["$0-a"]);
+  quick.end();
+  nameless.end();
+  await settle();
+  assertEquals(pending.takeSettled(), ["$2-a"]);
+  assertEquals(pending.takeSettled(), []);
+  later.end();
+  await settle();
+  assertEquals(pending.takeSettled(), []); // nobody else of its batch is at work: that is handled
+  slow.end();
+  await settle();
+  assertEquals(pending.takeSettled(), []);
+});
