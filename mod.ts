@@ -61,6 +61,7 @@ export type {
   UndecryptableCode,
 } from "./src/types/encryption_info.ts";
 export { ActorError, type ActorErrorInit, ActorStoppedError } from "./src/actors/actor_error.ts";
+export type { PruneSummary } from "./src/actors/housekeeping.ts";
 export type { HandlerContext } from "./src/actors/handler_context.ts";
 export type { Handler, HandlerOptions, SessionHandlerOptions } from "./src/actors/handler_registry.ts";
 export type { StartOptions, SyncOnceOptions } from "./src/actors/start_options.ts";

@@ -6,31 +6,28 @@
 
 import type { Crypto } from "./actors/crypto.ts";
 import { DecryptionDispatcher } from "./actors/decryption_dispatcher.ts";
-import { Deliverer } from "./actors/deliver.ts";
-import { spawnDispatcher } from "./actors/dispatcher.ts";
-import { type EncryptingAPI, encryptingAPI } from "./actors/encrypting_api.ts";
-import { HandlerSessions } from "./actors/handler_sessions.ts";
-import { HandlerRegistry } from "./actors/handler_registry.ts";
+import type { DispatcherOptions } from "./actors/dispatcher.ts";
+import type { EncryptingAPI } from "./actors/encrypting_api.ts";
+import { Housekeeping, type PruneSummary } from "./actors/housekeeping.ts";
 import { notingMembers } from "./actors/noting_members.ts";
 import { StateStore } from "./actors/state_store.ts";
-import { storeUpdatingAPI } from "./actors/store_updating_api.ts";
 import { SyncStore } from "./actors/sync_store.ts";
 import { supervise, type Supervisor } from "./actors/supervisor.ts";
 import { spawnSyncer } from "./actors/syncer.ts";
 import type { Dispatcher, DispatcherType, SyncerAPI } from "./actors/syncer_api.ts";
 import { syncerFacade } from "./actors/syncer_facade.ts";
-import { type ClientAPI, clientAPI } from "./api/client_api.ts";
+import type { ClientAPI } from "./api/client_api.ts";
 import { discover, type DiscoverOptions } from "./api/discovery.ts";
 import { HTTPAPI } from "./api/http_api.ts";
 import type { CustomRequestOptions } from "./api/http_options.ts";
 import type { Method } from "./api/endpoint.ts";
-import { profileAPI } from "./api/profile.ts";
 import { type FillMemberEventCallback, Session } from "./api/session.ts";
 import { parseUserId, type UserIDParts } from "./api/user_id.ts";
+import { clientDispatcher } from "./client_dispatcher.ts";
 import { clientEncryption } from "./client_encryption.ts";
 import { acceptClear, type ClientOptions, encryptionOptions, httpOptions } from "./client_options.ts";
+import { clientOperations } from "./client_operations.ts";
 import { clientStore } from "./client_store.ts";
-import { attachmentCipher } from "./crypto/attachment.ts";
 import { defaultLogger, type Logger } from "./log.ts";
 import { PresenceState } from "./types/enums.ts";
 import type { DeviceID, UserID } from "./types/ids.ts";
@@ -74,6 +71,7 @@ export class Client {
   syncingTask: Promise<void> | undefined;
   readonly #session: Session;
   #crypto: Crypto | undefined;
+  readonly #housekeeping: Housekeeping;
   readonly #supervisor: Supervisor;
 
   /**
@@ -93,31 +91,21 @@ export class Client {
     session.fillMemberEventCallback = options.fillMemberEventCallback;
     this.#session = session;
 
-    const registry = new HandlerRegistry();
     const { store, ready } = clientStore(options, session);
-    const deliverer = new Deliverer(registry, this.log, new HandlerSessions({ store, ready }));
-    const dispatcher = spawnDispatcher({
-      deliverer,
-      store,
-      settle: async (events) => await this.crypto?.settle(events),
-      maxPending: options.maxPendingHandlers ?? 10_000,
-      clock: this.api.clock,
-      log: this.log,
-    });
+    const settle: DispatcherOptions["settle"] = async (events) => await this.crypto?.settle(events);
+    const { clock } = this.api;
+    const { registry, deliverer, dispatcher } = clientDispatcher(options, { clock, store, ready, settle });
     this.stateStore = new StateStore(store, ready);
     this.syncStore = new SyncStore(store, ready);
 
     const crypto = (): Crypto | undefined => this.crypto;
     const { stateStore, encryptionBlacklist: blacklist } = this;
-    const { getProfile } = profileAPI(session);
-    const api = clientAPI(session, (core) => {
-      const updating = storeUpdatingAPI(core, { stateStore, getProfile, log: this.log });
-      const { nextTransactionId } = this.api;
-      return encryptingAPI(updating, { crypto, stateStore, blacklist, nextTransactionId });
-    }, attachmentCipher);
+    const api = clientOperations(session, { crypto, stateStore, blacklist, log: this.log });
     const encryption = encryptionOptions(options);
     const parts = { session, api, store, ready, stateStore, dispatcher, log: this.cryptoLog };
     const own = encryption && clientEncryption(encryption, parts);
+    const housekeeping = new Housekeeping({ store, ready, pruneCrypto: own?.prune, clock, log: this.log });
+    this.#housekeeping = housekeeping;
     const syncer = spawnSyncer({
       requests: {
         ...api,
@@ -129,15 +117,16 @@ export class Client {
       store,
       ready,
       dispatcher,
+      afterSync: () => housekeeping.look(),
       presence: () => this.presence,
       resume: options.deliver === "at-most-once" ? "committed" : "handled",
-      clock: this.api.clock,
+      clock,
       log: this.log,
     });
     const actors = [syncer, dispatcher, ...(own === undefined ? [] : [own.lifecycle]), store];
     this.#supervisor = supervise(actors, {
       log,
-      clock: this.api.clock,
+      clock,
       deadline: options.closeDeadline ?? 5_000,
     });
     const facade = syncerFacade({ syncer, dispatcher, deliverer, registry });
@@ -275,6 +264,16 @@ export class Client {
     const dispatcher = this.dispatchers.get(type);
     this.dispatchers.delete(type);
     dispatcher?.unregister();
+  }
+
+  /**
+   * Lets go of what need not be kept any more: the state of rooms that were left a week ago, and what encryption keeps beyond its
+   * time. Of what can be read, nothing is lost. A client that syncs does so by itself once a day, between other things.
+   *
+   * @returns What was removed.
+   */
+  async prune(): Promise<PruneSummary> {
+    return await this.#housekeeping.prune();
   }
 
   /**

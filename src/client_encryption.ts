@@ -11,6 +11,7 @@ import type { DispatcherProtocol } from "./actors/dispatcher_protocol.ts";
 import { Encryption } from "./actors/encryption.ts";
 import type { EncryptionOptions } from "./actors/encryption_options.ts";
 import { engineRequests, roomDescriber } from "./actors/engine_requests.ts";
+import { pruneCrypto } from "./actors/prune_crypto.ts";
 import type { StateStore } from "./actors/state_store.ts";
 import type { StoreProtocol } from "./actors/store_protocol.ts";
 import type { ClientAPI } from "./api/client_api.ts";
@@ -38,11 +39,21 @@ export interface ClientEncryptionParts {
   readonly log: Logger;
 }
 
+/** A client's end-to-end encryption. */
+export interface ClientEncryption {
+  /** Starts with the client and ends with it. */
+  readonly lifecycle: Lifecycle;
+  /** What the client calls. */
+  readonly crypto: Crypto;
+  /** Lets go of what need not be kept; says how many records of which kind that was. */
+  readonly prune: () => Promise<Readonly<Record<string, number>>>;
+}
+
 /** Makes a client's end-to-end encryption. */
 export function clientEncryption(
   options: EncryptionOptions,
   { session, api, store, ready, stateStore, dispatcher, log }: ClientEncryptionParts,
-): { readonly lifecycle: Lifecycle; readonly crypto: Crypto } {
+): ClientEncryption {
   const { clock } = session.http;
   const actor = spawnCrypto({ store, clock, log, policy: policyOf(options) });
   const crypto = new Encryption({
@@ -73,5 +84,9 @@ export function clientEncryption(
     },
     abandon: () => actor.abandon(),
   };
-  return { lifecycle, crypto };
+  const prune = async () => {
+    await crypto.identity(); // opened, at the least
+    return (await pruneCrypto(actor, { force: true })).removed;
+  };
+  return { lifecycle, crypto, prune };
 }

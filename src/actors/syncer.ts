@@ -7,10 +7,7 @@
 import { abortable } from "@std/async/abortable";
 import { backoff } from "../backoff.ts";
 import type { Clock } from "../clock.ts";
-import { DeviceConflictError } from "../errors/crypto_error.ts";
-import { MissingTokenError, UnknownTokenError, UserDeactivatedError } from "../errors/errcodes.ts";
 import { MatrixRequestError } from "../errors/request_error.ts";
-import { ServiceResponseError } from "../errors/service_response_error.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { Logger } from "../log.ts";
 import { Membership, type PresenceState } from "../types/enums.ts";
@@ -19,7 +16,7 @@ import { InternalEventType } from "../types/internal_event_type.ts";
 import type { SyncResponse } from "../types/sync_response.ts";
 import { SyncStream } from "../types/sync_stream.ts";
 import type { Actor, ActorRef } from "./actor.ts";
-import { ActorError, ActorStoppedError, fatal } from "./actor_error.ts";
+import { ActorError, fatal } from "./actor_error.ts";
 import type { Crypto } from "./crypto.ts";
 import type { DispatcherProtocol, InternalDelivery } from "./dispatcher_protocol.ts";
 import { fillGap, rewind } from "./gap_filler.ts";
@@ -28,6 +25,7 @@ import { spawn } from "./spawn.ts";
 import type { SyncSettings } from "./start_options.ts";
 import type { OpenStore } from "./store_opener.ts";
 import type { StoreProtocol } from "./store_protocol.ts";
+import { asError, isDeadly } from "./sync_failure.ts";
 import { SyncFilter } from "./sync_filter.ts";
 import type { SyncContext } from "./sync_batch.ts";
 import { processSync, type SyncPipeline } from "./sync_pipeline.ts";
@@ -48,6 +46,8 @@ export interface SyncerOptions {
   readonly ready: OpenStore;
   /** Brings events to handlers. */
   readonly dispatcher: ActorRef<DispatcherProtocol>;
+  /** Is called after each sync; never rejects. */
+  readonly afterSync: () => Promise<void>;
   /** What to tell others of the user's presence. */
   readonly presence: () => PresenceState;
   /** Whether to go on from what was handled, or from what was committed. */
@@ -115,6 +115,7 @@ class Syncer {
       const response = await this.#sync(round, settings.timeout ?? 0);
       await this.#options.dispatcher.ask("noted", undefined);
       await abortable(Promise.resolve(this.#options.crypto()?.idle()), signal); // the program may end now
+      await abortable(this.#options.afterSync(), signal);
       return response;
     });
   }
@@ -161,6 +162,7 @@ class Syncer {
         const asked = clock.now();
         const { next_batch } = await this.#sync(round, settings.timeout ?? DEFAULT_TIMEOUT);
         failures = 0;
+        this.#options.afterSync();
         const tooFast = asked + IDLE_WAIT - clock.now();
         if (next_batch === token && tooFast > 0) await clock.delay(tooFast, { signal });
         token = next_batch;
@@ -285,16 +287,4 @@ interface Round {
   readonly filter: SyncFilter;
   readonly stateAfter: boolean;
   first: boolean;
-}
-
-/** Whether no wait helps: the token is dead, or a part of the client is. */
-function isDeadly(error: unknown): error is Error {
-  return error instanceof UnknownTokenError || error instanceof MissingTokenError ||
-    error instanceof UserDeactivatedError || error instanceof DeviceConflictError ||
-    error instanceof ActorError ||
-    error instanceof ActorStoppedError;
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new ServiceResponseError("Cannot sync", { cause: error });
 }

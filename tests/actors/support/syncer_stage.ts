@@ -103,6 +103,7 @@ export async function syncerStage(options: SyncerStageOptions = {}): Promise<Syn
     store,
     ready: () => Promise.resolve(),
     dispatcher,
+    afterSync: () => Promise.resolve(),
     presence: () => "online",
     resume,
     clock,

@@ -1,0 +1,101 @@
+/**
+ * Lets go, once a day, of what need not be kept any more.
+ *
+ * @module
+ */
+
+import type { Clock } from "../clock.ts";
+import type { Logger } from "../log.ts";
+import type { ActorRef } from "./actor.ts";
+import { ActorError, ActorStoppedError } from "./actor_error.ts";
+import type { StoreProtocol } from "./store_protocol.ts";
+
+/** What was let go of. */
+export interface PruneSummary {
+  /** How many records were removed, by their kind: `state` of rooms that were left; those of encryption begin with `crypto/`. */
+  readonly removed: Readonly<Record<string, number>>;
+}
+
+/** What housekeeping works with. */
+export interface HousekeepingOptions {
+  /** Keeps the state of rooms, and when this was done last. */
+  readonly store: ActorRef<StoreProtocol>;
+  /** Opens the store, the first time. */
+  readonly ready: () => Promise<void>;
+  /** Has encryption let go of what it can; says how many records of which kind it removed. Absent: there is none. */
+  readonly pruneCrypto: (() => Promise<Readonly<Record<string, number>>>) | undefined;
+  /** The wall clock. */
+  readonly clock: Clock;
+  /** Where it is told. */
+  readonly log: Logger;
+}
+
+const DAY = 86_400_000;
+/** How long the state of a room is kept that was left, in milliseconds: handlers, and people who mistook a room, have that long. */
+const LEFT_ROOMS_FOR = 7 * DAY;
+/** Where it is noted when this was done last. */
+const DONE_AT = ["pruned"];
+
+/** Does it when it is due, or when it is asked to. */
+export class Housekeeping {
+  readonly #options: HousekeepingOptions;
+  #doneAt: number | undefined;
+  #running: Promise<PruneSummary> | undefined;
+
+  /** @param options What it works with. */
+  constructor(options: HousekeepingOptions) {
+    this.#options = options;
+  }
+
+  /** Does it if the last time is a day ago. Never rejects: the next day is another. */
+  async look(): Promise<void> {
+    const { clock, log } = this.#options;
+    if (this.#doneAt !== undefined && clock.now() - this.#doneAt < DAY) return;
+    try {
+      if (!await this.#isDue()) return;
+      const { removed } = await this.prune();
+      if (Object.keys(removed).length > 0) log.info("Removed what need not be kept", removed);
+    } catch (error) {
+      if (error instanceof ActorStoppedError || error instanceof ActorError) return; // the client is ending
+      log.warn("Could not remove what need not be kept", { error: String(error) });
+    }
+  }
+
+  /** Does it, in small steps between which others come; what is asked for while it is done is the same. */
+  async prune(): Promise<PruneSummary> {
+    try {
+      return await (this.#running ??= this.#prune());
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  async #isDue(): Promise<boolean> {
+    const { store, ready, clock } = this.#options;
+    await ready();
+    const [doneAt] = await store.ask("readRecords", [DONE_AT]);
+    this.#doneAt = typeof doneAt === "number" ? Math.min(doneAt, clock.now()) : undefined;
+    return this.#doneAt === undefined || clock.now() - this.#doneAt >= DAY;
+  }
+
+  async #prune(): Promise<PruneSummary> {
+    const { store, ready, pruneCrypto, clock } = this.#options;
+    await ready();
+    const now = clock.now();
+    this.#doneAt = now;
+    let state = 0;
+    for (let isDone = false; !isDone;) {
+      const step = await store.ask("pruneRooms", { leftBefore: now - LEFT_ROOMS_FOR });
+      state += step.removed;
+      isDone = step.isDone;
+    }
+    const ofCrypto = Object.entries(await pruneCrypto?.() ?? {});
+    await store.ask("commitRecords", [{ type: "set", key: DONE_AT, value: now }]);
+    return {
+      removed: {
+        ...(state > 0 && { state }),
+        ...Object.fromEntries(ofCrypto.map(([kind, count]) => [`crypto/${kind}`, count])),
+      },
+    };
+  }
+}

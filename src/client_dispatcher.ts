@@ -1,0 +1,45 @@
+/**
+ * What brings events to a client's handlers: the Dispatcher actor, and those that it calls.
+ *
+ * @module
+ */
+
+import type { Actor } from "./actors/actor.ts";
+import { Deliverer } from "./actors/deliver.ts";
+import { type DispatcherOptions, spawnDispatcher } from "./actors/dispatcher.ts";
+import type { DispatcherProtocol } from "./actors/dispatcher_protocol.ts";
+import { HandlerRegistry } from "./actors/handler_registry.ts";
+import { HandlerSessions, type HandlerSessionsOptions } from "./actors/handler_sessions.ts";
+import type { ClientOptions } from "./client_options.ts";
+import type { Clock } from "./clock.ts";
+import { defaultLogger } from "./log.ts";
+
+/** What of a client its Dispatcher needs. */
+export interface ClientDispatcherParts extends HandlerSessionsOptions, Pick<DispatcherOptions, "settle"> {
+  /** Measures waits. */
+  readonly clock: Clock;
+}
+
+/** What brings events to handlers. */
+export interface ClientDispatcher {
+  /** Who wants to know of what. */
+  readonly registry: HandlerRegistry;
+  /** Starts handlers. */
+  readonly deliverer: Deliverer;
+  /** Has them started, response by response. */
+  readonly dispatcher: Actor<DispatcherProtocol>;
+}
+
+/** How many handlers may be at work when the next sync is asked for, if nobody says. */
+const MAX_PENDING = 10_000;
+
+/** Makes a client's Dispatcher. */
+export function clientDispatcher(
+  { log = defaultLogger("client"), maxPendingHandlers: maxPending = MAX_PENDING }: ClientOptions,
+  { clock, store, ready, settle }: ClientDispatcherParts,
+): ClientDispatcher {
+  const registry = new HandlerRegistry();
+  const deliverer = new Deliverer(registry, log, new HandlerSessions({ store, ready }));
+  const dispatcher = spawnDispatcher({ deliverer, store, settle, maxPending, clock, log });
+  return { registry, deliverer, dispatcher };
+}

@@ -1,0 +1,40 @@
+/**
+ * The operations as a client has them: what they learn of a room's state is kept, and what goes to an encrypted room is encrypted.
+ *
+ * @module
+ */
+
+import type { Crypto } from "./actors/crypto.ts";
+import { encryptingAPI } from "./actors/encrypting_api.ts";
+import type { StateStore } from "./actors/state_store.ts";
+import { storeUpdatingAPI } from "./actors/store_updating_api.ts";
+import { type ClientAPI, clientAPI } from "./api/client_api.ts";
+import { profileAPI } from "./api/profile.ts";
+import type { Session } from "./api/session.ts";
+import { attachmentCipher } from "./crypto/attachment.ts";
+import type { Logger } from "./log.ts";
+
+/** What of a client its operations need. */
+export interface ClientOperationsParts {
+  /** Encrypts; asked for at each call, since it can be set later. */
+  readonly crypto: () => Crypto | undefined;
+  /** Knows, and keeps, the state of rooms. */
+  readonly stateStore: StateStore;
+  /** Types of event that are never encrypted. */
+  readonly blacklist: ReadonlySet<string>;
+  /** Where it is told what goes on. */
+  readonly log: Logger;
+}
+
+/** Makes a client's operations. */
+export function clientOperations(
+  session: Session,
+  { crypto, stateStore, blacklist, log }: ClientOperationsParts,
+): ClientAPI {
+  const { getProfile } = profileAPI(session);
+  const { nextTransactionId } = session.http;
+  return clientAPI(session, (core) => {
+    const updating = storeUpdatingAPI(core, { stateStore, getProfile, log });
+    return encryptingAPI(updating, { crypto, stateStore, blacklist, nextTransactionId });
+  }, attachmentCipher);
+}
