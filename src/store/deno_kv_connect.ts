@@ -40,12 +40,17 @@ const MAX_TEXT = 200;
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 2_000;
 
+/** How many requests to read are under way at once: each takes a connection. */
+const MAX_READERS = 6;
+
 /** A server, and what it knows us by. */
 export class KvConnection {
   readonly #url: string;
   readonly #options: KvConnectOptions;
   readonly #closing = new AbortController();
   #metadata: Metadata;
+  #free = MAX_READERS;
+  readonly #waiting: (() => void)[] = [];
 
   private constructor(url: string, options: KvConnectOptions, metadata: Metadata) {
     this.#url = url;
@@ -73,6 +78,24 @@ export class KvConnection {
    * @throws {StoreError} If the server refuses, or the patience has come to its end.
    */
   async post(method: "snapshot_read" | "atomic_write", body: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+    if (method === "atomic_write") return await this.#post(method, body); // one at a time anyway, and not behind what is read
+    if (this.#free > 0) this.#free--;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await this.#post(method, body);
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free++;
+      else next();
+    }
+  }
+
+  /** Ends all requests: they reject. */
+  close(): void {
+    this.#closing.abort();
+  }
+
+  async #post(method: string, body: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
     const { clock, patience } = this.#options;
     const until = clock.now() + patience;
     let renewed = false;
@@ -88,11 +111,6 @@ export class KvConnection {
       if (this.#closing.signal.aborted || clock.now() + wait > until) throw silent(answer.failure);
       await clock.delay(wait, { signal: this.#closing.signal }).catch(() => {});
     }
-  }
-
-  /** Ends all requests: they reject. */
-  close(): void {
-    this.#closing.abort();
   }
 
   async #try(method: string, body: Uint8Array<ArrayBuffer>): Promise<Answer> {
