@@ -42,7 +42,10 @@ export interface KvCheck {
   readonly versionstamp: string | null;
 }
 
-/** A key-value store: `MemoryStore` forgets when the process ends, `DenoKvStore` of `@greenroom/matrix/store/kv` does not. */
+/**
+ * A key-value store: `MemoryStore` forgets when the process ends; `DenoKvStore` of `@greenroom/matrix/store/kv` and
+ * `SqliteStore` of `@greenroom/matrix/store/sqlite` do not.
+ */
 export interface KvStore {
   /** Reads several values at once; `undefined` where there is none. */
   getMany(keys: readonly KvKey[]): Promise<(KvEntry | undefined)[]>;
