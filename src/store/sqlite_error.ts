@@ -26,11 +26,14 @@ const PROBLEMS: Record<number, { readonly error: typeof StoreError; readonly say
   8: { error: StoreReadOnlyError, says: "it is read-only; make the file and its folder writable" }, // READONLY
   11: { error: StoreFormatError, says: "the file is damaged; restore it from a copy" }, // CORRUPT
   13: { error: StoreFullError, says: "there is no room left; make some, and go on" }, // FULL
-  14: {
-    error: StoreError,
-    says: "the file can't be opened; make its folder, and let this process write there",
-  }, // CANTOPEN
+  14: { error: StoreReadOnlyError, says: "no file can be made beside it; make its folder writable" }, // CANTOPEN
   26: { error: StoreFormatError, says: "the file is no SQLite database; use another path" }, // NOTADB
+};
+
+/** The file itself could not be opened; this has no number. */
+const NOT_OPENED = {
+  error: StoreError,
+  says: "the file can't be opened; make its folder, and let this process write there",
 };
 
 /**
@@ -44,9 +47,9 @@ export function toStoreError(action: SqliteAction, cause: unknown): unknown {
   if (!(cause instanceof Error) || cause.name !== "Error") return cause;
   const { code, errcode, errstr } = cause as { code?: unknown; errcode?: unknown; errstr?: unknown };
   if (code !== "ERR_SQLITE_ERROR") return cause;
-  // Without a number, it is the opening itself that has failed.
-  const number = typeof errcode === "number" ? errcode : 14;
-  const { error, says } = PROBLEMS[number & KIND] ??
-    { error: StoreError, says: `SQLite says "${errstr}" (${number}); see to the disk, and try again` };
+  const { error, says } = typeof errcode === "number"
+    ? PROBLEMS[errcode & KIND] ??
+      { error: StoreError, says: `SQLite says "${errstr}" (${errcode}); see to the disk, and try again` }
+    : NOT_OPENED;
   return new error(`Cannot ${action} the store: ${says}`, { cause });
 }

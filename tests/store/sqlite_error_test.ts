@@ -23,6 +23,7 @@ Deno.test("toStoreError() knows a kind of problem by the lower byte of the code"
     [517, StoreInUseError], // BUSY_SNAPSHOT
     [8, StoreReadOnlyError],
     [1544, StoreReadOnlyError], // READONLY_DIRECTORY
+    [14, StoreReadOnlyError], // CANTOPEN: of the log, when the file is open already
     [11, StoreFormatError],
     [779, StoreFormatError], // CORRUPT_INDEX
     [26, StoreFormatError],
