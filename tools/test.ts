@@ -10,6 +10,7 @@
 import denoJson from "../deno.json" with { type: "json" };
 import vodozemacJson from "../vodozemac-wasm/deno.json" with { type: "json" };
 import { checkStructure } from "./check_structure.ts";
+import { installDenokv } from "./denokv.ts";
 import { installPeers } from "./peers.ts";
 import { run } from "./process.ts";
 import { findPython, installPython, NO_PYTHON } from "./python.ts";
@@ -113,6 +114,22 @@ const vodozemacBench: Step = {
 /** That it runs, not how fast. */
 const cryptoBench = denoStep("encryption, bench", "task", "--quiet", "bench:crypto", "--quick");
 
+/** The denokv that tests start, or why there is none. */
+interface DenokvBuild {
+  readonly env: Record<string, string>;
+  readonly missing: string[];
+}
+
+let building: Promise<DenokvBuild> | undefined;
+
+/** Builds denokv, once. That takes minutes the first time, so it is begun before the steps that don't need it. */
+function buildDenokv(): Promise<DenokvBuild> {
+  return building ??= installDenokv(console.log).then(
+    (path) => ({ env: { GREENROOM_DENOKV: path }, missing: [] }),
+    (error) => ({ env: {}, missing: [String(error)] }),
+  );
+}
+
 const synapse: Step = {
   name: "tests against Synapse",
   async run(): Promise<StepResult> {
@@ -120,19 +137,21 @@ const synapse: Step = {
       return { passed: 0, failed: ci ? 1 : 0, note: NO_PYTHON };
     }
     const peers = await installPeers(console.log);
-    if (ci && peers.missing.length > 0) {
-      return { passed: 0, failed: 1, output: peers.missing.join("\n") };
-    }
+    const denokv = await buildDenokv();
+    const missing = [...peers.missing, ...denokv.missing];
+    if (ci && missing.length > 0) return { passed: 0, failed: 1, output: missing.join("\n") };
     await using server = await Synapse.start();
     const env = {
       ...peers.env,
+      ...denokv.env,
       GREENROOM_SYNAPSE_URL: server.baseUrl,
       GREENROOM_SYNAPSE_NAME: server.serverName,
       GREENROOM_SYNAPSE_SECRET: server.sharedSecret,
     };
-    const args = ["test", ...permissionsWith(...Object.values(peers.env)), "--parallel", "tests/e2e"];
+    const programs = Object.values({ ...peers.env, ...denokv.env });
+    const args = ["test", ...permissionsWith(...programs), "--parallel", "tests/e2e"];
     const result = testResult(await run("deno", args, env), { mayIgnore: !ci });
-    const notes = [result.note, ...peers.missing.map((why) => why.split("\n")[0])];
+    const notes = [result.note, ...missing.map((why) => why.split("\n")[0])];
     const output = `${result.output}\nSynapse's log ends with:\n${await server.logTail()}`;
     return { ...result, note: notes.join("; "), output };
   },
@@ -176,6 +195,7 @@ if (import.meta.main) {
     console.error(`Cannot run "${name}": there are only ${Object.keys(selections).join(", ")}`);
     Deno.exit(2);
   }
+  if (steps.includes(synapse)) buildDenokv();
   const { passed, failed } = await runSteps(steps, console.log);
   console.log(`\n${passed} passed, ${failed} failed`);
   Deno.exit(failed === 0 ? 0 : 1);
