@@ -72,7 +72,8 @@ export function spawnCrypto({ store, clock, log, policy }: CryptoActorOptions): 
 function storeVault(store: ActorRef<StoreProtocol>): Vault {
   return {
     getMany: (keys) => store.ask("readRecords", keys),
-    list: (prefix) => store.ask("listRecords", prefix),
+    list: (prefix, limit) =>
+      limit === undefined ? store.ask("listRecords", prefix) : store.ask("firstRecords", { prefix, limit }),
     commit: (mutations) => store.ask("commitRecords", mutations),
   };
 }

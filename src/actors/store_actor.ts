@@ -85,6 +85,7 @@ export function spawnStore(
       noEncryption: (roomId) => rooms.noEncryption(roomId),
       readRecords: (keys) => writer.getMany(keys.map((key) => writer.keys.record(key))),
       listRecords: (prefix) => writer.listRecords(prefix),
+      firstRecords: ({ prefix, limit }) => writer.listRecords(prefix, limit),
       commitRecords: (mutations) =>
         writer.commit(mutations.map((each) => ({ ...each, key: writer.keys.record(each.key) }))),
     },

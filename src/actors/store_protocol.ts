@@ -160,6 +160,8 @@ export interface StoreProtocol {
   readRecords(keys: readonly KvKey[]): unknown[];
   /** Reads another actor's records below a prefix, in order. */
   listRecords(prefix: KvKey): KeptRecord[];
+  /** Reads the first of another actor's records below a prefix, in order: `limit` of them, 1 or more. */
+  firstRecords(query: { readonly prefix: KvKey; readonly limit: number }): KeptRecord[];
   /** Changes records of another actor's, in one commit. */
   commitRecords(mutations: readonly KvMutation[]): void;
 }

@@ -100,11 +100,12 @@ export class StoreWriter {
   }
 
   /** Reads the records of another actor's below a prefix, with keys relative to the account's. */
-  async listRecords(prefix: KvKey): Promise<{ key: KvKey; value: unknown }[]> {
+  async listRecords(prefix: KvKey, limit = Infinity): Promise<{ key: KvKey; value: unknown }[]> {
     const found: { key: KvKey; value: unknown }[] = [];
     const from = this.keys.record([]).length;
     for await (const { key, value } of this.#kv.list(this.keys.record(prefix))) {
       found.push({ key: key.slice(from), value });
+      if (found.length >= limit) break;
     }
     return found;
   }

@@ -25,6 +25,8 @@ export interface AccountRecord {
   readonly fallbackPublishedAt: number | undefined;
   /** Whether the private half of the fallback key before is still there. */
   readonly previousFallback: boolean;
+  /** When the server got that, in milliseconds since the epoch; undefined: nobody knows. */
+  readonly previousPublishedAt?: number;
   /** How often the store turned out to be older than what the server has seen. */
   readonly rollbacks: number;
 }

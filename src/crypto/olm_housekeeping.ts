@@ -15,7 +15,7 @@ import type { OlmPeer, PeerRecord } from "./olm_peer.ts";
 import type { OlmSessions } from "./olm_sessions.ts";
 import type { OlmStrangers, Stranger } from "./olm_strangers.ts";
 import type { OwnKeys } from "./own_keys.ts";
-import { DAY_MS, FALLBACK_MARGIN_MS, GONE_PEER_DAYS, RECORDS_A_STEP } from "./retention.ts";
+import { DAY_MS, FALLBACK_MARGIN_MS, RECORDS_A_STEP } from "./retention.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** What it looks after. */
@@ -57,15 +57,19 @@ export class OlmHousekeeping {
     }
   }
 
-  /** Lets go of sessions with a user's devices that are not there any more, and have not been heard of for long. */
-  async tidyUser(tx: Transaction, userId: UserID): Promise<TidyOutcome> {
+  /**
+   * Lets go of sessions with a user's devices that are not there any more, and have not been heard of for long.
+   *
+   * @param days For how many days they have not.
+   */
+  async tidyUser(tx: Transaction, userId: UserID, days: number): Promise<TidyOutcome> {
     const { sessions, devices } = this.#options;
     let outcome: TidyOutcome = "done";
     for (const [curve25519, record] of await sessions.peersOf(tx, userId)) {
       const peer = { userId, curve25519 };
       if (await devices.byIdentityKey(tx, userId, curve25519) !== undefined) continue;
       if (tx.changes >= RECORDS_A_STEP) return "more";
-      if (await this.#tidyPeer(tx, peer, record) === "later") outcome = "later";
+      if (await this.#tidyPeer(tx, { peer, record, days }) === "later") outcome = "later";
     }
     return outcome;
   }
@@ -75,18 +79,11 @@ export class OlmHousekeeping {
     return this.#options.strangers.all();
   }
 
-  /** Lets go of sessions with a device that nobody knows, if it was not heard of for long. One that is known by now is no stranger. */
+  /** Takes in that a device may be known by now: then it is no stranger any more. */
   async tidyStranger(tx: Transaction, stranger: Stranger): Promise<void> {
-    const { strangers, sessions, devices, context: { clock } } = this.#options;
-    const { userId, curve25519, at } = stranger;
-    if (clock.now() - at < GONE_PEER_DAYS * DAY_MS) return;
-    if (await devices.byIdentityKey(tx, userId, curve25519) !== undefined) {
-      strangers.forget(tx, stranger);
-      return;
-    }
-    const record = await sessions.peer(tx, stranger);
-    if (await this.#isIdle(tx, stranger, record)) await this.#forgetStranger(tx, stranger, record);
-    else await this.met(tx, stranger); // its time begins anew
+    const { strangers, devices } = this.#options;
+    const device = await devices.byIdentityKey(tx, stranger.userId, stranger.curve25519);
+    if (device !== undefined) strangers.forget(tx, stranger);
   }
 
   /** The devices that need a session. */
@@ -101,25 +98,29 @@ export class OlmHousekeeping {
     if (device === undefined) await claims.unwant(tx, wanted);
   }
 
-  async #tidyPeer(tx: Transaction, peer: OlmPeer, record: PeerRecord): Promise<"done" | "later"> {
+  async #tidyPeer(
+    tx: Transaction,
+    { peer, record, days }: {
+      readonly peer: OlmPeer;
+      readonly record: PeerRecord;
+      readonly days: number;
+    },
+  ): Promise<"done" | "later"> {
     const { sessions } = this.#options;
     if (record.notedAt === undefined) { // written before anybody noted that: it begins to count now
       await sessions.note(tx, peer, {});
       return "later";
     }
-    if (!await this.#isIdle(tx, peer, record)) return "later";
+    // A moment that lies ahead keeps it: the clock may be wrong now.
+    if (this.#options.context.clock.now() - await this.#usedAt(tx, peer, record) < days * DAY_MS) {
+      return "later";
+    }
     if (await this.#mayForgetMessages(tx, peer, record)) {
       await this.#forget(tx, peer, record);
       return "done";
     }
     await sessions.dropSessions(tx, peer, record); // their IDs stay, and refuse to begin them anew
     return "later";
-  }
-
-  async #isIdle(tx: Transaction, peer: OlmPeer, record: PeerRecord): Promise<boolean> {
-    const now = this.#options.context.clock.now();
-    // A moment that lies ahead keeps it: the clock may be wrong now.
-    return now - await this.#usedAt(tx, peer, record) >= GONE_PEER_DAYS * DAY_MS;
   }
 
   /** Whether no message of a device could begin a session any more, were it repeated: the keys that it could use are gone. */

@@ -239,8 +239,8 @@ export class OwnKeys {
    * A message that would have to is a repetition, and can't be read.
    */
   oldestFallbackSince(): number | undefined {
-    const { previousFallback, fallbackPublishedAt } = this.#account.facts;
-    return previousFallback ? undefined : fallbackPublishedAt;
+    const { previousFallback, previousPublishedAt, fallbackPublishedAt } = this.#account.facts;
+    return previousFallback ? previousPublishedAt : fallbackPublishedAt;
   }
 
   /** Lets go of objects of vodozemac: they are made anew when they are needed. */
@@ -258,8 +258,12 @@ export class OwnKeys {
     if (!fallback) return;
     const { fallbackPublishedAt, rollbacks } = this.#account.facts;
     const previousFallback = fallbackPublishedAt !== undefined || rollbacks > 0; // else it is the first
-    const facts = { unpublished: true, fallbackPublishedAt: undefined, previousFallback };
-    this.#account.change(tx, facts, (account) => account.generateFallbackKey());
+    const facts = {
+      fallbackPublishedAt: undefined,
+      previousPublishedAt: fallbackPublishedAt,
+      previousFallback,
+    };
+    this.#account.change(tx, { unpublished: true, ...facts }, (account) => account.generateFallbackKey());
   }
 
   /** A new one replaces the last but one: not before messages that use that have had an hour to come. */

@@ -17,7 +17,7 @@ import type { OlmChannels } from "./olm_channels.ts";
 import type { OutboundSessions } from "./outbound_sessions.ts";
 import type { ParkedEvents } from "./parked_events.ts";
 import { type RecordKey, recordKey } from "./record_key.ts";
-import { DAY_MS, GONE_PEER_DAYS, RECORDS_A_STEP } from "./retention.ts";
+import { DAY_MS, GONE_PEER_DAYS, LEFT_PEER_DAYS, RECORDS_A_STEP } from "./retention.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** Whose records it looks after. */
@@ -94,8 +94,9 @@ export class Pruner {
   async #tidyUser(tx: Transaction, leftover: Leftover): Promise<"done" | "more"> {
     const { devices, olm, context: { clock } } = this.#options;
     const { userId } = leftover;
+    const days = devices.isTracked(userId) ? GONE_PEER_DAYS : LEFT_PEER_DAYS;
     await devices.tidyUser(tx, userId); // first: sessions with devices that go may go with them
-    const outcome = await olm.housekeeping.tidyUser(tx, userId);
+    const outcome = await olm.housekeeping.tidyUser(tx, userId, days);
     if (outcome === "more") return "more";
     looked(tx, leftover);
     if (outcome === "later") lookLater(tx, userId, { now: clock.now(), days: GONE_PEER_DAYS });

@@ -13,10 +13,16 @@ export const DAY_MS = 24 * HOUR;
 export const RECORDS_A_STEP = 300;
 
 /**
- * How long, in days, the sessions with a device are kept that is not there any more. Its last messages may be on their way: a
- * server keeps them for a device that does not sync, and whoever is away for a holiday comes back.
+ * How long, in days, the sessions with a device are kept, after its last message, that its user does not have any more. Messages of
+ * it may be on their way: a server keeps them for whoever does not sync.
  */
 export const GONE_PEER_DAYS = 30;
+
+/**
+ * How long, in days, the sessions with a user's devices are kept, after their last messages, when no encrypted room is shared any
+ * more. The devices may be there still: should the user come back, keys come by the old sessions, and would be lost without them.
+ */
+export const LEFT_PEER_DAYS = 365;
 
 /**
  * How long, in days, the devices of a user are kept with whom no encrypted room is shared any more. They are asked for anew when
@@ -50,8 +56,8 @@ export const LONGEST_USE_MS = 365 * DAY_MS;
 export const FALLBACK_MARGIN_MS = 7 * DAY_MS;
 
 /**
- * With how many devices there may be sessions of which nobody knows whose they are: what they may send is room keys, which are kept
- * apart. Of one user as many as the others leave.
+ * With how many devices there may be sessions of which nobody knows whose they are: what they may send is room keys. Of one user as
+ * many as the others leave. They do not grow old: a key that comes by such a session would be lost without it.
  */
 export const STRANGERS = 5_000;
 
