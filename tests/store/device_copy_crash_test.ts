@@ -185,3 +185,39 @@ Deno.test("Copying ends when its signal is aborted, also while it waits for the 
   assertEquals(await assertRejects(() => reader.read(), ValueError), reason);
   await Lease.acquire(from, PREFIX, { clock, held: "refuse" });
 });
+
+Deno.test("An import removes what another has left behind that died", async () => {
+  const clock = new TestClock();
+  const store = new DyingStore();
+  const large = Array.from({ length: 1_300 }, (_, index) => set(["old", String(index)], index));
+  store.left = 4;
+  const old = await copyOf(await storeWith(...large));
+  await assertRejects(() => importDevice(store, streamOf(old), { clock }), ValueError);
+  assert((await recordsOf(store)).length >= 500);
+  store.left = Infinity;
+  await clock.tick(60_000);
+  const from = await some();
+  await importDevice(store, streamOf(await copyOf(from)), { clock });
+  assertEquals(await recordsOf(store), await recordsOf(from));
+});
+
+Deno.test("An import that dies while it is taken back leaves nothing that counts", async () => {
+  const large = Array.from({ length: 1_300 }, (_, index) => set(["n", String(index)], index));
+  const bytes = await copyOf(await storeWith(...large));
+  const whole = new DyingStore();
+  await importDevice(whole, streamOf(bytes), { clock });
+  const last = whole.sizes.length;
+  for (let more = 1; more <= 4; more++) {
+    const store = new class extends DyingStore {
+      override async commit(mutations: readonly KvMutation[], checks?: readonly KvCheck[]): Promise<boolean> {
+        if (this.sizes.length >= last + more) throw new ValueError("Cannot write: the disk is gone");
+        const held = await super.commit(mutations, checks);
+        if (this.sizes.length === last) throw new ValueError("Cannot tell"); // but it counts
+        return held;
+      }
+    }();
+    await assertRejects(() => importDevice(store, streamOf(bytes), { clock }), ValueError, "Cannot tell");
+    const { length } = await recordsOf(store);
+    if (length < large.length) await assertRejects(() => assertUsable(store, PREFIX), StoreError);
+  }
+});

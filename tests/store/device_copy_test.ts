@@ -2,7 +2,7 @@ import { assert, assertEquals, assertFalse, assertRejects, assertStringIncludes 
 import fc from "fast-check";
 import { StoreError, StoreFormatError, StoreKeyError } from "../../src/errors/store_error.ts";
 import { type DeviceCopyProgress, exportDevice, importDevice } from "../../src/store/device_copy.ts";
-import type { KvEntry, KvKey } from "../../src/store/kv_store.ts";
+import type { KvCheck, KvEntry, KvKey, KvMutation } from "../../src/store/kv_store.ts";
 import { MemoryStore } from "../../src/store/memory_store.ts";
 import { SealedStore } from "../../src/store/sealed.ts";
 import {
@@ -83,13 +83,27 @@ Deno.test("importDevice() refuses a device that is there already, and leaves it 
   assertEquals(await Array.fromAsync(store.list([])), before);
 });
 
+Deno.test("importDevice() refuses a device that comes while it takes the place", async () => {
+  const bytes = await copyOf(await some());
+  const store = new class extends MemoryStore {
+    override async commit(mutations: readonly KvMutation[], checks?: readonly KvCheck[]): Promise<boolean> {
+      await super.commit([set(["sync"], "mine")]);
+      return await super.commit(mutations, checks);
+    }
+  }();
+  await assertRejects(() => importDevice(store, streamOf(bytes), { clock }), StoreError, "already");
+  assertEquals(await recordsOf(store), [[["sync"], "mine"]]);
+});
+
 Deno.test("importDevice() and exportDevice() refuse a sealed store without its seal", async () => {
   const inner = new MemoryStore();
   const sealed = await SealedStore.open(inner, KEY);
   const bytes = await copyOf(await some());
   await assertRejects(() => importDevice(inner, streamOf(bytes), { clock }), StoreKeyError);
   await importDevice(sealed, streamOf(bytes), { clock });
+  const before = await Array.fromAsync(inner.list([]));
   await assertRejects(() => copyOf(inner), StoreKeyError);
+  assertEquals(await Array.fromAsync(inner.list([])), before);
 });
 
 Deno.test("exportDevice() refuses a device that is not there, and leaves nothing behind", async () => {

@@ -220,6 +220,17 @@ Deno.test("SealedStore hands commits on in the order in which they were begun, w
   assertEquals(await valueOf(store, ["order", "0"]), undefined);
 });
 
+Deno.test("SealedStore takes changes and checks as they were when they were handed over", async () => {
+  const store = await SealedStore.open(new MemoryStore(), KEY);
+  const changes = [set(["a"], 1)];
+  const checks = [{ key: ["a"], versionstamp: null as string | null }];
+  const begun = store.commit(changes, checks);
+  changes.push(set(["b"], 1));
+  checks.push({ key: ["a"], versionstamp: "other" });
+  assert(await begun);
+  assertEquals((await store.getMany([["a"], ["b"]])).map((entry) => entry?.value), [1, undefined]);
+});
+
 Deno.test("SealedStore goes on after a commit that failed, and closes after what was begun", async () => {
   const inner = new class extends NotingStore {
     failures = 0;
@@ -241,8 +252,8 @@ Deno.test("SealedStore goes on after a commit that failed, and closes after what
   assertEquals(await valueOf(store, ["a"]), 2);
   const begun = store.commit([set(["a"], new Uint8Array(100_000))]);
   await store.close();
-  assertEquals(inner.closed, inner.commits.length);
   assert(await begun);
+  assertEquals(inner.closed, inner.commits.length);
 });
 
 Deno.test("SealedStore neither shows the record of its seal nor lets it be changed", async () => {
