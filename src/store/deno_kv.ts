@@ -22,19 +22,24 @@ import { decodeValue } from "./value_codec.ts";
 const VERSIONSTAMP = /^[0-9a-f]{20}$/;
 
 /**
- * Keeps everything in a database of Deno KV: a file, which outlives the process.
+ * Keeps everything in a database of Deno KV: a file, or a server that speaks KV Connect (`denokv`, Deno Deploy).
  *
  * What Deno KV does not take at once is hidden: a value may have any size, and so may a commit. A commit that fits (990
- * changes, 98 checks, 0.8 MB) is one atomic operation, and one sync of the file. A larger one is written down first, made
- * to count by one atomic operation, and then carried out; if the process dies in between, the next one that opens the
- * database carries it out before it reads anything. So `commit()` may reject although the commit counts: if what fails is
+ * changes, 0.8 MB, 98 checks; 7 on a server) is one atomic operation, and one sync of the file. A larger one is written down
+ * first, made to count by one atomic operation, and then carried out; if the process dies in between, the next one that opens
+ * the database carries it out before it reads anything. So `commit()` may reject although the commit counts: if what fails is
  * its execution, the next operation goes on with it.
  *
- * How safe the file is (measured on Deno 2.9.6 on Linux): SQLite with a write-ahead log and `synchronous=FULL`, that is
- * one `fsync` of the log for each commit, before `commit()` resolves. What has resolved is there after `kill -9`, and
- * after a power cut if the disk keeps its word. In memory (`":memory:"`), all goes with the process.
+ * How safe it is (measured on Linux with Deno 2.9.6 and denokv 0.14.0): SQLite with a write-ahead log and `synchronous=FULL`,
+ * that is one `fsync` of the log for each commit, before `commit()` resolves or the server answers. What has resolved is there
+ * after `kill -9`, and after a power cut if the disk keeps its word. In memory (`":memory:"`), all goes with the process.
  *
- * Several stores, in several processes too, may be open on one file; each commit is still all or nothing to all of them.
+ * On a server, a request that is not answered is made again until the patience ends (30 seconds by default), over a restart
+ * of the server too; each commit is made once for all that, and in order. If the patience ends first, `commit()` rejects, and
+ * only the database knows whether it was made: open it again, and look. `denokv` answers a full disk as it does any other
+ * failure of its own, so there it is the patience that ends.
+ *
+ * Several stores, in several processes too, may be open on one database; each commit is still all or nothing to all of them.
  *
  * A key may take 2 KiB, which includes some twenty bytes of the store's own and two for each part.
  *
@@ -43,7 +48,7 @@ const VERSIONSTAMP = /^[0-9a-f]{20}$/;
  * import { Client } from "@greenroom/matrix";
  * import { DenoKvStore } from "@greenroom/matrix/store/kv";
  *
- * await using store = await DenoKvStore.open(":memory:"); // or "./bot.db"
+ * await using store = await DenoKvStore.open(":memory:"); // or "./bot.db", or "http://127.0.0.1:4512"
  * await using client = new Client({ baseUrl: "https://matrix.example.org", store });
  * ```
  */
@@ -118,7 +123,7 @@ export class DenoKvStore implements KvStore {
   /**
    * Reads what lies below a prefix, not at it, in the order of the keys.
    *
-   * A hundred entries are as they were at one moment. What is committed while the reading goes on is seen, if its keys are
+   * A hundred entries are as they were at one moment, and five hundred on a server. What is committed while the reading goes on is seen, if its keys are
    * still to come.
    *
    * @throws {ValueError} If the prefix is too long.

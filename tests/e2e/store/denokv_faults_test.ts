@@ -3,6 +3,7 @@ import { StoreError } from "../../../src/errors/store_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
 import { DenoKvStore } from "../../../src/store/deno_kv.ts";
 import type { KvKey, KvMutation } from "../../../src/store/kv_store.ts";
+import { TestClock } from "../../../src/testing/test_clock.ts";
 import { Denokv } from "../../../tools/denokv.ts";
 import { denokvTest } from "../support/denokv.ts";
 import { cut, DenokvProxy, type WriteRule } from "../support/denokv_proxy.ts";
@@ -129,6 +130,43 @@ denokvTest("A store goes on when its server was killed and has come back", async
   assertEquals((await Array.fromAsync(store.list(["round"]))).length, committed);
   assertEquals(await valueOf(store, ["count"]), committed - 1);
   await current.kill();
+});
+
+denokvTest("A commit to a server that stands still is made once, when the server goes on", async (server) => {
+  const clock = new TestClock();
+  const { url, accessToken } = server;
+  await using store = await DenoKvStore.open(url, { accessToken, clock });
+  for (const round of [1, 2]) {
+    server.signal("SIGSTOP");
+    const commit = store.commit([set(["a"], "early"), set(["round"], round)]);
+    const reading = store.getMany([["a"]]);
+    await clock.tick(20_000); // the first try is given up
+    await clock.tick(100);
+    server.signal("SIGCONT");
+    assert(await commit);
+    await reading;
+    assert(await store.commit([set(["a"], "late")]));
+    assertEquals(await valueOf(store, ["a"]), "late");
+    assertEquals(await valueOf(store, ["round"]), round);
+  }
+});
+
+denokvTest("A store tries until its patience ends", async (server) => {
+  const clock = new TestClock();
+  const { url, accessToken } = server;
+  await using store = await DenoKvStore.open(url, { accessToken, clock, patience: 5_000 });
+  await server.kill();
+  const start = clock.now();
+  const reading = assertRejects(() => store.getMany([["a"]]), StoreError, "the server does not answer");
+  let ended = false;
+  reading.finally(() => ended = true);
+  while (!ended) {
+    await fetch(url).catch(() => {}); // as long as a try takes
+    await clock.tick(50);
+  }
+  await reading;
+  const took = clock.now() - start;
+  assert(took > 3_000 && took <= 15_000, `${took} ms`);
 });
 
 denokvTest("A store says when its server is away, and can be closed then", async (server) => {
