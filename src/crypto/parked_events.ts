@@ -45,6 +45,8 @@ interface Parked extends Omit<ParkedRecord, "event">, ParkedEventRef {
 }
 
 const LIMIT = 1_000;
+/** How long an event may be, in characters of JSON: several times what servers pass on to each other, with what they add. */
+const MAX_LENGTH = 262_144;
 const MAX_AGE_MS = 30 * 24 * 60 * 60 * 1_000;
 
 /** What is not as it must be today will not be tomorrow; everything else may. */
@@ -111,6 +113,7 @@ export class ParkedEvents {
   park(tx: Transaction, event: MessageEvent, why: Undecryptable): boolean {
     const { room_id: roomId, event_id: eventId } = event;
     if (!CURABLE.has(why.code) || this.#index.get(roomId, eventId) !== undefined) return false;
+    if (JSON.stringify(event).length > MAX_LENGTH) return false;
     const order = ++this.#last;
     const record: ParkedRecord = { event, code: why.code, order, at: this.#options.context.clock.now() };
     const parked: Parked = {

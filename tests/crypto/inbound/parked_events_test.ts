@@ -244,3 +244,11 @@ Deno.test("names from the wire that mean something to JavaScript mean nothing he
   await keeper.reopen();
   assertEquals(keeper.parked.size, 2);
 });
+
+Deno.test("an event that is longer than any that servers pass on is not kept", async () => {
+  const keeper = new Keeper();
+  const sender = stranger(keeper);
+  const long = sender.say("long", { unsigned: { "org.example.long": "x".repeat(262_144) } });
+  assertEquals(await keeper.sync(long, sender.say("short")), ["not parked", "parked"]);
+  assertEquals(await keeper.records(), 1);
+});
