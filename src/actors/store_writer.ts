@@ -27,8 +27,6 @@ export class StoreWriter {
   #lease: Lease | undefined;
   /** By key, changes that wait for a commit to go along with. */
   readonly #deferred = new Map<string, KvMutation>();
-  /** Whether a commit has failed: what is in memory may be ahead of what is kept, or behind. */
-  #hasFailed = false;
 
   /** @param options What it works with. */
   constructor(options: StoreWriterOptions) {
@@ -131,7 +129,7 @@ export class StoreWriter {
 
   /** Makes the changes that wait for a commit, and lets others take the device. That may fail: the lease runs out by itself. */
   async close(): Promise<void> {
-    const changes = this.#hasFailed ? [] : [...this.#deferred.values()];
+    const changes = [...this.#deferred.values()]; // none after a commit that failed: they went with it
     if (changes.length === 0) return await this.#lease?.release().catch(() => {});
     if (!await this.#kv.commit([...changes, ...this.#lease?.ending ?? []], this.#lease?.checks)) {
       throw await this.#lease?.lost();
@@ -152,7 +150,6 @@ export class StoreWriter {
     try {
       await this.#apply(changes);
     } catch (error) {
-      this.#hasFailed = true;
       throw fatal(error);
     }
   }
