@@ -23,10 +23,13 @@ interface Metadata {
   readonly headers: HeadersInit;
 }
 
-/** What became of one try. */
-type Answer = { readonly body: Uint8Array } | { readonly unauthorized: string } | {
+/** What may be otherwise a little later. */
+interface Failure {
   readonly failure: unknown;
-};
+}
+
+/** What became of one try. */
+type Answer = { readonly body: Uint8Array } | { readonly unauthorized: string } | Failure;
 
 const VERSIONS = [2, 3];
 
@@ -64,11 +67,10 @@ export class KvConnection {
    * @throws {StoreError} If it does not answer, or refuses.
    */
   static async open(url: string, options: KvConnectOptions): Promise<KvConnection> {
-    return new KvConnection(
-      url,
-      options,
-      await inTime(options.clock, new AbortController().signal, (signal) => exchange(url, options, signal)),
-    );
+    const { signal } = new AbortController();
+    const metadata = await inTime(options.clock, signal, (ending) => exchange(url, options, ending));
+    if ("failure" in metadata) throw silent(metadata.failure);
+    return new KvConnection(url, options, metadata);
   }
 
   /**
@@ -100,13 +102,17 @@ export class KvConnection {
     const until = clock.now() + patience;
     let renewed = false;
     for (let wait = FIRST_WAIT_MS;; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
-      const answer = await this.#try(method, body);
+      let answer = await this.#try(method, body);
       if ("body" in answer) return answer.body;
       if ("unauthorized" in answer) {
         if (renewed) throw refused(answer.unauthorized);
-        renewed = true; // the server's own tokens end
-        this.#metadata = await this.#inTime((signal) => exchange(this.#url, this.#options, signal));
-        continue;
+        const metadata = await this.#inTime((signal) => exchange(this.#url, this.#options, signal));
+        if ("endpoint" in metadata) {
+          this.#metadata = metadata; // what the server had given us before has ended
+          renewed = true;
+          continue;
+        }
+        answer = metadata;
       }
       if (this.#closing.signal.aborted || clock.now() + wait > until) throw silent(answer.failure);
       await clock.delay(wait, { signal: this.#closing.signal }).catch(() => {});
@@ -120,7 +126,7 @@ export class KvConnection {
         const response = await fetch(`${endpoint}/${method}`, { method: "POST", headers, body, signal });
         if (response.ok) return { body: await response.bytes() };
         const text = await textOf(response);
-        if (response.status >= 500) return { failure: new StoreError(text) };
+        if (isPassing(response)) return { failure: new StoreError(text) };
         if (response.status === 401) return { unauthorized: text };
         throw /read.?only/i.test(text) ? readOnly(text) : refused(text);
       });
@@ -156,7 +162,7 @@ async function exchange(
   url: string,
   { accessToken }: KvConnectOptions,
   signal: AbortSignal,
-): Promise<Metadata> {
+): Promise<Metadata | Failure> {
   let response: Response;
   try {
     response = await fetch(url, {
@@ -165,13 +171,14 @@ async function exchange(
       body: JSON.stringify({ supportedVersions: VERSIONS }),
       signal,
     });
-  } catch (cause) {
-    if (cause instanceof Deno.errors.NotCapable) throw cause;
-    throw silent(cause);
+  } catch (failure) {
+    if (failure instanceof Deno.errors.NotCapable) throw failure;
+    return { failure };
   }
   if (!response.ok) {
     const text = await textOf(response);
-    throw response.status >= 500 ? silent(new StoreError(text)) : refused(text);
+    if (isPassing(response)) return { failure: new StoreError(text) };
+    throw refused(text);
   }
   return metadataOf(await response.json().catch(() => undefined), response.url);
 }
@@ -192,6 +199,11 @@ function metadataOf(answer: unknown, base: string): Metadata {
     }
   }
   throw new StoreError("Cannot use the database: what answers is not KV Connect; look at the address");
+}
+
+/** Whether the server may answer otherwise a little later. */
+function isPassing({ status }: Response): boolean {
+  return status >= 500 || status === 429;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

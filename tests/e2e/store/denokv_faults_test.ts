@@ -202,6 +202,25 @@ denokvTest(
   },
 );
 
+denokvTest(
+  "A store has a new token given to it when the one that the server gave it has ended",
+  async (server) => {
+    await using all = await scene(server);
+    const { proxy, store } = all;
+    const ended: WriteRule = () => Promise.resolve(new Response("Invalid access token.", { status: 401 }));
+    const before = proxy.exchanges;
+    proxy.next(ended, ended, failing);
+    proxy.nextExchanges(failing);
+    assert(await store.commit([set(["a"], 1)]));
+    assertEquals(await valueOf(store, ["a"]), 1);
+    assertEquals(proxy.exchanges, before + 2);
+    proxy.next(ended, ended);
+    await assertRejects(() => store.commit([set(["a"], 2)]), StoreError, "401 Invalid access token.");
+    assertEquals(await valueOf(store, ["a"]), 1);
+    assert(await store.commit([set(["a"], 3)]));
+  },
+);
+
 denokvTest("A store takes the access token from the environment if it is not given one", async (server) => {
   const name = "DENO_KV_ACCESS_TOKEN";
   const before = Deno.env.get(name);

@@ -20,7 +20,10 @@ export function cut(): Response {
 export class DenokvProxy implements AsyncDisposable {
   /** How many requests to write have come. */
   writes = 0;
+  /** How many requests for the token to write with have come. */
+  exchanges = 0;
   readonly #rules: WriteRule[] = [];
+  readonly #exchangeRules: WriteRule[] = [];
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
 
   /** @param target The address of the server. */
@@ -30,9 +33,13 @@ export class DenokvProxy implements AsyncDisposable {
       const { method, headers } = request;
       const body = await request.bytes();
       const forward = () => fetch(`${target}${pathname}`, { method, headers, body });
+      if (pathname === "/") {
+        this.exchanges++;
+        return await (this.#exchangeRules.shift()?.(forward) ?? forward());
+      }
       if (!pathname.endsWith("/atomic_write")) return await forward();
       this.writes++;
-      return await (this.#rules.shift() ?? ((pass) => pass()))(forward);
+      return await (this.#rules.shift()?.(forward) ?? forward());
     });
   }
 
@@ -44,6 +51,11 @@ export class DenokvProxy implements AsyncDisposable {
   /** What becomes of the next requests to write, one after the other. */
   next(...rules: WriteRule[]): void {
     this.#rules.push(...rules);
+  }
+
+  /** What becomes of the next requests for a token. */
+  nextExchanges(...rules: WriteRule[]): void {
+    this.#exchangeRules.push(...rules);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
