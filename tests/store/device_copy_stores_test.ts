@@ -4,6 +4,7 @@ import { exportDevice, importDevice } from "../../src/store/device_copy.ts";
 import type { KvStore } from "../../src/store/kv_store.ts";
 import { MemoryStore } from "../../src/store/memory_store.ts";
 import { SealedStore } from "../../src/store/sealed.ts";
+import { SqliteStore } from "../../src/store/sqlite_store.ts";
 import { clock, DEVICE, KEY, OTHER_KEY, recordsOf, set, some } from "./support/device_copies.ts";
 
 Deno.test("A device moves through all kinds of stores and comes back as it was", async () => {
@@ -14,6 +15,8 @@ Deno.test("A device moves through all kinds of stores and comes back as it was",
     await DenoKvStore.open(":memory:"),
     await SealedStore.open(new MemoryStore(), KEY),
     await SealedStore.open(await DenoKvStore.open(":memory:"), OTHER_KEY),
+    await SqliteStore.open(":memory:"),
+    await SealedStore.open(await SqliteStore.open(":memory:"), KEY),
     new MemoryStore(),
   ];
   let from: KvStore = first;
