@@ -192,8 +192,11 @@ export class DenoKvStore implements KvStore {
   async #page(prefix: Deno.KvKey, cursor: string | undefined) {
     for (;;) {
       const check = await this.#journal.check();
-      const page = await this.#database.page(prefix, cursor);
-      if (await this.#journal.holds(check)) return page;
+      const page = await this.#database.page(prefix, cursor, journalKey);
+      if (page.beside === undefined) {
+        if (await this.#journal.holds(check)) return page;
+      } else if (isTorn(page.beside)) await this.#journal.settle(page.beside);
+      else return page;
     }
   }
 

@@ -15,6 +15,8 @@ export interface KvPage {
   readonly entries: Deno.KvEntry<unknown>[];
   /** Where to go on; `undefined` if this was all. */
   readonly cursor: string | undefined;
+  /** What was under the key to be looked at, at the same moment; `undefined` if the database can't do that at once. */
+  readonly beside?: KvRecord;
 }
 
 /** What a store asks of Deno KV, in a file or over the network. What fails rejects with a `StoreError` where its reason is known. */
@@ -31,8 +33,9 @@ export interface KvDatabase {
    * Reads some of what lies below a prefix as it is at one moment.
    *
    * @param cursor Where to go on; from the first on without it.
+   * @param beside A key to look at too, if that can be done at once.
    */
-  page(prefix: Deno.KvKey, cursor?: string): Promise<KvPage>;
+  page(prefix: Deno.KvKey, cursor?: string, beside?: Deno.KvKey): Promise<KvPage>;
   /**
    * Writes everything at once if the checks hold, and once only.
    *

@@ -61,16 +61,17 @@ export class RemoteDatabase implements KvDatabase {
     return keys.map((key, index) => recordOf(key, ranges[index]));
   }
 
-  async page(prefix: Deno.KvKey, cursor?: string): Promise<KvPage> {
+  async page(prefix: Deno.KvKey, cursor?: string, beside?: Deno.KvKey): Promise<KvPage> {
     const below = encodeKey(prefix);
     const start = joinBytes([cursor === undefined ? below : Uint8Array.fromHex(cursor), Uint8Array.of(0)]);
-    const [entries = []] = await this.#read([{
-      start,
-      end: joinBytes([below, Uint8Array.of(255)]),
-      limit: PAGE,
-    }]);
+    const range = { start, end: joinBytes([below, Uint8Array.of(255)]), limit: PAGE };
+    const [entries = [], found] = await this.#read(beside === undefined ? [range] : [range, rangeOf(beside)]);
     const last = entries[PAGE - 1];
-    return { entries, cursor: last && encodeKey(last.key).toHex() };
+    return {
+      entries,
+      cursor: last && encodeKey(last.key).toHex(),
+      beside: beside && recordOf(beside, found),
+    };
   }
 
   /** One after the other: on their way, they could overtake each other. */

@@ -151,6 +151,54 @@ denokvTest("A commit to a server that stands still is made once, when the server
   }
 });
 
+denokvTest("What is read is never half of a commit that takes several", async (server) => {
+  await using all = await scene(server);
+  const { proxy, store, other } = all;
+  const pass: WriteRule = (forward) => forward();
+  const changes = (round: number) =>
+    Array.from({ length: 1_500 }, (_, index) => set(["many", String(index)], round));
+  assert(await store.commit(changes(0)));
+  const seen: unknown[] = [];
+  for (let at = 0; at < 7; at++) {
+    const round = at + 1;
+    const [reached, going] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    proxy.next(...Array.from({ length: at }, () => pass), async (forward) => {
+      reached.resolve();
+      await going.promise;
+      return await forward();
+    });
+    const commit = store.commit(changes(round));
+    await Promise.race([reached.promise, commit]);
+    const values = new Set(await Array.fromAsync(other.list(["many"]), ({ value }) => value));
+    assertEquals(values.size, 1);
+    seen.push(...values);
+    going.resolve();
+    assert(await commit);
+    assertEquals(await valueOf(other, ["many", "7"]), round);
+  }
+  assertEquals(seen.slice(0, 3), [0, 1, 2]); // it does not count yet
+  assertEquals(seen.at(-1), 7);
+});
+
+denokvTest("A store asks its server as seldom as it can", async (server) => {
+  await using all = await scene(server);
+  const { proxy, store } = all;
+  const asked = async (action: () => Promise<unknown>): Promise<number> => {
+    const before = proxy.requests;
+    await action();
+    return proxy.requests - before;
+  };
+  const many = Array.from({ length: 900 }, (_, index) => set(["many", String(index)], index));
+  for (let round = 0; round < 2; round++) {
+    assertEquals(await asked(() => store.commit(many)), 1);
+    assertEquals(await asked(() => store.commit([set(["large"], new Uint8Array(500_000).fill(round))])), 1);
+  }
+  assertEquals(await asked(() => store.getMany(many.slice(0, 9).map(({ key }) => key))), 1);
+  assertEquals(await asked(() => store.getMany([["large"]])), 2); // where its parts are, and the parts
+  assertEquals(await asked(() => Array.fromAsync(store.list(["many"]))), 2);
+  assertEquals(await asked(() => Array.fromAsync(store.list(["none"]))), 1);
+});
+
 denokvTest("A store tries until its patience ends", async (server) => {
   const clock = new TestClock();
   const { url, accessToken } = server;

@@ -18,6 +18,8 @@ export function cut(): Response {
 
 /** Passes on what comes to its address. `await using` ends it. */
 export class DenokvProxy implements AsyncDisposable {
+  /** How many requests have come. */
+  requests = 0;
   /** How many requests to write have come. */
   writes = 0;
   /** How many requests for the token to write with have come. */
@@ -30,6 +32,7 @@ export class DenokvProxy implements AsyncDisposable {
   constructor(target: string) {
     this.#server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
       const { pathname } = new URL(request.url);
+      this.requests++;
       const { method, headers } = request;
       const body = await request.bytes();
       const forward = () => fetch(`${target}${pathname}`, { method, headers, body });
