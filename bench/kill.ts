@@ -1,39 +1,66 @@
 /**
- * A bot in encrypted rooms on a Synapse is killed with SIGKILL at random moments and started again: is everything that it sends
- * decrypted exactly once, is everything that it is sent handled, and is no index of a ratchet used twice?
+ * A bot on a Synapse is killed with SIGKILL at random moments and started again: is each message that it is sent answered exactly
+ * once, do its sessions count without a gap, is everything that it sends decrypted exactly once, and is no index of a ratchet used
+ * twice?
  *
- * `deno task kill [KILLS] [SEED]`
+ * `deno task kill [KILLS] [--store=kv|sqlite|denokv] [--seed=NUMBER]`
  *
- * It talks and answers in three rooms, in one of which sessions rotate every few messages; the others in them are another client
- * of ours and devices of matrix-nio. Half of the kills come at any time, the others right at a request or a commit. The exit
- * code is 1 if anything was lost, repeated, refused or used twice.
+ * It talks in three encrypted rooms, in one of which sessions rotate every few messages, and answers there and in two rooms that
+ * are not encrypted; the others in them are another client of ours and devices of matrix-nio. Half of the kills come at any time,
+ * the others right at a request, a commit or the end of a handler. With `denokv`, that server is killed now and then too. The exit
+ * code is 1 if anything was lost, repeated, refused or used twice, or is stuck in the end.
  *
  * @module
  */
 
 import { Synapse } from "../tools/synapse.ts";
+import { STORE_KINDS, type StoreKind } from "./kill/store_place.ts";
 
 /** How many problems are told. */
 const TOLD = 60;
 
-async function main(kills: number, seed: number): Promise<boolean> {
+interface Choice {
+  readonly kills: number;
+  readonly seed: number;
+  readonly store: StoreKind;
+}
+
+async function main({ kills, seed, store }: Choice): Promise<boolean> {
   await using synapse = await Synapse.start();
   // What the tests against Synapse share looks for it there, and would start one of its own.
   Deno.env.set("GREENROOM_SYNAPSE_URL", synapse.baseUrl);
   Deno.env.set("GREENROOM_SYNAPSE_NAME", synapse.serverName);
   Deno.env.set("GREENROOM_SYNAPSE_SECRET", synapse.sharedSecret);
   const { killRun } = await import("./kill/run.ts");
-  console.log(`${kills} kills, seed ${seed}`);
-  const { counts, problems } = await killRun(synapse, { kills, seed, print: console.log, keep: true });
+  console.log(`${kills} kills on ${store}, seed ${seed}`);
+  const { counts, problems } = await killRun(synapse, {
+    kills,
+    seed,
+    store,
+    print: console.log,
+    keep: true,
+  });
   console.table(counts);
   for (const problem of problems.slice(0, TOLD)) console.log(problem);
   if (problems.length > TOLD) console.log(`… and ${problems.length - TOLD} more`);
   return problems.length === 0;
 }
 
+/** What the command line says. */
+function choice(args: readonly string[]): Choice {
+  const option = (name: string): string | undefined =>
+    args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
+  const store = STORE_KINDS.find((kind) => kind === (option("store") ?? "kv"));
+  if (store === undefined) {
+    console.error(`Cannot use that store: there are only ${STORE_KINDS.join(", ")}`);
+    Deno.exit(2);
+  }
+  const kills = Number(args.find((arg) => /^\d+$/.test(arg)) ?? 200);
+  return { kills, seed: Number(option("seed") ?? Date.now() % 1_000_000), store };
+}
+
 if (import.meta.main) {
-  const [kills = 200, seed = Date.now() % 1_000_000] = Deno.args.map(Number);
-  const passed = await main(kills, seed);
+  const passed = await main(choice(Deno.args));
   console.log(passed ? "passed" : "failed");
   Deno.exit(passed ? 0 : 1);
 }

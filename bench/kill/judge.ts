@@ -4,9 +4,10 @@
  * @module
  */
 
-import type { Peer } from "../../tests/e2e/support/peer.ts";
-import { entriesOf, type LedgerEntry, type RatchetUse } from "./ledger.ts";
+import { entriesOf, type LedgerEntry, type RatchetUse, withoutOutages } from "./ledger.ts";
+import { judgeAnswers, type Read } from "./judge_answers.ts";
 import { megolmUse } from "./ratchet.ts";
+import type { ServerEvent } from "./homeserver.ts";
 import type { Stage } from "./stage.ts";
 import type { Said } from "./talk.ts";
 
@@ -25,40 +26,44 @@ export interface Evidence {
   readonly ledger: readonly LedgerEntry[];
 }
 
-/** A message as somebody has read it. */
-interface Read {
-  readonly eventId: string;
-  readonly body: string | null;
-}
-
-/** What the victim must have sent: its texts, with the event's ID where it knows it. */
+/** What the bot has said by itself: its texts, with the event's ID where it knows it. */
 type Expected = ReadonlyMap<string, string | undefined>;
+
+/** A room with all that is there to judge it by. */
+interface JudgedRoom {
+  readonly roomId: string;
+  readonly events: readonly ServerEvent[];
+  readonly messages: readonly Said[];
+  readonly expected: Expected;
+  readonly late: ReadonlySet<string>;
+  readonly known: ReadonlyMap<string, ReadonlySet<string>>;
+}
 
 /** Judges. */
 export async function judge({ stage, said, ledger }: Evidence): Promise<Verdict> {
   const problems: string[] = [];
-  const used = await judgeUses({ stage, said, ledger }, problems);
-  const expected = expectedTexts(said, ledger);
+  const rooms = await judgedRooms({ stage, said, ledger });
+  const used = judgeUses({ stage, said, ledger }, rooms, problems);
   const received = new Map<string, number>();
   for (const { eventId } of entriesOf(ledger, "received")) {
     received.set(eventId, (received.get(eventId) ?? 0) + 1);
   }
-  for (const { eventId, body } of said) {
-    if (!received.has(eventId)) problems.push(`the victim never got "${body}" (${eventId})`);
+  for (const { eventId, by, number } of said) {
+    if (!received.has(eventId)) problems.push(`the victim never got ${number} by ${by} (${eventId})`);
   }
-  const rooms = roomsOf(said, ledger);
-  judgeReads("the observer", stage.observed, expected, problems);
-  for (const peer of stage.peers) await judgePeer(stage, peer, { expected, rooms }, problems);
-  judgeLedger(ledger, problems);
-  const late = [...stage.undecryptable].filter(([id]) =>
-    !stage.observed.some(({ eventId }) => eventId === id)
-  );
-  for (const [eventId, why] of late) problems.push(`the observer never decrypted ${eventId}: ${why}`);
+  for (const room of rooms) await judgeRoom(stage, room, problems);
+  judgeLedger(withoutOutages(ledger), problems);
+  const read = new Set(stage.observed.map(({ eventId }) => eventId));
+  const lost = [...stage.undecryptable].filter(([id]) => !read.has(id));
+  for (const [eventId, why] of lost) problems.push(`the observer never decrypted ${eventId}: ${why}`);
   const counts = {
     "victim's processes": entriesOf(ledger, "start").length,
     "messages of the victim": entriesOf(ledger, "begin").length,
     "messages of peers": said.length,
-    "handled twice or more": [...received.values()].filter((count) => count > 1).length,
+    "handlers called": entriesOf(ledger, "received").length,
+    "messages handled twice or more": [...received.values()].filter((count) => count > 1).length,
+    "messages left out for a time, or for good": entriesOf(ledger, "skipped").length,
+    "the store's server killed": entriesOf(ledger, "outage").length,
     "undecryptable at first, by the victim": entriesOf(ledger, "undecryptable").length,
     "undecryptable at first, by the observer": stage.undecryptable.size,
     ...used,
@@ -66,31 +71,58 @@ export async function judge({ stage, said, ledger }: Evidence): Promise<Verdict>
   return { counts, problems };
 }
 
-/** Only messages of rooms that a peer is in reach it. */
-function roomsOf(said: readonly Said[], ledger: readonly LedgerEntry[]): Map<string, string> {
-  return new Map([
-    ...entriesOf(ledger, "begin").map(({ number, roomId }) => [`victim ${number}`, roomId] as const),
-    ...said.map(({ eventId, roomId }) => [`ack ${eventId}`, roomId] as const),
-  ]);
+async function judgedRooms({ stage, said, ledger }: Evidence): Promise<JudgedRoom[]> {
+  const done = new Map(entriesOf(ledger, "done").map(({ number, eventId }) => [number, eventId]));
+  const begun = entriesOf(ledger, "begin");
+  const late = new Set(entriesOf(ledger, "undecryptable").map(({ eventId }) => eventId));
+  const known = new Map<string, Set<string>>();
+  for (const { eventId, replyId } of entriesOf(ledger, "answered")) {
+    known.set(eventId, (known.get(eventId) ?? new Set()).add(replyId));
+  }
+  const saidById = new Map(said.map((each) => [each.eventId, each]));
+  const roomIds = [...stage.rooms.map(({ roomId }) => roomId), ...stage.plainRooms];
+  return await Promise.all(roomIds.map(async (roomId) => {
+    const events = await stage.history(roomId);
+    const messages = events.map(({ eventId }) => saidById.get(eventId)).filter((each) => each !== undefined);
+    const expected = new Map(
+      begun.filter((entry) => entry.roomId === roomId)
+        .map(({ number }) => [`victim ${number}`, done.get(number)]),
+    );
+    return { roomId, events, messages, expected, late, known };
+  }));
 }
 
-function expectedTexts(said: readonly Said[], ledger: readonly LedgerEntry[]): Expected {
-  const done = new Map(entriesOf(ledger, "done").map(({ number, eventId }) => [number, eventId]));
-  const acked = new Map(entriesOf(ledger, "acked").map(({ eventId, ackId }) => [eventId, ackId]));
-  return new Map([
-    ...entriesOf(ledger, "begin").map(({ number }) => [`victim ${number}`, done.get(number)] as const),
-    ...said.map(({ eventId }) => [`ack ${eventId}`, acked.get(eventId)] as const),
-  ]);
+/** Each who reads the room must have the same. */
+async function judgeRoom(stage: Stage, room: JudgedRoom, problems: string[]): Promise<void> {
+  const { roomId, events } = room;
+  const cast = stage.rooms.find((each) => each.roomId === roomId);
+  if (cast === undefined) {
+    const reads = events.filter(({ type, sender }) =>
+      type === "m.room.message" && sender === stage.victim.userId
+    )
+      .map(({ eventId, content }) => ({ eventId, body: String(content.body) }));
+    judgeReads("the server", reads, room, problems);
+    return;
+  }
+  judgeReads("the observer", stage.observed.filter((each) => each.roomId === roomId), room, problems);
+  for (const peer of cast.peers) {
+    // The whole history, not what it saw as it came: the library may lose what a limited sync left out.
+    const seen = await peer.call("history", { roomId }) as (Read & { sender: string })[];
+    const mine = seen.filter(({ sender }) => sender === stage.victim.userId);
+    judgeReads(`${peer.kind} ${peer.deviceId}`, mine, room, problems);
+  }
 }
 
 /** Each text has been read, as one event, which is the one that the victim was told of. */
-function judgeReads(who: string, reads: readonly Read[], expected: Expected, problems: string[]): void {
+function judgeReads(who: string, reads: readonly Read[], room: JudgedRoom, problems: string[]): void {
   const events = new Map<string, Set<string>>();
   for (const { body, eventId } of reads) {
     if (body === null) problems.push(`${who} can't decrypt ${eventId}`);
-    else events.set(body, (events.get(body) ?? new Set()).add(eventId));
+    else if (!/^(reply|echo) /.test(body)) {
+      events.set(body, (events.get(body) ?? new Set()).add(eventId));
+    }
   }
-  for (const [body, eventId] of expected) {
+  for (const [body, eventId] of room.expected) {
     const found = events.get(body) ?? new Set();
     events.delete(body);
     if (found.size === 1 && (eventId === undefined || found.has(eventId))) continue;
@@ -99,28 +131,16 @@ function judgeReads(who: string, reads: readonly Read[], expected: Expected, pro
     );
   }
   for (const body of events.keys()) problems.push(`${who} has "${body}", which nobody has sent`);
-}
-
-/** What a peer saw as it came, and what it makes of the whole history: the library may lose what a limited sync left out. */
-async function judgePeer(
-  stage: Stage,
-  peer: Peer,
-  { expected, rooms }: { expected: Expected; rooms: ReadonlyMap<string, string> },
-  problems: string[],
-): Promise<void> {
-  for (const room of stage.rooms.filter(({ peers }) => peers.includes(peer))) {
-    const history = await peer.call("history", { roomId: room.roomId }) as (Read & { sender: string })[];
-    const mine = history.filter(({ sender }) => sender === stage.victim.userId);
-    const here = new Map([...expected].filter(([body]) => rooms.get(body) === room.roomId));
-    judgeReads(`${peer.kind} ${peer.deviceId}`, mine, here, problems);
-  }
+  const { messages, late, known } = room;
+  judgeAnswers({ who, messages, reads, late, known }, problems);
 }
 
 /** No index of any ratchet was used for two ciphertexts; neither in what the victim tried to send, nor in what arrived. */
-async function judgeUses(
+function judgeUses(
   { stage, ledger }: Evidence,
+  rooms: readonly JudgedRoom[],
   problems: string[],
-): Promise<Record<string, number>> {
+): Record<string, number> {
   const sent = entriesOf(ledger, "use");
   const digests = new Map<string, string>();
   const clashes = new Set<string>();
@@ -133,9 +153,9 @@ async function judgeUses(
   sent.forEach(note);
   const events = new Map<string, string>();
   const sessions = new Set<string>();
-  for (const { roomId } of stage.rooms) {
-    for (const { eventId, sender, content } of await stage.history(roomId)) {
-      if (sender !== stage.victim.userId) continue;
+  for (const { events: there } of rooms) {
+    for (const { eventId, type, sender, content } of there) {
+      if (type !== "m.room.encrypted" || sender !== stage.victim.userId) continue;
       const use = megolmUse(content);
       note(use);
       sessions.add(use.chain);
@@ -149,7 +169,7 @@ async function judgeUses(
     if (!digests.has(`${sessionId} ${messageIndex}`)) problems.push(`nobody has sent what ${eventId} is`);
   }
   return {
-    "events in the rooms": events.size,
+    "encrypted events of the victim": events.size,
     "Megolm sessions": sessions.size,
     "ratchet indexes": digests.size,
     "sent again, the same bytes": sent.length - new Set(sent.map(({ digest }) => digest)).size,

@@ -14,12 +14,12 @@ export interface RatchetUse {
   readonly digest: string;
 }
 
-/** What the victim writes down. */
+/** What the victim writes down, and who kills it. */
 export type LedgerEntry =
   /** A process began. */
   | { readonly kind: "start" }
-  /** Handlers have settled for a first sync, and the store knows it. */
-  | { readonly kind: "settled" }
+  /** A sync has been committed. */
+  | { readonly kind: "synced" }
   /** It is about to send a message of its own. */
   | { readonly kind: "begin"; readonly number: number; readonly roomId: string }
   /** The message has arrived. */
@@ -27,7 +27,9 @@ export type LedgerEntry =
   /** A handler was called with a message of a peer. */
   | { readonly kind: "received"; readonly eventId: string; readonly body: string }
   /** The handler has answered it. */
-  | { readonly kind: "acked"; readonly eventId: string; readonly ackId: string }
+  | { readonly kind: "answered"; readonly eventId: string; readonly text: string; readonly replyId: string }
+  /** A handler without a session has repeated what it heard. */
+  | { readonly kind: "echoed"; readonly eventId: string; readonly echoId: string }
   /** An event could not be decrypted, for then at least. */
   | {
     readonly kind: "undecryptable";
@@ -35,6 +37,8 @@ export type LedgerEntry =
     readonly code: string;
     readonly reason: string;
   }
+  /** An event was left out, since the processes that handled it ended. */
+  | { readonly kind: "skipped"; readonly eventId: string; readonly attempts: number }
   /** What is encrypted is about to be put on the wire. */
   | ({ readonly kind: "use"; readonly txnId: string } & RatchetUse)
   /** A request was refused. */
@@ -42,7 +46,9 @@ export type LedgerEntry =
   /** Something that was asked of Greenroom failed. */
   | { readonly kind: "failed"; readonly what: string; readonly error: string }
   /** Greenroom wrote a warning or an error into its log. */
-  | { readonly kind: "log"; readonly level: string; readonly message: string; readonly data: string };
+  | { readonly kind: "log"; readonly level: string; readonly message: string; readonly data: string }
+  /** Who kills processes is about to kill the store's server: until the next process begins, a failure is none. */
+  | { readonly kind: "outage" };
 
 const LINE_FEED = 10;
 
@@ -60,26 +66,10 @@ export class Ledger {
   write(entry: LedgerEntry): void {
     this.#file.writeSync(new TextEncoder().encode(`${JSON.stringify(entry)}\n`));
   }
-}
 
-/** Reads all that was written down; nothing if there is no file yet. */
-export function readLedger(path: string): LedgerEntry[] {
-  let text: string;
-  try {
-    text = Deno.readTextFileSync(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return [];
-    throw error;
-  }
-  return text.split("\n").flatMap(parsed);
-}
-
-/** Nothing if a kill has torn the line. */
-function parsed(line: string): LedgerEntry[] {
-  try {
-    return [JSON.parse(line)];
-  } catch {
-    return [];
+  /** Closes the file. */
+  [Symbol.dispose](): void {
+    this.#file.close();
   }
 }
 
@@ -89,4 +79,14 @@ export function entriesOf<K extends LedgerEntry["kind"]>(
   kind: K,
 ): Extract<LedgerEntry, { kind: K }>[] {
   return entries.filter((entry): entry is Extract<LedgerEntry, { kind: K }> => entry.kind === kind);
+}
+
+/** Error and log entries that tell of something that should not be: not those that come of an outage. */
+export function withoutOutages(entries: readonly LedgerEntry[]): LedgerEntry[] {
+  let isOutage = false;
+  return entries.filter(({ kind }) => {
+    if (kind === "outage") isOutage = true;
+    if (kind === "start") isOutage = false;
+    return !isOutage || (kind !== "failed" && kind !== "log");
+  });
 }

@@ -8,12 +8,12 @@ import { oneOf, type Random } from "./random.ts";
 import type { Telltale } from "./telltale.ts";
 import type { Moment } from "./victim_process.ts";
 
-/** How long after its start it is killed, in milliseconds. */
-const LIFE_MS = { min: 50, max: 1_500 };
+/** How long it lives after it has taken its device, in milliseconds. */
+const LIFE_MS = { min: 200, max: 2_000 };
 /** How many of the processes live longer, and how long: long enough to catch up with what they were sent. */
-const LONG = { odds: 0.1, ms: 5_000 };
-/** How many of the kills count that time from when the program runs, since Deno may take long to load it. */
-const LOADED = 0.7;
+const LONG = { odds: 0.06, ms: 5_000 };
+/** How many do not live until then, and how long they live from their start. */
+const SHORT = { odds: 0.04, ms: 1_000 };
 /** How many of the kills wait for something that rarely lasts long, and strike then. */
 const AIMED = 0.5;
 const AFTER_AIM_MS = 12;
@@ -24,6 +24,10 @@ const TARGETS: readonly [[Telltale, number], ...[Telltale, number][]] = [
   ["ends commit", 60],
   ["begins send", 12],
   ["ends send", 12],
+  ["ends send", 6],
+  ["begins answer", 6],
+  ["ends answer", 6],
+  ["ends answer", 3],
   ["begins sendToDevice", 3],
   ["ends sendToDevice", 3],
   ["begins keys/upload", 1],
@@ -32,16 +36,30 @@ const TARGETS: readonly [[Telltale, number], ...[Telltale, number][]] = [
   ["ends keys/query", 2],
   ["begins keys/claim", 1],
   ["ends keys/claim", 1],
+  ["begins messages", 1],
   ["ends sync", 5],
-  ["ends open", 1],
+  ["ends take", 1],
 ];
 
-/** Draws a moment. */
-export function drawMoment(random: Random): Moment {
-  if (random() < LONG.odds) return { line: "begins open", after: LIFE_MS.max + random() * LONG.ms };
+/** How a life is that must come to something: until so many messages have been answered, at most, but not for ever. */
+const FRUITFUL = { answers: 8, patienceMs: 20_000 };
+
+/**
+ * Draws a moment.
+ *
+ * @param options `isStuck`: whether the life must come to something, since those before have not.
+ */
+export function drawMoment(random: Random, { isStuck }: { isStuck: boolean }): Moment {
+  if (isStuck) {
+    const { answers, patienceMs: patience } = FRUITFUL;
+    const times = 1 + Math.floor(random() * answers);
+    return { line: "ends answer", times, after: random() * AFTER_AIM_MS, patience };
+  }
+  const fate = random();
+  if (fate < LONG.odds) return { line: "ends take", after: LIFE_MS.max + random() * LONG.ms };
+  if (fate < LONG.odds + SHORT.odds) return { after: random() * SHORT.ms };
   if (random() >= AIMED) {
-    const line = random() < LOADED ? "begins open" : undefined;
-    return { line, after: LIFE_MS.min + random() * (LIFE_MS.max - LIFE_MS.min) };
+    return { line: "ends take", after: LIFE_MS.min + random() * (LIFE_MS.max - LIFE_MS.min) };
   }
   const [line, most] = oneOf(random, TARGETS);
   return { line, times: 1 + Math.floor(random() * most), after: random() * AFTER_AIM_MS };

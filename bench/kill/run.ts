@@ -7,10 +7,10 @@
 import { delay } from "@std/async/delay";
 import type { SynapseServer } from "../../tests/e2e/support/synapse.ts";
 import { judge, type Verdict } from "./judge.ts";
-import { entriesOf, readLedger } from "./ledger.ts";
 import { drawMoment } from "./moments.ts";
-import { seeded } from "./random.ts";
+import { type Random, seeded } from "./random.ts";
 import { Stage } from "./stage.ts";
+import type { StoreKind } from "./store_place.ts";
 import { Talk } from "./talk.ts";
 import { type Ending, VictimProcess } from "./victim_process.ts";
 
@@ -20,6 +20,8 @@ export interface RunOptions {
   readonly kills: number;
   /** What the moments are drawn from. */
   readonly seed: number;
+  /** What the victim keeps its knowledge in. */
+  readonly store: StoreKind;
   /** Takes a line every ten kills. */
   readonly print: (line: string) => void;
   /** Whether the victim's files are kept if the run fails. Default: false. */
@@ -29,116 +31,151 @@ export interface RunOptions {
 /** How many kills a line tells of. */
 const LINE = 10;
 /** How long all may take to settle at the end, in milliseconds. */
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 180_000;
 const LOOK_MS = 200;
-/** After how many kills a process may live until it has handled a first sync, if none has: else nobody would ever talk. */
+/** How much the peers say before the victim has kept a first sync: beyond that, a sync from the beginning would leave it out. */
 const EARLY = 4;
-const FIRST_SYNC_MS = 30_000;
+/** How many messages the victim may be behind before they wait for it. */
+const BACKLOG = 40;
 /** How many one-time keys others claim before a kill, at most; and now and then all of them. */
 const CLAIMS = 10;
 const CLAIM_ALL = { odds: 0.04, count: 60 };
-
 /** Before how many of the kills somebody comes with a new device. */
 const VISITS = 0.15;
+/** In how many of the lives the store's server is killed too, if there is one; and how often the victim does not wait for it. */
+const OUTAGES = { odds: 0.12, impatient: 0.5, afterMs: 1_500 };
+
+/** After how many lives in which nothing was answered the next one lasts until something is: else a slow machine would come to nothing. */
+const FRUITLESS = 3;
 
 /** Makes a run. */
 export async function killRun(server: SynapseServer, options: RunOptions): Promise<Verdict> {
-  await using stage = await Stage.build(server);
+  await using stage = await Stage.build(server, options.store);
   const random = seeded(options.seed);
-  const behind = (): number => talk.said.length - eventsOf(stage, "acked").size;
-  const talk = new Talk(stage, { random: seeded(options.seed + 1), behind });
+  const { ledger } = stage;
+  const begun = performance.now();
+  const mayTalk = (): boolean =>
+    ledger.count("synced") > 0 ? talk.said.length - ledger.answered.size < BACKLOG : talk.said.length < EARLY;
+  const talk = new Talk(stage, { random: seeded(options.seed + 1), mayTalk });
+  const lives = new Lives();
   const problems: string[] = [];
-  const struck = new Map<string, number>();
-  let talking = false;
+  let introduced = false;
+  let answered = 0;
+  let answeredAt = 0;
+  talk.startPlain();
   for (let kill = 1; kill <= options.kills; kill++) {
-    const process = new VictimProcess(stage.orders());
-    if (!talking && kill > EARLY) await until(() => hasSettled(stage), FIRST_SYNC_MS);
-    const dying = process.killAt(drawMoment(random));
-    if (talking) {
-      await stage.claimKeys(random() < CLAIM_ALL.odds ? CLAIM_ALL.count : random() * CLAIMS);
-      if (random() < VISITS) await talk.visit(stage);
-    }
+    const hasOutage = stage.place.kind === "denokv" && random() < OUTAGES.odds;
+    const patience = hasOutage && random() < OUTAGES.impatient ? 0 : undefined;
+    const process = new VictimProcess(stage.orders({ talks: introduced, patience }));
+    const isStuck = kill - answeredAt > FRUITLESS;
+    const dying = process.killAt(drawMoment(random, { isStuck }));
+    const outage = hasOutage ? crashServer(stage, random() * OUTAGES.afterMs) : Promise.resolve();
+    if (introduced) await disturb(stage, talk, random);
     const ending = await dying;
-    note(ending, { struck, problems });
-    if (!talking && hasSettled(stage) && await stage.victimIsPublished()) {
-      await introduce(stage);
-      talk.start();
-      talking = true;
+    await outage;
+    lives.add(ending);
+    if (ledger.answered.size > answered) {
+      answered = ledger.answered.size;
+      answeredAt = kill;
     }
-    if (kill % LINE === 0) options.print(`${kill} kills: ${progress(stage, talk)}`);
+    if (ending.bySelf && !hasOutage) {
+      problems.push(`a process ended before it was killed: ${ending.stderr}`);
+    }
+    if (!introduced && ledger.count("synced") > 0 && await stage.victimIsPublished()) {
+      await introduce(stage);
+      talk.startEncrypted();
+      introduced = true;
+    }
+    if (kill % LINE === 0) options.print(progress(kill, stage, { talk, begun }));
   }
-  const last = new VictimProcess(stage.orders({ quiet: true }));
+  const last = new VictimProcess(stage.orders({ talks: false }));
   await talk.stop();
   if (!await settled(stage, talk)) {
     problems.push(`not all has settled; the last process is at ${last.underway.join(", ")}`);
   }
   const ending = await last.stop();
   if (ending.bySelf) problems.push(`the last process failed: ${ending.stderr}`);
-  const verdict = await judge({ stage, said: talk.said, ledger: readLedger(stage.ledger) });
+  const verdict = await judge({ stage, said: talk.said, ledger: ledger.entries });
   problems.push(...talk.failed.map((why) => `a peer could not speak: ${why}`), ...verdict.problems);
   if (options.keep && problems.length > 0) options.print(`The victim's files are in ${stage.keep()}`);
-  const during = [...struck].map(([what, count]) => [`killed during ${what}`, count]);
-  return {
-    counts: { ...verdict.counts, ...Object.fromEntries(during.sort()) },
-    problems: [
-      ...problems,
-      ...talk.failed.map((why) => `a peer could not speak: ${why}`),
-      ...verdict.problems,
-    ],
-  };
+  const seconds = Math.round((performance.now() - begun) / 1_000);
+  return { counts: { ...verdict.counts, ...lives.counts(), "seconds in all": seconds }, problems };
 }
 
-/** The peers look the victim's device up: who knew the user before the device was there might send past it. */
+async function crashServer(stage: Stage, afterMs: number): Promise<void> {
+  await delay(afterMs);
+  stage.noteOutage();
+  await stage.place.crash();
+}
+
+/** Takes keys of the victim, and has a stranger come. */
+async function disturb(stage: Stage, talk: Talk, random: Random): Promise<void> {
+  await stage.claimKeys(random() < CLAIM_ALL.odds ? CLAIM_ALL.count : random() * CLAIMS);
+  if (random() < VISITS) await talk.visit();
+}
+
+/**
+ * The peers look the victim's device up: who knew the user before the device was there might send past it, and nio drops keys that
+ * come from a device that it does not know.
+ */
 async function introduce({ peers, victim, observer }: Stage): Promise<void> {
   for (const peer of peers) await peer.awaitDevice(victim.userId, victim.deviceId);
   while (!(await observer.crypto?.getDevices(victim.userId))?.length) await delay(LOOK_MS);
 }
 
-function note(ending: Ending, to: { struck: Map<string, number>; problems: string[] }): void {
-  if (ending.bySelf) to.problems.push(`a process ended before it was killed: ${ending.stderr}`);
-  const what = ending.underway.length === 0 ? ["nothing"] : ending.underway;
-  for (const each of what) to.struck.set(each, (to.struck.get(each) ?? 0) + 1);
-}
-
-/** What came before a first sync was handled, the victim need not have seen: a sync from the beginning leaves out what is old. */
-function hasSettled(stage: Stage): boolean {
-  return entriesOf(readLedger(stage.ledger), "settled").length > 0;
-}
-
-/** The peers' messages that the victim has received, or answered. */
-function eventsOf(stage: Stage, kind: "received" | "acked"): Set<string> {
-  return new Set(entriesOf(readLedger(stage.ledger), kind).map(({ eventId }) => eventId));
-}
-
 /** Waits until nothing is on its way any more, but not for ever: what then is missing, the judge finds. */
-async function settled(stage: Stage, talk: Talk): Promise<boolean> {
-  return await until(() => {
-    const ledger = readLedger(stage.ledger);
-    const acked = new Set(entriesOf(ledger, "acked").map(({ eventId }) => eventId));
-    const done = new Set(entriesOf(ledger, "done").map(({ number }) => number));
-    const seen = new Set(stage.observed.map(({ eventId }) => eventId));
-    return entriesOf(ledger, "begin").every(({ number }) => done.has(number)) &&
-      talk.said.every(({ eventId }) => acked.has(eventId)) &&
-      entriesOf(ledger, "done").every(({ eventId }) => seen.has(eventId)) &&
-      entriesOf(ledger, "acked").every(({ ackId }) => seen.has(ackId));
-  }, PATIENCE_MS);
-}
-
-/** Waits until something holds, and says whether it has come to that in time. */
-async function until(holds: () => boolean, ms: number): Promise<boolean> {
-  for (const end = performance.now() + ms; performance.now() < end; await delay(LOOK_MS)) {
-    if (holds()) return true;
+async function settled({ ledger, observed, rooms }: Stage, talk: Talk): Promise<boolean> {
+  const encrypted = new Set<string>(rooms.map(({ roomId }) => roomId));
+  for (const end = performance.now() + PATIENCE_MS; performance.now() < end; await delay(LOOK_MS)) {
+    const { answered, unknown } = ledger;
+    if (unknown.size > 0 || !talk.said.every(({ eventId }) => answered.has(eventId))) continue;
+    const replies = observed.filter(({ body }) => body.startsWith("reply ")).length;
+    const others = observed.filter(({ body }) => body.startsWith("victim ")).length;
+    const heard = talk.said.filter(({ roomId }) => encrypted.has(roomId)).length;
+    if (replies >= heard && others >= ledger.next) return true;
   }
   return false;
 }
 
-function progress(stage: Stage, talk: Talk): string {
-  const ledger = readLedger(stage.ledger);
-  const count = (kind: Parameters<typeof entriesOf>[1]): number => entriesOf(ledger, kind).length;
-  return `victim sent ${count("begin")} (${count("done")} known to have arrived), ` +
-    `peers ${talk.said.length} (${eventsOf(stage, "received").size} received, ${
-      eventsOf(stage, "acked").size
-    } answered), ` +
-    `observer read ${stage.observed.length}; refused ${count("refused")}, failed ${count("failed")}, ` +
-    `logged ${count("log")}, undecryptable at first ${count("undecryptable")}/${stage.undecryptable.size}`;
+function progress(kill: number, stage: Stage, { talk, begun }: { talk: Talk; begun: number }): string {
+  const { ledger, observed, undecryptable } = stage;
+  const seconds = Math.round((performance.now() - begun) / 1_000);
+  return `${kill} kills in ${seconds} s: victim sent ${ledger.next} (${ledger.unknown.size} may not have arrived), ` +
+    `peers ${talk.said.length} (${ledger.answered.size} answered), observer read ${observed.length}; ` +
+    `refused ${ledger.count("refused")}, failed ${ledger.count("failed")}, logged ${ledger.count("log")}, ` +
+    `left out ${ledger.count("skipped")}, undecryptable at first ${
+      ledger.count("undecryptable")
+    }/${undecryptable.size}`;
+}
+
+/** What the victims were killed at, and where their time went. */
+class Lives {
+  readonly #struck = new Map<string, number>();
+  readonly #spans = new Map<string, number[]>();
+
+  add({ underway, bySelf, lived, firsts }: Ending): void {
+    const what = bySelf ? ["nothing: it had ended"] : underway.length === 0 ? ["nothing"] : underway;
+    for (const each of what) this.#struck.set(each, (this.#struck.get(each) ?? 0) + 1);
+    const opened = firsts.get("begins open");
+    const taken = firsts.get("ends take");
+    const answered = firsts.get("ends answer");
+    if (opened !== undefined) this.#span("to load the program", opened);
+    if (opened !== undefined && taken !== undefined) this.#span("to take the device", taken - opened);
+    if (taken !== undefined && answered !== undefined) this.#span("to the first answer", answered - taken);
+    if (taken !== undefined) this.#span("with the device", lived - taken);
+  }
+
+  counts(): Record<string, number> {
+    const struck = [...this.#struck].map(([what, count]) => [`killed during ${what}`, count] as const);
+    const spans = [...this.#spans].map(([what, all]) => [`ms ${what}, median`, median(all)] as const);
+    return Object.fromEntries([...struck.sort(), ...spans]);
+  }
+
+  #span(what: string, ms: number): void {
+    this.#spans.set(what, [...this.#spans.get(what) ?? [], ms]);
+  }
+}
+
+function median(values: readonly number[]): number {
+  return Math.round(values.toSorted((one, other) => one - other)[values.length >> 1] ?? 0);
 }

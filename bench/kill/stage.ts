@@ -1,5 +1,5 @@
 /**
- * The stage: three encrypted rooms, the victim's account, and who watches it and talks to it.
+ * The stage: encrypted rooms and others, the victim's account, and who watches it and talks to it.
  *
  * @module
  */
@@ -8,17 +8,21 @@ import { Client, type Logger, type RoomID } from "@greenroom/matrix";
 import { Peer } from "../../tests/e2e/support/peer.ts";
 import { newDevice } from "../../tests/e2e/support/peer_device.ts";
 import { newUser, type SynapseServer, type TestUser } from "../../tests/e2e/support/synapse.ts";
+import { history, plainRoom, request, type ServerEvent } from "./homeserver.ts";
+import { LedgerReader } from "./ledger_reader.ts";
+import { type StoreKind, StorePlace } from "./store_place.ts";
 import type { VictimOrders } from "./victim.ts";
 
 /** An event of the victim, as an observer of ours decrypted it. */
 export interface Observed {
   readonly eventId: string;
+  readonly roomId: string;
   readonly body: string;
   readonly sessionId: string;
   readonly messageIndex: number;
 }
 
-/** A room, and the peers that are in it. */
+/** An encrypted room, and the peers that are in it. */
 export interface StageRoom {
   readonly roomId: RoomID;
   readonly peers: readonly Peer[];
@@ -26,15 +30,41 @@ export interface StageRoom {
 
 /** After how many messages sessions rotate in one of the rooms. */
 const ROTATION = 3;
+/** How many rooms are not encrypted, and how many talk there. */
+const PLAIN = { rooms: 2, guests: 2 };
+
+interface StageParts {
+  readonly server: SynapseServer;
+  readonly folder: string;
+  readonly place: StorePlace;
+  readonly stack: AsyncDisposableStack;
+  readonly users: {
+    readonly victim: TestUser;
+    readonly observer: TestUser;
+    readonly visitor: TestUser;
+    readonly guests: readonly TestUser[];
+  };
+  readonly rooms: readonly StageRoom[];
+  readonly plainRooms: readonly RoomID[];
+}
 
 /** Everything but the victim's process. */
 export class Stage implements AsyncDisposable {
   readonly server: SynapseServer;
   readonly victim: TestUser;
   readonly folder: string;
+  /** Where the victim's store is. */
+  readonly place: StorePlace;
+  /** What the victim has written down. */
+  readonly ledger: LedgerReader;
   /** The observer of ours. */
   readonly observer: Client;
+  /** The encrypted rooms. */
   readonly rooms: readonly StageRoom[];
+  /** The others. */
+  readonly plainRooms: readonly RoomID[];
+  /** Who talk there. */
+  readonly guests: readonly TestUser[];
   /** The observers of others. */
   readonly peers: readonly Peer[];
   /** What the observer of ours decrypted of the victim's. */
@@ -49,40 +79,42 @@ export class Stage implements AsyncDisposable {
   readonly #stack: AsyncDisposableStack;
   #kept = false;
 
-  private constructor(parts: {
-    server: SynapseServer;
-    folder: string;
-    stack: AsyncDisposableStack;
-    users: { victim: TestUser; observer: TestUser; visitor: TestUser };
-    rooms: readonly StageRoom[];
-  }) {
-    const { server, folder, stack, users, rooms } = parts;
+  private constructor({ server, folder, place, stack, users, rooms, plainRooms }: StageParts) {
     this.server = server;
     this.folder = folder;
+    this.place = place;
     this.victim = users.victim;
     this.visitor = users.visitor;
+    this.guests = users.guests;
     this.#user = users.observer;
     this.#stack = stack;
     this.rooms = rooms;
+    this.plainRooms = plainRooms;
     this.peers = [...new Set(rooms.flatMap(({ peers }) => peers))];
-    const { baseUrl } = server;
-    this.observer = new Client({
-      baseUrl,
-      token: users.observer.accessToken,
-      encryption: true,
-      log: this.#logger(),
-    });
-    stack.use(this.observer);
+    this.ledger = stack.use(new LedgerReader(this.#ledgerPath));
+    this.observer = stack.use(
+      new Client({
+        baseUrl: server.baseUrl,
+        token: users.observer.accessToken,
+        encryption: true,
+        log: this.#logger(),
+      }),
+    );
     this.#watch();
   }
 
   /** Sets it up: all have joined, and nobody has said anything. */
-  static async build(server: SynapseServer): Promise<Stage> {
+  static async build(server: SynapseServer, kind: StoreKind): Promise<Stage> {
     await using stack = new AsyncDisposableStack();
     const folder = await Deno.makeTempDir({ prefix: "greenroom-kill-" });
-    const victim = await newUser(server, "victim");
-    const observer = await newUser(server, "observer");
-    const visitor = await newUser(server, "visitor");
+    const place = stack.use(await StorePlace.make(kind, folder));
+    const [victim, observer, visitor] = [
+      await newUser(server, "victim"),
+      await newUser(server, "observer"),
+      await newUser(server, "visitor"),
+    ];
+    const guests: TestUser[] = [];
+    for (let i = 0; i < PLAIN.guests; i++) guests.push(await newUser(server, "guest"));
     const nio = stack.use(await Peer.start("nio", server, "nio"));
     const first = stack.use(await Peer.start("nio", server, "pair"));
     const user = await newDevice(server, first.user);
@@ -90,72 +122,73 @@ export class Stage implements AsyncDisposable {
     const rooms: StageRoom[] = [];
     const casts = [[nio], [nio], [nio, first, second]];
     for (const [index, peers] of casts.entries()) {
-      const guests = [victim, observer, ...[[visitor], [], [first.user]][index] ?? []];
-      const invite = guests.map(({ userId }) => userId);
+      const members = [victim, observer, ...[[visitor], [], [first.user]][index] ?? []];
+      const invite = members.map(({ userId }) => userId);
       const rotationPeriodMsgs = index === 1 ? ROTATION : undefined;
       const roomId = await nio.createRoom({ invite, rotationPeriodMsgs }) as RoomID;
-      for (const guest of guests) await post(server, guest, `join/${encodeURIComponent(roomId)}`, {});
+      for (const member of members) {
+        await request(server, member, ["POST", `join/${encodeURIComponent(roomId)}`], {});
+      }
       for (const peer of peers) await peer.call("awaitRoom", { roomId, encrypted: true });
       rooms.push({ roomId, peers });
     }
-    const kept = stack.move();
-    const stage = new Stage({ server, folder, stack: kept, users: { victim, observer, visitor }, rooms });
+    const plainRooms: RoomID[] = [];
+    for (let i = 0; i < PLAIN.rooms; i++) {
+      plainRooms.push(await plainRoom(server, observer, [victim, ...guests]));
+    }
+    const users = { victim, observer, visitor, guests };
+    const stage = new Stage({ server, folder, place, stack: stack.move(), users, rooms, plainRooms });
     stage.#start();
     return stage;
   }
 
-  /** What the victim is told. */
-  orders(options: { quiet?: boolean } = {}): VictimOrders {
+  /**
+   * What the victim is told.
+   *
+   * @param options `talks`: whether it may begin to talk by itself; `patience`: how long it waits for a store's server that is
+   * away, in milliseconds.
+   */
+  orders({ talks, patience }: { talks: boolean; patience?: number }): VictimOrders {
     return {
       baseUrl: this.server.baseUrl,
       token: this.victim.accessToken,
       userId: this.victim.userId,
-      store: `${this.folder}/victim.db`,
-      ledger: this.ledger,
+      store: this.place.orders(patience),
+      ledger: this.#ledgerPath,
       rooms: this.rooms.map(({ roomId }) => roomId),
-      quiet: options.quiet ?? false,
+      unknown: [...this.ledger.unknown],
+      next: this.ledger.next,
+      quiet: !talks,
     };
   }
 
-  /** The victim's ledger. */
-  get ledger(): string {
-    return `${this.folder}/ledger.jsonl`;
+  /** Writes into the victim's ledger that its store's server is going to be killed. */
+  noteOutage(): void {
+    const line = JSON.stringify({ kind: "outage" });
+    Deno.writeTextFileSync(this.#ledgerPath, `\n${line}\n`, { append: true });
   }
 
   /** Whether the victim's device has published its keys. */
   async victimIsPublished(): Promise<boolean> {
     const { userId, deviceId } = this.victim;
-    const answer = await post(this.server, this.#user, "keys/query", { device_keys: { [userId]: [] } });
+    const query = { device_keys: { [userId]: [] } };
+    const answer = await request(this.server, this.#user, ["POST", "keys/query"], query);
     const devices = answer.device_keys as Record<string, Record<string, unknown>>;
     return devices[userId]?.[deviceId] !== undefined;
   }
 
   /** Takes one-time keys of the victim away, so that it has to make more. */
-  async claimKeys(count: number): Promise<number> {
+  async claimKeys(count: number): Promise<void> {
     const { userId, deviceId } = this.victim;
-    let claimed = 0;
     for (let i = 0; i < count; i++) {
       const body = { one_time_keys: { [userId]: { [deviceId]: "signed_curve25519" } } };
-      const answer = await post(this.server, this.#user, "keys/claim", body);
-      claimed += Object.keys(answer.one_time_keys as object).length;
+      await request(this.server, this.#user, ["POST", "keys/claim"], body);
     }
-    return claimed;
   }
 
-  /** All encrypted events of a room, as the server has them. */
-  async history(roomId: RoomID): Promise<{ eventId: string; sender: string; content: Content }[]> {
-    const events = [];
-    for (let from = "";;) {
-      const query = new URLSearchParams({ dir: "f", limit: "1000", ...from && { from } });
-      const path = `rooms/${encodeURIComponent(roomId)}/messages?${query}`;
-      const page = await request(this.server, this.#user, "GET", path);
-      for (const event of page.chunk as RawEvent[]) {
-        if (event.type !== "m.room.encrypted") continue;
-        events.push({ eventId: event.event_id, sender: event.sender, content: event.content });
-      }
-      if (typeof page.end !== "string") return events;
-      from = page.end;
-    }
+  /** All events of a room, as the server has them. */
+  history(roomId: RoomID): Promise<ServerEvent[]> {
+    return history(this.server, this.#user, roomId);
   }
 
   /** Leaves the victim's files where they are, and returns the folder. */
@@ -170,11 +203,16 @@ export class Stage implements AsyncDisposable {
     if (!this.#kept) await Deno.remove(this.folder, { recursive: true });
   }
 
+  get #ledgerPath(): string {
+    return `${this.folder}/ledger.jsonl`;
+  }
+
   #watch(): void {
-    this.observer.on("m.room.message", ({ sender, event_id: eventId, content: { body }, encryption }) => {
+    this.observer.on("m.room.message", (event) => {
+      const { sender, event_id: eventId, room_id: roomId, content: { body }, encryption } = event;
       if (sender !== this.victim.userId || encryption === undefined) return;
       const { sessionId, messageIndex } = encryption;
-      this.observed.push({ eventId, body, sessionId, messageIndex });
+      this.observed.push({ eventId, roomId, body, sessionId, messageIndex });
     });
     this.observer.on("UNDECRYPTABLE", ({ event: { event_id: eventId, sender }, code, reason }) => {
       if (sender === this.victim.userId) this.undecryptable.set(eventId, `${code}: ${reason.message}`);
@@ -191,33 +229,4 @@ export class Stage implements AsyncDisposable {
     };
     return { debug: () => {}, info: () => {}, warn: at("warn"), error: at("error") };
   }
-}
-
-type Content = Record<string, unknown>;
-
-interface RawEvent {
-  readonly type: string;
-  readonly event_id: string;
-  readonly sender: string;
-  readonly content: Content;
-}
-
-function post(server: SynapseServer, user: TestUser, path: string, body: Content): Promise<Content> {
-  return request(server, user, "POST", path, body);
-}
-
-async function request(
-  server: SynapseServer,
-  user: TestUser,
-  method: string,
-  path: string,
-  body?: Content,
-): Promise<Content> {
-  const response = await fetch(`${server.baseUrl}/_matrix/client/v3/${path}`, {
-    method,
-    headers: { authorization: `Bearer ${user.accessToken}`, "content-type": "application/json" },
-    body: body && JSON.stringify(body),
-  });
-  if (response.ok) return await response.json();
-  throw new Error(`Cannot ${method} ${path}: the server said ${response.status} ${await response.text()}`);
 }

@@ -7,6 +7,8 @@
 import type { RoomID } from "@greenroom/matrix";
 import { delay } from "@std/async/delay";
 import type { Peer } from "../../tests/e2e/support/peer.ts";
+import type { SynapseServer, TestUser } from "../../tests/e2e/support/synapse.ts";
+import { say } from "./homeserver.ts";
 import type { Random } from "./random.ts";
 import type { Stage } from "./stage.ts";
 import { visit } from "./visitor.ts";
@@ -15,21 +17,22 @@ import { visit } from "./visitor.ts";
 export interface Said {
   readonly eventId: string;
   readonly roomId: RoomID;
-  readonly body: string;
+  readonly number: number;
   readonly by: string;
 }
 
 /** How long a speaker waits between two messages, at most, in milliseconds. */
-const PAUSE_MS = 3_000;
+const PAUSE_MS = 5_000;
 /** How often a speaker begins a new session first. */
 const ROTATIONS = 0.2;
-/** How many messages the victim may be behind before they wait for it. */
-const BACKLOG = 40;
+/** How often somebody says so much that a sync leaves some of it out, and how much. */
+const BURSTS = { odds: 0.05, messages: 12 };
 
 /** Somebody who can say something in a room. */
 interface Speaker {
   readonly name: string;
   readonly roomId: RoomID;
+  readonly talksMuch: boolean;
   say(body: string): Promise<string>;
   rotate(): Promise<void>;
 }
@@ -40,53 +43,68 @@ export class Talk {
   readonly said: Said[] = [];
   /** What they could not say, and why. */
   readonly failed: string[] = [];
-  readonly #speakers: readonly Speaker[];
+  readonly #stage: Stage;
   readonly #random: Random;
-  readonly #behind: () => number;
+  readonly #mayTalk: () => boolean;
   readonly #stopping = new AbortController();
-  #talking: Promise<unknown> = Promise.resolve();
+  readonly #talking: Promise<void>[] = [];
   #number = 0;
 
   /**
    * @param stage Where they are.
-   * @param options `behind`: how many of their messages the victim has not answered.
+   * @param options `mayTalk`: whether the victim is not too far behind.
    */
-  constructor(stage: Stage, options: { random: Random; behind: () => number }) {
+  constructor(stage: Stage, options: { random: Random; mayTalk: () => boolean }) {
+    this.#stage = stage;
     this.#random = options.random;
-    this.#behind = options.behind;
-    this.#speakers = stage.rooms.flatMap(({ roomId, peers }) => [
-      observerSpeaker(stage, roomId),
-      ...peers.map((peer) => peerSpeaker(peer, roomId)),
-    ]);
+    this.#mayTalk = options.mayTalk;
   }
 
-  /** Has them begin. */
-  start(): void {
-    this.#talking = Promise.all(this.#speakers.map((speaker) => this.#talk(speaker)));
+  /** Has those begin who are in rooms that are not encrypted. */
+  startPlain(): void {
+    const { server, guests, plainRooms } = this.#stage;
+    this.#start(plainRooms.flatMap((roomId) => guests.map((guest) => plainSpeaker(server, guest, roomId))));
+  }
+
+  /** Has those begin who are in encrypted rooms: only now may they, as they know the victim's device. */
+  startEncrypted(): void {
+    this.#start(this.#stage.rooms.flatMap(({ roomId, peers }) => [
+      observerSpeaker(this.#stage, roomId),
+      ...peers.map((peer) => peerSpeaker(peer, roomId)),
+    ]));
   }
 
   /** Has them stop. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await this.#talking;
+    await Promise.all(this.#talking);
   }
 
   /** Has somebody come to the first room, say something and go. */
-  async visit({ server, visitor, rooms: [room] }: Stage): Promise<void> {
+  async visit(): Promise<void> {
+    const { server, visitor, rooms: [room] } = this.#stage;
     if (room === undefined) return;
     const { roomId } = room;
+    const number = this.#number++;
     try {
-      const said = await visit(server, visitor, { roomId, body: `peer visitor ${this.#number++}` });
-      this.said.push({ ...said, roomId, by: "visitor" });
+      const eventId = await visit(server, visitor, { roomId, body: `peer visitor ${number}` });
+      this.said.push({ eventId, roomId, number, by: "visitor" });
     } catch (error) {
       this.failed.push(`visitor: ${error}`);
     }
   }
 
+  #start(speakers: readonly Speaker[]): void {
+    this.#talking.push(...speakers.map((speaker) => this.#talk(speaker)));
+  }
+
   async #talk(speaker: Speaker): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      if (this.#behind() < BACKLOG) await this.#say(speaker);
+      const isMuch = this.#random() < BURSTS.odds && speaker.talksMuch;
+      for (let left = isMuch ? BURSTS.messages : 1; left > 0 && this.#mayTalk(); left--) {
+        await this.#say(speaker);
+      }
       await delay(this.#random() * PAUSE_MS, { signal }).catch(() => {});
     }
   }
@@ -95,19 +113,30 @@ export class Talk {
     const { name: by, roomId } = speaker;
     try {
       if (this.#random() < ROTATIONS) await speaker.rotate();
-      const body = `peer ${by} ${this.#number++}`;
-      const eventId = await speaker.say(body);
-      this.said.push({ eventId, roomId, body, by });
+      const number = this.#number++;
+      const eventId = await speaker.say(`peer ${by} ${number}`);
+      this.said.push({ eventId, roomId, number, by });
     } catch (error) {
       this.failed.push(`${by}: ${error}`);
     }
   }
 }
 
+function plainSpeaker(server: SynapseServer, guest: TestUser, roomId: RoomID): Speaker {
+  return {
+    name: "guest",
+    roomId,
+    talksMuch: true,
+    say: (body) => say(server, guest, { roomId, body }),
+    rotate: () => Promise.resolve(),
+  };
+}
+
 function observerSpeaker({ observer }: Stage, roomId: RoomID): Speaker {
   return {
     name: "observer",
     roomId,
+    talksMuch: false,
     say: (body) => observer.sendText(roomId, body),
     rotate: async () => await observer.crypto?.discardGroupSession(roomId),
   };
@@ -117,6 +146,7 @@ function peerSpeaker(peer: Peer, roomId: RoomID): Speaker {
   return {
     name: `${peer.kind} ${peer.deviceId}`,
     roomId,
+    talksMuch: false,
     say: (body) => peer.sendText(roomId, body),
     rotate: () => peer.rotate(roomId),
   };

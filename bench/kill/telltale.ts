@@ -27,9 +27,9 @@ export function tell(line: string): void {
   Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
 }
 
-/** A store that says when it commits, and notes that handlers have settled for a sync. */
+/** A store that says when it commits, and when the device has been taken, and notes the first sync that it keeps. */
 export function tellingStore(store: KvStore, ledger: Ledger): KvStore {
-  let settled = false;
+  let synced = false;
   return {
     getMany: (keys) => store.getMany(keys),
     list: (prefix) => store.list(prefix),
@@ -38,19 +38,20 @@ export function tellingStore(store: KvStore, ledger: Ledger): KvStore {
       tell("begins commit");
       const held = await store.commit(mutations, checks);
       tell("ends commit");
-      if (!settled && mutations.some(saysHandled)) {
-        settled = true;
-        ledger.write({ kind: "settled" });
+      if (held && mutations.some(({ key }) => key.at(-1) === "owner")) tell("ends take");
+      if (held && !synced && mutations.some(saysSynced)) {
+        synced = true;
+        ledger.write({ kind: "synced" });
       }
       return held;
     },
   };
 }
 
-/** Whether a change is of the position in the sync, and says that something was handled. */
-function saysHandled(mutation: KvMutation): boolean {
+/** Whether a change is of the position in the sync, and has a token. */
+function saysSynced(mutation: KvMutation): boolean {
   if (mutation.type !== "set" || mutation.key.at(-1) !== "sync") return false;
-  return (mutation.value as { handled?: string }).handled !== undefined;
+  return (mutation.value as { nextBatch?: string }).nextBatch !== undefined;
 }
 
 /** A fetch that says what it does, and writes down what it encrypted, and what was refused. */

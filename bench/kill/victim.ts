@@ -1,17 +1,18 @@
 /**
- * The victim: a bot that talks and answers in encrypted rooms until it is killed, and goes on when it is started again.
+ * The victim: a bot that talks in encrypted rooms, and answers in all, until it is killed, and goes on when it is started again.
  *
- * Before it sends a message of its own, it writes down its number, which is its transaction ID too; whatever it does not know to
- * have arrived, it sends again, with that ID, when it starts. It answers each message of a peer from a handler. It stops in good
+ * Before it sends a message of its own, it writes down its number, which is its transaction ID too; whatever is not known to have
+ * arrived, it sends again, with that ID, when it starts. It answers each message of a peer from a handler. It stops in good
  * order when its standard input ends.
  *
  * @module
  */
 
 import { Client, type Logger, type RoomID } from "@greenroom/matrix";
-import { DenoKvStore } from "@greenroom/matrix/store/kv";
 import { delay } from "@std/async/delay";
-import { entriesOf, Ledger, readLedger } from "./ledger.ts";
+import { answerMessages, describe } from "./answering.ts";
+import { Ledger } from "./ledger.ts";
+import { openStore, type StoreOrders } from "./store_place.ts";
 import { tell, tellingFetch, tellingStore } from "./telltale.ts";
 
 /** What the victim is told, as its only argument. */
@@ -20,17 +21,24 @@ export interface VictimOrders {
   readonly token: string;
   /** The user's ID: who else talks is answered. */
   readonly userId: string;
-  /** The file of Greenroom's store. */
-  readonly store: string;
+  /** Where Greenroom's store is. */
+  readonly store: StoreOrders;
   /** The file of the ledger. */
   readonly ledger: string;
+  /** Where it talks by itself. */
   readonly rooms: readonly RoomID[];
+  /** What may not have arrived: numbers and rooms. */
+  readonly unknown: readonly (readonly [number: number, roomId: string])[];
+  /** The number of its next message. */
+  readonly next: number;
   /** Whether it has nothing more to say by itself, but for what has not arrived. */
   readonly quiet: boolean;
 }
 
+/** How long others leave the device alone after a sign of life: so long a restart waits, in milliseconds. */
+const LEASE_MS = 1_000;
 /** How long it waits between its own messages, at most, in milliseconds. */
-const PAUSE_MS = 150;
+const PAUSE_MS = 500;
 /** How often it sends several messages at once. */
 const BURSTS = 0.2;
 const BURST = 3;
@@ -44,20 +52,21 @@ class Victim {
   #next: number;
   #stopping = false;
 
-  constructor(orders: VictimOrders, client: Client, parts: { ledger: Ledger; next: number }) {
+  constructor(orders: VictimOrders, client: Client, ledger: Ledger) {
     this.#orders = orders;
     this.#client = client;
-    this.#ledger = parts.ledger;
-    this.#next = parts.next;
+    this.#ledger = ledger;
+    this.#next = orders.next;
     this.#listen();
   }
 
   /** Sends what may not have arrived, and then what is new. */
-  async talk(unknown: readonly { number: number; roomId: string }[]): Promise<void> {
-    await Promise.all(this.#orders.rooms.map(async (roomId) => {
-      const mine = unknown.filter((entry) => entry.roomId === roomId);
-      await Promise.all(mine.map(({ number }) => this.#send(roomId, number)));
-      while (!this.#orders.quiet && !this.#stopping) {
+  async talk(): Promise<void> {
+    const { rooms, unknown, quiet } = this.#orders;
+    await Promise.all(rooms.map(async (roomId) => {
+      const mine = unknown.filter(([, room]) => room === roomId);
+      await Promise.all(mine.map(([number]) => this.#send(roomId, number)));
+      while (!quiet && !this.#stopping) {
         const count = Math.random() < BURSTS ? BURST : 1;
         await Promise.all(Array.from({ length: count }, () => this.#sendNext(roomId)));
         await delay(Math.random() * PAUSE_MS);
@@ -70,19 +79,10 @@ class Victim {
   }
 
   #listen(): void {
-    const client = this.#client;
-    const ledger = this.#ledger;
-    client.on("m.room.message", async ({ sender, event_id: eventId, room_id: roomId, content: { body } }) => {
-      if (sender === this.#orders.userId || !body.startsWith("peer ")) return;
-      ledger.write({ kind: "received", eventId, body });
-      try {
-        ledger.write({ kind: "acked", eventId, ackId: await client.sendText(roomId, `ack ${eventId}`) });
-      } catch (error) {
-        ledger.write({ kind: "failed", what: `ack ${eventId}`, error: describe(error) });
-      }
-    });
-    client.on("UNDECRYPTABLE", ({ event: { event_id: eventId }, code, reason }) => {
-      ledger.write({ kind: "undecryptable", eventId, code, reason: reason.message });
+    const note = this.#ledger.write.bind(this.#ledger);
+    answerMessages(this.#client, { userId: this.#orders.userId, note, tell });
+    this.#client.on("UNDECRYPTABLE", ({ event: { event_id: eventId }, code, reason }) => {
+      note({ kind: "undecryptable", eventId, code, reason: reason.message });
     });
   }
 
@@ -107,14 +107,10 @@ class Victim {
   }
 }
 
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const cause = error.cause === undefined ? "" : ` because of ${describe(error.cause)}`;
-  return `${error.name}: ${error.message}${cause}`;
-}
-
+/** A logger that writes warnings and errors down. That the device is waited for is no news: the process before was killed. */
 function ledgerLogger(ledger: Ledger): Logger {
   const at = (level: string) => (message: string, data: Record<string, unknown> = {}): void => {
+    if (message.startsWith("Waiting for a device")) return;
     const shown = JSON.stringify(data, (_key, value) => value instanceof Error ? describe(value) : value);
     ledger.write({ kind: "log", level, message, data: shown });
   };
@@ -122,19 +118,18 @@ function ledgerLogger(ledger: Ledger): Logger {
 }
 
 async function main(orders: VictimOrders): Promise<void> {
-  const past = readLedger(orders.ledger);
-  const ledger = new Ledger(orders.ledger);
+  using ledger = new Ledger(orders.ledger);
   ledger.write({ kind: "start" });
   tell("begins open");
   const { baseUrl, token } = orders;
-  const store = await DenoKvStore.open(orders.store);
+  const store = await openStore(orders.store);
   tell("ends open");
   const client = new Client({
     baseUrl,
     token,
     encryption: true,
-    lease: { duration: 1_000 },
     store: tellingStore(store, ledger),
+    lease: { duration: LEASE_MS },
     fetch: tellingFetch(ledger),
     log: ledgerLogger(ledger),
   });
@@ -142,12 +137,10 @@ async function main(orders: VictimOrders): Promise<void> {
     ledger.write({ kind: "failed", what: "client", error: describe(error) });
     Deno.exit(3);
   });
-  const begun = entriesOf(past, "begin");
-  const done = new Set(entriesOf(past, "done").map(({ number }) => number));
-  const next = Math.max(-1, ...begun.map(({ number }) => number)) + 1;
-  const victim = new Victim(orders, client, { ledger, next });
+  const victim = new Victim(orders, client, ledger);
+  tell("begins take");
   const syncing = client.start({ fillGaps: true });
-  const talking = victim.talk(begun.filter(({ number }) => !done.has(number)));
+  const talking = victim.talk();
   await Array.fromAsync(Deno.stdin.readable);
   victim.stop();
   await talking;

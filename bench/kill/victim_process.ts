@@ -16,6 +16,8 @@ export interface Moment {
   readonly times?: number;
   /** How long after that, in milliseconds. */
   readonly after: number;
+  /** How long its line is waited for, in milliseconds. Default: 2,500. */
+  readonly patience?: number;
 }
 
 /** How a process of the victim ended. */
@@ -28,10 +30,12 @@ export interface Ending {
   readonly stderr: string;
   /** How long it had lived, in milliseconds. */
   readonly lived: number;
+  /** How long after its start it said something for the first time, in milliseconds. */
+  readonly firsts: ReadonlyMap<string, number>;
 }
 
 /** Whatever does not happen within this time, in milliseconds, is not waited for. */
-const PATIENCE_MS = 3_000;
+const PATIENCE_MS = 2_500;
 const PROGRAM = new URL("./victim.ts", import.meta.url).pathname;
 
 /** A running victim. */
@@ -40,6 +44,7 @@ export class VictimProcess {
   readonly #begun = performance.now();
   readonly #underway = new Map<string, number>();
   readonly #counts = new Map<string, number>();
+  readonly #firsts = new Map<string, number>();
   readonly #reading: Promise<void>;
   readonly #stderr: Promise<string>;
   #heard: () => void = () => {};
@@ -71,7 +76,7 @@ export class VictimProcess {
 
   /** Waits for a moment, and kills it with SIGKILL. */
   async killAt(moment: Moment): Promise<Ending> {
-    if (moment.line !== undefined) await this.#lines(moment.line, moment.times ?? 1);
+    if (moment.line !== undefined) await this.#lines(moment);
     await delay(moment.after);
     const bySelf = this.#ended;
     if (!bySelf) this.#child.kill("SIGKILL");
@@ -90,16 +95,17 @@ export class VictimProcess {
     await this.#child.status;
     await this.#child.stdin.close().catch(() => {});
     await this.#reading;
-    return { underway: this.underway, bySelf, stderr: (await this.#stderr).slice(-2_000), lived };
+    const stderr = (await this.#stderr).slice(-2_000);
+    return { underway: this.underway, bySelf, stderr, lived, firsts: this.#firsts };
   }
 
   /** Waits until it has said something so often, but not for long. */
-  async #lines(line: string, times: number): Promise<void> {
+  async #lines({ line = "begins open", times = 1, patience = PATIENCE_MS }: Moment): Promise<void> {
     const happened = Promise.withResolvers<void>();
     this.#heard = () => {
       if (this.#ended || (this.#counts.get(line) ?? 0) >= times) happened.resolve();
     };
-    const timer = setTimeout(happened.resolve, PATIENCE_MS);
+    const timer = setTimeout(happened.resolve, patience);
     this.#heard();
     await happened.promise;
     clearTimeout(timer);
@@ -118,6 +124,7 @@ export class VictimProcess {
   #take(line: string): void {
     const [verb, ...name] = line.split(" ");
     const what = name.join(" ");
+    if (!this.#firsts.has(line)) this.#firsts.set(line, performance.now() - this.#begun);
     this.#counts.set(line, (this.#counts.get(line) ?? 0) + 1);
     this.#underway.set(what, (this.#underway.get(what) ?? 0) + (verb === "begins" ? 1 : -1));
   }

@@ -1,22 +1,36 @@
 /**
- * A bot in encrypted rooms is killed at random moments; `deno task kill 200` does the same for longer.
+ * A bot is killed at random moments; `deno task kill 500` does the same for longer.
  *
  * @module
  */
 
 import { assert, assertEquals } from "@std/assert";
 import { killRun } from "../../bench/kill/run.ts";
+import type { StoreKind } from "../../bench/kill/store_place.ts";
+import { hasDenokv, NO_CARGO } from "../../tools/denokv.ts";
 import { peerTest } from "./support/peer_test_case.ts";
 
 const KILLS = 10;
-const SEED = 5;
+
+async function survives(
+  server: Parameters<typeof killRun>[0],
+  store: StoreKind,
+  seed: number,
+): Promise<void> {
+  const { counts, problems } = await killRun(server, { kills: KILLS, seed, store, print() {} });
+  assertEquals(problems, []);
+  assert(Number(counts["messages of the victim"]) > 0 && Number(counts["messages of peers"]) > 0);
+}
 
 peerTest(
-  "A bot that is killed at random moments loses nothing, sends nothing twice and uses no ratchet index twice",
+  "A bot that is killed at random moments answers each message once, loses nothing, and uses no ratchet index twice",
   ["nio"],
-  async (server) => {
-    const { counts, problems } = await killRun(server, { kills: KILLS, seed: SEED, print() {} });
-    assertEquals(problems, []);
-    assert(Number(counts["messages of the victim"]) > 0 && Number(counts["messages of peers"]) > 0);
-  },
+  (server) => survives(server, "kv", 5),
 );
+
+const ON_DENOKV = "So does one whose store is on a denokv, which is killed too";
+if (Deno.env.get("CI") === "true" || await hasDenokv()) {
+  peerTest(ON_DENOKV, ["nio"], (server) => survives(server, "denokv", 6));
+} else {
+  Deno.test({ name: `${ON_DENOKV} (${NO_CARGO})`, ignore: NO_CARGO !== undefined, fn() {} });
+}

@@ -1,0 +1,91 @@
+/**
+ * Requests to the homeserver that need no client.
+ *
+ * @module
+ */
+
+import type { RoomID } from "@greenroom/matrix";
+import type { SynapseServer } from "../../tests/e2e/support/synapse.ts";
+
+/** Who makes a request. */
+export interface Caller {
+  readonly accessToken: string;
+}
+
+/** The body of a request or of an answer. */
+export type Content = Record<string, unknown>;
+
+/** An event of a room, as the server has it. */
+export interface ServerEvent {
+  readonly eventId: string;
+  readonly type: string;
+  readonly sender: string;
+  readonly content: Content;
+}
+
+interface RawEvent {
+  readonly type: string;
+  readonly event_id: string;
+  readonly sender: string;
+  readonly content: Content;
+}
+
+/** Makes a request of the client-server API and returns the answer. */
+export async function request(
+  server: SynapseServer,
+  { accessToken }: Caller,
+  [method, path]: readonly [method: string, path: string],
+  body?: Content,
+): Promise<Content> {
+  const response = await fetch(`${server.baseUrl}/_matrix/client/v3/${path}`, {
+    method,
+    headers: { authorization: `Bearer ${accessToken}`, "content-type": "application/json" },
+    body: body && JSON.stringify(body),
+  });
+  if (response.ok) return await response.json();
+  throw new Error(`Cannot ${method} ${path}: the server said ${response.status} ${await response.text()}`);
+}
+
+/** Creates a room without encryption, which all others join. */
+export async function plainRoom(
+  server: SynapseServer,
+  creator: Caller,
+  others: readonly (Caller & { readonly userId: string })[],
+): Promise<RoomID> {
+  const invite = others.map(({ userId }) => userId);
+  const { room_id: roomId } = await request(server, creator, ["POST", "createRoom"], { invite });
+  for (const other of others) {
+    await request(server, other, ["POST", `join/${encodeURIComponent(String(roomId))}`], {});
+  }
+  return roomId as RoomID;
+}
+
+/** Sends a text that is not encrypted, and returns the event's ID. */
+export async function say(
+  server: SynapseServer,
+  speaker: Caller,
+  { roomId, body }: { readonly roomId: RoomID; readonly body: string },
+): Promise<string> {
+  const path = `rooms/${encodeURIComponent(roomId)}/send/m.room.message/${crypto.randomUUID()}`;
+  const content = { msgtype: "m.text", body };
+  return String((await request(server, speaker, ["PUT", path], content)).event_id);
+}
+
+/** All events of a room, from old to new, as the server has them. */
+export async function history(
+  server: SynapseServer,
+  reader: Caller,
+  roomId: RoomID,
+): Promise<ServerEvent[]> {
+  const events: ServerEvent[] = [];
+  for (let from = "";;) {
+    const query = new URLSearchParams({ dir: "f", limit: "1000", ...from && { from } });
+    const path = `rooms/${encodeURIComponent(roomId)}/messages?${query}`;
+    const page = await request(server, reader, ["GET", path]);
+    for (const { event_id: eventId, type, sender, content } of page.chunk as RawEvent[]) {
+      events.push({ eventId, type, sender, content });
+    }
+    if (typeof page.end !== "string") return events;
+    from = page.end;
+  }
+}

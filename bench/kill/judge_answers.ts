@@ -1,0 +1,96 @@
+/**
+ * Judges the answers in a room: each message has one, and the numbers in them, which come of a session, have no gap and no
+ * repetition, and are in the order of the messages.
+ *
+ * @module
+ */
+
+import { echoOf } from "./answering.ts";
+
+/** A message as somebody has read it; the body is null if it could not be decrypted. */
+export interface Read {
+  readonly eventId: string;
+  readonly body: string | null;
+}
+
+/** What is judged. */
+export interface RoomAnswers {
+  /** Who has read the answers. */
+  readonly who: string;
+  /** The messages, in their order. */
+  readonly messages: readonly { readonly eventId: string; readonly number: number }[];
+  /** All that the bot has said in the room, as it was read, in any order. */
+  readonly reads: readonly Read[];
+  /** The messages that the bot could not read when they came, which it may have answered later than those after them. */
+  readonly late?: ReadonlySet<string>;
+  /** By event ID of the message, what the bot was told about its answers: the IDs of their events. */
+  readonly known?: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/** An answer. */
+interface Reply extends Read {
+  /** The session's number. */
+  readonly count: number;
+}
+
+/** Judges; texts that are no answers are left to others. */
+export function judgeAnswers(
+  { who, messages, reads, late = new Set(), known = new Map() }: RoomAnswers,
+  problems: string[],
+): void {
+  const replies = new Map<number, Reply[]>();
+  const echoes = new Map<string, Read[]>();
+  for (const read of reads) {
+    const parts = /^reply (\d+) to (\d+)$/.exec(read.body ?? "");
+    if (parts !== null) add(replies, Number(parts[2]), { ...read, count: Number(parts[1]) });
+    if (read.body?.startsWith("echo ")) add(echoes, read.body, read);
+  }
+  let last: { readonly number: number; readonly count: number } | undefined;
+  const counts = new Set<number>();
+  for (const { eventId, number } of messages) {
+    const [reply, ...more] = replies.get(number) ?? [];
+    replies.delete(number);
+    const echo = echoOf(number);
+    if (echo !== undefined) {
+      const found = echoes.get(echo) ?? [];
+      if (found.length !== 1) problems.push(`${who} has "${echo}" ${found.length} times (${ids(found)})`);
+      echoes.delete(echo);
+    }
+    if (reply === undefined || more.length > 0) {
+      const found = reply === undefined ? [] : [reply, ...more];
+      problems.push(`${who} has ${found.length} replies to ${number} (${eventId}): ${ids(found)}`);
+    }
+    if (reply === undefined) continue;
+    for (const id of known.get(eventId) ?? []) {
+      if (id !== reply.eventId) {
+        problems.push(`the bot knows ${id} as its reply to ${number}, ${who} has ${reply.eventId}`);
+      }
+    }
+    if (counts.has(reply.count)) problems.push(`${who} has two replies that are number ${reply.count}`);
+    counts.add(reply.count);
+    if (late.has(eventId)) continue;
+    if (last !== undefined && reply.count <= last.count) {
+      problems.push(
+        `${who} has reply ${reply.count} to ${number}, which came after ${last.number} with reply ${last.count}`,
+      );
+    }
+    last = { number, count: reply.count };
+  }
+  for (let count = 1; count <= counts.size; count++) {
+    if (!counts.has(count)) problems.push(`${who} has no reply that is number ${count} of ${counts.size}`);
+  }
+  for (const number of replies.keys()) {
+    problems.push(`${who} has a reply to ${number}, which nobody has said`);
+  }
+  for (const echo of echoes.keys()) problems.push(`${who} has "${echo}", which nobody has said`);
+}
+
+function add<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
+  const values = map.get(key);
+  if (values === undefined) map.set(key, [value]);
+  else values.push(value);
+}
+
+function ids(reads: readonly Read[]): string {
+  return reads.map(({ eventId, body }) => `${eventId} "${body}"`).join(", ");
+}
