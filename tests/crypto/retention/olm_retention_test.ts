@@ -102,6 +102,28 @@ Deno.test("sessions with a device that is there stay, and the one that is sent w
   await bob.read(await alice.send(bob));
 });
 
+Deno.test("what is kept of many devices of a user goes in steps of bounded size", async () => {
+  const { alice, bob, server } = await aliceAndBob();
+  const devices: Peer[] = [];
+  for (let n = 0; n < 90; n++) {
+    const device = await Peer.open({ userId: alice.userId, deviceId: `D${n}`, server, clock: bob.clock });
+    devices.push(device);
+    await device.meet(bob);
+    await bob.read(await device.send(bob));
+  }
+  for (const { deviceId } of devices) server.hidden.add(deviceId);
+  await live(bob, 38);
+  for (let steps = 1, outcome = "more"; outcome === "more"; steps++) {
+    outcome = await bob.step(async (tx) => {
+      const result = await bob.olm.housekeeping.tidyUser(tx, alice.userId, 30);
+      assert(tx.changes <= 320, `${tx.changes} at once`);
+      return result;
+    });
+    if (outcome !== "more") assert(steps > 1);
+  }
+  assertEquals((await recordsByKind(bob.store))["olm-peer"], undefined);
+});
+
 Deno.test("a look at old records does not let a device that can't be understood be asked for sessions more often", async () => {
   const { alice, bob } = await met();
   const event = garbled(await alice.send(bob));

@@ -94,13 +94,27 @@ Deno.test("of senders whose keys are all used nothing is kept but the sessions",
 
 Deno.test("a better key of a session that waits does not make it wait anew", async () => {
   const receiver = bounded(2);
-  const [first] = await senders(receiver, MALLORY, 1);
-  assert(first !== undefined);
-  await receiver.key(first);
-  await receiver.key(first, first.laterKey());
+  const device = receiver.devices.put(newDevice(receiver, MALLORY, { deviceId: "BETTER" }));
+  const first = new Sender(receiver, device);
+  first.say("before");
+  assertEquals((await receiver.key(first, first.laterKey())).kind, "added");
+  assertEquals((await receiver.key(first)).kind, "improved");
   assertEquals(await count(receiver, "inbound_unused_session"), 1);
   await senders(receiver, MALLORY, 2);
   assertEquals(await readable(receiver, [first]), ["MISSING_KEY"]);
+});
+
+Deno.test("a session whose key became better while it waited does so no more when its first message comes", async () => {
+  const receiver = bounded(2);
+  const device = receiver.devices.put(newDevice(receiver, MALLORY, { deviceId: "BETTER" }));
+  const first = new Sender(receiver, device);
+  first.say("before");
+  await receiver.key(first, first.laterKey());
+  await receiver.key(first);
+  assertEquals(await readable(receiver, [first]), ["read"]);
+  assertEquals(await count(receiver, "inbound_unused_session"), 0);
+  await senders(receiver, MALLORY, 3);
+  assertEquals(await readable(receiver, [first]), ["read"]);
 });
 
 Deno.test("own sessions and keys that were asked for do not count", async () => {
