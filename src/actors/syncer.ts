@@ -173,6 +173,7 @@ class Syncer {
       }
     }
     await this.#announce({ type: InternalEventType.SYNC_STOPPED, data: { ...INTERNAL, error: failure } });
+    await this.#options.store.ask("flush", undefined).catch(() => {}); // the store that failed says so by its `done`
     if (failure !== undefined) throw fatal(failure);
   }
 

@@ -96,3 +96,23 @@ Deno.test("A restart delivers what was cut off, at-most-once does not, and a sto
     never.resolve();
   }
 });
+
+Deno.test("stop() leaves nothing to be written of what has been handled", async () => {
+  await using here = clientStage();
+  const store = new MemoryStore();
+  const alice = here.client("alice");
+  const bot = here.client("bot", { store });
+  const room = await bot.createRoom({ preset: "public_chat" });
+  const seen = heard(bot);
+  bot.start();
+  await here.settle();
+  await alice.joinRoom(room);
+  await alice.sendText(room, "hello");
+  await here.until(() => seen.length === 1);
+  await bot.stop();
+  const records = await Array.fromAsync(store.list([]));
+  const position = records.find(({ key }) => key.length === 3 && key[2] === "sync")?.value as
+    | Record<string, string>
+    | undefined;
+  assertEquals(position?.handled, position?.nextBatch);
+});
