@@ -39,7 +39,10 @@ export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherPro
   const { deliverer, store, settle, maxPending, clock, log } = options;
   const pending = new PendingTasks();
   const recovering = new Notes();
-  const mark = new HandledMark((batch) => pending.upTo(batch), (token) => store.ask("handled", token));
+  const mark = new HandledMark(async (batch) => {
+    await pending.upTo(batch);
+    pending.handled(batch); // it is about to be noted
+  }, (token) => store.ask("handled", token));
   let prepared: Promise<void> | undefined;
   /** An earlier process may have seen to some of what comes again. */
   const prepare = () =>

@@ -6,16 +6,12 @@
 
 import type { Task } from "./deliver.ts";
 
-interface Batch {
-  /** Resolves when every handler of it has settled. */
-  readonly done: Promise<void>;
-  /** Names of deliveries that have settled and were not told yet. */
-  settled: string[];
-}
-
 /** Knows the handlers at work, by the batch they were started with. */
 export class PendingTasks {
-  readonly #batches = new Map<number, Batch>();
+  /** What resolves when every handler of a batch has settled. */
+  readonly #batches = new Map<number, Promise<void>>();
+  /** By batch, names of deliveries that have settled and were not told yet; gone when everything up to the batch counts as handled. */
+  readonly #untold = new Map<number, string[]>();
   readonly #waiting: { readonly limit: number; readonly resolve: () => void }[] = [];
   #next = 0;
   #size = 0;
@@ -31,42 +27,49 @@ export class PendingTasks {
    * @param settled Names of deliveries of the batch that have settled already.
    * @returns The number of the batch.
    */
-  add(tasks: readonly Task[], settled: string[] = []): number {
+  add(tasks: readonly Task[], settled: readonly string[] = []): number {
     const number = this.#next++;
+    if (tasks.length > 0 || settled.length > 0) this.#untold.set(number, [...settled]);
     if (tasks.length === 0) return number;
     this.#size += tasks.length;
     const done = Promise.all(tasks.map(({ done, name }) =>
       done.then(() => {
-        if (name !== undefined) batch.settled.push(name);
+        if (name !== undefined) this.#untold.get(number)?.push(name);
         this.#settle();
       })
     )).then(() => {
       this.#batches.delete(number);
     });
-    const batch: Batch = { done, settled };
-    this.#batches.set(number, batch);
+    this.#batches.set(number, done);
     return number;
   }
 
-  /** Names of what has settled, of batches of which not everything has; each is told once. */
+  /** Names of what has settled, of batches up to which not everything is handled; each is told once. */
   takeSettled(): string[] {
     const taken: string[] = [];
-    for (const batch of this.#batches.values()) {
-      if (batch.settled.length === 0) continue;
-      taken.push(...batch.settled);
-      batch.settled = [];
+    for (const [number, names] of this.#untold) {
+      for (const name of names.splice(0)) taken.push(name);
+      if (!this.#batches.has(number)) this.#untold.delete(number); // there will be no more of it
     }
     return taken;
   }
 
+  /** What has settled of a batch, and of those before, need not be told any more: everything up to there is noted as handled. */
+  handled(last: number): void {
+    for (const number of this.#untold.keys()) {
+      if (number > last) return;
+      this.#untold.delete(number);
+    }
+  }
+
   /** Resolves when every handler of a batch has settled. */
   async of(number: number): Promise<void> {
-    await this.#batches.get(number)?.done;
+    await this.#batches.get(number);
   }
 
   /** Resolves when every handler of a batch, and of those before, has settled. */
   async upTo(last: number): Promise<void> {
-    await Promise.all([...this.#batches].filter(([number]) => number <= last).map(([, { done }]) => done));
+    await Promise.all([...this.#batches].filter(([number]) => number <= last).map(([, done]) => done));
   }
 
   /** Resolves when no more than so many handlers are at work. */

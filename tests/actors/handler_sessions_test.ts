@@ -1,78 +1,26 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { ActorError } from "../../src/actors/actor_error.ts";
 import type { HandlerContext } from "../../src/actors/handler_context.ts";
-import { HandlerSessions } from "../../src/actors/handler_sessions.ts";
-import { spawnStore } from "../../src/actors/store_actor.ts";
 import { ValueError } from "../../src/errors/value_error.ts";
-import type { KvMutation } from "../../src/store/kv_store.ts";
-import { defineSession, type SessionDefinition, type SessionScope } from "../../src/types/define_session.ts";
-import { assertPending, recordingLogger, settle } from "../kernel/support.ts";
-import { CountingStore } from "./support/counting_store.ts";
+import type { SessionDefinition, SessionScope } from "../../src/types/define_session.ts";
+import { assertPending, settle } from "../kernel/support.ts";
 import { message, ROOM } from "./support/events.ts";
-
-interface Counter {
-  count: number;
-}
-
-type Use = (context: HandlerContext<Counter>) => unknown;
-
-/** A store whose commits wait for the test, if it wants that. */
-class GatedStore extends CountingStore {
-  gate: PromiseWithResolvers<void> | undefined;
-
-  override async commit(...args: Parameters<CountingStore["commit"]>): Promise<boolean> {
-    await this.gate?.promise;
-    return await super.commit(...args);
-  }
-}
-
-async function stage({ kv = new GatedStore() } = {}) {
-  const store = spawnStore({ kv, close: false, log: recordingLogger() });
-  await store.ask("open", []);
-  const opened = { count: 0 };
-  const sessions = new HandlerSessions({ store, ready: () => Promise.resolve(void opened.count++) });
-  const counter = counterOf("room");
-  let events = 0;
-  /** Runs a handler for an event of a room. */
-  const run = (use: Use, { room = ROOM, of = counter }: { room?: string; of?: typeof counter } = {}) =>
-    sessions.run({
-      definition: of as SessionDefinition<object>,
-      event: { room_id: room, ...message(String(++events)) },
-      deliveryId: `$${events}-x`,
-      call: (context) => use(context as HandlerContext<Counter>),
-    });
-  /** Counts on, and tells the count. */
-  const count = async (room?: string, of?: typeof counter): Promise<number> => {
-    let counted = 0;
-    await run(({ session }) => void (counted = ++session.count), { room, of });
-    return counted;
-  };
-  return { kv, store, sessions, opened, run, count, [Symbol.asyncDispose]: () => store.stop() };
-}
-
-function counterOf(per: SessionScope, name = "counter") {
-  return defineSession<Counter>({ name, per, initial: () => ({ count: 0 }) });
-}
-
-/** What a commit is about. */
-function kinds(commit: readonly KvMutation[] | undefined): string[] {
-  return (commit ?? []).map(({ type, key }) => `${type} ${key.join(" ")}`);
-}
+import { type Counter, counterOf, kinds, sessionStage } from "./support/sessions.ts";
 
 Deno.test("A session is committed with the delivery that changed it, in one commit, and goes on in the next process", async () => {
-  await using here = await stage();
+  await using here = await sessionStage();
   await here.run((context) => {
     assertEquals(context.deliveryId, "$1-x");
     context.session.count = 5;
   });
   assertEquals(here.kv.commits.map(kinds), [[`set session counter ${ROOM}`, "set settled $1-x"]]);
-  await using later = await stage({ kv: here.kv });
+  await using later = await sessionStage({ kv: here.kv });
   assertEquals(await later.count(), 6);
   assertEquals(await later.store.ask("settled", undefined), ["$1-x"]);
 });
 
 Deno.test("A session that is as it was costs no commit, and is read once", async () => {
-  await using here = await stage();
+  await using here = await sessionStage();
   await here.run(({ session }) => assertEquals(session, { count: 0 }));
   await here.run((context) => context.endSession());
   await here.run(() => {});
@@ -80,25 +28,25 @@ Deno.test("A session that is as it was costs no commit, and is read once", async
 });
 
 Deno.test("A session that has ended is removed with the delivery, and the next event begins anew", async () => {
-  await using here = await stage();
+  await using here = await sessionStage();
   await here.count();
   await here.run((context) => context.endSession());
   assertEquals(kinds(here.kv.commits[1]), [`delete session counter ${ROOM}`, "set settled $2-x"]);
   assertEquals(await here.count(), 1);
-  await using later = await stage({ kv: here.kv });
+  await using later = await sessionStage({ kv: here.kv });
   await later.run((context) => context.endSession());
-  await using latest = await stage({ kv: here.kv });
+  await using latest = await sessionStage({ kv: here.kv });
   assertEquals(await latest.count(), 1);
 });
 
 Deno.test("A session can be replaced", async () => {
-  await using here = await stage();
+  await using here = await sessionStage();
   await here.run((context) => context.session = { count: 41 });
   assertEquals(await here.count(), 42);
 });
 
 Deno.test("Sessions of other rooms, and of other names, are other sessions", async () => {
-  await using here = await stage();
+  await using here = await sessionStage();
   const other = counterOf("room", "other");
   assertEquals([await here.count("!a"), await here.count("!b"), await here.count("!a")], [1, 1, 2]);
   assertEquals(await here.count("!a", other), 1);
@@ -108,7 +56,7 @@ Deno.test("Sessions of other rooms, and of other names, are other sessions", asy
 });
 
 Deno.test("A handler that throws changes nothing, and its failure is its own", async () => {
-  await using here = await stage();
+  await using here = await sessionStage();
   await here.count();
   const failure = new RangeError("no");
   const thrown = await assertRejects(() =>
@@ -128,7 +76,7 @@ Deno.test("A handler that throws changes nothing, and its failure is its own", a
 });
 
 Deno.test("A state that is no plain data is the handler's failure, and changes nothing", async () => {
-  await using here = await stage();
+  await using here = await sessionStage();
   await here.count();
   await assertRejects(
     () =>
@@ -144,7 +92,7 @@ Deno.test("A state that is no plain data is the handler's failure, and changes n
 });
 
 Deno.test("A handler whose event has no session runs all the same, and fails if it uses it", async () => {
-  await using here = await stage();
+  await using here = await sessionStage();
   const none = counterOf(() => undefined);
   let ran = 0;
   await here.run(() => ran++, { of: none });
@@ -156,7 +104,7 @@ Deno.test("A handler whose event has no session runs all the same, and fails if 
 });
 
 Deno.test("Handlers that share a session run one after the other, in the order of their start, and lose no update", async () => {
-  await using here = await stage();
+  await using here = await sessionStage();
   const order: number[] = [];
   const gates = Array.from({ length: 5 }, () => Promise.withResolvers<void>());
   const runs = gates.map(({ promise }, index) =>
@@ -174,7 +122,7 @@ Deno.test("Handlers that share a session run one after the other, in the order o
 });
 
 Deno.test("A handler that waits holds up those of its session, and no others", async () => {
-  await using here = await stage();
+  await using here = await sessionStage();
   const gate = Promise.withResolvers<void>();
   const slow = here.run(({ session }) => gate.promise.then(() => void session.count++));
   const next = here.count();
@@ -186,7 +134,7 @@ Deno.test("A handler that waits holds up those of its session, and no others", a
 });
 
 Deno.test("A handler that fails lets the next one of its session run, on the state before", async () => {
-  await using here = await stage();
+  await using here = await sessionStage();
   const gate = Promise.withResolvers<void>();
   const failing = here.run(async ({ session }) => {
     session.count = 100;
@@ -200,7 +148,7 @@ Deno.test("A handler that fails lets the next one of its session run, on the sta
 });
 
 Deno.test("What settles while a commit is under way is committed with one more", async () => {
-  await using here = await stage();
+  await using here = await sessionStage();
   for (let index = 0; index < 5; index++) await here.run(() => {}, { room: `!${index}` }); // so that nothing has to be read
   here.kv.gate = Promise.withResolvers();
   const first = here.count("!0");
@@ -215,14 +163,14 @@ Deno.test("What settles while a commit is under way is committed with one more",
   assertEquals(last.filter((change) => change.startsWith("set session")).length, 5);
   assertEquals(last.filter((change) => change.startsWith("set settled")).length, 20);
   here.kv.gate = undefined;
-  await using later = await stage({ kv: here.kv });
+  await using later = await sessionStage({ kv: here.kv });
   const counts: number[] = [];
   for (let index = 0; index < 5; index++) counts.push(await later.count(`!${index}`));
   assertEquals(counts, [6, 5, 5, 5, 5]);
 });
 
 Deno.test("A handler works on what the one before has made, and has settled only when that is durable", async () => {
-  await using here = await stage();
+  await using here = await sessionStage();
   here.kv.gate = Promise.withResolvers();
   const first = here.count();
   let seen: number | undefined;
@@ -236,64 +184,17 @@ Deno.test("A handler works on what the one before has made, and has settled only
 });
 
 Deno.test("What a handler keeps of its session when it has settled is not the session any more", async () => {
-  await using here = await stage();
+  await using here = await sessionStage();
   const kept: Counter[] = [];
   await here.run(({ session }) => kept.push(Object.assign(session, { count: 1 })));
   for (const each of kept) each.count = 100;
   assertEquals(await here.count(), 2);
 });
 
-Deno.test("A session of which too many others came since is read again, as it was committed last", async () => {
-  await using here = await stage();
-  const reads: string[] = [];
-  const getMany = here.kv.getMany.bind(here.kv);
-  here.kv.getMany = (keys) => {
-    for (const key of keys) if (key[0] === "session") reads.push(String(key[2]));
-    return getMany(keys);
-  };
-  for (let index = 0; index < 1_001; index++) await here.count(`!${index}`);
-  assertEquals(reads.length, 1_001);
-  assertEquals(await here.count("!1000"), 2); // remembered
-  assertEquals(await here.count("!1"), 2); // and this one too, as it came before the last thousand
-  assertEquals(reads.length, 1_001);
-  assertEquals(await here.count("!0"), 2); // this one was forgotten
-  assertEquals(reads.slice(1_001), ["!0"]);
-  assertEquals(await here.count("!1"), 3); // it was used since, so that another was forgotten
-  assertEquals(reads.length, 1_002);
-});
-
-Deno.test("A session whose commit is under way, or whose handler is at work, is not forgotten", async () => {
-  await using here = await stage();
-  const reads: string[] = [];
-  const getMany = here.kv.getMany.bind(here.kv);
-  here.kv.getMany = (keys) => {
-    for (const key of keys) if (key[0] === "session") reads.push(String(key[2]));
-    return getMany(keys);
-  };
-  const gate = Promise.withResolvers<void>();
-  const slow = here.run(({ session }) => gate.promise.then(() => void session.count++), { room: "!slow" });
-  for (let index = 0; index < 1_500; index++) await here.run(() => {}, { room: `!${index}` });
-  const next = here.count("!slow");
-  gate.resolve();
-  await slow;
-  assertEquals(await next, 2);
-  here.kv.gate = Promise.withResolvers();
-  const commits = [here.count("!committing")];
-  await settle();
-  const readers: Promise<void>[] = [];
-  for (let index = 0; index < 1_500; index++) readers.push(here.run(() => {}, { room: `!${2_000 + index}` }));
-  await settle();
-  commits.push(here.count("!committing"));
-  here.kv.gate.resolve();
-  await Promise.all(readers);
-  assertEquals(await Promise.all(commits), [1, 2]);
-  assertEquals(reads.filter((room) => room === "!slow" || room === "!committing").length, 2);
-});
-
 Deno.test("A session that could not be read is the handler's failure, and read again for the next", async () => {
-  await using here = await stage();
+  await using here = await sessionStage();
   await here.count();
-  await using later = await stage({ kv: here.kv });
+  await using later = await sessionStage({ kv: here.kv });
   const getMany = later.kv.getMany.bind(later.kv);
   later.kv.getMany = () => Promise.reject(new RangeError("cut off"));
   let ran = false;
@@ -303,7 +204,7 @@ Deno.test("A session that could not be read is the handler's failure, and read a
 });
 
 Deno.test("A commit that fails ends the store, and each handler whose session it held says so", async () => {
-  await using here = await stage();
+  await using here = await sessionStage();
   here.kv.failure = new Error("The disk is full");
   const done = assertRejects(() => here.store.done, ActorError);
   const runs = await Promise.allSettled([here.count("!a"), here.count("!b"), here.count("!a")]);
@@ -313,7 +214,7 @@ Deno.test("A commit that fails ends the store, and each handler whose session it
 });
 
 Deno.test("A delivery that never comes again leaves no name", async () => {
-  await using here = await stage();
+  await using here = await sessionStage();
   await here.sessions.run({
     definition: counterOf("room") as SessionDefinition<object>,
     event: { room_id: ROOM, ...message("1") },

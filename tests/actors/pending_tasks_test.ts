@@ -15,7 +15,6 @@ Deno.test("A batch of which nothing is at work has settled", async () => {
   assertEquals(pending.size, 0);
   await pending.of(number);
   await pending.upTo(number);
-  assertEquals(pending.takeSettled(), []); // the response has been handled as a whole
   assertEquals(pending.add([]), number + 1);
 });
 
@@ -52,12 +51,14 @@ Deno.test("atMost() waits until so few are at work, whoever asked first comes fi
   await none;
 });
 
-Deno.test("takeSettled() tells each delivery once that has settled while others of its batch are at work", async () => {
+Deno.test("takeSettled() tells each delivery once that has settled, of batches up to which not everything is handled", async () => {
   const pending = new PendingTasks();
   const [slow, quick, nameless, later] = [task("$1-a"), task("$2-a"), task(), task("$3-a")];
-  pending.add([slow, quick, nameless].map(({ task }) => task), ["$0-a"]);
-  pending.add([later.task]);
-  assertEquals(pending.takeSettled(), ["$0-a"]);
+  const first = pending.add([slow, quick, nameless].map(({ task }) => task), ["$0-a"]);
+  const second = pending.add([later.task]);
+  const third = pending.add([], ["$4-a"]);
+  pending.add([]);
+  assertEquals(pending.takeSettled(), ["$0-a", "$4-a"]);
   quick.end();
   nameless.end();
   await settle();
@@ -65,8 +66,22 @@ Deno.test("takeSettled() tells each delivery once that has settled while others 
   assertEquals(pending.takeSettled(), []);
   later.end();
   await settle();
-  assertEquals(pending.takeSettled(), []); // nobody else of its batch is at work: that is handled
+  assertEquals(pending.takeSettled(), ["$3-a"]); // all of its batch has settled, but not what comes before
   slow.end();
   await settle();
+  pending.handled(first);
   assertEquals(pending.takeSettled(), []);
+  assertEquals([first, second, third], [0, 1, 2]);
+});
+
+Deno.test("handled() forgets what has settled up to a batch, and nothing that comes after", async () => {
+  const pending = new PendingTasks();
+  const late = task("$2-a");
+  pending.add([], ["$0-a"]);
+  const last = pending.add([late.task], ["$1-a"]);
+  pending.add([], ["$3-a"]);
+  pending.handled(last);
+  late.end();
+  await settle();
+  assertEquals(pending.takeSettled(), ["$3-a"]);
 });
