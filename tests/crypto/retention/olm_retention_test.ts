@@ -102,6 +102,16 @@ Deno.test("sessions with a device that is there stay, and the one that is sent w
   await bob.read(await alice.send(bob));
 });
 
+Deno.test("a fallback key counts as long as its private half is there, also when the server has another", async () => {
+  const { bob } = await met();
+  const first = bob.keys.oldestFallbackSince();
+  assertEquals(first, bob.clock.now());
+  await live(bob, 7);
+  assertEquals(bob.keys.oldestFallbackSince(), first);
+  await live(bob, 1);
+  assertEquals(bob.keys.oldestFallbackSince(), (first ?? 0) + 7 * DAY);
+});
+
 Deno.test("what is kept of many devices of a user goes in steps of bounded size", async () => {
   const { alice, bob, server } = await aliceAndBob();
   const devices: Peer[] = [];

@@ -94,6 +94,22 @@ Deno.test("it is done once a day, also over a restart, and at once if it must be
   assertEquals((await prune(bob, { force: true }))["olm-session"], 1);
 });
 
+Deno.test("a device that is gone and is still heard of is looked at again a month later", async () => {
+  const { bob } = await aliceAndBob();
+  const { server } = bob;
+  const device = new RawDevice(server, "@guest:example.org", "GUEST").publish();
+  server.member(device.own.userId, "join");
+  await bob.sync({ toDevice: [device.message(bob, "org.example.deed", {})] });
+  server.keys.clear();
+  await bob.sync({ deviceLists: { changed: [device.own.userId], left: [] } });
+  await live(bob, 20);
+  await bob.sync({ toDevice: [device.message(bob, "m.dummy", {})] });
+  await live(bob, 11);
+  assertEquals((await prune(bob))["olm-session"], undefined);
+  await live(bob, 30);
+  assertEquals((await prune(bob))["olm-session"], 1);
+});
+
 Deno.test("each step is small, and a process that ends between two leaves nothing that stays for good", async () => {
   const { bob } = await aliceAndBob();
   for (let n = 0; n < 60; n++) await guest(bob, `@guest${n}:example.org`);
