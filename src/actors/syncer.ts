@@ -203,7 +203,9 @@ class Syncer {
       (isFirst && settings.ignoreFirstSync === true);
     const acceptClear = this.#options.acceptClear();
     const context = { own, initial: isInitial, repeated, members: filter.members, acceptClear, dropTimeline };
-    const limit = settings.fillGaps === true ? DEFAULT_GAP_LIMIT : settings.fillGaps || 0;
+    // What came in several responses before comes in one now, which may be too much for its timelines.
+    const wanted = settings.fillGaps || repeated;
+    const limit = wanted === true ? DEFAULT_GAP_LIMIT : wanted || 0;
     // The very first response once more goes as far as it went then: what came after it comes after it.
     const upToFirst = first === undefined ? response : { ...response, next_batch: first };
     await this.#process(upToFirst, context, async ({ rooms }) => {

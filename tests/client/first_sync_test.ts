@@ -11,7 +11,7 @@ interface CutOff extends Disposable {
   readonly roomId: RoomID;
 }
 
-/** A bot in a room, with a handler that never settles for what the first sync brings, whose process has ended. */
+/** A bot in a room, with handlers that never settle, whose process has ended. */
 async function cutOff(stage: ClientStage, store: MemoryStore): Promise<CutOff> {
   const alice = stage.client("alice");
   const life = new Life(NO_CRASH);
@@ -23,7 +23,7 @@ async function cutOff(stage: ClientStage, store: MemoryStore): Promise<CutOff> {
   const gate = Promise.withResolvers<void>();
   bot.on("m.room.message", ({ content }) => {
     handled.push(content.body);
-    return content.body === "First" ? gate.promise : undefined;
+    return gate.promise; // what has settled is noted, and does not come again
   });
   bot.start({ fillGaps: true }).catch(() => {}); // the end of the process
   await stage.until(() => handled.length === 1);

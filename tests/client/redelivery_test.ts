@@ -167,3 +167,19 @@ Deno.test("A handler that changed its session gets that event never again, whoev
   await bot.until(() => counts.length > 3);
   assertEquals(counts, [1, 2, 3, 4]);
 });
+
+Deno.test("What came in many responses, and was not handled, comes again though it is too much for one", async () => {
+  await using here = clientStage();
+  using gates = new Gates();
+  const { texts, setUp } = hearing(gates);
+  const bot = new MortalBot(here, { setUp });
+  const { alice, id } = await roomWith(here, bot);
+  const said = Array.from({ length: 40 }, (_, index) => `slow ${index}`);
+  for (const text of said) {
+    await alice.sendText(id, text);
+    await bot.until(() => texts[0]?.includes(text) === true);
+  }
+  await bot.rise();
+  await bot.until(() => (texts[1]?.length ?? 0) > 0);
+  assertEquals(texts[1], said);
+});
