@@ -17,8 +17,10 @@ import type { StoreProtocol } from "./store_protocol.ts";
 export interface Step {
   /** The event, or the data. */
   readonly data: Delivered;
-  /** Tells it from all others, in every process; undefined: it does not come again. */
-  readonly id: string | undefined;
+  /** Tells it from all others that the response brings, in every process. */
+  readonly id: string;
+  /** Whether it has handlers. */
+  readonly isWanted: () => boolean;
   /** Starts its handlers. */
   readonly start: () => Task[];
 }
@@ -51,11 +53,8 @@ export async function deliverCarefully(
 ): Promise<Task[]> {
   const all: Task[] = [];
   let ended: string[] = [];
-  for (const { data, id, start } of steps) {
-    if (id === undefined) {
-      all.push(...start());
-      continue;
-    }
+  for (const { data, id, isWanted, start } of steps) {
+    if (!isWanted()) continue; // which costs no commit
     if (settled.length > 0) await store.ask("noteSettled", settled.splice(0));
     const attempts = await store.ask("attempt", { id, ended, limit: MAX_ATTEMPTS });
     ended = [];

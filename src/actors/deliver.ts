@@ -64,6 +64,18 @@ export class Deliverer {
     this.#settledBefore = new Set(names);
   }
 
+  /** Whether there is anybody to bring an event to. */
+  wants(event: MatrixEvent): boolean {
+    const { type } = event;
+    return this.#registry.forAll.length > 0 || this.#registry.of(eventClassOf(event), type).length > 0 ||
+      this.#registry.of("unknown", type).length > 0;
+  }
+
+  /** Whether there is anybody to bring an event of Greenroom's own to. */
+  wantsInternal(type: string): boolean {
+    return this.#registry.of("internal", type).length > 0;
+  }
+
   /** Whether there is nobody to bring anything to. */
   get idle(): boolean {
     return this.#registry.isEmpty;
@@ -199,8 +211,10 @@ function sourceOf(data: Delivered): SyncStream {
 
 /** Of an event that has an ID and came with a timeline: tells this delivery from all others, in every process. */
 function deliveryName({ id }: HandlerEntry, data: Delivered): string | undefined {
-  const isOnce = "event_id" in data && (sourceOf(data) & SyncStream.TIMELINE) !== 0;
-  return isOnce ? `${data.event_id}-${id}` : undefined;
+  if (!("event_id" in data) || (sourceOf(data) & SyncStream.TIMELINE) === 0) return undefined;
+  // A handler of all events gets it in this form too if its key comes later.
+  const form = data.type === "m.room.encrypted" ? "-encrypted" : "";
+  return `${data.event_id}-${id}${form}`;
 }
 
 function isPromiseLike(value: unknown): value is PromiseLike<unknown> {

@@ -9,7 +9,7 @@ import type { Clock } from "../clock.ts";
 import type { Logger } from "../log.ts";
 import type { Actor, ActorRef } from "./actor.ts";
 import { CAREFUL_AFTER, deliverCarefully, type Step } from "./careful_delivery.ts";
-import type { Delivered, Deliverer, Task } from "./deliver.ts";
+import type { Deliverer, Task } from "./deliver.ts";
 import type { DispatcherProtocol, InternalDelivery, SyncBatch } from "./dispatcher_protocol.ts";
 import type { MatrixEvent } from "../types/event.ts";
 import { HandledMark } from "./handled_mark.ts";
@@ -134,20 +134,35 @@ function start(batch: SyncBatch, deliverer: Deliverer, settled: string[]): Task[
 function stepsOf(batch: SyncBatch, deliverer: Deliverer, settled: string[]): Step[] {
   const steps: Step[] = [];
   const options = { comesAgain: { settled } };
+  const counts = new Map<string, number>();
+  const add = (step: Step): void => {
+    const count = counts.get(step.id) ?? 0;
+    counts.set(step.id, count + 1);
+    steps.push(count === 0 ? step : { ...step, id: `${step.id} ${count}` });
+  };
   visit(batch, {
     deliver: (event) =>
-      steps.push({ data: event, id: eventIdOf(event), start: () => deliverer.event(event, options) }),
-    tell: ({ type, data }) => {
-      const eventId = eventIdOf(data);
-      const id = eventId && `${eventId} ${type}`;
-      steps.push({ data, id, start: () => deliverer.internal(type, data, options) });
-    },
+      add({
+        data: event,
+        id: nameOf(event),
+        isWanted: () => deliverer.wants(event),
+        start: () => deliverer.event(event, options),
+      }),
+    tell: ({ type, data }) =>
+      add({
+        data,
+        id: `${nameOf("event" in data ? data.event : data)} ${type}`,
+        isWanted: () => deliverer.wantsInternal(type),
+        start: () => deliverer.internal(type, data, options),
+      }),
   });
   return steps;
 }
 
-function eventIdOf(data: Delivered): string | undefined {
-  return "event_id" in data ? data.event_id : undefined;
+/** What tells data from other data, as well as may be where it has no ID. */
+function nameOf(data: object): string {
+  const { event_id, type, room_id, sender, state_key }: Partial<Record<string, unknown>> = { ...data };
+  return typeof event_id === "string" ? event_id : JSON.stringify([type, room_id, sender, state_key]);
 }
 
 function waitSync(tasks: readonly Task[]): Promise<void>[] {

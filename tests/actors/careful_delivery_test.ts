@@ -38,6 +38,7 @@ async function stage(kv: CountingStore = new CountingStore()) {
   const step = ({ text, gate }: Work): Step => ({
     data: message(text) as unknown as MatrixEvent,
     id: `$${text}`,
+    isWanted: () => true,
     start: () => {
       begun.push(text);
       if (gate !== undefined) return [{ waitSync: false, done: gate, name: `$${text}-a` }];
@@ -96,6 +97,7 @@ Deno.test("What has settled in a careful delivery is durable before the next eve
   const look: Step = {
     data: message("2") as unknown as MatrixEvent,
     id: "$2",
+    isWanted: () => true,
     start: () => {
       kept = here.kv.commits.flat().map(({ key }) => key.join(" "));
       return [];
@@ -138,6 +140,7 @@ Deno.test("Careful delivery waits ten seconds for a handler that may wait for th
   const releasing: Step = {
     data: message("2") as unknown as MatrixEvent,
     id: "$2",
+    isWanted: () => true,
     start: () => {
       here.begun.push("2");
       gate.resolve();
@@ -168,14 +171,31 @@ Deno.test("An event that has not ended when the next is begun counts as begun, u
   gate.resolve();
 });
 
-Deno.test("What does not come again is delivered without a note", async () => {
+Deno.test("What nobody wants is passed over without a note, if nobody wants it when it is its turn", async () => {
   await using here = await stage();
-  let begun = 0;
-  const data = { type: "m.typing", content: {} } as unknown as MatrixEvent;
-  const done = new Promise<void>(() => {});
-  const start = () => [{ waitSync: true, done, name: undefined, begun: ++begun }];
-  const tasks = await here.run({ data, id: undefined, start });
-  assertEquals([begun, tasks.length, here.asked], [1, 1, []]);
+  let isWanted = false;
+  const step = (text: string, start: Step["start"]): Step => ({
+    data: message(text) as unknown as MatrixEvent,
+    id: `$${text}`,
+    isWanted: () => isWanted,
+    start,
+  });
+  const begun: string[] = [];
+  const begin = (text: string) => step(text, () => (begun.push(text), []));
+  const wanted: Step = {
+    ...begin("2"),
+    isWanted: () => true,
+    start: () => {
+      isWanted = true; // a handler adds another
+      return [];
+    },
+  };
+  await here.run(begin("1"), wanted, begin("3"));
+  assertEquals(begun, ["3"]);
+  assertEquals(here.asked, [
+    ["attempt", { id: "$2", ended: [], limit: 3 }],
+    ["attempt", { id: "$3", ended: ["$2"], limit: 3 }],
+  ]);
 });
 
 Deno.test("Two processes may end over a response before it is delivered carefully", () => {

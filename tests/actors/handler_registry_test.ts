@@ -2,6 +2,7 @@ import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import { HandlerRegistry } from "../../src/actors/handler_registry.ts";
 import { ValueError } from "../../src/errors/value_error.ts";
 import { defineEvent } from "../../src/types/define_event.ts";
+import { defineSession } from "../../src/types/define_session.ts";
 import { type EventType, eventType } from "../../src/types/event_type.ts";
 import { SyncStream } from "../../src/types/sync_stream.ts";
 
@@ -92,4 +93,62 @@ Deno.test("HandlerRegistry.add() refuses what is no type, and what is no functio
     assertThrows(() => registry.add("m.room.name", bad as never), ValueError);
   }
   assert(registry.isEmpty);
+});
+
+Deno.test("Handlers are told apart by their place among those of their type, which nobody gets again", () => {
+  const registry = new HandlerRegistry();
+  const ids = (type: string) => registry.of("message", type).map(({ id }) => id);
+  registry.add("m.room.message", first);
+  registry.add("m.sticker", first);
+  registry.add("m.room.message", second);
+  assertEquals([ids("m.room.message"), ids("m.sticker")], [["m.room.message.0", "m.room.message.1"], [
+    "m.sticker.0",
+  ]]);
+  registry.remove("m.room.message", first);
+  registry.add("m.room.message", first);
+  assertEquals(ids("m.room.message"), ["m.room.message.1", "m.room.message.2"]);
+  registry.add(undefined, first);
+  registry.add(undefined, second, { name: "log" });
+  assertEquals(registry.forAll.map(({ id }) => id), ["*.0", "*:log"]);
+});
+
+Deno.test("A handler with a name takes no place from others, and its name is its own among its type", () => {
+  const registry = new HandlerRegistry();
+  const ids = () => registry.of("message", "m.room.message").map(({ id }) => id);
+  const third = () => {};
+  registry.add("m.room.message", first, { name: "log_1-a" });
+  registry.add("m.room.message", second);
+  assertEquals(ids(), ["m.room.message:log_1-a", "m.room.message.0"]);
+  assertThrows(
+    () => registry.add("m.room.message", third, { name: "log_1-a" }),
+    ValueError,
+    'another of m.room.message is named "log_1-a"',
+  );
+  registry.add("m.sticker", third, { name: "log_1-a" });
+  registry.add("m.room.message", first, { name: "log_1-a", waitSync: true }); // the same one
+  registry.add("m.room.message", second, { name: "reply" });
+  assertEquals(ids(), ["m.room.message:log_1-a", "m.room.message:reply"]);
+  registry.remove("m.room.message", first);
+  registry.add("m.room.message", third, { name: "log_1-a" });
+  assertEquals(ids(), ["m.room.message:reply", "m.room.message:log_1-a"]);
+});
+
+Deno.test("HandlerRegistry.add() refuses a name that is empty, too long, or of other characters", () => {
+  const registry = new HandlerRegistry();
+  for (const name of ["", "a b", "ä", "a.b", "a:b", "a\n", "x".repeat(51)]) {
+    assertThrows(() => registry.add("m.room.name", first, { name }), ValueError, "its name may have 1 to 50");
+  }
+  registry.add("m.room.name", first, { name: "x".repeat(50) });
+  assertEquals(registry.of("state", "m.room.name").length, 1);
+});
+
+Deno.test("HandlerRegistry.add() keeps a handler's session, and what it is busy with when it is added again", () => {
+  const registry = new HandlerRegistry();
+  const session = defineSession({ name: "counter", per: "room", initial: () => ({ count: 0 }) });
+  registry.add("m.room.name", first, { session, sequential: true });
+  const [before] = registry.of("state", "m.room.name");
+  assertEquals(before?.session, session);
+  registry.add("m.room.name", first);
+  const [after] = registry.of("state", "m.room.name");
+  assertEquals([after?.session, after?.lanes === before?.lanes], [undefined, true]);
 });

@@ -134,3 +134,60 @@ Deno.test("A bot can be closed in the middle of careful delivery, and goes on la
   assertEquals([...new Set(texts.flat())].toSorted(), ["2", "slow 1"]);
   assertFalse(texts[3]?.includes("slow 1"));
 });
+
+Deno.test("An invitation, account data or a message that can't be read, which end the process, are left out too", async () => {
+  for (const kind of ["INVITE", "m.direct", "UNDECRYPTABLE"] as const) {
+    await using here = clientStage();
+    using gates = new Gates();
+    const heard: string[] = [];
+    const skipped: unknown[] = [];
+    const bot = new MortalBot(here, {
+      client: { encryption: kind === "UNDECRYPTABLE" },
+      setUp: (client: Client, life: Life) => {
+        client.on(kind, () => {
+          life.end();
+          return gates.at("end");
+        });
+        client.on(
+          "m.room.message",
+          ({ content }) => void (life.epitaph === undefined && heard.push(content.body)),
+        );
+        client.on("EVENT_SKIPPED", ({ event }) => void skipped.push(event));
+      },
+    });
+    const { alice, id } = await roomWith(here, bot);
+    if (kind === "INVITE") await alice.createRoom({ invitees: ["@bot:localhost"] });
+    else if (kind === "m.direct") await bot.client.setAccountData("m.direct", { "@alice:localhost": [id] });
+    else {
+      const content = { algorithm: "m.megolm.v1.aes-sha2", ciphertext: "x", session_id: "y" };
+      await alice.sendMessageEvent(id, "m.room.encrypted", content as never);
+    }
+    await alice.sendText(id, "later");
+    await bot.until(() => skipped.length > 0 && heard.length > 0);
+    await bot.settle();
+    assertEquals([bot.epitaphs.length, skipped.length], [5, 1], kind);
+    assert(heard.includes("later"));
+    const [data] = skipped as [{ type?: string; event?: MessageEvent }];
+    assertEquals(
+      data.event?.type ?? data.type,
+      { INVITE: "m.room.member", UNDECRYPTABLE: "m.room.encrypted" }[kind as "INVITE"] ?? kind,
+    );
+  }
+});
+
+Deno.test("Careful delivery notes only events that have handlers", async () => {
+  await using here = clientStage();
+  using gates = new Gates();
+  const { texts, setUp } = hearing(gates);
+  const bot = new MortalBot(here, { setUp });
+  const { alice, id } = await roomWith(here, bot);
+  await alice.sendText(id, "slow");
+  for (let index = 0; index < 20; index++) await alice.sendMessageEvent(id, "com.example.x", {});
+  await bot.settle();
+  for (let crash = 1; crash <= 2; crash++) {
+    await bot.rise();
+    await bot.until(() => texts[crash]?.length === 1);
+  }
+  const kept = await bot.kept("attempts");
+  assertEquals(kept.map(({ value }) => Object.values(value as object)), [[1]]);
+});
