@@ -117,6 +117,21 @@ export interface SyncerAPI {
   addEventHandler(handler: Handler<MatrixEvent>, options?: HandlerOptions): void;
 
   /**
+   * Adds a handler of a type of event that remembers something from one event to the next.
+   *
+   * @param eventType The type.
+   * @param handler Called with each event of the type, and with its session, which it may change: see
+   *   {@linkcode defineSession}.
+   * @param options How it is called, and the session.
+   * @throws {ValueError} If the type is no event type.
+   */
+  addEventHandler<const T extends EventType, State extends object>(
+    eventType: T,
+    handler: Handler<EventOf<T>, State>,
+    options: SessionHandlerOptions<State>,
+  ): void;
+
+  /**
    * Adds a handler of a type of event.
    *
    * Handlers are started in the order of a room's events and run side by side; `sequential` ones take a room's events one
@@ -132,21 +147,6 @@ export interface SyncerAPI {
     eventType: T,
     handler: Handler<EventOf<T>>,
     options?: HandlerOptions,
-  ): void;
-
-  /**
-   * Adds a handler of a type of event that remembers something from one event to the next.
-   *
-   * @param eventType The type.
-   * @param handler Called with each event of the type, and with its session, which it may change: see
-   *   {@linkcode defineSession}.
-   * @param options How it is called, and the session.
-   * @throws {ValueError} If the type is no event type.
-   */
-  addEventHandler<const T extends EventType, State extends object>(
-    eventType: T,
-    handler: Handler<EventOf<T>, State>,
-    options: SessionHandlerOptions<State>,
   ): void;
 
   /**
