@@ -68,6 +68,8 @@ export class StorePosition {
     mutations: readonly KvMutation[],
   ): Promise<number> {
     const before = await this.get();
+    const isNews = nextBatch !== before.nextBatch || mutations.length > 0 || repeated;
+    if (!isNews && before.handled !== undefined) return before.crashes ?? 0; // a wait that has brought nothing
     const first = before.handled === undefined && { first: before.first ?? nextBatch };
     const crashes = (before.crashes ?? 0) + (repeated ? 1 : 0);
     const position = { ...before, nextBatch, ...first, ...(crashes > 0 && { crashes }) };
