@@ -1,0 +1,158 @@
+/**
+ * What must be true when a scripted day is over, whatever has gone wrong in it.
+ *
+ * @module
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import type { KvStore, RoomID } from "@greenroom/matrix";
+import type { Homeserver } from "@greenroom/matrix/testing";
+import type { DayBot, Remembered } from "./day_bot.ts";
+import type { Theatre } from "./theatre.ts";
+
+/** What is looked at. */
+export interface Finished {
+  readonly theatre: Theatre;
+  readonly bot: DayBot;
+  readonly room: RoomID;
+  /** What the bot has said, in order. */
+  readonly said: readonly string[];
+  /** What it has kept. */
+  readonly store: KvStore;
+  readonly homeserver: Homeserver;
+  /** The one-time keys of its device that were given out. */
+  readonly claimed: ReadonlySet<string>;
+}
+
+/** Fails if anything was lost, or done twice. */
+export async function audit(finished: Finished): Promise<void> {
+  auditReadings(finished);
+  auditTimeline(finished);
+  const records = await recordsOf(finished);
+  auditState(finished, records);
+  auditSession(finished, records);
+  auditLeftovers(finished, records);
+  auditRequests(finished, records);
+}
+
+type Records = readonly { readonly key: readonly string[]; readonly value: unknown }[];
+
+/** What the bot said was readable for Bob once, in order, and no index of a session was used twice. */
+function auditReadings({ theatre: { bob, carol }, bot, room, said }: Finished): void {
+  const name = bot.faults.join();
+  const read = (bob.readings.get(room) ?? []).filter(({ event }) => event.sender === bot.mxid);
+  assertEquals(read.map(({ body }) => body), said, name);
+  assertEquals(bob.unread.get(room) ?? [], [], name);
+  assertEquals(carol.unread.get(room) ?? [], [], name);
+  const places = read.map(({ event: { encryption } }) =>
+    `${encryption?.sessionId} ${encryption?.messageIndex}`
+  );
+  assertEquals(new Set(places).size, said.length, name);
+}
+
+/** The homeserver shows each message once. */
+function auditTimeline({ homeserver, bot, room, said }: Finished): void {
+  const own = homeserver.room(room).messages.filter(({ sender }) => sender === bot.mxid);
+  const count = (wanted: string): number => own.filter(({ type }) => type === wanted).length;
+  const name = bot.faults.join();
+  assertEquals(count("m.room.encrypted"), said.length, name);
+  const others = [count("m.reaction"), count("m.room.redaction")];
+  assertEquals(others, others.map((each) => Math.min(each, 1)), name);
+  if (bot.faults.length === 0) assertEquals(others, [1, 1]);
+  assertEquals(own.length, said.length + others.reduce((sum, each) => sum + each, 0), name);
+}
+
+/** The room's state is what the homeserver has. */
+function auditState({ homeserver, bot, room }: Finished, records: Records): void {
+  const known = records.filter(({ key: [kind, roomId] }) => kind === "state" && roomId === room);
+  const state = new Map(
+    homeserver.room(room).events.flatMap(({ state_key, type, content }) =>
+      state_key === undefined ? [] : [[JSON.stringify([type, state_key]), content] as const]
+    ),
+  );
+  assertEquals(
+    new Map(known.map(({ key, value }) => [JSON.stringify(key.slice(2)), contentOf(value)])),
+    state,
+    bot.faults.join(),
+  );
+}
+
+/** Each message of Bob's has been taken in once, in order. */
+function auditSession({ bot, said }: Finished, records: Records): void {
+  const sessions = records.filter(({ key: [kind] }) => kind === "session").map(({ value }) => value);
+  const texts = said.filter((text) => text.includes(": ")).map((text) => text.replace(/^\d+: /, ""));
+  const { bulk: _, ...remembered } = sessions[0] as Remembered; // as the bot's definition has it
+  assertEquals([remembered], [{ heard: texts.length, texts }], bot.faults.join());
+  assertEquals(sessions.length, 1);
+}
+
+/** Nothing is on its way any more, and nothing is noted of what is over. */
+function auditLeftovers({ bot }: Finished, records: Records): void {
+  const left = records.filter(({ key: [kind = ""] }) =>
+    ["outbox", "settled", "attempts", "parked"].includes(kind)
+  );
+  assertEquals(left.map(({ key }) => key), [], bot.faults.join());
+}
+
+/**
+ * Nothing was encrypted in the same place of a ratchet as something else, nor did two messages to devices have the same
+ * transaction; and the server has no key whose private half is not there.
+ */
+function auditRequests({ homeserver, bot, claimed }: Finished, records: Records): void {
+  const name = bot.faults.join();
+  const own = [...homeserver.requests].filter(({ user }) => user === bot.mxid);
+  const bodies = new Map<string, string>();
+  const keys = new Map<string, string>();
+  for (const { path, json } of own) {
+    const body = JSON.stringify(json);
+    if (path.includes("/sendToDevice/")) assertEquals(bodies.getOrInsert(path, body), body, name);
+    if (path.includes("/send/m.room.encrypted/")) {
+      assertEquals(bodies.getOrInsert(ratchetPlaceOf(json), body), body, name);
+    }
+    if (!path.endsWith("/keys/upload")) continue;
+    const { one_time_keys = {} } = json as { one_time_keys?: Record<string, { key: string }> };
+    for (const [id, { key }] of Object.entries(one_time_keys)) {
+      assertEquals(keys.getOrInsert(id, key), key, name);
+    }
+  }
+  const refused = own.filter(({ path, status }) => path.includes("/keys/") && (status ?? 0) >= 400);
+  assertEquals(refused.map(({ path }) => path), [], name);
+  const account = records.find(({ key: [kind] }) => kind === "account")?.value as AccountLike;
+  const kept = new Set<string>();
+  for (let at = 0; at < account.oneTimeKeys.length; at += 32) {
+    kept.add(account.oneTimeKeys.subarray(at, at + 32).toBase64({ omitPadding: true }));
+  }
+  const onServer = [...keys].filter(([id]) => !claimed.has(id)).map(([, key]) => key);
+  assertEquals(onServer.filter((key) => !kept.has(key)), [], name);
+  assert(onServer.length >= 50, `${onServer.length} keys on the server: ${name}`);
+  assertEquals([account.unpublished, account.identityPublished, account.rollbacks], [false, true, 0], name);
+}
+
+/** Of which session an event is, and which index it has: what follows the version and the tag of an encrypted message. */
+function ratchetPlaceOf(json: unknown): string {
+  const { session_id, ciphertext } = json as { session_id: string; ciphertext: string };
+  const bytes = Uint8Array.fromBase64(ciphertext.slice(0, 8)); // an index below 128 is one byte
+  assertEquals([bytes[0], bytes[1]], [3, 8]);
+  return `${session_id} ${bytes[2]}`;
+}
+
+/** What of the account's record is looked at. */
+interface AccountLike {
+  readonly oneTimeKeys: Uint8Array;
+  readonly unpublished: boolean;
+  readonly identityPublished: boolean;
+  readonly rollbacks: number;
+}
+
+async function recordsOf({ store, bot }: Finished): Promise<Records> {
+  const records: { key: readonly string[]; value: unknown }[] = [];
+  for await (const { key: [, , ...path], value } of store.list([bot.mxid, "BOT"])) {
+    records.push({ key: path[0] === "crypto" ? path.slice(1) : path, value });
+  }
+  assert(records.length > 0);
+  return records;
+}
+
+function contentOf(value: unknown): unknown {
+  return (value as { content: unknown }).content; // a StoredState
+}
