@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { type Client, defineSession, type RoomID } from "@greenroom/matrix";
+import { type Client, defineSession, type RoomID, ValueError } from "@greenroom/matrix";
 import { type CrashPlan, NO_CRASH } from "./support/crash.ts";
 import { MortalBot } from "./support/mortal_bot.ts";
 import { clientStage } from "./support/stage.ts";
@@ -108,4 +108,70 @@ for (const where of ["plain", "encrypted"] as const) {
 Deno.test("A bot that counts and ends before any commit, and twice soon after that, tells each count once", async () => {
   const soon = { deed: "commit", at: 3, takesEffect: true } as const;
   await everywhere("plain", { deed: "commit", takesEffect: false }, soon, soon);
+});
+
+Deno.test("A session that can't be kept is its handler's failure, and the next event finds it as it was", async () => {
+  await using here = clientStage();
+  const bot = here.client("bot");
+  const failures: unknown[] = [];
+  const counts: number[] = [];
+  bot.on(
+    "HANDLER_ERROR",
+    ({ error, event }) => void failures.push([error instanceof ValueError, "event_id" in event]),
+  );
+  bot.on("m.room.message", ({ content }, { session }) => {
+    session.messages++;
+    if (content.body === "bad") Object.assign(session, { call: () => {} });
+    else counts.push(session.messages);
+  }, { session: counter });
+  const room = await bot.createRoom();
+  bot.start();
+  for (const text of ["1", "bad", "2"]) await bot.sendText(room, text);
+  await here.until(() => counts.length === 2);
+  assertEquals([counts, failures], [[1, 2], [[true, true]]]);
+});
+
+Deno.test("Sessions are told apart by thread and by member, and handlers of other types share them", async () => {
+  await using here = clientStage();
+  const [alice, bot] = [here.client("alice"), here.client("bot")];
+  const initial = () => ({ count: 0 });
+  const byThread = defineSession({ name: "thread", per: "thread", initial });
+  const byMember = defineSession({ name: "member", per: "member", initial });
+  const counts: string[] = [];
+  bot.on("m.room.message", ({ content }, { session }) => {
+    counts.push(`${content.body} ${++session.count}`);
+  }, { session: byThread });
+  bot.on("m.room.message", (_, { session }) => void session.count++, { session: byMember });
+  bot.on("m.reaction", ({ sender }, { session }) => {
+    counts.push(`${sender} ${++session.count}`);
+  }, { session: byMember });
+  const room = await bot.createRoom({ preset: "public_chat" });
+  await alice.joinRoom(room);
+  bot.start();
+  const root = await alice.sendText(room, "outside");
+  for (
+    const [client, event_id] of [[alice, root], [bot, root], [alice, "$other"], [
+      bot,
+      "$".padEnd(10_000, "x"),
+    ]] as const
+  ) {
+    const body = event_id === root ? "inside" : event_id === "$other" ? "elsewhere" : "nowhere";
+    const relation = { rel_type: "m.thread", event_id };
+    await client.sendMessageEvent(
+      room,
+      "m.room.message",
+      { msgtype: "m.text", body, "m.relates_to": relation } as never,
+    );
+  }
+  const annotation = { rel_type: "m.annotation", event_id: root, key: "+" };
+  await alice.sendMessageEvent(room, "m.reaction", { "m.relates_to": annotation } as never);
+  await here.until(() => counts.length === 6);
+  assertEquals(counts, [
+    "outside 1",
+    "inside 1",
+    "inside 2",
+    "elsewhere 1",
+    "nowhere 2",
+    "@alice:localhost 4",
+  ]);
 });
