@@ -139,7 +139,11 @@ export class HandlerRegistry {
       return `${kind}.${place}`;
     }
     const id = `${kind}:${name}`;
-    if (entries.some((entry) => entry.id === id && entry !== old)) {
+    // An event reaches handlers of its class and of those of unknown class: a name is one among all of the type.
+    const all = type === undefined
+      ? entries
+      : [...this.#byClass.values()].flatMap((byType) => byType.get(kind) ?? NONE);
+    if (all.some((entry) => entry.id === id && entry !== old)) {
       throw new ValueError(
         `Cannot add an event handler: another of ${kind} is named "${name}"; choose another name`,
       );

@@ -133,6 +133,19 @@ Deno.test("A handler with a name takes no place from others, and its name is its
   assertEquals(ids(), ["m.room.message:reply", "m.room.message:log_1-a"]);
 });
 
+Deno.test("A name is one among all handlers of a type, whatever its class, since an event may reach several", () => {
+  const registry = new HandlerRegistry();
+  const state = eventType("com.example.any", "state");
+  registry.add("com.example.any", first, { name: "log" });
+  for (const handler of [first, second]) {
+    assertThrows(() => registry.add(state, handler, { name: "log" }), ValueError, 'is named "log"');
+  }
+  registry.add(state, first);
+  registry.add("com.example.any", second);
+  const ids = [...registry.of("unknown", "com.example.any"), ...registry.of("state", "com.example.any")];
+  assertEquals(ids.map(({ id }) => id), ["com.example.any:log", "com.example.any.1", "com.example.any.0"]);
+});
+
 Deno.test("HandlerRegistry.add() refuses a name that is empty, too long, or of other characters", () => {
   const registry = new HandlerRegistry();
   for (const name of ["", "a b", "ä", "a.b", "a:b", "a\n", "x".repeat(51)]) {
