@@ -12,6 +12,11 @@ export interface Caller {
   readonly accessToken: string;
 }
 
+/** Who joins a room. */
+export interface Member extends Caller {
+  readonly userId: string;
+}
+
 /** The body of a request or of an answer. */
 export type Content = Record<string, unknown>;
 
@@ -47,17 +52,46 @@ export async function request(
 }
 
 /** Creates a room without encryption, which all others join. */
-export async function plainRoom(
+export function plainRoom(
   server: SynapseServer,
   creator: Caller,
-  others: readonly (Caller & { readonly userId: string })[],
+  others: readonly Member[],
+): Promise<RoomID> {
+  return room(server, creator, { others, body: {} });
+}
+
+/** Creates a room with encryption, which all others join. */
+export function encryptedRoom(
+  server: SynapseServer,
+  creator: Caller,
+  others: readonly Member[],
+): Promise<RoomID> {
+  const content = { algorithm: "m.megolm.v1.aes-sha2" };
+  const body = { initial_state: [{ type: "m.room.encryption", state_key: "", content }] };
+  return room(server, creator, { others, body });
+}
+
+/** Has all join who have been invited. */
+export async function joinAll(
+  server: SynapseServer,
+  members: readonly Member[],
+  roomId: RoomID,
+): Promise<void> {
+  for (const member of members) {
+    await request(server, member, ["POST", `join/${encodeURIComponent(roomId)}`], {});
+  }
+}
+
+async function room(
+  server: SynapseServer,
+  creator: Caller,
+  { others, body }: { readonly others: readonly Member[]; readonly body: Content },
 ): Promise<RoomID> {
   const invite = others.map(({ userId }) => userId);
-  const { room_id: roomId } = await request(server, creator, ["POST", "createRoom"], { invite });
-  for (const other of others) {
-    await request(server, other, ["POST", `join/${encodeURIComponent(String(roomId))}`], {});
-  }
-  return roomId as RoomID;
+  const answer = await request(server, creator, ["POST", "createRoom"], { ...body, invite });
+  const roomId = answer.room_id as RoomID; // the server has said so
+  await joinAll(server, others, roomId);
+  return roomId;
 }
 
 /** Sends a text that is not encrypted, and returns the event's ID. */

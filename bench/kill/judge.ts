@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Peer } from "../../tests/e2e/support/peer.ts";
 import { entriesOf, type LedgerEntry, type RatchetUse, withoutOutages } from "./ledger.ts";
 import { judgeAnswers, type Read } from "./judge_answers.ts";
 import { megolmUse } from "./ratchet.ts";
@@ -106,11 +107,21 @@ async function judgeRoom(stage: Stage, room: JudgedRoom, problems: string[]): Pr
   }
   judgeReads("the observer", stage.observed.filter((each) => each.roomId === roomId), room, problems);
   for (const peer of cast.peers) {
-    // The whole history, not what it saw as it came: the library may lose what a limited sync left out.
-    const seen = await peer.call("history", { roomId }) as (Read & { sender: string })[];
-    const mine = seen.filter(({ sender }) => sender === stage.victim.userId);
-    judgeReads(`${peer.kind} ${peer.deviceId}`, mine, room, problems);
+    judgeReads(`${peer.kind} ${peer.deviceId}`, await readsOf(peer, stage, roomId), room, problems);
   }
+}
+
+/**
+ * What a peer has read of a room: what it makes of the whole history, and what it made of it as it came. Of what a limited sync
+ * leaves out the library tells nothing; and if a key comes once more that begins later, it forgets the first.
+ */
+async function readsOf(peer: Peer, { victim }: Stage, roomId: string): Promise<Read[]> {
+  const told = new Map(
+    peer.seen.filter((event) => event.event === "message").map(({ eventId, body }) => [eventId, body]),
+  );
+  const history = await peer.call("history", { roomId }) as (Read & { sender: string })[];
+  return history.filter(({ sender }) => sender === victim.userId)
+    .map(({ eventId, body }) => ({ eventId, body: body ?? told.get(eventId) ?? null }));
 }
 
 /** Each text has been read, as one event, which is the one that the victim was told of. */

@@ -47,6 +47,10 @@ export type LedgerEntry =
   | { readonly kind: "failed"; readonly what: string; readonly error: string }
   /** Greenroom wrote a warning or an error into its log. */
   | { readonly kind: "log"; readonly level: string; readonly message: string; readonly data: string }
+  /** A process has taken the device, and writes from now on. */
+  | { readonly kind: "took"; readonly process: string; readonly epoch: number }
+  /** A process has ended by itself. */
+  | { readonly kind: "ended"; readonly process: string; readonly error: string }
   /** Who kills processes is about to kill the store's server: until the next process begins, a failure is none. */
   | { readonly kind: "outage" };
 

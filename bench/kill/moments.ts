@@ -6,7 +6,7 @@
 
 import { oneOf, type Random } from "./random.ts";
 import type { Telltale } from "./telltale.ts";
-import type { Moment } from "./victim_process.ts";
+import type { Moment } from "./bot_process.ts";
 
 /** How long it lives after it has taken its device, in milliseconds. */
 const LIFE_MS = { min: 200, max: 2_000 };

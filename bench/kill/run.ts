@@ -9,10 +9,11 @@ import type { SynapseServer } from "../../tests/e2e/support/synapse.ts";
 import { judge, type Verdict } from "./judge.ts";
 import { drawMoment } from "./moments.ts";
 import { type Random, seeded } from "./random.ts";
+import { introduce, settles } from "./settling.ts";
 import { Stage } from "./stage.ts";
 import type { StoreKind } from "./store_place.ts";
 import { Talk } from "./talk.ts";
-import { type Ending, VictimProcess } from "./victim_process.ts";
+import { BotProcess, type Ending } from "./bot_process.ts";
 
 /** How a run is made. */
 export interface RunOptions {
@@ -28,15 +29,15 @@ export interface RunOptions {
   readonly keep?: boolean;
 }
 
+const VICTIM = new URL("./victim.ts", import.meta.url);
 /** How many kills a line tells of. */
 const LINE = 10;
-/** How long all may take to settle at the end, in milliseconds. */
-const PATIENCE_MS = 180_000;
-const LOOK_MS = 200;
 /** How much the peers say before the victim has kept a first sync: beyond that, a sync from the beginning would leave it out. */
 const EARLY = 4;
 /** How many messages the victim may be behind before they wait for it. */
-const BACKLOG = 40;
+const BACKLOG = 30;
+/** How long a speaker waits between two messages, at most, in milliseconds. */
+const PAUSE_MS = 5_000;
 /** How many one-time keys others claim before a kill, at most; and now and then all of them. */
 const CLAIMS = 10;
 const CLAIM_ALL = { odds: 0.04, count: 60 };
@@ -50,13 +51,13 @@ const FRUITLESS = 3;
 
 /** Makes a run. */
 export async function killRun(server: SynapseServer, options: RunOptions): Promise<Verdict> {
-  await using stage = await Stage.build(server, options.store);
+  await using stage = await Stage.build(server, { store: options.store, cast: "nio" });
   const random = seeded(options.seed);
   const { ledger } = stage;
   const begun = performance.now();
   const mayTalk = (): boolean =>
     ledger.count("synced") > 0 ? talk.said.length - ledger.answered.size < BACKLOG : talk.said.length < EARLY;
-  const talk = new Talk(stage, { random: seeded(options.seed + 1), mayTalk });
+  const talk = new Talk(stage, { random: seeded(options.seed + 1), mayTalk, pauseMs: PAUSE_MS });
   const lives = new Lives();
   const problems: string[] = [];
   let introduced = false;
@@ -66,7 +67,7 @@ export async function killRun(server: SynapseServer, options: RunOptions): Promi
   for (let kill = 1; kill <= options.kills; kill++) {
     const hasOutage = stage.place.kind === "denokv" && random() < OUTAGES.odds;
     const patience = hasOutage && random() < OUTAGES.impatient ? 0 : undefined;
-    const process = new VictimProcess(stage.orders({ talks: introduced, patience }));
+    const process = new BotProcess(VICTIM, stage.orders({ talks: introduced, patience }));
     const isStuck = kill - answeredAt > FRUITLESS;
     const dying = process.killAt(drawMoment(random, { isStuck }));
     const outage = hasOutage ? crashServer(stage, random() * OUTAGES.afterMs) : Promise.resolve();
@@ -88,9 +89,9 @@ export async function killRun(server: SynapseServer, options: RunOptions): Promi
     }
     if (kill % LINE === 0) options.print(progress(kill, stage, { talk, begun }));
   }
-  const last = new VictimProcess(stage.orders({ talks: false }));
+  const last = new BotProcess(VICTIM, stage.orders({ talks: false }));
   await talk.stop();
-  if (!await settled(stage, talk)) {
+  if (!await settles(stage, talk.said)) {
     problems.push(`not all has settled; the last process is at ${last.underway.join(", ")}`);
   }
   const ending = await last.stop();
@@ -114,29 +115,6 @@ async function disturb(stage: Stage, talk: Talk, random: Random): Promise<void> 
   if (random() < VISITS) await talk.visit();
 }
 
-/**
- * The peers look the victim's device up: who knew the user before the device was there might send past it, and nio drops keys that
- * come from a device that it does not know.
- */
-async function introduce({ peers, victim, observer }: Stage): Promise<void> {
-  for (const peer of peers) await peer.awaitDevice(victim.userId, victim.deviceId);
-  while (!(await observer.crypto?.getDevices(victim.userId))?.length) await delay(LOOK_MS);
-}
-
-/** Waits until nothing is on its way any more, but not for ever: what then is missing, the judge finds. */
-async function settled({ ledger, observed, rooms }: Stage, talk: Talk): Promise<boolean> {
-  const encrypted = new Set<string>(rooms.map(({ roomId }) => roomId));
-  for (const end = performance.now() + PATIENCE_MS; performance.now() < end; await delay(LOOK_MS)) {
-    const { answered, unknown } = ledger;
-    if (unknown.size > 0 || !talk.said.every(({ eventId }) => answered.has(eventId))) continue;
-    const replies = observed.filter(({ body }) => body.startsWith("reply ")).length;
-    const others = observed.filter(({ body }) => body.startsWith("victim ")).length;
-    const heard = talk.said.filter(({ roomId }) => encrypted.has(roomId)).length;
-    if (replies >= heard && others >= ledger.next) return true;
-  }
-  return false;
-}
-
 function progress(kill: number, stage: Stage, { talk, begun }: { talk: Talk; begun: number }): string {
   const { ledger, observed, undecryptable } = stage;
   const seconds = Math.round((performance.now() - begun) / 1_000);
@@ -158,16 +136,21 @@ class Lives {
     for (const each of what) this.#struck.set(each, (this.#struck.get(each) ?? 0) + 1);
     const opened = firsts.get("begins open");
     const taken = firsts.get("ends take");
-    const answered = firsts.get("ends answer");
-    if (opened !== undefined) this.#span("to load the program", opened);
-    if (opened !== undefined && taken !== undefined) this.#span("to take the device", taken - opened);
-    if (taken !== undefined && answered !== undefined) this.#span("to the first answer", answered - taken);
-    if (taken !== undefined) this.#span("with the device", lived - taken);
+    if (opened !== undefined) this.#span("from the start until it opens the store", opened);
+    if (opened !== undefined && taken !== undefined) {
+      this.#span("from then until it has the device", taken - opened);
+    }
+    if (taken === undefined) return;
+    for (const line of ["begins sync", "ends sync", "begins answer", "ends answer"]) {
+      const at = firsts.get(line);
+      if (at !== undefined) this.#span(`from then until it ${line}`, at - taken);
+    }
+    this.#span("from then until it is killed", lived - taken);
   }
 
   counts(): Record<string, number> {
     const struck = [...this.#struck].map(([what, count]) => [`killed during ${what}`, count] as const);
-    const spans = [...this.#spans].map(([what, all]) => [`ms ${what}, median`, median(all)] as const);
+    const spans = [...this.#spans].map(([what, all]) => [`median ms ${what}`, median(all)] as const);
     return Object.fromEntries([...struck.sort(), ...spans]);
   }
 

@@ -8,7 +8,7 @@ import { Client, type Logger, type RoomID } from "@greenroom/matrix";
 import { Peer } from "../../tests/e2e/support/peer.ts";
 import { newDevice } from "../../tests/e2e/support/peer_device.ts";
 import { newUser, type SynapseServer, type TestUser } from "../../tests/e2e/support/synapse.ts";
-import { history, plainRoom, request, type ServerEvent } from "./homeserver.ts";
+import { encryptedRoom, history, joinAll, plainRoom, request, type ServerEvent } from "./homeserver.ts";
 import { LedgerReader } from "./ledger_reader.ts";
 import { type StoreKind, StorePlace } from "./store_place.ts";
 import type { VictimOrders } from "./victim.ts";
@@ -103,11 +103,20 @@ export class Stage implements AsyncDisposable {
     this.#watch();
   }
 
-  /** Sets it up: all have joined, and nobody has said anything. */
-  static async build(server: SynapseServer, kind: StoreKind): Promise<Stage> {
+  /**
+   * Sets it up: all have joined, and nobody has said anything.
+   *
+   * @param server Where.
+   * @param options `store`: where the bot keeps its knowledge; `cast`: who is in the encrypted rooms beside the observer: devices
+   * of nio in three, or nobody in one.
+   */
+  static async build(
+    server: SynapseServer,
+    { store, cast }: { store: StoreKind; cast: "nio" | "nobody" },
+  ): Promise<Stage> {
     await using stack = new AsyncDisposableStack();
     const folder = await Deno.makeTempDir({ prefix: "greenroom-kill-" });
-    const place = stack.use(await StorePlace.make(kind, folder));
+    const place = stack.use(await StorePlace.make(store, folder));
     const [victim, observer, visitor] = [
       await newUser(server, "victim"),
       await newUser(server, "observer"),
@@ -115,23 +124,9 @@ export class Stage implements AsyncDisposable {
     ];
     const guests: TestUser[] = [];
     for (let i = 0; i < PLAIN.guests; i++) guests.push(await newUser(server, "guest"));
-    const nio = stack.use(await Peer.start("nio", server, "nio"));
-    const first = stack.use(await Peer.start("nio", server, "pair"));
-    const user = await newDevice(server, first.user);
-    const second = stack.use(await Peer.start("nio", server, "pair", { user }));
-    const rooms: StageRoom[] = [];
-    const casts = [[nio], [nio], [nio, first, second]];
-    for (const [index, peers] of casts.entries()) {
-      const members = [victim, observer, ...[[visitor], [], [first.user]][index] ?? []];
-      const invite = members.map(({ userId }) => userId);
-      const rotationPeriodMsgs = index === 1 ? ROTATION : undefined;
-      const roomId = await nio.createRoom({ invite, rotationPeriodMsgs }) as RoomID;
-      for (const member of members) {
-        await request(server, member, ["POST", `join/${encodeURIComponent(roomId)}`], {});
-      }
-      for (const peer of peers) await peer.call("awaitRoom", { roomId, encrypted: true });
-      rooms.push({ roomId, peers });
-    }
+    const rooms = cast === "nio"
+      ? await nioRooms(stack, server, { victim, observer, visitor })
+      : [{ roomId: await encryptedRoom(server, observer, [victim]), peers: [] }];
     const plainRooms: RoomID[] = [];
     for (let i = 0; i < PLAIN.rooms; i++) {
       plainRooms.push(await plainRoom(server, observer, [victim, ...guests]));
@@ -229,4 +224,28 @@ export class Stage implements AsyncDisposable {
     };
     return { debug: () => {}, info: () => {}, warn: at("warn"), error: at("error") };
   }
+}
+
+/** Three rooms with devices of nio: one in all of them, two more in the last. */
+async function nioRooms(
+  stack: AsyncDisposableStack,
+  server: SynapseServer,
+  { victim, observer, visitor }: Record<"victim" | "observer" | "visitor", TestUser>,
+): Promise<StageRoom[]> {
+  const nio = stack.use(await Peer.start("nio", server, "nio"));
+  const first = stack.use(await Peer.start("nio", server, "pair"));
+  const user = await newDevice(server, first.user);
+  const second = stack.use(await Peer.start("nio", server, "pair", { user }));
+  const rooms: StageRoom[] = [];
+  const casts = [[nio], [nio], [nio, first, second]];
+  for (const [index, peers] of casts.entries()) {
+    const members = [victim, observer, ...[[visitor], [], [first.user]][index] ?? []];
+    const invite = members.map(({ userId }) => userId);
+    const rotationPeriodMsgs = index === 1 ? ROTATION : undefined;
+    const roomId = await nio.createRoom({ invite, rotationPeriodMsgs }) as RoomID;
+    await joinAll(server, members, roomId);
+    for (const peer of peers) await peer.call("awaitRoom", { roomId, encrypted: true });
+    rooms.push({ roomId, peers });
+  }
+  return rooms;
 }

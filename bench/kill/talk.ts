@@ -21,8 +21,6 @@ export interface Said {
   readonly by: string;
 }
 
-/** How long a speaker waits between two messages, at most, in milliseconds. */
-const PAUSE_MS = 5_000;
 /** How often a speaker begins a new session first. */
 const ROTATIONS = 0.2;
 /** How often somebody says so much that a sync leaves some of it out, and how much. */
@@ -46,18 +44,21 @@ export class Talk {
   readonly #stage: Stage;
   readonly #random: Random;
   readonly #mayTalk: () => boolean;
+  readonly #pauseMs: number;
   readonly #stopping = new AbortController();
   readonly #talking: Promise<void>[] = [];
   #number = 0;
 
   /**
    * @param stage Where they are.
-   * @param options `mayTalk`: whether the victim is not too far behind.
+   * @param options `mayTalk`: whether the bot is not too far behind; `pauseMs`: how long a speaker waits between two messages, at
+   * most, in milliseconds.
    */
-  constructor(stage: Stage, options: { random: Random; mayTalk: () => boolean }) {
+  constructor(stage: Stage, options: { random: Random; mayTalk: () => boolean; pauseMs: number }) {
     this.#stage = stage;
     this.#random = options.random;
     this.#mayTalk = options.mayTalk;
+    this.#pauseMs = options.pauseMs;
   }
 
   /** Has those begin who are in rooms that are not encrypted. */
@@ -105,7 +106,7 @@ export class Talk {
       for (let left = isMuch ? BURSTS.messages : 1; left > 0 && this.#mayTalk(); left--) {
         await this.#say(speaker);
       }
-      await delay(this.#random() * PAUSE_MS, { signal }).catch(() => {});
+      await delay(this.#random() * this.#pauseMs, { signal }).catch(() => {});
     }
   }
 

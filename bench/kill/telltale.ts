@@ -5,7 +5,7 @@
  */
 
 import type { KvMutation, KvStore } from "@greenroom/matrix";
-import type { Ledger } from "./ledger.ts";
+import type { LedgerEntry } from "./ledger.ts";
 import { ratchetUses } from "./ratchet.ts";
 
 /** What one line of the victim says. */
@@ -28,7 +28,7 @@ export function tell(line: string): void {
 }
 
 /** A store that says when it commits, and when the device has been taken, and notes the first sync that it keeps. */
-export function tellingStore(store: KvStore, ledger: Ledger): KvStore {
+export function tellingStore(store: KvStore, note: (entry: LedgerEntry) => void): KvStore {
   let synced = false;
   return {
     getMany: (keys) => store.getMany(keys),
@@ -41,7 +41,7 @@ export function tellingStore(store: KvStore, ledger: Ledger): KvStore {
       if (held && mutations.some(({ key }) => key.at(-1) === "owner")) tell("ends take");
       if (held && !synced && mutations.some(saysSynced)) {
         synced = true;
-        ledger.write({ kind: "synced" });
+        note({ kind: "synced" });
       }
       return held;
     },
@@ -49,19 +49,19 @@ export function tellingStore(store: KvStore, ledger: Ledger): KvStore {
 }
 
 /** Whether a change is of the position in the sync, and has a token. */
-function saysSynced(mutation: KvMutation): boolean {
+export function saysSynced(mutation: KvMutation): boolean {
   if (mutation.type !== "set" || mutation.key.at(-1) !== "sync") return false;
   return (mutation.value as { nextBatch?: string }).nextBatch !== undefined;
 }
 
 /** A fetch that says what it does, and writes down what it encrypted, and what was refused. */
-export function tellingFetch(ledger: Ledger): typeof fetch {
+export function tellingFetch(note: (entry: LedgerEntry) => void): typeof fetch {
   return async (input, init) => {
     const { pathname } = new URL(input instanceof Request ? input.url : input);
     const name = OPERATIONS.find((operation) => pathname.includes(`/${operation}`)) ?? "other";
     if (typeof init?.body === "string" && pathname.includes("/m.room.encrypted/")) {
       const txnId = pathname.split("/").at(-1) ?? "";
-      for (const use of ratchetUses(JSON.parse(init.body))) ledger.write({ kind: "use", txnId, ...use });
+      for (const use of ratchetUses(JSON.parse(init.body))) note({ kind: "use", txnId, ...use });
     }
     tell(`begins ${name}`);
     const response = await fetch(input, init);
@@ -69,7 +69,7 @@ export function tellingFetch(ledger: Ledger): typeof fetch {
     if (response.status >= 400 && response.status !== 404) {
       const answer = await response.clone().text();
       const request = `${init?.method ?? "GET"} ${pathname}`;
-      ledger.write({ kind: "refused", status: response.status, request, answer: answer.slice(0, 300) });
+      note({ kind: "refused", status: response.status, request, answer: answer.slice(0, 300) });
     }
     return response;
   };

@@ -8,10 +8,11 @@
  * @module
  */
 
-import { Client, type Logger, type RoomID } from "@greenroom/matrix";
+import { Client, type RoomID } from "@greenroom/matrix";
 import { delay } from "@std/async/delay";
 import { answerMessages, describe } from "./answering.ts";
 import { Ledger } from "./ledger.ts";
+import { ledgerLogger } from "./ledger_logger.ts";
 import { openStore, type StoreOrders } from "./store_place.ts";
 import { tell, tellingFetch, tellingStore } from "./telltale.ts";
 
@@ -38,7 +39,7 @@ export interface VictimOrders {
 /** How long others leave the device alone after a sign of life: so long a restart waits, in milliseconds. */
 const LEASE_MS = 1_000;
 /** How long it waits between its own messages, at most, in milliseconds. */
-const PAUSE_MS = 500;
+const PAUSE_MS = 2_000;
 /** How often it sends several messages at once. */
 const BURSTS = 0.2;
 const BURST = 3;
@@ -107,19 +108,10 @@ class Victim {
   }
 }
 
-/** A logger that writes warnings and errors down. That the device is waited for is no news: the process before was killed. */
-function ledgerLogger(ledger: Ledger): Logger {
-  const at = (level: string) => (message: string, data: Record<string, unknown> = {}): void => {
-    if (message.startsWith("Waiting for a device")) return;
-    const shown = JSON.stringify(data, (_key, value) => value instanceof Error ? describe(value) : value);
-    ledger.write({ kind: "log", level, message, data: shown });
-  };
-  return { debug: () => {}, info: () => {}, warn: at("warn"), error: at("error") };
-}
-
 async function main(orders: VictimOrders): Promise<void> {
   using ledger = new Ledger(orders.ledger);
-  ledger.write({ kind: "start" });
+  const note = ledger.write.bind(ledger);
+  note({ kind: "start" });
   tell("begins open");
   const { baseUrl, token } = orders;
   const store = await openStore(orders.store);
@@ -128,10 +120,10 @@ async function main(orders: VictimOrders): Promise<void> {
     baseUrl,
     token,
     encryption: true,
-    store: tellingStore(store, ledger),
+    store: tellingStore(store, note),
     lease: { duration: LEASE_MS },
-    fetch: tellingFetch(ledger),
-    log: ledgerLogger(ledger),
+    fetch: tellingFetch(note),
+    log: ledgerLogger(note),
   });
   client.done.catch((error) => {
     ledger.write({ kind: "failed", what: "client", error: describe(error) });

@@ -1,14 +1,13 @@
 /**
- * The victim's process: what it is at, and its end.
+ * A bot's process: what it is at, and its end.
  *
  * @module
  */
 
 import { delay } from "@std/async/delay";
 import type { Telltale } from "./telltale.ts";
-import type { VictimOrders } from "./victim.ts";
 
-/** A moment at which the victim is killed: so long after its start, or so long after it has said something so often. */
+/** A moment at which a bot is killed: so long after its start, or so long after it has said something so often. */
 export interface Moment {
   /** After which of its lines; undefined: after its start. */
   readonly line?: Telltale;
@@ -20,7 +19,7 @@ export interface Moment {
   readonly patience?: number;
 }
 
-/** How a process of the victim ended. */
+/** How a process ended. */
 export interface Ending {
   /** What it was at: what had begun and not ended. */
   readonly underway: readonly string[];
@@ -36,10 +35,11 @@ export interface Ending {
 
 /** Whatever does not happen within this time, in milliseconds, is not waited for. */
 const PATIENCE_MS = 2_500;
-const PROGRAM = new URL("./victim.ts", import.meta.url).pathname;
+/** Whatever does not stop within this time, in milliseconds, is killed. */
+const STOP_MS = 20_000;
 
-/** A running victim. */
-export class VictimProcess {
+/** A running bot. */
+export class BotProcess {
   readonly #child: Deno.ChildProcess;
   readonly #begun = performance.now();
   readonly #underway = new Map<string, number>();
@@ -50,9 +50,12 @@ export class VictimProcess {
   #heard: () => void = () => {};
   #ended = false;
 
-  /** @param orders What it is told. */
-  constructor(orders: VictimOrders) {
-    const args = ["run", "-A", "--no-check", PROGRAM, JSON.stringify(orders)];
+  /**
+   * @param program Its program.
+   * @param orders What it is told.
+   */
+  constructor(program: URL, orders: object) {
+    const args = ["run", "-A", "--no-check", program.pathname, JSON.stringify(orders)];
     const env = { NO_COLOR: "1" };
     this.#child = new Deno.Command(Deno.execPath(), {
       args,
@@ -74,6 +77,21 @@ export class VictimProcess {
     return [...this.#underway].filter(([, count]) => count > 0).map(([name]) => name);
   }
 
+  /** Whether it has ended. */
+  get hasEnded(): boolean {
+    return this.#ended;
+  }
+
+  /** Resolves when it has ended. */
+  get ended(): Promise<unknown> {
+    return this.#child.status;
+  }
+
+  /** Stops it where it is, or has it go on. */
+  signal(signal: "SIGSTOP" | "SIGCONT"): void {
+    if (!this.#ended) this.#child.kill(signal);
+  }
+
   /** Waits for a moment, and kills it with SIGKILL. */
   async killAt(moment: Moment): Promise<Ending> {
     if (moment.line !== undefined) await this.#lines(moment);
@@ -86,7 +104,9 @@ export class VictimProcess {
   /** Lets it stop in good order. */
   async stop(): Promise<Ending> {
     await this.#child.stdin.close().catch(() => {}); // it is gone already
+    const late = setTimeout(() => this.#child.kill("SIGKILL"), STOP_MS);
     const { success } = await this.#child.status;
+    clearTimeout(late);
     return await this.#ending(!success);
   }
 

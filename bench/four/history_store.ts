@@ -1,0 +1,64 @@
+/**
+ * A store that has each commit write down, in the same commit, who has made it: so the database's own versionstamps say in which
+ * order who wrote.
+ *
+ * @module
+ */
+
+import type { KvMutation, KvStore } from "@greenroom/matrix";
+import type { LedgerEntry } from "../kill/ledger.ts";
+import { saysSynced } from "../kill/telltale.ts";
+
+/** Below this key part all that was written down lies. */
+export const HISTORY = "history";
+
+/** What is written down with a commit. */
+export interface HistoryRecord {
+  readonly process: string;
+  /** How often the device had been taken when the process took it. */
+  readonly epoch: number;
+  /** How many commits the process had made. */
+  readonly number: number;
+}
+
+/** What the process that has the store does and takes. */
+export interface HistoryOptions {
+  readonly process: string;
+  readonly note: (entry: LedgerEntry) => void;
+  /** Called if a commit was refused to who has had the device. */
+  readonly onRefused: () => void;
+}
+
+/** Wraps a store. */
+export function historyStore(store: KvStore, { process, note, onRefused }: HistoryOptions): KvStore {
+  let epoch: number | undefined;
+  let number = 0;
+  let synced = false;
+  return {
+    getMany: (keys) => store.getMany(keys),
+    list: (prefix) => store.list(prefix),
+    close: () => store.close(),
+    async commit(mutations, checks) {
+      const taken = takenEpoch(mutations);
+      const record: HistoryRecord = { process, epoch: taken ?? epoch ?? 0, number: number++ };
+      const key = [HISTORY, process, String(record.number)];
+      const held = await store.commit([...mutations, { type: "set", key, value: record }], checks);
+      if (held && taken !== undefined) {
+        epoch = taken;
+        note({ kind: "took", process, epoch });
+      }
+      if (held && !synced && mutations.some(saysSynced)) {
+        synced = true;
+        note({ kind: "synced" });
+      }
+      if (!held && epoch !== undefined && taken === undefined) onRefused();
+      return held;
+    },
+  };
+}
+
+/** The number that a taking of the device has, if that is what a commit does. */
+function takenEpoch(mutations: readonly KvMutation[]): number | undefined {
+  const owner = mutations.find((mutation) => mutation.type === "set" && mutation.key.at(-1) === "owner");
+  return owner?.type === "set" ? (owner.value as { epoch: number }).epoch : undefined;
+}

@@ -1,0 +1,47 @@
+/**
+ * Judges who wrote: never two at a time, and whoever was paused past its lease ended and said why.
+ *
+ * @module
+ */
+
+import type { Stage } from "../kill/stage.ts";
+import { entriesOf } from "../kill/ledger.ts";
+import { openStore } from "../kill/store_place.ts";
+import { HISTORY, type HistoryRecord } from "./history_store.ts";
+
+/** How the error begins that a process must end with which has lost the device. */
+const LOST =
+  /StoreInUseError: Cannot write to the store of .+ has taken it over, since this process was paused past its lease/;
+
+/** Judges, by what the database says of the order of the commits. */
+export async function judgeWriters(stage: Stage, problems: string[]): Promise<Record<string, number>> {
+  const store = await openStore(stage.place.orders());
+  const commits: (HistoryRecord & { readonly versionstamp: string })[] = [];
+  for await (const { value, versionstamp } of store.list([HISTORY])) {
+    commits.push({ ...value as HistoryRecord, versionstamp }); // as historyStore() has written it
+  }
+  await store.close();
+  commits.sort((one, other) => one.versionstamp < other.versionstamp ? -1 : 1);
+  const writers = new Map<number, string>();
+  let epoch = 0;
+  for (const commit of commits) {
+    if (commit.epoch < epoch) {
+      problems.push(
+        `${commit.process} has written as number ${commit.epoch} after ${
+          writers.get(epoch)
+        }, number ${epoch}`,
+      );
+    }
+    epoch = Math.max(epoch, commit.epoch);
+    const writer = writers.get(commit.epoch) ?? commit.process;
+    if (writer !== commit.process) {
+      problems.push(`${writer} and ${commit.process} have both written as number ${commit.epoch}`);
+    }
+    writers.set(commit.epoch, writer);
+  }
+  const ended = entriesOf(stage.ledger.entries, "ended");
+  for (const { process, error } of ended) {
+    if (!LOST.test(error)) problems.push(`${process} ended for another reason than the lease: ${error}`);
+  }
+  return { "commits": commits.length, "the device was taken": writers.size, "processes ended": ended.length };
+}

@@ -1,0 +1,26 @@
+/**
+ * Four processes of one device share a database on denokv; `deno task four 10` does the same for longer.
+ *
+ * @module
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import { fourRun } from "../../bench/four/run.ts";
+import { hasDenokv, NO_CARGO } from "../../tools/denokv.ts";
+import { synapseTest } from "./support/synapse.ts";
+
+const DURATION_MS = 25_000;
+const SEED = 4;
+const NAME =
+  "Of four processes of one device that are paused, resumed and killed never two write, and each message is answered once";
+
+if (Deno.env.get("CI") === "true" || await hasDenokv()) {
+  synapseTest(NAME, async (server) => {
+    const { counts, problems } = await fourRun(server, { duration: DURATION_MS, seed: SEED, print() {} });
+    assertEquals(problems, []);
+    assert(Number(counts["messages of peers"]) > 0);
+    assert(Number(counts["processes ended"]) > 0, "no process was paused past its lease");
+  });
+} else {
+  Deno.test({ name: `${NAME} (${NO_CARGO})`, ignore: NO_CARGO !== undefined, fn() {} });
+}
