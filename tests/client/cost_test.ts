@@ -55,7 +55,7 @@ async function scene({ encrypted }: { readonly encrypted: boolean }): Promise<Sc
     const own = [...requests].filter(({ user }) => user === "@bot:localhost");
     const syncs = own.filter(({ path }) => path.endsWith("/sync"));
     return {
-      commits: store.take().map(({ kinds }) => kinds.join(" ")),
+      commits: store.take(),
       requests: own.length - syncs.length,
       syncs: syncs.length, // each begins when the one before has been answered
     };

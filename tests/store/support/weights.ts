@@ -1,0 +1,26 @@
+/** How much is written to a store, and how many records of which kind there are. */
+
+import type { KvKey, KvMutation, KvStore } from "../../../src/store/kv_store.ts";
+import { encodeValue } from "../../../src/store/value_codec.ts";
+
+/** How many bytes of a key and a value a change writes. */
+export function bytesOf(mutation: KvMutation): number {
+  const key = mutation.key.reduce((sum, part) => sum + part.length, 0);
+  return key + (mutation.type === "set" ? encodeValue(mutation.value).length : 0);
+}
+
+/** What a record is, whoever's it is: a client's key begins with the user and the device. */
+export function recordKind(key: KvKey): string {
+  const [first = "", second] = key[0]?.startsWith("@") ? key.slice(2) : key;
+  return first === "crypto" ? `crypto/${second}` : first;
+}
+
+/** How many records there are of each kind. */
+export async function kindsIn(store: KvStore): Promise<Map<string, number>> {
+  const counts = new Map<string, number>();
+  for await (const { key } of store.list([])) {
+    const kind = recordKind(key);
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
+  return counts;
+}
