@@ -61,7 +61,7 @@ export class StorePosition {
   /**
    * Commits changes of a sync response with the token that it ends with.
    *
-   * @returns How many processes in a row have ended before what the response tells was handled.
+   * @returns How many processes in a row have ended before what the response tells once more was handled.
    */
   async advance(
     { nextBatch, repeated }: Pick<SyncChange, "nextBatch" | "repeated">,
@@ -69,14 +69,14 @@ export class StorePosition {
   ): Promise<number> {
     const before = await this.get();
     const isNews = nextBatch !== before.nextBatch || mutations.length > 0 || repeated;
-    if (!isNews && before.handled !== undefined) return before.crashes ?? 0; // a wait that has brought nothing
+    if (!isNews && before.handled !== undefined) return 0; // a wait that has brought nothing
     const first = before.handled === undefined && { first: before.first ?? nextBatch };
     const crashes = (before.crashes ?? 0) + (repeated ? 1 : 0);
     const position = { ...before, nextBatch, ...first, ...(crashes > 0 && { crashes }) };
     await this.#writer.commit([...mutations, set(this.#writer.keys.sync(), position)]);
     this.#position = position;
     this.#unhandled.add(nextBatch);
-    return crashes;
+    return repeated ? crashes : 0; // what is new is delivered as ever, however long the mark waits
   }
 
   async #save(position: SyncRecord): Promise<void> {
