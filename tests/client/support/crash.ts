@@ -55,6 +55,8 @@ export class Life {
   epitaph: string | undefined;
   /** What it was doing when something went wrong; undefined before. */
   fault: string | undefined;
+  /** Is told of what the process still wants to commit when one of its commits has failed. */
+  onAftermath: (name: string) => void = () => {};
   /** Of which sort that was. */
   faultSort: string | undefined;
 
@@ -114,6 +116,9 @@ export class Life {
 
   /** Does something, or has it go wrong. */
   async does<T>(deed: Deed, name: () => string, work: () => Promise<T>): Promise<T> {
+    if (deed === "commit" && this.#plan.deed === deed && this.fault !== undefined && this.#isToldOfErrors) {
+      this.onAftermath(name());
+    }
     await this.#alive();
     const sort = sortOf(name());
     this.tally.add(deed, sort);
@@ -126,6 +131,10 @@ export class Life {
     if (manner === "error") throw new TypeError(`the answer to a ${deed} got lost`);
     this.#ended.resolve(this.fault);
     return await this.#alive() as T;
+  }
+
+  get #isToldOfErrors(): boolean {
+    return this.#plan.manner === "error";
   }
 
   #strikes(struck: Deed, struckSort: string): boolean {

@@ -26,6 +26,7 @@ export interface Finished {
 
 /** Fails if anything was lost, or done twice. */
 export async function audit(finished: Finished): Promise<void> {
+  auditAftermath(finished);
   auditReadings(finished);
   auditTimeline(finished);
   const records = await recordsOf(finished);
@@ -33,6 +34,12 @@ export async function audit(finished: Finished): Promise<void> {
   auditSession(finished, records);
   auditLeftovers(finished, records);
   auditRequests(finished, records);
+}
+
+/** Whose commit has failed does not know what is kept, and commits nothing any more but that others may take the device. */
+function auditAftermath({ bot }: Finished): void {
+  const logical = bot.aftermath.filter((name) => !/\b(staged|journal|parts?)\b/.test(name)); // others are the store's own
+  assertEquals(logical.filter((name) => name !== "lease"), [], bot.faults.join());
 }
 
 type Records = readonly { readonly key: readonly string[]; readonly value: unknown }[];

@@ -53,6 +53,8 @@ export class DayBot {
   readonly mxid: UserID;
   /** What went wrong, in order. */
   readonly faults: string[] = [];
+  /** What its processes still wanted to commit when a commit had failed. */
+  readonly aftermath: string[] = [];
   /** Events that it has been told of, by ID or by what they are about. */
   readonly told = new Set<string>();
   readonly #clock = new TestClock();
@@ -70,7 +72,7 @@ export class DayBot {
     this.#options = options;
     const { homeserver } = options.theatre.stage;
     this.mxid = homeserver.createUser(options.name).userId;
-    this.#life = new Life(options.plan);
+    this.#life = this.#newLife(options.plan);
   }
 
   /** What it has done, in all its lives. */
@@ -222,9 +224,15 @@ export class DayBot {
     const { tally } = this.#life;
     const plan = this.#nextPlan(this.#life);
     this.#life.end(); // what is left of it finds neither store nor server
-    this.#life = new Life(plan, tally);
+    this.#life = this.#newLife(plan, tally);
     this.#before = tally.count("sync");
     this.#hasFailed = false;
+  }
+
+  #newLife(plan: CrashPlan, tally?: Tally): Life {
+    const life = new Life(plan, tally);
+    life.onAftermath = (name) => this.aftermath.push(name);
+    return life;
   }
 
   /** What happens to the next life: what was to happen and has not yet, or what has happened, once more. */
