@@ -43,8 +43,11 @@ const CLAIMS = 10;
 const CLAIM_ALL = { odds: 0.04, count: 60 };
 /** Before how many of the kills somebody comes with a new device. */
 const VISITS = 0.15;
-/** In how many of the lives the store's server is killed too, if there is one; and how often the victim does not wait for it. */
-const OUTAGES = { odds: 0.12, impatient: 0.5, afterMs: 1_500 };
+/**
+ * In each fifth of the lives the store's server is killed too, if there is one, within so many milliseconds; every other time the
+ * victim does not wait for it to come back, and ends.
+ */
+const OUTAGES = { every: 5, first: 3, afterMs: 2_500 };
 
 /** After how many lives in which nothing was answered the next one lasts until something is: else a slow machine would come to nothing. */
 const FRUITLESS = 3;
@@ -65,8 +68,9 @@ export async function killRun(server: SynapseServer, options: RunOptions): Promi
   let answeredAt = 0;
   talk.startPlain();
   for (let kill = 1; kill <= options.kills; kill++) {
-    const hasOutage = stage.place.kind === "denokv" && random() < OUTAGES.odds;
-    const patience = hasOutage && random() < OUTAGES.impatient ? 0 : undefined;
+    const hasOutage = stage.place.kind === "denokv" && kill % OUTAGES.every === OUTAGES.first;
+    const isImpatient = hasOutage && kill % (2 * OUTAGES.every) === OUTAGES.first;
+    const patience = isImpatient ? 0 : undefined;
     const process = new BotProcess(VICTIM, stage.orders({ talks: introduced, patience }));
     const isStuck = kill - answeredAt > FRUITLESS;
     const dying = process.killAt(drawMoment(random, { isStuck }));

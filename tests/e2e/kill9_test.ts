@@ -7,16 +7,13 @@
 import { assert, assertEquals } from "@std/assert";
 import { killRun } from "../../bench/kill/run.ts";
 import type { StoreKind } from "../../bench/kill/store_place.ts";
-import { hasDenokv, NO_CARGO } from "../../tools/denokv.ts";
+import { withoutDenokv } from "./support/denokv.ts";
 import { peerTest } from "./support/peer_test_case.ts";
+import type { SynapseServer } from "./support/synapse.ts";
 
 const KILLS = 10;
 
-async function survives(
-  server: Parameters<typeof killRun>[0],
-  store: StoreKind,
-  seed: number,
-): Promise<void> {
+async function survives(server: SynapseServer, store: StoreKind, seed: number): Promise<void> {
   const { counts, problems } = await killRun(server, { kills: KILLS, seed, store, print() {} });
   assertEquals(problems, []);
   assert(Number(counts["messages of the victim"]) > 0 && Number(counts["messages of peers"]) > 0);
@@ -28,9 +25,10 @@ peerTest(
   (server) => survives(server, "kv", 5),
 );
 
-const ON_DENOKV = "So does one whose store is on a denokv, which is killed too";
-if (Deno.env.get("CI") === "true" || await hasDenokv()) {
-  peerTest(ON_DENOKV, ["nio"], (server) => survives(server, "denokv", 6));
-} else {
-  Deno.test({ name: `${ON_DENOKV} (${NO_CARGO})`, ignore: NO_CARGO !== undefined, fn() {} });
+if (!withoutDenokv) {
+  peerTest(
+    "So does one whose store is on a denokv, which is killed too",
+    ["nio"],
+    (server) => survives(server, "denokv", 6),
+  );
 }
