@@ -47,7 +47,7 @@ export class BotProcess {
   readonly #firsts = new Map<string, number>();
   readonly #reading: Promise<void>;
   readonly #stderr: Promise<string>;
-  #heard: () => void = () => {};
+  readonly #waiting = new Set<() => void>();
   #ended = false;
 
   /**
@@ -92,10 +92,15 @@ export class BotProcess {
     if (!this.#ended) this.#child.kill(signal);
   }
 
+  /** Waits for a moment; not for its line if that does not come for long, or it has ended. */
+  async reaches({ line, times = 1, patience = PATIENCE_MS, after }: Moment): Promise<void> {
+    if (line !== undefined) await this.#hears(() => (this.#counts.get(line) ?? 0) >= times, patience);
+    await delay(after);
+  }
+
   /** Waits for a moment, and kills it with SIGKILL. */
   async killAt(moment: Moment): Promise<Ending> {
-    if (moment.line !== undefined) await this.#lines(moment);
-    await delay(moment.after);
+    await this.reaches(moment);
     const bySelf = this.#ended;
     if (!bySelf) this.#child.kill("SIGKILL");
     return await this.#ending(bySelf);
@@ -119,16 +124,22 @@ export class BotProcess {
     return { underway: this.underway, bySelf, stderr, lived, firsts: this.#firsts };
   }
 
-  /** Waits until it has said something so often, but not for long. */
-  async #lines({ line = "begins open", times = 1, patience = PATIENCE_MS }: Moment): Promise<void> {
+  /** Waits until something holds of what it has said, but not for long. */
+  async #hears(holds: () => boolean, patience: number): Promise<void> {
     const happened = Promise.withResolvers<void>();
-    this.#heard = () => {
-      if (this.#ended || (this.#counts.get(line) ?? 0) >= times) happened.resolve();
+    const look = () => {
+      if (this.#ended || holds()) happened.resolve();
     };
+    this.#waiting.add(look);
     const timer = setTimeout(happened.resolve, patience);
-    this.#heard();
+    look();
     await happened.promise;
     clearTimeout(timer);
+    this.#waiting.delete(look);
+  }
+
+  #heard(): void {
+    for (const look of [...this.#waiting]) look();
   }
 
   async #read(): Promise<void> {

@@ -4,7 +4,6 @@
  * @module
  */
 
-import { delay } from "@std/async/delay";
 import type { SynapseServer } from "../../tests/e2e/support/synapse.ts";
 import { judge, type Verdict } from "./judge.ts";
 import { drawMoment } from "./moments.ts";
@@ -35,7 +34,7 @@ const LINE = 10;
 /** How much the peers say before the victim has kept a first sync: beyond that, a sync from the beginning would leave it out. */
 const EARLY = 4;
 /** How many messages the victim may be behind before they wait for it. */
-const BACKLOG = 30;
+const BACKLOG = 12;
 /** How long a speaker waits between two messages, at most, in milliseconds. */
 const PAUSE_MS = 5_000;
 /** How many one-time keys others claim before a kill, at most; and now and then all of them. */
@@ -44,10 +43,11 @@ const CLAIM_ALL = { odds: 0.04, count: 60 };
 /** Before how many of the kills somebody comes with a new device. */
 const VISITS = 0.15;
 /**
- * In each fifth of the lives the store's server is killed too, if there is one, within so many milliseconds; every other time the
- * victim does not wait for it to come back, and ends.
+ * In each fifth of the lives the store's server is killed too, if there is one, within so many milliseconds after the victim has
+ * taken its device, and stays away for so long; the victim lives for so long then, but every other time it does not wait for the
+ * server to come back, and ends.
  */
-const OUTAGES = { every: 5, first: 3, afterMs: 2_500 };
+const OUTAGES = { every: 5, first: 3, afterMs: 1_500, awayMs: 1_000, lifeMs: 4_000 };
 
 /** After how many lives in which nothing was answered the next one lasts until something is: else a slow machine would come to nothing. */
 const FRUITLESS = 3;
@@ -73,8 +73,11 @@ export async function killRun(server: SynapseServer, options: RunOptions): Promi
     const patience = isImpatient ? 0 : undefined;
     const process = new BotProcess(VICTIM, stage.orders({ talks: introduced, patience }));
     const isStuck = kill - answeredAt > FRUITLESS;
-    const dying = process.killAt(drawMoment(random, { isStuck }));
-    const outage = hasOutage ? crashServer(stage, random() * OUTAGES.afterMs) : Promise.resolve();
+    const moment = drawMoment(random, { isStuck });
+    const dying = process.killAt(
+      hasOutage ? { line: "ends take", after: random() * OUTAGES.lifeMs } : moment,
+    );
+    const outage = hasOutage ? crashServer(stage, process, random) : undefined;
     if (introduced) await disturb(stage, talk, random);
     const ending = await dying;
     await outage;
@@ -107,10 +110,10 @@ export async function killRun(server: SynapseServer, options: RunOptions): Promi
   return { counts: { ...verdict.counts, ...lives.counts(), "seconds in all": seconds }, problems };
 }
 
-async function crashServer(stage: Stage, afterMs: number): Promise<void> {
-  await delay(afterMs);
+async function crashServer(stage: Stage, process: BotProcess, random: Random): Promise<void> {
+  await process.reaches({ line: "ends take", after: random() * OUTAGES.afterMs });
   stage.noteOutage();
-  await stage.place.crash();
+  await stage.place.crash(random() * OUTAGES.awayMs);
 }
 
 /** Takes keys of the victim, and has a stranger come. */

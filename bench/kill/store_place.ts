@@ -5,6 +5,7 @@
  */
 
 import type { KvStore } from "@greenroom/matrix";
+import { delay } from "@std/async/delay";
 import { Denokv } from "../../tools/denokv.ts";
 
 /** The stores that are tried: Deno KV's file, SQLite's, and Deno KV on a server of its own. */
@@ -60,11 +61,12 @@ export class StorePlace implements AsyncDisposable {
     return { kind: this.kind, path: this.#path, accessToken: this.#server?.accessToken, patience };
   }
 
-  /** Kills the server with SIGKILL, and starts it again, on the same file and port. */
-  async crash(): Promise<void> {
+  /** Kills the server with SIGKILL, and starts it again after so many milliseconds, on the same file and port. */
+  async crash(away: number): Promise<void> {
     const server = this.#server;
     if (server === undefined) throw new Error(`Cannot kill the server: ${this.kind} has none`);
     await server.kill();
+    await delay(away);
     const { folder, port, accessToken } = server;
     this.#server = await Denokv.start({ folder, port, accessToken });
   }
