@@ -40,6 +40,8 @@ const PAUSE_MS = 5_000;
 /** How many one-time keys others claim before a kill, at most; and now and then all of them. */
 const CLAIMS = 10;
 const CLAIM_ALL = { odds: 0.04, count: 60 };
+/** How long a message may take that comes again, in milliseconds. */
+const AGAIN_MS = 1_500;
 /** Before how many of the kills somebody comes with a new device. */
 const VISITS = 0.15;
 /**
@@ -103,11 +105,26 @@ export async function killRun(server: SynapseServer, options: RunOptions): Promi
   }
   const ending = await last.stop();
   if (ending.bySelf) problems.push(`the last process failed: ${ending.stderr}`);
+  problems.push(...await comingAgain(stage));
   const verdict = await judge({ stage, said: talk.said, ledger: ledger.entries });
   problems.push(...talk.failed.map((why) => `a peer could not speak: ${why}`), ...verdict.problems);
   if (options.keep && problems.length > 0) options.print(`The victim's files are in ${stage.keep()}`);
   const seconds = Math.round((performance.now() - begun) / 1_000);
   return { counts: { ...verdict.counts, ...lives.counts(), "seconds in all": seconds }, problems };
+}
+
+/** Starts the victim once more: as it has stopped in good order, nothing may come again. */
+async function comingAgain(stage: Stage): Promise<string[]> {
+  const { ledger } = stage;
+  const before = ledger.count("received");
+  const process = new BotProcess(VICTIM, stage.orders({ talks: false }));
+  await process.reaches({ line: "begins sync", patience: 20_000, after: AGAIN_MS });
+  const { bySelf, stderr } = await process.stop();
+  const more = ledger.count("received") - before;
+  return [
+    ...bySelf ? [`the process after the last failed: ${stderr}`] : [],
+    ...more > 0 ? [`${more} messages came again after the victim had stopped in good order`] : [],
+  ];
 }
 
 async function crashServer(stage: Stage, process: BotProcess, random: Random): Promise<void> {
