@@ -7,7 +7,7 @@
 
 import type { KvMutation, KvStore } from "@greenroom/matrix";
 import type { LedgerEntry } from "../kill/ledger.ts";
-import { saysSynced } from "../kill/telltale.ts";
+import { saysSynced, triesIn } from "../kill/telltale.ts";
 
 /** Below this key part all that was written down lies. */
 export const HISTORY = "history";
@@ -47,6 +47,8 @@ export function historyStore(store: KvStore, { process, note, onRefused }: Histo
         epoch = taken;
         note({ kind: "took", process, epoch });
       }
+      const tries = held ? triesIn(mutations) : undefined;
+      if (tries !== undefined) note({ kind: "tries", most: tries });
       if (held && !synced && mutations.some(saysSynced)) {
         synced = true;
         note({ kind: "synced" });

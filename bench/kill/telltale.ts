@@ -11,6 +11,9 @@ import { ratchetUses } from "./ratchet.ts";
 /** What one line of the victim says. */
 export type Telltale = `${"begins" | "ends"} ${string}`;
 
+/** From how many tries on an event must not be tried in vain once more: it would be left out, as one that ends every process. */
+export const MANY_TRIES = 2;
+
 const OPERATIONS = [
   "sync",
   "sendToDevice",
@@ -39,6 +42,11 @@ export function tellingStore(store: KvStore, note: (entry: LedgerEntry) => void)
       const held = await store.commit(mutations, checks);
       tell("ends commit");
       if (held && mutations.some(({ key }) => key.at(-1) === "owner")) tell("ends take");
+      const tries = held ? triesIn(mutations) : undefined;
+      if (tries !== undefined) {
+        note({ kind: "tries", most: tries });
+        if (tries < MANY_TRIES) tell("ends tries");
+      }
       if (held && !synced && mutations.some(saysSynced)) {
         synced = true;
         note({ kind: "synced" });
@@ -46,6 +54,13 @@ export function tellingStore(store: KvStore, note: (entry: LedgerEntry) => void)
       return held;
     },
   };
+}
+
+/** How often the one event was begun that was begun most often and is not known to have ended; undefined if a commit does not say. */
+export function triesIn(mutations: readonly KvMutation[]): number | undefined {
+  const change = mutations.findLast(({ key }) => key.at(-1) === "attempts");
+  if (change === undefined) return undefined;
+  return change.type === "delete" ? 0 : Math.max(0, ...Object.values(change.value as Record<string, number>));
 }
 
 /** Whether a change is of the position in the sync, and has a token. */
