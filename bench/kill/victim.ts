@@ -67,10 +67,12 @@ class Victim {
     await Promise.all(rooms.map(async (roomId) => {
       const mine = unknown.filter(([, room]) => room === roomId);
       await Promise.all(mine.map(([number]) => this.#send(roomId, number)));
-      while (!quiet && !this.#stopping) {
+      if (quiet) return;
+      for (;;) {
+        await delay(Math.random() * PAUSE_MS);
+        if (this.#stopping) return;
         const count = Math.random() < BURSTS ? BURST : 1;
         await Promise.all(Array.from({ length: count }, () => this.#sendNext(roomId)));
-        await delay(Math.random() * PAUSE_MS);
       }
     }));
   }
