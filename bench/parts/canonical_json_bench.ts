@@ -1,0 +1,23 @@
+/** Canonical JSON: what is signed and verified. */
+
+import { canonicalJson } from "../../src/crypto/canonical_json.ts";
+import { seeded } from "../kill/random.ts";
+import { RoomInputs } from "../peers/room_inputs.ts";
+
+const deviceKeys = {
+  user_id: "@alice:example.org",
+  device_id: "JLAFKJWSCS",
+  algorithms: ["m.olm.v1.curve25519-aes-sha2", "m.megolm.v1.aes-sha2"],
+  keys: { "curve25519:JLAFKJWSCS": "a".repeat(43), "ed25519:JLAFKJWSCS": "b".repeat(43) },
+  signatures: { "@alice:example.org": { "ed25519:JLAFKJWSCS": "c".repeat(86) } },
+  unsigned: { device_display_name: "Alice's 📱" },
+};
+const events = new RoomInputs(seeded(1), 40).state();
+
+Deno.bench("canonical JSON: the keys of a device", () => {
+  canonicalJson(deviceKeys);
+});
+
+Deno.bench("canonical JSON: the state of a room of 40 members", () => {
+  canonicalJson(events);
+});

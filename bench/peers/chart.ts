@@ -1,0 +1,81 @@
+/**
+ * Bar charts in SVG, readable on light and on dark.
+ *
+ * @module
+ */
+
+/** A group of bars: one thing in several measures. */
+export interface Group {
+  readonly name: string;
+  /** One for each series; NaN leaves it out. */
+  readonly values: readonly number[];
+}
+
+/** What a chart shows. */
+export interface Chart {
+  readonly title: string;
+  /** What each bar of a group is, in the order of its values. */
+  readonly series: readonly string[];
+  readonly groups: readonly Group[];
+  /** How a value is written beside its bar. */
+  readonly label: (value: number) => string;
+  /** A value that a line is drawn at. */
+  readonly mark?: number;
+}
+
+const COLOURS = ["#2f9e63", "#3b82c4", "#c98a1b"];
+const [WIDTH, LEFT, RIGHT, BAR, GAP, TOP] = [760, 210, 70, 13, 10, 66];
+
+/** Draws a chart with bars that lie. */
+export function barChart({ title, series, groups, label, mark }: Chart): string {
+  const most = Math.max(
+    mark ?? 0,
+    ...groups.flatMap(({ values }) => values.filter((value) => !Number.isNaN(value))),
+  );
+  const x = (value: number) => LEFT + value / most * (WIDTH - LEFT - RIGHT);
+  const step = series.length * BAR + GAP;
+  const height = TOP + groups.length * step + 10;
+  const bars = groups.flatMap(({ name, values }, index) => {
+    const y = TOP + index * step;
+    const middle = y + series.length * BAR / 2 + 4;
+    return [
+      `<text x="${LEFT - 8}" y="${middle}" text-anchor="end">${escape(name)}</text>`,
+      ...values.flatMap((value, at) =>
+        Number.isNaN(value) ? [] : bar(value, y + at * BAR, COLOURS[at] ?? "#888")
+      ),
+    ];
+  });
+  function bar(value: number, y: number, colour: string): string[] {
+    const end = x(value).toFixed(1);
+    const width = (x(value) - LEFT).toFixed(1);
+    return [
+      `<rect x="${LEFT}" y="${y}" width="${width}" height="${BAR - 2}" fill="${colour}"/>`,
+      `<text class="small" x="${Number(end) + 4}" y="${y + BAR - 3}">${escape(label(value))}</text>`,
+    ];
+  }
+  const legend = series.map((name, index) => {
+    const at = LEFT + index * 180;
+    const square = `<rect x="${at}" y="38" width="11" height="11" fill="${COLOURS[index] ?? "#888"}"/>`;
+    return `${square}<text x="${at + 16}" y="48">${escape(name)}</text>`;
+  });
+  const line = mark === undefined
+    ? []
+    : [`<line x1="${x(mark)}" x2="${x(mark)}" y1="${TOP - 6}" y2="${height - 10}"/>`];
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${
+      escape(title)
+    }">`,
+    "<style>text{font:13px sans-serif;fill:#333}.small{font-size:10px}.title{font-size:16px;font-weight:bold}",
+    "line{stroke:#888;stroke-dasharray:4 3}@media(prefers-color-scheme:dark){text{fill:#ddd}}</style>",
+    `<text class="title" x="10" y="24">${escape(title)}</text>`,
+    ...legend,
+    ...line,
+    ...bars,
+    "</svg>",
+    "",
+  ].join("\n");
+}
+
+function escape(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
+}

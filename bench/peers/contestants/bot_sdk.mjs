@@ -1,0 +1,20 @@
+/**
+ * matrix-bot-sdk, on Deno and on Node, with its store in memory or (`--store=file`) in a file of JSON, which it does not sync.
+ *
+ * @module
+ */
+
+import { LogService, MatrixClient, MemoryStorageProvider, SimpleFsStorageProvider } from "matrix-bot-sdk";
+import { count, drive, option, url } from "./drive.mjs";
+
+LogService.setLogger({ info() {}, warn() {}, error() {}, debug() {}, trace() {} });
+const inFile = option("store") === "file";
+
+await drive(async (token) => {
+  const storage = inFile
+    ? new SimpleFsStorageProvider(`${option("folder")}/${token}.json`)
+    : new MemoryStorageProvider();
+  const client = new MatrixClient(url, token, storage);
+  client.on("room.event", count);
+  await client.start();
+});

@@ -1,0 +1,129 @@
+/**
+ * How long it takes from the start of a process to the first encrypted event handled, by a device that has the key already.
+ *
+ * @module
+ */
+
+import { Client, type UserID } from "@greenroom/matrix";
+import { DenoKvStore } from "@greenroom/matrix/store/kv";
+import { SqliteStore } from "@greenroom/matrix/store/sqlite";
+import { Homeserver } from "@greenroom/matrix/testing";
+import { delay } from "@std/async/delay";
+import { number, row } from "../support/markdown.ts";
+import { median } from "../support/statistics.ts";
+import { type Entrant, NAMES } from "./entrants.ts";
+import { type Answer, takeTurn } from "./turn.ts";
+
+const MIB = 2 ** 20;
+/** How long a device may take to publish its keys, in milliseconds. */
+const PATIENCE_MS = 10_000;
+const STORES = [{ kind: "sqlite", name: NAMES.sqlite }, { kind: "kv", name: NAMES.kv }] as const;
+type StoreKind = typeof STORES[number]["kind"];
+
+const open = (kind: StoreKind, file: string) => (kind === "kv" ? DenoKvStore : SqliteStore).open(file);
+
+/** A device that was there, and has gone away. */
+interface Stage {
+  readonly accessToken: string;
+  readonly file: string;
+}
+
+/** Devices' keys, as a homeserver has them. */
+interface Keys {
+  readonly device_keys: Readonly<Record<string, object>>;
+}
+
+/** A bot reads a message, and is closed; then somebody says more. */
+async function setStage(homeserver: Homeserver, kind: StoreKind, folder: string): Promise<Stage> {
+  const { baseUrl } = homeserver;
+  const user = homeserver.createUser(`bot-${kind}`);
+  const file = `${folder}/${kind}`;
+  await using alice = new Client({
+    baseUrl,
+    token: homeserver.createUser(`alice-${kind}`).accessToken,
+    encryption: true,
+  });
+  const aliceSyncs = alice.start();
+  await using store = await open(kind, file);
+  await using bot = new Client({ baseUrl, token: user.accessToken, encryption: true, store });
+  const heard = Promise.withResolvers<void>();
+  bot.on("m.room.message", () => heard.resolve());
+  bot.start();
+  await hasKeys(alice, user.userId);
+  const roomId = await alice.createRoom({
+    invitees: [user.userId],
+    initialState: [{
+      type: "m.room.encryption",
+      state_key: "",
+      content: { algorithm: "m.megolm.v1.aes-sha2" },
+    }],
+  });
+  await bot.joinRoom(roomId);
+  await alice.sendText(roomId, "This brings the key");
+  await heard.promise;
+  await bot.close();
+  await alice.sendText(roomId, "This is to be decrypted");
+  await alice.stop();
+  await aliceSyncs;
+  return { accessToken: user.accessToken, file };
+}
+
+/** Waits until somebody's device has published its keys. */
+async function hasKeys(client: Client, userId: UserID): Promise<void> {
+  const until = Date.now() + PATIENCE_MS;
+  const query = async () =>
+    await client.request<Keys>("POST", "/_matrix/client/v3/keys/query", {
+      body: { device_keys: { [userId]: [] } },
+    });
+  while (Object.keys((await query()).device_keys[userId] ?? {}).length === 0) {
+    if (Date.now() > until) throw new Error(`Cannot encrypt for ${userId}: there are no keys`);
+    await delay(20);
+  }
+}
+
+/** Starts a process for each store in turn, always from the same files, and tables how long that took. */
+export async function encryptedStartTable(rounds: number): Promise<string> {
+  const folder = await Deno.makeTempDir({ prefix: "greenroom-bench-" });
+  await using homeserver = new Homeserver();
+  const url = await homeserver.listen();
+  try {
+    const stages = [];
+    for (const { kind, name } of STORES) {
+      stages.push({ ...await setStage(homeserver, kind, folder), kind, name, answers: [] as Answer[] });
+    }
+    for (let round = 0; round <= rounds; round++) {
+      for (const { kind, name, file, accessToken, answers } of stages) {
+        const copy = `${file}-${round}`;
+        await Deno.copyFile(file, copy);
+        const answer = await takeTurn(
+          entrant(name, `--store=${kind}`, `--file=${copy}`, `--access-token=${accessToken}`),
+          {
+            url,
+            token: "",
+            what: "start",
+          },
+        );
+        if (round > 0) answers.push(answer); // the one before has filled caches
+      }
+    }
+    const rows = stages.map(({ name, answers }) => {
+      const walls = answers.map(({ wall }) => wall);
+      return row([
+        name,
+        `${number(median(walls))} (${number(Math.min(...walls))})`,
+        number(median(answers.map(({ cpu = NaN }) => cpu))),
+        number(median(answers.map(({ memory }) => memory / MIB))),
+      ]);
+    });
+    const head = ["client", "ms, median (best)", "CPU ms", "peak memory, MiB"];
+    return [row(head), "|---|---:|---:|---:|", ...rows].join("\n");
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+function entrant(name: string, ...args: string[]): Entrant {
+  const script = `${import.meta.dirname ?? "."}/contestants/encrypted.ts`;
+  const flags = ["--quiet", "--no-check", "--allow-all", "--unstable-kv"];
+  return { name, command: Deno.execPath(), args: ["run", ...flags, script, ...args] };
+}

@@ -1,0 +1,98 @@
+/**
+ * A turn: a contestant is started, does what it is told to, says what that took, and has ended.
+ *
+ * @module
+ */
+
+import type { Entrant } from "./entrants.ts";
+import type { Job } from "./plan.ts";
+
+/** What a job took. */
+export interface Played {
+  readonly job: Job["name"];
+  /** Milliseconds on the clock. */
+  readonly wall: number;
+  /** Milliseconds on the processor, of all threads of the client's process. */
+  readonly cpu: number;
+  /** The most memory that the process ever had up to then, in bytes; 0 if the system does not say. */
+  readonly memory: number;
+  /** How many events were counted. */
+  readonly events: number;
+  /** How many sync responses it was given. */
+  readonly syncs: number;
+}
+
+/** What a contestant says in the end. */
+export interface Answer {
+  /** Of the jobs, if it had to do them. */
+  readonly results?: readonly Played[];
+  /** Milliseconds that the process had the processor for. */
+  readonly cpu?: number;
+  /** Bytes: the most it ever had; if it had to be idle, what it has. */
+  readonly memory: number;
+  /** What it runs on. */
+  readonly runtime: string;
+  /** Milliseconds from its start to its answer. */
+  readonly wall: number;
+}
+
+/** What it is told. */
+export interface Turn {
+  /** The stub homeserver's address. */
+  readonly url: string;
+  /** The client's name there, which nobody had before. */
+  readonly token: string;
+  /** What to do. Default: all jobs. */
+  readonly what?: "play" | "start" | "idle";
+  /** How many clients, if they are to be idle. */
+  readonly clients?: number;
+}
+
+/** Beyond this somebody does not do what it was told, in milliseconds. */
+const PATIENCE_MS = 180_000;
+
+/** Has a contestant take its turn, in an empty folder. */
+export async function takeTurn(
+  { name, command, args, cwd }: Entrant,
+  { url, token, what = "play", clients = 1 }: Turn,
+): Promise<Answer> {
+  const folder = await Deno.makeTempDir({ prefix: "greenroom-bench-" });
+  const order = [
+    `--url=${url}`,
+    `--token=${token}`,
+    `--what=${what}`,
+    `--clients=${clients}`,
+    `--folder=${folder}`,
+  ];
+  try {
+    const begun = performance.now();
+    const child = new Deno.Command(command, {
+      args: [...args, ...order],
+      cwd,
+      env: { NO_COLOR: "1", NODE_NO_WARNINGS: "1" },
+      stdin: "null",
+      stdout: "piped",
+      stderr: "piped",
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    }).spawn();
+    const said = readAnswer(child.stdout);
+    const [{ line, at }, errors] = await Promise.all([said, new Response(child.stderr).text(), child.status]);
+    if (line === undefined) {
+      throw new Error(`Cannot measure ${name}: it has ended without an answer\n${errors}`);
+    }
+    return { ...JSON.parse(line), wall: at - begun };
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** The last line that begins like JSON, and when it came. */
+async function readAnswer(stream: ReadableStream<Uint8Array>): Promise<{ line?: string; at: number }> {
+  let [text, at] = ["", 0];
+  const decoder = new TextDecoder();
+  for await (const bytes of stream) {
+    text += decoder.decode(bytes, { stream: true });
+    at = performance.now();
+  }
+  return { line: text.split("\n").findLast((line) => line.startsWith("{")), at };
+}
