@@ -94,7 +94,6 @@ export async function fourRun(server: SynapseServer, options: FourOptions): Prom
   const problems = director.problems;
   if (!await settles(stage, talk.said)) problems.push("not all has settled");
   for (const slot of slots) {
-    slot.revive();
     const problem = await slot.stop();
     if (problem !== undefined) problems.push(problem);
   }
@@ -123,7 +122,7 @@ class Director {
   /** Begins something, if there is anybody to do it to. */
   act(): void {
     const idle = this.#slots.filter(({ isBusy }) => !isBusy);
-    idle.forEach((slot) => slot.revive());
+    idle.forEach((slot) => this.#revive(slot));
     if (this.#slots.length - idle.length >= BUSY || this.#stage.ledger.tries >= MANY_TRIES) return;
     const deed = oneOf(this.#random, DEEDS);
     const holder = idle.find(({ process }) => process === this.#holder);
@@ -141,7 +140,17 @@ class Director {
   /** Waits for all that was begun. */
   async done(): Promise<void> {
     await Promise.all(this.#deeds);
-    this.#slots.forEach((slot) => slot.revive());
+    this.#slots.forEach((slot) => this.#revive(slot));
+  }
+
+  /** Replaces a process that has ended by itself, which must have said why. */
+  #revive(slot: Slot): void {
+    const process = slot.revive();
+    if (process === undefined) return;
+    const ended = entriesOf(this.#stage.ledger.entries, "ended");
+    if (!ended.some((entry) => entry.process === process)) {
+      this.problems.push(`${process} ended and did not say why`);
+    }
   }
 
   /** Who took the device last. */

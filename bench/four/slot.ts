@@ -36,9 +36,12 @@ export class Slot {
     return `${this.#name}-${this.#number}`;
   }
 
-  /** Replaces the process if it has ended. */
-  revive(): void {
-    if (this.#process.hasEnded) this.#replace();
+  /** Replaces the process if it has ended. Returns what that was called. */
+  revive(): string | undefined {
+    if (!this.#process.hasEnded) return undefined;
+    const { process } = this;
+    this.#replace();
+    return process;
   }
 
   /** Stops the process where it is, for a time, and has it go on. */

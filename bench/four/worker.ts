@@ -52,6 +52,7 @@ async function main({ baseUrl, token, userId, store: place, ledger: path, proces
   });
   answerMessages(client, { userId, note, tell });
   const syncing = client.start({ fillGaps: true });
+  syncing.catch(() => {}); // `done` rejects too, and says why
   await Array.fromAsync(Deno.stdin.readable);
   await client.stop();
   await syncing;

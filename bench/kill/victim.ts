@@ -135,6 +135,7 @@ async function main(orders: VictimOrders): Promise<void> {
   tell("begins take");
   const syncing = client.start({ fillGaps: true });
   const talking = victim.talk();
+  syncing.catch(() => {}); // `done` rejects too, and says why
   await Array.fromAsync(Deno.stdin.readable);
   victim.stop();
   await talking;
