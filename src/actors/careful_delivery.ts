@@ -52,12 +52,12 @@ export async function deliverCarefully(
   { store, clock, settled, tell, log }: CarefulDeliveryOptions,
 ): Promise<Task[]> {
   const all: Task[] = [];
-  let ended: string[] = [];
+  const ended: string[] = [];
+  const overs: Promise<void>[] = [];
   for (const { data, id, isWanted, start } of steps) {
     if (!isWanted()) continue; // which costs no commit
     if (settled.length > 0) await store.ask("noteSettled", settled.splice(0));
-    const attempts = await store.ask("attempt", { id, ended, limit: MAX_ATTEMPTS });
-    ended = [];
+    const attempts = await store.ask("attempt", { id, ended: ended.splice(0), limit: MAX_ATTEMPTS });
     if (attempts >= MAX_ATTEMPTS) {
       log.error("Left out an event: the process has ended whenever it was handled", { event: id, attempts });
       all.push(...tell({ type: InternalEventType.EVENT_SKIPPED, data: { event: data, attempts } }));
@@ -71,8 +71,15 @@ export async function deliverCarefully(
     })).then(() => {
       ended.push(id);
     });
+    overs.push(over);
     await Promise.race([over, patience(clock, over)]);
   }
+  // Nothing that has ended is to blame for a process that ends later, before anything else is committed.
+  const note = async () => {
+    if (ended.length > 0) await store.ask("ended", ended.splice(0));
+  };
+  await note();
+  Promise.all(overs).then(note).catch(() => {}); // the store that failed says so by its `done`
   return all;
 }
 

@@ -72,6 +72,7 @@ export function spawnStore(
       noteSettled: (names) => deliveries.noteSettled(names),
       commitSessions: (change) => deliveries.commitSessions(change),
       attempt: (attempt) => deliveries.attempt(attempt),
+      ended: (ids) => deliveries.ended(ids),
       flush: () => writer.flush(),
       saveFilter: (filter) => position.saveFilter(filter),
       getState: (query) => rooms.getState(query),

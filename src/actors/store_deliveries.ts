@@ -80,6 +80,18 @@ export class StoreDeliveries {
     return before;
   }
 
+  /** Notes, at once, that what was begun has ended. */
+  async ended(ids: readonly string[]): Promise<void> {
+    const attempts = await this.#begun();
+    const before = attempts.size;
+    for (const id of ids) attempts.delete(id);
+    if (attempts.size === before) return;
+    const key = this.#writer.keys.record([ATTEMPTS]);
+    await this.#writer.commit([
+      attempts.size === 0 ? { type: "delete", key } : set(key, Object.fromEntries(attempts)),
+    ]);
+  }
+
   async #noting(names: readonly string[]): Promise<KvMutation[]> {
     const known = await this.#names();
     const mutations = names.filter((name) => !known.has(name)).map((name) => set(this.#key(name), NOTED));

@@ -128,6 +128,8 @@ export interface StoreProtocol {
    * @returns How often it was begun before and has not ended. At the limit it is not noted, and not to be begun.
    */
   attempt(attempt: Attempt): number;
+  /** Notes, durably, that what was noted before it was begun has ended. */
+  ended(ids: readonly string[]): void;
   /** Makes durable what was noted. */
   flush(): void;
   /** Remembers an uploaded filter. */

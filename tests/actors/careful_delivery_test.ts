@@ -87,8 +87,29 @@ Deno.test("Careful delivery notes each event before it is begun, and with it tha
     ["attempt", { id: "$2", ended: ["$1"], limit: 3 }],
     ["noteSettled", ["$2-a"]],
     ["attempt", { id: "$3", ended: ["$2"], limit: 3 }],
+    ["ended", ["$3"]],
   ]);
   assertEquals([here.clock.pending, here.settled], [0, ["$3-a"]]);
+});
+
+Deno.test("After a careful delivery, nothing is held against what has ended, also if it ends late", async () => {
+  await using here = await stage();
+  const gate = Promise.withResolvers<void>();
+  const delivery = here.run({ text: "late", gate: gate.promise }, { text: "last" });
+  await here.clock.tick(PATIENCE);
+  await delivery;
+  const attempts = async (id: string): Promise<number> => {
+    const next = await stage(here.kv); // the process is killed, before anything else was committed
+    try {
+      return await next.store.ask("attempt", { id, ended: [], limit: 0 });
+    } finally {
+      await next.store.stop();
+    }
+  };
+  assertEquals([await attempts("$late"), await attempts("$last")], [1, 0]);
+  gate.resolve();
+  await here.clock.tick();
+  assertEquals(await attempts("$late"), 0);
 });
 
 Deno.test("What has settled in a careful delivery is durable before the next event is begun", async () => {
@@ -195,6 +216,7 @@ Deno.test("What nobody wants is passed over without a note, if nobody wants it w
   assertEquals(here.asked, [
     ["attempt", { id: "$2", ended: [], limit: 3 }],
     ["attempt", { id: "$3", ended: ["$2"], limit: 3 }],
+    ["ended", ["$3"]],
   ]);
 });
 
