@@ -8,7 +8,6 @@
  * @module
  */
 
-import { run } from "../tools/process.ts";
 import { PEER_PACKAGES } from "../tools/peers.ts";
 import { installPython } from "../tools/python.ts";
 import { Contestant, type ContestantOptions } from "./crypto/contestant.ts";
@@ -16,6 +15,7 @@ import { makeCrowd } from "./crypto/crowd.ts";
 import { option } from "./crypto/job.ts";
 import { type Goal, goalTable, table, time, times } from "./crypto/report.ts";
 import { type Outcome, play, type Standing, type TournamentJob } from "./crypto/tournament.ts";
+import { circumstances } from "./support/circumstances.ts";
 
 const HERE = import.meta.dirname ?? ".";
 const RESULTS = `${HERE}/RESULTS_CRYPTO.md`;
@@ -130,19 +130,9 @@ async function versions(): Promise<string> {
   return [`Deno ${Deno.version.deno} (V8 ${Deno.version.v8})`, sdk, ...pinned].join(", ");
 }
 
-async function circumstances(): Promise<string> {
-  const info = await Deno.readTextFile("/proc/cpuinfo").catch(() => "");
-  const model = info.match(/^model name\s*: (.*)$/m)?.[1] ?? Deno.build.arch;
-  const commit = (await run("git", ["rev-parse", "--short", "HEAD"])).output.trim();
-  const dirty = (await run("git", ["status", "--porcelain", "--", "src", "vodozemac-wasm", "bench/crypto"]))
-    .output.trim();
+async function head(): Promise<string> {
   return [
-    `- ${new Date().toISOString().slice(0, 10)}, commit ${commit}${
-      dirty === "" ? "" : " with changes on top"
-    }`,
-    `- ${navigator.hardwareConcurrency} × ${model}, ${Deno.build.os}; load average at the end: ${
-      Deno.loadavg().map((load) => load.toFixed(1)).join(", ")
-    }`,
+    ...await circumstances(["src", "vodozemac-wasm", "bench/crypto"]),
     `- ${await versions()}`,
     `- ${ROUNDS} rounds (${GROWTH_ROUNDS} of growth) after one that does not count`,
   ].join("\n");
@@ -250,7 +240,7 @@ if (import.meta.main) {
     }
     // Where everything is cold and small, there is nothing to be learnt.
     if (!QUICK) sections.push("## Goals", goalTable(all));
-    const text = ["# What encryption costs", await circumstances(), ...sections].join("\n\n") + "\n";
+    const text = ["# What encryption costs", await head(), ...sections].join("\n\n") + "\n";
     say(text);
     if (Deno.args.includes("--write")) await Deno.writeTextFile(RESULTS, text);
   } finally {

@@ -4,8 +4,10 @@
  * @module
  */
 
+import { number, row } from "../support/markdown.ts";
+import { median } from "../support/statistics.ts";
 import type { Measured } from "./job.ts";
-import { median, type Outcome, ratio, type Standing } from "./tournament.ts";
+import { type Outcome, ratio, type Standing } from "./tournament.ts";
 
 /** What a table is about. */
 export interface TableOptions {
@@ -76,13 +78,4 @@ function figure({ rounds }: Standing, of: keyof Measured): string {
 
 function against(standing: Standing, base: Standing | undefined, of: keyof Measured): string {
   return base === undefined ? "–" : number(ratio(standing, base, of));
-}
-
-function number(value: number): string {
-  if (value >= 10_000) return Math.round(value).toLocaleString("en");
-  return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
-}
-
-function row(cells: readonly string[]): string {
-  return `| ${cells.join(" | ")} |`;
 }

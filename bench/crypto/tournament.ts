@@ -4,6 +4,7 @@
  * @module
  */
 
+import { median, medianRatio } from "../support/statistics.ts";
 import type { Contestant } from "./contestant.ts";
 import type { JobOrder, Measured } from "./job.ts";
 
@@ -25,13 +26,6 @@ export interface Standing {
 export interface Outcome {
   readonly title: string;
   readonly standings: readonly Standing[];
-}
-
-/** The middle one of several numbers. */
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  const [low = NaN, high = NaN] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
-  return (low + high) / 2;
 }
 
 /** Plays rounds of a job, and one before them that does not count: what is hot is compiled, files are made. */
@@ -62,5 +56,5 @@ export async function play(
 
 /** How many times as long as `base` somebody needs: the median of the rounds' ratios. */
 export function ratio(standing: Standing, base: Standing, of: keyof Measured): number {
-  return median(standing.rounds.map((round, index) => round[of] / (base.rounds[index]?.[of] ?? NaN)));
+  return medianRatio(standing.rounds.map((round) => round[of]), base.rounds.map((round) => round[of]));
 }

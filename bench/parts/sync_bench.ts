@@ -40,8 +40,13 @@ async function benchSync(name: string, busyRooms: number, events: number): Promi
   let handled = 0;
   client.addEventHandler(() => void handled++, { source: SyncStream.TIMELINE });
   await client.syncOnce();
+  const expected = busyRooms * events;
   Deno.bench(name, async () => {
+    const before = handled;
     await client.syncOnce();
+    if (handled - before !== expected) {
+      throw new Error(`Cannot measure a sync: ${handled - before} of ${expected} events were handled`);
+    }
   });
 }
 
