@@ -113,6 +113,8 @@ const vodozemacBench: Step = {
 
 /** That it runs, not how fast. */
 const cryptoBench = denoStep("encryption, bench", "task", "--quiet", "bench:crypto", "--quick");
+const partsBench = denoStep("parts, bench", "task", "--quiet", "bench");
+const syncBench = denoStep("syncing, bench", "task", "--quiet", "bench:peers", "--quick", "--own");
 
 /** The denokv that tests start, or why there is none. */
 interface DenokvBuild {
@@ -178,7 +180,7 @@ const fast: Step[] = [
   denoStep("vodozemac-wasm, fuzz", "task", "--quiet", "--cwd", VODOZEMAC, "fuzz", "--seconds=10"),
   vodozemacBuild,
   denoStep("publish, dry run", "publish", "--dry-run", "--allow-dirty", "--quiet"),
-  ...(ci ? [vodozemacBench, cryptoBench, lockFile] : []),
+  ...(ci ? [vodozemacBench, cryptoBench, partsBench, syncBench, lockFile] : []),
 ];
 
 const selections: Record<string, Step[]> = {
