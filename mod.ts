@@ -53,7 +53,7 @@ export type {
   SentRoomEvent,
   ShareReport,
 } from "./src/crypto/engine_protocol.ts";
-export type { WithheldCode, WithheldDevice } from "./src/crypto/share_policy.ts";
+export type { WithheldDevice } from "./src/crypto/share_policy.ts";
 export type { DeviceAlarm } from "./src/types/device_alarm.ts";
 export type {
   EncryptionInfo,

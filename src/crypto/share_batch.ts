@@ -12,7 +12,7 @@ import type { DeviceMessages } from "./outbox.ts";
 import type { OutboundRecord } from "./outbound_record.ts";
 import { MEGOLM } from "./room_settings.ts";
 import type { ShareLook, ShareTask } from "./share_look.ts";
-import type { WithheldCode, WithheldDevice } from "./share_policy.ts";
+import type { WithheldDevice } from "./share_policy.ts";
 import { type DeviceShare, pruneShares, writeShares } from "./share_records.ts";
 import { postmark, type SharingParts } from "./sharing_parts.ts";
 import type { Transaction } from "./transaction.ts";
@@ -42,7 +42,7 @@ export interface BatchOutcome {
 /** For how many devices a request is. */
 const DEVICES_A_REQUEST = 250;
 
-const REASONS: Readonly<Record<WithheldCode, string>> = {
+const REASONS: Readonly<Record<WithheldDevice["code"], string>> = {
   "m.blacklisted": "The sender has blocked this device",
   "m.unverified": "The sender sends keys to verified devices only",
   "m.unauthorised": "This device may not read the message",
@@ -159,7 +159,7 @@ async function noOlm(tx: Transaction, { olm }: SharingParts, device: Device) {
 
 function notice(
   { own }: CryptoContext,
-  { roomId, sessionId, code }: { roomId: RoomID; sessionId: string; code: WithheldCode },
+  { roomId, sessionId, code }: { roomId: RoomID; sessionId: string; code: WithheldDevice["code"] },
 ): JsonObject {
   const about = code === "m.no_olm" ? {} : { room_id: roomId, session_id: sessionId };
   return {

@@ -9,7 +9,7 @@ import type { RoomID, UserID } from "../types/ids.ts";
 import type { Device } from "./device.ts";
 import type { ShareReport } from "./engine_protocol.ts";
 import type { OutboundRecord, RotationCause } from "./outbound_record.ts";
-import { shareDecision, type WithheldCode, type WithheldDevice } from "./share_policy.ts";
+import { shareDecision, type WithheldDevice } from "./share_policy.ts";
 import {
   type DeviceShare,
   mayHaveKey,
@@ -28,7 +28,7 @@ export interface ShareTask {
   /** What it got before. */
   readonly before: DeviceShare | undefined;
   /** Why it does not get the key; absent: it does. */
-  readonly withhold?: { readonly code: WithheldCode; readonly silent: boolean };
+  readonly withhold?: { readonly code: WithheldDevice["code"]; readonly silent: boolean };
 }
 
 /** What a look at the devices has shown. */
@@ -104,7 +104,7 @@ async function stateOf(
   tx: Transaction,
   { context, olm }: LookParts,
   { device, before }: { readonly device: Device; readonly before: DeviceShare },
-): Promise<"key" | WithheldCode | undefined> {
+): Promise<"key" | WithheldDevice["code"] | undefined> {
   if (before.kind === "withheld") return undefined;
   if (before.curve25519 !== device.curve25519) return "m.unauthorised"; // another device has taken over the name
   if (await olm.wedgingIndex(tx, device) > before.wedging) return undefined;

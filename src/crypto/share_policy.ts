@@ -4,18 +4,16 @@
  * @module
  */
 
+import type { WithheldCode } from "../types/to_device_content.ts";
 import type { Device } from "./device.ts";
 import type { SendPolicy } from "./policy.ts";
-
-/** Why a device does not get a key: a code of `m.room_key.withheld`. */
-export type WithheldCode = "m.blacklisted" | "m.unverified" | "m.unauthorised" | "m.unavailable" | "m.no_olm";
 
 /** A device that does not get the key, and why. */
 export interface WithheldDevice {
   /** The device. */
   readonly device: Device;
   /** A code of `m.room_key.withheld`. */
-  readonly code: WithheldCode;
+  readonly code: Exclude<WithheldCode, "m.history_not_shared">;
 }
 
 /** What a device gets. */
@@ -25,7 +23,7 @@ export type ShareDecision =
   /** Nothing, and neither does anybody else: its user's identity is not the one that was seen first. */
   | "refuse"
   /** Not the key, but the reason; nothing at all if it is silent. */
-  | { readonly code: WithheldCode; readonly silent: boolean };
+  | { readonly code: WithheldDevice["code"]; readonly silent: boolean };
 
 /** Decides about a device, which is not the own one. */
 export function shareDecision(policy: SendPolicy, { trust, dehydrated }: Device): ShareDecision {

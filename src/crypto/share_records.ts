@@ -8,7 +8,7 @@ import type { DeviceID, RoomID, UserID } from "../types/ids.ts";
 import type { Device } from "./device.ts";
 import type { OutboundRecord } from "./outbound_record.ts";
 import { type RecordKey, recordKey } from "./record_key.ts";
-import type { WithheldCode } from "./share_policy.ts";
+import type { WithheldDevice } from "./share_policy.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** What a device got of a session. */
@@ -33,7 +33,7 @@ export type DeviceShare =
     /** It got a notice that it does not get the key, or silence. */
     readonly kind: "withheld";
     /** Why. */
-    readonly code: WithheldCode;
+    readonly code: WithheldDevice["code"];
   };
 
 /** What a user's devices got of a session. */

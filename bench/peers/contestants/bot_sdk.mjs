@@ -4,8 +4,11 @@
  * @module
  */
 
-import { LogService, MatrixClient, MemoryStorageProvider, SimpleFsStorageProvider } from "matrix-bot-sdk";
 import { count, drive, option, url } from "./drive.mjs";
+
+/** Is where the bench has installed it, and nowhere else. */
+const SDK = "matrix-bot-sdk";
+const { LogService, MatrixClient, MemoryStorageProvider, SimpleFsStorageProvider } = await import(SDK);
 
 LogService.setLogger({ info() {}, warn() {}, error() {}, debug() {}, trace() {} });
 const inFile = option("store") === "file";
