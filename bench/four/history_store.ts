@@ -7,7 +7,7 @@
 
 import type { KvMutation, KvStore } from "@greenroom/matrix";
 import type { LedgerEntry } from "../kill/ledger.ts";
-import { saysSynced, triesIn } from "../kill/telltale.ts";
+import { keptNotes } from "../kill/telltale.ts";
 
 /** Below this key part all that was written down lies. */
 export const HISTORY = "history";
@@ -33,7 +33,7 @@ export interface HistoryOptions {
 export function historyStore(store: KvStore, { process, note, onRefused }: HistoryOptions): KvStore {
   let epoch: number | undefined;
   let number = 0;
-  let synced = false;
+  const noteKept = keptNotes(note);
   return {
     getMany: (keys) => store.getMany(keys),
     list: (prefix) => store.list(prefix),
@@ -47,12 +47,7 @@ export function historyStore(store: KvStore, { process, note, onRefused }: Histo
         epoch = taken;
         note({ kind: "took", process, epoch });
       }
-      const tries = held ? triesIn(mutations) : undefined;
-      if (tries !== undefined) note({ kind: "tries", most: tries });
-      if (held && !synced && mutations.some(saysSynced)) {
-        synced = true;
-        note({ kind: "synced" });
-      }
+      if (held) noteKept(mutations);
       if (!held && epoch !== undefined && taken === undefined) onRefused();
       return held;
     },

@@ -32,7 +32,7 @@ export function tell(line: string): void {
 
 /** A store that says when it commits, and when the device has been taken, and notes the first sync that it keeps. */
 export function tellingStore(store: KvStore, note: (entry: LedgerEntry) => void): KvStore {
-  let synced = false;
+  const noteKept = keptNotes(note);
   return {
     getMany: (keys) => store.getMany(keys),
     list: (prefix) => store.list(prefix),
@@ -42,29 +42,42 @@ export function tellingStore(store: KvStore, note: (entry: LedgerEntry) => void)
       const held = await store.commit(mutations, checks);
       tell("ends commit");
       if (held && mutations.some(({ key }) => key.at(-1) === "owner")) tell("ends take");
-      const tries = held ? triesIn(mutations) : undefined;
-      if (tries !== undefined) {
-        note({ kind: "tries", most: tries });
-        if (tries < MANY_TRIES) tell("ends tries");
-      }
-      if (held && !synced && mutations.some(saysSynced)) {
-        synced = true;
-        note({ kind: "synced" });
-      }
+      const tries = held ? noteKept(mutations) : undefined;
+      if (tries !== undefined && tries < MANY_TRIES) tell("ends tries");
       return held;
     },
   };
 }
 
+/**
+ * Notes of what is committed how often an event was begun, and the first sync.
+ *
+ * @returns Is to be called with each commit that held, and gives how often an event was begun, if the commit says so.
+ */
+export function keptNotes(
+  note: (entry: LedgerEntry) => void,
+): (mutations: readonly KvMutation[]) => number | undefined {
+  let synced = false;
+  return (mutations) => {
+    const tries = triesIn(mutations);
+    if (tries !== undefined) note({ kind: "tries", most: tries });
+    if (!synced && mutations.some(saysSynced)) {
+      synced = true;
+      note({ kind: "synced" });
+    }
+    return tries;
+  };
+}
+
 /** How often the one event was begun that was begun most often and is not known to have ended; undefined if a commit does not say. */
-export function triesIn(mutations: readonly KvMutation[]): number | undefined {
+function triesIn(mutations: readonly KvMutation[]): number | undefined {
   const change = mutations.findLast(({ key }) => key.at(-1) === "attempts");
   if (change === undefined) return undefined;
   return change.type === "delete" ? 0 : Math.max(0, ...Object.values(change.value as Record<string, number>));
 }
 
 /** Whether a change is of the position in the sync, and has a token. */
-export function saysSynced(mutation: KvMutation): boolean {
+function saysSynced(mutation: KvMutation): boolean {
   if (mutation.type !== "set" || mutation.key.at(-1) !== "sync") return false;
   return (mutation.value as { nextBatch?: string }).nextBatch !== undefined;
 }

@@ -5,7 +5,7 @@
  */
 
 import { ValueError } from "../errors/value_error.ts";
-import { decodeValue, encodeValue } from "../store/value_codec.ts";
+import { decodeValue, encodeValue, sameBytes } from "../store/value_codec.ts";
 import type { SessionDefinition } from "../types/define_session.ts";
 import { membersAtFault } from "../types/schema_issues.ts";
 import type { HandlerContext } from "./handler_context.ts";
@@ -140,8 +140,4 @@ function notPlain(name: string, cause: unknown): ValueError {
     `Cannot keep the session "${name}": it is not an object of plain data; leave out functions and the like`,
     { cause },
   );
-}
-
-function sameBytes(some: Uint8Array, others: Uint8Array): boolean {
-  return some.length === others.length && some.every((byte, index) => byte === others[index]);
 }

@@ -29,6 +29,7 @@ import {
   type WireRange,
 } from "./deno_kv_wire.ts";
 import { joinBytes, type KvWrite } from "./deno_kv_write.ts";
+import { sameBytes } from "./value_codec.ts";
 
 /** How long the turn outlives the last write, in milliseconds: two days, so that nothing is left of who has gone. */
 const TURN_LIFETIME_MS = 172_800_000;
@@ -99,7 +100,9 @@ export class RemoteDatabase implements KvDatabase {
       if (written !== undefined) return this.#versionstamp = written;
       const now = await this.#look();
       this.#versionstamp = now.versionstamp;
-      if (now.versionstamp !== null && isSame(now.value, id)) return now.versionstamp;
+      if (now.versionstamp !== null && now.value instanceof Uint8Array && sameBytes(now.value, id)) {
+        return now.versionstamp;
+      }
       if (now.versionstamp === before) return undefined;
     }
   }
@@ -123,11 +126,6 @@ export class RemoteDatabase implements KvDatabase {
     const answer = await this.#connection.post("atomic_write", request);
     return (decodeWrite(answer) ?? raise("writes")).versionstamp;
   }
-}
-
-function isSame(value: unknown, record: Uint8Array): boolean {
-  return value instanceof Uint8Array && value.length === record.length &&
-    value.every((byte, index) => byte === record[index]);
 }
 
 function raise(what: string): never {

@@ -40,3 +40,8 @@ export function decodeValue(bytes: Uint8Array): unknown {
     );
   }
 }
+
+/** Whether bytes are the same: those of a value that has not changed are, if it was encoded once before. */
+export function sameBytes(some: Uint8Array, others: Uint8Array): boolean {
+  return some.length === others.length && some.every((byte, index) => byte === others[index]);
+}

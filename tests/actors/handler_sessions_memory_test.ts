@@ -1,15 +1,22 @@
 import { assertEquals } from "@std/assert";
+import type { KvStore } from "../../src/store/kv_store.ts";
 import { settle } from "../kernel/support.ts";
 import { sessionStage } from "./support/sessions.ts";
 
-Deno.test("A session of which too many others came since is read again, as it was committed last", async () => {
-  await using here = await sessionStage();
+/** The sessions that a store is asked for from now on, by their rooms. */
+function readsOf(kv: KvStore): string[] {
   const reads: string[] = [];
-  const getMany = here.kv.getMany.bind(here.kv);
-  here.kv.getMany = (keys) => {
+  const getMany = kv.getMany.bind(kv);
+  kv.getMany = (keys) => {
     for (const key of keys) if (key[0] === "session") reads.push(String(key[2]));
     return getMany(keys);
   };
+  return reads;
+}
+
+Deno.test("A session of which too many others came since is read again, as it was committed last", async () => {
+  await using here = await sessionStage();
+  const reads = readsOf(here.kv);
   for (let index = 0; index < 1_001; index++) await here.count(`!${index}`);
   assertEquals(reads.length, 1_001);
   assertEquals(await here.count("!1000"), 2); // remembered
@@ -23,12 +30,7 @@ Deno.test("A session of which too many others came since is read again, as it wa
 
 Deno.test("A session whose commit is under way, or whose handler is at work, is not forgotten", async () => {
   await using here = await sessionStage();
-  const reads: string[] = [];
-  const getMany = here.kv.getMany.bind(here.kv);
-  here.kv.getMany = (keys) => {
-    for (const key of keys) if (key[0] === "session") reads.push(String(key[2]));
-    return getMany(keys);
-  };
+  const reads = readsOf(here.kv);
   const gate = Promise.withResolvers<void>();
   const slow = here.run(({ session }) => gate.promise.then(() => void session.count++), { room: "!slow" });
   for (let index = 0; index < 1_500; index++) await here.run(() => {}, { room: `!${index}` });
