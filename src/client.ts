@@ -119,6 +119,7 @@ export class Client {
       dispatcher,
       afterSync: () => housekeeping.look(),
       presence: () => this.presence,
+      waits: () => registry.waits,
       resume: options.deliver === "at-most-once" ? "committed" : "handled",
       clock,
       log: this.log,

@@ -30,7 +30,7 @@ export interface ClientDispatcher {
   readonly dispatcher: Actor<DispatcherProtocol>;
 }
 
-/** How many handlers may be at work when the next sync is asked for, if nobody says. */
+/** How many handlers may be at work before the next response waits for them, if nobody says. */
 const MAX_PENDING = 10_000;
 
 /** Makes a client's Dispatcher. */

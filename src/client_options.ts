@@ -84,7 +84,7 @@ export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
    * event whose handler was cut off comes again; with `at-most-once` it is what was received. Default: `at-least-once`.
    */
   deliver?: "at-least-once" | "at-most-once";
-  /** How many handlers may be at work when the next sync is asked for. Default: 10,000. */
+  /** How many handlers may be at work before the next response waits for them. Default: 10,000. */
   maxPendingHandlers?: number;
   /** How long each part may take to stop when the client is closed, in milliseconds. Default: 5,000. */
   closeDeadline?: number;

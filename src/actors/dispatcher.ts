@@ -26,7 +26,7 @@ export interface DispatcherOptions {
   readonly store: ActorRef<StoreProtocol>;
   /** Notes that events which had been waiting for their keys have been handled. */
   readonly settle: (events: readonly RecoveredEvent[]) => Promise<void>;
-  /** How many handlers may be at work when the next sync is asked for. */
+  /** How many handlers may be at work before the next response waits for them. */
   readonly maxPending: number;
   /** Measures waits. */
   readonly clock: Clock;

@@ -79,6 +79,12 @@ export class HandlerRegistry {
     return this.#forAll.length === 0 && this.#byClass.size === 0;
   }
 
+  /** Whether the next sync request has to wait for any of them. */
+  get waits(): boolean {
+    const byType = [...this.#byClass.values()].flatMap((types) => [...types.values()]);
+    return [this.#forAll, ...byType].some((entries) => entries.some(({ waitSync }) => waitSync));
+  }
+
   /** The handlers of a type in a class; those of a type whose class nobody knows are under `unknown`. */
   of(eventClass: EventClass, type: string): readonly HandlerEntry[] {
     return this.#byClass.get(eventClass)?.get(type) ?? NONE;

@@ -26,6 +26,8 @@ export interface SyncPipeline {
   readonly dispatcher: ActorRef<DispatcherProtocol>;
   /** Reads what a limited timeline left out, if that is wanted. */
   readonly fillGaps: (parts: SyncParts) => Promise<void>;
+  /** Asks for the next response already, if nothing speaks against it: it comes while this one is kept and handled. */
+  readonly readAhead: (parts: SyncParts) => void;
   /** Where a server's faults are told. */
   readonly log: Logger;
 }
@@ -40,13 +42,14 @@ export interface SyncPipeline {
 export async function processSync(
   response: JsonObject,
   context: SyncContext,
-  { crypto, store, dispatcher, fillGaps, log }: SyncPipeline,
+  { crypto, store, dispatcher, fillGaps, readAhead, log }: SyncPipeline,
 ): Promise<number> {
   const parts = takeApart(response, context.own);
   if (parts.malformed > 0) {
     log.warn("Left out malformed parts of a sync response", { parts: parts.malformed });
   }
   await fillGaps(parts);
+  readAhead(parts);
   const recovered = crypto && await decryptParts(parts, context, crypto);
   const committed = await store.ask("commitSync", syncChange(parts, context));
   if (recovered !== undefined && recovered.length > 0) await dispatcher.ask("recover", recovered);

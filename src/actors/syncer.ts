@@ -29,6 +29,7 @@ import { asError, isDeadly } from "./sync_failure.ts";
 import { SyncFilter } from "./sync_filter.ts";
 import type { SyncContext } from "./sync_batch.ts";
 import { processSync, type SyncPipeline } from "./sync_pipeline.ts";
+import { type Read, SyncReader } from "./sync_reader.ts";
 import type { SyncRequests } from "./sync_requests.ts";
 import type { SyncerProtocol } from "./syncer_protocol.ts";
 
@@ -50,6 +51,8 @@ export interface SyncerOptions {
   readonly afterSync: () => Promise<void>;
   /** What to tell others of the user's presence. */
   readonly presence: () => PresenceState;
+  /** Whether a handler wants the next request to wait for it. */
+  readonly waits: () => boolean;
   /** Whether to go on from what was handled, or from what was committed. */
   readonly resume: "handled" | "committed";
   /** Measures waits. */
@@ -111,8 +114,8 @@ class Syncer {
       throw new ValueError("Cannot sync once: the client is syncing already; stop() it first");
     }
     return await this.#runs(signals, async (signal) => {
-      const round = await this.#prepare(settings, signal);
-      const response = await this.#sync(round, settings.timeout ?? 0);
+      const round = await this.#prepare(settings, signal, 0);
+      const { response } = await this.#sync(round, { ahead: false });
       await this.#options.dispatcher.ask("noted", undefined);
       await abortable(Promise.resolve(this.#options.crypto()?.idle()), signal); // the program may end now
       await abortable(this.#options.afterSync(), signal);
@@ -131,7 +134,10 @@ class Syncer {
       acceptClear: this.#options.acceptClear(),
       dropTimeline: false,
     } as const;
-    return await this.#process(response, context, () => Promise.resolve());
+    return await this.#process(response, context, {
+      fillGaps: () => Promise.resolve(),
+      readAhead: () => {},
+    });
   }
 
   /** Work that {@link Syncer.stop} ends and waits for. */
@@ -158,14 +164,13 @@ class Syncer {
     await this.#announce({ type: InternalEventType.SYNC_STARTED, data: INTERNAL });
     for (let failures = 0; !signal.aborted && failure === undefined;) {
       try {
-        round ??= await this.#prepare(settings, signal);
-        const asked = clock.now();
-        const { next_batch } = await this.#sync(round, settings.timeout ?? DEFAULT_TIMEOUT);
-        failures = 0;
+        round ??= await this.#prepare(settings, signal, DEFAULT_TIMEOUT);
+        const since = token;
+        const { asked, response } = await this.#sync(round, { ahead: true });
+        [token, failures] = [response.next_batch, 0];
         this.#options.afterSync();
         const tooFast = asked + IDLE_WAIT - clock.now();
-        if (next_batch === token && tooFast > 0) await clock.delay(tooFast, { signal });
-        token = next_batch;
+        if (token === since && tooFast > 0) await clock.delay(tooFast, { signal });
       } catch (error) {
         if (signal.aborted && !(error instanceof ActorError)) break; // a part that fails stops all others
         if (isDeadly(error)) failure = error;
@@ -177,24 +182,25 @@ class Syncer {
     if (failure !== undefined) throw fatal(failure);
   }
 
-  async #prepare(settings: SyncSettings, signal: AbortSignal): Promise<Round> {
-    const { requests, store, ready } = this.#options;
+  async #prepare(settings: SyncSettings, signal: AbortSignal, byDefault: number): Promise<Round> {
+    const { requests, store, ready, presence, clock } = this.#options;
     const own = await requests.userId();
     await ready(signal); // it looks at who acts
     await abortable(Promise.resolve(this.#options.crypto()?.start()), signal);
     const filter = new SyncFilter(settings, requests, store);
-    const stateAfter = await requests.supports("v1.16");
-    return { settings, signal, own, filter, stateAfter, first: true };
+    const useStateAfter = await requests.supports("v1.16");
+    const { timeout = byDefault } = settings;
+    const reader = new SyncReader({ requests, filter, timeout, presence, useStateAfter, clock, signal });
+    return { settings, signal, own, filter, reader, first: true };
   }
 
-  /** One request and what follows from it. */
-  async #sync(round: Round, timeout: number): Promise<SyncResponse> {
-    const { requests, presence, log } = this.#options;
-    const { settings, signal, own, filter, stateAfter, first: isFirst } = round;
+  /** One response and what follows from it; the next one is asked for meanwhile if that is wanted, and possible. */
+  async #sync(round: Round, { ahead }: { readonly ahead: boolean }): Promise<Read> {
+    const { requests, waits, log } = this.#options;
+    const { settings, signal, own, filter, reader, first: isFirst } = round;
     const { since, repeated, first } = await this.#position();
-    const response = await filter.use((filterId) =>
-      requests.sync({ since, filterId, timeout, setPresence: presence(), useStateAfter: stateAfter, signal })
-    );
+    const read = await reader.read(since);
+    const { response } = read;
     const isInitial = since === undefined;
     const told = { data: response, isInitial, isFirst, ...INTERNAL };
     await this.#announce({ type: InternalEventType.SYNC_SUCCESSFUL, data: told });
@@ -208,35 +214,36 @@ class Syncer {
     const limit = wanted === true ? DEFAULT_GAP_LIMIT : wanted || 0;
     // The very first response once more goes as far as it went then: what came after it comes after it.
     const upToFirst = first === undefined ? response : { ...response, next_batch: first };
-    await this.#process(upToFirst, context, async ({ rooms }) => {
-      if (first !== undefined) {
-        const reader = { requests, since, limit: dropTimeline ? 0 : filter.timelineLimit, signal, log };
-        for (const room of rooms) await rewind(room, first, { ...reader, filter: filter.timeline });
-        return;
-      }
-      if (since === undefined || limit === 0 || dropTimeline) return;
-      for (const room of rooms) {
-        if (!room.limited || !await this.#wasJoined(room.roomId)) continue;
-        await fillGap(room, { requests, since, limit, filter: filter.timeline, signal, log });
-      }
+    await this.#process(upToFirst, context, {
+      fillGaps: async ({ rooms }) => {
+        if (first !== undefined) {
+          const from = { requests, since, limit: dropTimeline ? 0 : filter.timelineLimit, signal, log };
+          for (const room of rooms) await rewind(room, first, { ...from, filter: filter.timeline });
+          return;
+        }
+        if (since === undefined || limit === 0 || dropTimeline) return;
+        for (const room of rooms) {
+          if (!room.limited || !await this.#wasJoined(room.roomId)) continue;
+          await fillGap(room, { requests, since, limit, filter: filter.timeline, signal, log });
+        }
+      },
+      readAhead: ({ toDevice, nextBatch }) => {
+        // The server forgets what it had for the device when it is asked for more: that has to have been handled.
+        if (ahead && toDevice.length === 0 && nextBatch !== since && !waits()) reader.readAhead(nextBatch);
+      },
     });
     round.first = false;
-    return response;
+    return read;
   }
 
   async #process(
     response: SyncResponse,
     context: SyncContext,
-    fillGaps: SyncPipeline["fillGaps"],
+    { fillGaps, readAhead }: Pick<SyncPipeline, "fillGaps" | "readAhead">,
   ): Promise<number> {
     const { crypto, store, dispatcher, log } = this.#options;
-    const batch = await processSync({ ...response }, context, {
-      crypto: crypto(),
-      store,
-      dispatcher,
-      fillGaps,
-      log,
-    });
+    const pipeline = { crypto: crypto(), store, dispatcher, fillGaps, readAhead, log };
+    const batch = await processSync({ ...response }, context, pipeline);
     this.#dispatched = response.next_batch;
     return batch;
   }
@@ -288,6 +295,6 @@ interface Round {
   readonly signal: AbortSignal;
   readonly own: UserID;
   readonly filter: SyncFilter;
-  readonly stateAfter: boolean;
+  readonly reader: SyncReader;
   first: boolean;
 }

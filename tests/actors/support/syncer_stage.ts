@@ -105,6 +105,7 @@ export async function syncerStage(options: SyncerStageOptions = {}): Promise<Syn
     dispatcher,
     afterSync: () => Promise.resolve(),
     presence: () => "online",
+    waits: () => registry.waits,
     resume,
     clock,
     log,
