@@ -11,8 +11,16 @@ import { formatKey, namespaceKey } from "./deno_kv_key.ts";
 /** The format that this version writes, and the only one that it reads. */
 const FORMAT = "1";
 
-/** What was below the prefix before the format was noted. */
-const KINDS: ReadonlySet<unknown> = new Set(["journal", "part", "parts", "staged", "turn", "value"]);
+/** What can be below the prefix: `format` too, if somebody else notes it while we look. */
+const KINDS: ReadonlySet<unknown> = new Set([
+  "format",
+  "journal",
+  "part",
+  "parts",
+  "staged",
+  "turn",
+  "value",
+]);
 
 /**
  * Looks whether the database is ours to use, and notes the format where it is not noted yet.

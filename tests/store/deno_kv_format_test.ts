@@ -55,6 +55,16 @@ Deno.test("DenoKvStore can be opened by several for the first time at once", asy
   assertEquals(await all(kv), [[formatKey, bytes("1")]]);
 });
 
+Deno.test("DenoKvStore takes a database whose format another notes while it looks at what is there", async () => {
+  using kv = await Deno.openKv(":memory:");
+  let looks = 0;
+  const another = watchedKv(kv, {
+    beforeStep: async () => void (looks++ === 0 && await DenoKvStore.over(watchedKv(kv, {}))),
+  });
+  assert(await (await DenoKvStore.over(another)).commit([]));
+  assertEquals([looks > 0, await all(kv)], [true, [[formatKey, bytes("1")]]]);
+});
+
 Deno.test("DenoKvStore refuses files that are not databases of Deno KV, and leaves them as they are", async () => {
   const folder = await Deno.makeTempDir();
   try {
