@@ -4,17 +4,22 @@
  * @module
  */
 
-import { context, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import { MatrixError } from "../errors/matrix_error.ts";
 
-const tracer = trace.getTracer("@greenroom/matrix");
+/** Where OpenTelemetry's API keeps what an SDK has registered, whichever copy of it the SDK has: part of its contract. */
+const REGISTERED = Symbol.for("opentelemetry.js.api.1");
+
+/** To load it takes as long as half of all of Greenroom: only those wait for it who trace. */
+let api: Promise<typeof import("@opentelemetry/api")> | undefined;
 
 /** Runs a request, retries included, as a span named after its operation. */
 export async function traced<Result>(
   endpoint: { readonly operation: string; readonly method: string; readonly path: string },
   run: () => Promise<Result>,
 ): Promise<Result> {
-  const span = tracer.startSpan(`matrix ${endpoint.operation}`, {
+  if (!(REGISTERED in globalThis)) return await run();
+  const { context, SpanKind, SpanStatusCode, trace } = await (api ??= import("@opentelemetry/api"));
+  const span = trace.getTracer("@greenroom/matrix").startSpan(`matrix ${endpoint.operation}`, {
     kind: SpanKind.CLIENT,
     attributes: { "http.request.method": endpoint.method, "url.template": endpoint.path },
   });

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { createHash, timingSafeEqual } from "node:crypto"; // WebCrypto has no SHA-256 that takes a stream
+import type { Hash } from "node:crypto";
 import { AttachmentError, EncryptionError } from "../errors/crypto_error.ts";
 import type {
   AttachmentCipher,
@@ -19,6 +19,7 @@ import { BLOCK_SIZE, BlockReader } from "./attachment_blocks.ts";
 import { CounterMode } from "./attachment_counter.ts";
 import { readSecrets, writeSecrets } from "./attachment_file.ts";
 import { AttachmentHold } from "./attachment_hold.ts";
+import { nodeCrypto } from "./node_crypto.ts";
 
 /** What is taken of a stream where nobody says otherwise, in bytes. */
 const MAX_SIZE = 2 ** 30;
@@ -36,11 +37,12 @@ export function encryptAttachment(data: Uint8Array | ReadableStream<Uint8Array>)
   const iv = new Uint8Array(16);
   crypto.getRandomValues(iv.subarray(0, 8)); // the other half counts
   const mode = new CounterMode(key, iv);
-  const hash = createHash("sha256");
   const reader = new BlockReader(data instanceof Uint8Array ? ReadableStream.from([data]) : data);
+  let hash: Hash | undefined;
   let sha256: Bytes | undefined;
   const stream = new ReadableStream<Bytes>({
     async pull(controller) {
+      hash ??= await newHash();
       const block = await reader.read();
       if (block === undefined) {
         sha256 = new Uint8Array(hash.digest());
@@ -72,7 +74,7 @@ export function encryptAttachment(data: Uint8Array | ReadableStream<Uint8Array>)
  */
 export async function decryptAttachment(data: Bytes, file: EncryptedFileSecrets): Promise<void> {
   const { key, iv, sha256 } = readSecrets(file);
-  checkHash(createHash("sha256").update(data).digest(), sha256);
+  await checkHash((await newHash()).update(data), sha256);
   const mode = new CounterMode(key, iv);
   for (let offset = 0; offset < data.length; offset += BLOCK_SIZE) {
     data.set(await mode.apply(data.subarray(offset, offset + BLOCK_SIZE)), offset);
@@ -103,7 +105,7 @@ export function decryptAttachmentStream(
   let verified = false;
 
   const verify = async (): Promise<void> => {
-    const hash = createHash("sha256");
+    const hash = await newHash();
     for (let block = await reader.read(); block !== undefined; block = await reader.read()) {
       cancelled.signal.throwIfAborted();
       hash.update(block);
@@ -115,7 +117,7 @@ export function decryptAttachmentStream(
       }
       await hold.put(block);
     }
-    checkHash(hash.digest(), sha256);
+    await checkHash(hash, sha256);
     verified = true;
   };
   const next = async (): Promise<Bytes | undefined> => {
@@ -150,8 +152,12 @@ export function decryptAttachmentStream(
   }, { highWaterMark: 0 });
 }
 
-function checkHash(actual: Uint8Array, expected: Uint8Array): void {
-  if (timingSafeEqual(actual, expected)) return;
+async function newHash(): Promise<Hash> {
+  return (await nodeCrypto()).createHash("sha256");
+}
+
+async function checkHash(actual: Hash, expected: Uint8Array): Promise<void> {
+  if ((await nodeCrypto()).timingSafeEqual(actual.digest(), expected)) return;
   throw new AttachmentError(
     "Cannot decrypt the file: it is not what was sent, its SHA-256 is another",
     { problem: "hash" },

@@ -91,7 +91,7 @@ export class OlmInbox {
 
   /** Decrypts a message. What it changes in the sessions stays, whatever its plaintext turns out to be. */
   async open(tx: Transaction, peer: OlmPeer, message: OlmCiphertext): Promise<Opened> {
-    const hash = this.#seen.hash(message.body);
+    const hash = await this.#seen.hash(message.body);
     if (await this.#seen.has(tx, peer.curve25519, hash)) return dropped("it was here before");
     try {
       const opened = message.type === 0

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { createHash } from "node:crypto"; // WebCrypto's is asynchronous, which costs more than the hash
 import type { UserID } from "../types/ids.ts";
+import { nodeCrypto } from "./node_crypto.ts";
 import { recordKey } from "./record_key.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -44,7 +44,8 @@ export class SeenMessages {
    *
    * @param message Its bytes, without whatever it came wrapped in.
    */
-  hash(message: Uint8Array): Uint8Array {
+  async hash(message: Uint8Array): Promise<Uint8Array> {
+    const { createHash } = await nodeCrypto();
     return new Uint8Array(createHash("sha256").update(message).digest().subarray(0, HASH_BYTES));
   }
 

@@ -1,0 +1,47 @@
+import { assert, assertEquals } from "@std/assert";
+import { ROOT, run } from "../../tools/process.ts";
+
+interface Module {
+  readonly specifier: string;
+  readonly dependencies?: readonly {
+    readonly code?: { readonly specifier: string };
+    readonly isDynamic?: boolean;
+  }[];
+}
+
+/** What a program evaluates that imports the package, before it does anything: by the file that asks for it. */
+async function loaded(): Promise<{ files: Set<string>; others: Set<string> }> {
+  const { stdout } = await run("deno", ["info", "--json", "mod.ts"]);
+  const { modules, redirects }: { modules: Module[]; redirects: Record<string, string> } = JSON.parse(stdout);
+  const known = new Map(modules.map((module) => [module.specifier, module]));
+  const [root, files, others] = [`file://${ROOT}`, new Set([`file://${ROOT}mod.ts`]), new Set<string>()];
+  for (const file of files) { // grows while it is walked
+    if (file.startsWith(`${root}third_party/`)) continue; // stands in for a package of JSR
+    for (const { code, isDynamic = false } of known.get(file)?.dependencies ?? []) {
+      if (code === undefined || isDynamic) continue;
+      const target = redirects[code.specifier] ?? code.specifier;
+      (target.startsWith(root) ? files : others).add(target);
+    }
+  }
+  return { files: new Set([...files].map((file) => file.slice(root.length))), others };
+}
+
+Deno.test("A program that imports Greenroom loads no package of npm, and of Node what takes five milliseconds", async () => {
+  const { others } = await loaded();
+  assertEquals([...others].sort(), ["node:async_hooks", "node:v8"]);
+});
+
+Deno.test("A program that imports Greenroom loads neither the engine of encryption nor a file with nothing but types", async () => {
+  const { files } = await loaded();
+  assert(files.has("src/client.ts"));
+  assertEquals(
+    [...files].filter((path) => path === "src/crypto/engine.ts" || path.startsWith("vodozemac-wasm/")),
+    [],
+  );
+  const empty: string[] = [];
+  for (const path of files) {
+    const text = await Deno.readTextFile(ROOT + path);
+    if (!/^(export )?(async |abstract )?(const|let|function|class|enum|\{) /m.test(text)) empty.push(path);
+  }
+  assertEquals(empty, []);
+});
