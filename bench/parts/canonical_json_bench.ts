@@ -2,7 +2,7 @@
 
 import { canonicalJson } from "../../src/crypto/canonical_json.ts";
 import { seeded } from "../kill/random.ts";
-import { RoomInputs } from "../peers/room_inputs.ts";
+import { RoomInputs, withStrangers } from "../peers/room_inputs.ts";
 
 const deviceKeys = {
   user_id: "@alice:example.org",
@@ -12,7 +12,8 @@ const deviceKeys = {
   signatures: { "@alice:example.org": { "ed25519:JLAFKJWSCS": "c".repeat(86) } },
   unsigned: { device_display_name: "Alice's 📱" },
 };
-const events = new RoomInputs(seeded(1), 40).state();
+const random = seeded(1);
+const events = new RoomInputs(random, withStrangers(random, 40)).state();
 
 Deno.bench("canonical JSON: the keys of a device", () => {
   canonicalJson(deviceKeys);

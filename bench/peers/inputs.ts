@@ -6,7 +6,13 @@
 
 import { type Random, seeded } from "../kill/random.ts";
 import type { Sizes } from "./plan.ts";
-import { RoomInputs } from "./room_inputs.ts";
+import { type JoinedRoom, RoomInputs, withStrangers } from "./room_inputs.ts";
+
+/** A sync response. */
+export interface InputResponse {
+  readonly next_batch: string;
+  readonly rooms: { readonly join: Readonly<Record<string, JoinedRoom>> };
+}
 
 const encoder = new TextEncoder();
 
@@ -18,35 +24,56 @@ export function tokenAfter(responses: number): string {
 /** All responses of all jobs, in order: that at an index is what a client gets with {@linkcode tokenAfter} of the index. */
 export function makeInputs(sizes: Sizes, seed: number): Uint8Array<ArrayBuffer>[] {
   const random = seeded(seed);
-  const rooms = Array.from({ length: sizes.rooms }, () => new RoomInputs(random, sizes.members));
-  const bodies: Uint8Array<ArrayBuffer>[] = [];
-  const add = (body: object) => {
-    const counts = {
-      device_one_time_keys_count: { signed_curve25519: 50 },
-      device_lists: { changed: [], left: [] },
-    };
-    const response = { next_batch: tokenAfter(bodies.length + 1), ...counts, ...body };
-    bodies.push(encoder.encode(JSON.stringify(response)));
+  const rooms = Array.from(
+    { length: sizes.rooms },
+    () => new RoomInputs(random, withStrangers(random, sizes.members)),
+  );
+  return Array.from(
+    responses({ random, rooms, sizes }),
+    (response) => encoder.encode(JSON.stringify(response)),
+  );
+}
+
+/** All responses of all jobs, not encoded yet. */
+export function* responses({ random, rooms, sizes }: {
+  readonly random: Random;
+  readonly rooms: readonly RoomInputs[];
+  readonly sizes: Sizes;
+}): Generator<InputResponse> {
+  let given = 0;
+  const counts = {
+    device_one_time_keys_count: { signed_curve25519: 50 },
+    device_unused_fallback_key_types: ["signed_curve25519"],
+    device_lists: { changed: [], left: [] },
   };
-  add({
+  const response = (body: Pick<InputResponse, "rooms">): InputResponse => ({
+    next_batch: tokenAfter(++given),
+    ...counts,
+    ...body,
+  });
+  const initial = {
     account_data: { events: globalAccountData(rooms) },
     presence: presence(random, rooms, 50),
     rooms: joined(rooms, (room) => ({ state: { events: room.state() }, ...room.update(sizes.timeline) })),
-  });
+  };
+  yield response(initial);
   for (let index = 0; index < sizes.incremental; index++) {
     const busy = some(random, rooms, sizes.busyRooms);
-    add({
+    const incremental = {
       presence: presence(random, busy, 20),
       rooms: joined(busy, (room) => room.update(sizes.busyTimeline)),
-    });
+    };
+    yield response(incremental);
   }
   for (let index = 0; index < sizes.small; index++) {
-    add({ rooms: joined(some(random, rooms, 1), (room) => room.update(sizes.smallTimeline)) });
+    yield response({ rooms: joined(some(random, rooms, 1), (room) => room.update(sizes.smallTimeline)) });
   }
-  return bodies;
 }
 
-function joined(rooms: readonly RoomInputs[], describe: (room: RoomInputs) => object): object {
+function joined(
+  rooms: readonly RoomInputs[],
+  describe: (room: RoomInputs) => JoinedRoom,
+): InputResponse["rooms"] {
   return { join: Object.fromEntries(rooms.map((room) => [room.roomId, describe(room)])) };
 }
 

@@ -1,5 +1,5 @@
 /**
- * What a client is given to do, in order: jobs, each of some sync responses.
+ * What a client is given to do, in order: jobs, each of some sync responses, and in the end messages to send.
  *
  * @module
  */
@@ -22,6 +22,8 @@ export interface Sizes {
   readonly small: number;
   /** Events of each of them, of one room. */
   readonly smallTimeline: number;
+  /** How many messages the client sends in the end. */
+  readonly sends: number;
 }
 
 /** The sizes that the goals are about. */
@@ -34,59 +36,106 @@ export const FULL: Sizes = {
   busyTimeline: 20,
   small: 2_000,
   smallTimeline: 5,
+  sends: 1_000,
 };
 
 /** Enough to see that everything runs. */
-export const QUICK: Sizes = {
-  ...FULL,
-  rooms: 50,
-  incremental: 5,
-  busyRooms: 20,
-  small: 200,
+const QUICK: Sizes = { ...FULL, rooms: 50, incremental: 5, busyRooms: 20, small: 200, sends: 50 };
+
+/** Others need milliseconds for an event: fewer show what one costs. */
+const ENCRYPTED: Sizes = { ...FULL, rooms: 100, incremental: 5, busyRooms: 20, small: 200 };
+
+const ENCRYPTED_QUICK: Sizes = {
+  ...ENCRYPTED,
+  rooms: 10,
+  incremental: 2,
+  busyRooms: 5,
+  small: 20,
+  sends: 20,
 };
 
 /** One room, and one event: for clients that only start, or wait. */
-export const ONE_EVENT: Sizes = { ...FULL, rooms: 1, members: 2, timeline: 1, incremental: 0, small: 0 };
-/** How the names of clients begin that are given {@linkcode ONE_EVENT} at once. */
-export const BRIEF = "brief-";
+const ONE_EVENT: Sizes = {
+  ...FULL,
+  rooms: 1,
+  members: 2,
+  timeline: 1,
+  incremental: 0,
+  small: 0,
+  sends: 0,
+};
 
-/** A job: responses that are given one after the other. */
+/** Among so many rooms, small syncs: for clients of which it is to be seen how what they do grows. */
+const among = (rooms: number): Sizes => ({ ...ONE_EVENT, rooms, small: 500 });
+
+/** What a client is given; its name at the stub homeserver begins with it. */
+export type PlanName = "play" | "crypt" | "brief" | `grow${number}`;
+
+/** What a plan has for a client. */
+export interface Plan {
+  readonly sizes: Sizes;
+  /** Whether rooms are encrypted. */
+  readonly encrypted: boolean;
+  /** Whether responses are given at once, without waiting for a job to begin. */
+  readonly atOnce: boolean;
+}
+
+/** A plan by its name. */
+export function planOf(name: PlanName, { quick }: { readonly quick: boolean }): Plan {
+  const encrypted = name === "crypt";
+  if (encrypted) return { sizes: quick ? ENCRYPTED_QUICK : ENCRYPTED, encrypted, atOnce: false };
+  if (name === "play") return { sizes: quick ? QUICK : FULL, encrypted, atOnce: false };
+  if (name === "brief") return { sizes: ONE_EVENT, encrypted, atOnce: true };
+  return { sizes: among(Number(name.slice("grow".length))), encrypted, atOnce: false };
+}
+
+/** A job: responses that are given one after the other, or messages that are sent so. */
 export interface Job {
   readonly name: JobName;
   /** What it is, in a few words. */
   readonly title: string;
-  /** How many responses. */
+  /** How many responses, or messages sent. */
   readonly syncs: number;
-  /** How many events their timelines have, all together. */
+  /** How many events their timelines have, all together; or as many as are sent. */
   readonly events: number;
 }
 
 /** The jobs' names, in the order in which they are done. */
-export type JobName = "initial" | "incremental" | "small";
+export type JobName = "initial" | "incremental" | "small" | "send";
 
-/** The jobs, in order. */
-export function jobsOf(sizes: Sizes): Job[] {
+/** The jobs of a plan, in order. */
+export function jobsOf({ sizes, encrypted }: Plan): Job[] {
   const { rooms, members, timeline, incremental, busyRooms, busyTimeline, small, smallTimeline } = sizes;
   const number = (value: number) => value.toLocaleString("en");
   const each = busyRooms * busyTimeline;
-  return [
+  const [of, numbers] = encrypted ? [" encrypted", ["4.1", "4.2", "4.3"]] : ["", ["1", "2", "3"]];
+  const jobs: Job[] = [
     {
       name: "initial",
-      title: `1: an initial sync of ${rooms} rooms, each with ${timeline} events and ${members} members`,
+      title: `${
+        numbers[0]
+      }: an initial sync of ${rooms}${of} rooms, each with ${timeline} events and ${members} members`,
       syncs: 1,
       events: rooms * timeline,
     },
     {
       name: "incremental",
-      title: `2: ${incremental} syncs of ${number(each)} events`,
+      title: `${numbers[1]}: ${incremental} syncs of ${number(each)}${of} events`,
       syncs: incremental,
       events: incremental * each,
     },
     {
       name: "small",
-      title: `3: ${number(small)} syncs of ${smallTimeline} events`,
+      title: `${numbers[2]}: ${number(small)} syncs of ${smallTimeline}${of} events`,
       syncs: small,
       events: small * smallTimeline,
     },
+    {
+      name: "send",
+      title: `5: send ${number(sizes.sends)}${of} messages, one after the other`,
+      syncs: sizes.sends,
+      events: sizes.sends,
+    },
   ];
+  return jobs.filter(({ syncs }) => syncs > 0);
 }

@@ -7,6 +7,8 @@
 import { oneOf, type Random } from "../kill/random.ts";
 import { displayName, sentence } from "./people.ts";
 
+/** Who all clients are. */
+export const OWN_USER = "@me:example.org";
 /** When the first event was sent. */
 const EPOCH = 1_790_000_000_000;
 /** Beyond so many, events are not referred to any more. */
@@ -19,7 +21,26 @@ interface Member {
 }
 
 /** An event as it stands in a sync response. */
-export type InputEvent = Record<string, unknown>;
+export interface InputEvent extends Record<string, unknown> {
+  readonly type: string;
+  readonly content: object;
+}
+
+/** What a sync response says of a joined room. */
+export interface JoinedRoom extends Record<string, unknown> {
+  readonly state?: { readonly events: InputEvent[] };
+  readonly timeline: {
+    readonly events: InputEvent[];
+    readonly limited: boolean;
+    readonly prev_batch: string;
+  };
+}
+
+/** The client's own user, and so many others whom no other room has. */
+export function withStrangers(random: Random, members: number): string[] {
+  const stranger = (index: number) => `@user${Math.floor(random() * 20_000)}.${index}:example.org`;
+  return Array.from({ length: members }, (_, index) => index === 0 ? OWN_USER : stranger(index));
+}
 
 /** A room, which goes on as long as it is asked for events. */
 export class RoomInputs {
@@ -29,12 +50,13 @@ export class RoomInputs {
   readonly #recent: string[] = [];
   #now: number;
 
-  constructor(random: Random, members: number) {
+  /** @param userIds Who are in it; the first is the client's own user. */
+  constructor(random: Random, userIds: readonly string[]) {
     this.#random = random;
     this.roomId = `!${this.#letters(18)}:example.org`;
     this.#now = EPOCH + Math.floor(random() * 1e9);
-    this.#members = Array.from({ length: members }, (_, index) => ({
-      userId: `@${index === 0 ? "me" : `user${Math.floor(random() * 20_000)}.${index}`}:example.org`,
+    this.#members = userIds.map((userId) => ({
+      userId,
       profile: { displayname: displayName(random), avatar_url: `mxc://example.org/${this.#letters(24)}` },
     }));
   }
@@ -62,7 +84,7 @@ export class RoomInputs {
   }
 
   /** What a room of a sync response has beside its state. */
-  update(events: number): Record<string, unknown> {
+  update(events: number): JoinedRoom {
     const before = `p${this.#letters(12)}`;
     return {
       timeline: {
@@ -168,7 +190,7 @@ export class RoomInputs {
   }
 
   get #me(): Member {
-    return this.#members[0] ?? { userId: "@me:example.org", profile: { displayname: "Me", avatar_url: "" } };
+    return this.#members[0] ?? { userId: OWN_USER, profile: { displayname: "Me", avatar_url: "" } };
   }
 
   #letters(count: number): string {

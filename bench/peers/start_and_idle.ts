@@ -7,7 +7,6 @@
 import { number, row } from "../support/markdown.ts";
 import { median } from "../support/statistics.ts";
 import { type Entrant, NAMES } from "./entrants.ts";
-import { BRIEF } from "./plan.ts";
 import type { Stub } from "./stub_process.ts";
 import { type Answer, takeTurn } from "./turn.ts";
 
@@ -18,7 +17,7 @@ export async function startTable(stub: Stub, entrants: readonly Entrant[], round
   const answers = entrants.map((): Answer[] => []);
   for (let round = 0; round <= rounds; round++) {
     for (const [index, entrant] of entrants.entries()) {
-      const token = `${BRIEF}start-${round}-${index}`;
+      const token = `brief-start-${round}-${index}`;
       const answer = await takeTurn(entrant, { url: stub.url, token, what: "start" });
       if (round > 0) answers[index]?.push(answer); // the one before has filled caches
     }
@@ -47,7 +46,7 @@ export async function idleTable(
   for (const [index, entrant] of entrants.entries()) {
     const memory: number[] = [];
     for (const clients of counts) {
-      const token = `${BRIEF}idle-${index}-${clients}`;
+      const token = `brief-idle-${index}-${clients}`;
       memory.push((await takeTurn(entrant, { url: stub.url, token, what: "idle", clients })).memory);
       for (let client = 0; client < clients; client++) await stub.forget(`${token}-${client}`);
     }

@@ -15,10 +15,13 @@ export interface Seen {
   readonly syncs: number;
 }
 
+/** The responses for a client. */
+export type Bodies = readonly Uint8Array<ArrayBuffer>[];
+
 /** A client's session. */
 export class StubSession {
-  readonly #bodies: readonly Uint8Array<ArrayBuffer>[];
   readonly #ends: readonly number[];
+  #bodies: Bodies | (() => Bodies);
   /** The first response that it may not be given yet. */
   #end: number;
   #given = 0;
@@ -27,8 +30,11 @@ export class StubSession {
   #released = Promise.withResolvers<void>();
   #arrived = Promise.withResolvers<void>();
 
-  /** @param end How many responses it may be given at once. */
-  constructor(bodies: readonly Uint8Array<ArrayBuffer>[], jobs: readonly Job[], end = 0) {
+  /**
+   * @param bodies What it is given, or what makes that when the client waits for the first.
+   * @param end How many responses it may be given at once.
+   */
+  constructor(bodies: Bodies | (() => Bodies), jobs: readonly Job[], end = 0) {
     this.#bodies = bodies;
     this.#end = end;
     let sum = 0;
@@ -46,17 +52,18 @@ export class StubSession {
     }
     this.#waitsFor = undefined;
     this.#given++;
-    const body = this.#bodies[index];
+    const body = this.#made()[index];
     if (body === undefined) throw new Error(`Cannot sync: there is no response after ${since}`);
     return body;
   }
 
-  /** Resolves when the client, having done all it was given, asks for more. */
+  /** Resolves when the client, having done all it was given, asks for more, and there is more. */
   async idle(): Promise<void> {
     while (this.#waitsFor !== this.#end) {
       this.#arrived = Promise.withResolvers();
       await this.#arrived.promise;
     }
+    this.#made();
   }
 
   /** Lets a job begin, and resolves when the client asks for more with the job's last token. */
@@ -67,5 +74,9 @@ export class StubSession {
     this.#released = Promise.withResolvers();
     await this.idle();
     return { syncs: this.#given - before };
+  }
+
+  #made(): Bodies {
+    return this.#bodies = typeof this.#bodies === "function" ? this.#bodies() : this.#bodies;
   }
 }

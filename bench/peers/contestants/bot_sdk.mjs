@@ -20,4 +20,7 @@ await drive(async (token) => {
   const client = new MatrixClient(url, token, storage);
   client.on("room.event", count);
   await client.start();
+  return {
+    send: (/** @type {string} */ roomId, /** @type {string} */ text) => client.sendText(roomId, text),
+  };
 });

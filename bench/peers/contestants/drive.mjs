@@ -20,8 +20,14 @@ export function option(name, byDefault = "") {
 
 /** The stub homeserver's address. */
 export const url = option("url");
+/** Whether rooms are encrypted. */
+export const encrypted = option("encrypted") !== "";
+/** What is sent: 200 bytes. */
+const TEXT = "The room is green – 今日は! ".repeat(9).slice(0, 152);
 /** How long memory has to settle before it is read, in milliseconds: connections close, garbage is collected. */
 const SETTLING_MS = 500;
+
+/** @typedef {{ send?: (roomId: string, text: string) => Promise<unknown> } | void} Client What sends a message. */
 
 let counted = 0;
 let wanted = Infinity;
@@ -60,20 +66,44 @@ function cpu() {
   return (user + system) / 1000;
 }
 
+/** Begins to measure; what it gives says how long it has been, in milliseconds. */
+function stopwatch() {
+  const [start, before] = [performance.now(), cpu()];
+  return () => ({ wall: performance.now() - start, cpu: cpu() - before });
+}
+
 async function ask(/** @type {string} */ path) {
   return await (await fetch(`${url}/bench/${path}`)).json();
 }
 
-async function play(/** @type {string} */ token) {
-  const jobs = await ask("jobs");
+/** Has the client send messages, one after the other. */
+async function sendAll(
+  /** @type {string} */ token,
+  /** @type {Client} */ client,
+  /** @type {number} */ messages,
+) {
+  if (client?.send === undefined) throw new Error("Cannot send: this client only syncs");
+  const roomId = await ask(`${token}/room`);
+  const sent = async () =>
+    (await ask(`${token}/sent`))[encrypted ? "m.room.encrypted" : "m.room.message"] ?? 0;
+  const start = stopwatch();
+  for (let index = 0; index < messages; index++) await client.send(roomId, TEXT);
+  return { ...start(), events: messages, syncs: await sent() };
+}
+
+async function play(/** @type {string} */ token, /** @type {Client} */ client, /** @type {any[]} */ jobs) {
   await ask(`${token}/idle`);
   const results = [];
   let total = 0;
   for (const [index, job] of jobs.entries()) {
-    const [start, before, already] = [performance.now(), cpu(), counted];
+    if (job.name === "send") {
+      results.push({ job: job.name, ...await sendAll(token, client, job.events), memory: memory("VmHWM") });
+      continue;
+    }
+    const [start, already] = [stopwatch(), counted];
     const { syncs } = await ask(`${token}/${index}`);
     await counting(total += job.events);
-    const took = { wall: performance.now() - start, cpu: cpu() - before };
+    const took = start();
     results.push({ job: job.name, ...took, memory: memory("VmHWM"), events: counted - already, syncs });
   }
   return { results };
@@ -82,11 +112,11 @@ async function play(/** @type {string} */ token) {
 /**
  * Does what the command line asks for, prints a line of JSON with what it took, and ends the process.
  *
- * `--what=play`: one client does all jobs. A job begins when its first response may be given, and ends when the client has asked for
- * more with the job's last token and the handler has counted its events. `--what=start`: one client handles one event.
- * `--what=idle`: so many clients as `--clients` says have synced once, and wait.
+ * `--what=all`: one client does all jobs. A job of syncing begins when its first response may be given, and ends when the client has
+ * asked for more with the job's last token and the handler has counted its events. `--what=play`: only those. `--what=start`: one
+ * client handles one event. `--what=idle`: so many clients as `--clients` says have synced once, and wait.
  *
- * @param {(token: string) => unknown} begin Starts a client that counts the events of timelines.
+ * @param {(token: string) => Client | Promise<Client>} begin Starts a client that counts the events of timelines.
  */
 export async function drive(begin) {
   const [token, what] = [option("token"), option("what", "play")];
@@ -102,9 +132,9 @@ export async function drive(begin) {
     globalThis.gc?.();
     answer = { memory: memory("VmRSS") };
   } else {
-    await begin(token);
+    const client = await begin(token);
     if (what === "start") await counting(1);
-    else answer = await play(token);
+    else answer = await play(token, client, await ask(what === "all" ? `${token}/jobs` : "jobs"));
     answer = { ...answer, cpu: cpu(), memory: memory("VmHWM") };
   }
   const { deno } = process.versions;

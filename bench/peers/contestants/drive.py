@@ -18,6 +18,12 @@ def option(name, by_default=""):
 
 
 URL = option("url")
+# Whether rooms are encrypted.
+ENCRYPTED = option("encrypted") != ""
+# Where the client may keep files.
+FOLDER = option("folder")
+# What is sent: 200 bytes.
+TEXT = ("The room is green – 今日は! " * 9)[:152]
 # How long memory has to settle before it is read.
 SETTLING_S = 0.5
 
@@ -52,33 +58,50 @@ def memory(what):
     return 1024 * int(lines[0].split()[1])
 
 
-async def _play(ask, token, counter):
-    jobs = await ask("jobs")
+class _Stopwatch:
+    """What it took, in milliseconds."""
+
+    def __init__(self):
+        self._start = (time.perf_counter(), time.process_time())
+
+    def read(self):
+        wall, cpu = self._start
+        return {"wall": (time.perf_counter() - wall) * 1000, "cpu": (time.process_time() - cpu) * 1000}
+
+
+async def _send_all(ask, token, send, messages):
+    room_id = await ask(f"{token}/room")
+    stopwatch = _Stopwatch()
+    for _ in range(messages):
+        await send(room_id, TEXT)
+    took = stopwatch.read()
+    sent = await ask(f"{token}/sent")
+    return {**took, "events": messages, "syncs": sent.get("m.room.encrypted" if ENCRYPTED else "m.room.message", 0)}
+
+
+async def _play(ask, token, counter, send):
+    jobs = await ask(f"{token}/jobs")
     await ask(f"{token}/idle")
     results = []
     total = 0
     for index, job in enumerate(jobs):
-        start, before, already = time.perf_counter(), time.process_time(), counter.counted
+        if job["name"] == "send":
+            sent = await _send_all(ask, token, send, job["events"])
+            results.append({"job": job["name"], **sent, "memory": memory("VmHWM")})
+            continue
+        stopwatch, already = _Stopwatch(), counter.counted
         seen = await ask(f"{token}/{index}")
         total += job["events"]
         await counter.reach(total)
-        results.append(
-            {
-                "job": job["name"],
-                "wall": (time.perf_counter() - start) * 1000,
-                "cpu": (time.process_time() - before) * 1000,
-                "memory": memory("VmHWM"),
-                "events": counter.counted - already,
-                "syncs": seen["syncs"],
-            }
-        )
+        took = {**stopwatch.read(), "memory": memory("VmHWM")}
+        results.append({"job": job["name"], **took, "events": counter.counted - already, "syncs": seen["syncs"]})
     return {"results": results}
 
 
 async def drive(begin):
     """Does what the command line asks for, prints a line of JSON with what it took, and ends the process.
 
-    `begin(token, counter)` starts a client that counts the events of timelines.
+    `begin(token, counter)` starts a client that counts the events of timelines, and gives what sends a message.
     """
     token, what, counter = option("token"), option("what", "play"), Counter()
     timeout = aiohttp.ClientTimeout(total=None)
@@ -92,18 +115,18 @@ async def drive(begin):
         if what == "idle":
             names = [f"{token}-{index}" for index in range(int(option("clients", "1")))]
             for name in names:
-                begin(name, counter)
+                await begin(name, counter)
                 await ask(f"{name}/idle")
             await counter.reach(len(names))
             await asyncio.sleep(SETTLING_S)
             gc.collect()
             answer["memory"] = memory("VmRSS")
         else:
-            begin(token, counter)
+            send = await begin(token, counter)
             if what == "start":
                 await counter.reach(1)
             else:
-                answer = await _play(ask, token, counter)
+                answer = await _play(ask, token, counter, send)
             answer.update(cpu=time.process_time() * 1000, memory=memory("VmHWM"))
     print(json.dumps({**answer, "runtime": f"Python {platform.python_version()}"}), flush=True)
     os._exit(0)

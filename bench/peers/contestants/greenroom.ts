@@ -4,11 +4,11 @@
  * @module
  */
 
-import { Client, MemoryStore, SyncStream } from "@greenroom/matrix";
+import { Client, MemoryStore, type RoomID, SyncStream } from "@greenroom/matrix";
 import { DenoKvStore } from "@greenroom/matrix/store/kv";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import type { KvStore } from "../../../src/store/kv_store.ts";
-import { count, drive, option, url } from "./drive.mjs";
+import { count, drive, encrypted, option, url } from "./drive.mjs";
 
 const folder = option("folder");
 const stores: Record<string, () => KvStore | Promise<KvStore>> = {
@@ -20,7 +20,19 @@ const stores: Record<string, () => KvStore | Promise<KvStore>> = {
 const open = stores[option("store", "memory")];
 await drive(async (token) => {
   const store = await open?.();
-  const client = new Client({ baseUrl: url, token, mxid: "@me:example.org", deviceId: "BENCH", store });
-  client.addEventHandler(() => count(), { source: SyncStream.TIMELINE });
+  const client = new Client({
+    baseUrl: url,
+    token,
+    mxid: "@me:example.org",
+    deviceId: "BENCH",
+    store,
+    encryption: encrypted,
+  });
+  // What can't be decrypted is not counted, and ends the run.
+  const handle = encrypted
+    ? ({ type }: { type: string }) => void (type !== "m.room.encrypted" && count())
+    : count;
+  client.addEventHandler(handle, { source: SyncStream.TIMELINE });
   client.start();
+  return { send: (roomId, text) => client.sendText(roomId as RoomID, text) };
 });

@@ -5,8 +5,8 @@
  */
 
 import "./quiet.mjs";
-import { createClient, RoomEvent } from "matrix-js-sdk";
-import { count, drive, url } from "./drive.mjs";
+import { createClient, MatrixEventEvent, RoomEvent } from "matrix-js-sdk";
+import { count, drive, encrypted, url } from "./drive.mjs";
 
 await drive(async (token) => {
   const client = createClient({
@@ -16,8 +16,18 @@ await drive(async (token) => {
     deviceId: "BENCH",
     timelineSupport: false,
   });
-  client.on(RoomEvent.Timeline, (_event, _room, toStart, removed) => {
-    if (!toStart && !removed) count();
+  if (encrypted) {
+    await client.initRustCrypto({ useIndexedDB: false });
+    // It would publish its keys after the first sync only, which already has messages for them.
+    const { outgoingRequestsManager } = /** @type {any} */ (client.getCrypto());
+    await outgoingRequestsManager.doProcessOutgoingRequests();
+  }
+  client.on(RoomEvent.Timeline, (event, _room, toStart, removed) => {
+    if (!toStart && !removed && event.getWireType() !== "m.room.encrypted") count();
+  });
+  client.on(MatrixEventEvent.Decrypted, (event) => {
+    if (!event.isDecryptionFailure()) count();
   });
   await client.startClient({ initialSyncLimit: 20, threadSupport: false });
+  return { send: (roomId, text) => client.sendTextMessage(roomId, text) };
 });

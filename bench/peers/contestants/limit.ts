@@ -7,19 +7,8 @@
  */
 
 import { DatabaseSync } from "node:sqlite";
-import { countMany, drive, option, url } from "./drive.mjs";
-
-interface Response {
-  readonly next_batch: string;
-  readonly rooms?: {
-    readonly join?: Record<string, { readonly timeline: { readonly events: readonly Event[] } }>;
-  };
-}
-
-interface Event {
-  readonly type: string;
-  readonly content: object;
-}
+import { BareClient, type Response } from "./bare_client.ts";
+import { countMany, drive, option } from "./drive.mjs";
 
 function durably(path: string): (token: string) => void {
   const database = new DatabaseSync(path);
@@ -41,18 +30,12 @@ function walk({ rooms }: Response): number {
   return events;
 }
 
-async function loop(token: string, keep: (since: string) => void): Promise<void> {
-  const headers = { authorization: `Bearer ${token}` };
-  for (let since = "";;) {
-    const query = since === "" ? "" : `&since=${since}`;
-    const response = await fetch(`${url}/_matrix/client/v3/sync?timeout=30000${query}`, { headers });
-    const body: Response = JSON.parse(await response.text());
-    keep(since = body.next_batch);
-    countMany(walk(body));
-  }
-}
-
 const keep = option("store") === "sqlite" ? durably(`${option("folder")}/limit.db`) : () => {};
 await drive((token) => {
-  loop(token, keep);
+  const client = new BareClient(token);
+  client.sync((response) => {
+    keep(response.next_batch);
+    countMany(walk(response));
+  });
+  return { send: (roomId, body) => client.send(roomId, "m.room.message", { msgtype: "m.text", body }) };
 });

@@ -1,25 +1,34 @@
-"""matrix-nio: a client without a store and without encryption, and a callback for all events."""
+"""matrix-nio: a client and a callback for all events; without encryption it has no store, with it one in SQLite."""
 
 import asyncio
 import logging
 
-from drive import URL, drive
-from nio import AsyncClient, AsyncClientConfig
+from drive import ENCRYPTED, FOLDER, URL, drive
+from nio import AsyncClient, AsyncClientConfig, MegolmEvent
 
-CONFIG = AsyncClientConfig(encryption_enabled=False, store_sync_tokens=False)
+USER = "@me:example.org"
+CONFIG = AsyncClientConfig(encryption_enabled=ENCRYPTED, store_sync_tokens=ENCRYPTED)
 running = set()
 
 
-def begin(token, counter):
-    client = AsyncClient(URL, "@me:example.org", device_id="BENCH", config=CONFIG)
-    client.user_id = "@me:example.org"
-    client.access_token = token
+async def begin(token, counter):
+    client = AsyncClient(URL, USER, device_id="BENCH", store_path=FOLDER if ENCRYPTED else "", config=CONFIG)
+    client.restore_login(USER, "BENCH", token)
+    if ENCRYPTED:
+        await client.keys_upload()
 
-    async def handle(_room, _event):
-        counter.add()
+    async def handle(_room, event):
+        if not isinstance(event, MegolmEvent):
+            counter.add()
 
     client.add_event_callback(handle, None)
     running.add(asyncio.create_task(client.sync_forever(timeout=30_000)))
+
+    async def send(room_id, text):
+        content = {"msgtype": "m.text", "body": text}
+        await client.room_send(room_id, "m.room.message", content, ignore_unverified_devices=True)
+
+    return send
 
 
 logging.disable(logging.CRITICAL)
