@@ -31,7 +31,7 @@ export const FULL: Sizes = {
   rooms: 500,
   members: 40,
   timeline: 20,
-  incremental: 30,
+  incremental: 20,
   busyRooms: 50,
   busyTimeline: 20,
   small: 2_000,
@@ -43,7 +43,7 @@ export const FULL: Sizes = {
 const QUICK: Sizes = { ...FULL, rooms: 50, incremental: 5, busyRooms: 20, small: 200, sends: 50 };
 
 /** Others need milliseconds for an event: fewer show what one costs. */
-const ENCRYPTED: Sizes = { ...FULL, rooms: 100, incremental: 5, busyRooms: 20, small: 200 };
+const ENCRYPTED: Sizes = { ...FULL, rooms: 100, incremental: 3, busyRooms: 20, small: 100 };
 
 const ENCRYPTED_QUICK: Sizes = {
   ...ENCRYPTED,
