@@ -61,8 +61,9 @@ export function spawnStore(
       position: () => position.get(),
       move: (nextBatch) => position.move(nextBatch),
       async commitSync(change) {
-        const { mutations, former } = await rooms.changes(change.rooms);
+        const { mutations, former, records } = await rooms.changes(change.rooms);
         const crashes = await position.advance(change, mutations);
+        rooms.committed(records);
         return { former, crashes };
       },
       async handled(token) {

@@ -73,14 +73,16 @@ export class StorePosition {
     const first = before.handled === undefined && { first: before.first ?? nextBatch };
     const crashes = (before.crashes ?? 0) + (repeated ? 1 : 0);
     const position = { ...before, nextBatch, ...first, ...(crashes > 0 && { crashes }) };
-    await this.#writer.commit([...mutations, set(this.#writer.keys.sync(), position)]);
+    this.#writer.defer(set(this.#writer.keys.sync(), position)); // in the place of what waits there already
+    await this.#writer.flush(mutations);
     this.#position = position;
     this.#unhandled.add(nextBatch);
     return repeated ? crashes : 0; // what is new is delivered as ever, however long the mark waits
   }
 
   async #save(position: SyncRecord): Promise<void> {
-    await this.#writer.commit([set(this.#writer.keys.sync(), position)]);
+    this.#writer.defer(set(this.#writer.keys.sync(), position));
+    await this.#writer.flush();
     this.#position = position;
   }
 }

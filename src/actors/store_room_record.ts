@@ -10,27 +10,42 @@ import { isJsonObject, type JsonObject } from "../types/json.ts";
 import type { RoomChange } from "./store_protocol.ts";
 import { isName } from "./sync_parts.ts";
 
-/** The content of an `m.room.encryption` that counts: the first, in the state key that counts. */
-export function encryptionIn(events: readonly StoredState[]): JsonObject | undefined {
-  const event = events.find(({ type, state_key }) => type === "m.room.encryption" && state_key === "");
+/** What of a change of state matters to what is known of rooms beside their state. */
+export interface RoomFacts {
+  /** Whose member events there are. */
+  readonly members: readonly string[];
+  /** The content of the `m.room.encryption` that counts: the first, in the state key that counts. */
+  readonly encryption: JsonObject | undefined;
+  /** The room that the room was made in the place of. */
+  readonly predecessor: RoomID | undefined;
+}
+
+const NO_FACTS: RoomFacts = { members: [], encryption: undefined, predecessor: undefined };
+
+/** Looks at a change of state, once. */
+export function factsOf(events: readonly StoredState[]): RoomFacts {
+  if (events.length === 0) return NO_FACTS; // of most rooms in most responses
+  const members: string[] = [];
+  let encryption: StoredState | undefined;
+  let create: StoredState | undefined;
+  for (const event of events) {
+    const { type, state_key } = event;
+    if (type === "m.room.member") members.push(state_key);
+    else if (state_key !== "") continue;
+    else if (type === "m.room.encryption") encryption ??= event;
+    else if (type === "m.room.create") create ??= event;
+  }
+  return { members, encryption: contentOf(encryption), predecessor: predecessorIn(create) };
+}
+
+function contentOf(event: StoredState | undefined): JsonObject | undefined {
   return isJsonObject(event?.content) ? event.content : undefined;
 }
 
-/** The room that a room was made in the place of. */
-export function predecessorIn(events: readonly StoredState[]): RoomID[] {
-  const create = events.find(({ type, state_key }) => type === "m.room.create" && state_key === "");
+function predecessorIn(create: StoredState | undefined): RoomID | undefined {
   const predecessor = create?.content.predecessor;
   const roomId = isJsonObject(predecessor) ? predecessor.room_id : undefined;
-  return isName(roomId) && roomId.startsWith("!") ? [roomId as RoomID] : [];
-}
-
-/** The encryption of the room before: who upgrades an encrypted room must not end in one that is not. */
-export function inherited(
-  events: readonly StoredState[],
-  records: ReadonlyMap<RoomID, RoomRecord | undefined>,
-): JsonObject | undefined {
-  const [roomId] = predecessorIn(events);
-  return (roomId && records.get(roomId)?.encryption) || undefined;
+  return isName(roomId) && roomId.startsWith("!") ? roomId as RoomID : undefined;
 }
 
 /** Whether the user has nothing to do with a room any more. */
@@ -38,21 +53,26 @@ export function isLeft({ membership }: Pick<RoomRecord, "membership">): boolean 
   return membership === "leave" || membership === "ban";
 }
 
-/**
- * The record after a change.
- *
- * @param now The time, in milliseconds since the epoch.
- * @returns The very record that was there, if nothing of it has changed.
- */
+/** What a room's record is made of when the room changes. */
+export interface RecordSources {
+  /** What was known before. */
+  readonly record: RoomRecord | undefined;
+  /** What the change tells. */
+  readonly facts: RoomFacts;
+  /** The record of the room before: who upgrades an encrypted room must not end in one that is not. */
+  readonly predecessor: RoomRecord | undefined;
+  /** The time, in milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** The record after a change: the very one that was there, if nothing of it has changed. */
 export function nextRecord(
-  { roomId, membership, state, complete, lossy }: RoomChange,
-  record: RoomRecord | undefined,
-  carriedOver: JsonObject | undefined,
-  now: number,
+  { roomId, membership, complete, lossy }: RoomChange,
+  { record, facts, predecessor, now }: RecordSources,
 ): RoomRecord {
   const entered = membership === "join" && record?.membership !== "join";
   const allMembers = entered ? complete : record?.allMembers === true && !lossy;
-  const encryption = record?.encryption || encryptionIn(state) || carriedOver || record?.encryption;
+  const encryption = record?.encryption || facts.encryption || predecessor?.encryption || record?.encryption;
   const leftAt = isLeft({ membership }) ? record?.leftAt ?? now : undefined;
   const same = record?.membership === membership && record.allMembers === allMembers &&
     record.encryption === encryption && record.leftAt === leftAt;

@@ -5,13 +5,14 @@
  */
 
 import type { Clock } from "../clock.ts";
-import type { KvMutation } from "../store/kv_store.ts";
+import type { KvKey, KvMutation } from "../store/kv_store.ts";
 import type { RoomRecord, StoredState } from "../store/records.ts";
 import type { Membership } from "../types/enums.ts";
 import type { RoomID } from "../types/ids.ts";
 import { isJsonObject } from "../types/json.ts";
 import type { FormerRoom, FormerRooms, PrunedRooms, RoomChange, StateQuery } from "./store_protocol.ts";
-import { encryptionIn, inherited, isLeft, nextRecord, predecessorIn } from "./store_room_record.ts";
+import { factsOf, isLeft, nextRecord, type RoomFacts } from "./store_room_record.ts";
+import { StoreRoomRecords } from "./store_room_records.ts";
 import { set, type StoreWriter } from "./store_writer.ts";
 
 /** What a sync response changes, to be committed. */
@@ -20,7 +21,17 @@ export interface RoomMutations {
   readonly mutations: KvMutation[];
   /** What was known before. */
   readonly former: FormerRooms;
+  /** The records among the changes: to be told to {@link StoreRooms.committed} when they have been committed. */
+  readonly records: readonly RoomRecord[];
 }
+
+/** What changes of a room, and what of it matters. */
+interface Change {
+  readonly room: RoomChange;
+  readonly facts: RoomFacts;
+}
+
+const NO_MEMBERS: FormerRoom["members"] = new Map();
 
 /** How many pieces of state are removed at once. */
 const MAX_REMOVALS = 500;
@@ -29,6 +40,7 @@ const MAX_REMOVALS = 500;
 export class StoreRooms {
   readonly #writer: StoreWriter;
   readonly #clock: Clock;
+  readonly #records: StoreRoomRecords;
 
   /**
    * @param writer Reads and writes.
@@ -37,11 +49,12 @@ export class StoreRooms {
   constructor(writer: StoreWriter, clock: Clock) {
     this.#writer = writer;
     this.#clock = clock;
+    this.#records = new StoreRoomRecords(writer);
   }
 
   /** What is known of a room beside its state. */
   async room(roomId: RoomID): Promise<RoomRecord | undefined> {
-    return await this.#writer.get<RoomRecord>(this.#writer.keys.room(roomId));
+    return await this.#records.get(roomId);
   }
 
   /** Every room that is known. */
@@ -62,37 +75,43 @@ export class StoreRooms {
   /** What a sync response changes of rooms. */
   async changes(rooms: readonly RoomChange[]): Promise<RoomMutations> {
     const { keys } = this.#writer;
+    const now = this.#clock.now();
+    const changes = rooms.map((room) => ({ room, facts: factsOf(room.state) }));
+    const known = await this.#records.getMany(roomsOf(changes));
+    const members = await this.#members(changes.filter(({ room }) => known.has(room.roomId)));
     const mutations: KvMutation[] = [];
     const former: (FormerRoom | undefined)[] = [];
-    const ids = [...new Set(rooms.flatMap((room) => [room.roomId, ...predecessorIn(room.state)]))];
-    const stored = await this.#writer.getMany<RoomRecord>(ids.map((roomId) => keys.room(roomId)));
-    const records = new Map(ids.map((roomId, index) => [roomId, stored[index]]));
-    for (const room of rooms) {
-      const record = records.get(room.roomId);
-      former.push(
-        record && {
-          membership: record.membership,
-          members: await this.#members(room),
-          encrypted: isJsonObject(record.encryption),
-        },
-      );
-      if (record !== undefined && record.membership !== "join" && room.membership === "join") {
-        mutations.push(...await this.#removals(room.roomId));
+    const records: RoomRecord[] = [];
+    for (const { room, facts } of changes) {
+      const { roomId, membership, state } = room;
+      const record = known.get(roomId);
+      former.push(record && formerRoom(record, members.get(roomId)));
+      if (record !== undefined && record.membership !== "join" && membership === "join") {
+        for (const removal of await this.#removals(roomId)) mutations.push(removal);
       }
-      mutations.push(...this.#stateMutations(room.roomId, room.state));
-      const next = nextRecord(room, record, inherited(room.state, records), this.#clock.now());
-      if (next !== record) mutations.push(set(keys.room(room.roomId), next));
-      records.set(room.roomId, next);
+      this.#addState(mutations, roomId, state);
+      const predecessor = facts.predecessor && known.get(facts.predecessor);
+      const next = nextRecord(room, { record, facts, predecessor, now });
+      if (next === record) continue;
+      mutations.push(set(keys.room(roomId), next));
+      records.push(next);
+      known.set(roomId, next);
     }
-    return { mutations, former };
+    return { mutations, former, records };
+  }
+
+  /** Takes note that changes have been committed. */
+  committed(records: readonly RoomRecord[]): void {
+    for (const record of records) this.#records.note(record);
   }
 
   /** Applies state that is known from elsewhere than sync. */
   async putState(roomId: RoomID, events: readonly StoredState[]): Promise<void> {
-    const mutations = this.#stateMutations(roomId, events);
-    const encryption = encryptionIn(events);
-    mutations.push(...await this.#roomMutations(roomId, encryption && { encryption }));
-    await this.#writer.commit(mutations);
+    const { encryption } = factsOf(events);
+    const record = await this.#changed(roomId, encryption && { encryption });
+    const mutations: KvMutation[] = [];
+    this.#addState(mutations, roomId, events);
+    await this.#commit(mutations, record);
   }
 
   /** Replaces the members of a room, those of one membership or all. */
@@ -103,21 +122,23 @@ export class StoreRooms {
     complete: boolean,
   ): Promise<void> {
     const old = await this.listState(roomId, "m.room.member");
-    const removals = old
+    const record = await this.#changed(roomId, complete ? { allMembers: true } : undefined);
+    const mutations = old
       .filter((event) => only === undefined || event.content.membership === only)
       .map((event) => this.#removal(roomId, event));
-    const record = await this.#roomMutations(roomId, complete ? { allMembers: true } : undefined);
-    await this.#writer.commit([...removals, ...this.#stateMutations(roomId, events), ...record]);
+    this.#addState(mutations, roomId, events);
+    await this.#commit(mutations, record);
   }
 
   /** Notes that the server says a room has no encryption. */
   async noEncryption(roomId: RoomID): Promise<void> {
-    await this.#writer.commit(await this.#roomMutations(roomId, { encryption: false }));
+    await this.#commit([], await this.#changed(roomId, { encryption: false }));
   }
 
   /** Removes state of rooms that were left before a time: so much that others need not wait long. What is known beside it stays. */
   async prune(leftBefore: number): Promise<PrunedRooms> {
     const mutations: KvMutation[] = [];
+    const records: RoomRecord[] = [];
     let removed = 0;
     for (const { leftAt, ...record } of await this.rooms()) {
       if (leftAt === undefined || leftAt >= leftBefore) continue;
@@ -126,26 +147,36 @@ export class StoreRooms {
       for (const key of state.slice(0, left)) mutations.push({ type: "delete", key });
       removed += Math.min(state.length, left);
       if (state.length > left) break; // the rest comes next, since the room still says when it was left
-      mutations.push(set(this.#writer.keys.room(record.roomId), { ...record, allMembers: false }));
+      records.push({ ...record, allMembers: false });
     }
-    await this.#writer.commit(mutations);
+    await this.#commit(mutations, ...records);
     return { removed, isDone: removed < MAX_REMOVALS };
   }
 
-  #stateMutations(roomId: RoomID, events: readonly StoredState[]): KvMutation[] {
-    const { keys } = this.#writer;
-    return events.map((event) => set(keys.state(roomId, event.type, event.state_key), event));
+  async #commit(mutations: KvMutation[], ...records: (RoomRecord | undefined)[]): Promise<void> {
+    const changed = records.filter((record) => record !== undefined);
+    for (const record of changed) mutations.push(set(this.#writer.keys.room(record.roomId), record));
+    await this.#writer.commit(mutations);
+    this.committed(changed);
   }
 
-  /** State that is put into a room that was left has to go again some time: the room says so, also if nothing else changes. */
-  async #roomMutations(roomId: RoomID, change?: Partial<RoomRecord>): Promise<KvMutation[]> {
+  #addState(mutations: KvMutation[], roomId: RoomID, events: readonly StoredState[]): void {
+    const { keys } = this.#writer;
+    for (const event of events) mutations.push(set(keys.state(roomId, event.type, event.state_key), event));
+  }
+
+  /**
+   * The record of a room after a change, unless there is none. State that is put into a room that was left has to go again some
+   * time: the room says so, also if nothing else changes.
+   */
+  async #changed(roomId: RoomID, change?: Partial<RoomRecord>): Promise<RoomRecord | undefined> {
     const known = await this.room(roomId);
     const record = known ?? { roomId, membership: "leave", allMembers: false };
     const isDated = !isLeft(record) || record.leftAt !== undefined;
-    if (change === undefined && (known === undefined || isDated)) return [];
+    if (change === undefined && (known === undefined || isDated)) return undefined;
     const encryption = record.encryption || (change ?? record).encryption;
     const leftAt = isDated ? undefined : { leftAt: this.#clock.now() };
-    return [set(this.#writer.keys.room(roomId), { ...record, ...change, encryption, ...leftAt })];
+    return { ...record, ...change, encryption, ...leftAt };
   }
 
   /** State of a room that the user was not in may miss what has happened since, and is given anew at the join. */
@@ -157,14 +188,38 @@ export class StoreRooms {
     return { type: "delete", key: this.#writer.keys.state(roomId, type, state_key) };
   }
 
-  /** The kept member events of those whose membership a change is about. */
-  async #members({ roomId, state }: RoomChange): Promise<Map<string, StoredState>> {
-    const users = new Set(
-      state.filter(({ type }) => type === "m.room.member").map((event) => event.state_key),
-    );
-    const events = await this.#writer.getMany<StoredState>(
-      [...users].map((user) => this.#writer.keys.state(roomId, "m.room.member", user)),
-    );
-    return new Map(events.filter((event) => event !== undefined).map((event) => [event.state_key, event]));
+  /** By room, the kept member events of those whose membership a change is about. */
+  async #members(changes: readonly Change[]): Promise<Map<RoomID, Map<string, StoredState>>> {
+    const found = new Map<RoomID, Map<string, StoredState>>();
+    const keys: KvKey[] = [];
+    const rooms: Map<string, StoredState>[] = [];
+    for (const { room: { roomId }, facts } of changes) {
+      if (facts.members.length === 0) continue;
+      const members = found.get(roomId) ?? new Map<string, StoredState>();
+      found.set(roomId, members);
+      for (const user of facts.members) {
+        keys.push(this.#writer.keys.state(roomId, "m.room.member", user));
+        rooms.push(members);
+      }
+    }
+    const events = await this.#writer.getMany<StoredState>(keys);
+    for (const [index, event] of events.entries()) {
+      if (event !== undefined) rooms[index]?.set(event.state_key, event);
+    }
+    return found;
   }
+}
+
+/** The rooms that changes are about, and those in whose place rooms of them were made. */
+function roomsOf(changes: readonly Change[]): RoomID[] {
+  const rooms = changes.map(({ room }) => room.roomId);
+  for (const { facts: { predecessor } } of changes) if (predecessor !== undefined) rooms.push(predecessor);
+  return rooms;
+}
+
+function formerRoom(
+  { membership, encryption }: RoomRecord,
+  members: FormerRoom["members"] = NO_MEMBERS,
+): FormerRoom {
+  return { membership, members, encrypted: isJsonObject(encryption) };
 }

@@ -119,12 +119,25 @@ export class StoreWriter {
    * @throws What is fatal to the actor: whether a commit that fails took effect is not known, so nothing may go on from there.
    */
   async commit(mutations: readonly KvMutation[]): Promise<void> {
-    if (mutations.length > 0) await this.#write(mutations);
+    if (mutations.length > 0) await this.flush(mutations);
   }
 
-  /** Makes the changes that wait for a commit, and renews the lease if it is time to. */
-  async flush(): Promise<void> {
-    await this.#write([]);
+  /**
+   * Makes the changes that wait for a commit, and renews the lease if it is time to.
+   *
+   * @param mutations What else is to be changed.
+   * @throws As {@link StoreWriter.commit} does.
+   */
+  async flush(mutations: readonly KvMutation[] = []): Promise<void> {
+    // Not by `[..., ...]`, which takes some time for the state of many rooms.
+    const changes = [...this.#deferred.values()].concat(mutations, this.#lease?.renewal() ?? []);
+    if (changes.length === 0) return;
+    this.#deferred.clear();
+    try {
+      await this.#apply(changes);
+    } catch (error) {
+      throw fatal(error);
+    }
   }
 
   /** Makes the changes that wait for a commit, and lets others take the device. That may fail: the lease runs out by itself. */
@@ -141,17 +154,6 @@ export class StoreWriter {
     const { mutations, isNeeded } = await schemaUpgrade(this.#kv, prefix);
     if (isNeeded) await this.#apply(mutations);
     else mutations.forEach((mutation) => this.defer(mutation));
-  }
-
-  async #write(mutations: readonly KvMutation[]): Promise<void> {
-    const changes = [...this.#deferred.values(), ...mutations, ...this.#lease?.renewal() ?? []];
-    if (changes.length === 0) return;
-    this.#deferred.clear();
-    try {
-      await this.#apply(changes);
-    } catch (error) {
-      throw fatal(error);
-    }
   }
 
   async #apply(mutations: readonly KvMutation[]): Promise<void> {

@@ -70,6 +70,21 @@ Deno.test("commitSync keeps the last of several events of the same state", async
   assertEquals(others, []);
 });
 
+Deno.test("commitSync reads nothing for a message in a room that it knows", async () => {
+  await using here = await stage();
+  await here.commit({ state: events(member("@a:a", "join")) });
+  const getMany = here.kv.getMany.bind(here.kv);
+  let reads = 0;
+  here.kv.getMany = (keys) => {
+    reads += keys.length;
+    return getMany(keys);
+  };
+  const [former] = await here.commit({}, "n2");
+  assertEquals([former?.membership, reads], ["join", 0]);
+  await here.commit({ state: events(member("@a:a", "leave"), member("@b:a", "join")) }, "n3");
+  assertEquals(reads, 2);
+});
+
 Deno.test("A commit that fails ends the store, and tells why", async () => {
   await using here = await stage();
   here.kv.failure = new Error("The disk is full");

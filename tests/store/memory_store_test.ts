@@ -25,6 +25,33 @@ Deno.test("MemoryStore.commit() applies nothing when one of its checks does not 
   assertNotEquals(changed?.versionstamp, entry?.versionstamp);
 });
 
+Deno.test("MemoryStore.commit() makes changes in order, wherever they are in the tree of keys", async () => {
+  const store = new MemoryStore();
+  const set = (...key: string[]): KvMutation => ({ type: "set", key, value: key.join("/") });
+  const remove = (...key: string[]): KvMutation => ({ type: "delete", key });
+  await store.commit([set("a", "b", "c"), set("a", "b"), set(), set("a", "b", "d"), set("a", "x", "d")]);
+  await store.commit([
+    set("a", "b", "e"),
+    remove("a", "b", "e"),
+    remove("a", "b", "c"),
+    remove("a", "b", "d"),
+  ]);
+  await store.commit([
+    set("q", "r"),
+    remove("q", "r"),
+    set("q", "r", "s"),
+    remove("q", "none"),
+    set("q", "t"),
+  ]);
+  const found = (await listed(store, [])).map(({ value }) => value);
+  assertEquals(found, ["a/b", "a/x/d", "q/r/s", "q/t"]);
+  assertEquals((await store.getMany([[], ["a"], ["a", "b"]])).map((entry) => entry?.value), [
+    "",
+    undefined,
+    "a/b",
+  ]);
+});
+
 Deno.test("MemoryStore.list() gives what was there when the reading began", async () => {
   const store = new MemoryStore();
   await store.commit(["1", "2", "3"].map((part) => ({ type: "set", key: ["n", part], value: part })));

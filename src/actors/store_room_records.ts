@@ -1,0 +1,75 @@
+/**
+ * The records of rooms, as the Store actor remembers them.
+ *
+ * @module
+ */
+
+import type { RoomRecord } from "../store/records.ts";
+import type { RoomID } from "../types/ids.ts";
+import type { StoreWriter } from "./store_writer.ts";
+
+/** How many are remembered: those of the rooms that were asked for last. A record takes some hundred bytes. */
+const REMEMBERED = 1_000;
+
+/**
+ * Remembers the records of rooms, so that a sync response costs no look at the store for each room that it tells of: nobody else
+ * writes them as long as the device is ours.
+ */
+export class StoreRoomRecords {
+  readonly #writer: StoreWriter;
+  /** From the one that was asked for longest ago on. */
+  readonly #known = new Map<RoomID, RoomRecord>();
+
+  /** @param writer Reads what is not remembered. */
+  constructor(writer: StoreWriter) {
+    this.#writer = writer;
+  }
+
+  /** The record of a room. */
+  async get(roomId: RoomID): Promise<RoomRecord | undefined> {
+    return this.#remembered(roomId) ?? (await this.#read([roomId])).get(roomId);
+  }
+
+  /** The records of rooms; those that are not there have none. */
+  async getMany(roomIds: readonly RoomID[]): Promise<Map<RoomID, RoomRecord>> {
+    const found = new Map<RoomID, RoomRecord>();
+    const others: RoomID[] = [];
+    for (const roomId of roomIds) {
+      const record = this.#remembered(roomId);
+      if (record === undefined) others.push(roomId);
+      else found.set(roomId, record);
+    }
+    if (others.length > 0) {
+      for (const [roomId, record] of await this.#read(others)) found.set(roomId, record);
+    }
+    return found;
+  }
+
+  /** Takes note of what has been committed. */
+  note(record: RoomRecord): void {
+    this.#known.delete(record.roomId);
+    this.#known.set(record.roomId, record);
+    if (this.#known.size <= REMEMBERED) return;
+    const [oldest] = this.#known.keys();
+    if (oldest !== undefined) this.#known.delete(oldest);
+  }
+
+  #remembered(roomId: RoomID): RoomRecord | undefined {
+    const record = this.#known.get(roomId);
+    if (record !== undefined) this.note(record);
+    return record;
+  }
+
+  async #read(roomIds: readonly RoomID[]): Promise<Map<RoomID, RoomRecord>> {
+    const { keys } = this.#writer;
+    const records = await this.#writer.getMany<RoomRecord>(roomIds.map((roomId) => keys.room(roomId)));
+    const found = new Map<RoomID, RoomRecord>();
+    for (const [index, roomId] of roomIds.entries()) {
+      const record = records[index];
+      if (record === undefined) continue;
+      found.set(roomId, record);
+      this.note(record);
+    }
+    return found;
+  }
+}
