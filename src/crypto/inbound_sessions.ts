@@ -22,6 +22,7 @@ import {
 } from "./inbound_record.ts";
 import { LiveObjects } from "./live_objects.ts";
 import { MegolmDecryption } from "./megolm_decryption.ts";
+import { noReplays } from "./replay_log.ts";
 import { readRoomKey, type ReceivedRoomKey, sessionRef } from "./room_key.ts";
 import { type SenderDevices, SessionOwners } from "./session_owner.ts";
 import type { Transaction } from "./transaction.ts";
@@ -263,9 +264,11 @@ export class InboundSessions {
       kept = better;
       const unused = old === undefined ? await this.#wait(tx, ref, claim) : old.unused;
       const { claims = old?.claims ?? [], hearsay: heard = old?.hearsay } = provenance ?? {};
+      const firstIndex = better || old === undefined ? session.firstKnownIndex : old.firstIndex;
+      if (old === undefined) noReplays(tx, ref, firstIndex);
       tx.set(key, {
         state: better || old === undefined ? session.state() : old.state,
-        firstIndex: better || old === undefined ? session.firstKnownIndex : old.firstIndex,
+        firstIndex,
         claims,
         ...(heard !== undefined && { hearsay: heard }),
         ...(unused !== undefined && { unused }),

@@ -64,6 +64,20 @@ export class ReplayLog {
   }
 }
 
+/**
+ * Says that a session is new: no index of it has been used, so that its first message need not look for who had it. A read
+ * that finds nothing takes Deno KV as long as a commit.
+ *
+ * @param firstIndex The index that its first message most likely has.
+ */
+export function noReplays(
+  tx: Transaction,
+  { roomId, sessionId }: { readonly roomId: RoomID; readonly sessionId: string },
+  firstIndex: number,
+): void {
+  tx.absent(blockKey(roomId, sessionId, Math.floor(firstIndex / BLOCK)));
+}
+
 /** The indices of one session, for one step. */
 export class SessionReplays {
   readonly #roomId: RoomID;
@@ -81,7 +95,7 @@ export class SessionReplays {
   want(index: number): void {
     const number = Math.floor(index / BLOCK);
     if (this.#blocks.has(number)) return;
-    const key = recordKey<ReplayBlock>("replay", this.#roomId, this.#sessionId, String(number));
+    const key = blockKey(this.#roomId, this.#sessionId, number);
     this.#blocks.set(number, { key, eventIds: [], times: [], changed: false });
   }
 
@@ -102,4 +116,8 @@ export class SessionReplays {
     block.changed = true;
     return true;
   }
+}
+
+function blockKey(roomId: RoomID, sessionId: string, number: number): RecordKey<ReplayBlock> {
+  return recordKey("replay", roomId, sessionId, String(number));
 }

@@ -89,6 +89,11 @@ export class Transaction {
     this.#write(key, { type: "delete", key: key.path });
   }
 
+  /** Says that no record is kept under a key, whatever comes of this step, so that it need not be looked for. */
+  absent(key: RecordKey<unknown>): void {
+    if (this.#known(key) === undefined) this.#cache.set(key.id, undefined);
+  }
+
   /** Has something done once the step is durable, in the order in which it was asked for. */
   onCommit(action: () => void): void {
     this.#onCommit.push(action);
