@@ -131,7 +131,7 @@ export class Engine {
   /** Takes in what the room is. */
   async describeRoom(description: RoomDescription): Promise<void> {
     await this.#step(async (tx, { rooms, outbound, devices }) => {
-      const changes = await rooms.describe(tx, description);
+      const changes = rooms.describe(tx, description);
       await devices.track(tx, changes.track);
       await outbound.roomChanged(tx, changes);
     });

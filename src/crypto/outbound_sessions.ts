@@ -89,7 +89,7 @@ export class OutboundSessions {
     options: Omit<PrepareInput, "roomId">,
   ): Promise<RoomReadiness> {
     const { rooms } = this.#parts;
-    const settings = await this.#settings(tx, roomId);
+    const settings = this.#settings(roomId);
     const recipients = rooms.recipients(roomId);
     if (settings === undefined || recipients === undefined) {
       rooms.expectDescription(roomId);
@@ -111,7 +111,7 @@ export class OutboundSessions {
     const { roomId, txnId } = input;
     const kept = txnId === undefined ? undefined : outbox.roomEvent(roomId, txnId);
     if (kept !== undefined) return { content: kept.content };
-    const settings = await this.#settings(tx, roomId);
+    const settings = this.#settings(roomId);
     const record = await tx.get(outboundKey(roomId));
     if (settings === undefined || record === undefined) return undefined;
     if (!this.#sharing.isReady(roomId, record, settings)) return undefined;
@@ -197,7 +197,7 @@ export class OutboundSessions {
     let record = await tx.get(outboundKey(roomId));
     if (record === undefined || outbox.isSharing(record.sessionId)) return "done";
     const now = clock.now();
-    const settings = await rooms.get(tx, roomId);
+    const settings = rooms.settings(roomId);
     const isOver = settings === undefined ||
       rotationCause(record, { settings, policy: policy.sendTo, now }) !== undefined;
     const use = Math.min(settings?.rotationPeriodMs ?? 0, LONGEST_USE_MS);
@@ -222,8 +222,8 @@ export class OutboundSessions {
     this.#sharing.clear();
   }
 
-  async #settings(tx: Transaction, roomId: RoomID): Promise<RoomSettings | undefined> {
-    const settings = await this.#parts.rooms.get(tx, roomId);
+  #settings(roomId: RoomID): RoomSettings | undefined {
+    const settings = this.#parts.rooms.settings(roomId);
     if (settings === undefined || settings.algorithm === MEGOLM) return settings;
     throw new UnsupportedAlgorithmError(
       `Cannot encrypt for room ${roomId}: it asks for the algorithm "${

@@ -25,7 +25,7 @@ export interface RoomChanges {
   readonly track: readonly UserID[];
 }
 
-/** Knows the encrypted rooms. Their settings are durable; who is in them is kept in memory and asked for once a process. */
+/** Knows the encrypted rooms. Their settings are durable, and in memory; who is in them is only there, and asked for once a process. */
 export class Rooms {
   readonly #own: UserID;
   readonly #members = new RoomMembers();
@@ -45,8 +45,8 @@ export class Rooms {
   }
 
   /** What encryption goes by in a room; undefined if it is not known to be encrypted. */
-  async get(tx: Transaction, roomId: RoomID): Promise<RoomSettings | undefined> {
-    return this.#settings.has(roomId) ? await tx.get(settingsKey(roomId)) : undefined;
+  settings(roomId: RoomID): RoomSettings | undefined {
+    return this.#settings.get(roomId);
   }
 
   /** Whether a room is known to be encrypted; once it is, it stays so. */
@@ -70,9 +70,9 @@ export class Rooms {
   }
 
   /** Takes in state that came with a sync. */
-  async receiveState(tx: Transaction, state: RoomStateInput): Promise<RoomChanges> {
+  receiveState(tx: Transaction, state: RoomStateInput): RoomChanges {
     const { roomId, events } = state;
-    const before = await this.get(tx, roomId);
+    const before = this.settings(roomId);
     let after = before;
     for (const event of events) {
       if (event.type === "m.room.encryption" && event.state_key === "") {
@@ -93,9 +93,9 @@ export class Rooms {
   }
 
   /** Takes in what a room is, which is all that can be asked of the server at once. */
-  async describe(tx: Transaction, description: RoomDescription): Promise<RoomChanges> {
+  describe(tx: Transaction, description: RoomDescription): RoomChanges {
     const { roomId, members } = description;
-    const before = await this.get(tx, roomId);
+    const before = this.settings(roomId);
     const since = this.#members.visibilitySince(roomId);
     const after: RoomSettings = {
       ...withEncryption(before, description.encryption),
@@ -121,12 +121,12 @@ export class Rooms {
   ): void {
     if (before !== undefined && sameSettings(before, after)) return;
     tx.set(settingsKey(roomId), after);
-    if (before === undefined) {
-      this.#settings.set(roomId, after); // at once, so that the rest of the step sees that there is a record
-      tx.onAbort(() => this.#settings.delete(roomId));
-    }
+    this.#settings.set(roomId, after); // at once, so that the rest of the step goes by it
+    tx.onAbort(() => {
+      if (before === undefined) this.#settings.delete(roomId);
+      else this.#settings.set(roomId, before);
+    });
     tx.onCommit(() => {
-      this.#settings.set(roomId, after);
       if (before?.historyVisibility === after.historyVisibility) return;
       this.#members.visibilityChanged(roomId, after.historyVisibility);
     });
@@ -158,7 +158,7 @@ export class Rooms {
 const KIND = "room_settings";
 
 function settingsKey(roomId: RoomID): RecordKey<RoomSettings> {
-  return recordKey(KIND, roomId);
+  return { ...recordKey<RoomSettings>(KIND, roomId), held: true };
 }
 
 function isOther(before: RoomSettings | undefined, after: RoomSettings): boolean {

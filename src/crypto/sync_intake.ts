@@ -87,7 +87,7 @@ export async function receiveRoomState(
   { rooms, devices, outbound }: EngineParts,
   room: RoomStateInput,
 ): Promise<void> {
-  const changes = await rooms.receiveState(tx, room);
+  const changes = rooms.receiveState(tx, room);
   if (changes.track.length > 0) await devices.track(tx, changes.track);
   await outbound.roomChanged(tx, changes);
 }

@@ -132,7 +132,7 @@ export class Stage {
   /** Tells what the room is. */
   describe(members: Iterable<[UserID, "join" | "invite"]> = this.room.members): Promise<void> {
     return this.step(async (tx) => {
-      const changes = await this.rooms.describe(tx, {
+      const changes = this.rooms.describe(tx, {
         roomId: ROOM,
         encryption: this.room.encryption,
         historyVisibility: this.room.visibility === undefined
@@ -150,7 +150,7 @@ export class Stage {
     { limited = false, lossy = false }: { limited?: boolean; lossy?: boolean } = {},
   ): Promise<void> {
     return this.step(async (tx) => {
-      const changes = await this.rooms.receiveState(tx, { roomId: ROOM, events, limited, lossy });
+      const changes = this.rooms.receiveState(tx, { roomId: ROOM, events, limited, lossy });
       await this.outbound.roomChanged(tx, changes);
     });
   }

@@ -37,6 +37,6 @@ Deno.test("T40: a room that begins with wide limits is held to the widest there 
   const stage = await Stage.open();
   stage.room.encryption = { algorithm: "m.megolm.v1.aes-sha2", rotation_period_msgs: 1e9 };
   await stage.describe();
-  const settings = await stage.step((tx) => stage.rooms.get(tx, ROOM));
+  const settings = stage.rooms.settings(ROOM);
   assertEquals(settings?.rotationPeriodMsgs, 10_000);
 });
