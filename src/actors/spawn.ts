@@ -113,19 +113,7 @@ class LocalActor<P extends Protocol<P>> implements Actor<P> {
   }
 
   async #live(): Promise<void> {
-    while (await this.#mailbox.ready()) {
-      const call = this.#mailbox.take();
-      if (call === undefined) continue;
-      this.#turn = call;
-      try {
-        const reply = await this.#handle(call);
-        if (reply instanceof Later) this.#tasks.set(call, this.#finish(call, reply.promise));
-        else call.resolve(reply);
-      } catch (error) {
-        this.#reject(call, error);
-      }
-      this.#turn = undefined;
-    }
+    while (await this.#mailbox.ready()) await this.#receive();
     await Promise.all(this.#tasks.values());
     try {
       await this.#onStop?.();
@@ -134,6 +122,21 @@ class LocalActor<P extends Protocol<P>> implements Actor<P> {
     }
     this.#ended = true;
     this.#done.resolve();
+  }
+
+  /** Apart from the loop, which holds all it has seen of a message until the next one comes: that may be a whole batch. */
+  async #receive(): Promise<void> {
+    const call = this.#mailbox.take();
+    if (call === undefined) return;
+    this.#turn = call;
+    try {
+      const reply = await this.#handle(call);
+      if (reply instanceof Later) this.#tasks.set(call, this.#finish(call, reply.promise));
+      else call.resolve(reply);
+    } catch (error) {
+      this.#reject(call, error);
+    }
+    this.#turn = undefined;
   }
 
   #handle(call: Call<P>): unknown {

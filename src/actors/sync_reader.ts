@@ -37,6 +37,14 @@ export interface Read {
   readonly asked: number;
 }
 
+/** Reads, and forgets all but the token: a loop holds what it has seen until it comes round, and that waits for the server. */
+export async function tokenOf(
+  read: () => Promise<Read>,
+): Promise<{ readonly asked: number; readonly nextBatch: SyncToken }> {
+  const { asked, response } = await read();
+  return { asked, nextBatch: response.next_batch };
+}
+
 /** Reads one response after the other. */
 export class SyncReader {
   readonly #options: SyncReaderOptions;

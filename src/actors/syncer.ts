@@ -29,7 +29,7 @@ import { asError, isDeadly } from "./sync_failure.ts";
 import { SyncFilter } from "./sync_filter.ts";
 import type { SyncContext } from "./sync_batch.ts";
 import { processSync, type SyncPipeline } from "./sync_pipeline.ts";
-import { type Read, SyncReader } from "./sync_reader.ts";
+import { type Read, SyncReader, tokenOf } from "./sync_reader.ts";
 import type { SyncRequests } from "./sync_requests.ts";
 import type { SyncerProtocol } from "./syncer_protocol.ts";
 
@@ -164,10 +164,10 @@ class Syncer {
     await this.#announce({ type: InternalEventType.SYNC_STARTED, data: INTERNAL });
     for (let failures = 0; !signal.aborted && failure === undefined;) {
       try {
-        round ??= await this.#prepare(settings, signal, DEFAULT_TIMEOUT);
+        const current = round ??= await this.#prepare(settings, signal, DEFAULT_TIMEOUT);
         const since = token;
-        const { asked, response } = await this.#sync(round, { ahead: true });
-        [token, failures] = [response.next_batch, 0];
+        const { asked, nextBatch } = await tokenOf(() => this.#sync(current, { ahead: true }));
+        [token, failures] = [nextBatch, 0];
         this.#options.afterSync();
         const tooFast = asked + IDLE_WAIT - clock.now();
         if (token === since && tooFast > 0) await clock.delay(tooFast, { signal });
