@@ -17,9 +17,15 @@ export interface HandlerScope {
 
 const storage = new AsyncLocalStorage<HandlerScope | undefined>();
 
-/** Runs a handler; whatever it calls or starts is inside. */
-export function runHandler<T>(scope: HandlerScope | undefined, run: () => T): T {
-  return storage.run(scope, run);
+/** Calls a handler; whatever it calls or starts is inside. */
+export function callHandler<Event, Context>(
+  scope: HandlerScope | undefined,
+  handler: (event: Event, context: Context) => unknown,
+  event: Event,
+  context: Context,
+): unknown {
+  if (scope === undefined && storage.getStore() === undefined) return handler(event, context);
+  return storage.run(scope, handler, event, context);
 }
 
 /** The run that the caller is inside of. */

@@ -9,7 +9,7 @@ import type { Clock } from "../clock.ts";
 import type { Logger } from "../log.ts";
 import { InternalEventType } from "../types/internal_event_type.ts";
 import type { ActorRef } from "./actor.ts";
-import type { Delivered, Task } from "./deliver.ts";
+import type { Delivered, NamedDelivery, Started, Task } from "./deliver.ts";
 import type { InternalDelivery } from "./dispatcher_protocol.ts";
 import type { StoreProtocol } from "./store_protocol.ts";
 
@@ -22,7 +22,7 @@ export interface Step {
   /** Whether it has handlers. */
   readonly isWanted: () => boolean;
   /** Starts its handlers. */
-  readonly start: () => Task[];
+  readonly start: () => readonly Task[];
 }
 
 /** What a careful delivery works with. */
@@ -31,10 +31,10 @@ export interface CarefulDeliveryOptions {
   readonly store: ActorRef<StoreProtocol>;
   /** Measures how long handlers are waited for. */
   readonly clock: Clock;
-  /** Names of deliveries that settled at once, as they do. */
-  readonly settled: string[];
+  /** Deliveries that have settled at once, as they do. */
+  readonly settled: NamedDelivery[];
   /** Tells handlers of what was left out. */
-  readonly tell: (event: InternalDelivery) => Task[];
+  readonly tell: (event: InternalDelivery) => readonly Task[];
   /** Where that is told too. */
   readonly log: Logger;
 }
@@ -46,28 +46,28 @@ const MAX_ATTEMPTS = 3;
 /** How long a handler is waited for before the next event is begun beside it, in milliseconds: it may wait for that very event. */
 const PATIENCE = 10_000;
 
-/** @returns The handlers that were started. */
+/** @returns What was started. */
 export async function deliverCarefully(
   steps: readonly Step[],
   { store, clock, settled, tell, log }: CarefulDeliveryOptions,
-): Promise<Task[]> {
-  const all: Task[] = [];
+): Promise<Started> {
+  const tasks: Task[] = [];
   const ended: string[] = [];
   const overs: Promise<void>[] = [];
   for (const { data, id, isWanted, start } of steps) {
     if (!isWanted()) continue; // which costs no commit
-    if (settled.length > 0) await store.ask("noteSettled", settled.splice(0));
+    if (settled.length > 0) await store.ask("noteSettled", settled.splice(0).map(({ name }) => name));
     const attempts = await store.ask("attempt", { id, ended: ended.splice(0), limit: MAX_ATTEMPTS });
     if (attempts >= MAX_ATTEMPTS) {
       log.error("Left out an event: the process has ended whenever it was handled", { event: id, attempts });
-      all.push(...tell({ type: InternalEventType.EVENT_SKIPPED, data: { event: data, attempts } }));
+      tasks.push(...tell({ type: InternalEventType.EVENT_SKIPPED, data: { event: data, attempts } }));
       continue;
     }
-    const tasks = start();
-    all.push(...tasks);
-    const over = Promise.all(tasks.map(async ({ name, done }) => {
+    const begun = start();
+    tasks.push(...begun);
+    const over = Promise.all(begun.map(async ({ name, done }) => {
       await done;
-      if (name !== undefined) settled.push(name);
+      if (name !== undefined) settled.push({ name });
     })).then(() => {
       ended.push(id);
     });
@@ -80,7 +80,7 @@ export async function deliverCarefully(
   };
   await note();
   Promise.all(overs).then(note).catch(() => {}); // the store that failed says so by its `done`
-  return all;
+  return { tasks, settled };
 }
 
 async function patience(clock: Clock, settled: Promise<unknown>): Promise<void> {

@@ -5,13 +5,15 @@
  */
 
 import type { Logger } from "../log.ts";
-import { type HandlerScope, runHandler } from "../handler_scope.ts";
+import { callHandler } from "../handler_scope.ts";
 import { validateContent } from "../types/define_event.ts";
 import type { MatrixEvent } from "../types/event.ts";
+import type { SessionDefinition } from "../types/define_session.ts";
 import type { EventClass, EventTypeRef } from "../types/event_type.ts";
 import type { InternalEvents } from "../types/internal_event.ts";
 import { InternalEventType } from "../types/internal_event_type.ts";
 import { SyncStream } from "../types/sync_stream.ts";
+import { DeliveryScope } from "./delivery_scope.ts";
 import { type AnyContext, PlainContext } from "./handler_context.ts";
 import type { HandlerEntry, HandlerRegistry } from "./handler_registry.ts";
 import type { HandlerSessions } from "./handler_sessions.ts";
@@ -29,13 +31,18 @@ export interface Task {
 /** What a handler is called with: an event, or the data of one of Greenroom's own. */
 export type Delivered = MatrixEvent | InternalEvents[InternalEventType];
 
-/** How something is delivered. */
-export interface DeliverOptions {
+/** A delivery that may come again. */
+export type NamedDelivery = Pick<DeliveryScope, "name">;
+
+/** What has been started, of one event or of several. */
+export interface Started {
+  /** The handlers that are still at work. */
+  readonly tasks: Task[];
   /**
-   * Of what a crash lets come again, so that what handlers send has to be told from what they sent before: where to put the names
-   * of the deliveries that settle at once.
+   * Of what a crash lets come again, so that what handlers send has to be told from what they sent before: the deliveries that
+   * settled at once. Undefined: what is delivered never comes again.
    */
-  readonly comesAgain?: { readonly settled: string[] };
+  readonly settled?: NamedDelivery[];
 }
 
 /** Starts handlers and reports those that throw. */
@@ -66,9 +73,7 @@ export class Deliverer {
 
   /** Whether there is anybody to bring an event to. */
   wants(event: MatrixEvent): boolean {
-    const { type } = event;
-    return this.#registry.forAll.length > 0 || this.#registry.of(eventClassOf(event), type).length > 0 ||
-      this.#registry.of("unknown", type).length > 0;
+    return this.#wanting(event).length > 0;
   }
 
   /** Whether there is anybody to bring an event of Greenroom's own to. */
@@ -84,60 +89,58 @@ export class Deliverer {
   /**
    * Brings an event to the handlers of all events, then to those of its type.
    *
-   * @returns The handlers that are still at work.
+   * @param started Where to put what is started.
+   * @returns The handlers that are still at work, with those that were in `started`.
    */
-  event(event: MatrixEvent, options?: DeliverOptions): Task[] {
-    return this.#deliver({
-      ...options,
-      type: event.type,
-      eventClass: eventClassOf(event),
-      data: event,
-      toAll: true,
-    });
+  event(event: MatrixEvent, started: Started = { tasks: [] }): readonly Task[] {
+    this.#start(this.#wanting(event), event, started);
+    return started.tasks;
   }
 
-  /** Brings an event of Greenroom's own to its handlers; those of all events do not get it. */
-  internal(type: string, data: Delivered, options?: DeliverOptions): Task[] {
-    return this.#deliver({ ...options, type, eventClass: "internal", data });
+  /** Brings an event of Greenroom's own to its handlers, as {@link Deliverer.event} does; those of all events do not get it. */
+  internal(type: string, data: Delivered, started: Started = { tasks: [] }): readonly Task[] {
+    this.#start(this.#registry.of("internal", type), data, started);
+    return started.tasks;
   }
 
   /** Brings data to the handlers of a type, and to those of all events only if asked to. */
-  manual(type: EventTypeRef, data: Delivered, { toAll }: { toAll: boolean }): Task[] {
-    return this.#deliver({ type: type.type, eventClass: type.class, data, toAll });
+  manual(type: EventTypeRef, data: Delivered, { toAll }: { toAll: boolean }): readonly Task[] {
+    const started = { tasks: [] };
+    if (toAll) this.#start(this.#registry.forAll, data, started);
+    this.#start(this.#registry.typed(type.class, type.type), data, started);
+    return started.tasks;
   }
 
-  #deliver(delivery: Delivery): Task[] {
-    const { type, eventClass, toAll } = delivery;
-    const tasks: Task[] = [];
-    if (toAll) this.#start(this.#registry.forAll, delivery, tasks);
-    this.#start(this.#registry.of(eventClass, type), delivery, tasks);
-    // Who wants a type of which nobody knows the class wants it in any.
-    if (eventClass !== "unknown" && eventClass !== "internal") {
-      this.#start(this.#registry.of("unknown", type), delivery, tasks);
-    }
-    return tasks;
+  #wanting(event: MatrixEvent): readonly HandlerEntry[] {
+    const { type } = event;
+    return this.#registry.has(type)
+      ? this.#registry.wanting(eventClassOf(event), type)
+      : this.#registry.forAll;
   }
 
-  #start(entries: readonly HandlerEntry[], delivery: Delivery, tasks: Task[]): void {
-    const { data, comesAgain } = delivery;
+  #start(entries: readonly HandlerEntry[], data: Delivered, { tasks, settled }: Started): void {
+    if (entries.length === 0) return;
     const source = sourceOf(data);
+    const comesAgain = settled !== undefined && (source & SyncStream.TIMELINE) !== 0 && "event_id" in data;
     for (const entry of entries) {
       if (entry.source !== undefined && (entry.source & source) === 0) continue;
-      const name = comesAgain && deliveryName(entry, data);
-      if (name !== undefined && this.#settledBefore.has(name)) continue;
-      const done = entry.sequential ? this.#queue(entry, data, name) : this.#run(entry, data, name);
-      if (done !== undefined) tasks.push({ waitSync: entry.waitSync, done, name });
-      else if (name !== undefined) comesAgain?.settled.push(name);
+      const scope = comesAgain ? new DeliveryScope(data, entry) : undefined;
+      if (scope !== undefined && this.#settledBefore.size > 0 && this.#settledBefore.has(scope.name)) {
+        continue;
+      }
+      const done = entry.sequential ? this.#queue(entry, data, scope) : this.#run(entry, data, scope);
+      if (done !== undefined) tasks.push({ waitSync: entry.waitSync, done, name: scope?.name });
+      else if (scope !== undefined) settled?.push(scope);
     }
   }
 
   /** Runs a sequential handler when it has settled for the room's events before. */
-  #queue(entry: HandlerEntry, data: Delivered, name: string | undefined): Promise<void> | undefined {
+  #queue(entry: HandlerEntry, data: Delivered, scope: DeliveryScope | undefined): Promise<void> | undefined {
     const room = "room_id" in data ? data.room_id ?? "" : "";
     const before = entry.lanes.get(room);
     const done = before === undefined
-      ? this.#run(entry, data, name)
-      : before.then(() => this.#run(entry, data, name));
+      ? this.#run(entry, data, scope)
+      : before.then(() => this.#run(entry, data, scope));
     if (done === undefined) return undefined;
     const lane = done.then(() => {
       if (entry.lanes.get(room) === lane) entry.lanes.delete(room);
@@ -147,27 +150,33 @@ export class Deliverer {
   }
 
   /** @returns Undefined if the handler has settled at once. */
-  #run(entry: HandlerEntry, data: Delivered, name: string | undefined): Promise<void> | undefined {
-    const scope: HandlerScope | undefined = name === undefined ? undefined : { name, sends: 0 };
-    const call = (context: AnyContext) => runHandler(scope, () => this.#call(entry, data, context));
+  #run(entry: HandlerEntry, data: Delivered, scope: DeliveryScope | undefined): Promise<void> | undefined {
     try {
       const result = entry.session === undefined
-        ? call(new PlainContext(name))
-        : this.#sessions.run({ definition: entry.session, event: data, deliveryId: name, call });
-      if (!isPromiseLike(result)) return undefined;
-      return Promise.resolve(result).then(() => {}, (error) => this.#report(error, data));
+        ? callHandler(scope, callOf(entry), data, new PlainContext(scope))
+        : this.#runWith(entry.session, entry, data, scope);
+      return isPromiseLike(result) ? this.#settling(result, data) : undefined;
     } catch (error) {
       return this.#report(error, data);
     }
   }
 
-  #call(entry: HandlerEntry, data: Delivered, context: AnyContext): unknown {
-    const call = entry.handler as (data: Delivered, context: AnyContext) => unknown;
-    if (entry.definition?.schema === undefined || !("content" in data)) return call(data, context);
-    const content = validateContent(entry.definition, data.content);
-    return isPromiseLike(content)
-      ? content.then((checked) => call({ ...data, content: checked }, context))
-      : call({ ...data, content }, context);
+  #runWith(
+    definition: SessionDefinition<object>,
+    entry: HandlerEntry,
+    event: Delivered,
+    scope: DeliveryScope | undefined,
+  ): Promise<void> {
+    const call = (context: AnyContext) => callHandler(scope, callOf(entry), event, context);
+    return this.#sessions.run({ definition, event, deliveryId: scope?.name, call });
+  }
+
+  async #settling(result: PromiseLike<unknown>, data: Delivered): Promise<void> {
+    try {
+      await result;
+    } catch (error) {
+      await this.#report(error, data);
+    }
   }
 
   /**
@@ -187,12 +196,19 @@ export class Deliverer {
   }
 }
 
-/** Something to deliver. */
-interface Delivery extends DeliverOptions {
-  readonly type: string;
-  readonly eventClass: EventClass;
-  readonly data: Delivered;
-  readonly toAll?: boolean;
+type Call = (data: Delivered, context: AnyContext) => unknown;
+
+/** What calls a handler: itself, unless a schema has to check content before. */
+function callOf({ handler, definition }: HandlerEntry): Call {
+  const call = handler as Call;
+  if (definition?.schema === undefined) return call;
+  return (data, context) => {
+    if (!("content" in data)) return call(data, context);
+    const content = validateContent(definition, data.content);
+    return isPromiseLike(content)
+      ? content.then((checked) => call({ ...data, content: checked }, context))
+      : call({ ...data, content }, context);
+  };
 }
 
 /** The class of an event that came with a sync: where it came from says it, and in rooms whether it has a state key. */
@@ -207,14 +223,6 @@ export function eventClassOf(event: MatrixEvent): EventClass {
 /** Where data came from, if it says so. */
 function sourceOf(data: Delivered): SyncStream {
   return "source" in data && typeof data.source === "number" ? data.source : SyncStream.INTERNAL;
-}
-
-/** Of an event that has an ID and came with a timeline: tells this delivery from all others, in every process. */
-function deliveryName({ id }: HandlerEntry, data: Delivered): string | undefined {
-  if (!("event_id" in data) || (sourceOf(data) & SyncStream.TIMELINE) === 0) return undefined;
-  // A handler of all events gets it in this form too if its key comes later.
-  const form = data.type === "m.room.encrypted" ? "-encrypted" : "";
-  return `${data.event_id}-${id}${form}`;
 }
 
 function isPromiseLike(value: unknown): value is PromiseLike<unknown> {

@@ -9,7 +9,7 @@ import type { Clock } from "../clock.ts";
 import type { Logger } from "../log.ts";
 import type { Actor, ActorRef } from "./actor.ts";
 import { CAREFUL_AFTER, deliverCarefully, type Step } from "./careful_delivery.ts";
-import type { Deliverer, Task } from "./deliver.ts";
+import type { Deliverer, NamedDelivery, Started, Task } from "./deliver.ts";
 import type { DispatcherProtocol, InternalDelivery, SyncBatch } from "./dispatcher_protocol.ts";
 import type { MatrixEvent } from "../types/event.ts";
 import { HandledMark } from "./handled_mark.ts";
@@ -47,14 +47,18 @@ export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherPro
   /** An earlier process may have seen to some of what comes again. */
   const prepare = () =>
     prepared ??= store.ask("settled", undefined).then((names) => deliverer.leaveOut(names));
-  const carefully = (batch: SyncBatch, settled: string[]): Promise<Task[]> => {
+  const carefully = (batch: SyncBatch): Promise<Started> => {
+    const settled: NamedDelivery[] = [];
     const tell = ({ type, data }: InternalDelivery) => deliverer.internal(type, data);
     return deliverCarefully(stepsOf(batch, deliverer, settled), { store, clock, settled, tell, log });
   };
-  const follow = (tasks: readonly Task[], { nextBatch }: SyncBatch, settled: string[]): number => {
-    const number = pending.add(tasks, settled);
+  /** @returns The number of the batch, when the next may come. */
+  const follow = (started: Started, { nextBatch }: SyncBatch): number | Promise<number> => {
+    const number = pending.add(started);
     mark.follows(number, nextBatch);
-    return number;
+    const waits = waitSync(started.tasks);
+    if (waits.length === 0 && pending.size <= maxPending) return number;
+    return Promise.all([...waits, pending.atMost(maxPending)]).then(() => number);
   };
   return spawn<DispatcherProtocol>({
     name: "dispatcher",
@@ -63,31 +67,28 @@ export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherPro
       dispatch: async (batch) => {
         await prepare();
         noteSettled(pending, store);
-        const settled: string[] = [];
         if (batch.crashes >= CAREFUL_AFTER && !deliverer.idle) {
-          return later(carefully(batch, settled).then((tasks) => follow(tasks, batch, settled)));
+          return later(carefully(batch).then((started) => follow(started, batch)));
         }
-        const tasks = deliverer.idle ? [] : start(batch, deliverer, settled);
-        const number = follow(tasks, batch, settled);
-        const waits = waitSync(tasks);
-        if (waits.length === 0 && pending.size <= maxPending) return number;
-        return later(Promise.all([...waits, pending.atMost(maxPending)]).then(() => number));
+        const number = follow(start(batch, deliverer), batch);
+        return typeof number === "number" ? number : later(number);
       },
       recover: async (events) => {
         await prepare();
-        const comesAgain = { settled: [] };
-        const tasks = events.flatMap(({ event }) => deliverer.event(event, { comesAgain }));
-        const number = pending.add(tasks);
+        const started: Started = { tasks: [], settled: [] };
+        for (const { event } of events) deliverer.event(event, started);
+        const number = pending.add({ tasks: started.tasks }); // they are noted by another name
         recovering.add(pending.of(number).then(() => settle(events)));
-        return later(Promise.all(waitSync(tasks)).then(() => {}));
+        return later(Promise.all(waitSync(started.tasks)).then(() => {}));
       },
       settled: (batch) => later(pending.of(batch)),
       noted: () =>
         later(pending.upTo(Infinity).then(() => mark.noted()).then(() => store.ask("flush", undefined))),
       announce: ({ type, data }) => {
-        const tasks = deliverer.internal(type, data);
-        pending.add(tasks);
-        return later(Promise.all(waitSync(tasks)).then(() => {}));
+        const started: Started = { tasks: [] };
+        deliverer.internal(type, data, started);
+        pending.add(started);
+        return later(Promise.all(waitSync(started.tasks)).then(() => {}));
       },
     },
     onStop: async () => {
@@ -111,29 +112,30 @@ function visit(
 ): void {
   internal.forEach(tell);
   global.forEach(deliver);
-  for (const { gap, events, ignored, remarks } of rooms) {
+  for (const { gap, events, ignored, remarks, ephemeral, accountData } of rooms) {
     if (gap !== undefined) tell(gap);
-    for (const [index, event] of events.entries()) {
-      if (!ignored.has(index)) deliver(event);
+    events.forEach((event, index) => {
+      if (ignored?.has(index) !== true) deliver(event);
       const remark = remarks.get(index);
       if (remark !== undefined) tell(remark);
-    }
+    });
+    ephemeral.forEach(deliver);
+    accountData.forEach(deliver);
   }
 }
 
-function start(batch: SyncBatch, deliverer: Deliverer, settled: string[]): Task[] {
-  const tasks: Task[] = [];
-  const options = { comesAgain: { settled } };
+function start(batch: SyncBatch, deliverer: Deliverer): Started {
+  const started: Started = { tasks: [], settled: [] };
+  if (deliverer.idle) return started;
   visit(batch, {
-    deliver: (event) => tasks.push(...deliverer.event(event, options)),
-    tell: ({ type, data }) => tasks.push(...deliverer.internal(type, data, options)),
+    deliver: (event) => deliverer.event(event, started),
+    tell: ({ type, data }) => deliverer.internal(type, data, started),
   });
-  return tasks;
+  return started;
 }
 
-function stepsOf(batch: SyncBatch, deliverer: Deliverer, settled: string[]): Step[] {
+function stepsOf(batch: SyncBatch, deliverer: Deliverer, settled: NamedDelivery[]): Step[] {
   const steps: Step[] = [];
-  const options = { comesAgain: { settled } };
   const counts = new Map<string, number>();
   const add = (step: Step): void => {
     const count = counts.get(step.id) ?? 0;
@@ -146,14 +148,14 @@ function stepsOf(batch: SyncBatch, deliverer: Deliverer, settled: string[]): Ste
         data: event,
         id: nameOf(event),
         isWanted: () => deliverer.wants(event),
-        start: () => deliverer.event(event, options),
+        start: () => deliverer.event(event, { tasks: [], settled }),
       }),
     tell: ({ type, data }) =>
       add({
         data,
         id: `${nameOf("event" in data ? data.event : data)} ${type}`,
         isWanted: () => deliverer.wantsInternal(type),
-        start: () => deliverer.internal(type, data, options),
+        start: () => deliverer.internal(type, data, { tasks: [], settled }),
       }),
   });
   return steps;

@@ -21,12 +21,16 @@ export interface RoomBatch {
   readonly roomId: RoomID;
   /** Whether and from where events are missing in front of the timeline. */
   readonly gap: InternalDelivery | undefined;
-  /** The events, in order. */
+  /** State and timeline, in order. */
   readonly events: readonly MatrixEvent[];
-  /** Those of the events, by their index, that are not delivered: there is only a remark. */
-  readonly ignored: ReadonlySet<number>;
+  /** Those of the events, by their index, that are not delivered: there is only a remark. Undefined: all are. */
+  readonly ignored: ReadonlySet<number> | undefined;
   /** What Greenroom has to say of the events, delivered after the event at that index. */
   readonly remarks: ReadonlyMap<number, InternalDelivery>;
+  /** Typing and receipts. */
+  readonly ephemeral: readonly MatrixEvent[];
+  /** Private data of the room. */
+  readonly accountData: readonly MatrixEvent[];
 }
 
 /** All that one sync response brings to handlers, in the order of delivery. */

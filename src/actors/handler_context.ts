@@ -4,6 +4,8 @@
  * @module
  */
 
+import type { HandlerScope } from "../handler_scope.ts";
+
 /** What a handler is called with beside the event. */
 export interface HandlerContext<State = undefined> {
   /**
@@ -27,11 +29,15 @@ export type AnyContext = HandlerContext | HandlerContext<object> | HandlerContex
 
 /** The context of a handler that has no session. */
 export class PlainContext implements HandlerContext {
-  readonly deliveryId: string | undefined;
+  readonly #delivery: Pick<HandlerScope, "name"> | undefined;
 
-  /** @param deliveryId Names the delivery. */
-  constructor(deliveryId: string | undefined) {
-    this.deliveryId = deliveryId;
+  /** @param delivery Knows its name, if it may come again. */
+  constructor(delivery: Pick<HandlerScope, "name"> | undefined) {
+    this.#delivery = delivery;
+  }
+
+  get deliveryId(): string | undefined {
+    return this.#delivery?.name;
   }
 
   get session(): undefined {

@@ -64,8 +64,10 @@ const NAME = /^[\w-]{1,50}$/;
 
 /** The handlers of one client. A change takes effect with the next event. */
 export class HandlerRegistry {
-  readonly #byClass = new Map<EventClass, Map<string, readonly HandlerEntry[]>>();
+  readonly #byType = new Map<string, Map<EventClass, readonly HandlerEntry[]>>();
   #forAll: readonly HandlerEntry[] = NONE;
+  /** What {@link HandlerRegistry.wanting} has put together since the last change. */
+  readonly #wanting = new Map<string, Map<EventClass, readonly HandlerEntry[]>>();
   /** How many handlers of a type have been added. */
   readonly #added = new Map<string, number>();
 
@@ -76,18 +78,42 @@ export class HandlerRegistry {
 
   /** Whether nobody wants any event. */
   get isEmpty(): boolean {
-    return this.#forAll.length === 0 && this.#byClass.size === 0;
+    return this.#forAll.length === 0 && this.#byType.size === 0;
+  }
+
+  /** Whether there are handlers of a type, in whatever class. */
+  has(type: string): boolean {
+    return this.#byType.has(type);
   }
 
   /** Whether the next sync request has to wait for any of them. */
   get waits(): boolean {
-    const byType = [...this.#byClass.values()].flatMap((types) => [...types.values()]);
+    const byType = [...this.#byType.values()].flatMap((types) => [...types.values()]);
     return [this.#forAll, ...byType].some((entries) => entries.some(({ waitSync }) => waitSync));
   }
 
   /** The handlers of a type in a class; those of a type whose class nobody knows are under `unknown`. */
   of(eventClass: EventClass, type: string): readonly HandlerEntry[] {
-    return this.#byClass.get(eventClass)?.get(type) ?? NONE;
+    return this.#byType.get(type)?.get(eventClass) ?? NONE;
+  }
+
+  /** The handlers of all events and those of a type in a class, in the order in which they get an event. */
+  wanting(eventClass: EventClass, type: string): readonly HandlerEntry[] {
+    if (!this.has(type)) return this.#forAll; // any server can make up types: nothing is remembered of them
+    const byClass = this.#wanting.get(type) ?? new Map<EventClass, readonly HandlerEntry[]>();
+    const known = byClass.get(eventClass);
+    if (known !== undefined) return known;
+    const entries = [...this.#forAll, ...this.typed(eventClass, type)];
+    this.#wanting.set(type, byClass.set(eventClass, entries));
+    return entries;
+  }
+
+  /** The handlers of a type in a class, and who wants a type of which nobody knows the class: in any but Greenroom's own. */
+  typed(eventClass: EventClass, type: string): readonly HandlerEntry[] {
+    const entries = this.of(eventClass, type);
+    return eventClass === "unknown" || eventClass === "internal"
+      ? entries
+      : [...entries, ...this.of("unknown", type)];
   }
 
   /**
@@ -146,9 +172,7 @@ export class HandlerRegistry {
     }
     const id = `${kind}:${name}`;
     // An event reaches handlers of its class and of those of unknown class: a name is one among all of the type.
-    const all = type === undefined
-      ? entries
-      : [...this.#byClass.values()].flatMap((byType) => byType.get(kind) ?? NONE);
+    const all = type === undefined ? entries : [...this.#byType.get(kind)?.values() ?? []].flat();
     if (all.some((entry) => entry.id === id && entry !== old)) {
       throw new ValueError(
         `Cannot add an event handler: another of ${kind} is named "${name}"; choose another name`,
@@ -162,6 +186,7 @@ export class HandlerRegistry {
     type: EventType | undefined,
     change: (entries: readonly HandlerEntry[]) => readonly HandlerEntry[],
   ): void {
+    this.#wanting.clear();
     if (type === undefined) {
       this.#forAll = change(this.#forAll);
       return;
@@ -173,12 +198,12 @@ export class HandlerRegistry {
       );
     }
     const eventClass = classOf(type);
-    const byType = this.#byClass.get(eventClass) ?? new Map<string, readonly HandlerEntry[]>();
-    const entries = change(byType.get(name) ?? NONE);
-    if (entries.length > 0) byType.set(name, entries);
-    else byType.delete(name);
-    if (byType.size > 0) this.#byClass.set(eventClass, byType);
-    else this.#byClass.delete(eventClass);
+    const byClass = this.#byType.get(name) ?? new Map<EventClass, readonly HandlerEntry[]>();
+    const entries = change(byClass.get(eventClass) ?? NONE);
+    if (entries.length > 0) byClass.set(eventClass, entries);
+    else byClass.delete(eventClass);
+    if (byClass.size > 0) this.#byType.set(name, byClass);
+    else this.#byType.delete(name);
   }
 }
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Task } from "./deliver.ts";
+import type { Started } from "./deliver.ts";
 
 /** Knows the handlers at work, by the batch they were started with. */
 export class PendingTasks {
@@ -24,12 +24,14 @@ export class PendingTasks {
   /**
    * Adds the handlers that were started with a batch.
    *
-   * @param settled Names of deliveries of the batch that have settled already.
+   * @param settled Deliveries of the batch that have settled already.
    * @returns The number of the batch.
    */
-  add(tasks: readonly Task[], settled: readonly string[] = []): number {
+  add({ tasks, settled = [] }: Started): number {
     const number = this.#next++;
-    if (tasks.length > 0 || settled.length > 0) this.#untold.set(number, [...settled]);
+    // When nothing is at work, all is about to be noted as handled: nobody will ask for names, which are many.
+    if (tasks.length === 0 && (settled.length === 0 || this.#batches.size === 0)) return number;
+    this.#untold.set(number, settled.map(({ name }) => name));
     if (tasks.length === 0) return number;
     this.#size += tasks.length;
     const done = Promise.all(tasks.map(({ done, name }) =>

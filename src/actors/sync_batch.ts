@@ -13,6 +13,7 @@ import { isJsonObject, type JsonObject } from "../types/json.ts";
 import { SyncStream } from "../types/sync_stream.ts";
 import type { CryptoInput } from "../crypto/engine_protocol.ts";
 import type { InternalDelivery, RoomBatch, SyncBatch } from "./dispatcher_protocol.ts";
+import { FormerMembers, isMember, type MemberStateEvent, stateKeyOf } from "./former_members.ts";
 import { membershipChange } from "./membership_change.ts";
 import type { CommittedSync, FormerRoom, RoomChange, SyncChange } from "./store_protocol.ts";
 import type { RoomPart, SyncParts } from "./sync_parts.ts";
@@ -36,7 +37,6 @@ export interface SyncContext {
 /** What Crypto has to know of a response. */
 export function cryptoInput(parts: SyncParts, { initial, members }: SyncContext): CryptoInput {
   const { nextBatch, toDevice, deviceLists, oneTimeKeyCounts, unusedFallbackTypes, rooms } = parts;
-  const timelines = rooms.flatMap(({ filled, timeline }) => [...filled, ...timeline]);
   return {
     nextBatch,
     initial,
@@ -50,10 +50,15 @@ export function cryptoInput(parts: SyncParts, { initial, members }: SyncContext)
       limited: room.limited,
       lossy: isLossy(room, members),
     })),
-    encrypted: timelines.filter((event) =>
-      event.type === "m.room.encrypted" && event.state_key === undefined && !isRedacted(event)
-    ) as CryptoInput["encrypted"],
+    encrypted: rooms.flatMap(({ filled, timeline }) =>
+      [filled, timeline].flatMap((events) => events.filter(isReadable))
+    ),
   };
+}
+
+/** Whether an event is a message that can be decrypted, perhaps. */
+function isReadable(event: MatrixEvent): event is MessageEvent {
+  return event.type === "m.room.encrypted" && stateKeyOf(event) === undefined && !isRedacted(event);
 }
 
 /** Whether an event was emptied: of an encrypted one nothing is left to be decrypted. */
@@ -133,24 +138,22 @@ function roomBatch(room: RoomPart, view: RoomView): RoomBatch {
   const events = context.dropTimeline ? asState(stateChanges(room)) : inOrder(room);
   const remarks = new Map<number, InternalDelivery>();
   const ignored = unacceptable(events, view);
-  for (const index of ignored) {
+  for (const index of ignored ?? []) {
     const data = { event: events[index] as MessageEvent };
     remarks.set(index, { type: InternalEventType.UNENCRYPTED, data });
   }
-  const members = new Map(former?.members);
-  for (const [index, event] of events.entries()) {
+  const seen = { context, former, members: new FormerMembers(events, former?.members) };
+  events.forEach((event, index) => {
     const reason = undecryptable.get(event);
     if (reason !== undefined) {
       const data = { event: event as UndecryptableEvent["event"], ...reason };
       remarks.set(index, { type: InternalEventType.UNDECRYPTABLE, data });
     }
-    if (!isMember(event)) continue;
-    const change = changeOf(event, members.get(event.state_key), view);
+    if (!isMember(event)) return;
+    const change = changeOf(event, index, seen);
     if (change !== undefined) remarks.set(index, change);
-    members.set(event.state_key, event);
-  }
-  const gap = gapOf(room, view);
-  return { roomId, gap, events: [...events, ...ephemeral, ...accountData], ignored, remarks };
+  });
+  return { roomId, gap: gapOf(room, view), events, ignored, remarks, ephemeral, accountData };
 }
 
 /**
@@ -160,19 +163,19 @@ function roomBatch(room: RoomPart, view: RoomView): RoomBatch {
 function unacceptable(
   events: readonly MatrixEvent[],
   { context: { acceptClear }, former }: RoomView,
-): Set<number> {
+): Set<number> | undefined {
+  if (acceptClear === undefined) return undefined;
   const ignored = new Set<number>();
-  if (acceptClear === undefined) return ignored;
   let encrypted = former?.encrypted === true;
-  for (const [index, event] of events.entries()) {
+  events.forEach((event, index) => {
     if (isEncryption(event)) encrypted = true;
     else if (encrypted && isClear(event) && !acceptClear(event)) ignored.add(index);
-  }
+  });
   return ignored;
 }
 
 function isEncryption(event: MatrixEvent): boolean {
-  return event.type === "m.room.encryption" && "state_key" in event && event.state_key === "";
+  return event.type === "m.room.encryption" && stateKeyOf(event) === "";
 }
 
 /** Whether an event is a message that nobody encrypted. */
@@ -182,10 +185,16 @@ function isClear(event: MatrixEvent): event is MessageEvent {
 }
 
 /** The events of a room as they are delivered; what the timeline tells, the state does not tell once more. */
-function inOrder({ state, filled, timeline }: RoomPart): (MessageEvent | StateEvent | StrippedStateEvent)[] {
-  if (state.length === 0) return [...filled, ...timeline];
-  const told = new Set<string | undefined>([...filled, ...timeline].map(({ event_id }) => event_id));
-  return [...state.filter(({ event_id }) => !told.has(event_id)), ...filled, ...timeline];
+function inOrder(
+  { state, filled, timeline }: RoomPart,
+): readonly (MessageEvent | StateEvent | StrippedStateEvent)[] {
+  const after = filled.length === 0 ? timeline : [...filled, ...timeline];
+  if (state.length === 0) return after;
+  if (after.length === 0) return state;
+  const told = new Set<string | undefined>();
+  for (const { event_id } of after) told.add(event_id);
+  const isTold = ({ event_id }: { readonly event_id?: string }) => told.has(event_id);
+  return [...state.some(isTold) ? state.filter((event) => !isTold(event)) : state, ...after];
 }
 
 /** What state events lead to: of each piece of state the last. */
@@ -208,35 +217,33 @@ function gapOf(
   return { type: InternalEventType.TIMELINE_GAP, data: { room_id: roomId, prev_batch: prevBatch } };
 }
 
-type MemberStateEvent = StateEvent | StrippedStateEvent;
-
-function isMember(event: MatrixEvent): event is MemberStateEvent {
-  return event.type === "m.room.member" && "state_key" in event && event.state_key !== undefined;
-}
-
 /**
  * What a member event tells, if it tells of a change. State mostly tells only how things are: of a room that is new to us,
  * or of a member whom the server had left out until now.
  *
- * @param known The member event that came before it, as far as we know.
+ * @param index Its place among the room's events.
  */
 function changeOf(
   event: MemberStateEvent,
-  known: MemberStateEvent | undefined,
-  { context, former }: RoomView,
+  index: number,
+  { context, former, members }: Pick<RoomView, "context" | "former"> & { readonly members: FormerMembers },
 ): InternalDelivery | undefined {
   const { source, state_key, content } = event;
   if ((source & (SyncStream.INVITED_ROOM | SyncStream.KNOCKED_ROOM)) !== 0) return membershipChange(event);
+  const isTimeline = (source & SyncStream.TIMELINE) !== 0;
+  const prev = isTimeline ? prevMembership(event) : undefined;
+  if (prev !== undefined) return membershipChange(event, prev);
+  const isOwn = state_key === context.own;
+  const isNews = isTimeline ||
+    (isOwn ? !context.initial : former?.membership === Membership.JOIN && !context.dropTimeline);
+  if (!isNews) return undefined;
+  const known = members.before(index, state_key);
   // What is kept may be this very event: it came before, or was noted when it was sent.
   const isKept = known?.event_id !== undefined && known.event_id === event.event_id;
-  if ((source & SyncStream.TIMELINE) !== 0) {
-    return membershipChange(event, prevMembership(event) ?? (isKept ? undefined : membershipIn(known)));
-  }
-  const isOwn = state_key === context.own;
+  if (isTimeline) return membershipChange(event, isKept ? undefined : membershipIn(known));
+  if (!isOwn && known === undefined && context.members !== "all") return undefined;
   const was = isOwn && isKept && context.repeated ? undefined : membershipIn(known);
-  const isNews = isOwn ? !context.initial : former?.membership === Membership.JOIN && !context.dropTimeline &&
-    (known !== undefined || context.members === "all");
-  return isNews && was !== content.membership ? membershipChange(event, was) : undefined;
+  return was === content.membership ? undefined : membershipChange(event, was);
 }
 
 function prevMembership({ unsigned }: MemberStateEvent): Membership | undefined {

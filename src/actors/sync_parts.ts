@@ -100,6 +100,8 @@ export function takeApart(response: JsonObject, own: UserID): SyncParts {
   };
 }
 
+const NONE: readonly never[] = [];
+
 class Reader {
   readonly #own: UserID;
   malformed = 0;
@@ -112,23 +114,23 @@ class Reader {
   events<Event extends MatrixEvent>(
     section: unknown,
     source: SyncStream,
-    isWhole: (event: JsonObject) => boolean = () => true,
+    isWhole: (event: JsonObject) => boolean = isEvent,
     roomId?: RoomID,
-  ): Event[] {
-    const list = this.object(section).events ?? [];
-    const events: Event[] = [];
-    for (const event of Array.isArray(list) ? list : [undefined]) {
-      if (!isEvent(event) || !isWhole(event)) {
-        this.malformed++;
-        continue;
-      }
+  ): readonly Event[] {
+    const list = this.object(section).events ?? NONE;
+    const all: readonly unknown[] = Array.isArray(list) ? list : [undefined];
+    // Mostly nothing is wrong: then it is the server's list, and no other is made.
+    const events = all.every((event) => isEvent(event) && isWhole(event))
+      ? all as JsonObject[]
+      : all.filter((event) => isEvent(event) && isWhole(event)) as JsonObject[];
+    this.malformed += all.length - events.length;
+    for (const event of events) {
       event.source = source;
-      dropOwnMembers(event);
       if (roomId !== undefined) event.room_id = roomId;
-      // The members that the types promise beyond these are the sender's business: see `ClientEvent`.
-      events.push(event as unknown as Event);
+      dropOwnMembers(event as { type: unknown });
     }
-    return events;
+    // The members that the types promise beyond these are the sender's business: see `ClientEvent`.
+    return events as unknown as Event[];
   }
 
   rooms(section: unknown, membership: Membership, base: SyncStream): RoomPart[] {
@@ -216,8 +218,8 @@ function counts(section: JsonObject): Record<string, number> {
 }
 
 /** Takes out of an event what this library says of events and no server may: how it was encrypted, and by whom. */
-export function dropOwnMembers(event: object): void {
-  if ("encryption" in event) delete event.encryption;
+export function dropOwnMembers(event: { type: unknown; encryption?: unknown }): void {
+  if (event.encryption !== undefined) delete event.encryption;
 }
 
 /** Whether a value has what all events have. */

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type { ActorRef } from "../../src/actors/actor.ts";
 import { CAREFUL_AFTER, deliverCarefully, type Step } from "../../src/actors/careful_delivery.ts";
-import type { Task } from "../../src/actors/deliver.ts";
+import type { NamedDelivery, Task } from "../../src/actors/deliver.ts";
 import type { InternalDelivery } from "../../src/actors/dispatcher_protocol.ts";
 import { spawnStore } from "../../src/actors/store_actor.ts";
 import type { StoreProtocol } from "../../src/actors/store_protocol.ts";
@@ -28,7 +28,7 @@ async function stage(kv: CountingStore = new CountingStore()) {
   const asked: unknown[] = [];
   const begun: string[] = [];
   const told: InternalDelivery[] = [];
-  const settled: string[] = [];
+  const settled: NamedDelivery[] = [];
   const watched = {
     ask: (kind: "attempt", body: never) => {
       asked.push([kind, body]);
@@ -42,7 +42,7 @@ async function stage(kv: CountingStore = new CountingStore()) {
     start: () => {
       begun.push(text);
       if (gate !== undefined) return [{ waitSync: false, done: gate, name: `$${text}-a` }];
-      settled.push(`$${text}-a`);
+      settled.push({ name: `$${text}-a` });
       return [];
     },
   });
@@ -79,7 +79,7 @@ Deno.test("Careful delivery notes each event before it is begun, and with it tha
   assertEquals(here.begun, ["1", "2"]);
   await assertPending(delivery);
   gate.resolve();
-  assertEquals((await delivery).map(({ name }) => name), ["$2-a"]);
+  assertEquals((await delivery).tasks.map(({ name }) => name), ["$2-a"]);
   assertEquals(here.begun, ["1", "2", "3"]);
   assertEquals(here.asked, [
     ["attempt", { id: "$1", ended: [], limit: 3 }],
@@ -89,7 +89,7 @@ Deno.test("Careful delivery notes each event before it is begun, and with it tha
     ["attempt", { id: "$3", ended: ["$2"], limit: 3 }],
     ["ended", ["$3"]],
   ]);
-  assertEquals([here.clock.pending, here.settled], [0, ["$3-a"]]);
+  assertEquals([here.clock.pending, here.settled], [0, [{ name: "$3-a" }]]);
 });
 
 Deno.test("After a careful delivery, nothing is held against what has ended, also if it ends late", async () => {
@@ -140,7 +140,7 @@ Deno.test("Careful delivery begins an event at most three times, then leaves it 
     await next.store.stop();
   }
   const last = await stage(here.kv);
-  const tasks = await last.run({ text: "1" }, { text: "bad" }, { text: "3" });
+  const { tasks } = await last.run({ text: "1" }, { text: "bad" }, { text: "3" });
   assertEquals(last.begun, ["1", "3"]);
   assertEquals(last.told.map(({ type, data }) => [type, data]), [
     ["EVENT_SKIPPED", { event: message("bad") as unknown as MatrixEvent, attempts: 3 }],
@@ -173,7 +173,7 @@ Deno.test("Careful delivery waits ten seconds for a handler that may wait for th
   assertEquals(here.begun, ["1"]);
   await here.clock.tick(1);
   assertEquals(here.begun, ["1", "2"]);
-  assertEquals((await delivery).length, 1);
+  assertEquals((await delivery).tasks.length, 1);
   assertEquals(here.asked.slice(0, 2), [
     ["attempt", { id: "$1", ended: [], limit: 3 }],
     ["attempt", { id: "$2", ended: [], limit: 3 }],

@@ -53,8 +53,10 @@ function batch(crashes: number): SyncBatch {
       roomId: ROOM,
       gap: undefined,
       events,
-      ignored: new Set(),
+      ignored: undefined,
       remarks: new Map([[1, { type: "UNDECRYPTABLE", data: { event: events[1] } }]]),
+      ephemeral: [],
+      accountData: [],
     }],
   } as unknown as SyncBatch;
 }

@@ -213,7 +213,7 @@ Deno.test("A handler of an event that a crash lets come again runs under a name 
   registry.add("m.room.message", note);
   registry.add(undefined, note);
   registry.add("JOIN", note);
-  const again = { comesAgain: { settled: [] } };
+  const again = { tasks: [], settled: [] };
   const run = () => {
     deliverer.event(event(message("1")), again);
     deliverer.internal("JOIN", event(member("@a:a", "join")) as Delivered, again);

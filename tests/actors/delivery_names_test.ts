@@ -1,8 +1,9 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import { Deliverer } from "../../src/actors/deliver.ts";
+import { Deliverer, type NamedDelivery } from "../../src/actors/deliver.ts";
 import type { HandlerContext } from "../../src/actors/handler_context.ts";
 import { HandlerRegistry } from "../../src/actors/handler_registry.ts";
 import { transactionIds } from "../../src/api/transaction_id.ts";
+import { currentHandler } from "../../src/handler_scope.ts";
 import type { MatrixEvent } from "../../src/types/event.ts";
 import { SyncStream } from "../../src/types/sync_stream.ts";
 import { recordingLogger } from "../kernel/support.ts";
@@ -15,14 +16,14 @@ function stage() {
   const registry = new HandlerRegistry();
   const deliverer = new Deliverer(registry, recordingLogger(), NO_SESSIONS);
   const names: (string | undefined)[] = [];
-  const settled: string[] = [];
+  const settled: NamedDelivery[] = [];
   return {
     registry,
     deliverer,
     names,
-    settled,
+    settled: () => settled.map(({ name }) => name),
     note: (_: unknown, { deliveryId }: HandlerContext) => void names.push(deliveryId),
-    deliver: (event: MatrixEvent) => deliverer.event(event, { comesAgain: { settled } }),
+    deliver: (event: MatrixEvent) => deliverer.event(event, { tasks: [], settled }),
   };
 }
 
@@ -38,7 +39,7 @@ Deno.test("A delivery is named by the event and the handler, its place among its
   registry.add(undefined, note);
   deliver(inTimeline(message("1")));
   const expected = ["$1-*.0", "$1-m.room.message.0", "$1-m.room.message.1", "$1-m.room.message:log"];
-  assertEquals([names, settled], [expected, expected]);
+  assertEquals([names, settled()], [expected, expected]);
 });
 
 Deno.test("A delivery has no name of what never comes again, or not as a delivery of its own", () => {
@@ -47,7 +48,7 @@ Deno.test("A delivery has no name of what never comes again, or not as a deliver
   deliver(inTimeline({ type: "m.typing", content: {} }, SyncStream.JOINED_ROOM | SyncStream.EPHEMERAL));
   deliver(inTimeline(state("m.room.name", {}), SyncStream.JOINED_ROOM | SyncStream.STATE));
   deliverer.event(inTimeline(message("1")));
-  assertEquals([names, settled], [[undefined, undefined, undefined], []]);
+  assertEquals([names, settled()], [[undefined, undefined, undefined], []]);
 });
 
 Deno.test("An event that can be read later is another delivery then, whose sends are sends of its own", () => {
@@ -59,7 +60,7 @@ Deno.test("An event that can be read later is another delivery then, whose sends
   );
   const { event_id } = message("1");
   deliver(inTimeline({ ...message("1"), type: "m.room.encrypted", event_id }));
-  deliverer.leaveOut(settled);
+  deliverer.leaveOut(settled());
   deliver(inTimeline(message("1")));
   assertEquals(names, ["$1-*.0-encrypted", "gr-$1-*.0-encrypted-0", "$1-*.0", "gr-$1-*.0-0"]);
 });
@@ -95,4 +96,36 @@ Deno.test("wants() tells whether an event has handlers, whatever is known of its
     registry.remove(type, note);
     assertFalse(deliverer.wants(wanted));
   }
+});
+
+Deno.test("A delivery keeps its name, whatever the handler makes of the event", async () => {
+  const { registry, names, deliver, deliverer, settled } = stage();
+  const change = (event: { event_id: string; type: string }, context: HandlerContext) => {
+    event.event_id = "$other";
+    event.type = "m.other";
+    names.push(context.deliveryId);
+  };
+  registry.add("m.room.encrypted", change);
+  registry.add("m.room.message", async (event, context: HandlerContext) => {
+    change(event, context);
+    await Promise.resolve();
+  });
+  const encrypted = () => inTimeline({ ...message("1"), type: "m.room.encrypted" });
+  deliver(encrypted());
+  const [task] = deliver(inTimeline(message("2")));
+  await task?.done;
+  const expected = ["$1-m.room.encrypted.0-encrypted", "$2-m.room.message.0"];
+  assertEquals([names, settled(), task?.name], [expected, expected.slice(0, 1), expected[1]]);
+  deliverer.leaveOut(expected);
+  deliver(encrypted());
+  assertEquals(names, expected);
+});
+
+Deno.test("What a handler hands in belongs to no delivery, not to the one that hands it in either", () => {
+  const { registry, names, deliver, deliverer } = stage();
+  registry.add("m.room.message", () => void deliverer.event(inTimeline({ type: "m.inner", content: {} })));
+  registry.add("m.inner", () => void names.push(currentHandler()?.name));
+  registry.add("m.room.message", () => void names.push(currentHandler()?.name));
+  deliver(inTimeline(message("1")));
+  assertEquals(names, [undefined, "$1-m.room.message.1"]);
 });

@@ -20,6 +20,7 @@ function stage({ maxPending = 100 } = {}) {
   const store = {
     async ask(kind: string, token: unknown) {
       if (kind === "settled") return [];
+      if (kind === "attempt") return 0;
       await noting.gate;
       if (noting.failure !== undefined) throw noting.failure;
       handled.push(kind === "handled" ? token : kind);
@@ -27,15 +28,16 @@ function stage({ maxPending = 100 } = {}) {
     },
   } as unknown as ActorRef<StoreProtocol>;
   const log = recordingLogger();
+  const clock = new TestClock();
   const dispatcher = spawnDispatcher({
     deliverer: new Deliverer(registry, log, NO_SESSIONS),
     store,
     settle: () => Promise.resolve(),
     maxPending,
-    clock: new TestClock(),
+    clock,
     log,
   });
-  return { registry, dispatcher, handled, noting };
+  return { registry, dispatcher, handled, noting, clock };
 }
 
 /** Handlers that end when the test says so, by event. */
@@ -65,8 +67,10 @@ function room(events: JsonObject[]): RoomBatch {
     roomId: ROOM,
     gap: undefined,
     events: events.map((event) => ({ room_id: ROOM, ...event, source }) as unknown as MatrixEvent),
-    ignored: new Set(),
+    ignored: undefined,
     remarks: new Map(),
+    ephemeral: [],
+    accountData: [],
   };
 }
 
@@ -82,7 +86,6 @@ Deno.test("dispatch delivers in order: counts, global events, then room by room 
   const whole = {
     ...room(events),
     gap: { type: "TIMELINE_GAP", data: { room_id: ROOM } },
-    ignored: new Set(),
     remarks: new Map([[0, { type: "JOIN", data: events[0] }]]),
   } as unknown as RoomBatch;
   await dispatcher.ask("dispatch", {
@@ -127,6 +130,19 @@ Deno.test("dispatch is answered late when too many handlers are at work", async 
   end("4");
   await dispatcher.stop();
 });
+
+for (const options of [{ waitSync: true }, { maxPending: 0 }]) {
+  Deno.test(`A careful dispatch too is answered late with ${Object.keys(options)[0]}, beyond its patience`, async () => {
+    const { registry, dispatcher, clock } = stage(options);
+    const end = gates(registry, options);
+    const answer = dispatcher.ask("dispatch", { ...batch("t", "1"), crashes: 2 });
+    await clock.tick(10_000);
+    await assertPending(answer);
+    end("1");
+    await answer;
+    await dispatcher.stop();
+  });
+}
 
 Deno.test("What has been handled is noted in order, and never before a handler of it has settled", async () => {
   const { registry, dispatcher, handled } = stage();

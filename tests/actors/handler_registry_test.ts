@@ -3,7 +3,7 @@ import { HandlerRegistry } from "../../src/actors/handler_registry.ts";
 import { ValueError } from "../../src/errors/value_error.ts";
 import { defineEvent } from "../../src/types/define_event.ts";
 import { defineSession } from "../../src/types/define_session.ts";
-import { type EventType, eventType } from "../../src/types/event_type.ts";
+import { type EventClass, type EventType, eventType } from "../../src/types/event_type.ts";
 import { SyncStream } from "../../src/types/sync_stream.ts";
 
 const first = () => {};
@@ -164,4 +164,32 @@ Deno.test("HandlerRegistry.add() keeps a handler's session, and what it is busy 
   registry.add("m.room.name", first);
   const [after] = registry.of("state", "m.room.name");
   assertEquals([after?.session, after?.lanes === before?.lanes], [undefined, true]);
+});
+
+Deno.test("HandlerRegistry.wanting() has those of all events first, then those of the class, then those of any", () => {
+  const registry = new HandlerRegistry();
+  const anyClass = () => {};
+  const message = eventType("com.example.any", "message");
+  const wanting = (type = "com.example.any") =>
+    registry.wanting("message", type).map(({ handler }) => handler);
+  registry.add("com.example.any", anyClass);
+  registry.add(message, second);
+  assertEquals([wanting(), wanting("com.example.other")], [[second, anyClass], []]);
+  registry.add(undefined, first);
+  assertEquals([wanting(), wanting("com.example.other")], [[first, second, anyClass], [first]]);
+  registry.remove("com.example.any", anyClass);
+  assertEquals(wanting(), [first, second]);
+  registry.remove(message, second);
+  assertEquals([wanting(), registry.has("com.example.any")], [[first], false]);
+  registry.remove(undefined, first);
+  assertEquals(wanting(), []);
+});
+
+Deno.test("HandlerRegistry.typed() adds those of any class, except to Greenroom's own events", () => {
+  const registry = new HandlerRegistry();
+  registry.add("com.example.any", first);
+  registry.add(eventType("com.example.any", "internal"), second);
+  const typed = (eventClass: EventClass) =>
+    registry.typed(eventClass, "com.example.any").map(({ handler }) => handler);
+  assertEquals([typed("state"), typed("unknown"), typed("internal")], [[first], [first], [second]]);
 });

@@ -1,0 +1,35 @@
+/**
+ * One event on its way to one handler.
+ *
+ * @module
+ */
+
+import type { HandlerScope } from "../handler_scope.ts";
+
+/** A delivery that a crash lets come again. It is named when somebody asks: most handlers send nothing, and settle at once. */
+export class DeliveryScope implements HandlerScope {
+  sends = 0;
+  readonly #eventId: string | undefined;
+  readonly #type: string;
+  readonly #handlerId: string;
+
+  /**
+   * @param event The event, which the handler may change.
+   * @param handler The handler, by a name that is the same after a restart.
+   */
+  constructor(
+    event: { readonly event_id?: string; readonly type: string },
+    handler: { readonly id: string },
+  ) {
+    this.#eventId = event.event_id;
+    this.#type = event.type;
+    this.#handlerId = handler.id;
+  }
+
+  /** Tells this delivery from all others, in every process. */
+  get name(): string {
+    // A handler of all events gets the event in this form too if its key comes later.
+    const form = this.#type === "m.room.encrypted" ? "-encrypted" : "";
+    return `${this.#eventId}-${this.#handlerId}${form}`;
+  }
+}
