@@ -45,6 +45,7 @@ export class BenchDevice implements AsyncDisposable {
   readonly crypto: Encryption;
   readonly userId: UserID;
   readonly #switchboard: Switchboard;
+  readonly #store: ReturnType<typeof spawnStore>;
   readonly #stop: () => Promise<void>;
   #syncs = 0;
 
@@ -56,6 +57,7 @@ export class BenchDevice implements AsyncDisposable {
     const actor = spawnCrypto({ store, clock: systemClock, log, policy: DEFAULT_POLICY });
     this.userId = userId;
     this.#switchboard = switchboard;
+    this.#store = store;
     this.crypto = new Encryption({
       actor,
       account: () => Promise.resolve({ userId, deviceId: DEVICE_ID }),
@@ -89,8 +91,9 @@ export class BenchDevice implements AsyncDisposable {
   /** Takes in what has come for the device, with events of timelines. */
   async sync(encrypted: readonly MessageEvent[] = []): Promise<CryptoOutput> {
     const messages = this.#switchboard.collect(this.userId, DEVICE_ID);
-    return await this.crypto.receiveSync({
-      nextBatch: `s${this.#syncs++}`,
+    const nextBatch = `s${this.#syncs++}`;
+    const output = await this.crypto.receiveSync({
+      nextBatch,
       initial: false,
       toDevice: messages as unknown as ToDeviceEvent[], // they are, as a server passes them on
       deviceLists: { changed: [], left: [] },
@@ -99,6 +102,10 @@ export class BenchDevice implements AsyncDisposable {
       state: [],
       encrypted,
     });
+    // What the sync has changed becomes durable with its token, as it does in a client.
+    await this.#store.ask("commitSync", { nextBatch, repeated: false, rooms: [] });
+    await this.#store.ask("handled", nextBatch);
+    return output;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

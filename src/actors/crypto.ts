@@ -42,7 +42,7 @@ export interface Crypto {
   start(): Promise<void>;
   /** Whether syncs come in, so that what happens in rooms is known. */
   readonly isFollowing: boolean;
-  /** Takes in a sync response: keys first, then what they open. Everything is durable when it resolves. */
+  /** Takes in a sync response: keys first, then what they open. It is durable with the response's token. */
   receiveSync(input: CryptoInput): Promise<CryptoOutput>;
   /** Whether an event came with a sync and could not be decrypted: it comes again once it can be. */
   isWaiting(event: MatrixEvent): boolean;

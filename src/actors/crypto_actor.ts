@@ -75,5 +75,7 @@ function storeVault(store: ActorRef<StoreProtocol>): Vault {
     list: (prefix, limit) =>
       limit === undefined ? store.ask("listRecords", prefix) : store.ask("firstRecords", { prefix, limit }),
     commit: (mutations) => store.ask("commitRecords", mutations),
+    defer: (mutations) => store.ask("deferRecords", mutations),
+    flush: () => store.ask("flush", undefined),
   };
 }

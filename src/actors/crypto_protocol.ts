@@ -31,7 +31,7 @@ import type { MessageEvent } from "../types/event.ts";
 import type { RoomID, UserID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
 
-/** The messages of the Crypto actor: each is one step, durable when the reply comes. A commit that fails is fatal. */
+/** The messages of the Crypto actor: each is one step, durable when the reply comes, or, of a sync, with its token. A commit that fails is fatal. */
 export interface CryptoProtocol {
   /** Opens the engine of a device; before anything else. */
   open(account: EngineAccount): OwnIdentity;

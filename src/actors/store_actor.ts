@@ -6,7 +6,7 @@
 
 import { type Clock, systemClock } from "../clock.ts";
 import type { Logger } from "../log.ts";
-import type { KvKey, KvStore } from "../store/kv_store.ts";
+import type { KvKey, KvMutation, KvStore } from "../store/kv_store.ts";
 import type { Lease, LeaseOptions } from "../store/lease.ts";
 import type { Actor, ActorRef } from "./actor.ts";
 import { later } from "./later.ts";
@@ -42,6 +42,8 @@ export function spawnStore(
   const position = new StorePosition(writer);
   const rooms = new StoreRooms(writer, clock);
   const deliveries = new StoreDeliveries(writer);
+  const records = (mutations: readonly KvMutation[]): KvMutation[] =>
+    mutations.map((each) => ({ ...each, key: writer.keys.record(each.key) }));
   let opening: Promise<void> = Promise.resolve();
   let keeping: Promise<void> | undefined;
   const open = async (prefix: KvKey, stopping: AbortSignal, signal: AbortSignal): Promise<void> => {
@@ -88,8 +90,8 @@ export function spawnStore(
       readRecords: (keys) => writer.getMany(keys.map((key) => writer.keys.record(key))),
       listRecords: (prefix) => writer.listRecords(prefix),
       firstRecords: ({ prefix, limit }) => writer.listRecords(prefix, limit),
-      commitRecords: (mutations) =>
-        writer.commit(mutations.map((each) => ({ ...each, key: writer.keys.record(each.key) }))),
+      commitRecords: (mutations) => writer.commit(records(mutations)),
+      deferRecords: (mutations) => writer.owe(records(mutations)),
     },
     onStop: async () => {
       await keeping;

@@ -68,7 +68,7 @@ export class StorePosition {
     mutations: readonly KvMutation[],
   ): Promise<number> {
     const before = await this.get();
-    const isNews = nextBatch !== before.nextBatch || mutations.length > 0 || repeated;
+    const isNews = nextBatch !== before.nextBatch || mutations.length > 0 || repeated || this.#writer.owes;
     if (!isNews && before.handled !== undefined) return 0; // a wait that has brought nothing
     const first = before.handled === undefined && { first: before.first ?? nextBatch };
     const crashes = (before.crashes ?? 0) + (repeated ? 1 : 0);

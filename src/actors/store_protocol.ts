@@ -166,4 +166,6 @@ export interface StoreProtocol {
   firstRecords(query: { readonly prefix: KvKey; readonly limit: number }): KeptRecord[];
   /** Changes records of another actor's, in one commit. */
   commitRecords(mutations: readonly KvMutation[]): void;
+  /** Changes them with whatever is committed next: the sync response that they are of, at the latest. They are read at once. */
+  deferRecords(mutations: readonly KvMutation[]): void;
 }

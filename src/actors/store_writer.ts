@@ -27,6 +27,7 @@ export class StoreWriter {
   #lease: Lease | undefined;
   /** By key, changes that wait for a commit to go along with. */
   readonly #deferred = new Map<string, KvMutation>();
+  #owes = false;
 
   /** @param options What it works with. */
   constructor(options: StoreWriterOptions) {
@@ -71,7 +72,11 @@ export class StoreWriter {
   async getMany<T>(keys: readonly KvKey[]): Promise<(T | undefined)[]> {
     if (keys.length === 0) return [];
     const entries = await this.#kv.getMany(keys);
-    return entries.map((entry) => entry?.value as T | undefined);
+    return entries.map((entry, index) => {
+      const deferred = this.#deferred.size > 0 ? this.#deferred.get(JSON.stringify(keys[index])) : undefined;
+      if (deferred === undefined) return entry?.value as T | undefined;
+      return deferred.type === "set" ? deferred.value as T : undefined;
+    });
   }
 
   /** Reads a value. */
@@ -100,6 +105,7 @@ export class StoreWriter {
   /** Reads the records of another actor's below a prefix, with keys relative to the account's. */
   async listRecords(prefix: KvKey, limit = Infinity): Promise<{ key: KvKey; value: unknown }[]> {
     const found: { key: KvKey; value: unknown }[] = [];
+    if (this.#owes) await this.flush();
     const from = this.keys.record([]).length;
     for await (const { key, value } of this.#kv.list(this.keys.record(prefix))) {
       found.push({ key: key.slice(from), value });
@@ -111,6 +117,17 @@ export class StoreWriter {
   /** Makes a change with the next commit, whatever that is for: it costs none of its own, and is lost if there comes none. */
   defer(mutation: KvMutation): void {
     this.#deferred.set(JSON.stringify(mutation.key), mutation);
+  }
+
+  /** Makes changes with the next commit, which there has to be before anything that follows from them is told to anybody. */
+  owe(mutations: readonly KvMutation[]): void {
+    for (const mutation of mutations) this.defer(mutation);
+    this.#owes = true;
+  }
+
+  /** Whether there has to be a commit. */
+  get owes(): boolean {
+    return this.#owes;
   }
 
   /**
@@ -133,6 +150,7 @@ export class StoreWriter {
     const changes = [...this.#deferred.values()].concat(mutations, this.#lease?.renewal() ?? []);
     if (changes.length === 0) return;
     this.#deferred.clear();
+    this.#owes = false;
     try {
       await this.#apply(changes);
     } catch (error) {

@@ -41,7 +41,7 @@ import { OwnKeys } from "./own_keys.ts";
 import { RecordCache } from "./record_cache.ts";
 import { RequestBook } from "./request_book.ts";
 import { MessageAtFault, receiveMemberChange, receiveSync } from "./sync_intake.ts";
-import { Transaction } from "./transaction.ts";
+import { type CommitOptions, Transaction } from "./transaction.ts";
 
 /** How many records are remembered between steps: at least half as many, which is enough for a bot that talks in 10,000 rooms. */
 const CACHED_RECORDS = 50_000;
@@ -49,6 +49,7 @@ const CACHED_RECORDS = 50_000;
 const MAX_UNNOTED = 1_000;
 /** How many messages of one response may be skipped: a store that fails has all of them fail. */
 const MAX_SKIPPED = 10;
+const DEFERRED: CommitOptions = { deferred: true };
 
 /** The engine of one device. */
 export class Engine {
@@ -57,6 +58,8 @@ export class Engine {
   readonly #random = crypto.getRandomValues(new Uint8Array(12)).toHex();
   /** Events that need not be sent any more, and of which that is not written down yet. */
   readonly #sent: SentRoomEvent[] = [];
+  /** Whether the vault may still owe what a step has deferred. */
+  #owed = false;
   #count = 0;
   #vodozemac: Vodozemac;
   #parts: EngineParts | undefined;
@@ -81,12 +84,15 @@ export class Engine {
     return { deviceKeys: ownKeys.deviceKeys(), curve25519, ed25519 };
   }
 
-  /** Takes in a sync response. */
+  /**
+   * Takes in a sync response. What that changes is durable with the next commit, which has to be that of the response's token,
+   * before anything of the response reaches anybody.
+   */
   async receiveSync(input: CryptoInput): Promise<CryptoOutput> {
     const failed = new Set<number>(); // messages to the device that would have this step fail again and again
     for (;;) {
       try {
-        return await this.#step((tx, parts) => receiveSync(tx, parts, { input, skip: failed }));
+        return await this.#step((tx, parts) => receiveSync(tx, parts, { input, skip: failed }), DEFERRED);
       } catch (error) {
         if (!(error instanceof MessageAtFault) || failed.size === MAX_SKIPPED) throw error;
         this.#options.log.error("Skipped a message to this device", { error: String(error.cause) });
@@ -104,9 +110,14 @@ export class Engine {
     });
   }
 
-  /** What has to be asked of the server, but for what is being asked already. */
-  requests(): EngineRequest[] {
-    return this.#requests.take();
+  /** What has to be asked of the server, but for what is being asked already: all that led to it is durable. */
+  async requests(): Promise<EngineRequest[]> {
+    const requests = this.#requests.take();
+    if (requests.length > 0 && this.#owed) {
+      await this.#options.vault.flush();
+      this.#owed = false;
+    }
+    return requests;
   }
 
   /** Takes in the answer to a request. */
@@ -236,26 +247,33 @@ export class Engine {
   }
 
   /** One step. Should vodozemac trap, nothing of its memory is of use any more: the step is done once more with another. */
-  async #step<Result>(work: (tx: Transaction, parts: EngineParts) => Promise<Result>): Promise<Result> {
+  async #step<Result>(
+    work: (tx: Transaction, parts: EngineParts) => Promise<Result>,
+    commit?: CommitOptions,
+  ): Promise<Result> {
     if (this.#vodozemac.dead) await this.#revive();
     try {
-      return await this.#transact((tx) => work(tx, this.#opened));
+      return await this.#transact((tx) => work(tx, this.#opened), commit);
     } catch (error) {
       if (!this.#vodozemac.dead) throw error;
       this.#options.log.error("The cryptographic library has failed, and is started anew", {
         error: String(error),
       });
       await this.#revive();
-      return await this.#transact((tx) => work(tx, this.#opened));
+      return await this.#transact((tx) => work(tx, this.#opened), commit);
     }
   }
 
-  async #transact<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+  async #transact<Result>(
+    work: (tx: Transaction) => Promise<Result>,
+    commit: CommitOptions = {},
+  ): Promise<Result> {
     const tx = new Transaction(this.#options.vault, this.#cache);
     try {
       const result = await work(tx);
       if (tx.changes > 0 && this.#sent.length > 0) await this.#forgetSent(tx);
-      await tx.commit();
+      await tx.commit(commit);
+      if (tx.changes > 0) this.#owed = commit.deferred === true;
       return result;
     } catch (error) {
       tx.abort();

@@ -1,5 +1,5 @@
 /**
- * How the engine takes in a sync response: one step, committed before anything of it goes on.
+ * How the engine takes in a sync response: one step, durable before anything of it goes on.
  *
  * @module
  */

@@ -9,8 +9,14 @@ import type { RecordCache } from "./record_cache.ts";
 import { type RecordKey, recordKey } from "./record_key.ts";
 import type { Vault } from "./vault.ts";
 
+/** How a step ends. */
+export interface CommitOptions {
+  /** Whether its changes may wait for the next commit. Default: false. */
+  readonly deferred?: boolean;
+}
+
 /**
- * Collects the changes of a step. Nothing that the step makes may leave the engine before {@link commit} has resolved.
+ * Collects the changes of a step. Nothing that the step makes may leave the engine before it is durable.
  *
  * A record that was read must not be changed: write a new one.
  */
@@ -94,7 +100,7 @@ export class Transaction {
     if (this.#known(key) === undefined) this.#cache.set(key.id, undefined);
   }
 
-  /** Has something done once the step is durable, in the order in which it was asked for. */
+  /** Has something done once the step counts, in the order in which it was asked for. */
   onCommit(action: () => void): void {
     this.#onCommit.push(action);
   }
@@ -118,9 +124,9 @@ export class Transaction {
     return removals;
   }
 
-  /** Makes the step durable, in one commit; none if it has written nothing. */
-  async commit(): Promise<void> {
-    if (this.#writes.size > 0) await this.#vault.commit([...this.#writes.values()]);
+  /** Makes the step durable, in one commit, or leaves that to the next one; none if it has written nothing. */
+  async commit({ deferred = false }: CommitOptions = {}): Promise<void> {
+    if (this.#writes.size > 0) await this.#vault[deferred ? "defer" : "commit"]([...this.#writes.values()]);
     for (const [id, write] of this.#writes) {
       if (!this.#held.has(id)) this.#cache.set(id, write.type === "set" ? write.value : undefined);
     }

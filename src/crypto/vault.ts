@@ -26,4 +26,11 @@ export interface Vault {
   list(prefix: KvKey, limit?: number): Promise<readonly VaultEntry[]>;
   /** Applies all changes or none. When it resolves they are durable; a failure is fatal: nothing may go on from there. */
   commit(mutations: readonly KvMutation[]): Promise<void>;
+  /**
+   * Applies changes with whatever is committed next, by anybody: they are read at once, and a crash before that loses them together
+   * with what led to them.
+   */
+  defer(mutations: readonly KvMutation[]): Promise<void>;
+  /** Makes durable what was deferred. Does nothing if it is. */
+  flush(): Promise<void>;
 }

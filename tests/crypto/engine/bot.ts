@@ -29,7 +29,8 @@ export interface BotOptions {
 /** The text of an event that was decrypted, or why it was not. */
 export type Outcome = string;
 
-const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+/** Tells nobody. */
+export const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** A client reduced to what concerns the engine. */
 export class Bot {
@@ -85,7 +86,7 @@ export class Bot {
   /** Makes all requests. */
   async flush(): Promise<void> {
     for (let round = 0; round < 50; round++) {
-      const requests = this.engine.requests();
+      const requests = await this.engine.requests();
       if (requests.length === 0) return;
       for (const request of requests) await this.carry(request);
     }
@@ -191,19 +192,21 @@ export class Bot {
 
   #vault(): Vault {
     const vault = memoryVault(this.store);
+    const commit: Vault["commit"] = async (mutations) => {
+      await this.#interrupted();
+      const failing = this.failing !== undefined && this.failing.commits-- <= 0;
+      if (failing && this.failing?.when === "before") throw new TypeError("The disk is gone");
+      await vault.commit(mutations);
+      if (failing) throw new TypeError("The disk is gone");
+    };
     return {
       ...vault,
       getMany: async (keys) => {
         await this.#interrupted();
         return await vault.getMany(keys);
       },
-      commit: async (mutations) => {
-        await this.#interrupted();
-        const failing = this.failing !== undefined && this.failing.commits-- <= 0;
-        if (failing && this.failing?.when === "before") throw new TypeError("The disk is gone");
-        await vault.commit(mutations);
-        if (failing) throw new TypeError("The disk is gone");
-      },
+      commit,
+      defer: commit,
     };
   }
 

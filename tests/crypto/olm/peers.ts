@@ -61,6 +61,7 @@ export class Peer {
     this.#strangers = options.strangers;
     const vault = () => memoryVault(this.store);
     this.#vault = {
+      ...vault(),
       getMany: (keys) => vault().getMany(keys),
       list: (prefix) => vault().list(prefix),
       commit: async (mutations) => {

@@ -11,6 +11,7 @@ async function readyRoom(members: number) {
   const counts = { read: 0, listed: 0, written: 0 };
   const stage = await Stage.open({
     vault: {
+      ...vault,
       getMany: (keys) => {
         counts.read += keys.length;
         return vault.getMany(keys);

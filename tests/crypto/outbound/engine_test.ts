@@ -115,7 +115,11 @@ class Person {
 
   /** Makes all requests. */
   async run(): Promise<void> {
-    for (let requests = this.engine.requests(); requests.length > 0; requests = this.engine.requests()) {
+    for (
+      let requests = await this.engine.requests();
+      requests.length > 0;
+      requests = await this.engine.requests()
+    ) {
       for (const request of requests) {
         await this.engine.answer({ id: request.id, response: this.server.answer(this.userId, request) });
       }

@@ -73,8 +73,7 @@ export class Stage {
   private constructor({ policy = {}, vault = memoryVault(new MemoryStore()) }: StageOptions) {
     this.policy = policy;
     this.vault = {
-      getMany: (keys) => vault.getMany(keys),
-      list: (prefix) => vault.list(prefix),
+      ...vault,
       commit: async (mutations) => {
         if (this.failing === "before") throw new TypeError("The store has failed");
         await vault.commit(mutations);

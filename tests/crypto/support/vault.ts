@@ -3,16 +3,20 @@
 import { RecordCache } from "../../../src/crypto/record_cache.ts";
 import { Transaction } from "../../../src/crypto/transaction.ts";
 import type { Vault } from "../../../src/crypto/vault.ts";
+import type { KvMutation } from "../../../src/store/kv_store.ts";
 import { MemoryStore } from "../../../src/store/memory_store.ts";
 
 /** A vault in a store; what is written is copied, as it is on its way to a disk. */
 export function memoryVault(store: MemoryStore = new MemoryStore()): Vault {
+  const commit = async (mutations: readonly KvMutation[]): Promise<void> => {
+    await store.commit(structuredClone(mutations));
+  };
   return {
     getMany: async (keys) => (await store.getMany(keys)).map((entry) => entry?.value),
     list: (prefix) => Array.fromAsync(store.list(prefix)),
-    commit: async (mutations) => {
-      await store.commit(structuredClone(mutations));
-    },
+    commit,
+    defer: commit,
+    flush: () => Promise.resolve(),
   };
 }
 

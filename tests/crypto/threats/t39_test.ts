@@ -34,7 +34,7 @@ for (const type of ["m.room_key_bundle", "io.element.msc4268.room_key_bundle"]) 
           carol.message(alice, type, { huge: "x".repeat(60_000) }),
         ];
         assertEquals((await alice.sync({ toDevice })).toDevice, []);
-        assertEquals(alice.engine.requests(), []);
+        assertEquals(await alice.engine.requests(), []);
       }
     }
     assertEquals(alice.outcome(event), "MISSING_KEY");

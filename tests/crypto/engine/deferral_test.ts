@@ -1,0 +1,81 @@
+/** What a sync changes is durable with the response's token, or before anything that follows from it reaches the server. */
+
+import { assertEquals, assertRejects } from "@std/assert";
+import { Engine } from "../../../src/crypto/engine.ts";
+import type { CryptoInput } from "../../../src/crypto/engine_protocol.ts";
+import { DEFAULT_POLICY } from "../../../src/crypto/policy.ts";
+import type { Vault } from "../../../src/crypto/vault.ts";
+import { TestClock } from "../../../src/testing/test_clock.ts";
+import { memoryVault } from "../support/vault.ts";
+import { silent } from "./bot.ts";
+
+/** A vault that tells what is done to it. */
+function toldVault() {
+  const calls: string[] = [];
+  const vault = memoryVault();
+  const told: Vault = {
+    ...vault,
+    commit: (mutations) => (calls.push("commit"), vault.commit(mutations)),
+    defer: (mutations) => (calls.push("defer"), vault.defer(mutations)),
+    flush: () => (calls.push("flush"), vault.flush()),
+  };
+  return { vault: told, calls };
+}
+
+/** An engine whose keys are published. */
+async function published(vault: Vault): Promise<Engine> {
+  const clock = new TestClock();
+  const account = { userId: "@alice:example.org", deviceId: "A" } as const;
+  const engine = await Engine.open({ account, vault, clock, log: silent, policy: DEFAULT_POLICY });
+  for (const { id } of await engine.requests()) {
+    await engine.answer({ id, response: { one_time_key_counts: { signed_curve25519: 50 } } });
+  }
+  return engine;
+}
+
+const sync = (oneTimeKeys: number): CryptoInput => ({
+  nextBatch: "s1",
+  initial: false,
+  toDevice: [],
+  deviceLists: { changed: [], left: [] },
+  oneTimeKeyCounts: { signed_curve25519: oneTimeKeys },
+  unusedFallbackTypes: ["signed_curve25519"],
+  state: [],
+  encrypted: [],
+});
+
+Deno.test("what a sync changes is left to the next commit, and written before a request that follows from it goes out", async () => {
+  const { vault, calls } = toldVault();
+  const engine = await published(vault);
+  calls.length = 0;
+  await engine.receiveSync(sync(1)); // others have used its keys: it has to make new ones
+  assertEquals(calls, ["defer"]);
+  const requests = await engine.requests();
+  assertEquals([requests.map(({ kind }) => kind), calls], [["keysUpload"], ["defer", "flush"]]);
+  await engine.requests();
+  assertEquals(calls, ["defer", "flush"]);
+  await engine.close();
+});
+
+Deno.test("a commit takes along what a sync has changed: a request that follows waits for no other", async () => {
+  const { vault, calls } = toldVault();
+  const engine = await published(vault);
+  calls.length = 0;
+  await engine.receiveSync(sync(1));
+  await engine.areDevicesStale(["@bob:example.org"]); // is noted
+  assertEquals(calls, ["defer", "commit"]);
+  const kinds = (await engine.requests()).map(({ kind }) => kind).sort();
+  assertEquals([kinds, calls], [["keysQuery", "keysUpload"], ["defer", "commit"]]);
+  await engine.close();
+});
+
+Deno.test("no request goes out if what led to it can't be written", async () => {
+  const { vault } = toldVault();
+  const engine = await published({
+    ...vault,
+    flush: () => Promise.reject(new TypeError("The disk is full")),
+  });
+  await engine.receiveSync(sync(1));
+  await assertRejects(() => engine.requests(), TypeError, "The disk is full");
+  await engine.close();
+});
