@@ -84,10 +84,7 @@ export class Engine {
     return { deviceKeys: ownKeys.deviceKeys(), curve25519, ed25519 };
   }
 
-  /**
-   * Takes in a sync response. What that changes is durable with the next commit, which has to be that of the response's token,
-   * before anything of the response reaches anybody.
-   */
+  /** Takes in a sync response. What that changes waits for the commit of its token, and nothing of it reaches anybody before. */
   async receiveSync(input: CryptoInput): Promise<CryptoOutput> {
     const failed = new Set<number>(); // messages to the device that would have this step fail again and again
     for (;;) {
@@ -113,10 +110,8 @@ export class Engine {
   /** What has to be asked of the server, but for what is being asked already: all that led to it is durable. */
   async requests(): Promise<EngineRequest[]> {
     const requests = this.#requests.take();
-    if (requests.length > 0 && this.#owed) {
-      await this.#options.vault.flush();
-      this.#owed = false;
-    }
+    if (requests.length > 0 && this.#owed) await this.#options.vault.flush();
+    this.#owed &&= requests.length === 0;
     return requests;
   }
 
