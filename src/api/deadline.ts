@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock } from "../clock.ts";
+import { alarm, type Clock } from "../clock.ts";
 import { MatrixError } from "../errors/matrix_error.ts";
 import { NetworkError, RequestTimeoutError } from "../errors/network_error.ts";
 
@@ -17,6 +17,7 @@ export class Deadline {
   readonly #ms: number;
   readonly #outer: AbortSignal | undefined;
   #progress = 0;
+  #stopWatch: (() => void) | undefined;
   #timedOut = false;
   #failure: { readonly error: unknown } | undefined;
 
@@ -37,7 +38,7 @@ export class Deadline {
     this.#ms = ms;
     this.#outer = outer;
     outer?.addEventListener("abort", this.#abort);
-    if (ms > 0) this.#watch().catch(() => {});
+    if (ms > 0) this.#watch();
   }
 
   /** What `fetch` listens to. */
@@ -59,13 +60,13 @@ export class Deadline {
   fail(error: unknown): void {
     if (this.signal.aborted) return;
     this.#failure = { error };
-    this.#controller.abort(error);
+    this.#close(error);
   }
 
   /** Ends the watch, and with it whatever of the answer has not been read. */
   end(): void {
     this.#outer?.removeEventListener("abort", this.#abort);
-    this.#controller.abort(ENDED);
+    this.#close(ENDED);
   }
 
   /**
@@ -84,16 +85,20 @@ export class Deadline {
     return new NetworkError(`Cannot ${request}: the connection failed`, { cause: error });
   }
 
-  readonly #abort = (): void => this.#controller.abort(this.#outer?.reason);
+  readonly #abort = (): void => this.#close(this.#outer?.reason);
 
-  /** Looks once per time limit whether there was progress; ends by the signal's abort, which rejects the delay. */
-  async #watch(): Promise<void> {
-    let seen: number;
-    do {
-      seen = this.#progress;
-      await this.#clock.delay(this.#ms, { signal: this.signal });
-    } while (this.idle || seen !== this.#progress);
-    this.#timedOut = true;
-    this.#controller.abort(new DOMException("The request timed out", "TimeoutError"));
+  #close(reason: unknown): void {
+    this.#stopWatch?.();
+    this.#controller.abort(reason);
+  }
+
+  /** Looks once per time limit whether there was progress. */
+  #watch(): void {
+    const seen = this.#progress;
+    this.#stopWatch = alarm(this.#clock, this.#ms, () => {
+      if (this.idle || seen !== this.#progress) return this.#watch();
+      this.#timedOut = true;
+      this.#close(new DOMException("The request timed out", "TimeoutError"));
+    });
   }
 }

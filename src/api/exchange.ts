@@ -33,8 +33,8 @@ export interface Exchange {
   readonly path: string;
   /** The whole address. */
   readonly url: string;
-  /** The headers, but for authorisation and content. */
-  readonly headers: Headers;
+  /** The headers, but for authorisation and content; their names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
   /** The access token; empty for none. */
   readonly token: string;
   /** The body as JSON text. */
@@ -93,14 +93,14 @@ export async function exchange<Result>(request: Exchange, read: ReadAnswer<Resul
 /** Sends, and follows the redirects of a `GET`: with the token only as long as they stay on the server. */
 async function send(request: Exchange, name: string, deadline: Deadline): Promise<Response> {
   const { method, raw } = request;
-  const headers = new Headers(request.headers);
-  if (request.token !== "") headers.set("authorization", `Bearer ${request.token}`);
+  const headers: Record<string, string> = { ...request.headers };
+  if (request.token !== "") headers.authorization = `Bearer ${request.token}`;
   let body: BodyInit | undefined;
   if (raw !== undefined) {
-    headers.set("content-type", raw.type);
+    headers["content-type"] = raw.type;
     body = raw.open(deadline);
   } else if (request.json !== undefined) {
-    headers.set("content-type", "application/json");
+    headers["content-type"] = "application/json";
     body = request.json;
   }
   let url = request.url;
@@ -112,8 +112,9 @@ async function send(request: Exchange, name: string, deadline: Deadline): Promis
       redirect: "manual",
       signal: deadline.signal,
     });
+    if (response.status < 300 || response.status > 399) return response;
     const location = response.headers.get("location");
-    if (response.status < 300 || response.status > 399 || location === null) return response;
+    if (location === null) return response;
     letGo(response.body);
     const target = URL.parse(location, url);
     if (method !== "GET" || target === null || !/^https?:$/.test(target.protocol)) {
@@ -121,7 +122,7 @@ async function send(request: Exchange, name: string, deadline: Deadline): Promis
         `Cannot ${name}: the homeserver redirects it; set baseUrl to its real address`,
       );
     }
-    if (target.origin !== new URL(url).origin) headers.delete("authorization");
+    if (target.origin !== new URL(url).origin) delete headers.authorization;
     url = target.href;
   }
   throw new ServiceResponseError(`Cannot ${name}: more than ${MAX_REDIRECTS} redirects`);

@@ -45,6 +45,7 @@ export class HTTPAPI {
   readonly #credentials: Credentials;
   readonly #retry: RetryPolicy;
   readonly #options: HTTPAPIOptions;
+  #headers: Readonly<Record<string, string>> | undefined;
   #baseUrl: string;
 
   /**
@@ -108,12 +109,12 @@ export class HTTPAPI {
    * @throws {NetworkError} If it can't be reached.
    * @throws {ServiceResponseError} If its answer is not what the specification promises.
    */
-  async call<Path extends string, Result>(
+  call<Path extends string, Result>(
     endpoint: Endpoint<Path, Result>,
     call: Call<Path>,
     options: RequestOptions = {},
   ): Promise<Result> {
-    return await this.#send(
+    return this.#send(
       endpoint,
       call,
       options,
@@ -127,13 +128,13 @@ export class HTTPAPI {
    * @internal
    * @param read Reads the answer. The request's time limit holds until its promise settles.
    */
-  async download<Path extends string, Result>(
+  download<Path extends string, Result>(
     endpoint: Endpoint<Path, unknown>,
     call: Call<Path>,
     options: RequestOptions,
     read: ReadAnswer<Result>,
   ): Promise<Result> {
-    return await this.#send(endpoint, call, options, read);
+    return this.#send(endpoint, call, options, read);
   }
 
   /**
@@ -184,7 +185,7 @@ export class HTTPAPI {
       method,
       path,
       url: `${this.#baseUrl}${path}${query}`,
-      headers: requestHeaders({ "user-agent": this.#options.userAgent ?? "greenroom", ...options.headers }),
+      headers: this.#headersFor(options),
       json: method === "GET" || call.raw !== undefined ? undefined : toJSON(call.body ?? {}, operation),
       raw: call.raw,
       timeout: options.requestTimeout ?? this.#options.requestTimeout ?? 60_000,
@@ -244,6 +245,13 @@ export class HTTPAPI {
     };
   };
 
+  /** The headers that go with a request: made once for all that bring none of their own. */
+  #headersFor({ headers }: RequestOptions): Readonly<Record<string, string>> {
+    const own = { "user-agent": this.#options.userAgent ?? "greenroom" };
+    if (headers !== undefined) return requestHeaders({ ...own, ...headers });
+    return this.#headers ??= requestHeaders(own);
+  }
+
   #identity({ asUserId, asDeviceId, timestamp }: RequestOptions): Query {
     const device = asDeviceId ?? this.#options.asDeviceId;
     return {
@@ -255,8 +263,8 @@ export class HTTPAPI {
   }
 }
 
-/** A caller's headers, but for `Authorization`. */
-function requestHeaders(given: Readonly<Record<string, string>>): Headers {
+/** A caller's headers, but for `Authorization`; their names in lower case. */
+function requestHeaders(given: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const headers = new Headers();
   for (const [name, value] of Object.entries(given)) {
     try {
@@ -268,7 +276,7 @@ function requestHeaders(given: Readonly<Record<string, string>>): Headers {
     }
   }
   headers.delete("authorization");
-  return headers;
+  return Object.fromEntries(headers);
 }
 
 function toJSON(body: object, operation: string): string {

@@ -61,16 +61,24 @@ export function fillPath(template: string, params: Readonly<Record<string, unkno
 
 /** The query string, with its `?`; empty if nothing is left to say. */
 export function queryString(...queries: readonly (Query | undefined)[]): string {
-  const search = new URLSearchParams();
+  let text = "";
+  const add = (key: string, value: string | number | boolean): void => {
+    text += `${text === "" ? "?" : "&"}${encoded(key)}=${encoded(String(value))}`;
+  };
   for (const query of queries) {
-    for (const [key, value] of Object.entries(query ?? {})) {
+    if (query === undefined) continue;
+    for (const [key, value] of Object.entries(query)) {
       if (value === undefined) continue;
-      if (typeof value === "object") { for (const item of value) search.append(key, item); }
-      else search.append(key, String(value));
+      if (typeof value === "object") { for (const item of value) add(key, item); }
+      else add(key, value);
     }
   }
-  const text = search.toString();
-  return text === "" ? "" : `?${text}`;
+  return text;
+}
+
+/** Half of a surrogate pair becomes U+FFFD, as it does in a body. */
+function encoded(text: string): string {
+  return encodeURIComponent(text.toWellFormed());
 }
 
 function typeOf(value: unknown): string {

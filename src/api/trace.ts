@@ -12,12 +12,19 @@ const REGISTERED = Symbol.for("opentelemetry.js.api.1");
 /** To load it takes as long as half of all of Greenroom: only those wait for it who trace. */
 let api: Promise<typeof import("@opentelemetry/api")> | undefined;
 
+/** What a span tells of an endpoint. */
+interface Traced {
+  readonly operation: string;
+  readonly method: string;
+  readonly path: string;
+}
+
 /** Runs a request, retries included, as a span named after its operation. */
-export async function traced<Result>(
-  endpoint: { readonly operation: string; readonly method: string; readonly path: string },
-  run: () => Promise<Result>,
-): Promise<Result> {
-  if (!(REGISTERED in globalThis)) return await run();
+export function traced<Result>(endpoint: Traced, run: () => Promise<Result>): Promise<Result> {
+  return REGISTERED in globalThis ? spanned(endpoint, run) : run();
+}
+
+async function spanned<Result>(endpoint: Traced, run: () => Promise<Result>): Promise<Result> {
   const { context, SpanKind, SpanStatusCode, trace } = await (api ??= import("@opentelemetry/api"));
   const span = trace.getTracer("@greenroom/matrix").startSpan(`matrix ${endpoint.operation}`, {
     kind: SpanKind.CLIENT,

@@ -19,7 +19,7 @@ Deno.test("uploadMedia() takes bytes, buffers, blobs, files and streams, each wi
     [bytes.buffer, { mimeType: "image/png", filename: "x.png" }, "image/png", "filename=x.png"],
     [text("a curtain!").subarray(2, 9), {}, "application/octet-stream", ""],
     [new Blob([bytes], { type: "text/css" }), {}, "text/css", ""],
-    [file, {}, "text/plain", "filename=a+%C3%BC.txt"],
+    [file, {}, "text/plain", "filename=a%20%C3%BC.txt"],
     [file, { mimeType: "text/html; charset=utf-8", filename: "b" }, "text/html; charset=utf-8", "filename=b"],
     [
       streamOf(bytes.slice(0, 3), new Uint8Array(), bytes.slice(3)).stream,

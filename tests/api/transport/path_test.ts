@@ -100,6 +100,20 @@ Deno.test("queryString() leaves absent values out, repeats lists and escapes all
   );
 });
 
+Deno.test("queryString() gives a server what was put in, and U+FFFD for half of a surrogate pair", () => {
+  const hostile = ["a b", "a+b", "100%", "%41", "?&=#/", "ü", "\u{1f600}", "\n", "\0", "", "{b}", "'!*()~"];
+  for (const text of hostile) {
+    for (const query of [{ key: text }, { key: [text, text] }, { [text]: "value" }]) {
+      const expected = Object.entries(query).flatMap(([key, value]) =>
+        [value].flat().map((one) => [key, one])
+      );
+      const { searchParams, hash } = new URL(`https://hs.example.org/x${queryString(query)}`);
+      assertEquals([[...searchParams], hash], [expected, ""]);
+    }
+  }
+  assertEquals(queryString({ a: "x\ud800" }), "?a=x%EF%BF%BD");
+});
+
 Deno.test("HTTPAPI keeps the path of its base URL in front of every request's", async () => {
   for (
     const baseUrl of [
