@@ -32,7 +32,7 @@ export interface Answer {
   readonly memory: number;
   /** What it runs on. */
   readonly runtime: string;
-  /** Milliseconds from its start to its answer. */
+  /** Milliseconds from its start to its answer; from its start to the first event, if that is all it had to do. */
   readonly wall: number;
 }
 
@@ -86,13 +86,13 @@ export async function takeTurn(
   }
 }
 
-/** The last line that begins like JSON, and when it came. */
+/** The last line that begins like JSON, and when the first line came: whoever starts says so before it looks at what that took. */
 async function readAnswer(stream: ReadableStream<Uint8Array>): Promise<{ line?: string; at: number }> {
   let [text, at] = ["", 0];
   const decoder = new TextDecoder();
   for await (const bytes of stream) {
     text += decoder.decode(bytes, { stream: true });
-    at = performance.now();
+    at ||= performance.now();
   }
   return { line: text.split("\n").findLast((line) => line.startsWith("{")), at };
 }

@@ -5,13 +5,13 @@
  */
 
 import { Client } from "@greenroom/matrix";
-import { DenoKvStore } from "@greenroom/matrix/store/kv";
-import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { count, drive, option, url } from "./drive.mjs";
 
 await drive(async () => {
   const file = option("file");
-  const store = await (option("store") === "kv" ? DenoKvStore : SqliteStore).open(file);
+  const store = option("store") === "kv"
+    ? await (await import("@greenroom/matrix/store/kv")).DenoKvStore.open(file)
+    : await (await import("@greenroom/matrix/store/sqlite")).SqliteStore.open(file);
   const client = new Client({ baseUrl: url, token: option("access-token"), encryption: true, store });
   client.addEventHandler("m.room.message", () => count());
   client.start();

@@ -5,16 +5,17 @@
  */
 
 import { Client, MemoryStore, type RoomID, SyncStream } from "@greenroom/matrix";
-import { DenoKvStore } from "@greenroom/matrix/store/kv";
-import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import type { KvStore } from "../../../src/store/kv_store.ts";
 import { count, drive, encrypted, option, url } from "./drive.mjs";
 
 const folder = option("folder");
+/** Only the one that is used is loaded. */
 const stores: Record<string, () => KvStore | Promise<KvStore>> = {
   memory: () => new MemoryStore(),
-  sqlite: () => SqliteStore.open(`${folder}/greenroom.db`),
-  kv: () => DenoKvStore.open(`${folder}/greenroom.kv`),
+  sqlite: async () =>
+    await (await import("@greenroom/matrix/store/sqlite")).SqliteStore.open(`${folder}/greenroom.db`),
+  kv: async () =>
+    await (await import("@greenroom/matrix/store/kv")).DenoKvStore.open(`${folder}/greenroom.kv`),
 };
 
 const open = stores[option("store", "memory")];
