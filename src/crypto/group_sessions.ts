@@ -93,15 +93,16 @@ export class GroupSessions {
 
   /** The key for the messages from the next one on; secret. */
   key(tx: Transaction, { roomId, record }: RoomSession): string {
-    return this.#session(tx, { roomId, record }).sessionKey();
+    return this.#session(tx, liveId(roomId), record).sessionKey();
   }
 
   /** Encrypts a message, and writes how far the ratchet is then. */
-  encrypt(tx: Transaction, { roomId, record }: RoomSession, plaintext: Uint8Array): string {
-    const session = this.#session(tx, { roomId, record });
-    this.#live.changing(tx, liveId(roomId));
+  encrypt(tx: Transaction, { roomId, record }: RoomSession, plaintext: string): string {
+    const key = outboundKey(roomId);
+    const session = this.#session(tx, key.id, record);
+    this.#live.changing(tx, key.id);
     const ciphertext = session.encrypt(plaintext);
-    tx.set(outboundKey(roomId), { ...record, state: session.state(), messages: record.messages + 1 });
+    tx.set(key, { ...record, state: session.state(), messages: record.messages + 1 });
     return ciphertext;
   }
 
@@ -124,13 +125,13 @@ export class GroupSessions {
     this.#live.clear();
   }
 
-  #session(tx: Transaction, { roomId, record }: RoomSession): OutboundGroupSession {
+  #session(tx: Transaction, id: string, record: OutboundRecord): OutboundGroupSession {
     const { context } = this.#parts;
     const restore = () => context.vodozemac.megolm.restoreOutbound(record.state);
-    const session = this.#live.get(tx, liveId(roomId), restore);
+    const session = this.#live.get(tx, id, restore);
     if (session.sessionId === record.sessionId) return session;
-    this.#live.evict(liveId(roomId));
-    return this.#live.get(tx, liveId(roomId), restore);
+    this.#live.evict(id);
+    return this.#live.get(tx, id, restore);
   }
 }
 

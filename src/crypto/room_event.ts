@@ -14,7 +14,7 @@ import { MEGOLM } from "./room_settings.ts";
 /** What is encrypted, checked and ready. */
 export interface RoomEventDraft {
   /** What to encrypt. */
-  readonly plaintext: Uint8Array;
+  readonly plaintext: string;
   /** What stays readable for the server. */
   readonly relatesTo: unknown;
 }
@@ -43,20 +43,38 @@ export function draftRoomEvent({ roomId, eventType, content }: EncryptInput, own
         "use the type that the event has in plain text",
     );
   }
-  const plaintext = encoder.encode(toJson({ roomId, eventType, content }));
+  const plaintext = toJson({ roomId, eventType, content });
   const relation = content["m.relates_to"];
   // A copy, since what is on its way must not change when the caller's object does.
   const relatesTo = relation === undefined ? undefined : JSON.parse(JSON.stringify(relation)) as unknown;
-  const ciphertext = Math.ceil((plaintext.length + MEGOLM_OVERHEAD) * 4 / 3);
-  const around = encodedRoomEvent({ sessionId: "", ciphertext: "" }, { own, relatesTo });
-  const size = ciphertext + ENVELOPE + 43 + encoder.encode(JSON.stringify(around)).length; // 43: the session's ID
-  if (size > MAX_EVENT) {
-    throw new EventTooLargeError(
-      `Cannot encrypt event of type "${eventType}" for room ${roomId}: it would be ${size} bytes long, ` +
-        `more than the ${MAX_EVENT} that servers take; send less, or send it as a file`,
-    );
+  if (mayBeTooLarge(plaintext, own)) {
+    const size = sizeOf(plaintext, { own, relatesTo });
+    if (size > MAX_EVENT) {
+      throw new EventTooLargeError(
+        `Cannot encrypt event of type "${eventType}" for room ${roomId}: it would be ${size} bytes long, ` +
+          `more than the ${MAX_EVENT} that servers take; send less, or send it as a file`,
+      );
+    }
   }
   return { plaintext, relatesTo };
+}
+
+/**
+ * Whether the size has to be looked at: not for what people write. A UTF-16 unit is three bytes at most, which are four in
+ * Base64, and three more if it is of the relation; one of the device's ID may be six, as JSON escapes it.
+ */
+function mayBeTooLarge(plaintext: string, { deviceId }: OwnDevice): boolean {
+  return 7 * (plaintext.length + deviceId.length) + 2 * ENVELOPE > MAX_EVENT;
+}
+
+/** How large the event will be at least, in bytes, as servers send it to each other. */
+function sizeOf(
+  plaintext: string,
+  around: { readonly own: OwnDevice; readonly relatesTo: unknown },
+): number {
+  const ciphertext = Math.ceil((encoder.encode(plaintext).length + MEGOLM_OVERHEAD) * 4 / 3);
+  const rest = JSON.stringify(encodedRoomEvent({ sessionId: "", ciphertext: "" }, around));
+  return ciphertext + ENVELOPE + 43 + encoder.encode(rest).length; // 43: the session's ID
 }
 
 /** The content of the encrypted event. */

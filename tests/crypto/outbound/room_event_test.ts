@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
 import { EncryptionError } from "../../../src/errors/crypto_error.ts";
 import { EventTooLargeError } from "../../../src/errors/encryption_errors.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
@@ -76,6 +76,24 @@ Deno.test("the limit is that of the encrypted event, relation included, and what
     () => encrypt(stage, { "m.relates_to": { event_id: "x".repeat(30_000) } }),
     EventTooLargeError,
   );
+});
+
+Deno.test("what takes most bytes goes as long as servers take it, and is refused from then on", async () => {
+  const stage = await readyStage();
+  const outcomes: string[] = [];
+  for (let length = 8_800; length <= 10_000; length += 100) {
+    try {
+      // Three bytes a character, in the relation and in what is encrypted.
+      const event = (await encrypt(stage, { "m.relates_to": { event_id: "€".repeat(length) } }))?.content;
+      assert(new TextEncoder().encode(JSON.stringify(event)).length <= 65_536 - 1_024);
+      outcomes.push("goes");
+    } catch (error) {
+      assertInstanceOf(error, EventTooLargeError);
+      outcomes.push("is refused");
+    }
+  }
+  const [last, first] = [outcomes.lastIndexOf("goes"), outcomes.indexOf("is refused")];
+  assert(last > 0 && last + 1 === first, `${outcomes}`);
 });
 
 Deno.test("what has no JSON form, or is encrypted already, is refused without its content in the error", async () => {
