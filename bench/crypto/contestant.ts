@@ -21,6 +21,12 @@ export interface ContestantOptions {
   readonly most?: number;
 }
 
+/** What a contestant is told. */
+export interface ContestantOrder extends JobOrder {
+  /** How many operations make a sample of who may not do any number. Default: as many as of the others. */
+  readonly few?: number;
+}
+
 /** A running contestant, which has nothing to do unless it is told. */
 export class Contestant implements AsyncDisposable {
   readonly name: string;
@@ -53,8 +59,8 @@ export class Contestant implements AsyncDisposable {
   }
 
   /** Has something measured; undefined if this contestant does not know the job. */
-  async measure({ job, count }: JobOrder): Promise<Measured | undefined> {
-    const order: JobOrder = { job, count: Math.min(count, this.#most) };
+  async measure({ job, count, few = count }: ContestantOrder): Promise<Measured | undefined> {
+    const order: JobOrder = { job, count: this.#most === Infinity ? count : Math.min(few, this.#most) };
     await this.#orders.write(new TextEncoder().encode(JSON.stringify(order) + "\n"));
     const { wall, cpu, error } = await this.#answer();
     if (error !== undefined) throw new Error(`Cannot measure ${job} with ${this.name}: ${error}`);

@@ -14,6 +14,7 @@ import { defaultLogger } from "../../src/log.ts";
 import { DenoKvStore } from "../../src/store/deno_kv.ts";
 import type { KvStore } from "../../src/store/kv_store.ts";
 import { MemoryStore } from "../../src/store/memory_store.ts";
+import { SqliteStore } from "../../src/store/sqlite_store.ts";
 import type { MessageEvent, ToDeviceEvent } from "../../src/types/event.ts";
 import type { DeviceID, RoomID, UserID } from "../../src/types/ids.ts";
 import type { JsonObject } from "../../src/types/json.ts";
@@ -21,7 +22,7 @@ import { ENCRYPTION } from "./message.ts";
 import type { Switchboard } from "./switchboard.ts";
 
 /** Where a device keeps its records. */
-export type StoreKind = "memory" | "kv";
+export type StoreKind = "memory" | "kv" | "sqlite";
 
 /** What a device is made of. */
 export interface DeviceOptions {
@@ -36,8 +37,9 @@ const DEVICE_ID = "BENCH" as DeviceID;
 
 async function openStore(kind: StoreKind): Promise<KvStore> {
   if (kind === "memory") return new MemoryStore();
-  // The bench's own folder goes when it ends, and this file with it.
-  return await DenoKvStore.open(await Deno.makeTempFile({ suffix: ".kv" }));
+  // The bench's own folder goes when it ends, and these files with it.
+  const path = await Deno.makeTempFile({ suffix: `.${kind}` });
+  return kind === "kv" ? await DenoKvStore.open(path) : await SqliteStore.open(path);
 }
 
 /** One device. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { DatabaseSync } from "node:sqlite";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { signableJson } from "../../src/crypto/signed_json.ts";
 import { readCrowd } from "./crowd.ts";
@@ -13,7 +14,7 @@ import { CONTENT, EVENT_TYPE, ROOM } from "./message.ts";
 /** The most messages that go into one call; more do not make it faster. */
 const BATCH = 500;
 
-/** What is written for each message with `--store=kv`: one value, in one commit, which is the least that is durable. */
+/** What is written for each message with a store: one value, in one commit, which is the least that is durable. */
 const RECORD = new Uint8Array(500);
 
 const { olm, megolm, keys } = await Vodozemac.load();
@@ -28,16 +29,34 @@ function received(count: number): string[] {
 
 let inbound = megolm.createInbound(megolm.createOutbound().sessionKey());
 
-const kv = option("store", "none") === "kv"
-  ? await Deno.openKv(await Deno.makeTempFile({ suffix: ".kv" }))
-  : undefined;
+/** Makes a record durable; undefined: nothing is. */
+const commit = await openStore(option("store", "none"));
+
+async function openStore(kind: string): Promise<(() => unknown) | undefined> {
+  const path = await Deno.makeTempFile({ suffix: `.${kind}` });
+  switch (kind) {
+    case "kv": {
+      const kv = await Deno.openKv(path);
+      return () => kv.set(["record"], RECORD);
+    }
+    case "sqlite": {
+      const database = new DatabaseSync(path);
+      database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
+      database.exec("CREATE TABLE kv (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID");
+      const set = database.prepare("REPLACE INTO kv (key, value) VALUES (x'00', ?)");
+      return () => set.run(RECORD);
+    }
+    default:
+      return undefined;
+  }
+}
 
 const decryptEach: Job = (count) => {
   const messages = received(count);
   return timed(async () => {
     for (const message of messages) {
       inbound.decrypt(message);
-      if (kv !== undefined) await kv.set(["record"], RECORD);
+      await commit?.();
     }
   });
 };
@@ -91,11 +110,11 @@ await serveJobs({
     return timed(async () => {
       for (let index = 0; index < count; index++) {
         outbound.encrypt(plaintext);
-        if (kv !== undefined) await kv.set(["record"], RECORD);
+        await commit?.();
       }
     });
   },
   decrypt_one: decryptEach,
   decrypt_event: decryptEach,
-  ...(kv === undefined ? withoutStore : {}),
+  ...(commit === undefined ? withoutStore : {}),
 });

@@ -5,11 +5,11 @@
  */
 
 import { median, medianRatio } from "../support/statistics.ts";
-import type { Contestant } from "./contestant.ts";
-import type { JobOrder, Measured } from "./job.ts";
+import type { Contestant, ContestantOrder } from "./contestant.ts";
+import type { Measured } from "./job.ts";
 
 /** A job, and what is said of it. */
-export interface TournamentJob extends JobOrder {
+export interface TournamentJob extends ContestantOrder {
   /** What one operation is. */
   readonly title: string;
   /** How many samples each contestant gives in a round; a round counts as their median. */
@@ -42,7 +42,7 @@ export async function play(
     for (const [index, contestant] of contestants.entries()) {
       const samples: Measured[] = [];
       for (let sample = 0; sample < job.samples; sample++) {
-        const measured = await contestant.measure({ job: job.job, count: job.count });
+        const measured = await contestant.measure(job);
         if (measured === undefined) break;
         samples.push(measured);
       }
