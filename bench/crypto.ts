@@ -36,7 +36,7 @@ async function versions(): Promise<string> {
 
 async function head(): Promise<string> {
   return [
-    ...await circumstances(["src", "vodozemac-wasm", "bench/crypto"]),
+    ...(await circumstances(["src", "vodozemac-wasm", "bench/crypto"])).lines,
     `- ${await versions()}`,
     `- ${ROUNDS} rounds (${GROWTH_ROUNDS} of growth) after one that does not count`,
   ].join("\n");

@@ -23,7 +23,12 @@ export const NO_CARGO = "no cargo was found to build denokv with; install Rust (
 
 /** Whether denokv is there, or can be built. */
 export async function hasDenokv(): Promise<boolean> {
-  return await isFile(BINARY) || await hasCargo();
+  return await isDenokvBuilt() || await hasCargo();
+}
+
+/** Whether denokv is there. */
+export async function isDenokvBuilt(): Promise<boolean> {
+  return await isFile(BINARY);
 }
 
 /** Whether there is a Rust to build with. */

@@ -8,6 +8,7 @@ import { PEER_PACKAGES } from "../../tools/peers.ts";
 import { installPython } from "../../tools/python.ts";
 import { Contestant, type ContestantOptions } from "./contestant.ts";
 import { makeCrowd } from "./crowd.ts";
+import { installNativeVodozemac } from "./native_vodozemac.ts";
 import { type Goal, time, times } from "./report.ts";
 import { type Outcome, play, type Standing, type TournamentJob } from "./tournament.ts";
 
@@ -25,6 +26,8 @@ export interface EncryptionOptions {
   readonly jobs?: readonly string[];
   /** Who does not take part. Default: everybody does. */
   readonly without?: readonly string[];
+  /** Our stores that are looked at as everything grows. Default: all. */
+  readonly growthStores?: readonly string[];
   /** Takes the lines that say how far it has come. */
   readonly say: (line: string) => void;
 }
@@ -42,6 +45,8 @@ export const NAMES = {
   raw: "vodozemac-wasm",
   rawDurable: "vodozemac-wasm and one commit to Deno KV",
   rawSqlite: "vodozemac-wasm and one commit to SQLite",
+  native: "vodozemac, native",
+  pythonOlm: "python-olm (libolm)",
   memory: "Greenroom, memory",
   durable: "Greenroom, Deno KV",
   sqlite: "Greenroom, SQLite",
@@ -107,6 +112,7 @@ export async function measureEncryption(options: EncryptionOptions): Promise<Enc
   const against = await tournament(await contestants(crowd, folder, options), JOBS, options);
   const growth = new Map<string, readonly Outcome[]>();
   for (const [store, name] of [["memory", NAMES.memory], ["kv", NAMES.durable]] as const) {
+    if (options.growthStores?.includes(store) === false) continue;
     const ours = sizes.map((size) => ({
       name: String(size),
       ...deno("growth.ts", `--store=${store}`, `--size=${size}`, everybody),
@@ -171,19 +177,22 @@ async function contestants(
   folder: string,
   { without = [], say }: EncryptionOptions,
 ): Promise<ContestantOptions[]> {
-  const python = await mautrixPython(say);
+  const [native, python] = await Promise.all([
+    ifInstalled("vodozemac without WebAssembly", () => installNativeVodozemac(say), say),
+    ifInstalled("what is written in Python", () => installPython(PEER_PACKAGES.mautrix, say), say),
+  ]);
+  const inPython = (name: string, script: string, ...args: string[]): ContestantOptions[] =>
+    python === undefined
+      ? []
+      : [{ name, command: python, args: [`${HERE}/${script}`, ...args, crowd], folder }];
   const mautrix = (name: string, store: string, most: number): ContestantOptions[] =>
-    python === undefined ? [] : [{
-      name,
-      command: python,
-      args: [`${HERE}/mautrix_machine.py`, `--store=${store}`, crowd],
-      folder,
-      most,
-    }];
+    inPython(name, "mautrix_machine.py", `--store=${store}`).map((each) => ({ ...each, most }));
   const all: ContestantOptions[] = [
     { name: NAMES.raw, ...deno("raw.ts", crowd), folder },
     { name: NAMES.rawDurable, ...deno("raw.ts", "--store=kv", crowd), folder },
     { name: NAMES.rawSqlite, ...deno("raw.ts", "--store=sqlite", crowd), folder },
+    ...(native === undefined ? [] : [{ name: NAMES.native, command: native, args: [crowd], folder }]),
+    ...inPython(NAMES.pythonOlm, "python_olm.py"),
     { name: NAMES.memory, ...deno("ours.ts", "--store=memory", crowd), folder },
     { name: NAMES.durable, ...deno("ours.ts", "--store=kv", crowd), folder },
     { name: NAMES.sqlite, ...deno("ours.ts", "--store=sqlite", crowd), folder },
@@ -220,13 +229,17 @@ function deno(script: string, ...args: string[]): { command: string; args: strin
   return { command: Deno.execPath(), args: [...run, ...args] };
 }
 
-/** The Python that has mautrix; undefined if it can't be had. */
-async function mautrixPython(say: (line: string) => void): Promise<string | undefined> {
+/** The program that has somebody; undefined if it can't be had. */
+async function ifInstalled(
+  name: string,
+  install: () => Promise<string>,
+  say: (line: string) => void,
+): Promise<string | undefined> {
   try {
-    return await installPython(PEER_PACKAGES.mautrix, say);
+    return await install();
   } catch (error) {
     if (Deno.env.get("CI") === "true") throw error;
-    say(`mautrix is left out: ${String(error)}`);
+    say(`${name} is left out: ${String(error)}`);
     return undefined;
   }
 }

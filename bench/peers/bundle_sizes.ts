@@ -1,30 +1,29 @@
 /**
- * How large everything is that a program loads.
+ * How large everything is that a program loads: ours, and others' by the same bundler.
  *
  * @module
  */
 
-import { number, row } from "../support/markdown.ts";
 import { ROOT } from "../../tools/process.ts";
+import { number, row } from "../support/markdown.ts";
+import { installJsPeers } from "./js_peers.ts";
 
 const KB = 1_000;
 /** The bundler does not know imports of WebAssembly in the source phase: the file that has one is left out, and the module counted. */
 const WASM_MODULE = "vodozemac-wasm/src/wasm_module.ts";
+const SDK_WASM = "matrix_sdk_crypto_wasm_bg.wasm";
 
-/** Bundles the package, with and without encryption, and tables the sizes. */
-export async function bundleSizes(): Promise<string> {
+/** Bundles the package and, unless only ours is wanted, those of others; tables the sizes. */
+export async function bundleTable({ own }: { readonly own: boolean }): Promise<string> {
   const folder = await Deno.makeTempDir({ prefix: "greenroom-bench-" });
   try {
-    const bytes = await bundle(folder);
-    const packed = await gzip(bytes);
-    const wasm = await Deno.readFile(`${ROOT}vodozemac-wasm/vodozemac.wasm`);
     const rows = [
-      row(["mod.ts with all that it imports", kilobytes(bytes.length), kilobytes(packed)]),
-      row([
-        "vodozemac.wasm, which encryption loads",
-        kilobytes(wasm.length),
-        kilobytes(await gzip(wasm)),
-      ]),
+      await sizes("Greenroom: mod.ts", await bundleOurs(folder)),
+      await sizes(
+        "vodozemac.wasm, which its encryption loads",
+        await Deno.readFile(`${ROOT}vodozemac-wasm/vodozemac.wasm`),
+      ),
+      ...own ? [] : await others(folder),
     ];
     return [row(["", "kB", "kB, gzip"]), "|---|---:|---:|", ...rows].join("\n");
   } finally {
@@ -32,7 +31,7 @@ export async function bundleSizes(): Promise<string> {
   }
 }
 
-async function bundle(folder: string): Promise<Uint8Array<ArrayBuffer>> {
+async function bundleOurs(folder: string): Promise<Uint8Array<ArrayBuffer>> {
   const { imports } = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`));
   const map = {
     imports: {
@@ -43,20 +42,50 @@ async function bundle(folder: string): Promise<Uint8Array<ArrayBuffer>> {
   };
   await Deno.writeTextFile(`${folder}/wasm_module.ts`, "export const wasmModule = () => undefined;\n");
   await Deno.writeTextFile(`${folder}/map.json`, JSON.stringify(map));
-  const output = `${folder}/bundle.js`;
-  const args = ["bundle", "--quiet", "--minify", "--platform=deno", `--import-map=${folder}/map.json`];
-  const { code, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [...args, `--output=${output}`, `${ROOT}mod.ts`],
-  }).output();
-  if (code !== 0) throw new Error(`Cannot bundle the package: ${new TextDecoder().decode(stderr)}`);
+  return await bundle(`${ROOT}mod.ts`, `${folder}/bundle.js`, [`--import-map=${folder}/map.json`]);
+}
+
+/** Others, where they can be had. */
+async function others(folder: string): Promise<string[]> {
+  const cwd = await installJsPeers(() => {}).catch(() => undefined);
+  if (cwd === undefined) return [];
+  const rows: string[] = [];
+  for (const name of ["js", "bot"]) {
+    const entry = `${cwd}/${name}_bundle.mjs`;
+    await Deno.writeTextFile(entry, `export * from "matrix-${name}-sdk";\n`);
+    const bytes = await bundle(entry, `${folder}/${name}.js`, ["--node-modules-dir=manual"], cwd);
+    const title = name === "js" ? "matrix-js-sdk" : "matrix-bot-sdk, without its native library";
+    rows.push(await sizes(title, bytes));
+  }
+  const wasm = await findWasm(`${cwd}/node_modules/.deno`);
+  return wasm === undefined
+    ? rows
+    : rows.toSpliced(1, 0, await sizes("matrix-sdk-crypto-wasm, which its encryption loads", wasm));
+}
+
+async function findWasm(modules: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const name = "@matrix-org/matrix-sdk-crypto-wasm";
+  for await (const each of Deno.readDir(modules)) {
+    if (!each.name.startsWith(`${name.replace("/", "+")}@`)) continue;
+    return await Deno.readFile(`${modules}/${each.name}/node_modules/${name}/pkg/${SDK_WASM}`);
+  }
+  return undefined;
+}
+
+async function bundle(
+  entry: string,
+  output: string,
+  flags: readonly string[],
+  cwd: string = ROOT,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const args = ["bundle", "--quiet", "--minify", "--platform=deno", ...flags, `--output=${output}`, entry];
+  const { code, stderr } = await new Deno.Command(Deno.execPath(), { args, cwd }).output();
+  if (code !== 0) throw new Error(`Cannot bundle ${entry}: ${new TextDecoder().decode(stderr)}`);
   return await Deno.readFile(output);
 }
 
-async function gzip(bytes: Uint8Array<ArrayBuffer>): Promise<number> {
+async function sizes(title: string, bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const packed = new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"));
-  return (await new Response(packed).arrayBuffer()).byteLength;
-}
-
-function kilobytes(bytes: number): string {
-  return number(bytes / KB);
+  const { byteLength } = await new Response(packed).arrayBuffer();
+  return row([title, number(bytes.length / KB), number(byteLength / KB)]);
 }

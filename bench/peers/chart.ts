@@ -14,6 +14,8 @@ export interface Group {
 /** What a chart shows. */
 export interface Chart {
   readonly title: string;
+  /** When and where it was measured. */
+  readonly note: string;
   /** What each bar of a group is, in the order of its values. */
   readonly series: readonly string[];
   readonly groups: readonly Group[];
@@ -24,10 +26,10 @@ export interface Chart {
 }
 
 const COLOURS = ["#2f9e63", "#3b82c4", "#c98a1b"];
-const [WIDTH, LEFT, RIGHT, BAR, GAP, TOP] = [760, 210, 70, 13, 10, 66];
+const [WIDTH, LEFT, RIGHT, BAR, GAP, TOP] = [760, 210, 70, 13, 10, 86];
 
 /** Draws a chart with bars that lie. */
-export function barChart({ title, series, groups, label, mark }: Chart): string {
+export function barChart({ title, note, series, groups, label, mark }: Chart): string {
   const most = Math.max(
     mark ?? 0,
     ...groups.flatMap(({ values }) => values.filter((value) => !Number.isNaN(value))),
@@ -55,8 +57,8 @@ export function barChart({ title, series, groups, label, mark }: Chart): string 
   }
   const legend = series.map((name, index) => {
     const at = LEFT + index * 180;
-    const square = `<rect x="${at}" y="38" width="11" height="11" fill="${COLOURS[index] ?? "#888"}"/>`;
-    return `${square}<text x="${at + 16}" y="48">${escape(name)}</text>`;
+    const square = `<rect x="${at}" y="58" width="11" height="11" fill="${COLOURS[index] ?? "#888"}"/>`;
+    return `${square}<text x="${at + 16}" y="68">${escape(name)}</text>`;
   });
   const line = mark === undefined
     ? []
@@ -66,8 +68,11 @@ export function barChart({ title, series, groups, label, mark }: Chart): string 
       escape(title)
     }">`,
     "<style>text{font:13px sans-serif;fill:#333}.small{font-size:10px}.title{font-size:16px;font-weight:bold}",
-    "line{stroke:#888;stroke-dasharray:4 3}@media(prefers-color-scheme:dark){text{fill:#ddd}}</style>",
+    ".back{fill:#fff}line{stroke:#888;stroke-dasharray:4 3}",
+    "@media(prefers-color-scheme:dark){text{fill:#ddd}.back{fill:#161b22}}</style>",
+    `<rect class="back" width="${WIDTH}" height="${height}" rx="6"/>`,
     `<text class="title" x="10" y="24">${escape(title)}</text>`,
+    `<text class="small" x="10" y="42">${escape(note)}</text>`,
     ...legend,
     ...line,
     ...bars,

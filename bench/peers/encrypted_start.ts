@@ -9,12 +9,10 @@ import { DenoKvStore } from "@greenroom/matrix/store/kv";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { Homeserver } from "@greenroom/matrix/testing";
 import { delay } from "@std/async/delay";
-import { number, row } from "../support/markdown.ts";
-import { median } from "../support/statistics.ts";
 import { type Entrant, NAMES } from "./entrants.ts";
+import type { Starts } from "./start_and_idle.ts";
 import { type Answer, takeTurn } from "./turn.ts";
 
-const MIB = 2 ** 20;
 /** How long a device may take to publish its keys, in milliseconds. */
 const PATIENCE_MS = 10_000;
 const STORES = [{ kind: "sqlite", name: NAMES.sqlite }, { kind: "kv", name: NAMES.kv }] as const;
@@ -69,7 +67,7 @@ async function setStage(homeserver: Homeserver, kind: StoreKind, folder: string)
 }
 
 /** Waits until somebody's device has published its keys. */
-async function hasKeys(client: Client, userId: UserID): Promise<void> {
+export async function hasKeys(client: Client, userId: UserID): Promise<void> {
   const until = Date.now() + PATIENCE_MS;
   const query = async () =>
     await client.request<Keys>("POST", "/_matrix/client/v3/keys/query", {
@@ -81,8 +79,8 @@ async function hasKeys(client: Client, userId: UserID): Promise<void> {
   }
 }
 
-/** Starts a process for each store in turn, always from the same files, and tables how long that took. */
-export async function encryptedStartTable(rounds: number): Promise<string> {
+/** Starts a process for each store in turn, always from the same files. */
+export async function measureEncryptedStarts(rounds: number): Promise<Starts[]> {
   const folder = await Deno.makeTempDir({ prefix: "greenroom-bench-" });
   await using homeserver = new Homeserver();
   const url = await homeserver.listen();
@@ -97,26 +95,12 @@ export async function encryptedStartTable(rounds: number): Promise<string> {
         await Deno.copyFile(file, copy);
         const answer = await takeTurn(
           entrant(name, `--store=${kind}`, `--file=${copy}`, `--access-token=${accessToken}`),
-          {
-            url,
-            token: "",
-            what: "start",
-          },
+          { url, token: "", what: "start" },
         );
         if (round > 0) answers.push(answer); // the one before has filled caches
       }
     }
-    const rows = stages.map(({ name, answers }) => {
-      const walls = answers.map(({ wall }) => wall);
-      return row([
-        name,
-        `${number(median(walls))} (${number(Math.min(...walls))})`,
-        number(median(answers.map(({ cpu = NaN }) => cpu))),
-        number(median(answers.map(({ memory }) => memory / MIB))),
-      ]);
-    });
-    const head = ["client", "ms, median (best)", "CPU ms", "peak memory, MiB"];
-    return [row(head), "|---|---:|---:|---:|", ...rows].join("\n");
+    return stages;
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

@@ -20,15 +20,21 @@ export interface Entrant {
   readonly args: readonly string[];
   /** Where it runs. Default: here. */
   readonly cwd?: string;
-  /** Whether each token is durable, in a file that is synced, before its events are handled. Default: false. */
-  readonly durable?: boolean;
   /** Leaves out what nobody would do so: many idle clients in a process, say. Default: false. */
   readonly playsOnly?: boolean;
+}
+
+/** Who plays what. */
+export interface Entrants {
+  readonly plain: readonly Entrant[];
+  /** Rooms are encrypted. */
+  readonly encrypted: readonly Entrant[];
 }
 
 /** The names that goals are about. */
 export const NAMES = {
   limit: "limit (fetch, JSON.parse)",
+  encryptedLimit: "limit (fetch, JSON.parse, vodozemac-wasm)",
   durableLimit: "limit, token in SQLite",
   memory: "Greenroom, memory",
   sqlite: "Greenroom, SQLite",
@@ -36,28 +42,51 @@ export const NAMES = {
   jsSdk: "matrix-js-sdk, Deno",
 } as const;
 
+const ENCRYPTED = "--encrypted=yes";
+
 /** Those who can be had here; who can't is named to `print`, and with `CI=true` an error unless `--own` leaves others out. */
-export async function entrants(print: (line: string) => void): Promise<Entrant[]> {
-  const all: Entrant[] = [
-    deno(NAMES.limit, "limit.ts"),
-    { ...deno(NAMES.durableLimit, "limit.ts", "--store=sqlite"), durable: true, playsOnly: true },
-    deno(NAMES.memory, "greenroom.ts"),
-    { ...deno(NAMES.sqlite, "greenroom.ts", "--store=sqlite"), durable: true, playsOnly: true },
-    { ...deno(NAMES.kv, "greenroom.ts", "--store=kv"), durable: true, playsOnly: true },
-  ];
-  if (Deno.args.includes("--own")) return all;
-  const tryTo = async (name: string, add: () => Promise<Entrant[]>) => {
+export async function entrants(print: (line: string) => void): Promise<Entrants> {
+  const own: Entrants = {
+    plain: [
+      deno(NAMES.limit, "limit.ts"),
+      { ...deno(NAMES.durableLimit, "limit.ts", "--store=sqlite"), playsOnly: true },
+      ...greenroom(),
+    ],
+    encrypted: [deno(NAMES.encryptedLimit, "limit_encrypted.ts", ENCRYPTED), ...greenroom(ENCRYPTED)],
+  };
+  if (Deno.args.includes("--own")) return own;
+  const tryTo = async (name: string, find: () => Promise<Entrants>): Promise<Entrants> => {
     try {
-      all.push(...await add());
+      return await find();
     } catch (error) {
       if (Deno.env.get("CI") === "true") throw error;
       print(`${name} is left out: ${String(error)}`);
+      return { plain: [], encrypted: [] };
     }
   };
-  await tryTo("who is written in JavaScript", () => inJavaScript(print));
-  await tryTo("mautrix-python", async () => [await python("mautrix-python", "mautrix", print)]);
-  await tryTo("matrix-nio", async () => [await python("matrix-nio", "nio", print)]);
-  return all;
+  const others = await Promise.all([
+    tryTo("who is written in JavaScript", () => inJavaScript(print)),
+    tryTo("mautrix-python", () => mautrix(print)),
+    tryTo("matrix-nio", () => nio(print)),
+  ]);
+  const olmMachine = deno("matrix-sdk-crypto-wasm, memory", "olm_machine.ts", ENCRYPTED);
+  return {
+    plain: [...own.plain, ...others.flatMap(({ plain }) => plain)],
+    encrypted: [...own.encrypted, olmMachine, ...others.flatMap(({ encrypted }) => encrypted)],
+  };
+}
+
+/** Ours, with each of its stores. */
+export function greenroom(...args: string[]): Entrant[] {
+  const durable = (name: string, store: string) => ({
+    ...deno(name, "greenroom.ts", `--store=${store}`, ...args),
+    playsOnly: true,
+  });
+  return [
+    deno(NAMES.memory, "greenroom.ts", ...args),
+    durable(NAMES.sqlite, "sqlite"),
+    durable(NAMES.kv, "kv"),
+  ];
 }
 
 function deno(name: string, script: string, ...args: string[]): Entrant {
@@ -65,7 +94,7 @@ function deno(name: string, script: string, ...args: string[]): Entrant {
   return { name, command: Deno.execPath(), args: ["run", ...flags, `${CONTESTANTS}/${script}`, ...args] };
 }
 
-async function inJavaScript(print: (line: string) => void): Promise<Entrant[]> {
+async function inJavaScript(print: (line: string) => void): Promise<Entrants> {
   const cwd = await installJsPeers(print);
   const flags = [
     "--quiet",
@@ -82,24 +111,39 @@ async function inJavaScript(print: (line: string) => void): Promise<Entrant[]> {
   }
   const on = (client: string, script: string, ...more: string[]): Entrant[] =>
     runtimes.map(({ title, command, args }) => ({
-      name: `${client}, ${title}${more.length === 0 ? "" : ", file"}`,
+      name: `${client}, ${title}`,
       command,
       args: [...args, script, ...more],
       cwd,
     }));
   const inFile = on("matrix-bot-sdk", "bot_sdk.mjs", "--store=file").slice(0, 1);
-  return [
-    ...on("matrix-bot-sdk", "bot_sdk.mjs"),
-    ...inFile.map((entrant) => ({ ...entrant, playsOnly: true })),
-    ...on("matrix-js-sdk", "js_sdk.mjs"),
-  ];
+  return {
+    plain: [
+      ...on("matrix-bot-sdk", "bot_sdk.mjs"),
+      ...inFile.map((entrant) => ({ ...entrant, name: `${entrant.name}, file`, playsOnly: true })),
+      ...on("matrix-js-sdk", "js_sdk.mjs"),
+    ],
+    encrypted: on("matrix-js-sdk", "js_sdk.mjs", ENCRYPTED).slice(0, 1),
+  };
 }
 
-async function python(
-  name: string,
-  peer: keyof typeof PEER_PACKAGES,
-  print: (line: string) => void,
-): Promise<Entrant> {
-  const command = await installPython(PEER_PACKAGES[peer], print);
-  return { name, command, args: [`${CONTESTANTS}/${peer}_client.py`] };
+async function mautrix(print: (line: string) => void): Promise<Entrants> {
+  const command = await installPython(PEER_PACKAGES.mautrix, print);
+  const encrypted = [`${CONTESTANTS}/mautrix_encrypted.py`, ENCRYPTED];
+  return {
+    plain: [{ name: "mautrix-python", command, args: [`${CONTESTANTS}/mautrix_client.py`] }],
+    encrypted: [
+      { name: "mautrix-python, memory", command, args: encrypted },
+      { name: "mautrix-python, SQLite", command, args: [...encrypted, "--store=sqlite"] },
+    ],
+  };
+}
+
+async function nio(print: (line: string) => void): Promise<Entrants> {
+  const command = await installPython(PEER_PACKAGES.nio, print);
+  const args = [`${CONTESTANTS}/nio_client.py`];
+  return {
+    plain: [{ name: "matrix-nio", command, args }],
+    encrypted: [{ name: "matrix-nio, SQLite", command, args: [...args, ENCRYPTED] }],
+  };
 }

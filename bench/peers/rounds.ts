@@ -6,7 +6,7 @@
 
 import { median, medianRatio } from "../support/statistics.ts";
 import type { Entrant } from "./entrants.ts";
-import type { Job, JobName } from "./plan.ts";
+import type { Job, JobName, PlanName } from "./plan.ts";
 import type { Stub } from "./stub_process.ts";
 import { type Played, takeTurn } from "./turn.ts";
 
@@ -19,32 +19,46 @@ export interface Standing {
 /** What can be said of a job. */
 export type Figure = "wall" | "cpu" | "memory";
 
+/** Somebody who plays. */
+export interface Player {
+  readonly entrant: Entrant;
+  readonly plan: PlanName;
+  readonly jobs: readonly Job[];
+}
+
+/** Has everybody play a plan. */
+export async function playersOf(
+  stub: Stub,
+  plan: PlanName,
+  entrants: readonly Entrant[],
+): Promise<Player[]> {
+  const jobs = await stub.jobs(plan);
+  return entrants.map((entrant) => ({ entrant, plan, jobs }));
+}
+
 /**
  * Plays rounds, each begun by somebody else. In a process that was just started all jobs are done, so that no round is hot already.
  *
  * @throws If somebody did not do a job: counted too few events or too many, or asked for other responses than all, each once.
  */
 export async function playRounds(
-  { stub, jobs, entrants, rounds }: {
+  { stub, players, rounds }: {
     readonly stub: Stub;
-    readonly jobs: readonly Job[];
-    readonly entrants: readonly Entrant[];
+    readonly players: readonly Player[];
     readonly rounds: number;
   },
   print: (line: string) => void,
 ): Promise<Standing[]> {
-  const standings = entrants.map((entrant): { entrant: Entrant; rounds: Played[][] } => ({
-    entrant,
-    rounds: [],
-  }));
+  const standings = players.map((player) => ({ player, entrant: player.entrant, rounds: [] as Played[][] }));
   for (let round = 0; round < rounds; round++) {
     for (let index = 0; index < standings.length; index++) {
       const standing = standings[(round + index) % standings.length];
       if (standing === undefined) continue;
-      const token = `play-${round}-${index}`;
-      const { results = [] } = await takeTurn(standing.entrant, { url: stub.url, token });
+      const { entrant, plan, jobs } = standing.player;
+      const token = `${plan}-${round}-${index}`;
+      const { results = [] } = await takeTurn(entrant, { url: stub.url, token });
       await stub.forget(token);
-      check(standing.entrant, jobs, results);
+      check(entrant, jobs, results);
       standing.rounds.push([...results]);
     }
     print(`round ${round + 1} of ${rounds} is over`);
@@ -56,7 +70,7 @@ function check({ name }: Entrant, jobs: readonly Job[], results: readonly Played
   for (const [index, job] of jobs.entries()) {
     const { events, syncs } = results[index] ?? { events: 0, syncs: 0 };
     if (events === job.events && syncs === job.syncs) continue;
-    const did = `${events} events of ${syncs} responses, not ${job.events} of ${job.syncs}`;
+    const did = `${events} events of ${syncs} responses or requests, not ${job.events} of ${job.syncs}`;
     throw new Error(`Cannot compare ${name}: of the job "${job.name}" it has counted ${did}`);
   }
 }

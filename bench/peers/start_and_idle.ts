@@ -12,37 +12,66 @@ import { type Answer, takeTurn } from "./turn.ts";
 
 const MIB = 2 ** 20;
 
-/** Starts everybody in turn, round by round, and tables how long that took. */
-export async function startTable(stub: Stub, entrants: readonly Entrant[], rounds: number): Promise<string> {
-  const answers = entrants.map((): Answer[] => []);
+/** Somebody's starts. */
+export interface Starts {
+  readonly name: string;
+  readonly answers: readonly Answer[];
+}
+
+/** What somebody takes who waits. */
+export interface Idle {
+  readonly name: string;
+  /** Bytes, for each number of clients. */
+  readonly memory: readonly number[];
+  /** Bytes, for one client more. */
+  readonly each: number;
+}
+
+/** Starts everybody in turn, round by round. */
+export async function measureStarts(
+  stub: Stub,
+  entrants: readonly Entrant[],
+  rounds: number,
+): Promise<Starts[]> {
+  const starts = entrants.map(({ name }) => ({ name, answers: [] as Answer[] }));
   for (let round = 0; round <= rounds; round++) {
     for (const [index, entrant] of entrants.entries()) {
       const token = `brief-start-${round}-${index}`;
       const answer = await takeTurn(entrant, { url: stub.url, token, what: "start" });
-      if (round > 0) answers[index]?.push(answer); // the one before has filled caches
+      if (round > 0) starts[index]?.answers.push(answer); // the one before has filled caches
     }
   }
-  const rows = entrants.map(({ name }, index) => {
-    const of = (figure: (answer: Answer) => number) => (answers[index] ?? []).map(figure);
+  return starts;
+}
+
+/** Milliseconds on the clock: the median. */
+export function startTime({ answers }: Starts): number {
+  return median(answers.map(({ wall }) => wall));
+}
+
+/** A table of starts. */
+export function startTable(starts: readonly Starts[]): string {
+  const rows = starts.map((each) => {
+    const of = (figure: (answer: Answer) => number) => each.answers.map(figure);
     const walls = of(({ wall }) => wall);
     return row([
-      name,
-      `${number(median(walls))} (${number(Math.min(...walls))})`,
+      each.name,
+      `${number(startTime(each))} (${number(Math.max(...walls))} – ${number(Math.min(...walls))})`,
       number(median(of(({ cpu = NaN }) => cpu))),
       number(median(of(({ memory }) => memory / MIB))),
     ]);
   });
-  const head = ["client", "ms, median (best)", "CPU ms", "peak memory, MiB"];
+  const head = ["client", "ms, median (worst – best)", "CPU ms", "peak memory, MiB"];
   return [row(head), "|---|---:|---:|---:|", ...rows].join("\n");
 }
 
-/** Has everybody be so many clients that wait, and tables what one more takes. */
-export async function idleTable(
+/** Has everybody be so many clients that wait. */
+export async function measureIdle(
   stub: Stub,
   entrants: readonly Entrant[],
   counts: readonly number[],
-): Promise<string> {
-  const rows: string[] = [];
+): Promise<Idle[]> {
+  const all: Idle[] = [];
   for (const [index, entrant] of entrants.entries()) {
     const memory: number[] = [];
     for (const clients of counts) {
@@ -51,9 +80,17 @@ export async function idleTable(
       for (let client = 0; client < clients; client++) await stub.forget(`${token}-${client}`);
     }
     const [one = NaN, most = NaN] = [memory[0], memory.at(-1)];
-    const each = (most - one) / ((counts.at(-1) ?? NaN) - (counts[0] ?? NaN)) / 1000;
-    rows.push(row([entrant.name, ...memory.map((bytes) => number(bytes / MIB)), number(each)]));
+    const each = (most - one) / ((counts.at(-1) ?? NaN) - (counts[0] ?? NaN));
+    all.push({ name: entrant.name, memory, each });
   }
+  return all;
+}
+
+/** A table of those who wait. */
+export function idleTable(idle: readonly Idle[], counts: readonly number[]): string {
+  const rows = idle.map(({ name, memory, each }) =>
+    row([name, ...memory.map((bytes) => number(bytes / MIB)), number(each / 1_000)])
+  );
   const head = ["client", ...counts.map((count) => `${count.toLocaleString("en")}, MiB`), "kB for one more"];
   return [row(head), `|---|${"---:|".repeat(counts.length + 1)}`, ...rows].join("\n");
 }

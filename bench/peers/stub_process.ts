@@ -5,7 +5,7 @@
  */
 
 import { linesOf } from "../../tests/e2e/support/peer_lines.ts";
-import type { Job } from "./plan.ts";
+import type { Job, PlanName } from "./plan.ts";
 
 /** A stub homeserver that runs. */
 export class Stub implements AsyncDisposable {
@@ -32,9 +32,9 @@ export class Stub implements AsyncDisposable {
     return new Stub(value, process);
   }
 
-  /** The jobs that it has inputs for. */
-  async jobs(): Promise<Job[]> {
-    return await (await fetch(`${this.url}/bench/jobs`)).json();
+  /** The jobs of a plan, whose inputs it then has. */
+  async jobs(plan: PlanName): Promise<Job[]> {
+    return await (await fetch(`${this.url}/bench/${plan}/jobs`)).json();
   }
 
   /** Forgets a client. */

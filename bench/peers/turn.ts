@@ -43,7 +43,7 @@ export interface Turn {
   /** The client's name there, which nobody had before. */
   readonly token: string;
   /** What to do. Default: all jobs. */
-  readonly what?: "play" | "start" | "idle";
+  readonly what?: "all" | "start" | "idle";
   /** How many clients, if they are to be idle. */
   readonly clients?: number;
 }
@@ -54,7 +54,7 @@ const PATIENCE_MS = 180_000;
 /** Has a contestant take its turn, in an empty folder. */
 export async function takeTurn(
   { name, command, args, cwd }: Entrant,
-  { url, token, what = "play", clients = 1 }: Turn,
+  { url, token, what = "all", clients = 1 }: Turn,
 ): Promise<Answer> {
   const folder = await Deno.makeTempDir({ prefix: "greenroom-bench-" });
   const order = [

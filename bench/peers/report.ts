@@ -1,0 +1,59 @@
+/**
+ * All tables, in one text.
+ *
+ * @module
+ */
+
+import { NAMES as ENGINES } from "../crypto/encryption.ts";
+import { table } from "../crypto/report.ts";
+import { goalTable, type Measurements } from "./goals.ts";
+import { growthTable } from "./growth.ts";
+import type { Job } from "./plan.ts";
+import type { Standing } from "./rounds.ts";
+import { idleTable, startTable } from "./start_and_idle.ts";
+import { jobTable } from "./tables.ts";
+
+/** The text of `RESULTS.md`. */
+export function report(
+  measurements: Measurements,
+  { head, goals }: { readonly head: readonly string[]; readonly goals: boolean },
+): string {
+  const { jobs, plain, encryptedJobs, encrypted, encryption, starts, encryptedStarts } = measurements;
+  const { idle, clients, growth, rooms, bundles, stores } = measurements;
+  const against = [...encryption.against.values()];
+  const grown = [...encryption.growth].flatMap(([name, outcomes]) => [
+    `${name}, encrypted, the engine alone:`,
+    table(outcomes, { heading: "rooms, devices, sessions", base: "10" }),
+  ]);
+  const sections = [
+    "# Side by side",
+    head.join("\n"),
+    ...goals ? ["## Goals", goalTable(measurements)] : [],
+    ...jobs.flatMap((job) => section(job, plain)),
+    ...encryptedJobs.flatMap((job) => section(job, encrypted)),
+    ...against.length === 0 ? [] : [
+      "## 4, 5, 6: the engine alone, without HTTP",
+      table(against, { heading: "contestant", base: ENGINES.raw }),
+    ],
+    "## 7: from the start of the process to the first event handled",
+    startTable(starts),
+    "The same with an event that must be decrypted, by a device that has the key in its store:",
+    startTable(encryptedStarts),
+    "Everything in one file, minified, with what it imports, and the WebAssembly that it loads:",
+    bundles,
+    "## 8: memory of a process whose clients wait",
+    idleTable(idle, clients),
+    "## 9: growth",
+    "An event of a small sync, among so many rooms of two members each:",
+    growthTable(growth, rooms),
+    ...grown,
+    "## 10: what a message costs a store",
+    "Counted, not timed: of a bot with a handler that changes a session; one that it sends comes back to it.",
+    stores,
+  ];
+  return sections.join("\n\n") + "\n";
+}
+
+function section(job: Job, standings: readonly Standing[]): string[] {
+  return [`## ${job.title}`, jobTable(job, standings)];
+}
