@@ -125,6 +125,7 @@ async def drive(begin):
             send = await begin(token, counter)
             if what == "start":
                 await counter.reach(1)
+                print(flush=True)  # stops the clock
             else:
                 answer = await _play(ask, token, counter, send)
             answer.update(cpu=time.process_time() * 1000, memory=memory("VmHWM"))
