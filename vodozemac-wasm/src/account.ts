@@ -2,10 +2,10 @@
 
 import { type Binary, encodeBase64, toBytes } from "./binary.ts";
 import { checkContent, checkNumber, checkObject } from "./checks.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine, Input } from "./engine.ts";
 import { call, engineOf, Handle } from "./handle.ts";
 import { type OlmMessage, OlmSession } from "./olm_session.ts";
-import { numberBytes, Reader } from "./reader.ts";
+import { Reader } from "./reader.ts";
 import { VodozemacError } from "./error.ts";
 
 /** A one-time key or fallback key of ours that awaits publication. */
@@ -251,9 +251,9 @@ export class Account extends Handle {
 }
 
 /** The input that decrypts a dehydrated account. */
-export function rehydrationInput(device: DehydratedAccount, key: Binary): (Uint8Array | string)[] {
+export function rehydrationInput(device: DehydratedAccount, key: Binary): Input[] {
   const action = "rehydrate account";
   const ciphertext = encodeBase64(toBytes(checkObject(device, action).ciphertext, action));
   const nonce = encodeBase64(toBytes(device.nonce, action, 12));
-  return [toBytes(key, action, 32), numberBytes(ciphertext.length), ciphertext, nonce];
+  return [toBytes(key, action, 32), ciphertext.length, ciphertext, nonce];
 }

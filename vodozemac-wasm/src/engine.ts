@@ -7,8 +7,8 @@ import { Reader } from "./reader.ts";
 /** The longest input of one call, in bytes. */
 export const MAX_INPUT_BYTES = 8 * 1024 * 1024;
 
-/** What a call reads: bytes as they are, text as UTF-8. */
-export type Input = Uint8Array | string;
+/** What a call reads: bytes as they are, text as UTF-8, a number as four bytes, the lowest first. */
+export type Input = Uint8Array | string | number;
 
 /** What the module exports. */
 export type Exports =
@@ -140,7 +140,7 @@ export class Engine {
     let bound = 0;
     for (const part of input) {
       // UTF-8 takes at most three bytes for a UTF-16 unit.
-      bound += typeof part === "string" ? part.length * 3 : part.length;
+      bound += typeof part === "number" ? 4 : typeof part === "string" ? part.length * 3 : part.length;
       if (typeof part === "string" && !part.isWellFormed()) {
         throw new VodozemacError("malformed", OPERATIONS[operation]);
       }
@@ -162,6 +162,8 @@ export class Engine {
     for (const part of input) {
       if (typeof part === "string") {
         end += encoder.encodeInto(part, memory.subarray(end)).written;
+      } else if (typeof part === "number") {
+        for (let shift = 0; shift < 32; shift += 8) memory[end++] = part >>> shift;
       } else {
         memory.set(part, end);
         end += part.length;

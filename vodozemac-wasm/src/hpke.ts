@@ -5,7 +5,7 @@ import { type CheckCode, readCheckCode } from "./check_code.ts";
 import { checkContent, checkObject, checkText } from "./checks.ts";
 import type { Engine, Input } from "./engine.ts";
 import { call, consume, engineOf, Handle } from "./handle.ts";
-import { numberBytes, Reader } from "./reader.ts";
+import { Reader } from "./reader.ts";
 import { VodozemacError } from "./error.ts";
 
 /** What a message is bound to without containing it. */
@@ -53,14 +53,14 @@ export interface CompletedHpkeChannel {
 const encoder = new TextEncoder();
 
 /** Bytes preceded by their length. */
-function prefixed(value: string | Uint8Array, action: string): Uint8Array[] {
+function prefixed(value: string | Uint8Array, action: string): Input[] {
   const content = checkContent(value, action);
   if (typeof content === "string" && !content.isWellFormed()) throw new VodozemacError("malformed", action);
   const bytes = typeof content === "string" ? encoder.encode(content) : content;
-  return [numberBytes(bytes.length), bytes];
+  return [bytes.length, bytes];
 }
 
-function additionalData(options: HpkeOptions, action: string): Uint8Array[] {
+function additionalData(options: HpkeOptions, action: string): Input[] {
   return prefixed(checkObject(options, action).additionalData ?? "", action);
 }
 

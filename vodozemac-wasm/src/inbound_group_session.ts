@@ -2,12 +2,12 @@
 
 import { type Binary, decodeBase64, toBytes } from "./binary.ts";
 import { checkList, checkNumber } from "./checks.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine, Input } from "./engine.ts";
 import { codeOfStatus, VodozemacError } from "./error.ts";
 import { call, engineOf, Handle, peer } from "./handle.ts";
 import { HostSignatures } from "./host_signatures.ts";
 import type { Outcome } from "./outcome.ts";
-import { numberBytes, Reader } from "./reader.ts";
+import { Reader } from "./reader.ts";
 
 /** A decrypted Megolm message. */
 export interface MegolmPlaintext {
@@ -89,11 +89,11 @@ export class InboundGroupSession extends Handle {
    * @throws {VodozemacError} `too_long` (all together), `disposed`.
    */
   decryptAll(messages: readonly Binary[]): Outcome<MegolmPlaintext>[] {
-    const input: Uint8Array[] = [];
+    const input: Input[] = [];
     const refused: (VodozemacError | undefined)[] = checkList(messages, ACTION).map((message) => {
       try {
         const bytes = toBytes(message, ACTION);
-        input.push(numberBytes(this.#verified(bytes)), numberBytes(bytes.length), bytes);
+        input.push(this.#verified(bytes), bytes.length, bytes);
         return undefined;
       } catch (error) {
         if (error instanceof VodozemacError) return error;

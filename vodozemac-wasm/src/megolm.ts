@@ -1,7 +1,7 @@
 /** Megolm: where its sessions come from. */
 
 import { type Binary, toBytes } from "./binary.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine, Input } from "./engine.ts";
 import { HostSignatures } from "./host_signatures.ts";
 import { InboundGroupSession } from "./inbound_group_session.ts";
 import { pickleInput } from "./olm.ts";
@@ -123,12 +123,12 @@ export class Megolm {
     return new Reader(this.#engine.bytes()).number();
   }
 
-  #outbound(operation: Operation, input: (Uint8Array | string)[]): OutboundGroupSession {
+  #outbound(operation: Operation, input: Input[]): OutboundGroupSession {
     const handle = this.#engine.call(operation, 0, input);
     return new OutboundGroupSession(this.#engine, handle, this.#engine.text());
   }
 
-  #inbound(operation: Operation, input: (Uint8Array | string)[], number = 0): InboundGroupSession {
+  #inbound(operation: Operation, input: Input[], number = 0): InboundGroupSession {
     const handle = this.#engine.call(operation, 0, input, number);
     return new InboundGroupSession(this.#engine, handle, this.#engine.text());
   }

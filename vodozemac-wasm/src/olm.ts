@@ -5,12 +5,11 @@ import { type Binary, encodeBase64, toBytes } from "./binary.ts";
 import { checkContent } from "./checks.ts";
 import type { Engine, Input } from "./engine.ts";
 import { OlmSession, type OlmSessionKeys, readSessionKeys } from "./olm_session.ts";
-import { numberBytes } from "./reader.ts";
 
 /** The input that decrypts a pickle of libolm. */
 export function pickleInput(pickle: Binary, key: string | Uint8Array, action: string): Input[] {
   const text = encodeBase64(toBytes(pickle, action));
-  return [numberBytes(text.length), text, checkContent(key, action)];
+  return [text.length, text, checkContent(key, action)];
 }
 
 /** Olm, the protocol between two devices. Get it from {@link Vodozemac.olm}. */

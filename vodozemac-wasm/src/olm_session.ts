@@ -2,11 +2,11 @@
 
 import { type Binary, toBytes } from "./binary.ts";
 import { checkContent, checkList, checkObject } from "./checks.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine, Input } from "./engine.ts";
 import { codeOfStatus, VodozemacError } from "./error.ts";
 import { call, engineOf, Handle } from "./handle.ts";
 import type { Outcome } from "./outcome.ts";
-import { numberBytes, Reader } from "./reader.ts";
+import { Reader } from "./reader.ts";
 
 /** A message of an Olm session, as it is on the wire. */
 export interface OlmMessage {
@@ -133,12 +133,12 @@ export class OlmSession extends Handle {
    * @throws {VodozemacError} `bad_type`, `too_long` (all together), `disposed`.
    */
   decryptAll(messages: readonly OlmMessage[]): Outcome<Uint8Array>[] {
-    const input: Uint8Array[] = [];
+    const input: Input[] = [];
     const refused: (VodozemacError | undefined)[] = checkList(messages, ACTION).map((message) => {
       try {
-        const type = numberBytes(messageType(message));
+        const type = messageType(message);
         const body = toBytes(message.body, ACTION);
-        input.push(type, numberBytes(body.length), body);
+        input.push(type, body.length, body);
         return undefined;
       } catch (error) {
         if (error instanceof VodozemacError) return error;

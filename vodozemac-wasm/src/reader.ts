@@ -36,8 +36,7 @@ export class Reader {
   }
 
   short(): number {
-    const [low = 0, high = 0] = this.bytes(2);
-    return low | high << 8;
+    return this.#byte() | this.#byte() << 8;
   }
 
   /** A status: zero, or a negative code. */
@@ -53,9 +52,8 @@ export class Reader {
   rest(): Uint8Array<ArrayBuffer> {
     return this.bytes(this.#bytes.length - this.#position).slice();
   }
-}
 
-/** A number as the instance reads it. */
-export function numberBytes(number: number): Uint8Array {
-  return Uint8Array.of(number, number >>> 8, number >>> 16, number >>> 24);
+  #byte(): number {
+    return this.#bytes[this.#position++] ?? 0;
+  }
 }

@@ -2,10 +2,10 @@
 
 import { type Binary, toBytes } from "./binary.ts";
 import { checkNumber, checkText } from "./checks.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine, Input } from "./engine.ts";
 import { VodozemacError } from "./error.ts";
 import { call, consume, engineOf, Handle } from "./handle.ts";
-import { numberBytes, Reader } from "./reader.ts";
+import { Reader } from "./reader.ts";
 
 /** What two people compare. */
 export interface ShortAuthenticationString {
@@ -162,12 +162,12 @@ export class EstablishedSas extends Handle {
 
 const encoder = new TextEncoder();
 
-function macInput(text: string, info: string): (Uint8Array | string)[] {
+function macInput(text: string, info: string): Input[] {
   const action = "calculate SAS MAC";
   checkText(text, action);
   const bytes = encoder.encode(checkText(info, action));
   if (!info.isWellFormed()) throw new VodozemacError("malformed", action);
-  return [numberBytes(bytes.length), bytes, text];
+  return [bytes.length, bytes, text];
 }
 
 /** Looks at every character, whether or not one differed. */
