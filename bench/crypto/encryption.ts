@@ -225,7 +225,8 @@ async function tournament(
 }
 
 function deno(script: string, ...args: string[]): { command: string; args: string[] } {
-  const run = ["run", "--quiet", "--no-check", "--allow-all", "--unstable-kv", `${HERE}/${script}`];
+  const flags = ["--quiet", "--no-check", "--allow-all", "--unstable-kv", "--v8-flags=--expose-gc"];
+  const run = ["run", ...flags, `${HERE}/${script}`];
   return { command: Deno.execPath(), args: [...run, ...args] };
 }
 

@@ -43,8 +43,8 @@ import { RequestBook } from "./request_book.ts";
 import { MessageAtFault, receiveMemberChange, receiveSync } from "./sync_intake.ts";
 import { type CommitOptions, Transaction } from "./transaction.ts";
 
-/** How many records are remembered between steps: at least half as many, which is enough for a bot that talks in 10,000 rooms. */
-const CACHED_RECORDS = 50_000;
+/** How many records are remembered between steps: at least half as many, which is five of each room for a bot in 10,000 rooms. */
+const CACHED_RECORDS = 100_000;
 /** How many events may have arrived without that being written down. */
 const MAX_UNNOTED = 1_000;
 /** How many messages of one response may be skipped: a store that fails has all of them fail. */
