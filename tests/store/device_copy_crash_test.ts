@@ -141,15 +141,22 @@ Deno.test("An import that was paused past its lease writes nothing after another
   );
   const bytes = await copyOf(from);
   const store = new MemoryStore();
-  const pause = Promise.withResolvers<void>();
+  const [waiting, pause] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const parts = [bytes.subarray(0, 900_000), bytes.subarray(900_000)];
   const paused = new ReadableStream<Uint8Array>({
-    start(controller) {
-      controller.enqueue(bytes.subarray(0, 900_000));
-      pause.promise.then(() => controller.enqueue(bytes.subarray(900_000))).then(() => controller.close());
+    async pull(controller) {
+      if (parts.length === 1) {
+        waiting.resolve(); // whatever there was has been taken in
+        await pause.promise;
+      }
+      const part = parts.shift();
+      if (part === undefined) controller.close();
+      else controller.enqueue(part);
     },
-  });
+  }, { highWaterMark: 0 });
   const first = importDevice(store, paused, { clock });
-  while ((await recordsOf(store)).length === 0) await clock.tick();
+  await waiting.promise;
+  assert((await recordsOf(store)).length > 0);
   await assertRejects(() => importDevice(store, streamOf(bytes), { clock }), StoreInUseError);
   await clock.tick(60_000);
   await importDevice(store, streamOf(bytes), { clock });
