@@ -222,7 +222,8 @@ export function eventClassOf(event: MatrixEvent): EventClass {
 
 /** Where data came from, if it says so. */
 function sourceOf(data: Delivered): SyncStream {
-  return "source" in data && typeof data.source === "number" ? data.source : SyncStream.INTERNAL;
+  const { source } = data as { readonly source?: unknown };
+  return typeof source === "number" ? source : SyncStream.INTERNAL;
 }
 
 function isPromiseLike(value: unknown): value is PromiseLike<unknown> {

@@ -83,7 +83,7 @@ export class HandlerRegistry {
 
   /** Whether there are handlers of a type, in whatever class. */
   has(type: string): boolean {
-    return this.#byType.has(type);
+    return this.#byType.size > 0 && this.#byType.has(type); // to look up a type costs more than all the rest
   }
 
   /** Whether the next sync request has to wait for any of them. */

@@ -143,17 +143,24 @@ function roomBatch(room: RoomPart, view: RoomView): RoomBatch {
     remarks.set(index, { type: InternalEventType.UNENCRYPTED, data });
   }
   const seen = { context, former, members: new FormerMembers(events, former?.members) };
-  events.forEach((event, index) => {
+  const first = isNew(room, view) ? events.length - room.filled.length - room.timeline.length : 0;
+  for (let index = first; index < events.length; index++) {
+    const event = events[index] as MatrixEvent; // the index says that there is one
     const reason = undecryptable.get(event);
     if (reason !== undefined) {
       const data = { event: event as UndecryptableEvent["event"], ...reason };
       remarks.set(index, { type: InternalEventType.UNDECRYPTABLE, data });
     }
-    if (!isMember(event)) return;
-    const change = changeOf(event, index, seen);
+    const change = isMember(event) ? changeOf(event, index, seen) : undefined;
     if (change !== undefined) remarks.set(index, change);
-  });
+  }
   return { roomId, gap: gapOf(room, view), events, ignored, remarks, ephemeral, accountData };
+}
+
+/** Whether a room came with the initial sync: its state tells how things are, and of nothing that has changed. */
+function isNew({ membership }: RoomPart, { context, former }: RoomView): boolean {
+  return context.initial && !context.dropTimeline && membership === Membership.JOIN &&
+    former?.membership !== Membership.JOIN;
 }
 
 /**
@@ -192,9 +199,9 @@ function inOrder(
   if (state.length === 0) return after;
   if (after.length === 0) return state;
   const told = new Set<string | undefined>();
-  for (const { event_id } of after) told.add(event_id);
-  const isTold = ({ event_id }: { readonly event_id?: string }) => told.has(event_id);
-  return [...state.some(isTold) ? state.filter((event) => !isTold(event)) : state, ...after];
+  for (const { event_id, state_key } of after) if (state_key !== undefined) told.add(event_id);
+  if (told.size === 0) return [...state, ...after]; // the rule, and IDs are long to compare
+  return [...state.filter(({ event_id }) => !told.has(event_id)), ...after];
 }
 
 /** What state events lead to: of each piece of state the last. */

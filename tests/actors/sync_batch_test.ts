@@ -169,6 +169,15 @@ Deno.test("The own member event that comes again tells nothing, unless handlers 
   ]);
 });
 
+Deno.test("The timeline of an initial sync tells of changes, seen from its state, which tells of none itself", () => {
+  const events = [member("@a:a", "join"), member("@b:a", "ban")];
+  const room = { state: { events }, ...timeline([message("1"), member("@b:a", "leave")]) };
+  const batch = (former?: FormerRoom) => delivered(joined(room), former, { initial: true });
+  assertEquals(remarks(batch()), [["$@b:a-leave", "UNBAN"]]);
+  const known = was("join", member("@a:a", "join"), member("@b:a", "join"));
+  assertEquals(remarks(batch(known)), [["$@b:a-ban", "BAN"], ["$@b:a-leave", "UNBAN"]]);
+});
+
 Deno.test("An invitation, a knock and the end of either are told", () => {
   const invite = {
     next_batch: "n",
