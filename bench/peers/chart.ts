@@ -26,7 +26,7 @@ export interface Chart {
 }
 
 const COLOURS = ["#2f9e63", "#3b82c4", "#c98a1b"];
-const [WIDTH, LEFT, RIGHT, BAR, GAP, TOP] = [760, 210, 70, 13, 10, 86];
+const [WIDTH, LEFT, RIGHT, BAR, GAP, TOP] = [760, 240, 60, 13, 10, 86];
 
 /** Draws a chart with bars that lie. */
 export function barChart({ title, note, series, groups, label, mark }: Chart): string {
@@ -56,7 +56,7 @@ export function barChart({ title, note, series, groups, label, mark }: Chart): s
     ];
   }
   const legend = series.map((name, index) => {
-    const at = LEFT + index * 180;
+    const at = LEFT + index * 150;
     const square = `<rect x="${at}" y="58" width="11" height="11" fill="${COLOURS[index] ?? "#888"}"/>`;
     return `${square}<text x="${at + 16}" y="68">${escape(name)}</text>`;
   });

@@ -17,7 +17,7 @@ const SERIES = ["initial sync", "large syncs", "small syncs"];
 export function charts({ plain, encrypted }: Measurements, label: string): Record<string, string> {
   return {
     "speed.svg": barChart({
-      title: "Syncing: speed, as a part of what fetch and JSON.parse alone reach",
+      title: "Speed of syncing: of what fetch and JSON.parse alone reach",
       note: label,
       series: SERIES,
       groups: speeds(plain),
@@ -25,7 +25,7 @@ export function charts({ plain, encrypted }: Measurements, label: string): Recor
       mark: 1,
     }),
     "encrypted.svg": barChart({
-      title: "Syncing encrypted rooms: speed, as a part of what fetch and vodozemac alone reach",
+      title: "Speed of syncing encrypted rooms: of what vodozemac alone reaches",
       note: label,
       series: SERIES,
       groups: speeds(encrypted),
