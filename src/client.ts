@@ -110,7 +110,6 @@ export class Client {
       requests: {
         ...api,
         userId: () => session.userId(),
-        supports: (...asked) => session.supports(...asked),
       },
       crypto,
       acceptClear: () => this.crypto && acceptClear(encryption, blacklist),

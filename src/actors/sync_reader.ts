@@ -21,8 +21,6 @@ export interface SyncReaderOptions {
   readonly timeout: number;
   /** What to tell others of the user's presence. */
   readonly presence: () => PresenceState;
-  /** Whether the server says what state is at a timeline's end. */
-  readonly useStateAfter: boolean;
   /** Tells when something was asked. */
   readonly clock: Clock;
   /** Ends what is on its way. */
@@ -73,11 +71,11 @@ export class SyncReader {
   }
 
   #ask(since: SyncToken | undefined): Question {
-    const { requests, filter, timeout, presence, useStateAfter, clock } = this.#options;
+    const { requests, filter, timeout, presence, clock } = this.#options;
     const signal = this.#signal;
     const asked = clock.now();
     const response = filter.use((filterId) =>
-      requests.sync({ since, filterId, timeout, setPresence: presence(), useStateAfter, signal })
+      requests.sync({ since, filterId, timeout, setPresence: presence(), useStateAfter: true, signal })
     );
     return { since, asked, response };
   }

@@ -14,6 +14,4 @@ export interface SyncRequests
   extends Pick<SyncAPI, "sync">, Pick<FiltersAPI, "createFilter">, Pick<MessagesAPI, "getMessages"> {
   /** The acting user. */
   userId(): Promise<UserID>;
-  /** Whether the server knows a version of the specification, or an unstable feature. */
-  supports(version: string, unstableFeature?: string): Promise<boolean>;
 }

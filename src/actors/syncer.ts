@@ -188,9 +188,8 @@ class Syncer {
     await ready(signal); // it looks at who acts
     await abortable(Promise.resolve(this.#options.crypto()?.start()), signal);
     const filter = new SyncFilter(settings, requests, store);
-    const useStateAfter = await requests.supports("v1.16");
     const { timeout = byDefault } = settings;
-    const reader = new SyncReader({ requests, filter, timeout, presence, useStateAfter, clock, signal });
+    const reader = new SyncReader({ requests, filter, timeout, presence, clock, signal });
     return { settings, signal, own, filter, reader, first: true };
   }
 

@@ -63,24 +63,34 @@ Deno.test("Handlers see the state that their response led to", async () => {
   assertEquals(await alice.stateStore.getPowerLevel(room, "@alice:localhost"), Infinity);
 });
 
-Deno.test("use_state_after is asked for where the server has it, and leads to the same", async () => {
-  await using here = clientStage({ versions: ["v1.16"] });
-  const [alice, bob] = [here.client("alice"), here.client("bob")];
-  const room = await alice.createRoom({ name: "x", preset: "public_chat" });
-  const seen: string[] = [];
-  alice.on("JOIN", ({ state_key }) => seen.push(`JOIN ${state_key}`));
-  alice.on("m.room.topic", ({ content }) => seen.push(`topic ${content.topic}`));
-  alice.start();
-  await here.settle();
-  await bob.joinRoom(room);
-  await alice.sendStateEvent(room, "m.room.topic", { topic: "y" });
-  await here.settle();
-  const syncs = here.homeserver.requests.filter("GET", "/sync");
-  assert(syncs.every(({ query }) => query.get("use_state_after") === "true"));
-  assertEquals(seen, ["JOIN @alice:localhost", "JOIN @bob:localhost", "topic y"]);
-  assert(await alice.stateStore.isJoined(room, "@bob:localhost"));
-  assertEquals((await alice.stateStore.getState(room, "m.room.topic"))?.content, { topic: "y" });
-});
+for (const versions of [["v1.16"], ["v1.15"]]) {
+  Deno.test(`use_state_after is asked for, whether a server knows it or not, and both lead to the same: ${versions}`, async () => {
+    await using here = clientStage({ versions });
+    const [alice, bob] = [here.client("alice"), here.client("bob")];
+    const room = await alice.createRoom({ name: "x", preset: "public_chat" });
+    const seen: string[] = [];
+    const sections = new Set<string>();
+    alice.on("SYNC_SUCCESSFUL", ({ data }) => {
+      const { [room]: { state, state_after } = {} } = data.rooms?.join ?? {};
+      if (state !== undefined) sections.add("state");
+      if (state_after !== undefined) sections.add("state_after");
+    });
+    alice.on("JOIN", ({ state_key }) => seen.push(`JOIN ${state_key}`));
+    alice.on("m.room.topic", ({ content }) => seen.push(`topic ${content.topic}`));
+    alice.start();
+    await here.settle();
+    await bob.joinRoom(room);
+    await alice.sendStateEvent(room, "m.room.topic", { topic: "y" });
+    await here.settle();
+    const { requests } = here.homeserver;
+    assert(requests.filter("GET", "/sync").every(({ query }) => query.get("use_state_after") === "true"));
+    assertEquals(requests.filter("GET", "/versions"), []);
+    assertEquals([...sections], [versions.includes("v1.16") ? "state_after" : "state"]);
+    assertEquals(seen, ["JOIN @alice:localhost", "JOIN @bob:localhost", "topic y"]);
+    assert(await alice.stateStore.isJoined(room, "@bob:localhost"));
+    assertEquals((await alice.stateStore.getState(room, "m.room.topic"))?.content, { topic: "y" });
+  });
+}
 
 Deno.test("A filter is uploaded once, also after a restart; one that the server forgot is uploaded again", async () => {
   await using here = clientStage();

@@ -90,7 +90,6 @@ export async function syncerStage(options: SyncerStageOptions = {}): Promise<Syn
       createFilter: () => Promise.resolve("filter"),
       getMessages: () => Promise.reject(new Error("no history in this test")),
       userId: () => Promise.resolve(OWN),
-      supports: (version) => Promise.resolve(version === "v1.1"),
       ...requests,
     },
     crypto: () =>
