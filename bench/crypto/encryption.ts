@@ -63,7 +63,7 @@ const BATCH = 10_000;
 /** Others take events one by one, so that fewer show what one costs; who commits each of them would need minutes. */
 const MOST = { ofOthers: 2_000, ofSqlite: 1_000 };
 /** So many that most of them run as code that has been compiled by then. */
-const single = { count: 1_000, few: 200, samples: 2 };
+const single = { count: 1_000, few: 400, samples: 1 };
 const grown = { count: 100, samples: 2 };
 
 const JOBS: readonly TournamentJob[] = [
@@ -142,11 +142,9 @@ export function encryptionGoals({ against, growth }: EncryptionOutcomes): Goal[]
   return [
     { text: `${whole}: ${memory} / ${raw}`, value: compare("decrypt_sync", memory, raw), limit: 1.5 },
     { text: `${whole}: ${durable} / ${raw}`, value: compare("decrypt_sync", durable, raw), limit: 1.5 },
-    {
-      text: `a sync with one event, µs, in the store that commits fastest: ${sqlite}`,
-      value: time(of("decrypt_one", sqlite)),
-      limit: 250,
-    },
+    // In the store that commits fastest: with Deno KV, vodozemac and one commit alone are at the limit.
+    { text: `decrypt one event, µs: ${sqlite}`, value: time(of("decrypt_event", sqlite)), limit: 250 },
+    { text: `a sync with one event, µs: ${sqlite}`, value: time(of("decrypt_one", sqlite)), limit: 250 },
     { text: `encrypt, µs: ${memory}`, value: time(of("encrypt", memory)), limit: 200 },
     { text: `encrypt, µs: ${durable}`, value: time(of("encrypt", durable)), limit: 1_000 },
     { text: `encrypt, µs: ${sqlite}`, value: time(of("encrypt", sqlite)), limit: 1_000 },
