@@ -110,11 +110,12 @@ Deno.test("Handlers that send while the server is in trouble send each answer on
   const [alice, bot] = [here.client("alice"), here.client("bot")];
   const room = await roomOf(alice, bot);
   await bot.syncOnce();
-  bot.on(
-    "m.room.message",
-    ({ sender, room_id, content }) =>
-      sender === "@alice:localhost" ? bot.sendNotice(room_id, `re ${content.body}`) : undefined,
-  );
+  let answered = 0;
+  bot.on("m.room.message", async ({ sender, room_id, content }) => {
+    if (sender !== "@alice:localhost") return;
+    await bot.sendNotice(room_id, `re ${content.body}`);
+    answered++;
+  });
   const match = { user: "@bot:localhost" } as const;
   using _first = here.homeserver.faults.add({ kind: "drop-after", match, times: 4, skip: 1 });
   using _second = here.homeserver.faults.add({ kind: "status", status: 503, match, times: 4, skip: 6 });
@@ -129,7 +130,6 @@ Deno.test("Handlers that send while the server is in trouble send each answer on
     here.homeserver.room(room).messages.map(({ content }) => String(content.body)).filter((body) =>
       body.startsWith("re ")
     );
-  await pass(here, () => answers().length >= texts.length);
-  await here.settle();
+  await pass(here, () => answered >= texts.length); // the server has an answer before the handler knows that
   assertEquals(answers().toSorted(), texts.map((text) => `re ${text}`));
 });
