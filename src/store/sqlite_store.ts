@@ -10,6 +10,7 @@ import { ValueError } from "../errors/value_error.ts";
 import type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "./kv_store.ts";
 import { type SqliteAction, toStoreError } from "./sqlite_error.ts";
 import { decodeKey, encodeKey, endOfRange } from "./sqlite_key.ts";
+import { SqliteLog } from "./sqlite_log.ts";
 import { isBlank, NEXT_VERSION, prepareDatabase } from "./sqlite_schema.ts";
 import { decodeValue, encodeValue } from "./value_codec.ts";
 
@@ -29,24 +30,20 @@ interface Row {
 
 type ListedRow = { readonly key: Uint8Array } & (Row | { /** It is large. */ readonly value: null });
 
-interface Change {
-  readonly key: Uint8Array;
-  /** `undefined`: to be removed. */
-  readonly value: Uint8Array | undefined;
-}
-
 /**
  * Keeps everything in a file of SQLite: for hosts with a disk, faster than Deno KV's file at the same durability.
  *
  * A value may have any size, up to SQLite's billion bytes, and so may a key and a commit. Each commit is one transaction,
- * and one sync of the file (a write-ahead log with `synchronous=FULL`), before `commit()` resolves: what has resolved is
- * there after `kill -9`, and after a power cut if the disk keeps its word. In memory (`":memory:"`), all goes with the process.
+ * and its write-ahead log is synced before `commit()` resolves: what has resolved is there after `kill -9`, and after a power
+ * cut if the disk keeps its word. Commits that are made while a sync is under way share the next one. If a sync fails,
+ * `commit()` rejects from then on, though what it wrote can be read. In memory (`":memory:"`), all goes with the process.
  *
  * Several stores, in several processes too, may be open on one file, on a disk of the machine and not of the network. A
  * commit waits up to five seconds for another process that is at it.
  *
- * SQLite works in the thread that calls it: a read takes some microseconds, and a commit as long as the disk takes to
- * sync; nothing else of the program runs meanwhile.
+ * SQLite works in the thread that calls it: a read and a small commit take some microseconds, in which nothing else of the
+ * program runs. The log is synced beside the thread, if Deno lets it be opened: where only the file itself may be written
+ * (`--allow-write=bot.db` without `bot.db-wal`), SQLite syncs it (`synchronous=FULL`), and the thread waits for the disk.
  *
  * @example
  * ```ts
@@ -69,6 +66,9 @@ export class SqliteStore implements KvStore, AsyncDisposable {
   readonly #next: StatementSync;
   readonly #set: StatementSync;
   readonly #delete: StatementSync;
+  /** Undefined until the first commit, which makes the log if there was none; `null`: SQLite syncs its log itself. */
+  #log: SqliteLog | null | undefined;
+  #closed: Promise<void> | undefined;
 
   private constructor(database: DatabaseSync) {
     this.#database = database;
@@ -173,20 +173,20 @@ export class SqliteStore implements KvStore, AsyncDisposable {
    * @throws {StoreReadOnlyError} If the file can't be written.
    * @throws {StoreInUseError} If another process writes for longer than five seconds; nothing was written then.
    * @throws {StoreFormatError} If the file is damaged.
+   * @throws {StoreError} If the disk does not take it: whether it is there after a power cut, nobody knows.
    */
-  commit(mutations: readonly KvMutation[], checks: readonly KvCheck[] = []): Promise<boolean> {
-    return this.#do("write to", () => {
-      const changes = mutations.map(encodeChange);
-      if (changes.length > 0) return this.#write(() => this.#holds(checks) && this.#apply(changes));
+  async commit(mutations: readonly KvMutation[], checks: readonly KvCheck[] = []): Promise<boolean> {
+    const held = this.#now("write to", () => {
+      if (mutations.length > 0) return this.#write(() => this.#holds(checks) && this.#apply(mutations));
       return this.#snapshot(() => this.#holds(checks));
     });
+    if (held && mutations.length > 0) await this.#synced();
+    return held;
   }
 
-  /** Closes the file. Whoever closes it last carries the write-ahead log into it. */
+  /** Closes the file, after what was begun. Whoever closes it last carries the write-ahead log into it. */
   close(): Promise<void> {
-    return Promise.try(() => {
-      if (this.#database.isOpen) attempt("write to", () => this.#database.close());
-    });
+    return this.#closed ??= this.#close();
   }
 
   /** Closes the file. */
@@ -194,12 +194,27 @@ export class SqliteStore implements KvStore, AsyncDisposable {
     await this.close();
   }
 
+  async #close(): Promise<void> {
+    await this.#log?.close();
+    if (this.#database.isOpen) attempt("write to", () => this.#database.close());
+  }
+
+  /** Resolves when what was committed is on the disk. */
+  async #synced(): Promise<void> {
+    if (this.#log === undefined) { // SQLite has synced this commit
+      this.#log = SqliteLog.open(this.#database) ?? null;
+      if (this.#log !== null) this.#database.exec("PRAGMA synchronous = NORMAL");
+    } else await this.#log?.synced();
+  }
+
   /** Does it at once; what it throws is what the promise rejects with. */
   #do<Result>(action: SqliteAction, go: () => Result): Promise<Result> {
-    return Promise.try(() => {
-      if (!this.#database.isOpen) throw new ValueError("Cannot use the store: it is closed; open it again");
-      return attempt(action, go);
-    });
+    return Promise.try(() => this.#now(action, go));
+  }
+
+  #now<Result>(action: SqliteAction, go: () => Result): Result {
+    if (this.#closed !== undefined) throw new ValueError("Cannot use the store: it is closed; open it again");
+    return attempt(action, go);
   }
 
   /** Reads everything of one moment. */
@@ -236,12 +251,14 @@ export class SqliteStore implements KvStore, AsyncDisposable {
     });
   }
 
-  #apply(changes: readonly Change[]): true {
+  /** One after the other, so that not all values are there as bytes at once. */
+  #apply(mutations: readonly KvMutation[]): true {
     const counted = this.#next.get();
     if (counted === undefined) throw damaged();
-    for (const { key, value } of changes) {
-      if (value === undefined) this.#delete.run(key);
-      else this.#set.run(key, value, counted.version ?? null);
+    for (const mutation of mutations) {
+      const key = encodeKey(mutation.key);
+      if (mutation.type === "delete") this.#delete.run(key);
+      else this.#set.run(key, encodeValue(mutation.value), counted.version ?? null);
     }
     return true;
   }
@@ -276,11 +293,6 @@ function refuseOthers(path: string): void {
   } finally {
     database?.close();
   }
-}
-
-function encodeChange(mutation: KvMutation): Change {
-  const value = mutation.type === "set" ? encodeValue(mutation.value) : undefined;
-  return { key: encodeKey(mutation.key), value };
 }
 
 function entryOf(key: KvKey, { value, version }: Row): KvEntry {

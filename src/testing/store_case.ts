@@ -4,6 +4,7 @@
  * @module
  */
 
+import { setImmediate } from "node:timers/promises";
 import type { KvEntry, KvKey, KvMutation, KvStore } from "../store/kv_store.ts";
 
 /** What a case asks of a store beside the interface. */
@@ -84,4 +85,9 @@ export function someBytes(length: number, seed = 1): Uint8Array {
     bytes[index] = state >>> 24;
   }
   return bytes;
+}
+
+/** Lets other work of the program go on: a store may read without leaving the thread, and wait for the disk beside it. */
+export async function otherWork(): Promise<void> {
+  await setImmediate();
 }

@@ -6,7 +6,17 @@
 
 import { deepStrictEqual, ok, strictEqual } from "node:assert";
 import type { KvKey } from "../store/kv_store.ts";
-import { listed, read, readValue, remove, set, someBytes, stampOf, type StoreCase } from "./store_case.ts";
+import {
+  listed,
+  otherWork,
+  read,
+  readValue,
+  remove,
+  set,
+  someBytes,
+  stampOf,
+  type StoreCase,
+} from "./store_case.ts";
 
 const key = (index: number): KvKey => ["many", String(index).padStart(5, "0")];
 
@@ -109,6 +119,7 @@ export const keptCases: readonly StoreCase[] = [
       while (writing) {
         const [first, middle, last] = await stores[2]?.getMany([key(0), key(1_000), key(1_499)]) ?? [];
         deepStrictEqual([middle?.value, last?.value], [first?.value, first?.value]);
+        await otherWork();
       }
       await writers;
       strictEqual((await listed(await open(), ["by"])).length, 6);

@@ -6,7 +6,17 @@
 
 import { deepStrictEqual, ok, strictEqual } from "node:assert";
 import type { KvKey, KvMutation } from "../store/kv_store.ts";
-import { listed, read, readValue, remove, set, someBytes, stampOf, type StoreCase } from "./store_case.ts";
+import {
+  listed,
+  otherWork,
+  read,
+  readValue,
+  remove,
+  set,
+  someBytes,
+  stampOf,
+  type StoreCase,
+} from "./store_case.ts";
 
 const MANY = 5_000;
 
@@ -122,6 +132,7 @@ export const largeCases: readonly StoreCase[] = [
         const found = await store.getMany([manyKey(0), manyKey(1_000), manyKey(2_500), manyKey(MANY - 1)]);
         const seen = new Set(found.map((entry) => firstOf(entry?.value)));
         strictEqual(seen.size, 1, `half a commit: ${[...seen]}`);
+        await otherWork();
       }
       await writer;
       deepStrictEqual(

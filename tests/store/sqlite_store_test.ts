@@ -32,18 +32,6 @@ function pragma(database: DatabaseSync, name: string): unknown {
 
 const names = (folder: string) => Array.from(Deno.readDirSync(folder), ({ name }) => name).sort();
 
-onFile(
-  "SqliteStore syncs the file with each commit, by a write-ahead log and synchronous=FULL",
-  async (path) => {
-    const database = new DatabaseSync(path);
-    database.exec("PRAGMA synchronous = OFF");
-    await using store = await SqliteStore.over(database);
-    assert(await store.commit([put("a", 1)]));
-    const settings = ["journal_mode", "synchronous", "fullfsync", "cell_size_check"];
-    assertEquals(settings.map((name) => pragma(database, name)), ["wal", 2, 1, 1]);
-  },
-);
-
 onFile("SqliteStore says in the file's header whose it is, from the first moment on", async (path) => {
   await using _store = await SqliteStore.open(path); // the log is not in the file yet
   const header = new DataView((await contentOf(path)).buffer);
