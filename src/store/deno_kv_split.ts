@@ -66,14 +66,13 @@ export class SplitIndex {
 
   /** Whether the value that is there has parts. */
   has(key: KvKey): boolean {
-    return this.#splits.has(JSON.stringify(key));
+    return this.#find(key) !== undefined;
   }
 
   /** Takes note of what is there now. */
   note(key: KvKey, split: SplitValue | undefined): void {
-    const name = JSON.stringify(key);
-    if (split === undefined) this.#splits.delete(name);
-    else this.#splits.set(name, split);
+    if (split !== undefined) this.#splits.set(JSON.stringify(key), split);
+    else if (this.has(key)) this.#splits.delete(JSON.stringify(key));
   }
 
   /** Takes note of what was read; what was read is older than what was noted when it was written. */
@@ -83,7 +82,7 @@ export class SplitIndex {
 
   /** The writes that remove the parts of the value that is there. */
   removal(key: KvKey): KvWrite[] {
-    const split = this.#splits.get(JSON.stringify(key));
+    const split = this.#find(key);
     return split === undefined ? [] : removalOf(split);
   }
 
@@ -102,6 +101,11 @@ export class SplitIndex {
       else orphans.push(split);
     }
     if (orphans.length > 0) await journal.commit(orphans.flatMap(removalOf), []);
+  }
+
+  /** In most databases no value has parts: then no name is made of the key. */
+  #find(key: KvKey): SplitValue | undefined {
+    return this.#splits.size === 0 ? undefined : this.#splits.get(JSON.stringify(key));
   }
 }
 

@@ -23,8 +23,13 @@ const FIRST_OF_SURROGATES = 0xa0;
 
 /** Makes bytes of a key; two keys compare as their bytes do. What lies below a key begins with the bytes of the key. */
 export function encodeKey(key: KvKey): Uint8Array {
-  const plain = key.every((part) => part.isWellFormed() && !part.includes("\0"));
-  if (plain) return ENCODER.encode(key.map((part) => part + "\0").join(""));
+  let text = "";
+  let zeros = false;
+  for (const part of key) {
+    text += part + "\0"; // which keeps halves of a pair apart that are in two parts
+    zeros ||= part.includes("\0");
+  }
+  if (!zeros && text.isWellFormed()) return ENCODER.encode(text);
   return Uint8Array.from(key.flatMap((part) => [...Array.from(part, characterBytes).flat(), END]));
 }
 

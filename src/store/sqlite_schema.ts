@@ -4,8 +4,9 @@
  * @module
  */
 
-import type { DatabaseSync } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
 import { StoreFormatError } from "../errors/store_error.ts";
+import { toStoreError } from "./sqlite_error.ts";
 
 /** Stands in the header of each file of ours: "Grnr". */
 const APPLICATION_ID = 0x47726e72;
@@ -49,7 +50,7 @@ const SAFE = [
  *
  * @throws {StoreFormatError} If it is somebody else's, or of a newer version.
  */
-export function isBlank(database: DatabaseSync): boolean {
+function isBlank(database: DatabaseSync): boolean {
   const { application, version, things } = database.prepare(WHOSE).get() as unknown as Header; // its columns
   if (application === 0 && version === 0 && things === 0) return true;
   if (application !== APPLICATION_ID) {
@@ -66,6 +67,26 @@ export function isBlank(database: DatabaseSync): boolean {
   throw new StoreFormatError(
     `Cannot open the store: there is no version ${version} of it; restore it from a copy`,
   );
+}
+
+/**
+ * Looks at a file without the power to change it: to open it for writing may carry somebody else's log into it.
+ *
+ * @param timeout How long to wait for another process that writes, in milliseconds.
+ * @throws {StoreFormatError} If it is not ours.
+ */
+export function refuseOthers(path: string, timeout: number): void {
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(path, { readOnly: true, timeout });
+    isBlank(database);
+  } catch (cause) {
+    const error = toStoreError("open", cause);
+    // Whatever else is in the way, like that there is no file yet, shows again when it is opened for writing.
+    if (error instanceof StoreFormatError) throw error;
+  } finally {
+    database?.close();
+  }
 }
 
 /** Makes a database ours, if it is nobody's, and safe to commit to. */

@@ -11,7 +11,7 @@ import type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "./kv_store.ts
 import { type SqliteAction, toStoreError } from "./sqlite_error.ts";
 import { decodeKey, encodeKey, endOfRange } from "./sqlite_key.ts";
 import { SqliteLog } from "./sqlite_log.ts";
-import { isBlank, NEXT_VERSION, prepareDatabase } from "./sqlite_schema.ts";
+import { NEXT_VERSION, prepareDatabase, refuseOthers } from "./sqlite_schema.ts";
 import { decodeValue, encodeValue } from "./value_codec.ts";
 
 /** How long to wait for another process that writes, in milliseconds. */
@@ -102,7 +102,7 @@ export class SqliteStore implements KvStore, AsyncDisposable {
       if (path === "") {
         throw new ValueError('Cannot open the store: the path is empty; name a file, or ":memory:"');
       }
-      if (path !== MEMORY) refuseOthers(path);
+      if (path !== MEMORY) refuseOthers(path, BUSY_TIMEOUT);
       return SqliteStore.over(attempt("open", () => new DatabaseSync(path, { timeout: BUSY_TIMEOUT })));
     });
   }
@@ -277,21 +277,6 @@ function attempt<Result>(action: SqliteAction, go: () => Result): Result {
     return go();
   } catch (error) {
     throw toStoreError(action, error);
-  }
-}
-
-/** Looks at a file without the power to change it: to open it for writing may carry somebody else's log into it. */
-function refuseOthers(path: string): void {
-  let database: DatabaseSync | undefined;
-  try {
-    database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT });
-    isBlank(database);
-  } catch (cause) {
-    const error = toStoreError("open", cause);
-    // Whatever else is in the way, like that there is no file yet, shows again when it is opened for writing.
-    if (error instanceof StoreFormatError) throw error;
-  } finally {
-    database?.close();
   }
 }
 
