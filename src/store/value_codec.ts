@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isProxy } from "node:util/types";
 import { deserialize, serialize } from "node:v8";
 import { StoreFormatError } from "../errors/store_error.ts";
 import { ValueError } from "../errors/value_error.ts";
@@ -71,14 +72,15 @@ function isJson(value: unknown, left: { parts: number; depth: number }): boolean
 }
 
 function isJsonArray(values: readonly unknown[], left: { parts: number; depth: number }): boolean {
-  if (Object.keys(values).length !== values.length) return false; // it has names beside its numbers, or lacks some
+  // It has names beside its numbers, or lacks some.
+  if (Object.keys(values).length !== values.length || isProxy(values)) return false;
   for (let index = 0; index < values.length; index++) if (!isJson(values[index], left)) return false;
   return true;
 }
 
 function isJsonRecord(value: object, left: { parts: number; depth: number }): boolean {
   const prototype = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) return false;
+  if ((prototype !== Object.prototype && prototype !== null) || isProxy(value)) return false;
   for (const name in value) if (!isJson((value as Record<string, unknown>)[name], left)) return false;
   return true;
 }

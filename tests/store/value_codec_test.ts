@@ -69,7 +69,16 @@ Deno.test("encodeValue() looks no longer at what branches again and again than a
 });
 
 Deno.test("encodeValue() refuses what is not plain data, also if it says how to make JSON of it", () => {
-  for (const value of [() => 1, { toJSON: () => 1 }, Symbol("x"), new WeakMap()]) {
+  for (
+    const value of [
+      () => 1,
+      { toJSON: () => 1 },
+      Symbol("x"),
+      new WeakMap(),
+      [new Proxy({}, {})],
+      new Proxy([], {}),
+    ]
+  ) {
     assertThrows(() => encodeValue(value), ValueError, "it is not plain data");
   }
 });
