@@ -35,11 +35,13 @@ const MAX_PENDING = 10_000;
 
 /** Makes a client's Dispatcher. */
 export function clientDispatcher(
-  { log = defaultLogger("client"), maxPendingHandlers: maxPending = MAX_PENDING }: ClientOptions,
+  { log = defaultLogger("client"), maxPendingHandlers: maxPending = MAX_PENDING, store: given }:
+    ClientOptions,
   { clock, store, ready, settle }: ClientDispatcherParts,
 ): ClientDispatcher {
   const registry = new HandlerRegistry();
   const deliverer = new Deliverer(registry, log, new HandlerSessions({ store, ready }));
-  const dispatcher = spawnDispatcher({ deliverer, store, settle, maxPending, clock, log });
+  const comesAgain = given !== undefined; // a store of the client's own ends with it
+  const dispatcher = spawnDispatcher({ deliverer, store, settle, comesAgain, maxPending, clock, log });
   return { registry, deliverer, dispatcher };
 }

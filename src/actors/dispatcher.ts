@@ -26,6 +26,8 @@ export interface DispatcherOptions {
   readonly store: ActorRef<StoreProtocol>;
   /** Notes that events which had been waiting for their keys have been handled. */
   readonly settle: (events: readonly RecoveredEvent[]) => Promise<void>;
+  /** Whether what was delivered can come again, to another process: only then does a delivery need a name. */
+  readonly comesAgain: boolean;
   /** How many handlers may be at work before the next response waits for them. */
   readonly maxPending: number;
   /** Measures waits. */
@@ -36,7 +38,8 @@ export interface DispatcherOptions {
 
 /** Starts the Dispatcher. */
 export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherProtocol> {
-  const { deliverer, store, settle, maxPending, clock, log } = options;
+  const { deliverer, store, settle, comesAgain, maxPending, clock, log } = options;
+  const none = (): Started => comesAgain ? { tasks: [], settled: [] } : { tasks: [] };
   const pending = new PendingTasks();
   const recovering = new Notes();
   const mark = new HandledMark(async (batch) => {
@@ -70,12 +73,12 @@ export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherPro
         if (batch.crashes >= CAREFUL_AFTER && !deliverer.idle) {
           return later(carefully(batch).then((started) => follow(started, batch)));
         }
-        const number = follow(start(batch, deliverer), batch);
+        const number = follow(start(batch, deliverer, none()), batch);
         return typeof number === "number" ? number : later(number);
       },
       recover: async (events) => {
         await prepare();
-        const started: Started = { tasks: [], settled: [] };
+        const started = none();
         for (const { event } of events) deliverer.event(event, started);
         const number = pending.add({ tasks: started.tasks }); // they are noted by another name
         recovering.add(pending.of(number).then(() => settle(events)));
@@ -124,8 +127,7 @@ function visit(
   }
 }
 
-function start(batch: SyncBatch, deliverer: Deliverer): Started {
-  const started: Started = { tasks: [], settled: [] };
+function start(batch: SyncBatch, deliverer: Deliverer, started: Started): Started {
   if (deliverer.idle) return started;
   visit(batch, {
     deliver: (event) => deliverer.event(event, started),

@@ -29,6 +29,7 @@ async function begunWith(
     deliverer: new Deliverer(registry, log, NO_SESSIONS),
     store,
     settle: () => Promise.resolve(),
+    comesAgain: true,
     maxPending: 100,
     clock: new TestClock(),
     log,

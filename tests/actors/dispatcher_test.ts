@@ -33,6 +33,7 @@ function stage({ maxPending = 100 } = {}) {
     deliverer: new Deliverer(registry, log, NO_SESSIONS),
     store,
     settle: () => Promise.resolve(),
+    comesAgain: true,
     maxPending,
     clock,
     log,

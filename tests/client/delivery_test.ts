@@ -116,3 +116,22 @@ Deno.test("stop() leaves nothing to be written of what has been handled", async 
     | undefined;
   assertEquals(position?.handled, position?.nextBatch);
 });
+
+Deno.test("A delivery has a name if the client was given a store; without one nothing comes again", async () => {
+  await using here = clientStage();
+  const alice = here.client("alice");
+  const room = await alice.createRoom({ preset: "public_chat" });
+  for (const store of [new MemoryStore(), undefined]) {
+    const bot = here.client(store === undefined ? "forgetful" : "keeper", { store });
+    const names: unknown[] = [];
+    await bot.joinRoom(room);
+    await bot.syncOnce();
+    bot.on("m.room.message", ({ event_id }, { deliveryId }) => {
+      names.push(deliveryId?.startsWith(event_id));
+    });
+    bot.start();
+    await alice.sendText(room, "hello");
+    await here.settle();
+    assertEquals(names, [store && true]);
+  }
+});

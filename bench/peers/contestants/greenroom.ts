@@ -4,14 +4,13 @@
  * @module
  */
 
-import { Client, MemoryStore, type RoomID, SyncStream } from "@greenroom/matrix";
+import { Client, type RoomID, SyncStream } from "@greenroom/matrix";
 import type { KvStore } from "../../../src/store/kv_store.ts";
 import { count, drive, encrypted, option, url } from "./drive.mjs";
 
 const folder = option("folder");
-/** Only the one that is used is loaded. */
-const stores: Record<string, () => KvStore | Promise<KvStore>> = {
-  memory: () => new MemoryStore(),
+/** Only the one that is used is loaded; a client that is given none keeps everything in memory. */
+const stores: Record<string, () => Promise<KvStore>> = {
   sqlite: async () =>
     await (await import("@greenroom/matrix/store/sqlite")).SqliteStore.open(`${folder}/greenroom.db`),
   kv: async () =>

@@ -77,7 +77,15 @@ export async function syncerStage(options: SyncerStageOptions = {}): Promise<Syn
   const settled: RecoveredEvent[] = [];
   const settle = (events: readonly RecoveredEvent[]): Promise<void> =>
     Promise.resolve(void settled.push(...events));
-  const dispatcher = spawnDispatcher({ deliverer, store, settle, maxPending: 100, clock, log });
+  const dispatcher = spawnDispatcher({
+    deliverer,
+    store,
+    settle,
+    comesAgain: true,
+    maxPending: 100,
+    clock,
+    log,
+  });
   const syncer = spawnSyncer({
     requests: {
       sync(options = {}) {
