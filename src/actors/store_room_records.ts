@@ -4,11 +4,12 @@
  * @module
  */
 
+import { WeighedCache } from "../crypto/weighed_cache.ts";
 import type { RoomRecord } from "../store/records.ts";
 import type { RoomID } from "../types/ids.ts";
 import type { StoreWriter } from "./store_writer.ts";
 
-/** How many are remembered: those of the rooms that were asked for last. A record takes some hundred bytes. */
+/** How many are remembered: those of the rooms that were asked for lately. A record takes some hundred bytes. */
 const REMEMBERED = 1_000;
 
 /**
@@ -17,8 +18,7 @@ const REMEMBERED = 1_000;
  */
 export class StoreRoomRecords {
   readonly #writer: StoreWriter;
-  /** From the one that was asked for longest ago on. */
-  readonly #known = new Map<RoomID, RoomRecord>();
+  readonly #known = new WeighedCache<RoomID, RoomRecord>(REMEMBERED);
 
   /** @param writer Reads what is not remembered. */
   constructor(writer: StoreWriter) {
@@ -27,7 +27,7 @@ export class StoreRoomRecords {
 
   /** The record of a room. */
   async get(roomId: RoomID): Promise<RoomRecord | undefined> {
-    return this.#remembered(roomId) ?? (await this.#read([roomId])).get(roomId);
+    return this.#known.get(roomId) ?? (await this.#read([roomId])).get(roomId);
   }
 
   /** The records of rooms; those that are not there have none. */
@@ -35,7 +35,7 @@ export class StoreRoomRecords {
     const found = new Map<RoomID, RoomRecord>();
     const others: RoomID[] = [];
     for (const roomId of roomIds) {
-      const record = this.#remembered(roomId);
+      const record = this.#known.get(roomId);
       if (record === undefined) others.push(roomId);
       else found.set(roomId, record);
     }
@@ -47,17 +47,7 @@ export class StoreRoomRecords {
 
   /** Takes note of what has been committed. */
   note(record: RoomRecord): void {
-    this.#known.delete(record.roomId);
-    this.#known.set(record.roomId, record);
-    if (this.#known.size <= REMEMBERED) return;
-    const [oldest] = this.#known.keys();
-    if (oldest !== undefined) this.#known.delete(oldest);
-  }
-
-  #remembered(roomId: RoomID): RoomRecord | undefined {
-    const record = this.#known.get(roomId);
-    if (record !== undefined) this.note(record);
-    return record;
+    this.#known.set(record.roomId, record, 1);
   }
 
   async #read(roomIds: readonly RoomID[]): Promise<Map<RoomID, RoomRecord>> {
