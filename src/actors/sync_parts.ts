@@ -114,15 +114,14 @@ class Reader {
   events<Event extends MatrixEvent>(
     section: unknown,
     source: SyncStream,
-    isWhole: (event: JsonObject) => boolean = isEvent,
+    isWhole: (event: JsonObject) => boolean = () => true,
     roomId?: RoomID,
   ): readonly Event[] {
     const list = this.object(section).events ?? NONE;
     const all: readonly unknown[] = Array.isArray(list) ? list : [undefined];
     // Mostly nothing is wrong: then it is the server's list, and no other is made.
-    const events = all.every((event) => isEvent(event) && isWhole(event))
-      ? all as JsonObject[]
-      : all.filter((event) => isEvent(event) && isWhole(event)) as JsonObject[];
+    const isRight = (event: unknown): event is JsonObject => isEvent(event) && isWhole(event);
+    const events = all.every(isRight) ? all : all.filter(isRight);
     this.malformed += all.length - events.length;
     for (const event of events) {
       event.source = source;
