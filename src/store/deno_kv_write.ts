@@ -4,7 +4,7 @@
  * @module
  */
 
-import { keyBytes } from "./deno_kv_key.ts";
+import { keyBytes, keyBytesAtMost } from "./deno_kv_key.ts";
 
 /** One change of the database. */
 export interface KvWrite {
@@ -35,9 +35,21 @@ export function fitsOneCommit(
   checks: readonly Deno.AtomicCheck[],
   maxChecks: number,
 ): boolean {
-  if (checks.length > maxChecks) return false;
+  if (checks.length > maxChecks || writes.length > MAX_WRITES) return false;
+  if (surelyFits(writes, checks)) return true;
   const reserved = checks.reduce((sum, { key }) => sum + keyBytes(key), 0);
   return packWrites(writes, reserved).length <= 1;
+}
+
+/** Whether nothing has to be measured to know that writes and checks are not too long: so it is with nearly all. */
+function surelyFits(writes: readonly KvWrite[], checks: readonly Deno.AtomicCheck[]): boolean {
+  let [bytes, keys] = [0, 0];
+  for (const { key } of checks) bytes += keyBytesAtMost(key);
+  for (const { key, record } of writes) {
+    keys += keyBytesAtMost(key);
+    bytes += record?.length ?? 0;
+  }
+  return keys <= MAX_KEY_BYTES && bytes + 2 * keys <= MAX_BYTES;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { keyBytes, logicalKey, partKey, valueKey } from "../../src/store/deno_kv_key.ts";
+import { keyBytes, keyBytesAtMost, logicalKey, partKey, valueKey } from "../../src/store/deno_kv_key.ts";
 import { compareKeys } from "../../src/store/key_order.ts";
 
 const unit = fc.constantFrom(
@@ -56,4 +56,14 @@ Deno.test("keyBytes() is what Deno KV takes for the size of a key", async () => 
     }
   }
   assert(keyBytes(partKey(crypto.randomUUID(), 7)) < 100);
+});
+
+Deno.test("keyBytesAtMost() is no less than keyBytes()", () => {
+  fc.assert(
+    fc.property(key, (some) => {
+      const physical = [...valueKey(some), 7];
+      assert(keyBytesAtMost(physical) >= keyBytes(physical));
+    }),
+    { numRuns: 500 },
+  );
 });
