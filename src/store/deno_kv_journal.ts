@@ -13,6 +13,7 @@
 import { StoreError, StoreFormatError } from "../errors/store_error.ts";
 import { type KvDatabase, type KvRecord, listAll, readMany } from "./deno_kv_database.ts";
 import { journalKey, stagedKey } from "./deno_kv_key.ts";
+import { decodeWrites, encodeWrites } from "./deno_kv_frame.ts";
 import { cutBytes, fitsOneCommit, joinBytes, type KvWrite, packWrites } from "./deno_kv_write.ts";
 import { decodeValue, encodeValue } from "./value_codec.ts";
 
@@ -28,8 +29,16 @@ interface Pending extends Marker {
   readonly versionstamp: string;
 }
 
+/** A journal that was put down; the check is that nobody has discarded it. */
+interface Staged extends Marker {
+  readonly header: Deno.AtomicCheck;
+}
+
 /** What a commit came to; `again`: somebody else came between. */
 type Outcome = "held" | "refused" | "again";
+
+/** How many commits are under way at once of those that a large one takes; each is of up to 0.8 MB. */
+const AT_ONCE = 8;
 
 /** Reads the place; `undefined`: it is empty. */
 function pendingIn({ value, versionstamp }: KvRecord): Pending | undefined {
@@ -41,6 +50,11 @@ function pendingIn({ value, versionstamp }: KvRecord): Pending | undefined {
 /** Fills the place, or empties it. Emptied, it has a new versionstamp, so that it shows that something was there. */
 function markerWrite(marker: Marker | null): KvWrite {
   return { key: journalKey, record: encodeValue(marker) };
+}
+
+/** What is to be done at a time. */
+function* groupsOf(packs: readonly KvWrite[][]): Generator<KvWrite[][]> {
+  for (let start = 0; start < packs.length; start += AT_ONCE) yield packs.slice(start, start + AT_ONCE);
 }
 
 /** Whether a journal counts that was not carried out yet, so that what was read is not to be relied on. */
@@ -112,42 +126,50 @@ export class DenoKvJournal {
   async #commitStaged(writes: readonly KvWrite[], checks: readonly Deno.AtomicCheck[]): Promise<Outcome> {
     const empty = await this.check();
     const id = crypto.randomUUID();
-    const pieces = cutBytes(encodeValue(writes));
-    const header = await this.#stage(id, pieces);
-    if (header === undefined) return "again";
-    const marker = { id, pieces: pieces.length };
+    const packs = packWrites(writes);
+    const staged = await this.#stage(id, packs);
+    if (staged === undefined) return "again";
     const outcome = this.fits([], checks)
-      ? await this.#mark(marker, [empty, header], checks)
-      : await this.#lockAndMark(marker, [empty, header], checks);
-    if (outcome === "held") await this.check();
-    else await this.#remove(marker);
-    return outcome;
+      ? await this.#mark(staged, empty, checks)
+      : await this.#lockAndMark(staged, empty, checks);
+    if (typeof outcome === "string") await this.#remove(staged);
+    else await this.#finish(outcome, packs);
+    return typeof outcome === "string" ? outcome : "held";
   }
 
-  /** Puts the pieces down; gives the check that they are still there, or nothing if somebody has discarded them. */
-  async #stage(id: string, pieces: readonly Uint8Array[]): Promise<Deno.AtomicCheck | undefined> {
+  /** Puts the pieces down; nothing if somebody has discarded them. */
+  async #stage(id: string, packs: readonly KvWrite[][]): Promise<Staged | undefined> {
     const key = stagedKey(id);
-    const versionstamp = await this.#database.commit([], [{ key, record: encodeValue(pieces.length) }]);
+    const versionstamp = await this.#database.commit([], [{ key, record: new Uint8Array() }]);
     if (versionstamp === undefined) return undefined; // not so, without checks
     const header = { key, versionstamp };
-    const writes = pieces.map((record, index) => ({ key: stagedKey(id, index), record }));
-    for (const pack of packWrites(writes)) {
-      if (await this.#database.commit([header], pack) === undefined) return undefined;
+    let pieces = 0;
+    for (const some of groupsOf(packs)) {
+      const records = cutBytes(encodeWrites(some.flat()));
+      const commits = packWrites(records.map((record) => ({ key: stagedKey(id, pieces++), record })));
+      if (!await this.#commitAll(header, commits)) return undefined;
     }
-    return header;
+    return { id, pieces, header };
+  }
+
+  /** Makes commits with the same check, some of them at a time; whether it held for all. */
+  async #commitAll(check: Deno.AtomicCheck, packs: readonly KvWrite[][]): Promise<boolean> {
+    for (const some of groupsOf(packs)) {
+      const made = await Promise.all(some.map((writes) => this.#database.commit([check], writes)));
+      if (made.includes(undefined)) return false;
+    }
+    return true;
   }
 
   /** Makes the journal count. */
   async #mark(
-    marker: Marker,
-    [empty, header]: [Deno.AtomicCheck, Deno.AtomicCheck],
+    { id, pieces, header }: Staged,
+    empty: Deno.AtomicCheck,
     checks: readonly Deno.AtomicCheck[],
-  ): Promise<Outcome> {
-    const counts = markerWrite({ ...marker, locked: false });
-    if (await this.#database.commit([empty, header, ...checks], [counts]) !== undefined) {
-      this.#empty = undefined;
-      return "held";
-    }
+  ): Promise<Pending | "refused" | "again"> {
+    const marker = { id, pieces, locked: false };
+    const versionstamp = await this.#database.commit([empty, header, ...checks], [markerWrite(marker)]);
+    if (versionstamp !== undefined) return { ...marker, versionstamp };
     const [now, staged] = await this.#database.getMany([empty.key, header.key]);
     if (now?.versionstamp !== empty.versionstamp) this.#empty = undefined;
     const alone = now?.versionstamp === empty.versionstamp && staged?.versionstamp === header.versionstamp;
@@ -156,17 +178,17 @@ export class DenoKvJournal {
 
   /** The same for more checks than one commit takes: nobody may write while they are read. */
   async #lockAndMark(
-    marker: Marker,
-    [empty, header]: [Deno.AtomicCheck, Deno.AtomicCheck],
+    staged: Staged,
+    empty: Deno.AtomicCheck,
     checks: readonly Deno.AtomicCheck[],
-  ): Promise<Outcome> {
+  ): Promise<Pending | "refused" | "again"> {
     this.#empty = undefined;
-    const versionstamp = await this.#database.commit([empty, header], [
-      markerWrite({ ...marker, locked: true }),
-    ]);
+    const { id, pieces, header } = staged;
+    const marker = markerWrite({ id, pieces, locked: true });
+    const versionstamp = await this.#database.commit([empty, header], [marker]);
     if (versionstamp === undefined) return "again";
     const locked = { key: journalKey, versionstamp };
-    if (await this.#hold(checks)) return await this.#mark(marker, [locked, header], []);
+    if (await this.#hold(checks)) return await this.#mark(staged, locked, []);
     return await this.#database.commit([locked], [markerWrite(null)]) === undefined ? "again" : "refused";
   }
 
@@ -196,24 +218,26 @@ export class DenoKvJournal {
     await this.#database.commit([{ key: journalKey, versionstamp }], [markerWrite(null)]);
   }
 
-  /** Carries a journal out, once however many ask for it. */
-  #finish(pending: Pending): Promise<void> {
+  /**
+   * Carries a journal out, once however many ask for it.
+   *
+   * @param packs What it has, if it is our own; to be read otherwise.
+   */
+  #finish(pending: Pending, packs?: readonly KvWrite[][]): Promise<void> {
     if (this.#finishing?.versionstamp !== pending.versionstamp) {
-      const done = this.#carryOut(pending).finally(() => this.#finishing = undefined);
+      const done = this.#carryOut(pending, packs).finally(() => this.#finishing = undefined);
       this.#finishing = { versionstamp: pending.versionstamp, done };
     }
     return this.#finishing.done;
   }
 
-  async #carryOut(pending: Pending): Promise<void> {
+  async #carryOut(pending: Pending, known?: readonly KvWrite[][]): Promise<void> {
     this.#empty = undefined;
     const counts = { key: journalKey, versionstamp: pending.versionstamp };
-    const writes = await this.#read(pending);
-    if (writes === undefined) return await this.#miss(counts);
-    for (const pack of packWrites(writes)) {
-      // If the check does not hold, somebody else was faster, and has carried out all of it.
-      if (await this.#database.commit([counts], pack) === undefined) return;
-    }
+    const packs = known ?? await this.#read(pending);
+    if (packs === undefined) return await this.#miss(counts);
+    // If the check does not hold, somebody else was faster, and has carried out all of it.
+    if (!await this.#commitAll(counts, packs)) return;
     const emptied = await this.#database.commit([counts], [markerWrite(null)]);
     if (emptied === undefined) return;
     this.#empty = emptied;
@@ -221,11 +245,11 @@ export class DenoKvJournal {
   }
 
   /** Reads the writes of a journal; `undefined` if pieces are gone. */
-  async #read({ id, pieces }: Marker): Promise<readonly KvWrite[] | undefined> {
+  async #read({ id, pieces }: Marker): Promise<KvWrite[][] | undefined> {
     const keys = Array.from({ length: pieces }, (_, index) => stagedKey(id, index));
     const found = (await readMany(this.#database, keys)).map(({ value }) => value as Uint8Array | null);
     if (!found.every((piece) => piece !== null)) return undefined;
-    return decodeValue(joinBytes(found)) as KvWrite[]; // as #commitStaged() has put it down
+    return packWrites(decodeWrites(joinBytes(found)));
   }
 
   /** Pieces go only when all is carried out, by us or somebody else; otherwise, something is wrong with the database. */

@@ -31,7 +31,7 @@ export function encodeSet(key: KvKey, value: unknown): EncodedChange {
   }
   const parts = cutBytes(bytes);
   const split: SplitValue = { id: crypto.randomUUID(), parts: parts.length };
-  const writes = [ // in this order: see SplitIndex.load()
+  const writes = [
     { key: place, record: splitRecord(split) },
     { key: partsKey(split.id), record: encodeValue({ key, parts: parts.length }) },
     ...parts.map((record, index) => ({ key: partKey(split.id, index), record })),
@@ -93,14 +93,20 @@ export class SplitIndex {
       const { key, parts } = decodeValue(value as Uint8Array) as { key: KvKey; parts: number }; // encodeSet() wrote it
       noted.push({ key, split: { id: noteKey[2] as string, parts } }); // as partsKey() makes it
     }
-    // A value is there before its note is. Without it, the parts were left over, and always will be: names are used once.
+    // Without their value, parts were left over, and always will be: names are used once. Unless the value is about to come
+    // from somebody else: then it is not what it was, and the parts stay.
     const records = await readMany(database, noted.map(({ key }) => valueKey(key)));
     const orphans: SplitValue[] = [];
+    const checks: Deno.AtomicCheck[] = [];
     for (const [index, { key, split }] of noted.entries()) {
-      if (isOf(split, records[index]?.value)) this.note(key, split);
-      else orphans.push(split);
+      const { value, versionstamp = null } = records[index] ?? {};
+      if (isOf(split, value)) this.note(key, split);
+      else {
+        orphans.push(split);
+        checks.push({ key: valueKey(key), versionstamp });
+      }
     }
-    if (orphans.length > 0) await journal.commit(orphans.flatMap(removalOf), []);
+    if (orphans.length > 0) await journal.commit(orphans.flatMap(removalOf), checks);
   }
 
   /** In most databases no value has parts: then no name is made of the key. */

@@ -2,6 +2,8 @@
 export interface KvWatch {
   /** Before a commit is made; what it throws is what the commit rejects with. */
   beforeCommit?(): void | Promise<void>;
+  /** When something is to be put with a commit. */
+  onSet?(key: Deno.KvKey): void;
   /** After a commit was made; what it throws is what the commit rejects with. */
   afterCommit?(): void | Promise<void>;
   /** Before anything is read; what it throws is what the reading rejects with. */
@@ -25,7 +27,15 @@ export function watchedKv(kv: Deno.Kv, watch: KvWatch): Deno.Kv {
   return replaced(kv, {
     atomic: () => {
       const operation = kv.atomic();
-      return replaced(operation, { commit: () => committed(() => operation.commit()) });
+      const atomic = replaced(operation, {
+        commit: () => committed(() => operation.commit()),
+        set: (key: Deno.KvKey, value: unknown) => {
+          watch.onSet?.(key);
+          operation.set(key, value);
+          return atomic;
+        },
+      });
+      return atomic;
     },
     delete: (key: Deno.KvKey) => committed(() => kv.delete(key)),
     get: (key: Deno.KvKey) => {
@@ -98,7 +108,7 @@ export class CrashingWatch implements KvWatch {
   }
 
   afterCommit(): void {
-    if (this.commits === this.#at) this.#dead = true;
+    if (this.commits >= this.#at) this.#dead = true; // others may have begun in the meantime
     this.beforeRead();
   }
 
