@@ -21,11 +21,8 @@ interface Header {
   readonly things: number;
 }
 
-/** The key whose version is that of the last commit. It comes after those of all entries. */
-const COUNTER = "x'FF'";
-
-/** Adds one to the version, and gives it. */
-export const NEXT_VERSION = `UPDATE kv SET version = version + 1 WHERE key = ${COUNTER} RETURNING version`;
+/** The key whose version is the last that anybody has taken. It comes after those of all entries. */
+export const COUNTER = "x'FF'";
 
 /** One statement, so that nobody makes the database theirs in between. */
 const WHOSE = `SELECT application_id AS application, user_version AS version,

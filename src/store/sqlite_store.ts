@@ -5,13 +5,13 @@
  */
 
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { StoreFormatError } from "../errors/store_error.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "./kv_store.ts";
 import { type SqliteAction, toStoreError } from "./sqlite_error.ts";
 import { decodeKey, encodeKey, endOfRange } from "./sqlite_key.ts";
 import { SqliteLog } from "./sqlite_log.ts";
-import { NEXT_VERSION, prepareDatabase, refuseOthers } from "./sqlite_schema.ts";
+import { prepareDatabase, refuseOthers } from "./sqlite_schema.ts";
+import { SqliteVersions } from "./sqlite_versions.ts";
 import { decodeValue, encodeValue } from "./value_codec.ts";
 
 /** How long to wait for another process that writes, in milliseconds. */
@@ -63,9 +63,9 @@ export class SqliteStore implements KvStore, AsyncDisposable {
   readonly #get: StatementSync;
   readonly #version: StatementSync;
   readonly #page: StatementSync;
-  readonly #next: StatementSync;
   readonly #set: StatementSync;
   readonly #delete: StatementSync;
+  readonly #versions: SqliteVersions;
   /** Undefined until the first commit, which makes the log if there was none; `null`: SQLite syncs its log itself. */
   #log: SqliteLog | null | undefined;
   #closed: Promise<void> | undefined;
@@ -82,9 +82,9 @@ export class SqliteStore implements KvStore, AsyncDisposable {
       `SELECT key, CASE WHEN length(value) <= ${SMALL} THEN value END AS value, version FROM kv
       WHERE key > ? AND key < ? ORDER BY key LIMIT ${PAGE}`,
     );
-    this.#next = database.prepare(NEXT_VERSION);
     this.#set = database.prepare("REPLACE INTO kv (key, value, version) VALUES (?, ?, ?)");
     this.#delete = database.prepare("DELETE FROM kv WHERE key = ?");
+    this.#versions = new SqliteVersions(database);
   }
 
   /**
@@ -232,8 +232,13 @@ export class SqliteStore implements KvStore, AsyncDisposable {
     this.#beginToWrite.run();
     try {
       const held = change();
-      if (held) this.#commit.run();
+      if (held) {
+        this.#commit.run();
+      }
       return held;
+    } catch (error) {
+      this.#versions.forget();
+      throw error;
     } finally {
       this.#end();
     }
@@ -253,12 +258,11 @@ export class SqliteStore implements KvStore, AsyncDisposable {
 
   /** One after the other, so that not all values are there as bytes at once. */
   #apply(mutations: readonly KvMutation[]): true {
-    const counted = this.#next.get();
-    if (counted === undefined) throw damaged();
+    const version = this.#versions.next();
     for (const mutation of mutations) {
       const key = encodeKey(mutation.key);
       if (mutation.type === "delete") this.#delete.run(key);
-      else this.#set.run(key, encodeValue(mutation.value), counted.version ?? null);
+      else this.#set.run(key, encodeValue(mutation.value), version);
     }
     return true;
   }
@@ -282,10 +286,4 @@ function attempt<Result>(action: SqliteAction, go: () => Result): Result {
 
 function entryOf(key: KvKey, { value, version }: Row): KvEntry {
   return { key, value: decodeValue(value), versionstamp: String(version) };
-}
-
-function damaged(): StoreFormatError {
-  return new StoreFormatError(
-    "Cannot write to the store: its count of commits is gone; restore it from a copy",
-  );
 }

