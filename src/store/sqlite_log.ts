@@ -11,6 +11,10 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { StoreError } from "../errors/store_error.ts";
+import { WAL_LIMIT } from "./sqlite_schema.ts";
+
+/** The log is made larger by so many bytes at once: a disk syncs what takes the place of other bytes twice as fast as what is new. */
+const STEP = 256 * 2 ** 10;
 
 /** The log of a database; several commits that are made while a sync is under way share the next. */
 export class SqliteLog {
@@ -19,6 +23,8 @@ export class SqliteLog {
   #current: Promise<void> = Promise.resolve();
   /** Settles with the one after it, which somebody waits for. */
   #next: Promise<void> | undefined;
+  /** Whether it is not as large yet as it stays. */
+  #grows = true;
 
   private constructor(file: Deno.FsFile) {
     this.#file = file;
@@ -47,6 +53,24 @@ export class SqliteLog {
    */
   synced(): Promise<void> {
     return this.#next ??= this.#sync();
+  }
+
+  /**
+   * Writes zeros behind the log's end if SQLite has made it larger, so that the next commits write over them. SQLite reads a log
+   * up to the first frame that is none, whatever comes after it, and keeps its length when it begins anew.
+   *
+   * Only who may write to the database may do so: the zeros might come over what another process appends.
+   */
+  writeAhead(): void {
+    if (!this.#grows) return;
+    try {
+      const end = this.#file.seekSync(0, Deno.SeekMode.End);
+      this.#grows = end < WAL_LIMIT;
+      // Where zeros end nothing is to be done, whoever has written them.
+      if (this.#grows && end % STEP > 0) this.#file.writeSync(new Uint8Array(STEP - end % STEP));
+    } catch {
+      this.#grows = false; // the disk is full: what room there is is for commits
+    }
   }
 
   /** Closes the log, after what was begun. */

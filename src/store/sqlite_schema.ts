@@ -32,7 +32,7 @@ const WHOSE = `SELECT application_id AS application, user_version AS version,
 const WAL_TRIES = 100;
 
 /** How large a write-ahead log stays once it has been carried into the file, in bytes. */
-const WAL_LIMIT = 4 * 2 ** 20;
+export const WAL_LIMIT = 4 * 2 ** 20;
 
 /** `synchronous=FULL`: one sync of the log for each commit. `fullfsync`: on macOS, one that reaches the disk. */
 const SAFE = [

@@ -233,6 +233,7 @@ export class SqliteStore implements KvStore, AsyncDisposable {
     try {
       const held = change();
       if (held) {
+        this.#log?.writeAhead();
         this.#commit.run();
       }
       return held;
