@@ -76,7 +76,12 @@ export function nextRecord(
   const leftAt = isLeft({ membership }) ? record?.leftAt ?? now : undefined;
   const same = record?.membership === membership && record.allMembers === allMembers &&
     record.encryption === encryption && record.leftAt === leftAt;
-  return same
-    ? record
-    : { roomId, membership, allMembers, encryption, ...(leftAt !== undefined && { leftAt }) };
+  if (same) return record;
+  return {
+    roomId,
+    membership,
+    allMembers,
+    ...(encryption !== undefined && { encryption }), // undefined is no JSON, which is kept in a third of the time
+    ...(leftAt !== undefined && { leftAt }),
+  };
 }

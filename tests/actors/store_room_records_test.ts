@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { spawnStore } from "../../src/actors/store_actor.ts";
+import { factsOf, nextRecord } from "../../src/actors/store_room_record.ts";
 import { StoreRoomRecords } from "../../src/actors/store_room_records.ts";
 import { set, StoreWriter } from "../../src/actors/store_writer.ts";
 import type { KvKey } from "../../src/store/kv_store.ts";
@@ -54,15 +55,28 @@ Deno.test("StoreRoomRecords gives what it was told last, without a look", async 
   assertEquals(kv.reads, ["!a"]);
 });
 
-Deno.test("StoreRoomRecords remembers a thousand, and forgets what was asked for longest ago", async () => {
-  const rooms = Array.from({ length: 1_000 }, (_, index) => `!${index}`);
+Deno.test("StoreRoomRecords remembers twenty thousand, and forgets what was asked for longest ago", async () => {
+  const rooms = Array.from({ length: 20_000 }, (_, index) => `!${index}`);
   const { kv, records, get } = await stage(...rooms, "!more");
   await records.getMany(rooms as RoomID[]);
   await get("!0");
   await get("!more"); // in the place of !1
   kv.reads = [];
-  for (const roomId of ["!0", "!2", "!999", "!more", "!1"]) assertEquals(await get(roomId), record(roomId));
+  for (const roomId of ["!0", "!2", "!19999", "!more", "!1"]) assertEquals(await get(roomId), record(roomId));
   assertEquals(kv.reads, ["!1"]);
+});
+
+Deno.test("A room's record has nothing undefined, so that it can be kept as JSON", () => {
+  const change = {
+    roomId: "!a:a" as RoomID,
+    membership: "join",
+    state: [],
+    complete: false,
+    lossy: false,
+  } as const;
+  const sources = { record: undefined, facts: factsOf([]), predecessor: undefined, now: 0 };
+  const next = nextRecord(change, sources);
+  assertEquals(Object.entries(next).sort(), Object.entries(record("!a:a")).sort());
 });
 
 Deno.test("A room is known as it was committed last, whoever changed it", async () => {
