@@ -74,8 +74,15 @@ export class Housekeeping {
     const { store, ready, clock } = this.#options;
     await ready();
     const [doneAt] = await store.ask("readRecords", [DONE_AT]);
-    this.#doneAt = typeof doneAt === "number" ? Math.min(doneAt, clock.now()) : undefined;
-    return this.#doneAt === undefined || clock.now() - this.#doneAt >= DAY;
+    const now = clock.now();
+    if (typeof doneAt === "number") this.#doneAt = Math.min(doneAt, now);
+    else await this.#note(now); // a new device has nothing yet, and its first sync was work enough: a look at every room is more
+    return now - (this.#doneAt ?? now) >= DAY;
+  }
+
+  async #note(doneAt: number): Promise<void> {
+    this.#doneAt = doneAt;
+    await this.#options.store.ask("commitRecords", [{ type: "set", key: DONE_AT, value: doneAt }]);
   }
 
   async #prune(): Promise<PruneSummary> {
@@ -90,7 +97,7 @@ export class Housekeeping {
       isDone = step.isDone;
     }
     const ofCrypto = Object.entries(await pruneCrypto?.() ?? {});
-    await store.ask("commitRecords", [{ type: "set", key: DONE_AT, value: now }]);
+    await this.#note(now);
     return {
       removed: {
         ...(state > 0 && { state }),

@@ -66,6 +66,27 @@ Deno.test("a client that syncs lets go by itself, once a day, of what need not b
   assertEquals(await tidied(store), here.clock.now());
 });
 
+Deno.test("a client that has never let go of anything does so when it has been there for a day", async () => {
+  await using here = clientStage();
+  const store = new MemoryStore();
+  let bot = here.client("bot", { store });
+  await bot.syncOnce();
+  const room = await bot.createRoom();
+  await bot.syncOnce();
+  await bot.leaveRoom(room);
+  await bot.syncOnce();
+  const entries = await Array.fromAsync(store.list([]));
+  const note = entries.find(({ key }) => key[2] === "pruned");
+  await store.commit([{ type: "delete", key: note?.key ?? [] }]);
+  bot = await later(here, bot, store, 8 * DAY);
+  await bot.syncOnce();
+  assert(await stateOf(store, room) > 0);
+  assertEquals(await tidied(store), here.clock.now());
+  bot = await later(here, bot, store, DAY);
+  await bot.syncOnce();
+  assertEquals(await stateOf(store, room), 0);
+});
+
 Deno.test("what encryption need not keep goes with the rest, and messages can still be read", async () => {
   await using here = clientStage();
   const { alice, bob, roomId } = await twoInARoom(here);
