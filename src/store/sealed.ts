@@ -111,16 +111,20 @@ export class SealedStore implements KvStore {
    */
   async *list(prefix: KvKey): AsyncGenerator<KvEntry> {
     let page: Promise<KvEntry>[] = [];
-    for await (const entry of this.#inner.list(prefix)) {
-      if (isSealKey(entry.key)) continue;
-      const opening = this.#open(entry.key, entry);
-      opening.catch(() => {}); // is told when its turn comes
-      page.push(opening);
-      if (page.length < PAGE) continue;
+    try {
+      for await (const entry of this.#inner.list(prefix)) {
+        if (isSealKey(entry.key)) continue;
+        const opening = this.#open(entry.key, entry);
+        opening.catch(() => {}); // is told when its turn comes
+        page.push(opening);
+        if (page.length < PAGE) continue;
+        yield* page;
+        page = [];
+      }
       yield* page;
-      page = [];
+    } finally {
+      await Promise.allSettled(page); // nothing goes on after who reads no further
     }
-    yield* page;
   }
 
   /**
