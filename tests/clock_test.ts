@@ -35,3 +35,53 @@ Deno.test("alarm() works with any clock that has now() and delay()", async () =>
   const own: Clock = { now: () => 0, delay: () => Promise.resolve() };
   await new Promise<void>((ring) => alarm(own, 1_000, ring));
 });
+
+Deno.test("Alarms of the machine's clock ring in the order in which they are due, whichever was set first", async () => {
+  const rung: string[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const never = alarm(systemClock, 60_000, () => rung.push("never"));
+  alarm(systemClock, 30, () => (rung.push("last"), resolve()));
+  alarm(systemClock, 2, () => rung.push("late"));
+  const ended = alarm(systemClock, 2, () => rung.push("ended"));
+  alarm(systemClock, 1, () => rung.push("early"));
+  ended();
+  const busy = performance.now() + 3; // so that two are due when the first can ring
+  while (performance.now() < busy);
+  await promise;
+  never();
+  assertEquals(rung, ["early", "late", "last"]);
+});
+
+Deno.test("An alarm of the machine's clock can end another that is due with it", async () => {
+  const rung: string[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  alarm(systemClock, 1, () => (other(), rung.push("one")));
+  const other = alarm(systemClock, 1, () => rung.push("other"));
+  alarm(systemClock, 2, resolve);
+  await promise;
+  assertEquals(rung, ["one"]);
+});
+
+Deno.test("An alarm of the machine's clock that is set when another rings rings too", async () => {
+  await new Promise<void>((ring) => alarm(systemClock, 1, () => alarm(systemClock, 1, ring)));
+});
+
+Deno.test("An alarm of the machine's clock rings also if the timer of an earlier one has run out for nothing", async () => {
+  alarm(systemClock, 1, () => {})();
+  await systemClock.delay(5);
+  await new Promise<void>((ring) => alarm(systemClock, 1, ring));
+});
+
+Deno.test("A process lives until its alarms have rung, and does not wait for those that were ended", async () => {
+  const clock = new URL("../src/clock.ts", import.meta.url);
+  const script = `
+    import { alarm, systemClock } from ${JSON.stringify(clock.href)};
+    alarm(systemClock, 60_000, () => {})();
+    alarm(systemClock, 10, () => console.log("rang"));
+    alarm(systemClock, 3_600_000, () => {})();`;
+  const { stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["eval", "--no-check", script],
+    cwd: new URL("..", import.meta.url),
+  }).output();
+  assertEquals(new TextDecoder().decode(stdout), "rang\n");
+});
