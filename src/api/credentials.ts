@@ -52,9 +52,9 @@ export class Credentials {
     return this.#refreshToken !== undefined;
   }
 
-  /** Whether the server said that the access token has expired by now. */
-  get expired(): boolean {
-    return this.#clock.now() >= this.#expiresAt;
+  /** Whether the server said that the access token has expired by now, and there is a way to a new one. */
+  get stale(): boolean {
+    return this.renewable && this.#clock.now() >= this.#expiresAt;
   }
 
   /**

@@ -19,6 +19,10 @@ export class Deadline {
   #progress = 0;
   #stopWatch: (() => void) | undefined;
   #timedOut = false;
+  /** Whether all of the answer has come. */
+  #settled = false;
+  /** Whether somebody waits for the end. */
+  #awaited = false;
   #failure: { readonly error: unknown } | undefined;
 
   /** Whether somebody has taken over the duty to call {@link Deadline.end}. */
@@ -51,6 +55,17 @@ export class Deadline {
     this.#progress++;
   }
 
+  /** All of the answer has come: there is nothing left to break off. */
+  settle(): void {
+    this.#settled = true;
+  }
+
+  /** Calls back when the request ends, in whatever way. */
+  whenEnded(call: () => void): void {
+    this.#awaited = true;
+    this.signal.addEventListener("abort", call, { once: true });
+  }
+
   /** Takes over the duty to call {@link Deadline.end}. */
   hold(): void {
     this.held = true;
@@ -66,7 +81,8 @@ export class Deadline {
   /** Ends the watch, and with it whatever of the answer has not been read. */
   end(): void {
     this.#outer?.removeEventListener("abort", this.#abort);
-    this.#close(ENDED);
+    if (this.#settled && !this.#awaited) this.#stopWatch?.();
+    else this.#close(ENDED);
   }
 
   /**

@@ -23,7 +23,7 @@ export interface RawBody {
   readonly open: (deadline: Deadline) => BodyInit;
 }
 
-/** All that one try needs. */
+/** What all tries of a request need. */
 export interface Exchange {
   /** The operation's name, for errors and logs. */
   readonly operation: string;
@@ -35,8 +35,6 @@ export interface Exchange {
   readonly url: string;
   /** The headers, but for authorisation and content; their names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The access token; empty for none. */
-  readonly token: string;
   /** The body as JSON text. */
   readonly json: string | undefined;
   /** The body as it is; goes before {@link Exchange.json}. */
@@ -51,6 +49,12 @@ export interface Exchange {
   readonly clock: Clock;
   /** Where the try is told. */
   readonly log: Logger;
+}
+
+/** What differs from one try to the next. */
+export interface Try {
+  /** The access token; empty for none. */
+  readonly token: string;
   /** How many tries were before. */
   readonly resends: number;
 }
@@ -59,6 +63,9 @@ export interface Exchange {
  * Reads what is wanted out of an answer. Who hands out the answer's body holds the deadline and ends it later.
  */
 export type ReadAnswer<Result> = (answer: Answer) => Promise<Result>;
+
+/** What `fetch` is told of a request. */
+type FetchOptions = RequestInit & { readonly headers: Record<string, string> };
 
 /** A chain of redirects longer than this is a loop. */
 const MAX_REDIRECTS = 5;
@@ -70,14 +77,20 @@ const MAX_REDIRECTS = 5;
  * @throws {NetworkError} If it can't be reached, or the answer breaks off.
  * @throws {ServiceResponseError} If the answer makes no sense.
  */
-export async function exchange<Result>(request: Exchange, read: ReadAnswer<Result>): Promise<Result> {
-  const { operation, method, path, log, clock, resends } = request;
+export async function exchange<Result>(
+  request: Exchange,
+  { token, resends }: Try,
+  read: ReadAnswer<Result>,
+): Promise<Result> {
+  const { operation, method, path, log, clock } = request;
   const name = `${operation} (${method} ${path})`;
   const started = clock.now();
   const deadline = new Deadline(clock, request.timeout, request.signal);
   let status: number | undefined;
   try {
-    const response = await send(request, name, deadline);
+    const init = fetchOptions(request, token, deadline);
+    let response = await request.fetch(request.url, init);
+    if (isRedirect(response)) response = await followed(response, request, init, name);
     status = response.status;
     const answer = { response, request: name, deadline };
     if (!response.ok) throw await refusal(request, answer);
@@ -90,42 +103,50 @@ export async function exchange<Result>(request: Exchange, read: ReadAnswer<Resul
   }
 }
 
-/** Sends, and follows the redirects of a `GET`: with the token only as long as they stay on the server. */
-async function send(request: Exchange, name: string, deadline: Deadline): Promise<Response> {
-  const { method, raw } = request;
-  const headers: Record<string, string> = { ...request.headers };
-  if (request.token !== "") headers.authorization = `Bearer ${request.token}`;
-  let body: BodyInit | undefined;
-  if (raw !== undefined) {
-    headers["content-type"] = raw.type;
-    body = raw.open(deadline);
-  } else if (request.json !== undefined) {
-    headers["content-type"] = "application/json";
-    body = request.json;
-  }
-  let url = request.url;
-  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    const response = await request.fetch(url, {
-      method,
-      headers,
-      body,
-      redirect: "manual",
-      signal: deadline.signal,
-    });
-    if (response.status < 300 || response.status > 399) return response;
+function fetchOptions(
+  { method, headers, json, raw }: Exchange,
+  token: string,
+  deadline: Deadline,
+): FetchOptions {
+  const own: Record<string, string> = { ...headers };
+  if (token !== "") own.authorization = `Bearer ${token}`;
+  if (raw !== undefined) own["content-type"] = raw.type;
+  else if (json !== undefined) own["content-type"] = "application/json";
+  const body = raw === undefined ? json : raw.open(deadline);
+  return { method, headers: own, body, redirect: "manual", signal: deadline.signal };
+}
+
+function isRedirect({ status }: Response): boolean {
+  return status >= 300 && status <= 399;
+}
+
+/** Follows the redirects of a `GET`: with the token only as long as they stay on the server. */
+async function followed(
+  answer: Response,
+  { method, url: first, fetch }: Exchange,
+  init: FetchOptions,
+  name: string,
+): Promise<Response> {
+  let response = answer;
+  let url = first;
+  for (let redirects = 0; isRedirect(response); redirects++) {
     const location = response.headers.get("location");
     if (location === null) return response;
     letGo(response.body);
+    if (redirects === MAX_REDIRECTS) {
+      throw new ServiceResponseError(`Cannot ${name}: more than ${MAX_REDIRECTS} redirects`);
+    }
     const target = URL.parse(location, url);
     if (method !== "GET" || target === null || !/^https?:$/.test(target.protocol)) {
       throw new ServiceResponseError(
         `Cannot ${name}: the homeserver redirects it; set baseUrl to its real address`,
       );
     }
-    if (target.origin !== new URL(url).origin) delete headers.authorization;
+    if (target.origin !== new URL(url).origin) delete init.headers.authorization;
     url = target.href;
+    response = await fetch(url, init);
   }
-  throw new ServiceResponseError(`Cannot ${name}: more than ${MAX_REDIRECTS} redirects`);
+  return response;
 }
 
 async function refusal(request: Exchange, answer: Answer): Promise<MatrixError> {

@@ -14,9 +14,15 @@ import { type Endpoint, endpoint, type Method } from "./endpoint.ts";
 import { type Exchange, exchange, type ReadAnswer } from "./exchange.ts";
 import { type Call, checkedBaseUrl, type CustomRequestOptions, type HTTPAPIOptions } from "./http_options.ts";
 import { fillPath, type Query, queryString } from "./path.ts";
-import { DEFAULT_RETRY, type RequestOptions, type RetryPolicy, retryPolicy } from "./request_options.ts";
+import {
+  DEFAULT_RETRY,
+  requestHeaders,
+  type RequestOptions,
+  type RetryPolicy,
+  retryPolicy,
+} from "./request_options.ts";
 import { readJson } from "./response_body.ts";
-import { withRetries } from "./retry.ts";
+import { retryDelay } from "./retry.ts";
 import { shape } from "./shape.ts";
 import { traced } from "./trace.ts";
 import { transactionIds } from "./transaction_id.ts";
@@ -175,12 +181,12 @@ export class HTTPAPI {
     options: RequestOptions,
     read: ReadAnswer<Result>,
   ): Promise<Result> {
+    const { operation, method, auth } = endpoint;
     const path = fillPath(endpoint.path, call.path as Record<string, string>);
     const query = queryString(call.query, this.#identity(options), options.query);
     const repeatable = endpoint.idempotent && (call.raw?.repeatable ?? true);
-    const retry = retryPolicy(this.#retry, repeatable ? options.retry : false);
-    const { operation, method } = endpoint;
-    const request: Omit<Exchange, "token" | "resends"> = {
+    const policy = retryPolicy(this.#retry, repeatable ? options.retry : false);
+    const request: Exchange = {
       operation,
       method,
       path,
@@ -194,37 +200,43 @@ export class HTTPAPI {
       clock: this.clock,
       log: this.log,
     };
-    const context = {
-      clock: this.clock,
-      signal: options.signal,
-      onRetry: (error: unknown, attempt: number, delay: number): void =>
-        this.log.warn("Request failed, trying again", {
-          operation,
-          path,
-          attempt,
-          delay,
-          error: String(error),
-        }),
-    };
-    return await traced(endpoint, () =>
-      withRetries(retry, context, async (resends) => {
-        const token = endpoint.auth ? await this.#currentToken() : "";
-        try {
-          return await exchange({ ...request, token, resends }, read);
-        } catch (error) {
-          const renewed = endpoint.auth && await this.#renewed(error, token);
-          if (!renewed || call.raw?.repeatable === false) throw error;
-          return await exchange({ ...request, token: this.token, resends }, read);
-        }
-      }));
+    return await traced(endpoint, () => this.#tries(request, { policy, auth }, read));
   }
 
-  /** The access token, renewed first if it is known to have expired. */
-  async #currentToken(): Promise<string> {
-    if (this.#credentials.expired && this.#credentials.renewable) {
-      await this.#credentials.renew(this.token, this.#refresh);
+  async #tries<Result>(
+    request: Exchange,
+    { policy, auth }: { readonly policy: RetryPolicy; readonly auth: boolean },
+    read: ReadAnswer<Result>,
+  ): Promise<Result> {
+    for (let resends = 0;; resends++) {
+      try {
+        if (!auth) return await exchange(request, { token: "", resends }, read);
+        return await this.#authorised(request, resends, read);
+      } catch (error) {
+        const delay = retryDelay(error, resends, policy);
+        if (delay === undefined) throw error;
+        const { operation, path, signal } = request;
+        const told = { operation, path, attempt: resends + 1, delay, error: String(error) };
+        this.log.warn("Request failed, trying again", told);
+        await this.clock.delay(delay, { signal });
+      }
     }
-    return this.token;
+  }
+
+  /** One try with the access token, which is renewed if it has come to the end of its life. */
+  async #authorised<Result>(
+    request: Exchange,
+    resends: number,
+    read: ReadAnswer<Result>,
+  ): Promise<Result> {
+    if (this.#credentials.stale) await this.#credentials.renew(this.token, this.#refresh);
+    const { token } = this;
+    try {
+      return await exchange(request, { token, resends }, read);
+    } catch (error) {
+      if (!await this.#renewed(error, token) || request.raw?.repeatable === false) throw error;
+      return await exchange(request, { token: this.token, resends }, read);
+    }
   }
 
   /** Whether an error was a token's end of life and there is a new token now. */
@@ -252,31 +264,17 @@ export class HTTPAPI {
     return this.#headers ??= requestHeaders(own);
   }
 
-  #identity({ asUserId, asDeviceId, timestamp }: RequestOptions): Query {
+  #identity({ asUserId, asDeviceId, timestamp }: RequestOptions): Query | undefined {
+    const user = asUserId ?? this.#options.asUserId;
     const device = asDeviceId ?? this.#options.asDeviceId;
+    if (user === undefined && device === undefined && timestamp === undefined) return undefined;
     return {
-      user_id: asUserId ?? this.#options.asUserId,
+      user_id: user,
       device_id: device,
       "org.matrix.msc3202.device_id": device,
       ts: timestamp,
     };
   }
-}
-
-/** A caller's headers, but for `Authorization`; their names in lower case. */
-function requestHeaders(given: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(given)) {
-    try {
-      headers.set(name, value);
-    } catch {
-      throw new ValueError(
-        `Cannot send the header ${JSON.stringify(name)}: its name or its value is malformed`,
-      );
-    }
-  }
-  headers.delete("authorization");
-  return Object.fromEntries(headers);
 }
 
 function toJSON(body: object, operation: string): string {

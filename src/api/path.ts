@@ -67,7 +67,8 @@ export function queryString(...queries: readonly (Query | undefined)[]): string 
   };
   for (const query of queries) {
     if (query === undefined) continue;
-    for (const [key, value] of Object.entries(query)) {
+    for (const key of Object.keys(query)) {
+      const value = query[key];
       if (value === undefined) continue;
       if (typeof value === "object") { for (const item of value) add(key, item); }
       else add(key, value);

@@ -5,6 +5,7 @@
  */
 
 import type { MatrixRequestError } from "../errors/request_error.ts";
+import { ValueError } from "../errors/value_error.ts";
 import type { DeviceID, UserID } from "../types/ids.ts";
 import type { Query } from "./path.ts";
 
@@ -68,4 +69,24 @@ export function retryPolicy(
 ): RetryPolicy {
   if (changes === undefined) return base;
   return changes === false ? SINGLE_TRY : { ...base, ...changes };
+}
+
+/**
+ * A caller's headers, but for `Authorization`; their names in lower case.
+ *
+ * @throws {ValueError} If one can't be sent.
+ */
+export function requestHeaders(given: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(given)) {
+    try {
+      headers.set(name, value);
+    } catch {
+      throw new ValueError(
+        `Cannot send the header ${JSON.stringify(name)}: its name or its value is malformed`,
+      );
+    }
+  }
+  headers.delete("authorization");
+  return Object.fromEntries(headers);
 }

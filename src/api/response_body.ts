@@ -108,6 +108,7 @@ async function readWhole(
   }
   deadline.touch();
   const bytes = await response.bytes();
+  deadline.settle();
   checkSize(answer, bytes.length, maxSize);
   checkComplete(answer, bytes.length, announced);
   return bytes.length > AT_ONCE ? bytes.slice() : bytes; // more than announced, by a `fetch` of somebody's own
@@ -130,6 +131,7 @@ async function gather(
         whole = new Uint8Array(whole.buffer.transfer(Math.min(2 * size, maxSize + 1)));
       }
       const { done, value } = await reader.read(whole.subarray(size));
+      if (done) deadline.settle();
       if (value === undefined) break;
       whole = new Uint8Array(value.buffer); // the one it was given, under another name
       if (done) break;

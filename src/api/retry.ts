@@ -1,49 +1,17 @@
 /**
- * Sends again what failed and may be repeated.
+ * When to send again what failed and may be repeated.
  *
  * @module
  */
 
 import { backoff } from "../backoff.ts";
-import type { Clock } from "../clock.ts";
 import { NetworkError } from "../errors/network_error.ts";
 import { MatrixRequestError } from "../errors/request_error.ts";
 import type { RetryPolicy } from "./request_options.ts";
 
-/** What {@link withRetries} works with. */
-export interface RetryContext {
-  /** Waits between the tries. */
-  readonly clock: Clock;
-  /** The caller's signal: ends a wait. */
-  readonly signal: AbortSignal | undefined;
-  /** Told of each failure that another try follows. */
-  readonly onRetry: (error: unknown, attempt: number, delay: number) => void;
-}
-
-/**
- * Tries until it works, the policy has had enough, or the error is not worth another try.
- *
- * @param attempt One try; gets how many were before.
- */
-export async function withRetries<Result>(
-  policy: RetryPolicy,
-  context: RetryContext,
-  attempt: (retries: number) => Promise<Result>,
-): Promise<Result> {
-  for (let retries = 0;; retries++) {
-    try {
-      return await attempt(retries);
-    } catch (error) {
-      const delay = retries < policy.maxRetries ? delayBefore(error, retries, policy) : undefined;
-      if (delay === undefined) throw error;
-      context.onRetry(error, retries + 1, delay);
-      await context.clock.delay(delay, { signal: context.signal });
-    }
-  }
-}
-
 /** How long to wait before the next try, in milliseconds; undefined if there is to be none. */
-function delayBefore(error: unknown, retries: number, policy: RetryPolicy): number | undefined {
+export function retryDelay(error: unknown, retries: number, policy: RetryPolicy): number | undefined {
+  if (retries >= policy.maxRetries) return undefined;
   const own = backoff(retries, policy);
   if (error instanceof NetworkError) return own;
   if (!(error instanceof MatrixRequestError) || !policy.retryable(error)) return undefined;

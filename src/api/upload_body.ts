@@ -179,7 +179,7 @@ function bodyStream(
   const reader = open().getReader();
   // Whoever sends this may stop, or never begin: the source is let go all the same.
   const letGo = (): void => void reader.cancel(deadline.signal.reason).catch(() => {});
-  deadline.signal.addEventListener("abort", letGo, { once: true });
+  deadline.whenEnded(letGo);
   let sent = 0;
   let rest = new Uint8Array();
   let cancelled = false;

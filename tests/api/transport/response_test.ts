@@ -239,3 +239,17 @@ Deno.test("Two sessions share nothing", async () => {
   await Promise.all([get(one.session.http), get(two.session.http)]);
   assertEquals(two.requests[0]?.headers.get("authorization"), "Bearer two");
 });
+
+Deno.test("A request is broken off in the end if some of its answer has not come, and only then", async () => {
+  for (const text of ["1", JSON.stringify("x".repeat(100_000))]) {
+    for (const length of [undefined, text.length]) {
+      const headers = length === undefined ? undefined : { "content-length": String(length) };
+      const { session: { http }, requests } = scripted({ "GET /x": () => new Response(text, { headers }) });
+      await get(http);
+      assert(!requests[0]?.signal.aborted);
+    }
+  }
+  const unread = scripted({ "GET /x": new Response("12345") }, { maxResponseSize: 4 });
+  await assertRejects(() => get(unread.session.http), ServiceResponseError, "larger");
+  assert(unread.requests[0]?.signal.aborted);
+});

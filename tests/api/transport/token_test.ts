@@ -5,6 +5,7 @@ import { NetworkError } from "../../../src/errors/network_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import {
+  inTurn,
   refusal,
   type Rule,
   scripted,
@@ -178,6 +179,21 @@ Deno.test("A new token that is void at once ends the request, and not in a circl
   server.current = 100;
   await assertRejects(() => http.request("GET", "/x"), UnknownTokenError);
   assertEquals(log(), ["GET /x", REFRESH, "GET /x"]);
+});
+
+Deno.test("A renewal that the network has prevented is tried again with the request that needs it", async () => {
+  const reset = new TypeError("reset");
+  const renewed = { access_token: "t1", refresh_token: "r1" };
+  const clock = new TestClock();
+  const retry = { maxRetries: 1 };
+  const known = expiring({ clock, retry, expiresInMs: 0 }, inTurn(reset, reset, renewed));
+  known.server.current = 1;
+  await untilSettled(clock, known.http.request("GET", "/x"));
+  assertEquals(known.log(), [REFRESH, REFRESH, REFRESH, "GET /x"]);
+  const learnt = expiring({ clock, retry }, inTurn(reset, reset, renewed));
+  learnt.server.current = 1;
+  await untilSettled(clock, learnt.http.request("GET", "/x"));
+  assertEquals(learnt.log(), ["GET /x", REFRESH, REFRESH, "GET /x", REFRESH, "GET /x"]);
 });
 
 Deno.test("A token that is known to have expired is renewed before it is used", async () => {
