@@ -10,7 +10,6 @@ import { type OpenStore, storeOpener } from "./actors/store_opener.ts";
 import type { StoreProtocol } from "./actors/store_protocol.ts";
 import type { Session } from "./api/session.ts";
 import { type ClientOptions, leaseOptions } from "./client_options.ts";
-import { MemoryStore } from "./store/memory_store.ts";
 
 /** A client's Store. */
 export interface ClientStore {
@@ -24,7 +23,6 @@ export interface ClientStore {
 export function clientStore(options: ClientOptions, session: Session): ClientStore {
   const { store: given, log } = options;
   const { clock } = session.http;
-  const kv = given ?? new MemoryStore();
-  const store = spawnStore({ kv, close: given === undefined, lease: leaseOptions(options), clock, log });
+  const store = spawnStore({ kv: given, close: false, lease: leaseOptions(options), clock, log });
   return { store, ready: storeOpener({ store, session, shared: given !== undefined }) };
 }

@@ -8,8 +8,11 @@ import { type Clock, systemClock } from "../clock.ts";
 import type { Logger } from "../log.ts";
 import type { KvKey, KvMutation, KvStore } from "../store/kv_store.ts";
 import type { Lease, LeaseOptions } from "../store/lease.ts";
+import { MemoryStore } from "../store/memory_store.ts";
 import type { Actor, ActorRef } from "./actor.ts";
 import { later } from "./later.ts";
+import { MemoryRoomState } from "./memory_room_state.ts";
+import { StoredRoomState } from "./room_state.ts";
 import { spawn } from "./spawn.ts";
 import { StoreDeliveries } from "./store_deliveries.ts";
 import { StorePosition } from "./store_position.ts";
@@ -19,8 +22,8 @@ import { StoreWriter } from "./store_writer.ts";
 
 /** What the Store is made of. */
 export interface StoreOptions {
-  /** Where everything is kept. */
-  readonly kv: KvStore;
+  /** Where everything is kept. Absent: in memory, for as long as the actor lives. */
+  readonly kv?: KvStore;
   /** Whether to close it in the end: who opened it closes it. */
   readonly close: boolean;
   /** How the device is taken; absent: nobody else can have it. */
@@ -36,11 +39,13 @@ const MAX_DEFERRED = 5_000;
 
 /** Starts the Store. */
 export function spawnStore(
-  { kv, close, lease, clock = systemClock, log }: StoreOptions,
+  { kv: given, close, lease, clock = systemClock, log }: StoreOptions,
 ): Actor<StoreProtocol> {
+  const kv = given ?? new MemoryStore();
   const writer = new StoreWriter({ kv, lease: lease && { ...lease, clock, log } });
+  const state = given === undefined ? new MemoryRoomState() : new StoredRoomState(writer);
   const position = new StorePosition(writer);
-  const rooms = new StoreRooms(writer, clock);
+  const rooms = new StoreRooms(writer, state, clock);
   const deliveries = new StoreDeliveries(writer);
   const records = (mutations: readonly KvMutation[]): KvMutation[] =>
     mutations.map((each) => ({ ...each, key: writer.keys.record(each.key) }));

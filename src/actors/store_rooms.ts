@@ -5,11 +5,12 @@
  */
 
 import type { Clock } from "../clock.ts";
-import type { KvKey, KvMutation } from "../store/kv_store.ts";
+import type { KvMutation } from "../store/kv_store.ts";
 import type { RoomRecord, StoredState } from "../store/records.ts";
 import type { Membership } from "../types/enums.ts";
 import type { RoomID } from "../types/ids.ts";
 import { isJsonObject } from "../types/json.ts";
+import type { RoomState } from "./room_state.ts";
 import type { FormerRoom, FormerRooms, PrunedRooms, RoomChange, StateQuery } from "./store_protocol.ts";
 import { factsOf, isLeft, nextRecord, type RoomFacts } from "./store_room_record.ts";
 import { StoreRoomRecords } from "./store_room_records.ts";
@@ -39,15 +40,18 @@ const MAX_REMOVALS = 500;
 /** Keeps what is known of rooms. */
 export class StoreRooms {
   readonly #writer: StoreWriter;
+  readonly #state: RoomState;
   readonly #clock: Clock;
   readonly #records: StoreRoomRecords;
 
   /**
    * @param writer Reads and writes.
+   * @param state Keeps their state.
    * @param clock Says when a room was left.
    */
-  constructor(writer: StoreWriter, clock: Clock) {
+  constructor(writer: StoreWriter, state: RoomState, clock: Clock) {
     this.#writer = writer;
+    this.#state = state;
     this.#clock = clock;
     this.#records = new StoreRoomRecords(writer);
   }
@@ -63,13 +67,14 @@ export class StoreRooms {
   }
 
   /** One piece of a room's state. */
-  async getState({ roomId, type, stateKey }: StateQuery): Promise<StoredState | undefined> {
-    return await this.#writer.get<StoredState>(this.#writer.keys.state(roomId, type, stateKey));
+  async getState(query: StateQuery): Promise<StoredState | undefined> {
+    const [event] = await this.#state.getMany([query]);
+    return event;
   }
 
   /** A room's state, all of it or all of a type. */
   async listState(roomId: RoomID, type?: string): Promise<StoredState[]> {
-    return await this.#writer.list<StoredState>(this.#writer.keys.states(roomId, type));
+    return await this.#state.list(roomId, type);
   }
 
   /** What a sync response changes of rooms. */
@@ -87,9 +92,10 @@ export class StoreRooms {
       const record = known.get(roomId);
       former.push(record && formerRoom(record, members.get(roomId)));
       if (record !== undefined && record.membership !== "join" && membership === "join") {
-        for (const removal of await this.#removals(roomId)) mutations.push(removal);
+        // It may miss what has happened while the user was not there, and is given anew at the join.
+        await this.#state.clear(roomId, Infinity, mutations);
       }
-      this.#addState(mutations, roomId, state);
+      this.#state.set(roomId, state, mutations);
       const predecessor = facts.predecessor && known.get(facts.predecessor);
       const next = nextRecord(room, { record, facts, predecessor, now });
       if (next === record) continue;
@@ -110,7 +116,7 @@ export class StoreRooms {
     const { encryption } = factsOf(events);
     const record = await this.#changed(roomId, encryption && { encryption });
     const mutations: KvMutation[] = [];
-    this.#addState(mutations, roomId, events);
+    this.#state.set(roomId, events, mutations);
     await this.#commit(mutations, record);
   }
 
@@ -123,10 +129,10 @@ export class StoreRooms {
   ): Promise<void> {
     const old = await this.listState(roomId, "m.room.member");
     const record = await this.#changed(roomId, complete ? { allMembers: true } : undefined);
-    const mutations = old
-      .filter((event) => only === undefined || event.content.membership === only)
-      .map((event) => this.#removal(roomId, event));
-    this.#addState(mutations, roomId, events);
+    const mutations: KvMutation[] = [];
+    const gone = old.filter((event) => only === undefined || event.content.membership === only);
+    this.#state.remove(roomId, gone, mutations);
+    this.#state.set(roomId, events, mutations);
     await this.#commit(mutations, record);
   }
 
@@ -142,11 +148,9 @@ export class StoreRooms {
     let removed = 0;
     for (const { leftAt, ...record } of await this.rooms()) {
       if (leftAt === undefined || leftAt >= leftBefore) continue;
-      const left = MAX_REMOVALS - removed;
-      const state = await this.#writer.keysBelow(this.#writer.keys.states(record.roomId), left + 1);
-      for (const key of state.slice(0, left)) mutations.push({ type: "delete", key });
-      removed += Math.min(state.length, left);
-      if (state.length > left) break; // the rest comes next, since the room still says when it was left
+      const cleared = await this.#state.clear(record.roomId, MAX_REMOVALS - removed, mutations);
+      removed += cleared.removed;
+      if (!cleared.isDone) break; // the rest comes next, since the room still says when it was left
       records.push({ ...record, allMembers: false });
     }
     await this.#commit(mutations, ...records);
@@ -158,11 +162,6 @@ export class StoreRooms {
     for (const record of changed) mutations.push(set(this.#writer.keys.room(record.roomId), record));
     await this.#writer.commit(mutations);
     this.committed(changed);
-  }
-
-  #addState(mutations: KvMutation[], roomId: RoomID, events: readonly StoredState[]): void {
-    const { keys } = this.#writer;
-    for (const event of events) mutations.push(set(keys.state(roomId, event.type, event.state_key), event));
   }
 
   /**
@@ -179,30 +178,22 @@ export class StoreRooms {
     return { ...record, ...change, encryption, ...leftAt };
   }
 
-  /** State of a room that the user was not in may miss what has happened since, and is given anew at the join. */
-  async #removals(roomId: RoomID): Promise<KvMutation[]> {
-    return (await this.listState(roomId)).map((event) => this.#removal(roomId, event));
-  }
-
-  #removal(roomId: RoomID, { type, state_key }: StoredState): KvMutation {
-    return { type: "delete", key: this.#writer.keys.state(roomId, type, state_key) };
-  }
-
   /** By room, the kept member events of those whose membership a change is about. */
   async #members(changes: readonly Change[]): Promise<Map<RoomID, Map<string, StoredState>>> {
     const found = new Map<RoomID, Map<string, StoredState>>();
-    const keys: KvKey[] = [];
+    const queries: StateQuery[] = [];
     const rooms: Map<string, StoredState>[] = [];
     for (const { room: { roomId }, facts } of changes) {
       if (facts.members.length === 0) continue;
       const members = found.get(roomId) ?? new Map<string, StoredState>();
       found.set(roomId, members);
       for (const user of facts.members) {
-        keys.push(this.#writer.keys.state(roomId, "m.room.member", user));
+        queries.push({ roomId, type: "m.room.member", stateKey: user });
         rooms.push(members);
       }
     }
-    const events = await this.#writer.getMany<StoredState>(keys);
+    if (queries.length === 0) return found; // the rule
+    const events = await this.#state.getMany(queries);
     for (const [index, event] of events.entries()) {
       if (event !== undefined) rooms[index]?.set(event.state_key, event);
     }
