@@ -16,6 +16,9 @@ import type { PrunedRooms, StateQuery } from "./store_protocol.ts";
  */
 const MAX_WAITING = 64;
 
+/** After so many looks at what waits it is sorted in: one look through it takes a tenth of that, or less. */
+const MAX_LOOKS = 8;
+
 /**
  * Keeps the state of rooms in memory: the events themselves, no copies of them. What is changed is in effect at once: there is
  * nothing that a commit could fail at.
@@ -53,8 +56,8 @@ export class MemoryRoomState implements RoomState {
 }
 
 /**
- * The state of a room. Events are sorted in when somebody looks: of most rooms nobody ever does, and a first sync brings the state
- * of all of them.
+ * The state of a room. Events are sorted in when somebody looks more than a few times: of most rooms nobody ever does, and a first
+ * sync brings the state of all of them.
  */
 class Pieces {
   readonly #byType = new Map<string, Map<string, StoredState>>();
@@ -63,6 +66,7 @@ class Pieces {
   #waiting: StoredState[] = [];
   /** When so many wait, they are sorted in though nobody looks. */
   #limit = 0;
+  #looks = 0;
 
   get size(): number {
     this.#sort();
@@ -70,14 +74,19 @@ class Pieces {
   }
 
   set(events: readonly StoredState[]): void {
-    if (this.#waiting.length === 0) this.#limit = this.#sorted + events.length + MAX_WAITING;
-    for (const event of events) this.#waiting.push(event);
-    if (this.#waiting.length > this.#limit) this.#sort();
+    if (this.#waiting.length === 0) {
+      this.#limit = this.#sorted + events.length + MAX_WAITING;
+      this.#waiting = events.slice();
+    } else {
+      for (const event of events) this.#waiting.push(event);
+      if (this.#waiting.length > this.#limit) this.#sort();
+    }
   }
 
   get(type: string, stateKey: string): StoredState | undefined {
-    this.#sort();
-    return this.#byType.get(type)?.get(stateKey);
+    if (this.#waiting.length > 0 && ++this.#looks > MAX_LOOKS) this.#sort();
+    const isIt = (event: StoredState) => event.state_key === stateKey && event.type === type;
+    return this.#waiting.findLast(isIt) ?? this.#byType.get(type)?.get(stateKey);
   }
 
   list(type?: string): StoredState[] {
@@ -105,6 +114,7 @@ class Pieces {
       this.#sorted += byKey.size - before;
     }
     this.#waiting = [];
+    this.#looks = 0;
   }
 }
 
@@ -112,5 +122,5 @@ const NOTHING: ReadonlyMap<string, StoredState> = new Map();
 
 /** Values in the order of their keys, as stores have them. */
 function inOrder<Value>(values: ReadonlyMap<string, Value>): Value[] {
-  return [...values].sort(([first], [second]) => compareParts(first, second)).map(([, value]) => value);
+  return [...values].sort((first, second) => compareParts(first[0], second[0])).map(([, value]) => value);
 }

@@ -28,13 +28,13 @@ export function factsOf(events: readonly StoredState[]): RoomFacts {
   const members: string[] = [];
   let encryption: StoredState | undefined;
   let create: StoredState | undefined;
-  for (const event of events) {
+  events.forEach((event) => {
     const { type, state_key } = event;
     if (type === "m.room.member") members.push(state_key);
-    else if (state_key !== "") continue;
+    else if (state_key !== "") return;
     else if (type === "m.room.encryption") encryption ??= event;
     else if (type === "m.room.create") create ??= event;
-  }
+  });
   return { members, encryption: contentOf(encryption), predecessor: predecessorIn(create) };
 }
 

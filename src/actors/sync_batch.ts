@@ -199,7 +199,9 @@ function inOrder(
   if (state.length === 0) return after;
   if (after.length === 0) return state;
   const told = new Set<string | undefined>();
-  for (const { event_id, state_key } of after) if (state_key !== undefined) told.add(event_id);
+  after.forEach((event) => {
+    if (event.state_key !== undefined) told.add(event.event_id);
+  });
   if (told.size === 0) return [...state, ...after]; // the rule, and IDs are long to compare
   return [...state.filter(({ event_id }) => !told.has(event_id)), ...after];
 }

@@ -123,11 +123,11 @@ class Reader {
     const isRight = (event: unknown): event is JsonObject => isEvent(event) && isWhole(event);
     const events = all.every(isRight) ? all : all.filter(isRight);
     this.malformed += all.length - events.length;
-    for (const event of events) {
+    events.forEach((event) => {
       event.source = source;
       if (roomId !== undefined) event.room_id = roomId;
       dropOwnMembers(event as { type: unknown });
-    }
+    });
     // The members that the types promise beyond these are the sender's business: see `ClientEvent`.
     return events as unknown as Event[];
   }
