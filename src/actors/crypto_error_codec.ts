@@ -27,7 +27,8 @@ const PROBLEMS: readonly AttachmentProblem[] = ["file", "hash", "size", "storage
 
 const REVIVERS: Readonly<Record<string, ErrorReviver>> = {
   EncryptionError: as(EncryptionError),
-  MessageAtFault: as(EncryptionError), // the engine's own, which nobody outside knows
+  MessageAtFault: as(EncryptionError), // the engine's own, which nobody outside knows; the next is too
+  DamagedAccountError: as(EncryptionError),
   DeviceConflictError: as(DeviceConflictError),
   UnsupportedAlgorithmError: as(UnsupportedAlgorithmError),
   EventTooLargeError: as(EventTooLargeError),

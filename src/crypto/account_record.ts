@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { DeviceKeys } from "../types/device_keys.ts";
 import type { DeviceID, UserID } from "../types/ids.ts";
 import { type RecordKey, recordKey } from "./record_key.ts";
 
@@ -15,6 +16,11 @@ export interface AccountRecord {
   readonly deviceId: DeviceID;
   /** The state of vodozemac's account. */
   readonly state: Uint8Array;
+  /**
+   * The device's keys as they are published, with its signature: who only wants to know them need not restore the account, which
+   * takes longer the more one-time keys there are. Undefined: a version wrote the record that did not keep them.
+   */
+  readonly deviceKeys?: DeviceKeys;
   /** The public halves of the one-time keys that are kept, 32 bytes each, the oldest first. */
   readonly oneTimeKeys: Uint8Array;
   /** Whether there are keys that the server may not have; until it has them no more are made. */

@@ -25,7 +25,7 @@ interface UploadParts {
   readonly sign: (object: JsonObject) => JsonObject;
 }
 
-/** The keys of a device, without signatures. */
+/** The keys of a device, without signatures. What is kept of them is signed: to say more of a device takes a step of the schema. */
 export function newDeviceKeys(
   { userId, deviceId, curve25519, ed25519 }: OwnDevice,
 ): Omit<DeviceKeys, "signatures"> {

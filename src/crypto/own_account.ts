@@ -13,9 +13,13 @@ import type {
 } from "@greenroom/vodozemac-wasm";
 import { VodozemacError } from "@greenroom/vodozemac-wasm";
 import { EncryptionError } from "../errors/crypto_error.ts";
+import type { DeviceKeys } from "../types/device_keys.ts";
 import type { DeviceID, UserID } from "../types/ids.ts";
+import type { JsonObject } from "../types/json.ts";
 import { accountKey, type AccountRecord, oldestKey, withKeys, withoutKey } from "./account_record.ts";
 import { decodeBase64 } from "./base64.ts";
+import { newDeviceKeys } from "./key_upload.ts";
+import { signableJson, withSignature } from "./signed_json.ts";
 import type { Transaction } from "./transaction.ts";
 
 /**
@@ -25,7 +29,7 @@ import type { Transaction } from "./transaction.ts";
 const MAX_KEPT = 500;
 
 /** The facts of the record that its owner decides on. */
-export type AccountFacts = Omit<AccountRecord, "state" | "oneTimeKeys">;
+export type AccountFacts = Omit<AccountRecord, "state" | "oneTimeKeys" | "deviceKeys">;
 
 /** Whose account it is. */
 interface Owner {
@@ -33,8 +37,13 @@ interface Owner {
   readonly deviceId: DeviceID;
 }
 
+/** What is kept of the account can't be used: no message is at fault that needs it. */
+export class DamagedAccountError extends EncryptionError {}
+
 /** Keeps the object and the record in step: what a step changes in one is in the other, or in neither. */
 export class OwnAccount {
+  /** The device's keys as they are published, with its signature; always the same object. */
+  readonly deviceKeys: DeviceKeys;
   readonly #vodozemac: () => Vodozemac;
   /** As this step has it. */
   #record: AccountRecord;
@@ -42,9 +51,12 @@ export class OwnAccount {
   #committed: AccountRecord | undefined;
   #live: Account | undefined;
 
-  private constructor(vodozemac: () => Vodozemac, record: AccountRecord) {
+  private constructor(vodozemac: () => Vodozemac, record: AccountRecord, live?: Account) {
     this.#vodozemac = vodozemac;
+    this.#live = live;
     this.#record = record;
+    this.deviceKeys = record.deviceKeys ?? this.#signedKeys();
+    if (record.deviceKeys === undefined) this.#record = { ...record, deviceKeys: this.deviceKeys };
   }
 
   /** Reads the account; undefined if there is none. */
@@ -53,6 +65,7 @@ export class OwnAccount {
     if (record === undefined) return undefined;
     const account = new OwnAccount(vodozemac, record);
     account.#committed = record;
+    if (record.deviceKeys === undefined) account.change(tx, {});
     return account;
   }
 
@@ -69,8 +82,7 @@ export class OwnAccount {
       fallbackPublishedAt: undefined,
       previousFallback: false,
       rollbacks: 0,
-    });
-    account.#live = live;
+    }, live);
     account.change(tx, {});
     return account;
   }
@@ -146,6 +158,25 @@ export class OwnAccount {
     this.#live = undefined;
   }
 
+  /**
+   * Signs with the device's key.
+   *
+   * @returns A copy with the signature.
+   * @throws {ValueError} If the object has no canonical form.
+   */
+  sign(object: JsonObject): JsonObject {
+    const { userId, deviceId } = this.#record;
+    const signature = this.account.sign(signableJson(object));
+    return withSignature(object, { userId, keyId: `ed25519:${deviceId}`, signature });
+  }
+
+  #signedKeys(): DeviceKeys {
+    const { userId, deviceId } = this.#record;
+    const { curve25519Key: curve25519, ed25519Key: ed25519 } = this.account;
+    const keys = newDeviceKeys({ userId, deviceId, curve25519, ed25519 });
+    return this.sign({ ...keys }) as unknown as DeviceKeys; // signed, it is what it was, and has a signature more
+  }
+
   #write(tx: Transaction, record: AccountRecord): void {
     this.#record = record;
     tx.set(accountKey(), record);
@@ -164,7 +195,7 @@ export class OwnAccount {
       if (!(error instanceof VodozemacError) || error.code === "instance_dead") throw error;
       const { userId, deviceId } = this.#record;
       const what = `Cannot restore the account of ${userId}, device ${deviceId}`;
-      throw new EncryptionError(
+      throw new DamagedAccountError(
         `${what}: the store is damaged; log in anew with an empty store`,
         { cause: error },
       );

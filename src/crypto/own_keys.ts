@@ -15,10 +15,9 @@ import type { OwnDevice } from "./context.ts";
 import type { Device } from "./device.ts";
 import { elapsed } from "./elapsed.ts";
 import type { EngineAccount, RequestFailure } from "./engine_protocol.ts";
-import { newDeviceKeys, newUpload, sameKeys, SIGNED_CURVE25519 } from "./key_upload.ts";
+import { newUpload, sameKeys, SIGNED_CURVE25519 } from "./key_upload.ts";
 import { OwnAccount } from "./own_account.ts";
 import { RateLimit } from "./rate_limit.ts";
-import { signableJson, withSignature } from "./signed_json.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** How many one-time keys should lie on the server. */
@@ -50,12 +49,12 @@ export class OwnKeys {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #clashes: RateLimit;
-  #deviceKeys: DeviceKeys | undefined;
   #upload: { readonly of: object; readonly request: KeysUploadRequest | undefined } | undefined;
 
   private constructor(account: OwnAccount, { account: { userId, deviceId }, clock, log }: OwnKeysOptions) {
-    const { curve25519Key, ed25519Key } = account.account;
-    this.own = { userId, deviceId, curve25519: curve25519Key, ed25519: ed25519Key };
+    const { [`curve25519:${deviceId}`]: curve25519 = "", [`ed25519:${deviceId}`]: ed25519 = "" } =
+      account.deviceKeys.keys;
+    this.own = { userId, deviceId, curve25519, ed25519 };
     this.#account = account;
     this.#clock = clock;
     this.#log = log;
@@ -85,9 +84,7 @@ export class OwnKeys {
 
   /** The own device's keys as they are published, with its signature; always the same object. */
   deviceKeys(): DeviceKeys {
-    // Signed, it is what it was, and has a signature more.
-    this.#deviceKeys ??= this.sign({ ...newDeviceKeys(this.own) }) as unknown as DeviceKeys;
-    return this.#deviceKeys;
+    return this.#account.deviceKeys;
   }
 
   /**
@@ -97,9 +94,7 @@ export class OwnKeys {
    * @throws {ValueError} If the object has no canonical form.
    */
   sign(object: JsonObject): JsonObject {
-    const { userId, deviceId } = this.own;
-    const signature = this.#account.account.sign(signableJson(object));
-    return withSignature(object, { userId, keyId: `ed25519:${deviceId}`, signature });
+    return this.#account.sign(object);
   }
 
   /**
@@ -282,11 +277,10 @@ export class OwnKeys {
 
   #pending(): KeysUploadRequest | undefined {
     const { unpublished, identityPublished } = this.#account.facts;
-    const { account } = this.#account;
     return newUpload({
       deviceKeys: identityPublished ? undefined : this.deviceKeys(),
-      oneTimeKeys: unpublished ? account.oneTimeKeys() : [],
-      fallbackKey: unpublished ? account.fallbackKey() : undefined,
+      oneTimeKeys: unpublished ? this.#account.account.oneTimeKeys() : [],
+      fallbackKey: unpublished ? this.#account.account.fallbackKey() : undefined,
       sign: (object) => this.sign(object),
     });
   }

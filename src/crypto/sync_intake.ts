@@ -16,6 +16,7 @@ import type {
   RoomStateInput,
 } from "./engine_protocol.ts";
 import type { SessionRef } from "./inbound_sessions.ts";
+import { DamagedAccountError } from "./own_account.ts";
 import { recoverFromRollback, tellsOfRollback } from "./rollback.ts";
 import { receiveToDevice } from "./to_device_intake.ts";
 import type { Transaction } from "./transaction.ts";
@@ -125,6 +126,7 @@ async function takeToDevice(
       if (left !== undefined) toDevice.push(left);
       if (newKey !== undefined) newKeys.push(newKey);
     } catch (error) {
+      if (error instanceof DamagedAccountError) throw error; // without its account no message can be taken in
       throw new MessageAtFault(index, error);
     }
   }

@@ -3,6 +3,7 @@ import { assert, assertEquals, assertInstanceOf, assertStrictEquals } from "@std
 import { cryptoErrorCodec } from "../../src/actors/crypto_error_codec.ts";
 import { RemoteError } from "../../src/actors/remote_error.ts";
 import { parseWireError } from "../../src/actors/wire_error.ts";
+import { DamagedAccountError } from "../../src/crypto/own_account.ts";
 import { MessageAtFault } from "../../src/crypto/sync_intake.ts";
 import {
   AttachmentError,
@@ -53,6 +54,7 @@ Deno.test("an error that only the engine knows comes through as the class that i
   const crossed = cross(new MessageAtFault(3, new TypeError("x")));
   assertStrictEquals(crossed.constructor, EncryptionError);
   assertInstanceOf(crossed.cause, TypeError);
+  assertStrictEquals(cross(new DamagedAccountError("damaged")).constructor, EncryptionError);
 });
 
 Deno.test("errors of vodozemac come through with their code, and with the places of what can't be decrypted", () => {

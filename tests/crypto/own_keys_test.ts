@@ -1,6 +1,6 @@
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { accountKey } from "../../src/crypto/account_record.ts";
+import { accountKey, type AccountRecord } from "../../src/crypto/account_record.ts";
 import { verifySignedJson } from "../../src/crypto/signed_json.ts";
 import { EncryptionError } from "../../src/errors/crypto_error.ts";
 import type { KeysUploadRequest } from "../../src/types/device_keys.ts";
@@ -214,14 +214,35 @@ Deno.test("a store of another user or device is refused, and told apart", async 
   }
 });
 
-Deno.test("a damaged account is told in words, without what is in it", async () => {
-  const peer = await fresh();
+/** Puts another account in the place of the one that is kept, and restarts. */
+async function restartWith(peer: Peer, change: (record: AccountRecord) => AccountRecord): Promise<void> {
   await peer.step(async (tx) => {
     const record = await tx.get(accountKey());
     assert(record !== undefined);
-    tx.set(accountKey(), { ...record, state: new Uint8Array(40) });
+    tx.set(accountKey(), change(record));
   });
-  await assertRejects(() => peer.restart(), EncryptionError, "the store is damaged");
+  await peer.restart();
+}
+
+Deno.test("a start restores no account that is not needed; one that is damaged is told in words then", async () => {
+  const peer = await fresh();
+  await peer.upload();
+  const [own, deviceKeys] = [peer.keys.own, peer.keys.deviceKeys()];
+  await restartWith(peer, (record) => ({ ...record, state: new Uint8Array(40) }));
+  assertEquals([peer.keys.own, peer.keys.deviceKeys()], [own, deviceKeys]);
+  await counts(peer, 50);
+  assertEquals(peer.keys.nextUpload(), undefined);
+  await assertRejects(() => counts(peer, 49), EncryptionError, "the store is damaged");
+});
+
+Deno.test("an account that was kept without the device's keys is kept with the same from then on", async () => {
+  const peer = await fresh();
+  await peer.upload();
+  const deviceKeys = peer.keys.deviceKeys();
+  await restartWith(peer, ({ deviceKeys: _, ...record }) => record);
+  assertEquals(peer.keys.deviceKeys(), deviceKeys);
+  assertEquals((await peer.step((tx) => tx.get(accountKey())))?.deviceKeys, deviceKeys);
+  assertEquals(peer.keys.nextUpload(), undefined);
 });
 
 Deno.test("the account's record stays small", async () => {

@@ -2,6 +2,10 @@
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { assertEquals, assertRejects } from "@std/assert";
+import { accountKey, type AccountRecord } from "../../../src/crypto/account_record.ts";
+import type { CryptoInput } from "../../../src/crypto/engine_protocol.ts";
+import { EncryptionError } from "../../../src/errors/crypto_error.ts";
+import { memoryVault } from "../support/vault.ts";
 import { aliceAndBob } from "./bot.ts";
 import { ROOM } from "./homeserver.ts";
 
@@ -47,6 +51,25 @@ Deno.test("a process that ends between a key and the events that waited for it l
   assertEquals(bob.outcome(one), "MISSING_KEY");
   await bob.sync({ toDevice: late }); // the same once more: its messages have been read already
   assertEquals(bob.outcomes.get(one.event_id), ["MISSING_KEY", "text: one"]);
+});
+
+Deno.test("a message that comes while the account is damaged comes again, and is read when it is mended", async () => {
+  const { alice, bob } = await aliceAndBob();
+  const one = await alice.send("one");
+  const input: CryptoInput = { ...bob.collect(), oneTimeKeyCounts: { signed_curve25519: 50 } };
+  const { path: key } = accountKey();
+  const vault = memoryVault(bob.store);
+  const record = (await vault.getMany([key]))[0] as AccountRecord;
+  const keep = async (value: AccountRecord) => {
+    await vault.commit([{ type: "set", key, value }]);
+    await bob.restart();
+  };
+  await keep({ ...record, state: new Uint8Array(40) });
+  await assertRejects(() => bob.take(input), EncryptionError, "the store is damaged");
+  assertEquals(bob.outcome(one), undefined);
+  await keep(record);
+  await bob.take(input);
+  assertEquals(bob.outcome(one), "text: one");
 });
 
 for (const when of ["between two steps", "within a step"]) {
