@@ -27,9 +27,10 @@ export interface CryptoActorOptions {
   readonly policy: CryptoPolicy;
 }
 
-/** Starts the Crypto actor. The engine, and vodozemac with it, is loaded when it is opened, and not before. */
+/** Starts the Crypto actor. Its engine, and vodozemac with it, is loaded from now on, while the client finds out who acts. */
 export function spawnCrypto({ store, clock, log, policy }: CryptoActorOptions): Actor<CryptoProtocol> {
   const vault = storeVault(store);
+  import("../crypto/engine.ts").catch(() => {}); // whoever opens it is told
   let opened: Engine | undefined;
   const engine = (): Engine => {
     if (opened !== undefined) return opened;
