@@ -45,3 +45,27 @@ Deno.test("A program that imports Greenroom loads neither the engine of encrypti
   }
   assertEquals(empty, []);
 });
+
+Deno.test("A bundled program has all that encryption needs in its one file, and no permission for it", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const [entry, bundle] = [`${folder}/bot.ts`, `${folder}/bot.js`];
+    const script = `
+      import { Client } from "${ROOT}mod.ts";
+      import { Homeserver } from "${ROOT}src/testing/mod.ts";
+      await using homeserver = new Homeserver();
+      const { accessToken } = homeserver.createUser("echo");
+      const { baseUrl, fetch } = homeserver;
+      await using client = new Client({ baseUrl, fetch, token: accessToken, encryption: true });
+      console.log((await client.crypto.identity()).ed25519.length);
+    `;
+    await Deno.writeTextFile(entry, script);
+    const config = `--config=${ROOT}deno.json`;
+    await run("deno", ["bundle", "--quiet", "--platform=deno", config, `--output=${bundle}`, entry]);
+    await Deno.remove(entry);
+    const { stdout } = await run("deno", ["run", "--quiet", "--no-config", "--no-prompt", bundle]);
+    assertEquals(stdout.trim(), "43");
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});

@@ -39,10 +39,10 @@ Deno.test("importing the package compiles nothing before the first load()", asyn
     }
     const { Vodozemac } = await import("@greenroom/vodozemac-wasm");
     const before = compiled;
-    await Vodozemac.load();
+    for (let time = 0; time < 2; time++) await Vodozemac.load();
     console.log(before, compiled);
   `;
-  assertEquals(await run(script), "0 1");
+  assertEquals(await run(script), "0 2"); // compiled, and instantiated
 });
 
 Deno.test("Vodozemac works in a Worker", async () => {
