@@ -9,8 +9,6 @@ import { number, row } from "../support/markdown.ts";
 import { installJsPeers } from "./js_peers.ts";
 
 const KB = 1_000;
-/** The bundler does not know imports of WebAssembly in the source phase: the file that has one is left out, and the module counted. */
-const WASM_MODULE = "vodozemac-wasm/src/wasm_module.ts";
 const SDK_WASM = "matrix_sdk_crypto_wasm_bg.wasm";
 
 /** Bundles the package and, unless only ours is wanted, those of others; tables the sizes. */
@@ -18,10 +16,9 @@ export async function bundleTable({ own }: { readonly own: boolean }): Promise<s
   const folder = await Deno.makeTempDir({ prefix: "greenroom-bench-" });
   try {
     const rows = [
-      await sizes("Greenroom: mod.ts", await bundleOurs(folder)),
       await sizes(
-        "vodozemac.wasm, which its encryption loads",
-        await Deno.readFile(`${ROOT}vodozemac-wasm/vodozemac.wasm`),
+        "Greenroom: mod.ts, with vodozemac.wasm",
+        await bundle(`${ROOT}mod.ts`, `${folder}/bundle.js`),
       ),
       ...own ? [] : await others(folder),
     ];
@@ -29,20 +26,6 @@ export async function bundleTable({ own }: { readonly own: boolean }): Promise<s
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
-}
-
-async function bundleOurs(folder: string): Promise<Uint8Array<ArrayBuffer>> {
-  const { imports } = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`));
-  const map = {
-    imports: {
-      ...imports,
-      "@greenroom/vodozemac-wasm": new URL(`file://${ROOT}vodozemac-wasm/mod.ts`).href,
-      [new URL(`file://${ROOT}${WASM_MODULE}`).href]: `file://${folder}/wasm_module.ts`,
-    },
-  };
-  await Deno.writeTextFile(`${folder}/wasm_module.ts`, "export const wasmModule = () => undefined;\n");
-  await Deno.writeTextFile(`${folder}/map.json`, JSON.stringify(map));
-  return await bundle(`${ROOT}mod.ts`, `${folder}/bundle.js`, [`--import-map=${folder}/map.json`]);
 }
 
 /** Others, where they can be had. */
@@ -75,7 +58,7 @@ async function findWasm(modules: string): Promise<Uint8Array<ArrayBuffer> | unde
 async function bundle(
   entry: string,
   output: string,
-  flags: readonly string[],
+  flags: readonly string[] = [],
   cwd: string = ROOT,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const args = ["bundle", "--quiet", "--minify", "--platform=deno", ...flags, `--output=${output}`, entry];

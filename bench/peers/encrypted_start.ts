@@ -11,6 +11,7 @@ import { Homeserver } from "@greenroom/matrix/testing";
 import { delay } from "@std/async/delay";
 import { type Entrant, NAMES } from "./entrants.ts";
 import type { Starts } from "./start_and_idle.ts";
+import type { StartBundles } from "./start_bundles.ts";
 import { type Answer, takeTurn } from "./turn.ts";
 
 /** How long a device may take to publish its keys, in milliseconds. */
@@ -79,22 +80,26 @@ export async function hasKeys(client: Client, userId: UserID): Promise<void> {
   }
 }
 
-/** Starts a process for each store in turn, always from the same files. */
-export async function measureEncryptedStarts(rounds: number): Promise<Starts[]> {
+/** Starts a process for each store in turn, and one from its bundle, always from the same files. */
+export async function measureEncryptedStarts(rounds: number, bundles: StartBundles): Promise<Starts[]> {
   const folder = await Deno.makeTempDir({ prefix: "greenroom-bench-" });
   await using homeserver = new Homeserver();
   const url = await homeserver.listen();
   try {
     const stages = [];
     for (const { kind, name } of STORES) {
-      stages.push({ ...await setStage(homeserver, kind, folder), kind, name, answers: [] as Answer[] });
+      const { file, accessToken } = await setStage(homeserver, kind, folder);
+      const plain = entrant(name, `--store=${kind}`, `--access-token=${accessToken}`);
+      for (const each of [plain, bundles.of(plain)]) {
+        stages.push({ name: each.name, entrant: each, file, answers: [] as Answer[] });
+      }
     }
     for (let round = 0; round <= rounds; round++) {
-      for (const { kind, name, file, accessToken, answers } of stages) {
-        const copy = `${file}-${round}`;
+      for (const [index, { entrant, file, answers }] of stages.entries()) {
+        const copy = `${file}-${round}-${index}`; // nobody finds what somebody else has written
         await Deno.copyFile(file, copy);
         const answer = await takeTurn(
-          entrant(name, `--store=${kind}`, `--file=${copy}`, `--access-token=${accessToken}`),
+          { ...entrant, args: [...entrant.args, `--file=${copy}`] },
           { url, token: "", what: "start" },
         );
         if (round > 0) answers.push(answer); // the one before has filled caches

@@ -58,7 +58,7 @@ export function goalTable(measurements: Measurements): string {
       bound: 80,
       value: startTime(each),
     })),
-    ...encryptedStarts.map((each) => ({
+    ...encryptedStarts.filter(({ name }) => name === sqlite || name === kv).map((each) => ({
       text: `7: encrypted start, ms: ${each.name}`,
       bound: 150,
       value: startTime(each),

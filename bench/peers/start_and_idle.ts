@@ -7,6 +7,7 @@
 import { number, row } from "../support/markdown.ts";
 import { median } from "../support/statistics.ts";
 import { type Entrant, NAMES } from "./entrants.ts";
+import type { StartBundles } from "./start_bundles.ts";
 import type { Stub } from "./stub_process.ts";
 import { type Answer, takeTurn } from "./turn.ts";
 
@@ -100,9 +101,11 @@ export function forIdle(entrants: readonly Entrant[]): Entrant[] {
   return entrants.filter(({ name, playsOnly = false }) => !playsOnly && !name.endsWith(", Node"));
 }
 
-/** Those who are started. */
-export function forStart(entrants: readonly Entrant[]): Entrant[] {
-  return entrants.filter(({ name, playsOnly = false }) =>
-    !playsOnly || name === NAMES.sqlite || name === NAMES.kv
-  );
+/** Those who are started: Greenroom's own also from bundles. */
+export function forStart(entrants: readonly Entrant[], bundles: StartBundles): Entrant[] {
+  const own: readonly string[] = [NAMES.memory, NAMES.sqlite, NAMES.kv];
+  return entrants.flatMap((entrant) => {
+    if (own.includes(entrant.name)) return [entrant, bundles.of(entrant)];
+    return entrant.playsOnly === true ? [] : [entrant];
+  });
 }

@@ -64,7 +64,7 @@ function memory(what) {
 }
 
 function cpu() {
-  const { user, system } = process.cpuUsage();
+  const { user, system } = Deno === undefined ? process.cpuUsage() : Deno.cpuUsage();
   return (user + system) / 1000;
 }
 
