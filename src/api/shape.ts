@@ -30,19 +30,20 @@ export const nothing: Parse<void> = () => {};
 
 /** Hands out the whole body, having checked its fields. */
 export function shape<Result extends object>(fields: Readonly<Record<string, FieldType>>): Parse<Result> {
-  const entries = Object.entries(fields);
+  const wanted = Object.entries(fields).map(([name, type]) => wantedField(name, type));
   return (body, request) => {
     const object = jsonObject(body, request);
-    for (const [name, type] of entries) check(object, name, type, request);
+    for (const field of wanted) check(object, field, request);
     return object as Result;
   };
 }
 
 /** Hands out one field of the body, having checked it. */
 export function field<Result>(name: string, type: FieldType): Parse<Result> {
+  const wanted = wantedField(name, type);
   return (body, request) => {
     const object = jsonObject(body, request);
-    check(object, name, type, request);
+    check(object, wanted, request);
     return object[name] as Result;
   };
 }
@@ -63,18 +64,26 @@ export function jsonObject(body: unknown, request: string): JsonObject {
   throw new ServiceResponseError(`Cannot use the answer to ${request}: it is no JSON object`);
 }
 
-function check(object: JsonObject, name: string, type: FieldType, request: string): void {
-  const optional = type.endsWith("?");
+interface WantedField {
+  readonly name: string;
+  readonly type: string;
+  readonly optional: boolean;
+}
+
+function wantedField(name: string, type: FieldType): WantedField {
+  return { name, type: type.replace("?", ""), optional: type.endsWith("?") };
+}
+
+function check(object: JsonObject, { name, type, optional }: WantedField, request: string): void {
   const value = Object.hasOwn(object, name) ? object[name] : undefined;
   if (value === undefined || value === null) {
     if (optional) return;
     throw new ServiceResponseError(`Cannot use the answer to ${request}: "${name}" is missing`);
   }
-  const wanted = optional ? type.slice(0, -1) : type;
   const actual = Array.isArray(value) ? "array" : typeof value;
-  if (actual !== wanted) {
+  if (actual !== type) {
     throw new ServiceResponseError(
-      `Cannot use the answer to ${request}: "${name}" must be of type ${wanted}, and is of type ${actual}`,
+      `Cannot use the answer to ${request}: "${name}" must be of type ${type}, and is of type ${actual}`,
     );
   }
 }
