@@ -21,6 +21,8 @@ export class SyncFilter {
   readonly #requests: Pick<SyncRequests, "createFilter">;
   readonly #store: ActorRef<StoreProtocol>;
   readonly #filter: FilterID | Filter | undefined;
+  /** What the server knows the filter by: asked for once, since a sync in a loop is made thousands of times. */
+  #id: FilterID | undefined;
 
   /**
    * @param settings Say what to sync.
@@ -65,22 +67,29 @@ export class SyncFilter {
   async use<Result>(request: (filterId: FilterID | undefined) => Promise<Result>): Promise<Result> {
     const filter = this.#filter;
     if (typeof filter !== "object") return await request(filter);
-    const definition = JSON.stringify(filter);
-    const { filter: remembered } = await this.#store.ask("position", undefined);
-    if (remembered?.definition !== definition) return await request(await this.#upload(filter, definition));
+    const known = this.#id ?? await this.#remembered(filter);
+    if (known === undefined) return await request(await this.#upload(filter));
+    this.#id = known;
     try {
-      return await request(remembered.id);
+      return await request(known);
     } catch (error) {
       const refused = error instanceof MatrixRequestError && (error.status === 400 || error.status === 404);
       if (!refused) throw error;
-      return await request(await this.#upload(filter, definition));
+      return await request(await this.#upload(filter));
     }
   }
 
-  async #upload(filter: Filter, definition: string): Promise<FilterID> {
+  /** The ID that the Store knows the filter by, if it knows this one. */
+  async #remembered(filter: Filter): Promise<FilterID | undefined> {
+    const { filter: remembered } = await this.#store.ask("position", undefined);
+    return remembered?.definition === JSON.stringify(filter) ? remembered.id : undefined;
+  }
+
+  async #upload(filter: Filter): Promise<FilterID> {
+    this.#id = undefined;
     const id = await this.#requests.createFilter(filter);
-    await this.#store.ask("saveFilter", { id, definition });
-    return id;
+    await this.#store.ask("saveFilter", { id, definition: JSON.stringify(filter) });
+    return this.#id = id;
   }
 }
 

@@ -45,6 +45,17 @@ Deno.test("SyncFilter uploads a filter once, and not again after a restart with 
   assertEquals(later.uploaded, [{}]);
 });
 
+Deno.test("SyncFilter asks the Store once, however often it is used", async () => {
+  const kv = new MemoryStore();
+  for (const uploaded of [[FILTER], []]) {
+    const here = await stage(kv);
+    const filter = here.filter({ filterData: FILTER });
+    await used(filter);
+    await here[Symbol.asyncDispose]();
+    assertEquals([await used(filter), here.uploaded], ["f1", uploaded]);
+  }
+});
+
 Deno.test("SyncFilter puts lazyLoadMembers into the filter, which stays as it was otherwise", async () => {
   await using here = await stage();
   await used(here.filter({ lazyLoadMembers: true }));
