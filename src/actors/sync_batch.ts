@@ -198,12 +198,23 @@ function inOrder(
   const after = filled.length === 0 ? timeline : [...filled, ...timeline];
   if (state.length === 0) return after;
   if (after.length === 0) return state;
-  const told = new Set<string | undefined>();
+  const told: (string | undefined)[] = [];
   after.forEach((event) => {
-    if (event.state_key !== undefined) told.add(event.event_id);
+    if (event.state_key !== undefined) told.push(event.event_id);
   });
-  if (told.size === 0) return [...state, ...after]; // the rule, and IDs are long to compare
-  return [...state.filter(({ event_id }) => !told.has(event_id)), ...after];
+  if (told.length === 0) return [...state, ...after]; // the rule
+  const isTold = among(told);
+  return [...state.filter(({ event_id }) => !isTold(event_id)), ...after];
+}
+
+/** Up to so many IDs are compared sooner than a set is asked, which needs the hash of a long ID. */
+const FEW = 8;
+
+/** Tells whether an ID is among some. */
+function among(ids: readonly (string | undefined)[]): (id: string | undefined) => boolean {
+  if (ids.length <= FEW) return (id) => ids.includes(id);
+  const set = new Set(ids);
+  return (id) => set.has(id);
 }
 
 /** What state events lead to: of each piece of state the last. */

@@ -90,6 +90,16 @@ Deno.test("syncBatch() delivers an event once that is in state_after and in the 
   assertEquals(room.events.map(({ source }) => (source & SyncStream.TIMELINE) !== 0), [false, true, true]);
 });
 
+Deno.test("syncBatch() delivers each of many events once that are in state_after and in the timeline", () => {
+  const both = Array.from({ length: 50 }, (_, number) => member(`@u${number}:a`, "join"));
+  const topic = state("m.room.topic", {}, { event_id: "$topic" });
+  const room = delivered(joined({
+    state_after: { events: [...structuredClone(both), topic] },
+    ...timeline(both),
+  }));
+  assertEquals(ids(room.events), ["$topic", ...both.map(({ event_id }) => event_id)]);
+});
+
 Deno.test("syncBatch() delivers an event once that is in state and in a gap that was filled", () => {
   const name = state("m.room.name", {}, { event_id: "$name" });
   const parts = takeApart(joined({ state: { events: [name] }, ...timeline([message("2")]) }), OWN);
