@@ -60,7 +60,8 @@ export class MemoryRoomState implements RoomState {
  * sync brings the state of all of them.
  */
 class Pieces {
-  readonly #byType = new Map<string, Map<string, StoredState>>();
+  /** The events that have been sorted in, by type and state key; undefined before the first are. */
+  #byType: Map<string, Map<string, StoredState>> | undefined;
   #sorted = 0;
   /** Events that wait to be sorted in, from old to new. */
   #waiting: StoredState[] = [];
@@ -86,29 +87,30 @@ class Pieces {
   get(type: string, stateKey: string): StoredState | undefined {
     if (this.#waiting.length > 0 && ++this.#looks > MAX_LOOKS) this.#sort();
     const isIt = (event: StoredState) => event.state_key === stateKey && event.type === type;
-    return this.#waiting.findLast(isIt) ?? this.#byType.get(type)?.get(stateKey);
+    return this.#waiting.findLast(isIt) ?? this.#byType?.get(type)?.get(stateKey);
   }
 
   list(type?: string): StoredState[] {
     this.#sort();
-    const types = type === undefined ? inOrder(this.#byType) : [this.#byType.get(type) ?? NOTHING];
+    const types = type === undefined ? inOrder(this.#byType) : [this.#byType?.get(type)];
     return types.flatMap(inOrder);
   }
 
   remove(events: readonly StoredState[]): void {
     this.#sort();
     for (const { type, state_key } of events) {
-      const byKey = this.#byType.get(type);
+      const byKey = this.#byType?.get(type);
       if (byKey?.delete(state_key) !== true) continue;
       this.#sorted--;
-      if (byKey.size === 0) this.#byType.delete(type);
+      if (byKey.size === 0) this.#byType?.delete(type);
     }
   }
 
   #sort(): void {
+    const byType = this.#byType ??= new Map();
     for (const event of this.#waiting) {
-      let byKey = this.#byType.get(event.type);
-      if (byKey === undefined) this.#byType.set(event.type, byKey = new Map());
+      let byKey = byType.get(event.type);
+      if (byKey === undefined) byType.set(event.type, byKey = new Map());
       const before = byKey.size;
       byKey.set(event.state_key, event);
       this.#sorted += byKey.size - before;
@@ -118,9 +120,7 @@ class Pieces {
   }
 }
 
-const NOTHING: ReadonlyMap<string, StoredState> = new Map();
-
 /** Values in the order of their keys, as stores have them. */
-function inOrder<Value>(values: ReadonlyMap<string, Value>): Value[] {
+function inOrder<Value>(values: ReadonlyMap<string, Value> = new Map()): Value[] {
   return [...values].sort((first, second) => compareParts(first[0], second[0])).map(([, value]) => value);
 }
