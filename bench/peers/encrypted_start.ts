@@ -16,6 +16,8 @@ import { type Answer, takeTurn } from "./turn.ts";
 
 /** How long a device may take to publish its keys, in milliseconds. */
 const PATIENCE_MS = 10_000;
+/** As many keep lying on the server. */
+const ONE_TIME_KEYS = 50;
 const STORES = [{ kind: "sqlite", name: NAMES.sqlite }, { kind: "kv", name: NAMES.kv }] as const;
 type StoreKind = typeof STORES[number]["kind"];
 
@@ -60,6 +62,7 @@ async function setStage(homeserver: Homeserver, kind: StoreKind, folder: string)
   await bot.joinRoom(roomId);
   await alice.sendText(roomId, "This brings the key");
   await heard.promise;
+  await hasOneTimeKeys(bot); // else one start makes up for the key that was used, and the next does not
   await bot.close();
   await alice.sendText(roomId, "This is to be decrypted");
   await alice.stop();
@@ -69,13 +72,26 @@ async function setStage(homeserver: Homeserver, kind: StoreKind, folder: string)
 
 /** Waits until somebody's device has published its keys. */
 export async function hasKeys(client: Client, userId: UserID): Promise<void> {
-  const until = Date.now() + PATIENCE_MS;
-  const query = async () =>
-    await client.request<Keys>("POST", "/_matrix/client/v3/keys/query", {
-      body: { device_keys: { [userId]: [] } },
-    });
-  while (Object.keys((await query()).device_keys[userId] ?? {}).length === 0) {
-    if (Date.now() > until) throw new Error(`Cannot encrypt for ${userId}: there are no keys`);
+  await until(`${userId} has keys`, async () => {
+    const body = { device_keys: { [userId]: [] } };
+    const { device_keys } = await client.request<Keys>("POST", "/_matrix/client/v3/keys/query", { body });
+    return Object.keys(device_keys[userId] ?? {}).length > 0;
+  });
+}
+
+/** Waits until the own device has as many one-time keys on the server as it wants to have, and knows it. */
+async function hasOneTimeKeys(client: Client): Promise<void> {
+  await until("all one-time keys are published", async () => {
+    const { signed_curve25519: count = 0 } = await client.uploadKeys();
+    return count >= ONE_TIME_KEYS;
+  });
+  await client.crypto?.idle();
+}
+
+async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  const end = Date.now() + PATIENCE_MS;
+  while (!await isSo()) {
+    if (Date.now() > end) throw new Error(`Cannot set the stage: it has never been so that ${what}`);
     await delay(20);
   }
 }
