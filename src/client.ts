@@ -119,6 +119,8 @@ export class Client {
       afterSync: () => housekeeping.look(),
       presence: () => this.presence,
       waits: () => registry.waits,
+      wants: (type) => deliverer.wantsInternal(type),
+      isDurable: options.store !== undefined,
       resume: options.deliver === "at-most-once" ? "committed" : "handled",
       clock,
       log: this.log,

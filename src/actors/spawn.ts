@@ -172,6 +172,7 @@ class LocalActor<P extends Protocol<P>> implements Actor<P> {
   }
 
   #fail(failure: ActorError): void {
+    if (this.#failure !== undefined && this.#failure.cause === failure.cause) return; // one failure of several tasks
     if (!this.#ended) {
       this.#failure = failure;
       this.#end();

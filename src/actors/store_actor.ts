@@ -18,6 +18,7 @@ import { StoreDeliveries } from "./store_deliveries.ts";
 import { StorePosition } from "./store_position.ts";
 import type { StoreProtocol } from "./store_protocol.ts";
 import { StoreRooms } from "./store_rooms.ts";
+import { StoreSync } from "./store_sync.ts";
 import { StoreWriter } from "./store_writer.ts";
 
 /** What the Store is made of. */
@@ -46,9 +47,14 @@ export function spawnStore(
   const state = given === undefined ? new MemoryRoomState() : new StoredRoomState(writer);
   const position = new StorePosition(writer);
   const rooms = new StoreRooms(writer, state, clock);
+  const sync = new StoreSync(writer, position, rooms);
   const deliveries = new StoreDeliveries(writer);
   const records = (mutations: readonly KvMutation[]): KvMutation[] =>
     mutations.map((each) => ({ ...each, key: writer.keys.record(each.key) }));
+  /** What only begins when all that was asked for before is durable. Sync responses need not wait for one another. */
+  const settled =
+    <Body, Reply>(work: (body: Body) => Reply | Promise<Reply>) => (body: Body): Reply | Promise<Reply> =>
+      writer.settled?.then(() => work(body)) ?? work(body);
   let opening: Promise<void> = Promise.resolve();
   let keeping: Promise<void> | undefined;
   const open = async (prefix: KvKey, stopping: AbortSignal, signal: AbortSignal): Promise<void> => {
@@ -65,38 +71,34 @@ export function spawnStore(
         opening = opening.then(go, go);
         return later(opening);
       },
-      position: () => position.get(),
-      move: (nextBatch) => position.move(nextBatch),
-      async commitSync(change) {
-        const { mutations, former, records } = await rooms.changes(change.rooms);
-        const crashes = await position.advance(change, mutations);
-        rooms.committed(records);
-        return { former, crashes };
-      },
+      commitSync: (change) => sync.commit(change),
       async handled(token) {
         if (await position.handled(token)) await deliveries.marked();
       },
-      settled: () => deliveries.settled(),
       noteSettled: (names) => deliveries.noteSettled(names),
-      commitSessions: (change) => deliveries.commitSessions(change),
-      attempt: (attempt) => deliveries.attempt(attempt),
-      ended: (ids) => deliveries.ended(ids),
-      flush: () => writer.flush(),
-      saveFilter: (filter) => position.saveFilter(filter),
-      getState: (query) => rooms.getState(query),
-      listState: ({ roomId, type }) => rooms.listState(roomId, type),
-      putState: ({ roomId, events }) => rooms.putState(roomId, events),
-      replaceMembers: ({ roomId, events, only, complete }) =>
-        rooms.replaceMembers(roomId, events, only, complete),
-      room: (roomId) => rooms.room(roomId),
-      rooms: () => rooms.rooms(),
-      pruneRooms: ({ leftBefore }) => rooms.prune(leftBefore),
-      noEncryption: (roomId) => rooms.noEncryption(roomId),
       readRecords: (keys) => writer.getMany(keys.map((key) => writer.keys.record(key))),
-      listRecords: (prefix) => writer.listRecords(prefix),
-      firstRecords: ({ prefix, limit }) => writer.listRecords(prefix, limit),
-      commitRecords: (mutations) => writer.commit(records(mutations)),
       deferRecords: (mutations) => writer.owe(records(mutations)),
+      position: settled(() => position.get()),
+      move: settled((nextBatch) => position.move(nextBatch)),
+      settled: settled(() => deliveries.settled()),
+      commitSessions: settled((change) => deliveries.commitSessions(change)),
+      attempt: settled((attempt) => deliveries.attempt(attempt)),
+      ended: settled((ids) => deliveries.ended(ids)),
+      flush: settled(() => writer.flush()),
+      saveFilter: settled((filter) => position.saveFilter(filter)),
+      getState: settled((query) => rooms.getState(query)),
+      listState: settled(({ roomId, type }) => rooms.listState(roomId, type)),
+      putState: settled(({ roomId, events }) => rooms.putState(roomId, events)),
+      replaceMembers: settled(({ roomId, events, only, complete }) =>
+        rooms.replaceMembers(roomId, events, only, complete)
+      ),
+      room: settled((roomId) => rooms.room(roomId)),
+      rooms: settled(() => rooms.rooms()),
+      pruneRooms: settled(({ leftBefore }) => rooms.prune(leftBefore)),
+      noEncryption: settled((roomId) => rooms.noEncryption(roomId)),
+      listRecords: settled((prefix) => writer.listRecords(prefix)),
+      firstRecords: settled(({ prefix, limit }) => writer.listRecords(prefix, limit)),
+      commitRecords: settled((mutations) => writer.commit(records(mutations))),
     },
     onStop: async () => {
       await keeping;

@@ -4,7 +4,6 @@
  * @module
  */
 
-import type { KvMutation } from "../store/kv_store.ts";
 import type { SyncRecord } from "../store/records.ts";
 import type { FilterID, SyncToken } from "../types/ids.ts";
 import type { SyncChange } from "./store_protocol.ts";
@@ -13,6 +12,7 @@ import { set, type StoreWriter } from "./store_writer.ts";
 /** Keeps the position: what was committed, and what was handled. */
 export class StorePosition {
   readonly #writer: StoreWriter;
+  /** As it will be when all is committed that is about to be. */
   #position: SyncRecord | undefined;
   /** Tokens that were committed and not handled yet, from old to new. */
   readonly #unhandled = new Set<SyncToken>();
@@ -50,40 +50,42 @@ export class StorePosition {
       this.#unhandled.delete(older);
       if (older === token) break;
     }
-    const position = { ...withoutStart(await this.get()), handled: token };
-    if ((await this.get()).first === undefined) {
-      this.#position = position;
-      this.#writer.defer(set(this.#writer.keys.sync(), position));
-    } else await this.#save(position);
+    const before = this.#position ?? await this.get();
+    this.#set({ ...withoutStart(before), handled: token });
+    if (before.first !== undefined) await this.#writer.flush();
     return true;
   }
 
   /**
-   * Commits changes of a sync response with the token that it ends with.
+   * Moves to the end of a sync response, whose changes are about to be committed.
    *
-   * @returns How many processes in a row have ended before what the response tells once more was handled.
+   * @param hasChanges Whether there are any.
+   * @returns How many processes in a row have ended before what the response tells once more was handled; undefined: it is a wait
+   *   that has brought nothing, which needs no commit.
    */
   async advance(
     { nextBatch, repeated }: Pick<SyncChange, "nextBatch" | "repeated">,
-    mutations: readonly KvMutation[],
-  ): Promise<number> {
-    const before = await this.get();
-    const isNews = nextBatch !== before.nextBatch || mutations.length > 0 || repeated || this.#writer.owes;
-    if (!isNews && before.handled !== undefined) return 0; // a wait that has brought nothing
+    hasChanges: boolean,
+  ): Promise<number | undefined> {
+    const before = this.#position ?? await this.get();
+    const isNews = nextBatch !== before.nextBatch || hasChanges || repeated || this.#writer.owes;
+    if (!isNews && before.handled !== undefined) return undefined;
     const first = before.handled === undefined && { first: before.first ?? nextBatch };
     const crashes = (before.crashes ?? 0) + (repeated ? 1 : 0);
-    const position = { ...before, nextBatch, ...first, ...(crashes > 0 && { crashes }) };
-    this.#writer.defer(set(this.#writer.keys.sync(), position)); // in the place of what waits there already
-    await this.#writer.flush(mutations);
-    this.#position = position;
+    this.#set({ ...before, nextBatch, ...first, ...(crashes > 0 && { crashes }) });
     this.#unhandled.add(nextBatch);
     return repeated ? crashes : 0; // what is new is delivered as ever, however long the mark waits
   }
 
   async #save(position: SyncRecord): Promise<void> {
-    this.#writer.defer(set(this.#writer.keys.sync(), position));
+    this.#set(position);
     await this.#writer.flush();
+  }
+
+  /** The next commit has it written, in the place of what waits there already. */
+  #set(position: SyncRecord): void {
     this.#position = position;
+    this.#writer.defer(set(this.#writer.keys.sync(), position));
   }
 }
 

@@ -27,6 +27,8 @@ export interface RoomChange {
 export interface SyncChange {
   /** The token that the response ends with. */
   readonly nextBatch: SyncToken;
+  /** The token of the response before, if that may still be on its way: should it not be kept, nor is this one. */
+  readonly after?: SyncToken;
   /** Whether the response tells what an earlier process has not handled. */
   readonly repeated: boolean;
   /** What changes of rooms. */

@@ -19,11 +19,13 @@ import { set, type StoreWriter } from "./store_writer.ts";
 /** What a sync response changes, to be committed. */
 export interface RoomMutations {
   /** The changes. */
-  readonly mutations: KvMutation[];
+  readonly mutations: readonly KvMutation[];
   /** What was known before. */
   readonly former: FormerRooms;
-  /** The records among the changes: to be told to {@link StoreRooms.committed} when they have been committed. */
+  /** The records among the changes. */
   readonly records: readonly RoomRecord[];
+  /** The rooms that the changes are of. */
+  readonly changed: readonly RoomID[];
 }
 
 /** What changes of a room, and what of it matters. */
@@ -43,6 +45,8 @@ export class StoreRooms {
   readonly #state: RoomState;
   readonly #clock: Clock;
   readonly #records: StoreRoomRecords;
+  /** Rooms that change with what is being committed. */
+  readonly #changing = new Set<RoomID>();
 
   /**
    * @param writer Reads and writes.
@@ -77,8 +81,9 @@ export class StoreRooms {
     return await this.#state.list(roomId, type);
   }
 
-  /** What a sync response changes of rooms. */
+  /** What a sync response changes of rooms, as they are when all is committed that was asked for before. */
   async changes(rooms: readonly RoomChange[]): Promise<RoomMutations> {
+    if (this.#mustWait(rooms)) await this.#writer.settled;
     const { keys } = this.#writer;
     const now = this.#clock.now();
     const changes = rooms.map((room) => ({ room, facts: factsOf(room.state) }));
@@ -87,6 +92,7 @@ export class StoreRooms {
     const mutations: KvMutation[] = [];
     const former: (FormerRoom | undefined)[] = [];
     const records: RoomRecord[] = [];
+    const changed: RoomID[] = [];
     for (const { room, facts } of changes) {
       const { roomId, membership, state } = room;
       const record = known.get(roomId);
@@ -98,17 +104,24 @@ export class StoreRooms {
       this.#state.set(roomId, state, mutations);
       const predecessor = facts.predecessor && known.get(facts.predecessor);
       const next = nextRecord(room, { record, facts, predecessor, now });
+      if (next !== record || state.length > 0) changed.push(roomId);
       if (next === record) continue;
       mutations.push(set(keys.room(roomId), next));
       records.push(next);
       known.set(roomId, next);
     }
-    return { mutations, former, records };
+    return { mutations, former, records, changed };
+  }
+
+  /** Takes note that changes are about to be committed. */
+  committing({ changed }: RoomMutations): void {
+    for (const roomId of changed) this.#changing.add(roomId);
   }
 
   /** Takes note that changes have been committed. */
-  committed(records: readonly RoomRecord[]): void {
+  committed({ records, changed }: Pick<RoomMutations, "records" | "changed">): void {
     for (const record of records) this.#records.note(record);
+    for (const roomId of changed) this.#changing.delete(roomId);
   }
 
   /** Applies state that is known from elsewhere than sync. */
@@ -161,7 +174,16 @@ export class StoreRooms {
     const changed = records.filter((record) => record !== undefined);
     for (const record of changed) mutations.push(set(this.#writer.keys.room(record.roomId), record));
     await this.#writer.commit(mutations);
-    this.committed(changed);
+    this.committed({ records: changed, changed: [] });
+  }
+
+  /**
+   * Whether what is being committed may matter to what a response changes. What changes state always waits, so that no commit grows
+   * by state that does not belong together: it may be more than a store takes at once.
+   */
+  #mustWait(rooms: readonly RoomChange[]): boolean {
+    return this.#changing.size > 0 &&
+      rooms.some(({ roomId, state }) => state.length > 0 || this.#changing.has(roomId));
   }
 
   /**

@@ -19,6 +19,8 @@ export interface StoreWriterOptions {
   readonly lease?: LeaseOptions;
 }
 
+const NOTHING: ReadonlyMap<string, KvMutation> = new Map();
+
 /** Reads and writes what one device keeps. */
 export class StoreWriter {
   readonly #options: StoreWriterOptions;
@@ -26,8 +28,18 @@ export class StoreWriter {
   #keys: StoreKeys | undefined;
   #lease: Lease | undefined;
   /** By key, changes that wait for a commit to go along with. */
-  readonly #deferred = new Map<string, KvMutation>();
+  #deferred = new Map<string, KvMutation>();
+  /** What {@link #deferred} was when the commit began that is on its way: it may not be there yet for those who read. */
+  #committing: ReadonlyMap<string, KvMutation> = NOTHING;
+  /** Other changes that the next commit makes. */
+  #gathered: (readonly KvMutation[])[] = [];
   #owes = false;
+  /** Settles with the last commit that has begun; once one has failed, it is the last. */
+  #current: Promise<void> = Promise.resolve();
+  /** Settles with the one after it. */
+  #next: Promise<void> | undefined;
+  #isBusy = false;
+  #hasFailed = false;
 
   /** @param options What it works with. */
   constructor(options: StoreWriterOptions) {
@@ -72,8 +84,9 @@ export class StoreWriter {
   async getMany<T>(keys: readonly KvKey[]): Promise<(T | undefined)[]> {
     if (keys.length === 0) return [];
     const entries = await this.#kv.getMany(keys);
+    const none = this.#deferred.size === 0 && this.#committing.size === 0;
     return entries.map((entry, index) => {
-      const deferred = this.#deferred.size > 0 ? this.#deferred.get(JSON.stringify(keys[index])) : undefined;
+      const deferred = none ? undefined : this.#deferredAt(JSON.stringify(keys[index]));
       if (deferred === undefined) return entry?.value as T | undefined;
       return deferred.type === "set" ? deferred.value as T : undefined;
     });
@@ -105,6 +118,7 @@ export class StoreWriter {
   /** Reads the records of another actor's below a prefix, with keys relative to the account's. */
   async listRecords(prefix: KvKey, limit = Infinity): Promise<{ key: KvKey; value: unknown }[]> {
     const found: { key: KvKey; value: unknown }[] = [];
+    await this.settled;
     if (this.#owes) await this.flush();
     const from = this.keys.record([]).length;
     for await (const { key, value } of this.#kv.list(this.keys.record(prefix))) {
@@ -140,30 +154,56 @@ export class StoreWriter {
   }
 
   /**
-   * Makes the changes that wait for a commit, and renews the lease if it is time to.
+   * Makes the changes that wait for a commit, and renews the lease if it is time to. If a commit is on its way, that comes after it,
+   * in one commit with all that is to be changed until then.
    *
    * @param mutations What else is to be changed.
+   * @returns Resolves when the changes are durable.
    * @throws As {@link StoreWriter.commit} does.
    */
-  async flush(mutations: readonly KvMutation[] = []): Promise<void> {
-    // Not by `[..., ...]`, which takes some time for the state of many rooms.
-    const changes = [...this.#deferred.values()].concat(mutations, this.#lease?.renewal() ?? []);
-    if (changes.length === 0) return;
-    this.#deferred.clear();
-    this.#owes = false;
-    try {
-      await this.#apply(changes);
-    } catch (error) {
-      throw fatal(error);
-    }
+  flush(mutations: readonly KvMutation[] = []): Promise<void> {
+    if (mutations.length > 0) this.#gathered.push(mutations);
+    return this.#next ??= this.#commitNext();
+  }
+
+  /** Resolves when all changes are durable that are being made by now; undefined: none are. */
+  get settled(): Promise<void> | undefined {
+    return this.#next ?? (this.#isBusy ? this.#current : undefined);
   }
 
   /** Makes the changes that wait for a commit, and lets others take the device. That may fail: the lease runs out by itself. */
   async close(): Promise<void> {
-    const changes = [...this.#deferred.values()]; // none after a commit that failed: they went with it
+    const changes = this.#hasFailed ? [] : [...this.#deferred.values()]; // they may follow from what was not written
     if (changes.length === 0) return await this.#lease?.release().catch(() => {});
     if (!await this.#kv.commit([...changes, ...this.#lease?.ending ?? []], this.#lease?.checks)) {
       throw await this.#lease?.lost();
+    }
+  }
+
+  #deferredAt(id: string): KvMutation | undefined {
+    return this.#deferred.get(id) ?? this.#committing.get(id);
+  }
+
+  async #commitNext(): Promise<void> {
+    await this.#current; // what follows a commit that has failed fails as well
+    this.#current = this.#next ?? this.#current;
+    this.#next = undefined;
+    // Not by `[..., ...]`, which takes some time for the state of many rooms.
+    const changes = [...this.#deferred.values()].concat(...this.#gathered, this.#lease?.renewal() ?? []);
+    if (changes.length === 0) return;
+    this.#committing = this.#deferred;
+    this.#deferred = new Map();
+    this.#gathered = [];
+    this.#owes = false;
+    this.#isBusy = true;
+    try {
+      await this.#apply(changes);
+    } catch (error) {
+      this.#hasFailed = true;
+      throw fatal(error);
+    } finally {
+      this.#committing = NOTHING;
+      this.#isBusy = false;
     }
   }
 

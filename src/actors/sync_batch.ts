@@ -6,7 +6,7 @@
 
 import { Membership } from "../types/enums.ts";
 import type { MatrixEvent, MessageEvent, StateEvent, StrippedStateEvent } from "../types/event.ts";
-import type { UserID } from "../types/ids.ts";
+import type { SyncToken, UserID } from "../types/ids.ts";
 import type { UndecryptableEvent } from "../types/internal_event.ts";
 import { InternalEventType } from "../types/internal_event_type.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
@@ -26,6 +26,8 @@ export interface SyncContext {
   readonly initial: boolean;
   /** Whether handlers may have got the response before, in a process that has ended since. */
   readonly repeated: boolean;
+  /** The token of the response before, if that may still be on its way to the Store. */
+  readonly after?: SyncToken;
   /** Which members the filter lets through: all, those who have something to do with the timeline, or nobody knows which. */
   readonly members: "all" | "lazy" | "some";
   /** Which messages count that come in clear into an encrypted room; undefined: all do. */
@@ -69,10 +71,11 @@ function isRedacted({ unsigned }: MatrixEvent & { readonly unsigned?: unknown })
 /** What the Store has to keep of a response. */
 export function syncChange(
   { nextBatch, rooms }: SyncParts,
-  { members, own, repeated }: SyncContext,
+  { members, own, repeated, after }: SyncContext,
 ): SyncChange {
   return {
     nextBatch,
+    after,
     repeated,
     rooms: rooms.map((room): RoomChange => ({
       roomId: room.roomId,

@@ -1,5 +1,5 @@
 /**
- * The way of one sync response: Crypto, Store, Dispatcher.
+ * The way of one sync response: in through Crypto to the Store, and out through the Dispatcher.
  *
  * @module
  */
@@ -12,48 +12,71 @@ import type { JsonObject } from "../types/json.ts";
 import type { ActorRef } from "./actor.ts";
 import type { Crypto } from "./crypto.ts";
 import type { DispatcherProtocol } from "./dispatcher_protocol.ts";
-import type { StoreProtocol } from "./store_protocol.ts";
+import type { CommittedSync, StoreProtocol } from "./store_protocol.ts";
 import { cryptoInput, syncBatch, syncChange, type SyncContext } from "./sync_batch.ts";
 import { type SyncParts, takeApart, type Undecryptable } from "./sync_parts.ts";
 
-/** Who a sync response passes. */
-export interface SyncPipeline {
+/** Who a sync response passes on its way in. */
+export interface SyncIntake {
   /** Takes keys and decrypts; absent: there is no encryption. */
   readonly crypto: Pick<Crypto, "receiveSync"> | undefined;
   /** Keeps room state and the token. */
   readonly store: ActorRef<StoreProtocol>;
-  /** Brings events to handlers. */
-  readonly dispatcher: ActorRef<DispatcherProtocol>;
   /** Reads what a limited timeline left out, if that is wanted. */
   readonly fillGaps: (parts: SyncParts) => Promise<void>;
   /** Asks for the next response already, if nothing speaks against it: it comes while this one is kept and handled. */
-  readonly readAhead: (parts: SyncParts) => void;
+  readonly readAhead: (parts: SyncParts) => Promise<void> | undefined;
   /** Where a server's faults are told. */
   readonly log: Logger;
 }
 
+/** A sync response that was taken in: all that is left is to keep it, and to bring it to handlers. */
+export interface TakenSync {
+  /** What it is made of. */
+  readonly parts: SyncParts;
+  /** What is known of it beside. */
+  readonly context: SyncContext;
+  /** Earlier events that can be read now. */
+  readonly recovered: CryptoOutput["recovered"];
+  /** Settles when it has been committed. */
+  readonly committed: Promise<CommittedSync>;
+}
+
 /**
- * Takes a sync response all its way.
- *
- * When it returns, keys, state and token are committed, and handlers have been started: `waitSync` ones have settled.
- *
- * @returns The number of the batch of handlers.
+ * Takes a sync response in: keys are known, events are decrypted, and the Store has been asked to commit. Responses have to come in
+ * order, one after the other; the next one need not wait for the commit.
  */
-export async function processSync(
+export async function takeSync(
   response: JsonObject,
   context: SyncContext,
-  { crypto, store, dispatcher, fillGaps, readAhead, log }: SyncPipeline,
-): Promise<number> {
+  { crypto, store, fillGaps, readAhead, log }: SyncIntake,
+): Promise<TakenSync> {
   const parts = takeApart(response, context.own);
   if (parts.malformed > 0) {
     log.warn("Left out malformed parts of a sync response", { parts: parts.malformed });
   }
   await fillGaps(parts);
-  readAhead(parts);
-  const recovered = crypto && await decryptParts(parts, context, crypto);
-  const committed = await store.ask("commitSync", syncChange(parts, context));
-  if (recovered !== undefined && recovered.length > 0) await dispatcher.ask("recover", recovered);
-  return await dispatcher.ask("dispatch", syncBatch(parts, context, committed));
+  await readAhead(parts);
+  const recovered = crypto === undefined ? [] : await decryptParts(parts, context, crypto);
+  const committed = store.ask("commitSync", syncChange(parts, context));
+  committed.catch(() => {}); // told by `deliverSync()`
+  return { parts, context, recovered, committed };
+}
+
+/**
+ * Brings a sync response to handlers, once it is committed.
+ *
+ * When it returns, handlers have been started: `waitSync` ones have settled.
+ *
+ * @returns The number of the batch of handlers.
+ */
+export async function deliverSync(
+  { parts, context, recovered, committed }: TakenSync,
+  dispatcher: ActorRef<DispatcherProtocol>,
+): Promise<number> {
+  const known = await committed;
+  if (recovered.length > 0) await dispatcher.ask("recover", recovered);
+  return await dispatcher.ask("dispatch", syncBatch(parts, context, known));
 }
 
 /** @returns Earlier events that can be read now. */

@@ -58,7 +58,7 @@ export class SyncReader {
 
   /** Reads what is new since a token: the answer to the question that is on its way, if that is what it asks. */
   async read(since: SyncToken | undefined): Promise<Read> {
-    if (this.#ahead?.since !== since) this.#discardAhead();
+    if (this.#ahead !== undefined && this.#ahead.since !== since) this.discard();
     const { asked, response } = this.#ahead ?? this.#ask(since);
     this.#ahead = undefined;
     return { asked, response: await response };
@@ -68,6 +68,15 @@ export class SyncReader {
   readAhead(since: SyncToken): void {
     this.#ahead = this.#ask(since);
     this.#ahead.response.catch(() => {}); // whoever reads it learns of it
+  }
+
+  /**
+   * Resolves when what was asked has had the time to leave. `fetch` sends nothing before the event loop comes round: without a
+   * pause the server has nothing to do as long as there is something to do here.
+   */
+  sent(): Promise<void> {
+    // The first is called in the same round of the event loop.
+    return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
   }
 
   #ask(since: SyncToken | undefined): Question {
@@ -80,9 +89,8 @@ export class SyncReader {
     return { since, asked, response };
   }
 
-  /** Takes a question back whose answer is not wanted any more, since another response has to come again first. */
-  #discardAhead(): void {
-    if (this.#ahead === undefined) return;
+  /** Takes back what is asked, since another response has to come again first. */
+  discard(): void {
     this.#ahead = undefined;
     this.#discard.abort();
     this.#discard = new AbortController();

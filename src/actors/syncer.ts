@@ -6,60 +6,25 @@
 
 import { abortable } from "@std/async/abortable";
 import { backoff } from "../backoff.ts";
-import type { Clock } from "../clock.ts";
 import { MatrixRequestError } from "../errors/request_error.ts";
 import { ValueError } from "../errors/value_error.ts";
-import type { Logger } from "../log.ts";
-import { Membership, type PresenceState } from "../types/enums.ts";
-import type { RoomID, SyncToken, UserID } from "../types/ids.ts";
+import type { SyncToken } from "../types/ids.ts";
 import { InternalEventType } from "../types/internal_event_type.ts";
 import type { SyncResponse } from "../types/sync_response.ts";
 import { SyncStream } from "../types/sync_stream.ts";
-import type { Actor, ActorRef } from "./actor.ts";
+import type { Actor } from "./actor.ts";
 import { ActorError, fatal } from "./actor_error.ts";
-import type { Crypto } from "./crypto.ts";
-import type { DispatcherProtocol, InternalDelivery } from "./dispatcher_protocol.ts";
-import { fillGap, rewind } from "./gap_filler.ts";
+import type { InternalDelivery } from "./dispatcher_protocol.ts";
 import { later } from "./later.ts";
 import { spawn } from "./spawn.ts";
 import type { SyncSettings } from "./start_options.ts";
-import type { OpenStore } from "./store_opener.ts";
-import type { StoreProtocol } from "./store_protocol.ts";
 import { asError, isDeadly } from "./sync_failure.ts";
 import { SyncFilter } from "./sync_filter.ts";
-import type { SyncContext } from "./sync_batch.ts";
-import { processSync, type SyncPipeline } from "./sync_pipeline.ts";
-import { type Read, SyncReader, tokenOf } from "./sync_reader.ts";
-import type { SyncRequests } from "./sync_requests.ts";
+import { deliverSync, type TakenSync, takeSync } from "./sync_pipeline.ts";
+import { SyncReader, tokenOf } from "./sync_reader.ts";
+import { type SyncPosition, SyncRound } from "./sync_round.ts";
+import type { SyncerOptions } from "./syncer_options.ts";
 import type { SyncerProtocol } from "./syncer_protocol.ts";
-
-/** What the Syncer is made of. */
-export interface SyncerOptions {
-  /** The way to the server. */
-  readonly requests: SyncRequests;
-  /** Decrypts; asked for at each response, since it can be set later. */
-  readonly crypto: () => Pick<Crypto, "start" | "receiveSync" | "idle"> | undefined;
-  /** Which messages count that come in clear into an encrypted room; undefined: all do. */
-  readonly acceptClear: () => SyncContext["acceptClear"];
-  /** Keeps room state and the token. */
-  readonly store: ActorRef<StoreProtocol>;
-  /** Opens the store, the first time. */
-  readonly ready: OpenStore;
-  /** Brings events to handlers. */
-  readonly dispatcher: ActorRef<DispatcherProtocol>;
-  /** Is called after each sync; never rejects. */
-  readonly afterSync: () => Promise<void>;
-  /** What to tell others of the user's presence. */
-  readonly presence: () => PresenceState;
-  /** Whether a handler wants the next request to wait for it. */
-  readonly waits: () => boolean;
-  /** Whether to go on from what was handled, or from what was committed. */
-  readonly resume: "handled" | "committed";
-  /** Measures waits. */
-  readonly clock: Clock;
-  /** Where it is told what goes on. */
-  readonly log: Logger;
-}
 
 /** Waits after failures, in milliseconds. */
 const BACKOFF = { base: 5_000, cap: 320_000 };
@@ -68,7 +33,6 @@ const MAX_RETRY_AFTER = 3_600_000;
 /** How long to wait when the server answers at once and says nothing, in milliseconds: nothing may spin. */
 const IDLE_WAIT = 1_000;
 const DEFAULT_TIMEOUT = 30_000;
-const DEFAULT_GAP_LIMIT = 1_000;
 const INTERNAL = { source: SyncStream.INTERNAL };
 
 /** Starts the Syncer; it is idle until it is asked to run. */
@@ -114,8 +78,8 @@ class Syncer {
       throw new ValueError("Cannot sync once: the client is syncing already; stop() it first");
     }
     return await this.#runs(signals, async (signal) => {
-      const round = await this.#prepare(settings, signal, 0);
-      const { response } = await this.#sync(round, { ahead: false });
+      const round = await this.#prepare(settings, signal, { timeout: 0, ahead: false });
+      const { response } = await round.sync();
       await this.#options.dispatcher.ask("noted", undefined);
       await abortable(Promise.resolve(this.#options.crypto()?.idle()), signal); // the program may end now
       await abortable(this.#options.afterSync(), signal);
@@ -134,10 +98,15 @@ class Syncer {
       acceptClear: this.#options.acceptClear(),
       dropTimeline: false,
     } as const;
-    return await this.#process(response, context, {
+    const { store, log } = this.#options;
+    const taken = await takeSync({ ...response }, context, {
+      crypto: this.#options.crypto(),
+      store,
+      log,
       fillGaps: () => Promise.resolve(),
-      readAhead: () => {},
+      readAhead: () => undefined,
     });
+    return await this.#deliver(taken);
   }
 
   /** Work that {@link Syncer.stop} ends and waits for. */
@@ -159,14 +128,18 @@ class Syncer {
   async #loop(settings: SyncSettings, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     let failure: Error | undefined;
-    let round: Round | undefined;
+    let round: SyncRound | undefined;
     let token: SyncToken | undefined;
     await this.#announce({ type: InternalEventType.SYNC_STARTED, data: INTERNAL });
-    for (let failures = 0; !signal.aborted && failure === undefined;) {
+    // What has been taken in when the end comes is delivered.
+    for (let failures = 0; (!signal.aborted || round?.isAhead) && failure === undefined;) {
       try {
-        const current = round ??= await this.#prepare(settings, signal, DEFAULT_TIMEOUT);
+        const current = round ??= await this.#prepare(settings, signal, {
+          timeout: DEFAULT_TIMEOUT,
+          ahead: true,
+        });
         const since = token;
-        const { asked, nextBatch } = await tokenOf(() => this.#sync(current, { ahead: true }));
+        const { asked, nextBatch } = await tokenOf(() => current.sync());
         [token, failures] = [nextBatch, 0];
         this.#options.afterSync();
         const tooFast = asked + IDLE_WAIT - clock.now();
@@ -182,7 +155,11 @@ class Syncer {
     if (failure !== undefined) throw fatal(failure);
   }
 
-  async #prepare(settings: SyncSettings, signal: AbortSignal, byDefault: number): Promise<Round> {
+  async #prepare(
+    settings: SyncSettings,
+    signal: AbortSignal,
+    { timeout: byDefault, ahead }: { readonly timeout: number; readonly ahead: boolean },
+  ): Promise<SyncRound> {
     const { requests, store, ready, presence, clock } = this.#options;
     const own = await requests.userId();
     await ready(signal); // it looks at who acts
@@ -190,60 +167,23 @@ class Syncer {
     const filter = new SyncFilter(settings, requests, store);
     const { timeout = byDefault } = settings;
     const reader = new SyncReader({ requests, filter, timeout, presence, clock, signal });
-    return { settings, signal, own, filter, reader, first: true };
-  }
-
-  /** One response and what follows from it; the next one is asked for meanwhile if that is wanted, and possible. */
-  async #sync(round: Round, { ahead }: { readonly ahead: boolean }): Promise<Read> {
-    const { requests, waits, log } = this.#options;
-    const { settings, signal, own, filter, reader, first: isFirst } = round;
-    const { since, repeated, first } = await this.#position();
-    const read = await reader.read(since);
-    const { response } = read;
-    const isInitial = since === undefined;
-    const told = { data: response, isInitial, isFirst, ...INTERNAL };
-    await this.#announce({ type: InternalEventType.SYNC_SUCCESSFUL, data: told });
-    signal.throwIfAborted();
-    const dropTimeline = (isInitial && settings.ignoreInitialSync === true) ||
-      (isFirst && settings.ignoreFirstSync === true);
-    const acceptClear = this.#options.acceptClear();
-    const context = { own, initial: isInitial, repeated, members: filter.members, acceptClear, dropTimeline };
-    // What came in several responses before comes in one now, which may be too much for its timelines.
-    const wanted = settings.fillGaps || repeated;
-    const limit = wanted === true ? DEFAULT_GAP_LIMIT : wanted || 0;
-    // The very first response once more goes as far as it went then: what came after it comes after it.
-    const upToFirst = first === undefined ? response : { ...response, next_batch: first };
-    await this.#process(upToFirst, context, {
-      fillGaps: async ({ rooms }) => {
-        if (first !== undefined) {
-          const from = { requests, since, limit: dropTimeline ? 0 : filter.timelineLimit, signal, log };
-          for (const room of rooms) await rewind(room, first, { ...from, filter: filter.timeline });
-          return;
-        }
-        if (since === undefined || limit === 0 || dropTimeline) return;
-        for (const room of rooms) {
-          if (!room.limited || !await this.#wasJoined(room.roomId)) continue;
-          await fillGap(room, { requests, since, limit, filter: filter.timeline, signal, log });
-        }
-      },
-      readAhead: ({ toDevice, nextBatch }) => {
-        // The server forgets what it had for the device when it is asked for more: that has to have been handled.
-        if (ahead && toDevice.length === 0 && nextBatch !== since && !waits()) reader.readAhead(nextBatch);
-      },
+    return new SyncRound({
+      syncer: this.#options,
+      settings,
+      signal,
+      own,
+      filter,
+      reader,
+      ahead,
+      position: () => this.#position(),
+      announce: (event) => this.#announce(event),
+      deliver: (taken) => this.#deliver(taken),
     });
-    round.first = false;
-    return read;
   }
 
-  async #process(
-    response: SyncResponse,
-    context: SyncContext,
-    { fillGaps, readAhead }: Pick<SyncPipeline, "fillGaps" | "readAhead">,
-  ): Promise<number> {
-    const { crypto, store, dispatcher, log } = this.#options;
-    const pipeline = { crypto: crypto(), store, dispatcher, fillGaps, readAhead, log };
-    const batch = await processSync({ ...response }, context, pipeline);
-    this.#dispatched = response.next_batch;
+  async #deliver(taken: TakenSync): Promise<number> {
+    const batch = await deliverSync(taken, this.#options.dispatcher);
+    this.#dispatched = taken.parts.nextBatch;
     return batch;
   }
 
@@ -251,15 +191,11 @@ class Syncer {
    * The token to go on from, and whether what follows may have been delivered before. What this process has dispatched need not
    * come again, whatever has settled by now.
    */
-  async #position(): Promise<Position> {
+  async #position(): Promise<SyncPosition> {
     const { nextBatch, handled, first } = await this.#options.store.ask("position", undefined);
     const goesOn = nextBatch === this.#dispatched || this.#options.resume === "committed";
     const since = goesOn ? nextBatch : handled;
     return { since, repeated: since !== nextBatch, first: since === undefined ? first : undefined };
-  }
-
-  async #wasJoined(roomId: RoomID): Promise<boolean> {
-    return (await this.#options.store.ask("room", roomId))?.membership === Membership.JOIN;
   }
 
   async #waitAfter(error: Error, failures: number, signal: AbortSignal): Promise<void> {
@@ -274,26 +210,6 @@ class Syncer {
   }
 
   async #announce(event: InternalDelivery): Promise<void> {
-    await this.#options.dispatcher.ask("announce", event);
+    if (this.#options.wants(event.type)) await this.#options.dispatcher.ask("announce", event);
   }
-}
-
-/** Where to go on. */
-interface Position {
-  /** The token; undefined: from the start. */
-  readonly since: SyncToken | undefined;
-  /** Whether what follows may have been delivered before. */
-  readonly repeated: boolean;
-  /** What the first response ended with, if it is to be handled once more. */
-  readonly first: SyncToken | undefined;
-}
-
-/** What stays the same from one sync of a run to the next. */
-interface Round {
-  readonly settings: SyncSettings;
-  readonly signal: AbortSignal;
-  readonly own: UserID;
-  readonly filter: SyncFilter;
-  readonly reader: SyncReader;
-  first: boolean;
 }

@@ -92,7 +92,8 @@ export interface SyncerAPI {
   start(options?: StartOptions): Promise<void>;
 
   /**
-   * Stops syncing. What has been delivered goes on; called from a handler, it does not wait for that handler.
+   * Stops syncing. What has been delivered goes on, and what is being committed is delivered, which may be a few responses;
+   * called from a handler, it does not wait for that handler.
    *
    * @returns Resolves when the sync has ended.
    */

@@ -117,8 +117,8 @@ export class TestClock implements Clock {
 }
 
 /**
- * Lets everything that can run without time passing run: promise jobs, and the tasks that body streams post.
- * A message channel is a task source that no sanitizer counts and no fake timer replaces.
+ * Lets everything that can run without time passing run: promise jobs, the tasks that body streams post, and what waits for the
+ * event loop to come round. A message channel is a task source that no sanitizer counts and no fake timer replaces.
  */
 async function settle(): Promise<void> {
   for (let round = 0; round < 8; round++) {
@@ -129,5 +129,6 @@ async function settle(): Promise<void> {
     await promise;
     port1.close();
     port2.close();
+    await new Promise<void>((resolve) => setImmediate(resolve));
   }
 }

@@ -37,6 +37,8 @@ export interface SyncerStageOptions {
   kv?: CountingStore;
   /** What to go on from. */
   resume?: "handled" | "committed";
+  /** Whether commits take time. Default: true. */
+  isDurable?: boolean;
   /** Decrypts. */
   crypto?: Pick<Crypto, "receiveSync">;
   /** Which messages count that come in clear into an encrypted room. */
@@ -64,8 +66,15 @@ export interface SyncerStage extends AsyncDisposable {
 
 /** Sets the stage. */
 export async function syncerStage(options: SyncerStageOptions = {}): Promise<SyncerStage> {
-  const { answers = [], kv = new CountingStore(), resume = "handled", crypto, acceptClear, requests } =
-    options;
+  const {
+    answers = [],
+    kv = new CountingStore(),
+    resume = "handled",
+    isDurable = true,
+    crypto,
+    acceptClear,
+    requests,
+  } = options;
   const clock = new TestClock();
   const log = recordingLogger();
   const asked: SyncOptions[] = [];
@@ -113,6 +122,8 @@ export async function syncerStage(options: SyncerStageOptions = {}): Promise<Syn
     afterSync: () => Promise.resolve(),
     presence: () => "online",
     waits: () => registry.waits,
+    wants: (type) => deliverer.wantsInternal(type),
+    isDurable,
     resume,
     clock,
     log,

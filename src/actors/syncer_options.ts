@@ -1,0 +1,49 @@
+/**
+ * What the Syncer is made of.
+ *
+ * @module
+ */
+
+import type { Clock } from "../clock.ts";
+import type { Logger } from "../log.ts";
+import type { PresenceState } from "../types/enums.ts";
+import type { InternalEventType } from "../types/internal_event_type.ts";
+import type { ActorRef } from "./actor.ts";
+import type { Crypto } from "./crypto.ts";
+import type { DispatcherProtocol } from "./dispatcher_protocol.ts";
+import type { OpenStore } from "./store_opener.ts";
+import type { StoreProtocol } from "./store_protocol.ts";
+import type { SyncContext } from "./sync_batch.ts";
+import type { SyncRequests } from "./sync_requests.ts";
+
+/** What the Syncer is made of. */
+export interface SyncerOptions {
+  /** The way to the server. */
+  readonly requests: SyncRequests;
+  /** Decrypts; asked for at each response, since it can be set later. */
+  readonly crypto: () => Pick<Crypto, "start" | "receiveSync" | "idle"> | undefined;
+  /** Which messages count that come in clear into an encrypted room; undefined: all do. */
+  readonly acceptClear: () => SyncContext["acceptClear"];
+  /** Keeps room state and the token. */
+  readonly store: ActorRef<StoreProtocol>;
+  /** Opens the store, the first time. */
+  readonly ready: OpenStore;
+  /** Brings events to handlers. */
+  readonly dispatcher: ActorRef<DispatcherProtocol>;
+  /** Is called after each sync; never rejects. */
+  readonly afterSync: () => Promise<void>;
+  /** What to tell others of the user's presence. */
+  readonly presence: () => PresenceState;
+  /** Whether a handler wants the next request to wait for it. */
+  readonly waits: () => boolean;
+  /** Whether there is a handler of what Greenroom itself tells. */
+  readonly wants: (type: InternalEventType) => boolean;
+  /** Whether a commit takes time, as on a disk, so that it is worth while to go on meanwhile. */
+  readonly isDurable: boolean;
+  /** Whether to go on from what was handled, or from what was committed. */
+  readonly resume: "handled" | "committed";
+  /** Measures waits. */
+  readonly clock: Clock;
+  /** Where it is told what goes on. */
+  readonly log: Logger;
+}
