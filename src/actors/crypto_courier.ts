@@ -30,8 +30,8 @@ export interface CryptoCourierOptions {
 
 /** What became of the requests of a kind. */
 export interface RoundOutcome {
-  /** How many were made. */
-  readonly made: number;
+  /** How many have come to an end, whoever had them made: with each, more is known than before. */
+  readonly carried: number;
   /** Why the first one failed that did. */
   readonly failure: unknown;
 }
@@ -86,11 +86,11 @@ export class CryptoCourier {
    */
   async round(kind: EngineRequest["kind"]): Promise<RoundOutcome> {
     const lane = this.#lane(laneOf(kind));
-    const before = lane.made;
+    const before = lane.carried;
     lane.failure = undefined;
     await this.#collect();
     await lane.done;
-    return { made: lane.made - before, failure: lane.failure };
+    return { carried: lane.carried - before, failure: lane.failure };
   }
 
   /** Makes what is to be made, and waits for all of it. What fails waits for the next time. */

@@ -149,9 +149,9 @@ export class Encryption implements Crypto {
     await this.#open();
     const { actor } = this.#parts;
     for (let round = 0; round < MAX_ROUNDS && await actor.ask("areDevicesStale", [userId]); round++) {
-      const { made, failure } = await this.#courier.round("keysQuery");
+      const { carried, failure } = await this.#courier.round("keysQuery");
       if (failure !== undefined) throw failure;
-      if (made === 0) break;
+      if (carried === 0) break;
     }
     return await actor.ask("devicesOf", [userId]);
   }

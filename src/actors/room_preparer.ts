@@ -71,10 +71,10 @@ export class RoomPreparer {
         case "keysQuery":
         case "keysClaim": {
           const { needs } = readiness;
-          const { made } = await this.#round(roomId, needs);
-          // Nothing to ask for: others have just asked, or it failed a moment ago and is not asked for again yet.
-          if (made === 0 && idle) throw this.#failed(roomId, needs);
-          idle = made === 0;
+          const { carried } = await this.#round(roomId, needs);
+          // Nothing to wait for: others have just asked, or it failed a moment ago and is not asked for again yet.
+          if (carried === 0 && idle) throw this.#failed(roomId, needs);
+          idle = carried === 0;
           rounds[needs]++;
           break;
         }
@@ -103,7 +103,7 @@ export class RoomPreparer {
   async #round(
     roomId: RoomID,
     kind: "keysQuery" | "keysClaim" | "toDevice",
-  ): Promise<{ readonly made: number }> {
+  ): Promise<{ readonly carried: number }> {
     const outcome = await this.#courier.round(kind);
     if (outcome.failure === undefined) return outcome;
     throw this.#failed(roomId, kind, outcome.failure);

@@ -42,12 +42,24 @@ const event = (id: string): EngineRequest => ({
   createdAt: 0,
 });
 
-Deno.test("round() makes the requests, brings the answers, and says how many of the kind there were", async () => {
+Deno.test("round() makes the requests, brings the answers, and says how many of the kind it has waited for", async () => {
   const here = stage(() => Promise.resolve({}));
   here.requests.push(query("1"), parcel("2"), query("3"));
-  assertEquals(await here.courier.round("keysQuery"), { made: 2, failure: undefined });
-  assertEquals(await here.courier.round("keysQuery"), { made: 0, failure: undefined });
+  assertEquals(await here.courier.round("keysQuery"), { carried: 2, failure: undefined });
+  assertEquals(await here.courier.round("keysQuery"), { carried: 0, failure: undefined });
   assertEquals(here.told.toSorted(), ["answer 1", "answer 2", "answer 3"]);
+});
+
+Deno.test("round() counts what others had made already: it has waited for that, and it may be all there was to ask", async () => {
+  const answer = Promise.withResolvers<object>();
+  const here = stage(() => answer.promise as ReturnType<SendEngineRequest>);
+  here.requests.push(query("1"));
+  const first = here.courier.round("keysQuery");
+  while (here.requests.length > 0) await Promise.resolve();
+  const second = here.courier.round("keysQuery");
+  answer.resolve({});
+  assertEquals([(await first).carried, (await second).carried], [1, 1]);
+  assertEquals((await here.courier.round("keysQuery")).carried, 0);
 });
 
 Deno.test("What is encrypted for devices goes in order, and nothing behind it before it has arrived", async () => {
@@ -64,7 +76,7 @@ Deno.test("What is encrypted for devices goes in order, and nothing behind it be
     assertEquals([...gates.keys()].at(-1), id);
     gates.get(id)?.resolve({});
   }
-  assertEquals((await round).made, 3);
+  assertEquals((await round).carried, 3);
   assertEquals(here.told, ["answer 1", "answer 2", "answer 3"]);
 });
 
@@ -79,7 +91,7 @@ Deno.test("What stands behind a parcel that did not arrive is not sent, and goes
   assertStrictEquals((await here.courier.round("toDevice")).failure, down);
   assertEquals([sent, here.told], [["1"], ["fail 1 0", "fail 2 0"]]);
   here.requests.push(parcel("1"), event("2"));
-  assertEquals(await here.courier.round("toDevice"), { made: 2, failure: undefined });
+  assertEquals(await here.courier.round("toDevice"), { carried: 2, failure: undefined });
   assertEquals(sent, ["1", "1", "2"]);
 });
 
