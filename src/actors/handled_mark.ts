@@ -4,6 +4,7 @@
  * @module
  */
 
+import { SharedRuns } from "../shared_runs.ts";
 import type { SyncToken } from "../types/ids.ts";
 
 /** Notes in the store up to where handlers have settled; several batches at once if they are fast. */
@@ -11,10 +12,8 @@ export class HandledMark {
   readonly #settled: (batch: number) => Promise<void>;
   readonly #note: (token: SyncToken) => Promise<void>;
   #latest: { readonly batch: number; readonly token: SyncToken } | undefined;
-  /** Ends when what was the latest batch at its start has been noted. */
-  #current: Promise<void> = Promise.resolve();
-  /** Begins when `#current` has ended. */
-  #next: Promise<void> | undefined;
+  /** Each ends when what was the latest batch at its start has been noted. */
+  readonly #notes = new SharedRuns(() => this.#follow());
 
   /**
    * @param settled Resolves when the handlers of a batch and of those before have settled.
@@ -28,9 +27,7 @@ export class HandledMark {
   /** Follows one more batch, with the token that its response ended with. */
   follows(batch: number, token: SyncToken): void {
     this.#latest = { batch, token };
-    if (this.#next !== undefined) return;
-    this.#next = this.#current.then(() => this.#follow());
-    this.#next.catch(() => {}); // the store that failed says so by its `done`
+    this.#notes.next().catch(() => {}); // the store that failed says so by its `done`
   }
 
   /**
@@ -39,13 +36,11 @@ export class HandledMark {
    * @throws What the store failed with.
    */
   async noted(): Promise<void> {
-    await (this.#next ?? this.#current);
+    await this.#notes.last;
   }
 
   async #follow(): Promise<void> {
     const latest = this.#latest;
-    this.#current = this.#next ?? this.#current;
-    this.#next = undefined;
     if (latest === undefined) return;
     await this.#settled(latest.batch);
     await this.#note(latest.token);

@@ -8,6 +8,7 @@ import { ValueError } from "../errors/value_error.ts";
 import { StoreKeys } from "../store/keys.ts";
 import type { KvKey, KvMutation, KvStore } from "../store/kv_store.ts";
 import { Lease, type LeaseOptions } from "../store/lease.ts";
+import { SharedRuns } from "../shared_runs.ts";
 import { readSchema, schemaUpgrade } from "../store/schema.ts";
 import { fatal } from "./actor_error.ts";
 
@@ -34,11 +35,8 @@ export class StoreWriter {
   /** Other changes that the next commit makes. */
   #gathered: (readonly KvMutation[])[] = [];
   #owes = false;
-  /** Settles with the last commit that has begun; once one has failed, it is the last. */
-  #current: Promise<void> = Promise.resolve();
-  /** Settles with the one after it. */
-  #next: Promise<void> | undefined;
-  #isBusy = false;
+  /** What follows a commit that has failed fails as well. */
+  readonly #commits = new SharedRuns(() => this.#commitAll());
   #hasFailed = false;
 
   /** @param options What it works with. */
@@ -163,12 +161,12 @@ export class StoreWriter {
    */
   flush(mutations: readonly KvMutation[] = []): Promise<void> {
     if (mutations.length > 0) this.#gathered.push(mutations);
-    return this.#next ??= this.#commitNext();
+    return this.#commits.next();
   }
 
   /** Resolves when all changes are durable that are being made by now; undefined: none are. */
   get settled(): Promise<void> | undefined {
-    return this.#next ?? (this.#isBusy ? this.#current : undefined);
+    return this.#commits.pending;
   }
 
   /** Makes the changes that wait for a commit, and lets others take the device. That may fail: the lease runs out by itself. */
@@ -184,10 +182,7 @@ export class StoreWriter {
     return this.#deferred.get(id) ?? this.#committing.get(id);
   }
 
-  async #commitNext(): Promise<void> {
-    await this.#current; // what follows a commit that has failed fails as well
-    this.#current = this.#next ?? this.#current;
-    this.#next = undefined;
+  async #commitAll(): Promise<void> {
     // Not by `[..., ...]`, which takes some time for the state of many rooms.
     const changes = [...this.#deferred.values()].concat(...this.#gathered, this.#lease?.renewal() ?? []);
     if (changes.length === 0) return;
@@ -195,7 +190,6 @@ export class StoreWriter {
     this.#deferred = new Map();
     this.#gathered = [];
     this.#owes = false;
-    this.#isBusy = true;
     try {
       await this.#apply(changes);
     } catch (error) {
@@ -203,7 +197,6 @@ export class StoreWriter {
       throw fatal(error);
     } finally {
       this.#committing = NOTHING;
-      this.#isBusy = false;
     }
   }
 

@@ -11,6 +11,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { StoreError } from "../errors/store_error.ts";
+import { SharedRuns } from "../shared_runs.ts";
 import { WAL_LIMIT } from "./sqlite_schema.ts";
 
 /** The log is made larger by so many bytes at once: a disk syncs what takes the place of other bytes twice as fast as what is new. */
@@ -19,10 +20,7 @@ const STEP = 256 * 2 ** 10;
 /** The log of a database; several commits that are made while a sync is under way share the next. */
 export class SqliteLog {
   readonly #file: Deno.FsFile;
-  /** Settles with the last sync that has begun. */
-  #current: Promise<void> = Promise.resolve();
-  /** Settles with the one after it, which somebody waits for. */
-  #next: Promise<void> | undefined;
+  readonly #syncs = new SharedRuns(() => this.#sync());
   /** Whether it is not as large yet as it stays. */
   #grows = true;
 
@@ -52,7 +50,7 @@ export class SqliteLog {
    * @throws {StoreError} If it may not be. From then on this is always so: nobody knows any more what of the log is there.
    */
   synced(): Promise<void> {
-    return this.#next ??= this.#sync();
+    return this.#syncs.next();
   }
 
   /**
@@ -75,14 +73,11 @@ export class SqliteLog {
 
   /** Closes the log, after what was begun. */
   async close(): Promise<void> {
-    await (this.#next ?? this.#current).catch(() => {}); // whoever waits for it is told
+    await this.#syncs.last.catch(() => {}); // whoever waits for it is told
     this.#file.close();
   }
 
   async #sync(): Promise<void> {
-    await this.#current;
-    this.#current = this.#next ?? this.#current;
-    this.#next = undefined;
     try {
       await this.#file.syncData();
     } catch (cause) {
