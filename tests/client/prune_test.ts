@@ -16,6 +16,17 @@ async function tidied(store: MemoryStore): Promise<unknown> {
   return entries.find(({ key }) => key[2] === "pruned")?.value;
 }
 
+/** A bot that has been in a room, and has left it. */
+async function botThatLeft(stage: ClientStage, store: MemoryStore): Promise<{ bot: Client; room: RoomID }> {
+  const bot = stage.client("bot", { store });
+  await bot.syncOnce();
+  const room = await bot.createRoom();
+  await bot.syncOnce();
+  await bot.leaveRoom(room);
+  await bot.syncOnce();
+  return { bot, room };
+}
+
 /** The next life of a bot, some time later. */
 async function later(stage: ClientStage, bot: Client, store: MemoryStore, ms: number): Promise<Client> {
   await bot.close();
@@ -48,12 +59,9 @@ Deno.test("prune() removes the state of rooms that were left a week ago, and of 
 Deno.test("a client that syncs lets go by itself, once a day, of what need not be kept", async () => {
   await using here = clientStage();
   const store = new MemoryStore();
-  let bot = here.client("bot", { store });
-  await bot.syncOnce();
-  const room = await bot.createRoom();
-  await bot.syncOnce();
-  await bot.leaveRoom(room);
-  await bot.syncOnce();
+  const left = await botThatLeft(here, store);
+  const { room } = left;
+  let { bot } = left;
   const first = here.clock.now();
   assertEquals(await tidied(store), first);
   bot = await later(here, bot, store, DAY - 1);
@@ -69,12 +77,9 @@ Deno.test("a client that syncs lets go by itself, once a day, of what need not b
 Deno.test("a client that has never let go of anything does so when it has been there for a day", async () => {
   await using here = clientStage();
   const store = new MemoryStore();
-  let bot = here.client("bot", { store });
-  await bot.syncOnce();
-  const room = await bot.createRoom();
-  await bot.syncOnce();
-  await bot.leaveRoom(room);
-  await bot.syncOnce();
+  const left = await botThatLeft(here, store);
+  const { room } = left;
+  let { bot } = left;
   const entries = await Array.fromAsync(store.list([]));
   const note = entries.find(({ key }) => key[2] === "pruned");
   await store.commit([{ type: "delete", key: note?.key ?? [] }]);
