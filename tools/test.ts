@@ -135,9 +135,8 @@ function buildDenokv(): Promise<DenokvBuild> {
 const synapse: Step = {
   name: "tests against Synapse",
   async run(): Promise<StepResult> {
-    if (await findPython() === undefined) {
-      return { passed: 0, failed: ci ? 1 : 0, note: NO_PYTHON };
-    }
+    const python = await findPython();
+    if (python === undefined) return { passed: 0, failed: ci ? 1 : 0, note: NO_PYTHON };
     const peers = await installPeers(console.log);
     const denokv = await buildDenokv();
     const missing = [...peers.missing, ...denokv.missing];
@@ -146,11 +145,12 @@ const synapse: Step = {
     const env = {
       ...peers.env,
       ...denokv.env,
+      GREENROOM_PYTHON: python.command,
       GREENROOM_SYNAPSE_URL: server.baseUrl,
       GREENROOM_SYNAPSE_NAME: server.serverName,
       GREENROOM_SYNAPSE_SECRET: server.sharedSecret,
     };
-    const programs = Object.values({ ...peers.env, ...denokv.env });
+    const programs = [python.command, ...Object.values({ ...peers.env, ...denokv.env })];
     const args = ["test", ...permissionsWith(...programs), "--parallel", "tests/e2e"];
     const result = testResult(await run("deno", args, env), { mayIgnore: !ci });
     const notes = [result.note, ...missing.map((why) => why.split("\n")[0])];

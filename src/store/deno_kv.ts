@@ -40,6 +40,9 @@ const VERSIONSTAMP = /^[0-9a-f]{20}$/;
  * failure of its own, so there it is the patience that ends.
  *
  * Several stores, in several processes too, may be open on one database; each commit is still all or nothing to all of them.
+ * Other programs may open a file too, to make a backup, say. While the store is open, nothing but Deno KV and `node:sqlite` may
+ * open the file in this process, not even to copy it (`Deno.copyFile()`): when that is closed, the system lets go of the locks
+ * that keep other programs from taking the log away.
  *
  * A key may take 2 KiB, which includes some twenty bytes of the store's own and two for each part.
  *

@@ -39,8 +39,8 @@ const PATIENCE_MS = 30_000;
 
 const ENVIRONMENT = "DENO_KV_ACCESS_TOKEN";
 
-/** What every file of SQLite begins with. */
-const SQLITE = "SQLite format 3\0";
+/** How long to wait for another process that is at the file, in milliseconds. */
+const BUSY_TIMEOUT = 5_000;
 
 /** The table without which a file that has others is not Deno KV's. */
 const TABLE = "data_version";
@@ -64,7 +64,7 @@ export async function openDatabase(path: string | undefined, options: DenoKvOpti
     const error = storeErrorOf(cause);
     // A file on a file system that is read-only can't be opened, it says, as if it were not there.
     const isReadOnly = error instanceof StoreError && error.code === "STORE_ERROR" && isFile(path) &&
-      !await isWritable(path);
+      await isReadOnlyDisk(path);
     throw isReadOnly ? readOnlyError(cause) : error;
   }
 }
@@ -73,13 +73,14 @@ function isFile(path: string | undefined): path is string {
   return path !== undefined && path !== ":memory:";
 }
 
-/** Whether a file may be written to, or is not there. */
-async function isWritable(path: string): Promise<boolean> {
+/** Whether a file is on a file system that is read-only: to give it the mode that it has tells without opening it. */
+async function isReadOnlyDisk(path: string): Promise<boolean> {
   try {
-    (await Deno.open(path, { write: true })).close();
-    return true;
+    const { mode } = await Deno.stat(path);
+    if (mode !== null) await Deno.chmod(path, mode & 0o7777);
+    return false;
   } catch (error) {
-    return error instanceof Deno.errors.NotFound;
+    return error instanceof Error && "code" in error && error.code === "EROFS";
   }
 }
 
@@ -97,17 +98,19 @@ async function openRemote(url: string, options: DenoKvOptions): Promise<KvDataba
   return new RemoteDatabase(await KvConnection.open(url, { accessToken, patience, clock }), clock);
 }
 
-/** Whether a file has something else in it. Deno KV would add its tables to whatever database it finds. */
+/**
+ * Whether a file has something else in it. Deno KV would add its tables to whatever database it finds.
+ *
+ * Only SQLite may open the file, and it must be the SQLite that Deno KV uses, as that of `node:sqlite` is: the locks of POSIX are the
+ * process's, and go when the process closes the file once, though it may have it open elsewhere too. SQLite takes care of that among
+ * its own connections. Without its locks, another program that closes the file takes the write-ahead log away from who uses it.
+ */
 async function isForeign(path: string): Promise<boolean> {
   const info = await Deno.stat(path).catch(notFound);
   if (info === undefined || (info.isFile && info.size === 0)) return false;
   if (!info.isFile) return true;
-  const head = new Uint8Array(SQLITE.length);
-  using file = await Deno.open(path);
-  await file.read(head);
-  if (new TextDecoder().decode(head) !== SQLITE) return true;
   const { DatabaseSync } = await import("node:sqlite"); // takes time to load, which a new file does not need
-  using database = new DatabaseSync(path, { readOnly: true });
+  using database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT });
   const names = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
   return names.length > 0 && !names.some(({ name }) => name === TABLE);
 }

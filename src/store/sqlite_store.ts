@@ -39,7 +39,9 @@ type ListedRow = { readonly key: Uint8Array } & (Row | { /** It is large. */ rea
  * `commit()` rejects from then on, though what it wrote can be read. In memory (`":memory:"`), all goes with the process.
  *
  * Several stores, in several processes too, may be open on one file, on a disk of the machine and not of the network. A
- * commit waits up to five seconds for another process that is at it.
+ * commit waits up to five seconds for another process that is at it. Other programs may open it too, to make a backup, say.
+ * While the store is open, nothing but SQLite may open the file in this process, not even to copy it (`Deno.copyFile()`): when that
+ * is closed, the system lets go of the locks that keep other programs from taking the log away.
  *
  * SQLite works in the thread that calls it: a read and a small commit take some microseconds, in which nothing else of the
  * program runs. The log is synced beside the thread, if Deno lets it be opened: where only the file itself may be written

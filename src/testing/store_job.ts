@@ -23,14 +23,14 @@ const GO: KvKey = ["go"];
 /** Looks so often whether it may go: for a store that loses commits not to be waited for without end. */
 const MAX_LOOKS = 200_000;
 
-/** What another process is to do. As text: a word, and for some a number. */
-export type StoreJob = `rounds ${number}` | `count ${number}` | `turns ${number}`;
+/** What another process is to do. As text: a word, and a number. */
+export type StoreJob = `${"rounds" | "again" | "count" | "turns"} ${number}`;
 
 /**
  * Does what the suite has asked for, and says on standard output how far it is. The whole program of a process that
  * `storeProcessConformance()` starts.
  *
- * @param store The store of the place.
+ * @param open Opens the store of the place, once or more often.
  * @param job What the suite handed to the function that starts the process.
  * @throws {ValueError} If there is no such job.
  *
@@ -41,18 +41,24 @@ export type StoreJob = `rounds ${number}` | `count ${number}` | `turns ${number}
  *
  * const [path, job] = Deno.args;
  * if (path !== undefined && job !== undefined) {
- *   await using store = await SqliteStore.open(path);
- *   await runStoreJob(store, job);
+ *   await runStoreJob(() => SqliteStore.open(path), job);
  * }
  * ```
  */
-export async function runStoreJob(store: KvStore, job: string): Promise<void> {
+export async function runStoreJob(open: () => KvStore | Promise<KvStore>, job: string): Promise<void> {
+  const store = await open();
   const [kind, text] = job.split(" ");
   const number = Number(text);
   if (kind === "rounds") return await goRounds(store, number);
+  if (kind === "again") {
+    await (await open()).close();
+    await open();
+  }
   say("ready");
   await waitToGo(store);
-  if (kind === "count") {
+  if (kind === "again") {
+    await goRounds(store, number);
+  } else if (kind === "count") {
     await countUp(store, number);
   } else if (kind === "turns") {
     const who = crypto.randomUUID();
@@ -62,6 +68,7 @@ export async function runStoreJob(store: KvStore, job: string): Promise<void> {
   } else {
     throw new ValueError(`Cannot do a job: there is none of the name ${kind}; use the suite's own version`);
   }
+  await store.close();
 }
 
 /** Lets those begin that are ready. */

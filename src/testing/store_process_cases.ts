@@ -23,15 +23,20 @@ export interface StoreProcess {
 export interface StoreProcessCase {
   /** A sentence that the store's name begins. */
   readonly name: string;
-  /** Only for stores of which several can be open on one place. */
-  readonly shared: boolean;
+  /** Only for stores of which several can be open on one place, or which strangers can open too. */
+  readonly needs?: "shared" | "stranger";
   /**
    * Fails if the store does something else.
    *
    * @param open Opens the store of the case's place in this process.
    * @param start Starts another process.
+   * @param startStranger Starts one that is not the store's own, if there can be one.
    */
-  run(open: () => Promise<KvStore>, start: (job: StoreJob) => StoreProcess): Promise<void>;
+  run(
+    open: () => Promise<KvStore>,
+    start: (job: StoreJob) => StoreProcess,
+    startStranger?: () => StoreProcess,
+  ): Promise<void>;
 }
 
 /** After how many rounds to kill a process. The larger commits of each cycle are hit too. */
@@ -40,6 +45,7 @@ const RIVALS = 3;
 const COUNTS = 40;
 const TURNS = 60;
 const LOOKS = 50;
+const ROUNDS = 10;
 
 /** Kills a process, unless it has ended. */
 export async function endProcess(process: StoreProcess): Promise<void> {
@@ -81,7 +87,6 @@ async function race(store: KvStore, processes: readonly StoreProcess[]): Promise
 export const processCases: readonly StoreProcessCase[] = [
   {
     name: "has all that was committed, and nothing by half, when its process was killed",
-    shared: false,
     async run(open, start) {
       let next = 0;
       for (const rounds of KILLS) {
@@ -101,7 +106,7 @@ export const processCases: readonly StoreProcessCase[] = [
   },
   {
     name: "is made by several processes at once, and counts right when they read, check and write again",
-    shared: true,
+    needs: "shared",
     async run(open, start) {
       const processes = Array.from({ length: RIVALS }, () => start(`count ${COUNTS}`));
       const store = await open();
@@ -111,7 +116,7 @@ export const processCases: readonly StoreProcessCase[] = [
   },
   {
     name: "lets one of several processes have each turn",
-    shared: true,
+    needs: "shared",
     async run(open, start) {
       const processes = Array.from({ length: RIVALS }, () => start(`turns ${TURNS}`));
       const store = await open();
@@ -127,7 +132,7 @@ export const processCases: readonly StoreProcessCase[] = [
   },
   {
     name: "shows of what another process commits all or nothing",
-    shared: true,
+    needs: "shared",
     async run(open, start) {
       const lines = linesOf(start("rounds 0"));
       await lines.next();
@@ -139,6 +144,27 @@ export const processCases: readonly StoreProcessCase[] = [
       }
       await lines.return(undefined);
       await wholeRounds(store);
+    },
+  },
+  {
+    name:
+      "has all that was committed when its process had it open twice, a stranger came and went, and it was killed",
+    needs: "stranger",
+    async run(open, start, startStranger) {
+      const lines = linesOf(start("again 0"));
+      strictEqual((await lines.next()).value, "ready");
+      const stranger = startStranger?.();
+      ok(stranger !== undefined);
+      await Array.fromAsync(stranger.stdout);
+      ok((await stranger.status).success, "the stranger has failed");
+      const store = await open();
+      await letGo(store);
+      let last: string | void = undefined;
+      for (let rounds = 0; rounds < ROUNDS; rounds++) last = (await lines.next()).value;
+      await lines.return(undefined);
+      await store.close();
+      const whole = await wholeRounds(await open());
+      ok(whole >= Number(last), `round ${last} was committed, but only ${whole} is there`);
     },
   },
 ];

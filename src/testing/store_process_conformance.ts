@@ -20,6 +20,11 @@ export interface StoreProcessConformanceOptions
    * @returns The process, like a `Deno.ChildProcess` whose standard output is piped.
    */
   start: (place: string, job: StoreJob) => StoreProcess;
+  /**
+   * Starts a process that opens the place with another program, reads something of it, closes it and ends, as a backup of a
+   * database does. By default, nobody but the store can open its place.
+   */
+  startStranger?: (place: string) => StoreProcess;
 }
 
 /**
@@ -52,24 +57,29 @@ export interface StoreProcessConformanceOptions
 export function storeProcessConformance(
   name: string,
   open: (place: string) => KvStore | Promise<KvStore>,
-  { start, shared = false, cleanUp, define = Deno.test }: StoreProcessConformanceOptions,
+  { start, startStranger, shared = false, cleanUp, define = Deno.test }: StoreProcessConformanceOptions,
 ): void {
-  const cases = processCases.filter((each) => shared || !each.shared);
+  const promised = { shared, stranger: startStranger !== undefined };
+  const cases = processCases.filter(({ needs }) => needs === undefined || promised[needs]);
   for (const [index, each] of cases.entries()) {
     const place = `store-of-processes-${index}`;
     define(`${name} ${each.name}`, async () => {
       const opened: KvStore[] = [];
       const started: StoreProcess[] = [];
+      const tracked = (process: StoreProcess) => {
+        started.push(process);
+        return process;
+      };
       try {
-        await each.run(async () => {
-          const store = await open(place);
-          opened.push(store);
-          return store;
-        }, (job) => {
-          const process = start(place, job);
-          started.push(process);
-          return process;
-        });
+        await each.run(
+          async () => {
+            const store = await open(place);
+            opened.push(store);
+            return store;
+          },
+          (job) => tracked(start(place, job)),
+          startStranger && (() => tracked(startStranger(place))),
+        );
       } finally {
         for (const process of started) await endProcess(process);
         for (const store of opened) await store.close();

@@ -1,9 +1,22 @@
 import { DenoKvStore } from "../../../src/store/deno_kv.ts";
 import { SqliteStore } from "../../../src/store/sqlite_store.ts";
 import { storeProcessConformance } from "../../../src/testing/store_process_conformance.ts";
+import { findPython } from "../../../tools/python.ts";
 
-const WORKER = new URL("worker.ts", import.meta.url).pathname;
-const PERMISSIONS = ["--unstable-kv", "--allow-read", "--allow-write"];
+const HERE = new URL(".", import.meta.url).pathname;
+const DENO_RUN = ["run", "--no-check", "--quiet", "--unstable-kv", "--allow-read", "--allow-write"];
+
+/** Has a SQLite of its own. Deno's spares the log of a process that has lost its locks, as all do from version 3.51 on. */
+const PYTHON = Deno.env.get("GREENROOM_PYTHON") ?? (await findPython())?.command;
+
+function start(command: string, ...args: string[]): Deno.ChildProcess {
+  return new Deno.Command(command, { args, stdout: "piped" }).spawn();
+}
+
+function startStranger(file: string): Deno.ChildProcess {
+  if (PYTHON !== undefined) return start(PYTHON, `${HERE}stranger.py`, file);
+  return start(Deno.execPath(), ...DENO_RUN, `${HERE}stranger.ts`, file);
+}
 
 for (const kind of [SqliteStore, DenoKvStore]) {
   const folders = new Map<string, string>();
@@ -16,10 +29,8 @@ for (const kind of [SqliteStore, DenoKvStore]) {
   storeProcessConformance(kind.name, (place) => kind.open(fileOf(place)), {
     shared: true,
     start: (place, job) =>
-      new Deno.Command(Deno.execPath(), {
-        args: ["run", "--no-check", "--quiet", ...PERMISSIONS, WORKER, kind.name, fileOf(place), job],
-        stdout: "piped",
-      }).spawn(),
+      start(Deno.execPath(), ...DENO_RUN, `${HERE}worker.ts`, kind.name, fileOf(place), job),
+    startStranger: (place) => startStranger(fileOf(place)),
     cleanUp: (place) => Deno.remove(folders.get(place) ?? "", { recursive: true }),
   });
 }

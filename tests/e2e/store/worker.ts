@@ -9,6 +9,4 @@ import { SqliteStore } from "../../../src/store/sqlite_store.ts";
 import { runStoreJob } from "../../../src/testing/store_job.ts";
 
 const [kind, path = "", job = ""] = Deno.args;
-const store = kind === "SqliteStore" ? await SqliteStore.open(path) : await DenoKvStore.open(path);
-await runStoreJob(store, job);
-await store.close();
+await runStoreJob(() => kind === "SqliteStore" ? SqliteStore.open(path) : DenoKvStore.open(path), job);
