@@ -139,6 +139,7 @@ export type {
 export type { LoginOptions, LogoutOptions, SessionAPI } from "./src/api/session_api.ts";
 export type { SyncAPI, SyncOptions } from "./src/api/sync.ts";
 export type { SendToDeviceOptions, ToDeviceAPI, ToDeviceMessages } from "./src/api/to_device.ts";
+export type { TransactionOptions } from "./src/api/transaction_id.ts";
 export type {
   Authentication,
   AuthenticationOptions,

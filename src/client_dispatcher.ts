@@ -10,6 +10,7 @@ import { type DispatcherOptions, spawnDispatcher } from "./actors/dispatcher.ts"
 import type { DispatcherProtocol } from "./actors/dispatcher_protocol.ts";
 import { HandlerRegistry } from "./actors/handler_registry.ts";
 import { HandlerSessions, type HandlerSessionsOptions } from "./actors/handler_sessions.ts";
+import { SendIds } from "./actors/send_ids.ts";
 import type { ClientOptions } from "./client_options.ts";
 import type { Clock } from "./clock.ts";
 import { defaultLogger } from "./log.ts";
@@ -40,7 +41,11 @@ export function clientDispatcher(
   { clock, store, ready, settle }: ClientDispatcherParts,
 ): ClientDispatcher {
   const registry = new HandlerRegistry();
-  const deliverer = new Deliverer(registry, log, new HandlerSessions({ store, ready }));
+  const kept = { store, ready };
+  const deliverer = new Deliverer(registry, log, {
+    sessions: new HandlerSessions(kept),
+    sendIds: new SendIds(kept),
+  });
   const comesAgain = given !== undefined; // a store of the client's own ends with it
   const dispatcher = spawnDispatcher({ deliverer, store, settle, comesAgain, maxPending, clock, log });
   return { registry, deliverer, dispatcher };

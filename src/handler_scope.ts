@@ -6,13 +6,30 @@
  */
 
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { RoomID, TransactionID, UserID } from "./types/ids.ts";
+
+/** What is about to be sent, in clear. */
+export interface Outgoing {
+  /** The room; absent of what goes to devices. */
+  readonly roomId?: RoomID;
+  /** What it is. */
+  readonly type: string;
+  /** What it says. */
+  readonly content: unknown;
+  /** As whom it is sent, if not as the own user. */
+  readonly asUserId?: UserID;
+}
 
 /** One run of one handler for one event. */
 export interface HandlerScope {
   /** The same in every run of this handler for this event, also after a restart. */
   readonly name: string;
-  /** How many sends the run has made so far. */
-  sends: number;
+  /**
+   * Makes the transaction ID of a send: the same in every run that sends the same as often, or under the same key.
+   *
+   * @throws {ValueError} If the run has used the key for another type, or in another room.
+   */
+  transactionId(outgoing: Outgoing, key: string | undefined): Promise<TransactionID>;
 }
 
 const storage = new AsyncLocalStorage<HandlerScope | undefined>();

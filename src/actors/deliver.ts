@@ -17,6 +17,7 @@ import { DeliveryScope } from "./delivery_scope.ts";
 import { type AnyContext, PlainContext } from "./handler_context.ts";
 import type { HandlerEntry, HandlerRegistry } from "./handler_registry.ts";
 import type { HandlerSessions } from "./handler_sessions.ts";
+import type { SendIds } from "./send_ids.ts";
 
 /** A handler at work: settles, without ever rejecting, when the handler has. */
 export interface Task {
@@ -48,11 +49,20 @@ export interface Started {
 /** The context of all deliveries that never come again: there is nothing to tell them apart by. */
 const NAMELESS = Object.freeze(new PlainContext(undefined));
 
+/** What a {@link Deliverer} works with. */
+export interface DelivererOptions {
+  /** Runs handlers that have a session. */
+  readonly sessions: Pick<HandlerSessions, "run">;
+  /** Makes the transaction IDs of what handlers send. */
+  readonly sendIds: SendIds;
+}
+
 /** Starts handlers and reports those that throw. */
 export class Deliverer {
   readonly #registry: HandlerRegistry;
   readonly #log: Logger;
   readonly #sessions: Pick<HandlerSessions, "run">;
+  readonly #sendIds: SendIds;
   /** The deliveries that an earlier process has seen to. */
   #settledBefore: ReadonlySet<string> = new Set();
   /** What handlers of `HANDLER_ERROR` have been called with. */
@@ -61,12 +71,13 @@ export class Deliverer {
   /**
    * @param registry Who wants to know.
    * @param log Where a handler's failure is told.
-   * @param sessions Runs handlers that have one.
+   * @param options What runs handlers that have a session, and names what handlers send.
    */
-  constructor(registry: HandlerRegistry, log: Logger, sessions: Pick<HandlerSessions, "run">) {
+  constructor(registry: HandlerRegistry, log: Logger, { sessions, sendIds }: DelivererOptions) {
     this.#registry = registry;
     this.#log = log;
     this.#sessions = sessions;
+    this.#sendIds = sendIds;
   }
 
   /** Has deliveries left out that an earlier process has seen to, in place of those that were before. */
@@ -129,7 +140,7 @@ export class Deliverer {
     for (let index = 0; index < entries.length; index++) {
       const entry = entries[index] as HandlerEntry;
       if (entry.source !== undefined && (entry.source & source) === 0) continue;
-      const scope = comesAgain ? new DeliveryScope(data, entry) : undefined;
+      const scope = comesAgain ? new DeliveryScope(data, entry, this.#sendIds) : undefined;
       if (scope !== undefined && this.#settledBefore.size > 0 && this.#settledBefore.has(scope.name)) {
         continue;
       }

@@ -10,6 +10,7 @@ import { EncryptionError } from "../errors/crypto_error.ts";
 import { NotFoundError } from "../errors/errcodes.ts";
 import { outgoingEvent } from "../api/outgoing_event.ts";
 import type { RequestOptions } from "../api/request_options.ts";
+import { identified } from "../api/transaction_id.ts";
 import { typeName } from "../types/event_type.ts";
 import type { EventID, RoomID, TransactionID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
@@ -24,7 +25,8 @@ export interface EncryptingAPI {
    * @param roomId The room.
    * @param eventType The type of the event.
    * @param content Its content.
-   * @returns The content of the `m.room.encrypted` event, to be sent with `sendMessageEvent()`.
+   * @returns The content of the `m.room.encrypted` event, to be sent with `sendMessageEvent()`; it is another each time, so that in
+   * a handler the send should have a `key`.
    * @throws {EncryptionError} If the client has no encryption, or it can't be done.
    */
   encrypt(roomId: RoomID, eventType: string, content: object): Promise<JsonObject>;
@@ -100,12 +102,11 @@ export function encryptingAPI(
         );
       }
       const encryption = machine(`send ${type} to the encrypted room ${roomId}`);
-      const { txnId = nextTransactionId(), signal } = options;
+      const outgoing = { roomId, type, content: event.content };
+      const named = await identified(outgoing, options, nextTransactionId);
+      const { txnId, signal } = named;
       const encrypted = await encryption.encrypt(roomId, type, event.content, { txnId, signal });
-      const sending = core.sendMessageEvent(roomId, "m.room.encrypted", encrypted as never, {
-        ...options,
-        txnId,
-      });
+      const sending = core.sendMessageEvent(roomId, "m.room.encrypted", encrypted as never, named);
       return await settled(sending, (outcome) => encryption.sent({ roomId, txnId, ...outcome }));
     },
     async isEncrypted(roomId, options) {

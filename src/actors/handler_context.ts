@@ -10,7 +10,7 @@ import type { HandlerScope } from "../handler_scope.ts";
 export interface HandlerContext<State = undefined> {
   /**
    * Names this delivery of this event to this handler: the same when a crash lets it come again, so that what the handler does
-   * elsewhere can be done once (an idempotency key). Undefined of what never comes again: without a
+   * elsewhere can be done once (an idempotency key). What it sends by the client has transaction IDs made of it. Undefined of what never comes again: without a
    * `store`, nothing does.
    */
   readonly deliveryId: string | undefined;

@@ -127,6 +127,11 @@ export function clientAPI(
     ...voipAPI(session),
     ...uiaAPI(session),
     ...pagingAPI({ ...messages, ...directory, ...relations, ...spaces }),
-    ...sendHelpersAPI(core.sendMessageEvent, { upload: uploader(session), cipher, isEncrypted }),
+    ...sendHelpersAPI(core.sendMessageEvent, {
+      upload: uploader(session),
+      cipher,
+      isEncrypted,
+      nextTransactionId: session.http.nextTransactionId,
+    }),
   };
 }

@@ -8,12 +8,13 @@
 import { ValueError } from "../errors/value_error.ts";
 import type { AttachmentCipher, EncryptedAttachment } from "../types/attachment.ts";
 import type { EncryptedFile, FileInfo, ThumbnailInfo } from "../types/file_info.ts";
-import type { ContentURI, RoomID } from "../types/ids.ts";
+import type { ContentURI, RoomID, TransactionID } from "../types/ids.ts";
 import { isJsonObject } from "../types/json.ts";
 import { parseContentURI } from "./content_uri.ts";
 import { checkInteger } from "./integer.ts";
 import { checkFile } from "./media_cipher.ts";
 import { checkMediaType, type UploadDescription, type UploadSource } from "./media_upload.ts";
+import { digesting } from "./media_digest.ts";
 import type { SendOptions } from "./messages.ts";
 import type { RequestOptions } from "./request_options.ts";
 import {
@@ -37,6 +38,8 @@ export interface FilePlacing {
    * is uploaded. Default: they are not.
    */
   readonly isEncrypted?: (roomId: RoomID, options: RequestOptions) => Promise<boolean>;
+  /** Makes a transaction ID, for a message that has none. */
+  readonly nextTransactionId: () => TransactionID;
 }
 
 /** The files of a message, as the caller gives them. */
@@ -51,6 +54,16 @@ export interface Attachment {
   readonly thumbnail?: { readonly data: MediaData; readonly info?: ThumbnailInfo };
   /** Told of the progress of the file. */
   readonly onProgress?: OnProgress;
+  /** Whether it is to be known afterwards what the data was. */
+  readonly isHashed: boolean;
+}
+
+/** Files that are where they are to be. */
+export interface PlacedFiles {
+  /** Where the file is, and what is known of it. */
+  readonly placed: PlacedFile;
+  /** If it was to be known: hashes of the file and of the thumbnail, of those that are data. */
+  readonly digests: readonly (string | undefined)[];
 }
 
 /** Where a file is, and what is known of it: a part of the content of a message. */
@@ -67,6 +80,8 @@ export interface PlacedFile {
 interface Parcel {
   readonly source: MediaSource;
   readonly info: { mimetype?: string; size: number };
+  /** A hash of what was read, if it was to be known. */
+  readonly digest?: () => string;
 }
 
 /**
@@ -96,9 +111,9 @@ export function checkAttachment(cipher: AttachmentCipher, { file, info, thumbnai
 export async function placeFiles(
   placing: FilePlacing,
   roomId: RoomID,
-  { file, info, name, thumbnail, onProgress }: Attachment,
+  { file, info, name, thumbnail, onProgress, isHashed }: Attachment,
   options: SendOptions,
-): Promise<PlacedFile> {
+): Promise<PlacedFiles> {
   const { disableEncryption = false } = options;
   const request = requestOptions(options);
   const data = isData(file) ? file : undefined;
@@ -110,8 +125,12 @@ export async function placeFiles(
       : { url: await uploadPlain(placing, parcel, description, request) };
 
   // Both are looked at before either is uploaded.
-  const parcel = data && await parcelOf(data, info, request);
-  const small = thumbnail && await parcelOf(thumbnail.data, thumbnail.info, request);
+  const parcelled = async (data: MediaData, info: FileInfo | undefined): Promise<Parcel> => {
+    const parcel = await parcelOf(data, info, request);
+    return isHashed ? { ...parcel, ...await digesting(parcel.source) } : parcel;
+  };
+  const parcel = data && await parcelled(data, info);
+  const small = thumbnail && await parcelled(thumbnail.data, thumbnail.info);
   const picture = small && await send(small, {});
   const known = {
     ...info,
@@ -121,7 +140,12 @@ export async function placeFiles(
     ...(small && { thumbnail_info: { ...thumbnail?.info, ...small.info } }),
   };
   const place = parcel ? await send(parcel, { filename: name, onProgress }) : placeOf(file);
-  return { ...place, ...((info !== undefined || Object.keys(known).length > 0) && { info: known }) };
+  const digests = [parcel?.digest?.(), small?.digest?.()];
+  const placed = {
+    ...place,
+    ...((info !== undefined || Object.keys(known).length > 0) && { info: known }),
+  };
+  return { placed, digests };
 }
 
 /** Lets go of streams that nobody has begun to read: who gave them counts on it that they are used up. */

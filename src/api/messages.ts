@@ -10,7 +10,7 @@ import type { PaginationDirection } from "../types/enums.ts";
 import type { EventType } from "../types/event_type.ts";
 import type { RoomEventFilter } from "../types/filter.ts";
 import type { MessagesResponse } from "../types/history.ts";
-import type { EventID, RoomID, SyncToken, TransactionID } from "../types/ids.ts";
+import type { EventID, RoomID, SyncToken } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
 import { endpoint } from "./endpoint.ts";
 import { checkIdentifier } from "./identifier.ts";
@@ -19,6 +19,7 @@ import { outgoingEvent, type SendableContent } from "./outgoing_event.ts";
 import type { RequestOptions } from "./request_options.ts";
 import type { Session } from "./session.ts";
 import { field, shape } from "./shape.ts";
+import { identified, type TransactionOptions } from "./transaction_id.ts";
 
 const eventIdOf = field<EventID>("event_id", "string");
 
@@ -48,24 +49,17 @@ const messages = endpoint(
 );
 
 /** Options of everything that sends a message event. */
-export interface SendOptions extends RequestOptions {
-  /**
-   * The transaction ID: the server takes two sends with the same one, from the same device, for one. Default: a new one, which
-   * all tries of this call share.
-   */
-  txnId?: TransactionID;
+export interface SendOptions extends TransactionOptions {
   /** Whether to send in clear even into an encrypted room. Default: false. */
   disableEncryption?: boolean;
 }
 
 /** Options of {@link MessagesAPI.redact}. */
-export interface RedactOptions extends RequestOptions {
+export interface RedactOptions extends TransactionOptions {
   /** Why. Default: empty, none. */
   reason?: string;
   /** More members of the redaction's content. Default: none. */
   extraContent?: Readonly<JsonObject>;
-  /** The transaction ID: the server takes two redactions with the same one for one. Default: a new one. */
-  txnId?: TransactionID;
 }
 
 /** Options of {@link MessagesAPI.getMessages}. */
@@ -183,18 +177,18 @@ export interface MessagesAPI {
 /** Makes the operations on the messages of rooms. */
 export function messagesAPI({ http }: Session): MessagesAPI {
   return {
-    async sendMessageEvent(roomId, type, body, { txnId = http.nextTransactionId(), ...options } = {}) {
+    async sendMessageEvent(roomId, type, body, given = {}) {
       checkIdentifier("roomId", roomId);
       const { eventType, content } = await outgoingEvent(type, "message", body);
+      const outgoing = { roomId, type: eventType, content };
+      const { txnId, ...options } = await identified(outgoing, given, http.nextTransactionId);
       return await http.call(send, { path: { roomId, eventType, txnId }, body: content }, options);
     },
-    redact(
-      roomId,
-      eventId,
-      { reason = "", extraContent, txnId = http.nextTransactionId(), ...options } = {},
-    ) {
+    async redact(roomId, eventId, { reason = "", extraContent, ...given } = {}) {
       const body = { ...extraContent, ...(reason !== "" && { reason }) };
-      return http.call(redaction, { path: { roomId, eventId, txnId }, body }, options);
+      const outgoing = { roomId, type: `the redaction of ${eventId}`, content: body };
+      const { txnId, ...options } = await identified(outgoing, given, http.nextTransactionId);
+      return await http.call(redaction, { path: { roomId, eventId, txnId }, body }, options);
     },
     getEvent: (roomId, eventId, options) => http.call(event, { path: { roomId, eventId } }, options),
     async getMessages(roomId, direction, fromToken, { toToken, limit, filterJson, ...options } = {}) {

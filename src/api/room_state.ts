@@ -167,7 +167,8 @@ export interface RoomStateAPI {
   ): Promise<StateEventAnswer<T, Format>>;
 
   /**
-   * Sets one piece of a room's state, in place of what was there under the same type and state key.
+   * Sets one piece of a room's state, in place of what was there under the same type and state key. To set the same once more, as a
+   * handler does that runs again after a crash, changes nothing.
    *
    * @param roomId The room.
    * @param eventType The type. If the application defined it, the content is checked first.

@@ -21,6 +21,7 @@ import type { RelatesTo } from "../types/relation.ts";
 import { checkIdentifier } from "./identifier.ts";
 import { checkAttachment, discard, type FilePlacing, placeFiles } from "./media_attachment.ts";
 import type { SendOptions } from "./messages.ts";
+import { identified, isToldByContent } from "./transaction_id.ts";
 import type { MediaData, OnProgress } from "./upload_body.ts";
 
 /** A smaller version of a file, to be uploaded with it. */
@@ -165,17 +166,27 @@ export function sendFilesAPI(
   ) => {
     checkIdentifier("roomId", roomId);
     const name = fileName ?? (file instanceof File ? file.name : undefined);
-    const attachment = { file, info, name, thumbnail, onProgress };
+    const isHashed = isToldByContent(options);
+    const attachment = { file, info, name, thumbnail, onProgress, isHashed };
     checkAttachment(placing.cipher, attachment);
     try {
-      const placed = await placeFiles(placing, roomId, attachment, options);
-      const content = {
+      const outgoing = { roomId, type: "m.room.message", content: {} };
+      const named = isHashed ? options : await identified(outgoing, options, placing.nextTransactionId);
+      const { placed, digests } = await placeFiles(placing, roomId, attachment, options);
+      const told = {
         msgtype: fileType,
         ...(name ? { body: name, filename: name } : { body: NAMELESS[fileType] }),
-        ...placed,
         ...(relatesTo && { "m.relates_to": relatesTo }),
       };
-      return await sendMessage(roomId, content, options);
+      const content = { ...told, ...placed };
+      if (!isHashed) return await sendMessage(roomId, content, named);
+      // Where it is, and under which key, is another each time: the data tells it.
+      const [data = file, small] = digests;
+      const same = {
+        ...outgoing,
+        content: { ...told, info, thumbnail: thumbnail?.info, files: [data, small] },
+      };
+      return await sendMessage(roomId, content, await identified(same, options, placing.nextTransactionId));
     } catch (error) {
       discard(file, thumbnail?.data);
       throw error;

@@ -7,14 +7,14 @@
 
 import { ValueError } from "../errors/value_error.ts";
 import type { EventType } from "../types/event_type.ts";
-import type { DeviceID, TransactionID, UserID } from "../types/ids.ts";
+import type { DeviceID, UserID } from "../types/ids.ts";
 import { isJsonObject } from "../types/json.ts";
 import { endpoint } from "./endpoint.ts";
 import { checkIdentifier } from "./identifier.ts";
 import { checkedType, type SendableContent } from "./outgoing_event.ts";
-import type { RequestOptions } from "./request_options.ts";
 import type { Session } from "./session.ts";
 import { nothing } from "./shape.ts";
+import { identified, type TransactionOptions } from "./transaction_id.ts";
 
 const send = endpoint(
   "sendToDevice",
@@ -29,10 +29,7 @@ export type ToDeviceMessages<Content extends object = object> = {
 };
 
 /** Options of the operations that send to devices. */
-export interface SendToDeviceOptions extends RequestOptions {
-  /** Makes a repeated send one send. Default: one that nobody else uses. */
-  txnId?: TransactionID;
-}
+export type SendToDeviceOptions = TransactionOptions;
 
 /** Operations that send to devices. They are repeated, as the retry policy says, under one transaction ID. */
 export interface ToDeviceAPI {
@@ -87,10 +84,12 @@ export function toDeviceAPI({ http }: Session): ToDeviceAPI {
   const sendAll = async (
     type: EventType,
     messages: ToDeviceMessages,
-    { txnId = http.nextTransactionId(), ...options }: SendToDeviceOptions = {},
+    given: SendToDeviceOptions = {},
   ): Promise<void> => {
     const eventType = checkedType(type, "to_device");
     checkMessages(messages);
+    const outgoing = { type: eventType, content: messages };
+    const { txnId, ...options } = await identified(outgoing, given, http.nextTransactionId);
     return await http.call(send, { path: { eventType, txnId }, body: { messages } }, options);
   };
   return {

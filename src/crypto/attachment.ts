@@ -9,6 +9,7 @@
 
 import type { Hash } from "node:crypto";
 import { AttachmentError, EncryptionError } from "../errors/crypto_error.ts";
+import { nodeCrypto } from "../node_crypto.ts";
 import type {
   AttachmentCipher,
   EncryptedAttachment,
@@ -19,7 +20,6 @@ import { BLOCK_SIZE, BlockReader } from "./attachment_blocks.ts";
 import { CounterMode } from "./attachment_counter.ts";
 import { readSecrets, writeSecrets } from "./attachment_file.ts";
 import { AttachmentHold } from "./attachment_hold.ts";
-import { nodeCrypto } from "./node_crypto.ts";
 
 /** What is taken of a stream where nobody says otherwise, in bytes. */
 const MAX_SIZE = 2 ** 30;

@@ -4,8 +4,8 @@
  * @module
  */
 
+import { nodeCrypto } from "../node_crypto.ts";
 import type { UserID } from "../types/ids.ts";
-import { nodeCrypto } from "./node_crypto.ts";
 import { recordKey } from "./record_key.ts";
 import type { Transaction } from "./transaction.ts";
 

@@ -9,7 +9,7 @@ import { TestClock } from "../../src/testing/test_clock.ts";
 import { SyncStream } from "../../src/types/sync_stream.ts";
 import { recordingLogger } from "../kernel/support.ts";
 import { message, ROOM } from "./support/events.ts";
-import { NO_SESSIONS } from "./support/no_sessions.ts";
+import { NOTHING_KEPT } from "./support/nothing_kept.ts";
 
 /** A Dispatcher, and what it begins of a response that so many processes did not live to see handled. */
 async function begunWith(
@@ -26,7 +26,7 @@ async function begunWith(
   } as unknown as ActorRef<StoreProtocol>;
   const log = recordingLogger();
   const dispatcher = spawnDispatcher({
-    deliverer: new Deliverer(registry, log, NO_SESSIONS),
+    deliverer: new Deliverer(registry, log, NOTHING_KEPT),
     store,
     settle: () => Promise.resolve(),
     comesAgain: true,

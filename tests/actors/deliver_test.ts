@@ -10,14 +10,14 @@ import { SyncStream } from "../../src/types/sync_stream.ts";
 import { recordingLogger, settle } from "../kernel/support.ts";
 import { numberSchema } from "./support/contents.ts";
 import { member, message, ROOM, state } from "./support/events.ts";
-import { NO_SESSIONS } from "./support/no_sessions.ts";
+import { NOTHING_KEPT } from "./support/nothing_kept.ts";
 
 const TIMELINE = SyncStream.JOINED_ROOM | SyncStream.TIMELINE;
 
 function stage() {
   const registry = new HandlerRegistry();
   const log = recordingLogger();
-  return { registry, log, deliverer: new Deliverer(registry, log, NO_SESSIONS) };
+  return { registry, log, deliverer: new Deliverer(registry, log, NOTHING_KEPT) };
 }
 
 function event(json: JsonObject, source: number = TIMELINE): MatrixEvent {

@@ -11,7 +11,7 @@ import { SyncStream } from "../../src/types/sync_stream.ts";
 import { TestClock } from "../../src/testing/test_clock.ts";
 import { assertPending, recordingLogger, rejectionOf, settle } from "../kernel/support.ts";
 import { member, message, ROOM } from "./support/events.ts";
-import { NO_SESSIONS } from "./support/no_sessions.ts";
+import { NOTHING_KEPT } from "./support/nothing_kept.ts";
 
 function stage({ maxPending = 100 } = {}) {
   const registry = new HandlerRegistry();
@@ -30,7 +30,7 @@ function stage({ maxPending = 100 } = {}) {
   const log = recordingLogger();
   const clock = new TestClock();
   const dispatcher = spawnDispatcher({
-    deliverer: new Deliverer(registry, log, NO_SESSIONS),
+    deliverer: new Deliverer(registry, log, NOTHING_KEPT),
     store,
     settle: () => Promise.resolve(),
     comesAgain: true,

@@ -108,6 +108,7 @@ Deno.test("A server that answers before it has all of an encrypted file gets no 
     sent.push(args);
     return Promise.resolve("$sent");
   }, {
+    nextTransactionId: () => "t1",
     upload: async (source) => {
       await source.open().getReader().read();
       return PIC;
@@ -126,6 +127,7 @@ Deno.test("A second try of an upload has a key of its own, and the message tells
     sent.push(content as { file?: EncryptedFile });
     return Promise.resolve("$sent");
   }, {
+    nextTransactionId: () => "t1",
     upload: async (source) => {
       assert(source.repeatable);
       for (let time = 0; time < 2; time++) bodies.push(await bytesOf(source.open()));
@@ -148,6 +150,7 @@ Deno.test("Uploads and the question carry the request's options, but not the mes
     sent.push(options);
     return Promise.resolve("$sent");
   }, {
+    nextTransactionId: () => "t1",
     upload: (_source, _description, options) => {
       seen.push(options);
       return Promise.resolve(PIC);

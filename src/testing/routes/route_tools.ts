@@ -63,12 +63,19 @@ export function requireJoined(request: AuthedRequest, room: Room | undefined): R
   return room;
 }
 
-/** Runs a request with a transaction ID once per device: a repeated one gets the answer of the first. */
+/**
+ * Runs a request with a transaction ID once per device: a repeated one gets the answer of the first. In a room, as in Synapse, that
+ * is so whatever the two requests send.
+ */
 export function oncePerTransaction(
   request: AuthedRequest,
   action: () => Answer | Promise<Answer>,
+  { inRoom = false } = {},
 ): Promise<Answer> {
-  return request.device.once(request.raw.url.pathname, async () => await action());
+  const scope = inRoom
+    ? JSON.stringify([request.param("roomId"), request.param("txnId")])
+    : request.raw.url.pathname;
+  return request.device.once(scope, async () => await action());
 }
 
 /** The room of an ID or an alias. */

@@ -24,14 +24,14 @@ export const sendRoutes: readonly Route[] = [
   route(
     "PUT",
     "v3/rooms/{roomId}/send/{eventType}/{txnId}",
-    (request) => oncePerTransaction(request, () => send(request)),
+    (request) => oncePerTransaction(request, () => send(request), { inRoom: true }),
   ),
   route("PUT", "v3/rooms/{roomId}/state/{eventType}", putState),
   route("PUT", "v3/rooms/{roomId}/state/{eventType}/{stateKey}", putState),
   route(
     "PUT",
     "v3/rooms/{roomId}/redact/{eventId}/{txnId}",
-    (request) => oncePerTransaction(request, () => redact(request)),
+    (request) => oncePerTransaction(request, () => redact(request), { inRoom: true }),
   ),
 ];
 

@@ -11,6 +11,7 @@ import { Deliverer } from "../../../src/actors/deliver.ts";
 import { spawnDispatcher } from "../../../src/actors/dispatcher.ts";
 import { HandlerRegistry } from "../../../src/actors/handler_registry.ts";
 import { HandlerSessions } from "../../../src/actors/handler_sessions.ts";
+import { SendIds } from "../../../src/actors/send_ids.ts";
 import { spawnStore } from "../../../src/actors/store_actor.ts";
 import { spawnSyncer } from "../../../src/actors/syncer.ts";
 import type { SyncerAPI } from "../../../src/actors/syncer_api.ts";
@@ -82,7 +83,10 @@ export async function syncerStage(options: SyncerStageOptions = {}): Promise<Syn
   const store = spawnStore({ kv, close: false, log });
   await store.ask("open", []);
   const ready = () => Promise.resolve();
-  const deliverer = new Deliverer(registry, log, new HandlerSessions({ store, ready }));
+  const deliverer = new Deliverer(registry, log, {
+    sessions: new HandlerSessions({ store, ready }),
+    sendIds: new SendIds({ store, ready }),
+  });
   const settled: RecoveredEvent[] = [];
   const settle = (events: readonly RecoveredEvent[]): Promise<void> =>
     Promise.resolve(void settled.push(...events));

@@ -1,0 +1,103 @@
+/**
+ * The transaction IDs of what handlers send: the same when a crash has a handler run again.
+ *
+ * @module
+ */
+
+import { ValueError } from "../errors/value_error.ts";
+import type { Outgoing } from "../handler_scope.ts";
+import { nodeCrypto } from "../node_crypto.ts";
+import type { KvKey } from "../store/kv_store.ts";
+import type { TransactionID } from "../types/ids.ts";
+import { isJsonObject } from "../types/json.ts";
+import type { HandlerSessionsOptions } from "./handler_sessions.ts";
+
+/** Where the key is kept that they are made with. */
+const KEY: KvKey = ["send_key"];
+
+/**
+ * Makes them with a key that only the device knows: nobody can try what an encrypted message may have said until the ID comes out.
+ */
+export class SendIds {
+  readonly #options: HandlerSessionsOptions;
+  #hash: Promise<(text: string) => string> | undefined;
+
+  /** @param options Keeps the key. */
+  constructor(options: HandlerSessionsOptions) {
+    this.#options = options;
+  }
+
+  /** What hashes a text. It is asked for once and then at hand, so that sends leave in the order in which they were asked for. */
+  hash(): Promise<(text: string) => string> {
+    return this.#hash ??= this.#open().catch((error) => {
+      this.#hash = undefined;
+      throw error;
+    });
+  }
+
+  async #open(): Promise<(text: string) => string> {
+    const { store, ready } = this.#options;
+    await ready();
+    const [kept] = await store.ask("readRecords", [KEY]);
+    const key = kept instanceof Uint8Array ? kept : crypto.getRandomValues(new Uint8Array(32));
+    if (key !== kept) await store.ask("commitRecords", [{ type: "set", key: KEY, value: key }]);
+    const { createHmac } = await nodeCrypto();
+    return (text) => createHmac("sha256", key).update(text).digest("base64url");
+  }
+}
+
+/** The sends of one run of a handler. */
+export class DeliverySends {
+  readonly #ids: SendIds;
+  readonly #delivery: string;
+  /** By the hash of what was sent, how often it was. */
+  readonly #counts = new Map<string, number>();
+  /** By key, what it was used for. */
+  readonly #keys = new Map<string, string>();
+
+  /**
+   * @param ids Makes the IDs.
+   * @param delivery The name of the delivery.
+   */
+  constructor(ids: SendIds, delivery: string) {
+    this.#ids = ids;
+    this.#delivery = delivery;
+  }
+
+  /**
+   * Makes the ID of the next send.
+   *
+   * @throws {ValueError} If the key was used for something else.
+   */
+  async next({ roomId, type, asUserId, content }: Outgoing, key: string | undefined): Promise<TransactionID> {
+    const place = [this.#delivery, roomId ?? null, type, asUserId ?? null];
+    if (key !== undefined) {
+      this.#take(key, { roomId, type, place: JSON.stringify(place) });
+      return `gr-${(await this.#ids.hash())(JSON.stringify([...place, "key", key]))}`;
+    }
+    const text = JSON.stringify([...place, "content", content], sorted); // as it is now, whoever changes it
+    const hash = await this.#ids.hash();
+    const same = hash(text);
+    const count = this.#counts.get(same) ?? 0;
+    this.#counts.set(same, count + 1);
+    return `gr-${count === 0 ? same : hash(`${same} ${count}`)}`;
+  }
+
+  #take(key: string, { roomId, type, place }: Pick<Outgoing, "roomId" | "type"> & { place: string }): void {
+    const before = this.#keys.get(key);
+    this.#keys.set(key, before ?? place);
+    if (before === undefined || before === place) return;
+    throw new ValueError(
+      `Cannot send ${type} ${roomId === undefined ? "to devices" : `to ${roomId}`} with the key "${key}": ` +
+        "this run of the handler has used it for another type or room; use another key",
+    );
+  }
+}
+
+/** Has the members of objects written in the order of their names. */
+function sorted(_: string, value: unknown): unknown {
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).sort(([first], [second]) => first < second ? -1 : 1),
+  );
+}

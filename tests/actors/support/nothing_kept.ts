@@ -1,0 +1,12 @@
+/** For handlers that have no sessions, and send nothing. */
+
+import type { DelivererOptions } from "../../../src/actors/deliver.ts";
+import { SendIds } from "../../../src/actors/send_ids.ts";
+
+const nothing = () => Promise.reject(new TypeError("nothing is kept here"));
+
+/** Runs nothing. */
+export const NOTHING_KEPT: DelivererOptions = {
+  sessions: { run: nothing },
+  sendIds: new SendIds({ store: { ask: nothing }, ready: nothing }),
+};

@@ -1,0 +1,51 @@
+import { assertEquals } from "@std/assert";
+import { Client } from "@greenroom/matrix";
+import { Homeserver } from "@greenroom/matrix/testing";
+import { ProcessBot } from "./support/process_bot.ts";
+
+/** Alice, in a room with a bot that is killed again and again. */
+async function stage({ encryption = false } = {}) {
+  const folder = await Deno.makeTempDir();
+  const homeserver = new Homeserver();
+  const baseUrl = await homeserver.listen();
+  const client = (name: string) => {
+    const { accessToken: token } = homeserver.createUser(name);
+    return { token, client: new Client({ baseUrl, token, encryption: encryption && name === "alice" }) };
+  };
+  const [alice, bot] = [client("alice"), client("bot")];
+  const id = await alice.client.createRoom({
+    preset: "public_chat",
+    initialState: encryption
+      ? [{ type: "m.room.encryption", state_key: "", content: { algorithm: "m.megolm.v1.aes-sha2" } }]
+      : [],
+  });
+  await bot.client.joinRoom(id);
+  return {
+    alice: alice.client,
+    id,
+    sent: () => homeserver.room(id).messages.filter(({ sender }) => sender === "@bot:localhost"),
+    bot: (says?: string) =>
+      new ProcessBot({ baseUrl, token: bot.token, path: `${folder}/bot.db`, says, encryption }),
+    async [Symbol.asyncDispose]() {
+      await Promise.all([alice.client.close(), bot.client.close()]);
+      await homeserver[Symbol.asyncDispose]();
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+}
+
+Deno.test("What a handler says another way after kill -9 is said, and what it says again is not", async () => {
+  for (const encryption of [false, true]) {
+    await using here = await stage({ encryption });
+    const ids: string[] = [];
+    for (const says of ["A", "B", "A"]) {
+      await using bot = here.bot(says);
+      await bot.says("up");
+      if (ids.length === 0) await here.alice.sendText(here.id, "question");
+      ids.push(await bot.says("said"));
+    }
+    const [a, b, again] = ids;
+    assertEquals(here.sent().map(({ event_id }) => event_id), [a, b]);
+    assertEquals(again, a);
+  }
+});

@@ -1,0 +1,68 @@
+/**
+ * Starts bots in processes of their own, and kills them.
+ *
+ * @module
+ */
+
+/** What a bot is told. */
+export interface ProcessSettings {
+  /** The homeserver. */
+  readonly baseUrl: string;
+  /** Its token. */
+  readonly token: string;
+  /** Its file. */
+  readonly path: string;
+  /** Whether it has encryption. Default: no. */
+  readonly encryption?: boolean;
+  /** What it answers to `question`. Default: nothing. */
+  readonly says?: string;
+}
+
+const PROGRAM = new URL("mortal_process.ts", import.meta.url).pathname;
+
+/** One life of a bot. */
+export class ProcessBot implements AsyncDisposable {
+  readonly #child: Deno.ChildProcess;
+  readonly #lines: AsyncIterator<string>;
+
+  /** Starts it. */
+  constructor(settings: ProcessSettings) {
+    this.#child = new Deno.Command(Deno.execPath(), {
+      args: [
+        ...["run", "--no-check", "--quiet", "--no-prompt", "--allow-read", "--allow-write", "--allow-env"],
+        ...["--allow-net=127.0.0.1,localhost", PROGRAM, JSON.stringify(settings)],
+      ],
+      stdout: "piped",
+    }).spawn();
+    this.#lines = lines(this.#child.stdout);
+  }
+
+  /** The next line that it says which begins with a word, without it. */
+  async says(word: string): Promise<string> {
+    for (;;) {
+      const { value, done } = await this.#lines.next();
+      if (done === true) throw new Error(`It ended without saying "${word}"`);
+      if (value.startsWith(word)) return value.slice(word.length + 1);
+    }
+  }
+
+  /** Kills it, if it has not ended: it learns nothing of it. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      this.#child.kill("SIGKILL");
+    } catch {
+      // It has ended.
+    }
+    while ((await this.#lines.next()).done !== true);
+    await this.#child.status;
+  }
+}
+
+async function* lines(stream: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string, undefined> {
+  let rest = "";
+  for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+    const found = (rest + text).split("\n");
+    rest = found.pop() ?? "";
+    yield* found;
+  }
+}

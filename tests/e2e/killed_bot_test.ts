@@ -1,0 +1,43 @@
+import { assertEquals } from "@std/assert";
+import { Scene } from "../operations/scene.ts";
+import { ProcessBot } from "../client/support/process_bot.ts";
+import { synapseHost } from "./support/host.ts";
+import { newUser, synapseTest } from "./support/synapse.ts";
+
+synapseTest(
+  "What a handler says another way after kill -9 is said on Synapse, and what it says again is not",
+  async (server) => {
+    await using scene = new Scene(synapseHost(server));
+    const folder = await Deno.makeTempDir();
+    try {
+      for (const encryption of [false, true]) {
+        const bot = await newUser(server, "bot");
+        const alice = scene.client({ token: (await newUser(server, "alice")).accessToken, encryption });
+        const roomId = await alice.createRoom({
+          preset: "public_chat",
+          initialState: encryption
+            ? [{ type: "m.room.encryption", state_key: "", content: { algorithm: "m.megolm.v1.aes-sha2" } }]
+            : [],
+        });
+        await scene.client({ token: bot.accessToken }).joinRoom(roomId);
+        const ids: string[] = [];
+        for (const says of ["A", "B", "A"]) {
+          const path = `${folder}/${encryption}.db`;
+          const settings = { baseUrl: server.baseUrl, token: bot.accessToken, path, says, encryption };
+          await using life = new ProcessBot(settings);
+          await life.says("up");
+          if (ids.length === 0) await alice.sendText(roomId, "question");
+          ids.push(await life.says("said"));
+        }
+        const { chunk } = await alice.getMessages(roomId, "b", undefined, { limit: 100 });
+        const said = chunk.filter(({ sender, type }) =>
+          sender === bot.userId && ["m.room.message", "m.room.encrypted"].includes(type)
+        );
+        assertEquals(said.map(({ event_id }) => event_id), [ids[1], ids[0]]);
+        assertEquals(ids[2], ids[0]);
+      }
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  },
+);
