@@ -181,7 +181,9 @@ export function play(engine: Engine, objects: Map<Kind, number[]>, seeds: Seeds)
     inbound.status,
     join(...messages.map((each) => join(new Uint8Array(4), prefixed(each)))),
   );
-  const part = run("inbound_import", 0, run("inbound_export_at", inbound.status, undefined, 2).answer);
+  const exported = run("inbound_export_at", inbound.status, undefined, 2).answer;
+  const part = run("inbound_import", 0, exported);
+  run("outbound_sign_key", outbound.status, exported);
   run("inbound_compare", inbound.status, undefined, part.status);
   run("inbound_merge", part.status, undefined, inbound.status);
   run("inbound_advance_to", part.status, undefined, 7);

@@ -1,12 +1,21 @@
 //! Megolm sessions that send.
 
-use vodozemac::megolm::{GroupSession, GroupSessionPickle, SessionConfig};
+use serde::Deserialize;
+use vodozemac::{
+    Ed25519Keypair,
+    megolm::{ExportedSessionKey, GroupSession, GroupSessionPickle, SessionConfig},
+};
 
 use crate::{
     abi::{Objects, Output, run},
     error::{Code, Outcome},
+    pack,
     state::{self, Kind},
 };
+
+const SESSION_KEY_VERSION: u8 = 2;
+/// About as long as a state gets.
+const STATE_LENGTH: usize = 256;
 
 fn add_session(session: GroupSession, output: &mut Output, objects: &mut Objects) -> Outcome {
     output.put(session.session_id().as_bytes());
@@ -64,6 +73,31 @@ extern "C" fn outbound_message_index(handle: u32, length: u32, _: u32) -> i32 {
 extern "C" fn outbound_session_key(handle: u32, length: u32, _: u32) -> i32 {
     run(length, |_, output, objects| {
         output.replace(objects.get::<GroupSession>(handle)?.session_key().to_bytes());
+        Ok(0)
+    })
+}
+
+/// What signs, of all that vodozemac keeps of a session, in its own names.
+#[derive(Deserialize)]
+struct Signer {
+    signing_key: Ed25519Keypair,
+}
+
+/// Input: an exported key (165 bytes) of the same session. Output: the session key at its index, signed.
+#[unsafe(no_mangle)]
+extern "C" fn outbound_sign_key(handle: u32, length: u32, _: u32) -> i32 {
+    run(length, |mut input, output, objects| {
+        let session = objects.get::<GroupSession>(handle)?;
+        let mut key = ExportedSessionKey::from_bytes(input.rest())?.to_bytes();
+        key[0] = SESSION_KEY_VERSION;
+        let state = pack::to_vec(&session.pickle(), Vec::with_capacity(STATE_LENGTH)).map_err(|_| Code::BadState)?;
+        let Signer { signing_key } = pack::from_slice(&state).map_err(|_| Code::BadState)?;
+        if !key.ends_with(signing_key.public_key().as_bytes()) {
+            return Err(Code::BadKey);
+        }
+        let signature = signing_key.sign(&key);
+        key.extend_from_slice(&signature.to_bytes());
+        output.replace(key);
         Ok(0)
     })
 }

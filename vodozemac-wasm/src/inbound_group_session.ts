@@ -23,6 +23,9 @@ export interface MegolmPlaintext {
  */
 export type SessionOrdering = "equal" | "better" | "worse" | "unconnected";
 
+/** How long an exported key is, in bytes. */
+export const EXPORTED_KEY_LENGTH = 165;
+
 const ORDERINGS: readonly SessionOrdering[] = ["equal", "better", "worse", "unconnected"];
 const SIGNATURE_LENGTH = 64;
 const ACTION = "decrypt Megolm message";

@@ -3,7 +3,7 @@
 import { type Binary, toBytes } from "./binary.ts";
 import type { Engine, Input } from "./engine.ts";
 import { HostSignatures } from "./host_signatures.ts";
-import { InboundGroupSession } from "./inbound_group_session.ts";
+import { EXPORTED_KEY_LENGTH, InboundGroupSession } from "./inbound_group_session.ts";
 import { pickleInput } from "./olm.ts";
 import type { Operation } from "./operations.ts";
 import { OutboundGroupSession } from "./outbound_group_session.ts";
@@ -12,7 +12,6 @@ import { Reader } from "./reader.ts";
 const SESSION_KEY_LENGTH = 229;
 const SIGNING_KEY_OFFSET = 133;
 const SIGNATURE_OFFSET = 165;
-const EXPORTED_KEY_LENGTH = 165;
 
 /** Megolm, the protocol from one device to many. Get it from {@link Vodozemac.megolm}. */
 export class Megolm {

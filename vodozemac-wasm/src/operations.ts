@@ -58,6 +58,7 @@ export const OPERATIONS = {
   outbound_message_index: "read Megolm index",
   outbound_new: "create Megolm session",
   outbound_session_key: "read Megolm session key",
+  outbound_sign_key: "sign Megolm session key",
   outbound_state: "save Megolm session",
   pk_decrypt: "decrypt message to public key",
   pk_decryption_bytes: "read decryption key",

@@ -1,8 +1,10 @@
 /** Megolm sessions that send. */
 
+import { type Binary, toBytes } from "./binary.ts";
 import { checkContent } from "./checks.ts";
 import type { Engine } from "./engine.ts";
 import { call, engineOf, Handle } from "./handle.ts";
+import { EXPORTED_KEY_LENGTH } from "./inbound_group_session.ts";
 import { Reader } from "./reader.ts";
 
 /**
@@ -45,6 +47,27 @@ export class OutboundGroupSession extends Handle {
   sessionKey(): string {
     call(this, "outbound_session_key");
     return engineOf(this).base64();
+  }
+
+  /**
+   * Signs an exported key of this session: what {@link sessionKey} gave when the session was at that index. So a recipient
+   * who has lost the key gets it once more, and can decrypt from where it could before.
+   *
+   * @param exportedKey What {@link InboundGroupSession.exportAt} gave of a copy of this session. Only the session's ID in it is
+   *   checked: take it from a copy of your own.
+   * @returns The secret key, in unpadded Base64.
+   * @throws {VodozemacError} `bad_key` (of another session), `unsupported_version`, `malformed`, `bad_type`, `bad_base64`,
+   *   `bad_length`, `disposed`.
+   */
+  signKey(exportedKey: Binary): string {
+    const bytes = toBytes(exportedKey, "sign Megolm session key", EXPORTED_KEY_LENGTH);
+    try {
+      call(this, "outbound_sign_key", [bytes]);
+      return engineOf(this).base64();
+    } finally {
+      // Decoded here, so nobody else will wipe it.
+      if (typeof exportedKey === "string") bytes.fill(0);
+    }
   }
 
   /**

@@ -65,6 +65,7 @@ const FUNCTIONS: Record<string, (a: Anything, b: Anything, c: Anything) => unkno
   "OlmSession.decryptAll": (a, b) => fromAlice.decryptAll([a, { type: 1, body: b }]),
   "OlmSession.encrypt": (a) => fromAlice.encrypt(a),
   "OutboundGroupSession.encrypt": (a) => outbound.encrypt(a),
+  "OutboundGroupSession.signKey": (a) => outbound.signKey(a),
   "Pk.encrypt": (a, b) => pk.encrypt(a, b),
   "Pk.importDecryption": (a) => pk.importDecryption(a),
   "Pk.importLibolmDecryption": (a, b) => pk.importLibolmDecryption(a, b),

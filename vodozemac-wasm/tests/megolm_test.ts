@@ -204,6 +204,31 @@ Deno.test("OutboundGroupSession.state() goes on at the same index with the same 
   assertEquals(restored.sessionId, outbound.sessionId);
 });
 
+Deno.test("OutboundGroupSession.signKey() gives the key of each earlier index, as it was then", () => {
+  using outbound = megolm.createOutbound();
+  using copy = megolm.createInbound(outbound.sessionKey());
+  const keys = Array.from({ length: 4 }, (_, index) => {
+    const key = outbound.sessionKey();
+    outbound.encrypt(`${index}`);
+    return key;
+  });
+  const state = outbound.state();
+  assertEquals(keys.map((_, index) => outbound.signKey(exported(copy, index))), keys);
+  assertEquals(outbound.signKey(bytesOf(exported(copy, 1))), keys[1]);
+  assertEquals(outbound.state(), state);
+});
+
+Deno.test("OutboundGroupSession.signKey() signs no key of another session, and nothing else", () => {
+  using outbound = megolm.createOutbound();
+  using copy = megolm.createInbound(outbound.sessionKey());
+  using other = megolm.createInbound(megolm.createOutbound().sessionKey());
+  assertCode("bad_key", () => outbound.signKey(exported(other)));
+  const key = bytesOf(exported(copy));
+  assertCode("unsupported_version", () => outbound.signKey(key.with(0, 2)));
+  assertCode("bad_length", () => outbound.signKey(key.subarray(1)));
+  assertCode("bad_length", () => outbound.signKey(outbound.sessionKey()));
+});
+
 Deno.test("OutboundGroupSession.encrypt() refuses to use the index after the last one", () => {
   using outbound = megolm.createOutbound();
   const state = outbound.state();
