@@ -91,9 +91,23 @@ export class GroupSessions {
     return record;
   }
 
-  /** The key for the messages from the next one on; secret. */
-  key(tx: Transaction, { roomId, record }: RoomSession): string {
-    return this.#session(tx, liveId(roomId), record).sessionKey();
+  /**
+   * The key for the messages from an index on, or from the next one if that comes first; secret.
+   *
+   * @returns Undefined if the copy that decrypts, which alone knows what came before, is damaged.
+   */
+  async key(
+    tx: Transaction,
+    { roomId, record }: RoomSession,
+    index: number,
+  ): Promise<string | undefined> {
+    if (index >= record.messages) return this.#session(tx, liveId(roomId), record).sessionKey();
+    const copy = await this.#parts.inbound.exportSession(
+      tx,
+      { roomId, sessionId: record.sessionId },
+      index,
+    );
+    return copy && this.#session(tx, liveId(roomId), record).signKey(copy.content.session_key);
   }
 
   /** Encrypts a message, and writes how far the ratchet is then. */

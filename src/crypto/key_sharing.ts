@@ -190,10 +190,12 @@ export class KeySharing {
     { record, look }: Looked,
   ): Promise<Looked & { sent: boolean }> {
     if (look.tasks.length === 0) return { record, look, sent: false };
-    const sessionKey = this.#groups.key(tx, { roomId, record });
+    const keys = new Map<number, Promise<string | undefined>>();
+    const keyAt = (index: number) =>
+      keys.getOrInsertComputed(index, () => this.#groups.key(tx, { roomId, record }, index));
     let done: Looked & { sent: boolean } = { record, look, sent: false };
     while (!done.sent && done.look.tasks.length > 0) {
-      done = await shareBatch(tx, this.#parts, { roomId, sessionKey, record: done.record, look: done.look });
+      done = await shareBatch(tx, this.#parts, { roomId, keyAt, record: done.record, look: done.look });
     }
     if (done.record !== record) tx.set(outboundKey(roomId), done.record);
     return done;

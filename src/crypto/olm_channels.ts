@@ -23,11 +23,14 @@ import { OlmSessions } from "./olm_sessions.ts";
 import { OlmStrangers } from "./olm_strangers.ts";
 import type { Outbox } from "./outbox.ts";
 import type { OwnKeys } from "./own_keys.ts";
+import { RateLimit } from "./rate_limit.ts";
 import { SenderDeviceKeys } from "./sender_device_keys.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** How long a device that could not be understood is not asked for another session. */
 const UNWEDGE_AFTER_MS = 3_600_000;
+/** How often a device may say that it could not understand this one; clients do so once an hour. What is more has no effect. */
+const WEDGES = { times: 10, periodMs: 3_600_000, names: 10_000 };
 /** What a sender may say whose device is not known yet: who owns a key shows later, and a dummy says nothing. */
 const FROM_ANYBODY: ReadonlySet<string> = new Set(["m.room_key", "m.dummy"]);
 
@@ -59,6 +62,7 @@ export class OlmChannels {
   /** Lets go of what belongs to devices that are gone. */
   readonly housekeeping: OlmHousekeeping;
   readonly #senderKeys: SenderDeviceKeys;
+  readonly #wedges: RateLimit;
 
   /** @param options What they are made of. */
   constructor({ context, ownKeys, devices, outbox, strangers }: OlmChannelsOptions) {
@@ -88,14 +92,15 @@ export class OlmChannels {
       strangers: this.#strangers,
     });
     this.#senderKeys = new SenderDeviceKeys(() => context.vodozemac);
+    this.#wedges = new RateLimit(context.clock, WEDGES);
   }
 
-  /** Changes with every new session, once that is durable: a device can be reached, or had lost what it had. */
+  /** Changes when a device can be reached, or may have lost what it was sent, once that is durable. */
   get version(): number {
     return this.#sessions.version;
   }
 
-  /** With whose devices sessions have begun since a version; undefined: it is too long ago to tell. */
+  /** Whose devices that concerned since a version; undefined: it is too long ago to tell. */
   changedSince(version: number): ReadonlySet<UserID> | undefined {
     return this.#sessions.changedSince(version);
   }
@@ -192,6 +197,7 @@ export class OlmChannels {
     const { payload, senderEd25519, deviceKeys } = read;
     const reason = await this.#refusal(tx, { device, deviceKeys, type: payload.type, sender: peer.userId });
     if (reason !== undefined) return dropped(reason);
+    if (device !== undefined && payload.type === "m.dummy") await this.#receiveDummy(tx, device);
     const claimedDevice = device === undefined ? deviceKeys : undefined;
     const { userId: sender, curve25519: senderKey } = peer;
     return {
@@ -206,7 +212,10 @@ export class OlmChannels {
     };
   }
 
-  /** How many sessions a device has started: more than before means that it had lost what it had. */
+  /**
+   * How often a device may have lost what it was sent: either side could not understand the other and began a new session, or the
+   * device began one without ever having used that of this device. Any other new session is no sign of that.
+   */
   async wedgingIndex(tx: Transaction, device: Device): Promise<number> {
     return (await this.#sessions.peer(tx, device)).wedgingIndex;
   }
@@ -240,6 +249,11 @@ export class OlmChannels {
     const messages = { [device.userId]: { [device.deviceId]: content } };
     const parcel = { kind: "toDevice", eventType: "m.room.encrypted", messages } as const;
     this.#outbox.add(tx, parcel, { txnId: uniqueId(), now: clock.now() });
+  }
+
+  /** A device says nothing, over a new session: it could not understand what it was sent. */
+  async #receiveDummy(tx: Transaction, device: Device): Promise<void> {
+    if (this.#wedges.take(device.curve25519)) await this.#sessions.wedged(tx, device);
   }
 
   /** Asks for a new session with a device, at most once an hour: whoever sends garbage gets no more than that. */

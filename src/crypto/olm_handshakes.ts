@@ -89,6 +89,7 @@ export class OlmHandshakes {
     if (session === undefined) return false;
     await sessions.add(tx, device, { session, inbound: false });
     if (wedged) await greet(tx, device);
+    if (wedged) await sessions.wedged(tx, device);
     return true;
   }
 

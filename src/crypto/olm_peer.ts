@@ -31,7 +31,7 @@ export interface SessionEntry {
 export interface PeerRecord {
   /** The sessions: first the one that a message came in last on, or that was made last. */
   readonly sessions: readonly SessionEntry[];
-  /** How many sessions the peer has started. */
+  /** How often the peer may have lost what it was sent: a session of the two was replaced, since it did not fit any more. */
   readonly wedgingIndex: number;
   /** When a message of the peer could not be decrypted and a new session was asked for, in milliseconds since the epoch. */
   readonly unwedgedAt?: number;

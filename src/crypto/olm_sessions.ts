@@ -43,21 +43,21 @@ export class OlmSessions {
   readonly #context: CryptoContext;
   readonly #live = new LiveObjects<OlmSession>(LIVE_SESSIONS);
   #generation = 0;
-  readonly #begun = new ChangeLog<UserID>();
+  readonly #changes = new ChangeLog<UserID>();
 
   /** @param context What the parts share. */
   constructor(context: CryptoContext) {
     this.#context = context;
   }
 
-  /** Changes with every new session, once that is durable: a device can be reached, or had lost what it had. */
+  /** Changes when a device can be reached, or may have lost what it was sent, once that is durable. */
   get version(): number {
-    return this.#begun.version;
+    return this.#changes.version;
   }
 
-  /** With whose devices sessions have begun since a version; undefined: it is too long ago to tell. */
+  /** Whose devices that concerned since a version; undefined: it is too long ago to tell. */
   changedSince(version: number): ReadonlySet<UserID> | undefined {
-    return this.#begun.since(version);
+    return this.#changes.since(version);
   }
 
   /** Reads what must be in memory. */
@@ -120,7 +120,7 @@ export class OlmSessions {
       }
       const broken = (each: SessionEntry) => each.id === entry.id ? { ...each, broken: true as const } : each;
       await this.note(tx, peer, { sessions: sessions.map(broken) });
-      tx.onCommit(() => this.#begun.note(peer.userId));
+      tx.onCommit(() => this.#changes.note(peer.userId));
     }
   }
 
@@ -134,12 +134,20 @@ export class OlmSessions {
     this.#live.add(tx, key.id, session);
     tx.set(key, session.state());
     const record = await this.peer(tx, peer);
+    const isSign = inbound && await this.#isUnanswered(tx, peer, record);
     const entry: SessionEntry = { id: session.sessionId, generation: this.#generation, inbound };
     const sessions = [entry, ...record.sessions.filter(({ id }) => id !== entry.id)];
     await this.#evict(tx, peer, sessions.splice(MAX_SESSIONS));
-    const wedgingIndex = record.wedgingIndex + (inbound ? 1 : 0);
-    await this.note(tx, peer, { sessions, wedgingIndex, toldNoOlm: false });
-    tx.onCommit(() => this.#begun.note(peer.userId));
+    await this.note(tx, peer, { sessions, toldNoOlm: false });
+    if (!this.isUsable(record)) tx.onCommit(() => this.#changes.note(peer.userId));
+    if (isSign) await this.wedged(tx, peer);
+  }
+
+  /** Notes that a peer may have lost what it was sent. */
+  async wedged(tx: Transaction, peer: OlmPeer): Promise<void> {
+    const { wedgingIndex } = await this.peer(tx, peer);
+    await this.note(tx, peer, { wedgingIndex: wedgingIndex + 1 });
+    tx.onCommit(() => this.#changes.note(peer.userId));
   }
 
   /**
@@ -198,7 +206,7 @@ export class OlmSessions {
     const before = this.#generation;
     this.#generation++;
     tx.onAbort(() => this.#generation = before);
-    tx.onCommit(() => this.#begun.noteAll());
+    tx.onCommit(() => this.#changes.noteAll());
     tx.set(generationKey(), this.#generation);
   }
 
@@ -209,6 +217,14 @@ export class OlmSessions {
 
   #sending(sessions: readonly SessionEntry[]): SessionEntry | undefined {
     return sessions.find(({ generation, broken }) => generation === this.#generation && broken !== true);
+  }
+
+  /** Whether a peer has never used the session that it is sent with: then it may never have got what came over it. */
+  async #isUnanswered(tx: Transaction, peer: OlmPeer, { sessions }: PeerRecord): Promise<boolean> {
+    const entry = this.#sending(sessions);
+    if (entry === undefined || entry.inbound) return false;
+    const session = await this.#session(tx, sessionKey(peer, entry.id));
+    return session?.hasReceivedMessage === false;
   }
 
   async #session(tx: Transaction, key: RecordKey<Uint8Array>): Promise<OlmSession | undefined> {

@@ -23,8 +23,8 @@ export interface BatchInput {
   readonly roomId: RoomID;
   /** The session. */
   readonly record: OutboundRecord;
-  /** Its key, from the next message on. */
-  readonly sessionKey: string;
+  /** Its key from an index on; undefined if nobody knows any more what came before the next message. */
+  readonly keyAt: (index: number) => Promise<string | undefined>;
   /** What is to be done. */
   readonly look: ShareLook;
 }
@@ -49,6 +49,8 @@ const REASONS: Readonly<Record<WithheldDevice["code"], string>> = {
   "m.unavailable": "The key could not be delivered",
   "m.no_olm": "No secure channel to this device could be opened",
 };
+
+const UNAVAILABLE = { code: "m.unavailable", silent: false } as const;
 
 /** Contents for devices, while they are being gathered. */
 class Messages {
@@ -94,16 +96,16 @@ export async function shareBatch(
 
   for (const task of batch) {
     const { device } = task;
-    const content = task.withhold === undefined
-      ? await olm.encrypt(tx, device, "m.room_key", roomKey(input))
-      : undefined;
-    if (content !== undefined) {
+    const index = firstIndex(task, record);
+    const sessionKey = task.withhold === undefined ? await input.keyAt(index) : undefined;
+    const content = sessionKey && await olm.encrypt(tx, device, "m.room_key", roomKey(input, sessionKey));
+    if (content) {
       keys.add(device, content);
       shared.push(device);
-      written.push({ device, share: await keyShare(tx, parts, { task, record }) });
+      written.push({ device, share: await keyShare(tx, parts, { device, index }) });
       continue;
     }
-    const { code, silent } = task.withhold ?? await noOlm(tx, parts, device);
+    const { code, silent } = task.withhold ?? (sessionKey ? await noOlm(tx, parts, device) : UNAVAILABLE);
     if (!silent) notices.add(device, notice(context, { roomId, sessionId, code }));
     withheld.push({ device, code });
     // Who may have had the key before stays on the list of those who may.
@@ -125,7 +127,12 @@ export async function shareBatch(
   };
 }
 
-function roomKey({ roomId, record, sessionKey }: BatchInput): JsonObject {
+/** A device that gets the key again can decrypt from where it could the first time: no message less, and none more. */
+function firstIndex({ before }: ShareTask, record: OutboundRecord): number {
+  return before === undefined || before.kind === "withheld" ? record.messages : before.index;
+}
+
+function roomKey({ roomId, record }: BatchInput, sessionKey: string): JsonObject {
   return {
     algorithm: MEGOLM,
     room_id: roomId,
@@ -135,17 +142,16 @@ function roomKey({ roomId, record, sessionKey }: BatchInput): JsonObject {
   };
 }
 
-/** A device that gets the key again can decrypt from where it could the first time. */
 async function keyShare(
   tx: Transaction,
   { context, olm }: SharingParts,
-  { task: { device, before }, record }: { task: ShareTask; record: OutboundRecord },
+  { device, index }: { device: Device; index: number },
 ): Promise<DeviceShare> {
   return {
     deviceId: device.deviceId,
     kind: "key",
     curve25519: device.curve25519,
-    index: before?.kind === "key" ? before.index : record.messages,
+    index,
     wedging: await olm.wedgingIndex(tx, device),
     at: context.clock.now(),
   };

@@ -22,7 +22,7 @@ export type DeviceShare =
     readonly curve25519: string;
     /** The index from which on it can decrypt. */
     readonly index: number;
-    /** How often the device had lost its Olm sessions by then. */
+    /** How often the device may have lost what it was sent by then. */
     readonly wedging: number;
     /** When it was sent, or failed to be, in milliseconds since the epoch. */
     readonly at: number;

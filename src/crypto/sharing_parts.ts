@@ -8,6 +8,7 @@ import type { RoomID, TransactionID, UserID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
 import type { CryptoContext } from "./context.ts";
 import type { Device } from "./device.ts";
+import type { ExportedSession, SessionRef } from "./inbound_sessions.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Rooms } from "./rooms.ts";
 import type { Transaction } from "./transaction.ts";
@@ -30,9 +31,9 @@ export interface RecipientDevices {
 
 /** Olm, as sharing keys needs it. */
 export interface SharingChannels {
-  /** Changes with every new session, once that is durable. */
+  /** Changes when a device can be reached, or may have lost what it was sent, once that is durable. */
   readonly version: number;
-  /** With whose devices sessions have begun since a version; undefined: nobody knows any more. */
+  /** Whose devices that concerned since a version; undefined: nobody knows any more. */
   changedSince(version: number): ReadonlySet<UserID> | undefined;
   /** Encrypts for a device; undefined if there is no session with it. */
   encrypt(
@@ -49,7 +50,7 @@ export interface SharingChannels {
   want(tx: Transaction, devices: readonly Device[]): Promise<void>;
   /** Whether it makes sense to wait for a session with a device. */
   isPromising(device: Device, now: number): boolean;
-  /** How often a device has lost its sessions: what was sent before the last time may not have been read. */
+  /** How often a device may have lost what it was sent. */
   wedgingIndex(tx: Transaction, device: Device): Promise<number>;
   /** Whether a device has not been told yet that there is no session with it. */
   shouldTellNoOlm(tx: Transaction, device: Device): Promise<boolean>;
@@ -57,13 +58,15 @@ export interface SharingChannels {
   toldNoOlm(tx: Transaction, device: Device): Promise<void>;
 }
 
-/** Where the own copies of group sessions go. */
+/** Where the own copies of group sessions are. */
 export interface OwnCopies {
   /** Keeps a copy of an own session that decrypts. */
   addOwn(
     tx: Transaction,
     session: { readonly roomId: RoomID; readonly sessionKey: string; readonly sharedHistory: boolean },
   ): Promise<void>;
+  /** Exports a session from an index on; undefined if there is none. */
+  exportSession(tx: Transaction, session: SessionRef, index: number): Promise<ExportedSession | undefined>;
 }
 
 /** What own group sessions need of the other parts. */

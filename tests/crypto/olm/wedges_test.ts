@@ -2,7 +2,62 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { MemoryStore } from "../../../src/store/memory_store.ts";
-import { aliceAndBob, type Peer } from "./peers.ts";
+import { aliceAndBob, garbled, type Peer } from "./peers.ts";
+
+/** How often a device may have lost what it was sent, as far as the other sees. */
+function losses(alice: Peer, bob: Peer): Promise<number> {
+  return alice.step((tx) => alice.olm.wedgingIndex(tx, bob.device));
+}
+
+/** Has a device begin a new session in place of the one that there is. */
+async function beginAnew(bob: Peer, alice: Peer): Promise<void> {
+  await bob.step((tx) => bob.olm.rollback(tx));
+  await bob.meet(alice);
+}
+
+Deno.test("a session that a device begins is no sign of a loss if it is the first, or if it has used the one before", async () => {
+  const { alice, bob } = await aliceAndBob();
+  await bob.meet(alice);
+  await alice.read(await bob.send(alice));
+  for (let times = 0; times < 3; times++) {
+    await bob.read(await alice.send(bob));
+    await beginAnew(bob, alice);
+    await alice.read(await bob.send(alice));
+  }
+  assertEquals(await losses(alice, bob), 0);
+});
+
+Deno.test("a session that a device begins without having used that of this device is a sign of a loss, once", async () => {
+  const { alice, bob } = await aliceAndBob();
+  await alice.meet(bob);
+  await alice.send(bob); // and Bob never gets it, or has written before
+  for (let times = 0; times < 3; times++) {
+    await beginAnew(bob, alice);
+    await alice.read(await bob.send(alice));
+    await alice.restart();
+    assertEquals(await losses(alice, bob), 1);
+  }
+});
+
+Deno.test("a new session in place of one with which a device could not be understood is a sign of a loss, when it is there", async () => {
+  const { alice, bob } = await aliceAndBob();
+  await bob.meet(alice);
+  await alice.read(await bob.send(alice));
+  assertEquals((await alice.receive(garbled(await bob.send(alice)))).kind, "failed");
+  assertEquals(await losses(alice, bob), 0, "keys would be sent over the session that is not understood");
+  await alice.claim();
+  assertEquals(await losses(alice, bob), 1);
+});
+
+Deno.test("a device that says again and again that it has lost its sessions is heeded ten times an hour", async () => {
+  const { alice, bob, clock } = await aliceAndBob();
+  await bob.meet(alice);
+  for (const expected of [10, 20]) {
+    for (let times = 0; times < 30; times++) await alice.read(await bob.send(alice, {}, "m.dummy"));
+    assertEquals(await losses(alice, bob), expected);
+    await clock.tick(3_600_000);
+  }
+});
 
 for (const loser of ["sender", "receiver"] as const) {
   Deno.test(`a wedge heals with a dummy when the ${loser} has lost its sessions (S31)`, async () => {
@@ -10,7 +65,7 @@ for (const loser of ["sender", "receiver"] as const) {
     await alice.meet(bob);
     await bob.read(await alice.send(bob));
     await alice.read(await bob.send(alice));
-    const before = await alice.step((tx) => alice.olm.wedgingIndex(tx, bob.device));
+    const before = await losses(alice, bob);
     // Whoever loses its sessions keeps its account.
     const lose = async (peer: Peer) => {
       const entries = (await Array.fromAsync(peer.store.list([]))).filter(({ key }) =>
@@ -30,10 +85,7 @@ for (const loser of ["sender", "receiver"] as const) {
       const result = await alice.receive(dummy);
       assert(result.kind === "decrypted" && result.isNewSession);
       assertEquals(result.payload, { type: "m.dummy", content: {} });
-      assert(
-        await alice.step((tx) => alice.olm.wedgingIndex(tx, bob.device)) > before,
-        "keys are shared again",
-      );
+      assertEquals(await losses(alice, bob), before + 1, "keys are shared again");
     } else {
       await lose(alice);
       assertEquals((await alice.step((tx) => alice.olm.withoutSession(tx, [bob.device]))).length, 1);

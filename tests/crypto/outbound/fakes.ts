@@ -1,11 +1,15 @@
 /** Devices, Olm and copies of sessions that do as they are told: what sharing keys works with, without its cryptography. */
 
 import { ChangeLog } from "../../../src/crypto/change_log.ts";
+import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { Device, DeviceTrust } from "../../../src/crypto/device.ts";
+import type { ExportedSession } from "../../../src/crypto/inbound_sessions.ts";
 import type { OwnCopies, RecipientDevices, SharingChannels } from "../../../src/crypto/sharing_parts.ts";
 import type { Transaction } from "../../../src/crypto/transaction.ts";
 import type { RoomID, UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
+
+const { megolm } = await Vodozemac.load();
 
 /** A device that is made up. */
 export function device(userId: UserID, deviceId: string, facts: Partial<Device> = {}): Device {
@@ -154,9 +158,26 @@ export class FakeCopies implements OwnCopies {
     readonly sessionKey: string;
     readonly sharedHistory: boolean;
   }[] = [];
+  /** Whether they can't be read any more. */
+  damaged = false;
 
   addOwn(tx: Transaction, copy: FakeCopies["added"][number]): Promise<void> {
     tx.onCommit(() => this.added.push(copy));
     return Promise.resolve();
+  }
+
+  exportSession(
+    _tx: Transaction,
+    { roomId, sessionId }: { roomId: RoomID; sessionId: string },
+    index: number,
+  ): Promise<ExportedSession | undefined> {
+    for (const { sessionKey, sharedHistory } of this.damaged ? [] : this.added) {
+      using session = megolm.createInbound(sessionKey);
+      if (session.sessionId !== sessionId) continue;
+      const ids = { algorithm: "m.megolm.v1.aes-sha2", room_id: roomId, session_id: sessionId };
+      const content = { ...ids, session_key: session.exportAt(index) ?? "", sender_key: "" };
+      return Promise.resolve({ content, senderEd25519: "", sharedHistory, firstIndex: index });
+    }
+    return Promise.resolve(undefined);
   }
 }

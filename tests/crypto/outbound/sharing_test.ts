@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { device } from "./fakes.ts";
 import { ALICE, BOB, ME, ROOM, stateEvent } from "./room.ts";
 import { indexOf, Stage } from "./stage.ts";
@@ -182,9 +182,59 @@ Deno.test("a device that lost its Olm sessions gets the key again before the nex
   await stage.send();
   await stage.send();
   assertEquals([stage.keysOf(bob).length, stage.keysOf(alice).length], [2, 1]);
+  assertEquals(
+    stage.keysOf(bob)[1],
+    stage.keysOf(bob)[0],
+    "the same key, so that nothing is lost to whoever keeps the last",
+  );
   const at = await stage.step((tx) => stage.outbound.sharedAt(tx, ROOM, String(session_id), bob));
   assertEquals(at, 0, "it had the key from the start");
   assertEquals((await stage.vault.list(["crypto", "outbound_roster"])).length, 1, "who has it is noted once");
+});
+
+Deno.test("a key that is shared again lets a device read what it could before, and nothing that it could not", async () => {
+  const stage = await Stage.open();
+  const first = await stage.send();
+  const added = device(BOB, "BOB2");
+  stage.devices.put(added);
+  const events = [await stage.send(), await stage.send()];
+  for (const lost of [bob, added]) {
+    stage.olm.wedge(lost);
+    stage.received.delete(lost.curve25519);
+  }
+  await stage.restart();
+  events.push(await stage.send());
+  for (const event of events) assert(stage.canRead(bob, event) && stage.canRead(added, event));
+  assertEquals([stage.canRead(bob, first), stage.canRead(added, first)], [true, false]);
+  assertEquals(new Set(events.map((event) => event.session_id)), new Set([first.session_id]));
+});
+
+Deno.test("a device that lost its Olm sessions while its key was on the way gets the key twice, from the same index on", async () => {
+  const stage = await Stage.open();
+  await stage.describe();
+  await stage.prepare();
+  stage.olm.claim();
+  assertEquals((await stage.prepare()).needs, "toDevice");
+  stage.olm.wedge(bob);
+  await stage.restart();
+  await stage.describe();
+  const event = await stage.send();
+  assertEquals([stage.keysOf(bob).length, stage.keysOf(alice).length, indexOf(event)], [2, 1, 0]);
+  assertEquals(stage.keysOf(bob)[1], stage.keysOf(bob)[0]);
+});
+
+Deno.test("a key whose copy is damaged is not shared again from a later message on; a new session mends it", async () => {
+  const stage = await Stage.open();
+  const first = await stage.send();
+  stage.copies.damaged = true;
+  stage.olm.wedge(bob);
+  await stage.send();
+  assertEquals(stage.keysOf(bob).length, 1);
+  assertEquals(stage.noticesOf(bob).map(({ code }) => code), ["m.unavailable"]);
+  await stage.step((tx) => stage.outbound.discard(tx, ROOM));
+  const next = await stage.send();
+  assertNotEquals(next.session_id, first.session_id);
+  assert(stage.canRead(bob, next));
 });
 
 Deno.test("devices with strange names get keys like all others", async () => {
