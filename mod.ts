@@ -253,6 +253,7 @@ export {
   WrongRoomKeysVersionError,
 } from "./src/errors/errcodes.ts";
 export * from "./src/errors/matrix_error.ts";
+export { MissingPermissionError } from "./src/errors/missing_permission_error.ts";
 export * from "./src/errors/network_error.ts";
 export * from "./src/errors/request_error.ts";
 export * from "./src/errors/service_response_error.ts";

@@ -18,6 +18,7 @@ import type { Dispatcher, DispatcherType, SyncerAPI } from "./actors/syncer_api.
 import { syncerFacade } from "./actors/syncer_facade.ts";
 import type { ClientAPI } from "./api/client_api.ts";
 import { discover, type DiscoverOptions } from "./api/discovery.ts";
+import { firstContact } from "./api/first_contact.ts";
 import { HTTPAPI } from "./api/http_api.ts";
 import type { CustomRequestOptions } from "./api/http_options.ts";
 import type { Method } from "./api/endpoint.ts";
@@ -28,7 +29,7 @@ import { clientEncryption } from "./client_encryption.ts";
 import { acceptClear, type ClientOptions, encryptionOptions, httpOptions } from "./client_options.ts";
 import { clientOperations } from "./client_operations.ts";
 import { clientStore } from "./client_store.ts";
-import { defaultLogger, type Logger } from "./log.ts";
+import { type Logger, loggerOf } from "./log.ts";
 import { PresenceState } from "./types/enums.ts";
 import type { DeviceID, UserID } from "./types/ids.ts";
 
@@ -84,8 +85,9 @@ export class Client {
     const { mxid, deviceId, log } = options;
     if (mxid !== undefined) parseUserId(mxid);
     this.api = options.api ?? new HTTPAPI(httpOptions(options));
-    this.log = log ?? defaultLogger("client");
-    this.cryptoLog = log ?? defaultLogger("crypto");
+    const { clock } = this.api;
+    this.log = loggerOf(log, clock, "client");
+    this.cryptoLog = loggerOf(log, clock, "crypto");
     this.encryptionBlacklist = new Set(options.encryptionBlacklist ?? ["m.reaction"]);
     const session = new Session(this.api, mxid, deviceId);
     session.fillMemberEventCallback = options.fillMemberEventCallback;
@@ -93,7 +95,6 @@ export class Client {
 
     const { store, ready } = clientStore(options, session);
     const settle: DispatcherOptions["settle"] = async (events) => await this.crypto?.settle(events);
-    const { clock } = this.api;
     const { registry, deliverer, dispatcher } = clientDispatcher(options, { clock, store, ready, settle });
     this.stateStore = new StateStore(store, ready);
     this.syncStore = new SyncStore(store, ready);
@@ -109,7 +110,8 @@ export class Client {
     const syncer = spawnSyncer({
       requests: {
         ...api,
-        userId: () => session.userId(),
+        userId: (signal) => session.userId({ signal }),
+        firstContact: (error, signal) => firstContact(error, session, signal),
       },
       crypto,
       acceptClear: () => this.crypto && acceptClear(encryption, blacklist),
@@ -127,7 +129,7 @@ export class Client {
     });
     const actors = [syncer, dispatcher, ...(own === undefined ? [] : [own.lifecycle]), store];
     this.#supervisor = supervise(actors, {
-      log,
+      log: this.log,
       clock,
       deadline: options.closeDeadline ?? 5_000,
     });

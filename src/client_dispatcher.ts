@@ -13,7 +13,7 @@ import { HandlerSessions, type HandlerSessionsOptions } from "./actors/handler_s
 import { SendIds } from "./actors/send_ids.ts";
 import type { ClientOptions } from "./client_options.ts";
 import type { Clock } from "./clock.ts";
-import { defaultLogger } from "./log.ts";
+import { loggerOf } from "./log.ts";
 
 /** What of a client its Dispatcher needs. */
 export interface ClientDispatcherParts extends HandlerSessionsOptions, Pick<DispatcherOptions, "settle"> {
@@ -36,10 +36,10 @@ const MAX_PENDING = 10_000;
 
 /** Makes a client's Dispatcher. */
 export function clientDispatcher(
-  { log = defaultLogger("client"), maxPendingHandlers: maxPending = MAX_PENDING, store: given }:
-    ClientOptions,
+  { log: wanted, maxPendingHandlers: maxPending = MAX_PENDING, store: given }: ClientOptions,
   { clock, store, ready, settle }: ClientDispatcherParts,
 ): ClientDispatcher {
+  const log = loggerOf(wanted, clock, "client");
   const registry = new HandlerRegistry();
   const kept = { store, ready };
   const deliverer = new Deliverer(registry, log, {

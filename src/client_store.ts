@@ -10,6 +10,7 @@ import { type OpenStore, storeOpener } from "./actors/store_opener.ts";
 import type { StoreProtocol } from "./actors/store_protocol.ts";
 import type { Session } from "./api/session.ts";
 import { type ClientOptions, leaseOptions } from "./client_options.ts";
+import { loggerOf } from "./log.ts";
 
 /** A client's Store. */
 export interface ClientStore {
@@ -21,8 +22,9 @@ export interface ClientStore {
 
 /** Makes a client's Store: over the one it was given, which it may share, or over one of its own. */
 export function clientStore(options: ClientOptions, session: Session): ClientStore {
-  const { store: given, log } = options;
+  const { store: given } = options;
   const { clock } = session.http;
+  const log = loggerOf(options.log, clock, "store");
   const store = spawnStore({ kv: given, close: false, lease: leaseOptions(options), clock, log });
   return { store, ready: storeOpener({ store, session, shared: given !== undefined }) };
 }

@@ -10,7 +10,7 @@ import { spawnStore } from "../../src/actors/store_actor.ts";
 import { systemClock } from "../../src/clock.ts";
 import type { CryptoOutput, EngineRequest, RoomDescription } from "../../src/crypto/engine_protocol.ts";
 import { DEFAULT_POLICY } from "../../src/crypto/policy.ts";
-import { defaultLogger } from "../../src/log.ts";
+import { loggerOf } from "../../src/log.ts";
 import { DenoKvStore } from "../../src/store/deno_kv.ts";
 import type { KvStore } from "../../src/store/kv_store.ts";
 import { MemoryStore } from "../../src/store/memory_store.ts";
@@ -55,7 +55,7 @@ export class BenchDevice implements AsyncDisposable {
     { userId, switchboard, members }: DeviceOptions,
     store: ReturnType<typeof spawnStore>,
   ) {
-    const log = defaultLogger("bench");
+    const log = loggerOf(undefined, systemClock, "bench");
     const actor = spawnCrypto({ store, clock: systemClock, log, policy: DEFAULT_POLICY });
     this.userId = userId;
     this.#switchboard = switchboard;
@@ -80,7 +80,7 @@ export class BenchDevice implements AsyncDisposable {
 
   /** Makes a device, which publishes its keys. */
   static async make(options: DeviceOptions): Promise<BenchDevice> {
-    const log = defaultLogger("bench");
+    const log = loggerOf(undefined, systemClock, "bench");
     const closesStore = { close: true };
     const store = spawnStore({ kv: await openStore(options.store), ...closesStore, log });
     await store.ask("open", [options.userId, DEVICE_ID]);

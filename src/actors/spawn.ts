@@ -4,7 +4,8 @@
  * @module
  */
 
-import { defaultLogger, type Logger } from "../log.ts";
+import { systemClock } from "../clock.ts";
+import { type Logger, loggerOf } from "../log.ts";
 import type {
   Actor,
   AskOptions,
@@ -80,9 +81,9 @@ class LocalActor<P extends Protocol<P>> implements Actor<P> {
   #failure: ActorError | undefined;
 
   constructor(options: SpawnOptions<P>) {
-    const { name, handlers, capacity = 64, log = defaultLogger("actors", name), onStop } = options;
+    const { name, handlers, capacity = 64, log, onStop } = options;
     this.name = name;
-    this.#log = log;
+    this.#log = loggerOf(log, systemClock, "actors", name);
     this.#onStop = onStop;
     this.#handlers = Object.assign(Object.create(null), handlers);
     this.#mailbox = new Mailbox(capacity, (call) => this.#refuse(call));

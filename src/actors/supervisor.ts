@@ -5,7 +5,7 @@
  */
 
 import { type Clock, systemClock } from "../clock.ts";
-import { defaultLogger, type Logger } from "../log.ts";
+import { type Logger, loggerOf } from "../log.ts";
 import type { Lifecycle } from "./actor.ts";
 import { isInside, runOutside } from "./turn_scope.ts";
 
@@ -64,8 +64,8 @@ class ActorSupervisor implements Supervisor {
 
   constructor(actors: readonly Lifecycle[], options: SuperviseOptions) {
     this.#actors = actors;
-    this.#log = options.log ?? defaultLogger("actors");
     this.#clock = options.clock ?? systemClock;
+    this.#log = loggerOf(options.log, this.#clock, "actors");
     this.#deadline = options.deadline;
     this.done = this.#watch();
     this.done.catch(() => {}); // the actor has reported its failure; whoever owns the actors looks at `done`

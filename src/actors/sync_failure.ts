@@ -6,13 +6,15 @@
 
 import { DeviceConflictError } from "../errors/crypto_error.ts";
 import { MissingTokenError, UnknownTokenError, UserDeactivatedError } from "../errors/errcodes.ts";
-import { ServiceResponseError } from "../errors/service_response_error.ts";
+import { MissingPermissionError } from "../errors/missing_permission_error.ts";
+import { HomeserverAddressError, ServiceResponseError } from "../errors/service_response_error.ts";
 import { ActorError, ActorStoppedError } from "./actor_error.ts";
 
-/** Whether no wait helps: the token is dead, or a part of the client is. */
+/** Whether no wait helps: the token is dead, or a part of the client is; there is no homeserver, or no permission to ask it. */
 export function isDeadly(error: unknown): error is Error {
   return error instanceof UnknownTokenError || error instanceof MissingTokenError ||
     error instanceof UserDeactivatedError || error instanceof DeviceConflictError ||
+    error instanceof HomeserverAddressError || error instanceof MissingPermissionError ||
     error instanceof ActorError ||
     error instanceof ActorStoppedError;
 }

@@ -13,5 +13,7 @@ import type { UserID } from "../types/ids.ts";
 export interface SyncRequests
   extends Pick<SyncAPI, "sync">, Pick<FiltersAPI, "createFilter">, Pick<MessagesAPI, "getMessages"> {
   /** The acting user. */
-  userId(): Promise<UserID>;
+  userId(signal?: AbortSignal): Promise<UserID>;
+  /** What a failure means: the failure itself, or that there never was a homeserver. */
+  firstContact(error: unknown, signal: AbortSignal): Promise<unknown>;
 }

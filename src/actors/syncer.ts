@@ -78,8 +78,7 @@ class Syncer {
       throw new ValueError("Cannot sync once: the client is syncing already; stop() it first");
     }
     return await this.#runs(signals, async (signal) => {
-      const round = await this.#prepare(settings, signal, { timeout: 0, ahead: false });
-      const { response } = await round.sync();
+      const response = await this.#single(settings, signal);
       await this.#options.dispatcher.ask("noted", undefined);
       await abortable(Promise.resolve(this.#options.crypto()?.idle()), signal); // the program may end now
       await abortable(this.#options.afterSync(), signal);
@@ -125,8 +124,17 @@ class Syncer {
     }
   }
 
+  async #single(settings: SyncSettings, signal: AbortSignal): Promise<SyncResponse> {
+    try {
+      const round = await this.#prepare(settings, signal, { timeout: 0, ahead: false });
+      return (await round.sync()).response;
+    } catch (error) {
+      throw await this.#options.requests.firstContact(error, signal);
+    }
+  }
+
   async #loop(settings: SyncSettings, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
+    const { clock, requests } = this.#options;
     let failure: Error | undefined;
     let round: SyncRound | undefined;
     let token: SyncToken | undefined;
@@ -146,8 +154,9 @@ class Syncer {
         if (token === since && tooFast > 0) await clock.delay(tooFast, { signal });
       } catch (error) {
         if (signal.aborted && !(error instanceof ActorError)) break; // a part that fails stops all others
-        if (isDeadly(error)) failure = error;
-        else await this.#waitAfter(asError(error), failures++, signal);
+        const reason = await requests.firstContact(error, signal);
+        if (isDeadly(reason)) failure = reason;
+        else await this.#waitAfter(asError(reason), failures++, signal);
       }
     }
     await this.#announce({ type: InternalEventType.SYNC_STOPPED, data: { ...INTERNAL, error: failure } });
@@ -161,7 +170,7 @@ class Syncer {
     { timeout: byDefault, ahead }: { readonly timeout: number; readonly ahead: boolean },
   ): Promise<SyncRound> {
     const { requests, store, ready, presence, clock } = this.#options;
-    const own = await requests.userId();
+    const own = await requests.userId(signal);
     await ready(signal); // it looks at who acts
     await abortable(Promise.resolve(this.#options.crypto()?.start()), signal);
     const filter = new SyncFilter(settings, requests, store);

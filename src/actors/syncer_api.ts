@@ -61,11 +61,16 @@ export interface SyncerAPI {
    * first.
    *
    * A sync that fails is tried again, after 5 seconds and then twice as long each time up to 320 seconds, or when the
-   * server says; that begins anew after a success. Only a dead token, or a store that fails, ends it.
+   * server says; that begins anew after a success. Only what no wait mends ends it: a dead token, a store that fails, a
+   * permission that Deno was not given, and an address where no homeserver is. The last is found out at the first contact alone: a
+   * redirect, or an answer to `/versions` that is found and no Matrix, or not found (404). Once a homeserver has answered this
+   * client, such an answer is taken for a proxy's while the server is away; and so is at any time a failure (5xx), a refusal (403,
+   * 429), or none.
    *
    * @param options What to sync and how.
    * @returns Resolves when the sync has been stopped; rejects with the reason if it could not go on: an
-   *   {@linkcode UnknownTokenError} whose `body.soft_logout` tells whether the device is still there, for one.
+   *   {@linkcode UnknownTokenError} whose `body.soft_logout` tells whether the device is still there, for one; a
+   *   {@linkcode MissingPermissionError}, or a {@linkcode HomeserverAddressError}.
    *   A `SYNC_STOPPED` event tells the same to handlers.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#syncing | Syncing}
    *
@@ -105,6 +110,8 @@ export interface SyncerAPI {
    * @param options What to sync and how; the server does not wait for something to happen unless `timeout` says so.
    * @returns The response, when all its handlers have settled.
    * @throws {ValueError} If the client is syncing already.
+   * @throws {HomeserverAddressError} If there is no homeserver: see {@linkcode SyncerAPI.start}.
+   * @throws {MissingPermissionError} If Deno was not given a permission.
    */
   syncOnce(options?: SyncOnceOptions): Promise<SyncResponse>;
 

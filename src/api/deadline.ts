@@ -6,7 +6,8 @@
 
 import { alarm, type Clock } from "../clock.ts";
 import { MatrixError } from "../errors/matrix_error.ts";
-import { NetworkError, RequestTimeoutError } from "../errors/network_error.ts";
+import { RequestTimeoutError } from "../errors/network_error.ts";
+import { connectionFailure } from "./connection_failure.ts";
 
 const ENDED = new DOMException("The request has ended", "AbortError");
 
@@ -16,6 +17,7 @@ export class Deadline {
   readonly #clock: Clock;
   readonly #ms: number;
   readonly #outer: AbortSignal | undefined;
+  readonly #url: string;
   #progress = 0;
   #stopWatch: (() => void) | undefined;
   #timedOut = false;
@@ -35,9 +37,11 @@ export class Deadline {
    * @param clock Measures the time.
    * @param ms How long nothing may happen, in milliseconds; 0 means for ever.
    * @param outer The caller's signal.
+   * @param url The address that is asked.
    */
-  constructor(clock: Clock, ms: number, outer: AbortSignal | undefined) {
+  constructor(clock: Clock, ms: number, outer: AbortSignal | undefined, url: string) {
     outer?.throwIfAborted();
+    this.#url = url;
     this.#clock = clock;
     this.#ms = ms;
     this.#outer = outer;
@@ -95,10 +99,12 @@ export class Deadline {
     if (this.#outer?.aborted) return this.#outer.reason;
     if (this.#failure !== undefined) return this.#failure.error;
     if (error instanceof MatrixError) return error;
+    const { host } = new URL(this.#url);
     if (this.#timedOut) {
-      return new RequestTimeoutError(`Cannot ${request}: no progress for ${this.#ms} ms`, { cause: error });
+      const state = `${host} made no progress for ${this.#ms} ms`;
+      return new RequestTimeoutError(`Cannot ${request}: ${state}`, { cause: error });
     }
-    return new NetworkError(`Cannot ${request}: the connection failed`, { cause: error });
+    return connectionFailure(error, request, host);
   }
 
   readonly #abort = (): void => this.#close(this.#outer?.reason);

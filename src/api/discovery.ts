@@ -39,8 +39,8 @@ const SERVER_NAME = /^([0-9A-Za-z.-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(:\d{1,5})?$
 export interface DiscoverOptions extends RequestOptions {
   /** What sends the requests. Default: the global `fetch`. */
   fetch?: typeof fetch;
-  /** Where requests are told. Default: LogTape's category `greenroom.http`. */
-  log?: Logger;
+  /** Where requests are told, as of a client. */
+  log?: Logger | false;
   /** Measures timeouts and waits. Default: the machine's clock. */
   clock?: Clock;
 }

@@ -7,7 +7,7 @@
 import type { Clock } from "../clock.ts";
 import { requestError } from "../errors/errcodes.ts";
 import type { MatrixError } from "../errors/matrix_error.ts";
-import { ServiceResponseError } from "../errors/service_response_error.ts";
+import { RedirectError, ServiceResponseError } from "../errors/service_response_error.ts";
 import type { Logger } from "../log.ts";
 import { Deadline } from "./deadline.ts";
 import { type Answer, letGo, readErrorBody } from "./response_body.ts";
@@ -85,14 +85,19 @@ export async function exchange<Result>(
   const { operation, method, path, log, clock } = request;
   const name = `${operation} (${method} ${path})`;
   const started = clock.now();
-  const deadline = new Deadline(clock, request.timeout, request.signal);
+  const deadline = new Deadline(clock, request.timeout, request.signal, request.url);
   let status: number | undefined;
   try {
     const init = fetchOptions(request, token, deadline);
     let response = await request.fetch(request.url, init);
-    if (isRedirect(response)) response = await followed(response, request, init, name);
+    const moved = isRedirect(response) ? await followed(response, request, init, name) : undefined;
+    response = moved?.response ?? response;
     status = response.status;
     const answer = { response, request: name, deadline };
+    if (status === 401 && moved?.isElsewhere && token !== "") {
+      letGo(response.body);
+      throw new RedirectError(name, moved.url); // it was not shown the token
+    }
     if (!response.ok) throw await refusal(request, answer);
     return await read(answer);
   } catch (error) {
@@ -120,33 +125,41 @@ function isRedirect({ status }: Response): boolean {
   return status >= 300 && status <= 399;
 }
 
+/** Where redirects have led to. */
+interface Moved {
+  readonly response: Response;
+  readonly url: string;
+  /** Whether that is another server, which has not been shown the token. */
+  readonly isElsewhere: boolean;
+}
+
 /** Follows the redirects of a `GET`: with the token only as long as they stay on the server. */
 async function followed(
   answer: Response,
   { method, url: first, fetch }: Exchange,
   init: FetchOptions,
   name: string,
-): Promise<Response> {
+): Promise<Moved> {
   let response = answer;
   let url = first;
+  let isElsewhere = false;
   for (let redirects = 0; isRedirect(response); redirects++) {
     const location = response.headers.get("location");
-    if (location === null) return response;
+    if (location === null) break;
     letGo(response.body);
     if (redirects === MAX_REDIRECTS) {
       throw new ServiceResponseError(`Cannot ${name}: more than ${MAX_REDIRECTS} redirects`);
     }
     const target = URL.parse(location, url);
     if (method !== "GET" || target === null || !/^https?:$/.test(target.protocol)) {
-      throw new ServiceResponseError(
-        `Cannot ${name}: the homeserver redirects it; set baseUrl to its real address`,
-      );
+      throw new RedirectError(name, target?.href);
     }
-    if (target.origin !== new URL(url).origin) delete init.headers.authorization;
+    isElsewhere ||= target.origin !== new URL(url).origin;
+    if (isElsewhere) delete init.headers.authorization;
     url = target.href;
     response = await fetch(url, init);
   }
-  return response;
+  return { response, url, isElsewhere };
 }
 
 async function refusal(request: Exchange, answer: Answer): Promise<MatrixError> {

@@ -7,12 +7,13 @@
 import { type Clock, systemClock } from "../clock.ts";
 import { UnknownTokenError } from "../errors/errcodes.ts";
 import { ValueError } from "../errors/value_error.ts";
-import { defaultLogger, type Logger } from "../log.ts";
+import { type Logger, loggerOf } from "../log.ts";
 import type { RefreshResponse } from "../types/login.ts";
 import { Credentials, type Tokens } from "./credentials.ts";
 import { type Endpoint, endpoint, type Method } from "./endpoint.ts";
 import { type Exchange, exchange, type ReadAnswer } from "./exchange.ts";
 import { type Call, checkedBaseUrl, type CustomRequestOptions, type HTTPAPIOptions } from "./http_options.ts";
+import { isMatrixRefusal } from "./matrix_refusal.ts";
 import { fillPath, type Query, queryString } from "./path.ts";
 import {
   DEFAULT_RETRY,
@@ -23,7 +24,7 @@ import {
 } from "./request_options.ts";
 import { readJson } from "./response_body.ts";
 import { retryDelay } from "./retry.ts";
-import { shape } from "./shape.ts";
+import { checks, shape, unchecked } from "./shape.ts";
 import { traced } from "./trace.ts";
 import { transactionIds } from "./transaction_id.ts";
 
@@ -47,6 +48,12 @@ export class HTTPAPI {
   readonly clock: Clock;
   /** Makes transaction IDs that nobody else makes. */
   readonly nextTransactionId: () => string = transactionIds();
+  /**
+   * Whether a homeserver has answered at this address: with what the specification says, or with an error code of it.
+   *
+   * @internal
+   */
+  isAnswered = false;
   readonly #fetch: typeof fetch;
   readonly #credentials: Credentials;
   readonly #retry: RetryPolicy;
@@ -64,8 +71,8 @@ export class HTTPAPI {
     this.#options = options;
     this.#baseUrl = checkedBaseUrl(options.baseUrl);
     this.#fetch = options.fetch ?? ((input, init) => fetch(input, init));
-    this.log = options.log ?? defaultLogger("http");
     this.clock = options.clock ?? systemClock;
+    this.log = loggerOf(options.log, this.clock, "http");
     this.#retry = retryPolicy(DEFAULT_RETRY, options.retry);
     this.#credentials = new Credentials(this.clock, options.onTokensRefreshed);
     const { token = "", refreshToken, expiresInMs } = options;
@@ -80,6 +87,7 @@ export class HTTPAPI {
   /** Moves to another address; a path in it is kept. */
   set baseUrl(url: string | URL) {
     this.#baseUrl = checkedBaseUrl(url);
+    this.isAnswered = false;
   }
 
   /** The access token; empty if there is none. */
@@ -120,12 +128,11 @@ export class HTTPAPI {
     call: Call<Path>,
     options: RequestOptions = {},
   ): Promise<Result> {
-    return this.#send(
-      endpoint,
-      call,
-      options,
-      async (answer) => endpoint.parse(await readJson(answer, this.maxResponseSize), answer.request),
-    );
+    return this.#send(endpoint, call, options, async (answer) => {
+      const result = endpoint.parse(await readJson(answer, this.maxResponseSize), answer.request);
+      this.isAnswered ||= checks(endpoint.parse);
+      return result;
+    });
   }
 
   /**
@@ -170,8 +177,8 @@ export class HTTPAPI {
     options: CustomRequestOptions = {},
   ): Promise<Result> {
     const { path: params = {}, body, idempotent, ...rest } = options;
-    const custom = endpoint(`request ${path}`, method, path, (body) => body as Result, { idempotent });
-    return await this.call(custom, { path: params, body }, rest);
+    const custom = endpoint(`request ${path}`, method, path, unchecked, { idempotent });
+    return await this.call(custom, { path: params, body }, rest) as Result;
   }
 
   /** One request with all its tries; `read` takes what is wanted out of the answer, as part of the try. */
@@ -213,10 +220,17 @@ export class HTTPAPI {
         if (!auth) return await exchange(request, { token: "", resends }, read);
         return await this.#authorised(request, resends, read);
       } catch (error) {
+        this.isAnswered ||= isMatrixRefusal(error);
         const delay = retryDelay(error, resends, policy);
         if (delay === undefined) throw error;
         const { operation, path, signal } = request;
-        const told = { operation, path, attempt: resends + 1, delay, error: String(error) };
+        const told = {
+          operation,
+          path,
+          attempt: resends + 1,
+          delay: Math.round(delay),
+          error: String(error),
+        };
         this.log.warn("Request failed, trying again", told);
         await this.clock.delay(delay, { signal });
       }

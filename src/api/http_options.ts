@@ -27,8 +27,12 @@ export interface HTTPAPIOptions {
   onTokensRefreshed?: OnTokensRefreshed;
   /** What sends the requests. Default: the global `fetch`. */
   fetch?: typeof fetch;
-  /** Where requests, retries and durations are told. Default: LogTape's category `greenroom.http`. */
-  log?: Logger;
+  /**
+   * Where is told what goes on: a `@std/log` logger, one of LogTape, or `console`; `false`: nowhere. Default: LogTape, in categories
+   * below `greenroom`, where the application has configured that; else warnings and errors go to the console, where what is repeated
+   * is counted.
+   */
+  log?: Logger | false;
   /** Measures timeouts and waits. Default: the machine's clock. */
   clock?: Clock;
   /** Changes to the retry policy, or `false` for single tries. */

@@ -28,6 +28,14 @@ export type Parse<Result> = (body: unknown, request: string) => Result;
 /** Takes any JSON object and hands out nothing. */
 export const nothing: Parse<void> = () => {};
 
+/** Hands out whatever came. */
+export const unchecked: Parse<unknown> = (body) => body;
+
+/** Whether it looks at the answer, which else says nothing of who gave it. */
+export function checks(parse: Parse<unknown>): boolean {
+  return parse !== nothing && parse !== unchecked;
+}
+
 /** Hands out the whole body, having checked its fields. */
 export function shape<Result extends object>(fields: Readonly<Record<string, FieldType>>): Parse<Result> {
   const wanted = Object.entries(fields).map(([name, type]) => wantedField(name, type));

@@ -14,3 +14,32 @@ export class ServiceResponseError extends MatrixError {
   /** Always `SERVICE_RESPONSE_ERROR`. */
   override readonly code = "SERVICE_RESPONSE_ERROR";
 }
+
+/** The homeserver's address sends a request elsewhere that can't go there: one that changes something, or that needs the token. */
+export class RedirectError extends ServiceResponseError {
+  /** Where to, as far as `baseUrl` can be that; undefined if it can't. */
+  readonly origin: string | undefined;
+
+  /**
+   * Makes an error.
+   *
+   * @param request Names the request.
+   * @param target Where it was sent.
+   */
+  constructor(request: string, target?: string) {
+    const { protocol, origin } = target === undefined ? {} : new URL(target);
+    const isUsable = protocol === "https:" || protocol === "http:";
+    const where = isUsable ? ` to ${origin}` : "";
+    super(`Cannot ${request}: the homeserver redirects it${where}; set baseUrl to its real address`);
+    this.origin = isUsable ? origin : undefined;
+  }
+}
+
+/**
+ * What answers at `baseUrl` is no Matrix homeserver, or sends requests elsewhere. Only a client that no homeserver has answered yet
+ * comes to this end: what stands in front of one may answer for it for a while.
+ */
+export class HomeserverAddressError extends MatrixError {
+  /** Always `HOMESERVER_ADDRESS`. */
+  override readonly code = "HOMESERVER_ADDRESS";
+}

@@ -6,6 +6,7 @@
 
 import { StoreError, StoreFormatError, StoreFullError, StoreReadOnlyError } from "../errors/store_error.ts";
 import { MatrixError } from "../errors/matrix_error.ts";
+import { missingPermission } from "../errors/missing_permission_error.ts";
 
 /** What tells the reasons apart. Deno KV gives nothing but the text: SQLite's, or its own. */
 const REASONS: readonly [RegExp, (cause: unknown) => StoreError][] = [
@@ -45,6 +46,8 @@ export function readOnlyError(cause: unknown): StoreReadOnlyError {
 
 /** Makes an error of the store of one of Deno KV; others are given back as they are. */
 export function storeErrorOf(error: unknown): unknown {
+  const missing = missingPermission(error, "use the database");
+  if (missing !== undefined) return missing;
   if (!(error instanceof Error) || error instanceof MatrixError || isOfDeno(error)) return error;
   const make = REASONS.find(([pattern]) => pattern.test(error.message))?.[1];
   return make === undefined ? error : make(error);

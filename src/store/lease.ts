@@ -10,7 +10,7 @@
 
 import { type Clock, systemClock } from "../clock.ts";
 import { StoreError, StoreInUseError } from "../errors/store_error.ts";
-import { defaultLogger, type Logger } from "../log.ts";
+import { type Logger, loggerOf } from "../log.ts";
 import { isJsonObject } from "../types/json.ts";
 import { StoreKeys } from "./keys.ts";
 import type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "./kv_store.ts";
@@ -77,9 +77,9 @@ export class Lease {
       held = "wait",
       owner = processName(),
       duration = DEFAULT_LEASE,
-      log = defaultLogger("store"),
       signal,
     } = options;
+    const log = loggerOf(options.log, clock, "store");
     const taking: Taking = { kv, prefix, clock, duration, owner, id: crypto.randomUUID() };
     const seen: Seen = { versionstamp: undefined, at: 0 };
     let isTold = false;

@@ -11,6 +11,7 @@ import {
   StoreInUseError,
   StoreReadOnlyError,
 } from "../errors/store_error.ts";
+import { missingPermission } from "../errors/missing_permission_error.ts";
 
 /** What was to be done, as it stands in a message. */
 export type SqliteAction = "open" | "read" | "write to";
@@ -44,6 +45,8 @@ const NOT_OPENED = {
  */
 export function toStoreError(action: SqliteAction, cause: unknown): unknown {
   // A permission that Deno lacks has the code as well, but its own class.
+  const missing = missingPermission(cause, `${action} the store`);
+  if (missing !== undefined) return missing;
   if (!(cause instanceof Error) || cause.name !== "Error") return cause;
   const { code, errcode, errstr } = cause as { code?: unknown; errcode?: unknown; errstr?: unknown };
   if (code !== "ERR_SQLITE_ERROR") return cause;

@@ -13,6 +13,7 @@ import { MemoryStore } from "../../src/store/memory_store.ts";
 import type { JsonObject } from "../../src/types/json.ts";
 import { Bot } from "../crypto/engine/bot.ts";
 import { ENCRYPTION, EngineServer, ROOM, stateEvent } from "../crypto/engine/homeserver.ts";
+import { recordingLogger } from "../kernel/support.ts";
 
 const ALICE = { userId: "@alice:example.org", deviceId: "ALICE" } as const;
 const BOB = { userId: "@bob:example.org", deviceId: "BOB" } as const;
@@ -26,7 +27,7 @@ class InWorker implements AsyncDisposable {
 
   constructor(server: EngineServer, kv: MemoryStore) {
     this.#server = server;
-    this.#store = spawnStore({ kv, close: false });
+    this.#store = spawnStore({ kv, close: false, log: recordingLogger() });
     this.#worker = new Worker(new URL("./support/crypto_worker.ts", import.meta.url), { type: "module" });
     const { port1, port2 } = new MessageChannel();
     serve(this.#store, port1, { shared: true, codec: cryptoErrorCodec(), onClose: () => port1.close() });

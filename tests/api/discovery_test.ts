@@ -30,6 +30,7 @@ function asking(domain: string, answers: Record<string, Answer>, options: Discov
       clock,
       discover(domain, {
         clock,
+        log: false,
         ...options,
         fetch: async (input, init) => {
           const url = String(input);

@@ -70,6 +70,7 @@ export function scripted(rules: Record<string, Rule> = {}, options: ScriptedOpti
     baseUrl: "https://hs.example.org",
     token: "secret",
     clock,
+    log: false,
     ...rest,
     fetch: async (input, init) => {
       const request = new Request(input, init);

@@ -10,6 +10,7 @@ import { spawnStore } from "../../../src/actors/store_actor.ts";
 import type { StoreProtocol } from "../../../src/actors/store_protocol.ts";
 import type { StoredState } from "../../../src/store/records.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
+import { recordingLogger } from "../../kernel/support.ts";
 import { CountingStore } from "./counting_store.ts";
 import { ROOM } from "./events.ts";
 
@@ -25,7 +26,7 @@ export interface StateStage extends AsyncDisposable {
 /** Opens a state store. */
 export async function stateStage(): Promise<StateStage> {
   const kv = new CountingStore();
-  const store = spawnStore({ kv, close: false });
+  const store = spawnStore({ kv, close: false, log: recordingLogger() });
   await store.ask("open", []);
   return {
     kv,

@@ -31,7 +31,11 @@ function parts(text: string, size: number): ReadableStream<Uint8Array<ArrayBuffe
 
 /** An answer to be read, of a request that nothing limits. */
 function answer(response: Response) {
-  return { response, request: "GET /x", deadline: new Deadline(new TestClock(), 0, undefined) };
+  return {
+    response,
+    request: "GET /x",
+    deadline: new Deadline(new TestClock(), 0, undefined, "https://a.b/x"),
+  };
 }
 
 const bodies: Record<string, (text: string) => Response> = {

@@ -41,7 +41,7 @@ async function withSpans(run: (exporter: InMemorySpanExporter) => Promise<void>)
 const SECRETS = ["hunter2", "t-secret", "r-secret", "Very private"];
 
 /** Does all sorts of things with secrets in them. */
-async function secretive(log?: Logger): Promise<void> {
+async function secretive(log: Logger | false = false): Promise<void> {
   const { session, clock } = scripted({
     "POST /_matrix/client/v3/login": {
       user_id: "@alice:example.org",
