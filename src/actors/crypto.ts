@@ -33,8 +33,8 @@ export interface EncryptOptions {
 /** End-to-end encryption of one device. A client makes its own with the option `encryption`. */
 export interface Crypto {
   /**
-   * Opens the engine, publishes the device's keys, and compares them with what the server shows. A server that can't be reached
-   * is asked again later.
+   * Opens the engine, compares the device's keys with what the server has of it, and publishes them if it has none. A server
+   * that can't be reached is asked again later; until it has answered, nothing of the device is uploaded, or encrypted.
    *
    * @throws {DeviceConflictError} If the server knows the device with other keys.
    * @throws {EncryptionError} If the access token belongs to no device.
@@ -90,7 +90,11 @@ export interface Crypto {
   memberChanged(roomId: RoomID, userId: UserID, membership: Membership): Promise<void>;
   /** Forgets events that were waiting, and have been handled. */
   settle(events: readonly RecoveredEvent[]): Promise<void>;
-  /** Resolves when nothing is on its way to the server any more. */
+  /**
+   * Resolves when nothing is on its way to the server any more.
+   *
+   * @throws {DeviceConflictError} If the server knows the device with other keys.
+   */
   idle(): Promise<void>;
   /** Ends what is on its way to the server; it is durable, and goes on when the client is made anew. */
   stop(): Promise<void>;

@@ -141,6 +141,7 @@ export class CryptoCourier {
       const response = lane.blocked ? BLOCKED : await this.#send(request);
       if (!("failure" in response)) {
         deliver(await actor.ask("answer", { id, response: response.answer }));
+        if (kind === "keysQuery") this.wake(); // who is there is known: there may be more to do
         return;
       }
       lane.failure ??= response.failure;

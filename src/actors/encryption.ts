@@ -120,7 +120,7 @@ export class Encryption implements Crypto {
       const input = { roomId, eventType, content: plain, txnId: options.txnId };
       const encrypted = await actor.ask("encrypt", input);
       if (encrypted !== undefined) return encrypted.content;
-      await this.#rooms.prepare(roomId);
+      await this.#prepare(roomId);
     }
     throw new EncryptionError(
       `Cannot encrypt ${eventType} for ${roomId}: its members change faster than they get keys`,
@@ -133,7 +133,7 @@ export class Encryption implements Crypto {
 
   async shareGroupSession(roomId: RoomID): Promise<ShareReport> {
     await this.start();
-    return await this.#rooms.prepare(roomId);
+    return await this.#prepare(roomId);
   }
 
   async discardGroupSession(roomId: RoomID): Promise<void> {
@@ -183,6 +183,7 @@ export class Encryption implements Crypto {
 
   async idle(): Promise<void> {
     if (this.#opening !== undefined) await this.#courier.idle();
+    this.#refuseConflict();
   }
 
   async stop(): Promise<void> {
@@ -208,10 +209,19 @@ export class Encryption implements Crypto {
     return await this.#parts.actor.ask("open", account);
   }
 
-  /** Publishes the own keys and looks at what the server shows of them. A server that can't be reached is asked later. */
+  /** Looks at what the server has of this device, and publishes its keys. A server that can't be reached is asked later. */
   async #check(): Promise<void> {
-    await this.#courier.round("keysUpload");
     await this.#courier.round("keysQuery");
+    await this.#courier.round("keysUpload");
+  }
+
+  /** Makes a room ready; should it show on the way that the device can't go on, that is what is told. */
+  async #prepare(roomId: RoomID): Promise<ShareReport> {
+    try {
+      return await this.#rooms.prepare(roomId);
+    } catch (error) {
+      throw this.#courier.conflict ?? error;
+    }
   }
 
   #refuseConflict(): void {

@@ -42,7 +42,13 @@ async function send(
     case "keysUpload": {
       const { device_keys: deviceKeys, one_time_keys: oneTimeKeys, fallback_keys: fallbackKeys } =
         request.body;
-      return await api.uploadKeys({ deviceKeys, oneTimeKeys, fallbackKeys, signal });
+      // Synapse takes device keys even if it refuses what comes with them: should another process be at this device at the same
+      // time, the one-time keys, which no server replaces, tell whose it is before anything of it is overwritten.
+      if (deviceKeys === undefined || oneTimeKeys === undefined) {
+        return await api.uploadKeys({ deviceKeys, oneTimeKeys, fallbackKeys, signal });
+      }
+      await api.uploadKeys({ oneTimeKeys, fallbackKeys, signal });
+      return await api.uploadKeys({ deviceKeys, signal });
     }
     case "keysQuery":
       return await api.queryKeys(request.users, { signal });

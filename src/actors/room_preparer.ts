@@ -78,8 +78,9 @@ export class RoomPreparer {
           rounds[needs]++;
           break;
         }
+        case "keysUpload":
         case "toDevice":
-          await this.#round(roomId, "toDevice");
+          await this.#round(roomId, readiness.needs);
           break;
         case "approval":
           await this.#approve(roomId, readiness.users);
@@ -102,7 +103,7 @@ export class RoomPreparer {
 
   async #round(
     roomId: RoomID,
-    kind: "keysQuery" | "keysClaim" | "toDevice",
+    kind: keyof typeof FAILED,
   ): Promise<{ readonly carried: number }> {
     const outcome = await this.#courier.round(kind);
     if (outcome.failure === undefined) return outcome;
@@ -123,6 +124,7 @@ export class RoomPreparer {
 }
 
 const FAILED = {
+  keysUpload: "the keys of this device could not be published",
   keysQuery: "the members' devices could not be looked up",
   keysClaim: "one-time keys of the members' devices could not be claimed",
   toDevice: "the key could not be sent to the members' devices",

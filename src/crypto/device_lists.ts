@@ -97,6 +97,11 @@ export class DeviceLists {
     return Promise.resolve();
   }
 
+  /** Has the server asked anew of users of whom nobody may have told what has changed. */
+  outdate(users: Iterable<UserID>): void {
+    this.#tracked.outdate(users);
+  }
+
   /** Whether a user is tracked: changes of the devices are then known of. */
   isTracked(userId: UserID): boolean {
     return this.#tracked.has(userId);
@@ -130,7 +135,6 @@ export class DeviceLists {
   /**
    * Takes the answer to a query. An answer to none that is under way changes nothing.
    *
-   * @param tx The step.
    * @param query The query.
    * @param response The body of the answer, which nobody has checked yet.
    */

@@ -116,22 +116,23 @@ export class Engine {
   }
 
   /** Takes in the answer to a request. */
-  async answer(
-    { id, response }: { readonly id: string; readonly response: JsonObject },
-  ): Promise<AnswerOutput> {
+  async answer({ id, response }: { id: string; response: JsonObject }): Promise<AnswerOutput> {
     const { conflict, ...outcome } = await this.#step((tx) => this.#requests.answer(tx, id, response));
     if (conflict !== undefined) throw new DeviceConflictError(conflict);
     return outcome;
   }
 
   /** Takes in that a request failed. */
-  async fail({ id, failure }: { readonly id: string; readonly failure: RequestFailure }): Promise<void> {
-    await this.#step((tx) => this.#requests.fail(tx, id, failure));
+  async fail({ id, failure }: { id: string; failure: RequestFailure }): Promise<void> {
+    const { conflict } = await this.#step((tx) => this.#requests.fail(tx, id, failure));
+    if (conflict !== undefined) throw new DeviceConflictError(conflict);
   }
 
   /** Says what stands between a room and its next event, and goes one step further towards it. */
   async prepare({ roomId, ...options }: PrepareInput): Promise<RoomReadiness> {
-    return await this.#step((tx, { outbound }) => outbound.prepare(tx, roomId, options));
+    return await this.#step(async (tx, { outbound }) =>
+      this.#requests.ownNeeds() ?? await outbound.prepare(tx, roomId, options)
+    );
   }
 
   /** Takes in what the room is. */

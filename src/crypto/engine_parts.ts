@@ -62,5 +62,6 @@ export async function engineParts(
     await part.load(tx);
   }
   await devices.track(tx, [context.own.userId]);
+  devices.outdate([context.own.userId]); // whatever has become of this device while no process was there
   return { context, ownKeys, devices, olm, outbox, rooms, inbound, outbound, parked, keyRequests, pruner };
 }

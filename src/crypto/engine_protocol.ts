@@ -155,6 +155,10 @@ export type RoomReadiness =
   | {
     /** One-time keys have to be claimed: a `keysClaim` is among the requests. */ readonly needs: "keysClaim";
   }
+  | {
+    /** The keys of the own device have to be published: a `keysUpload` is among the requests. */
+    readonly needs: "keysUpload";
+  }
   | { /** Keys are on their way: `toDevice` requests have to arrive. */ readonly needs: "toDevice" }
   | {
     /** Users are about to get a key of this room for the first time: `approveRecipients`. */

@@ -13,6 +13,9 @@ import type { OwnDevice } from "./context.ts";
 /** The algorithm of one-time and fallback keys. */
 export const SIGNED_CURVE25519 = "signed_curve25519";
 
+/** How many one-time keys should lie on the server. */
+export const ON_SERVER = 50;
+
 /** What there is to upload. */
 interface UploadParts {
   /** The device's keys, if the server does not have them. */
@@ -50,6 +53,13 @@ export function newUpload(
     request.fallback_keys = Object.fromEntries([signedKey(fallbackKey, sign, { fallback: true })]);
   }
   return Object.keys(request).length === 0 ? undefined : request;
+}
+
+/** How many one-time keys the server says it has, from 0 to as many as it should have. */
+export function countOf(counts: Readonly<Record<string, unknown>>): number {
+  const count = Object.hasOwn(counts, SIGNED_CURVE25519) ? counts[SIGNED_CURVE25519] : 0;
+  if (typeof count !== "number" || !(count > 0)) return 0;
+  return Math.min(ON_SERVER, Math.floor(count));
 }
 
 /** Whether two uploads bring the same one-time and fallback keys. */

@@ -15,13 +15,11 @@ import type { OwnDevice } from "./context.ts";
 import type { Device } from "./device.ts";
 import { elapsed } from "./elapsed.ts";
 import type { EngineAccount, RequestFailure } from "./engine_protocol.ts";
-import { newUpload, sameKeys, SIGNED_CURVE25519 } from "./key_upload.ts";
+import { countOf, newUpload, ON_SERVER, sameKeys, SIGNED_CURVE25519 } from "./key_upload.ts";
 import { OwnAccount } from "./own_account.ts";
 import { RateLimit } from "./rate_limit.ts";
 import type { Transaction } from "./transaction.ts";
 
-/** How many one-time keys should lie on the server. */
-const ON_SERVER = 50;
 const HOUR = 3_600_000;
 const WEEK = 7 * 24 * HOUR;
 /** How many IDs of one-time keys are left out when the store was set back: the first time, and from then on. */
@@ -48,7 +46,8 @@ export class OwnKeys {
   readonly #account: OwnAccount;
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #clashes: RateLimit;
+  /** How often keys are made, or uploaded, because of what the server says, which may be whatever it likes. */
+  readonly #doubts: RateLimit;
   #upload: { readonly of: object; readonly request: KeysUploadRequest | undefined } | undefined;
 
   private constructor(account: OwnAccount, { account: { userId, deviceId }, clock, log }: OwnKeysOptions) {
@@ -58,7 +57,7 @@ export class OwnKeys {
     this.#account = account;
     this.#clock = clock;
     this.#log = log;
-    this.#clashes = new RateLimit(clock, { times: 3, periodMs: HOUR });
+    this.#doubts = new RateLimit(clock, { times: 3, periodMs: HOUR });
   }
 
   /**
@@ -85,6 +84,17 @@ export class OwnKeys {
   /** The own device's keys as they are published, with its signature; always the same object. */
   deviceKeys(): DeviceKeys {
     return this.#account.deviceKeys;
+  }
+
+  /** Whether the server has the device's keys, as far as is known. */
+  get isPublished(): boolean {
+    return this.#account.facts.identityPublished;
+  }
+
+  /** Whether the server ever had anything of this store: if not, the one-time keys of the device that it has are another's. */
+  get wasPublished(): boolean {
+    const { identityPublished, fallbackPublishedAt, previousFallback, rollbacks } = this.#account.facts;
+    return identityPublished || fallbackPublishedAt !== undefined || previousFallback || rollbacks > 0;
   }
 
   /**
@@ -159,7 +169,7 @@ export class OwnKeys {
   failUpload(_tx: Transaction, { status, message }: RequestFailure): Promise<"retry" | "clash"> {
     const clash = status === 400 && /already exists/i.test(message) && this.#account.facts.unpublished;
     // A server that refuses whatever it is given must not have keys made for it in a circle.
-    return Promise.resolve(clash && this.#clashes.take("upload") ? "clash" : "retry");
+    return Promise.resolve(clash && this.#doubts.take("upload") ? "clash" : "retry");
   }
 
   /**
@@ -172,7 +182,7 @@ export class OwnKeys {
   checkServer(tx: Transaction, shown: DeviceKeys | "missing"): Promise<"same" | "upload" | "differs"> {
     const { identityPublished } = this.#account.facts;
     if (shown === "missing") {
-      if (identityPublished) {
+      if (identityPublished && this.#doubts.take("lost")) {
         this.#log.warn("The server has lost the keys of this device: uploading them again");
         this.#account.change(tx, { identityPublished: false });
       }
@@ -284,11 +294,4 @@ export class OwnKeys {
       sign: (object) => this.sign(object),
     });
   }
-}
-
-/** How many one-time keys the server says it has, from 0 to as many as it should have. */
-function countOf(counts: Readonly<Record<string, unknown>>): number {
-  const count = Object.hasOwn(counts, SIGNED_CURVE25519) ? counts[SIGNED_CURVE25519] : 0;
-  if (typeof count !== "number" || !(count > 0)) return 0;
-  return Math.min(ON_SERVER, Math.floor(count));
 }

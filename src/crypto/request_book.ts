@@ -6,6 +6,7 @@
 
 import type { DeviceKeys, KeysUploadRequest } from "../types/device_keys.ts";
 import type { JsonObject } from "../types/json.ts";
+import { deviceConflict } from "./device_conflict.ts";
 import type { EngineParts } from "./engine_parts.ts";
 import type { AnswerOutput, EngineRequest, RequestFailure } from "./engine_protocol.ts";
 import type { KeyClaim } from "./olm_claims.ts";
@@ -17,7 +18,7 @@ import type { Transaction } from "./transaction.ts";
 /** A request on its way. */
 type Underway =
   | { readonly kind: "keysUpload"; readonly body: KeysUploadRequest }
-  | { readonly kind: "keysQuery"; readonly query: DeviceQuery }
+  | { readonly kind: "keysQuery"; readonly query: DeviceQuery; readonly wasPublished: boolean }
   | { readonly kind: "keysClaim"; readonly claim: KeyClaim }
   | { readonly kind: "outbox"; readonly entry: OutboxEntry };
 
@@ -43,6 +44,10 @@ export class RequestBook {
   readonly #underway = new Map<string, Underway>();
   /** Events for rooms that an earlier process has left: those of this process are sent by who asked for them. */
   readonly #inherited: ReadonlySet<string>;
+  /** Whether the server has said in this process what it has of the own device: ours, or nothing. */
+  #isOwnKnown = false;
+  /** Whether it has another's: nothing is asked of it any more. */
+  #isRefused = false;
 
   /** @param parts The parts of the engine, just opened. */
   constructor(parts: EngineParts) {
@@ -52,7 +57,17 @@ export class RequestBook {
 
   /** All that is to be asked now, and is not being asked already. */
   take(): EngineRequest[] {
+    if (this.#isRefused) return [];
     return [...this.#upload(), ...this.#queries(), ...this.#claims(), ...this.#parcels()];
+  }
+
+  /**
+   * What stands between the own device and others, who can neither answer nor trust it before its keys are published; undefined:
+   * nothing.
+   */
+  ownNeeds(): { readonly needs: "keysQuery" | "keysUpload" } | undefined {
+    if (this.#isOwnKnown && this.#parts.ownKeys.isPublished) return undefined;
+    return { needs: this.#mayUpload() ? "keysUpload" : "keysQuery" };
   }
 
   /** Takes in an answer. */
@@ -65,7 +80,7 @@ export class RequestBook {
         await this.#parts.ownKeys.receiveUpload(tx, request.body, response);
         return NOTHING;
       case "keysQuery":
-        return await this.#queried(tx, request.query, response);
+        return await this.#queried(tx, request, response);
       case "keysClaim":
         await this.#parts.olm.receiveClaim(tx, request.claim, response);
         await this.#parts.keyRequests.retryAnswers(tx); // those who ask for keys may be reached now
@@ -77,27 +92,29 @@ export class RequestBook {
   }
 
   /** Takes in a failure. */
-  async fail(tx: Transaction, id: string, failure: RequestFailure): Promise<void> {
+  async fail(tx: Transaction, id: string, failure: RequestFailure): Promise<Pick<AnswerOutcome, "conflict">> {
     const request = this.#underway.get(id);
-    if (request === undefined) return;
-    const { ownKeys, devices, olm, outbox, outbound, context: { clock, log } } = this.#parts;
+    if (request === undefined) return NOTHING;
+    const { devices, olm, outbox, outbound, context: { clock, log } } = this.#parts;
     this.#endsWith(tx, id);
     switch (request.kind) {
       case "keysUpload":
-        if (await ownKeys.failUpload(tx, failure) === "clash") await recoverFromRollback(tx, this.#parts);
-        return;
+        return await this.#uploadFailed(tx, failure);
       case "keysQuery":
-        return devices.failQuery(request.query, clock.now(), { refused: isRefusal(failure) });
+        devices.failQuery(request.query, clock.now(), { refused: isRefusal(failure) });
+        return NOTHING;
       case "keysClaim":
-        return olm.failClaim(request.claim, clock.now());
+        olm.failClaim(request.claim, clock.now());
+        return NOTHING;
       case "outbox":
-        if (!HOPELESS.has(failure.status)) return;
+        if (!HOPELESS.has(failure.status)) return NOTHING;
         log.warn("Gave up what the server does not take", {
           kind: request.entry.kind,
           error: failure.message,
         });
         outbox.remove(tx, request.entry.id);
         if (request.entry.kind === "toDevice") await outbound.shareFailed(tx, request.entry);
+        return NOTHING;
     }
   }
 
@@ -105,16 +122,24 @@ export class RequestBook {
     tx.onCommit(() => this.#underway.delete(id));
   }
 
+  /** Whether it is known what the server has of this device, and that it has no other keys of it. */
+  #mayUpload(): boolean {
+    const { devices, context: { own } } = this.#parts;
+    return this.#isOwnKnown && !devices.isDirty([own.userId]);
+  }
+
   *#upload(): Generator<EngineRequest> {
+    if (!this.#mayUpload()) return;
     if ([...this.#underway.values()].some(({ kind }) => kind === "keysUpload")) return;
     const body = this.#parts.ownKeys.nextUpload();
     if (body !== undefined) yield { id: this.#begin({ kind: "keysUpload", body }), kind: "keysUpload", body };
   }
 
   *#queries(): Generator<EngineRequest> {
-    const { devices, context: { clock } } = this.#parts;
+    const { devices, ownKeys: { isPublished: wasPublished }, context: { clock } } = this.#parts;
     for (let query = devices.nextQuery(clock.now()); query; query = devices.nextQuery(clock.now())) {
-      yield { id: this.#begin({ kind: "keysQuery", query }), kind: "keysQuery", users: query.users };
+      const id = this.#begin({ kind: "keysQuery", query, wasPublished });
+      yield { id, kind: "keysQuery", users: query.users };
     }
   }
 
@@ -148,21 +173,50 @@ export class RequestBook {
     return id;
   }
 
-  async #queried(tx: Transaction, query: DeviceQuery, response: JsonObject): Promise<AnswerOutcome> {
+  /** What of it the server has taken all the same nobody knows, and it may have another's: it is asked before the next. */
+  async #uploadFailed(tx: Transaction, failure: RequestFailure): Promise<Pick<AnswerOutcome, "conflict">> {
+    const { ownKeys, devices, context: { own } } = this.#parts;
+    await devices.changed(tx, [own.userId]);
+    if (await ownKeys.failUpload(tx, failure) !== "clash") return NOTHING;
+    if (!ownKeys.wasPublished) return this.#refuse(tx);
+    await recoverFromRollback(tx, this.#parts);
+    return NOTHING;
+  }
+
+  async #queried(
+    tx: Transaction,
+    { query, wasPublished }: Extract<Underway, { kind: "keysQuery" }>,
+    response: JsonObject,
+  ): Promise<AnswerOutcome> {
     const { devices, outbound, parked, context: { log } } = this.#parts;
     const changes = await devices.receiveQuery(tx, query, response);
     const { alarms } = changes;
     for (const alarm of alarms) log.warn("A user's keys are not what they should be", { ...alarm });
     await outbound.devicesChanged(tx, changes);
-    const conflict = changes.own && await this.#compareOwn(tx, changes.own);
+    const { conflict } = changes.own === undefined
+      ? NOTHING
+      : await this.#compareOwn(tx, changes.own, { wasPublished });
     return { recovered: changes.changed.length === 0 ? [] : await parked.retry(tx, "all"), alarms, conflict };
   }
 
   /** Whether the server knows this device as it knows itself. */
-  async #compareOwn(tx: Transaction, shown: JsonObject | "missing"): Promise<string | undefined> {
-    const { ownKeys, context: { own } } = this.#parts;
-    if (await ownKeys.checkServer(tx, shown as DeviceKeys | "missing") !== "differs") return undefined;
-    return `Cannot use the device ${own.deviceId} of ${own.userId}: the server knows other keys of it; ` +
-      "log in anew, with a store that is empty or belongs to the new device";
+  async #compareOwn(
+    tx: Transaction,
+    shown: JsonObject | "missing",
+    { wasPublished }: { readonly wasPublished: boolean },
+  ): Promise<Pick<AnswerOutcome, "conflict">> {
+    const { ownKeys, devices, context: { own } } = this.#parts;
+    if (shown === "missing" && ownKeys.isPublished && !wasPublished) {
+      await devices.changed(tx, [own.userId]); // it was asked before it got the keys: it is asked again
+      return NOTHING;
+    }
+    if (await ownKeys.checkServer(tx, shown as DeviceKeys | "missing") === "differs") return this.#refuse(tx);
+    tx.onCommit(() => this.#isOwnKnown = true);
+    return NOTHING;
+  }
+
+  #refuse(tx: Transaction): Pick<AnswerOutcome, "conflict"> {
+    tx.onCommit(() => this.#isRefused = true);
+    return { conflict: deviceConflict(this.#parts.context.own) };
   }
 }

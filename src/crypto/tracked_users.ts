@@ -40,6 +40,8 @@ export class TrackedUsers {
   /** Dirty users without whose devices nothing should be sent: all but those for whom asking is of no use now. */
   readonly #urgent = new Set<UserID>();
   readonly #asked = new Map<UserID, number>();
+  /** Who is to be asked of anew though nobody has told of a change, and since when; in memory only, as the question is. */
+  readonly #outdated = new Map<UserID, number>();
   readonly #backoff = new QueryBackoff();
   #sequence = 0;
   /** What was checked before this number is out of date, whoever it is. */
@@ -50,6 +52,7 @@ export class TrackedUsers {
   async load(tx: Transaction): Promise<void> {
     this.#users.clear();
     this.#asked.clear();
+    this.#outdated.clear();
     this.#backoff.clear();
     this.#epoch = await tx.get(epochKey) ?? 0;
     this.#sequence = this.#epoch;
@@ -110,6 +113,15 @@ export class TrackedUsers {
     for (const userId of this.#users.keys()) this.#refresh(userId);
   }
 
+  /** Has users asked of anew of whom nobody may tell what has changed. */
+  outdate(users: Iterable<UserID>): void {
+    for (const userId of users) {
+      if (!this.#users.has(userId)) continue;
+      this.#outdated.set(userId, ++this.#sequence);
+      this.#refresh(userId);
+    }
+  }
+
   /** Whether the devices of any of the users have to be looked up before something is sent to them. */
   isDirty(users: Iterable<UserID>): boolean {
     if (this.#urgent.size === 0) return false;
@@ -156,6 +168,7 @@ export class TrackedUsers {
     this.#ends(tx, userId);
     tx.onCommit(() => {
       this.#backoff.exists(userId);
+      if ((this.#outdated.get(userId) ?? 0) < sequence) this.#outdated.delete(userId);
       this.#recovered(userId);
       this.#refresh(userId);
     });
@@ -219,6 +232,7 @@ export class TrackedUsers {
     if (tracking !== undefined) this.#users.set(userId, tracking);
     else {
       this.#users.delete(userId);
+      this.#outdated.delete(userId);
       this.#backoff.forget(userId);
     }
     this.#refresh(userId);
@@ -248,7 +262,7 @@ export class TrackedUsers {
 
   #refresh(userId: UserID): void {
     const tracking = this.#users.get(userId);
-    if (tracking === undefined || !this.#isBehind(tracking)) {
+    if (tracking === undefined || !(this.#isBehind(tracking) || this.#outdated.has(userId))) {
       this.#dirty.delete(userId);
       this.#urgent.delete(userId);
       return;

@@ -12,7 +12,10 @@ export class EncryptionError extends MatrixError {
   override readonly code: string = "ENCRYPTION_ERROR";
 }
 
-/** The server knows this device with other keys: it can't go on, and syncing ends. Log in anew. */
+/**
+ * The server has keys of this device that are not in the store: it can't go on, and syncing ends. Nothing was overwritten: run it
+ * with the store that has the keys, or log in anew.
+ */
 export class DeviceConflictError extends EncryptionError {
   /** Always `DEVICE_CONFLICT`. */
   override readonly code = "DEVICE_CONFLICT";

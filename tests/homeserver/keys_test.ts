@@ -66,6 +66,29 @@ Deno.test("keys: a one-time key may be uploaded again, but not replaced", async 
   );
 });
 
+Deno.test("keys: device keys that are not whole are refused with all that comes with them", async () => {
+  await using scene = stage(["alice"]);
+  const { alice } = scene.users;
+  const { keys: _, ...keyless } = deviceKeys(alice);
+  const bodies: [unknown, string][] = [
+    [null, "M_INVALID_PARAM"],
+    ["keys", "M_BAD_JSON"],
+    [keyless, "M_MISSING_PARAM"],
+    [deviceKeys(alice, { algorithms: [1] }), "M_BAD_JSON"],
+    [deviceKeys(alice, { signatures: { [alice.id]: "a" } }), "M_BAD_JSON"],
+  ];
+  for (const [device_keys, errcode] of bodies) {
+    const body = { device_keys, one_time_keys: { "signed_curve25519:A": key("a") } };
+    assertEquals(await alice.refusal("POST", "/keys/upload", body), [400, errcode]);
+  }
+  for (
+    const bad of [{ "signed_curve25519": key("a") }, { "signed_curve25519:A": { key: 1, signatures: {} } }]
+  ) {
+    assertEquals(await alice.refusal("POST", "/keys/upload", { one_time_keys: bad }), [400, "M_BAD_JSON"]);
+  }
+  assertEquals(await alice.ok("POST", "/keys/upload", {}), { one_time_key_counts: { signed_curve25519: 0 } });
+});
+
 Deno.test("keys: a query gives devices with their names, and failures of other homeservers", async () => {
   await using scene = stage(["alice", "bob"]);
   const { alice, bob } = scene.users;

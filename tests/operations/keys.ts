@@ -92,6 +92,52 @@ export const keys: readonly Operation[] = [
     },
   },
   {
+    name:
+      "uploadKeys() takes device keys even if it refuses what comes with them, of which it then takes nothing",
+    covers: ["uploadKeys", "queryKeys", "claimKeys"],
+    async run(scene) {
+      const [alice, bob] = await scene.players("alice", "bob");
+      const device = deviceOf(alice);
+      const [one, two] = [await SigningKey.generate(), await SigningKey.generate()];
+      const keysOf = (key: SigningKey) => deviceKeys(key, alice.userId, device);
+      const signed = (key: SigningKey) => key.sign({ key: key.public }, alice.userId, device);
+      const oneTimeKeys = { "signed_curve25519:AAAA": await signed(one) };
+      await alice.uploadKeys({ deviceKeys: await keysOf(one), oneTimeKeys });
+      const refusal = () =>
+        Promise.all([keysOf(two), signed(two)]).then(([deviceKeys, key]) =>
+          alice.uploadKeys({
+            deviceKeys,
+            oneTimeKeys: { "signed_curve25519:BBBB": key, "signed_curve25519:AAAA": key },
+            fallbackKeys: { "signed_curve25519:FFFF": { ...key, fallback: true } },
+          })
+        );
+      await refused(refusal, MatrixRequestError, 400);
+      const { device_keys } = await bob.queryKeys([alice.userId]);
+      assertEquals(device_keys?.[alice.userId]?.[device]?.keys, (await keysOf(two)).keys);
+      const claim = async () => {
+        const { one_time_keys } = await bob.claimKeys({ [alice.userId]: { [device]: "signed_curve25519" } });
+        return one_time_keys[alice.userId]?.[device] ?? {};
+      };
+      assertEquals<object>([await claim(), await claim()], [oneTimeKeys, {}]);
+    },
+  },
+  {
+    name: "uploadKeys() refuses more one-time keys than a device may have, and takes none of them",
+    covers: ["uploadKeys"],
+    async run(scene) {
+      const alice = await scene.player("alice");
+      const key = await SigningKey.generate();
+      const signed = await key.sign({ key: key.public }, alice.userId, deviceOf(alice));
+      const many = (from: number, to: number) =>
+        Object.fromEntries(
+          Array.from({ length: to - from }, (_, n) => [`signed_curve25519:${from + n}`, signed] as const),
+        );
+      assertEquals(await alice.uploadKeys({ oneTimeKeys: many(0, 500) }), { signed_curve25519: 500 });
+      await refused(() => alice.uploadKeys({ oneTimeKeys: many(499, 501) }), MatrixRequestError, 400);
+      assertEquals(await alice.uploadKeys(), { signed_curve25519: 500 });
+    },
+  },
+  {
     name: "getKeyChanges() and sync tell whose devices changed, among those who share a room",
     covers: ["getKeyChanges", "sync"],
     async run(scene) {

@@ -7,88 +7,24 @@
 
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { badJson, badRequest } from "../http/failure.ts";
+import { badJson } from "../http/failure.ts";
 import { optionalObject } from "../http/read.ts";
 import type { AuthedRequest } from "../http/request.ts";
 import type { Answer } from "../http/reply.ts";
 import { type Route, route } from "../http/route.ts";
-import { canonicalJson } from "../model/canonical_json.ts";
-import { announceDevices } from "../model/delete_device.ts";
 import type { Device } from "../model/device.ts";
 import type { User } from "../model/user.ts";
 import { deviceListsBetween } from "../sync/device_lists.ts";
 import { parseToken } from "../sync/sync_token.ts";
+import { uploadKeys } from "./keys_upload.ts";
 
 /** The routes of this file. */
 export const keyRoutes: readonly Route[] = [
-  route("POST", "v3/keys/upload", upload),
+  route("POST", "v3/keys/upload", uploadKeys),
   route("POST", "v3/keys/query", query),
   route("POST", "v3/keys/claim", claim),
   route("GET", "v3/keys/changes", changes),
 ];
-
-/** How many one-time keys of an algorithm a device may have. */
-const MAX_ONE_TIME_KEYS = 1000;
-
-function upload(request: AuthedRequest): Answer {
-  const { server, user, device, jsonOrEmpty: body } = request;
-  const deviceKeys = optionalObject(body, "device_keys");
-  const oneTimeKeys = optionalObject(body, "one_time_keys") ?? {};
-  const fallbackKeys = optionalObject(body, "fallback_keys") ??
-    optionalObject(body, "org.matrix.msc2732.fallback_keys") ?? {};
-  for (const id of [...Object.keys(oneTimeKeys), ...Object.keys(fallbackKeys)]) {
-    if (!/^[^:]+:[^:]+$/.test(id)) throw badJson(`Key ID ${id} must be of the form algorithm:id`);
-  }
-  checkOneTimeKeys(device, oneTimeKeys);
-  if (deviceKeys !== undefined) {
-    if (deviceKeys.user_id !== user.id || deviceKeys.device_id !== device.id) {
-      throw badJson("device_keys must be those of the user and device of the access token");
-    }
-    if (canonicalJson(device.keys) !== canonicalJson(deviceKeys)) {
-      device.keys = deviceKeys;
-      announceDevices(server, user);
-    }
-  }
-  for (const [id, key] of Object.entries(oneTimeKeys)) device.oneTimeKeys.set(id, key);
-  for (const [id, key] of Object.entries(fallbackKeys)) {
-    const algorithm = id.split(":", 1)[0] ?? "";
-    const known = device.fallbackKeys.get(algorithm);
-    if (known?.id !== id || canonicalJson(known.key) !== canonicalJson(key)) {
-      device.fallbackKeys.set(algorithm, { id, key, used: false });
-    }
-  }
-  return { one_time_key_counts: device.oneTimeKeyCounts() };
-}
-
-/** A key may be uploaded again, but not replaced: somebody might be using it already. */
-function checkOneTimeKeys(device: Device, keys: JsonObject): void {
-  const counts = device.oneTimeKeyCounts();
-  for (const [id, key] of Object.entries(keys)) {
-    const known = device.oneTimeKeys.get(id);
-    if (known === undefined) {
-      const algorithm = id.split(":", 1)[0] ?? "";
-      counts[algorithm] = (counts[algorithm] ?? 0) + 1;
-    } else if (!isSameKey(known, key)) {
-      throw badRequest(
-        "M_UNKNOWN",
-        `One time key ${id} already exists. Old key: ${JSON.stringify(known)}; new key: ${
-          JSON.stringify(key)
-        }`,
-      );
-    }
-  }
-  if (Object.values(counts).some((count) => count > MAX_ONE_TIME_KEYS)) {
-    throw badRequest("M_TOO_LARGE", `The device would hold more than ${MAX_ONE_TIME_KEYS} one-time keys`);
-  }
-}
-
-/** Signatures may differ: signing twice need not give the same bytes. */
-function isSameKey(a: unknown, b: unknown): boolean {
-  if (!isJsonObject(a) || !isJsonObject(b)) return a === b;
-  const { signatures: _a, ...keyA } = a;
-  const { signatures: _b, ...keyB } = b;
-  return canonicalJson(keyA) === canonicalJson(keyB);
-}
 
 function query({ server, user: asker, json }: AuthedRequest): Answer {
   const asked = optionalObject(json, "device_keys");

@@ -27,8 +27,12 @@ async function published(vault: Vault): Promise<Engine> {
   const clock = new TestClock();
   const account = { userId: "@alice:example.org", deviceId: "A" } as const;
   const engine = await Engine.open({ account, vault, clock, log: silent, policy: DEFAULT_POLICY });
-  for (const { id } of await engine.requests()) {
-    await engine.answer({ id, response: { one_time_key_counts: { signed_curve25519: 50 } } });
+  const shown = { device_keys: { [account.userId]: {} } };
+  for (let requests = await engine.requests(); requests.length > 0; requests = await engine.requests()) {
+    for (const { id, kind } of requests) {
+      const taken = { one_time_key_counts: { signed_curve25519: 50 } };
+      await engine.answer({ id, response: kind === "keysQuery" ? shown : taken });
+    }
   }
   return engine;
 }
