@@ -133,7 +133,7 @@ export class Client {
       clock,
       deadline: options.closeDeadline ?? 5_000,
     });
-    const facade = syncerFacade({ syncer, dispatcher, deliverer, registry });
+    const facade = syncerFacade({ syncer, dispatcher, deliverer, registry, client: this });
     Object.assign(
       this,
       api,

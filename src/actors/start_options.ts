@@ -35,10 +35,20 @@ export interface StartOptions {
   timeout?: number;
   /** Stops the sync, as `stop()` does. */
   signal?: AbortSignal;
+  /**
+   * Listens to SIGINT (Ctrl-C) and SIGTERM as long as the client syncs: they close the client, as `close()` does, so that
+   * handlers settle within `closeDeadline`, what is to be kept is kept, and the device is free at once. When all clients with
+   * this option are closed, the process ends by the signal, as if nobody had listened: with the status 130 or 143, as shells
+   * show it. A second signal ends it at once. That takes no permission. Without it, a signal ends the process at once.
+   *
+   * For programs that have nothing else to do at their end. Who listens to these signals too goes on when the clients are
+   * closed, and is told of the signal once more. Of no effect where there are no signals, as on Deno Deploy. Default: false.
+   */
+  signals?: boolean;
 }
 
-/** Options of `syncOnce()`: those of `start()`. */
-export type SyncOnceOptions = StartOptions;
+/** Options of `syncOnce()`: those of `start()`, but for signals. */
+export type SyncOnceOptions = Omit<StartOptions, "signals">;
 
 /** {@link StartOptions} as they reach the Syncer: plain data. */
-export type SyncSettings = Omit<StartOptions, "signal">;
+export type SyncSettings = Omit<StartOptions, "signal" | "signals">;

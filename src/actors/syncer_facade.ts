@@ -4,10 +4,12 @@
  * @module
  */
 
+import { stopOnSignals } from "../ending_signals.ts";
 import { MatrixError } from "../errors/matrix_error.ts";
 import { ValueError } from "../errors/value_error.ts";
 import { canBeOfClass, classOf, type EventType, type EventTypeRef, typeName } from "../types/event_type.ts";
 import type { MatrixEvent } from "../types/event.ts";
+import type { Logger } from "../log.ts";
 import { isJsonObject } from "../types/json.ts";
 import type { Actor, ActorRef } from "./actor.ts";
 import { ActorError } from "./actor_error.ts";
@@ -28,15 +30,29 @@ export interface SyncerFacadeOptions {
   readonly deliverer: Deliverer;
   /** Who wants to know of what. */
   readonly registry: HandlerRegistry;
+  /** What a signal closes. */
+  readonly client: { readonly log: Logger; close(): Promise<void> };
 }
 
 /** Makes the operations of syncing and of handlers. */
-export function syncerFacade({ syncer, dispatcher, deliverer, registry }: SyncerFacadeOptions): SyncerAPI {
+export function syncerFacade(
+  { syncer, dispatcher, deliverer, registry, client }: SyncerFacadeOptions,
+): SyncerAPI {
+  const closeBy = async (name: string): Promise<void> => {
+    client.log.info("Closing the client, since a signal ends the process", { signal: name });
+    await client.close();
+  };
   const internal: SyncerAPI["dispatchInternalEvent"] = (eventType, data, { customType = eventType } = {}) =>
     promises(deliverer.manual(refOf(customType), data as Delivered, { toAll: false }));
   return {
-    async start({ signal, ...settings } = {}) {
-      if (!signal?.aborted) await unwrapped(syncer.ask("run", settings, { signal }));
+    async start({ signal, signals = false, ...settings } = {}) {
+      if (signal?.aborted) return;
+      const unlisten = signals ? stopOnSignals(closeBy) : () => {};
+      try {
+        await unwrapped(syncer.ask("run", settings, { signal }));
+      } finally {
+        unlisten();
+      }
     },
     async stop() {
       const stopped = syncer.ask("stop", undefined);

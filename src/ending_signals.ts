@@ -1,0 +1,68 @@
+/**
+ * Lets what is at work stop cleanly when a signal is to end the process.
+ *
+ * @module
+ */
+
+/** The signals that ask a process to end, and their numbers. */
+const SIGNALS = { SIGINT: 2, SIGTERM: 15 } as const;
+
+type EndingSignal = keyof typeof SIGNALS;
+
+/** What is to be stopped first; given the signal. */
+export type StopForSignal = (signal: EndingSignal) => Promise<void>;
+
+/**
+ * From now on, SIGINT and SIGTERM first stop this, and all else that was handed over, and then end the process, as if nobody had
+ * listened. A second signal ends it at once. Of no effect where there are no signals, as on Deno Deploy.
+ *
+ * @param stop What to do.
+ * @returns Takes it back.
+ */
+export function stopOnSignals(stop: StopForSignal): () => void {
+  if (stops.size === 0) listen();
+  stops.add(stop);
+  return () => {
+    stops.delete(stop);
+    if (stops.size === 0 && !isEnding) listenNoMore();
+  };
+}
+
+/** A process ends once: this is of all clients in it. */
+const stops = new Set<StopForSignal>();
+let isEnding = false;
+
+const listeners = new Map<EndingSignal, () => void>();
+
+function listen(): void {
+  for (const signal of Object.keys(SIGNALS) as EndingSignal[]) {
+    const listener = () => void end(signal);
+    try {
+      Deno.addSignalListener(signal, listener);
+      listeners.set(signal, listener);
+    } catch {
+      // There is no such signal here, or there are none.
+    }
+  }
+}
+
+function listenNoMore(): void {
+  for (const [signal, listener] of listeners) Deno.removeSignalListener(signal, listener);
+  listeners.clear();
+}
+
+async function end(signal: EndingSignal): Promise<void> {
+  if (!isEnding) {
+    isEnding = true;
+    await Promise.allSettled([...stops].map((stop) => stop(signal)));
+  }
+  isEnding = false;
+  listenNoMore();
+  try {
+    // Now nobody listens; or the application does, which goes on.
+    if (Deno.pid !== 1) return Deno.kill(Deno.pid, signal);
+  } catch {
+    // Windows does not send all signals.
+  }
+  Deno.exit(128 + SIGNALS[signal]); // the first process of a container ignores a signal that nobody listens to
+}

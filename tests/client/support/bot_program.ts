@@ -1,0 +1,36 @@
+/**
+ * A bot in a process of its own, which says on standard output what it hears, answers and logs, one JSON array a line.
+ *
+ * Arguments: the homeserver's address; the class of the store and its file; `signals` if it is to stop cleanly; and the access token
+ * of each bot.
+ *
+ * It answers what it hears; "slow" when it is sent SIGUSR1. After "stop" it stops, but the process goes on.
+ */
+
+import { Client, type Logger } from "@greenroom/matrix";
+import { DenoKvStore } from "@greenroom/matrix/store/kv";
+import { SqliteStore } from "@greenroom/matrix/store/sqlite";
+
+const [baseUrl, kind, path = "", signals, ...tokens] = Deno.args;
+const encoder = new TextEncoder();
+const say = (...line: unknown[]) => Deno.stdout.writeSync(encoder.encode(`${JSON.stringify(line)}\n`));
+const logged = (message: string) => say("log", message);
+const log: Logger = { debug() {}, info: logged, warn: logged, error: logged };
+
+const told = Promise.withResolvers<void>();
+Deno.addSignalListener("SIGUSR1", () => told.resolve());
+setInterval(() => {}, 2 ** 30); // the process has something else to do
+
+const store = await (kind === "SqliteStore" ? SqliteStore : DenoKvStore).open(path);
+for (const token of tokens) {
+  const bot = new Client({ baseUrl, token, store, log, closeDeadline: 600_000 });
+  bot.on("m.room.message", async ({ room_id, sender, content: { body } }) => {
+    if (sender === bot.mxid) return;
+    say("heard", `${body} by ${bot.mxid}`);
+    if (body === "slow") await told.promise;
+    await bot.sendNotice(room_id, `${body}, said ${bot.mxid}`);
+    say("answered", `${body} by ${bot.mxid}`);
+    if (body === "stop") bot.stop();
+  });
+  bot.start({ signals: signals === "signals" }).then(() => say("stopped", `${bot.mxid}`));
+}
