@@ -29,7 +29,7 @@ export { Client } from "./src/client.ts";
 export type { ClientLeaseOptions, ClientOptions } from "./src/client_options.ts";
 export { MemoryStore } from "./src/store/memory_store.ts";
 export * from "./src/store/device_copy.ts";
-export type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "./src/store/kv_store.ts";
+export type { KvCheck, KvEntry, KvKey, KvLock, KvMutation, KvStore } from "./src/store/kv_store.ts";
 export * from "./src/store/inspection.ts";
 export { SealedStore } from "./src/store/sealed.ts";
 export type { PowerAction } from "./src/store/room_power.ts";

@@ -32,14 +32,14 @@ import type { DeviceID, UserID } from "./types/ids.ts";
 export interface ClientLeaseOptions {
   /**
    * How long others leave the device alone after a sign of life of this process, which comes three times as often, in
-   * milliseconds: from 1,000 to 600,000. That long does a restart wait after the process was killed; and that long may the process
-   * be paused, or cut off from the store, before another may take its place: when it goes on then it can write nothing, and the
-   * client ends. Default: 15,000.
+   * milliseconds: from 1,000 to 600,000. That long may the process be paused, or cut off from the store, before another may take
+   * its place: when it goes on then it can write nothing, and the client ends. And that long does a restart wait after the process
+   * was killed, if the store has no {@link KvStore.lock | locks}; with a store in a file it does not wait. Default: 15,000.
    */
   duration?: number;
   /**
    * What to do while another process holds the device. With `wait` everything that needs the store waits, which the log says, until
-   * the other lets go of it or gives no sign of life for the time of its lease; with `refuse` the client ends, and `client.done`
+   * the other lets go of it, has ended (as a lock shows), or gives no sign of life for the time of its lease; with `refuse` the client ends, and `client.done`
    * rejects with what was caused by a `StoreInUseError`. Default: `wait`.
    */
   held?: "wait" | "refuse";

@@ -36,6 +36,7 @@ export function tellingStore(store: KvStore, note: (entry: LedgerEntry) => void)
   return {
     getMany: (keys) => store.getMany(keys),
     list: (prefix) => store.list(prefix),
+    lock: store.lock?.bind(store),
     close: () => store.close(),
     async commit(mutations, checks) {
       tell("begins commit");

@@ -36,7 +36,7 @@ export interface VictimOrders {
   readonly quiet: boolean;
 }
 
-/** How long others leave the device alone after a sign of life: so long a restart waits, in milliseconds. */
+/** How long a restart waits for the device if the store is on a server, which has no locks, in milliseconds. */
 const LEASE_MS = 1_000;
 /** How long it waits between its own messages, at most, in milliseconds. */
 const PAUSE_MS = 2_000;
@@ -123,7 +123,7 @@ async function main(orders: VictimOrders): Promise<void> {
     token,
     encryption: true,
     store: tellingStore(store, note),
-    lease: { duration: LEASE_MS },
+    lease: orders.store.kind === "denokv" ? { duration: LEASE_MS } : {},
     fetch: tellingFetch(note),
     log: ledgerLogger(note),
   });

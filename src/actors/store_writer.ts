@@ -172,9 +172,13 @@ export class StoreWriter {
   /** Makes the changes that wait for a commit, and lets others take the device. That may fail: the lease runs out by itself. */
   async close(): Promise<void> {
     const changes = this.#hasFailed ? [] : [...this.#deferred.values()]; // they may follow from what was not written
-    if (changes.length === 0) return await this.#lease?.release().catch(() => {});
-    if (!await this.#kv.commit([...changes, ...this.#lease?.ending ?? []], this.#lease?.checks)) {
-      throw await this.#lease?.lost();
+    const lease = this.#lease;
+    if (lease === undefined) {
+      if (changes.length > 0) await this.#kv.commit(changes);
+    } else if (changes.length === 0) {
+      await lease.release().catch(() => {});
+    } else if (!await lease.release(changes)) {
+      throw await lease.lost();
     }
   }
 

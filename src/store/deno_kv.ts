@@ -16,7 +16,8 @@ import { type DenoKvOptions, openDatabase } from "./deno_kv_open.ts";
 import { LocalDatabase } from "./deno_kv_local.ts";
 import { MAX_READS } from "./deno_kv_write.ts";
 import { Gate } from "./gate.ts";
-import type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "./kv_store.ts";
+import { lockBeside } from "./file_lock.ts";
+import type { KvCheck, KvEntry, KvKey, KvLock, KvMutation, KvStore } from "./kv_store.ts";
 import { decodeValue } from "./value_codec.ts";
 
 const VERSIONSTAMP = /^[0-9a-f]{20}$/;
@@ -43,6 +44,9 @@ const VERSIONSTAMP = /^[0-9a-f]{20}$/;
  * Other programs may open a file too, to make a backup, say. While the store is open, nothing but Deno KV and `node:sqlite` may
  * open the file in this process, not even to copy it (`Deno.copyFile()`): when that is closed, the system lets go of the locks
  * that keep other programs from taking the log away.
+ *
+ * The folder `bot.db-locks` beside a file shows at once that a process has ended, so that the next one need not wait for its
+ * lease; Deno has to let it be read and written. A server has no such thing, nor has the file that Deno has for the program.
  *
  * A key may take 2 KiB, which includes some twenty bytes of the store's own and two for each part.
  *
@@ -164,6 +168,15 @@ export class DenoKvStore implements KvStore {
     return await (parted || !this.#journal.fits(writes, places)
       ? this.#gate.alone(go)
       : this.#gate.beside(go));
+  }
+
+  /**
+   * Takes a lock, which is a file of the folder `…-locks` beside the database.
+   *
+   * @throws {StoreError} If there can be none: the database was not opened by the path of a file, or Deno may not use the folder.
+   */
+  async lock(key: KvKey): Promise<KvLock | undefined> {
+    return await lockBeside(this.#database.file, key);
   }
 
   /** Closes the database, after what was begun has ended. */

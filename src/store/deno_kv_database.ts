@@ -21,6 +21,8 @@ export interface KvPage {
 
 /** What a store asks of Deno KV, in a file or over the network. What fails rejects with a `StoreError` where its reason is known. */
 export interface KvDatabase {
+  /** The file, if there is one and its path is known. */
+  readonly file?: string;
   /** The most checks of a commit, beside two that are the store's own. */
   readonly maxChecks: number;
   /**

@@ -15,11 +15,16 @@ const PAGE = 100;
 /** A database that is a file or in memory. */
 export class LocalDatabase implements KvDatabase {
   readonly maxChecks = 98;
+  readonly file: string | undefined;
   readonly #kv: Deno.Kv;
 
-  /** @param kv Deno's own object. */
-  constructor(kv: Deno.Kv) {
+  /**
+   * @param kv Deno's own object.
+   * @param file Its file, if that is known.
+   */
+  constructor(kv: Deno.Kv, file?: string) {
     this.#kv = kv;
+    this.file = file;
   }
 
   async getMany(keys: readonly Deno.KvKey[]): Promise<KvRecord[]> {

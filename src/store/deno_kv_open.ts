@@ -59,7 +59,7 @@ export async function openDatabase(path: string | undefined, options: DenoKvOpti
         `Cannot open the store: ${path} is something else than a database of Deno KV; use another path`,
       );
     }
-    return new LocalDatabase(await Deno.openKv(path));
+    return new LocalDatabase(await Deno.openKv(path), isFile(path) ? path : undefined);
   } catch (cause) {
     const error = storeErrorOf(cause);
     // A file on a file system that is read-only can't be opened, it says, as if it were not there.

@@ -111,9 +111,10 @@ async function* exported(
     onProgress?.({ records, bytes });
     return chunk;
   };
-  const stillOurs = async (mutations = lease.renewal(), isNeeded = mutations.length > 0) => {
+  const stillOurs = async () => {
     signal?.throwIfAborted();
-    if (isNeeded && !await store.commit(mutations, lease.checks)) throw await lease.lost();
+    const renewal = lease.renewal();
+    if (renewal.length > 0 && !await store.commit(renewal, lease.checks)) throw await lease.lost();
   };
   try {
     await assertUsable(store, prefix);
@@ -129,7 +130,8 @@ async function* exported(
       }
     }
     for await (const chunk of chunks.add(writeItem(["end", records]))) yield noted(chunk);
-    await stillOurs(lease.ending); // that nobody has written meanwhile is known only now
+    signal?.throwIfAborted();
+    if (!await lease.release()) throw await lease.lost(); // that nobody has written meanwhile is known only now
     isEnded = true;
     yield noted(await chunks.end());
   } finally {

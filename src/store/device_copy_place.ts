@@ -93,11 +93,8 @@ export class ImportPlace {
 
   /** Makes everything count. */
   async finish(): Promise<void> {
-    await this.#commit([
-      ...this.#pack,
-      { type: "delete", key: this.#keys.importing() },
-      ...this.#lease.ending,
-    ]);
+    const changes: KvMutation[] = [...this.#pack, { type: "delete", key: this.#keys.importing() }];
+    if (!await this.#lease.release(changes)) throw await this.#lease.lost();
   }
 
   /** Removes everything. What can't be removed does not count, and is removed by the next import. */
@@ -109,6 +106,8 @@ export class ImportPlace {
       await this.#commit(left.map((key): KvMutation => ({ type: "delete", key })));
     } catch {
       // Why the import has failed is what counts.
+    } finally {
+      await this.#lease.release().catch(() => {});
     }
   }
 

@@ -20,4 +20,4 @@
 export { DenoKvStore } from "./deno_kv.ts";
 export type { DenoKvOptions } from "./deno_kv_open.ts";
 export type { Clock } from "../clock.ts";
-export type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "./kv_store.ts";
+export type { KvCheck, KvEntry, KvKey, KvLock, KvMutation, KvStore } from "./kv_store.ts";

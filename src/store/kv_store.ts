@@ -42,6 +42,20 @@ export interface KvCheck {
   readonly versionstamp: string | null;
 }
 
+/** A lock that goes with the process: nobody else can have it until it is released, or the process has ended. */
+export interface KvLock {
+  /** What the one who had it last has left in it; empty if nothing, or somebody has removed it since. */
+  readonly left: string;
+  /**
+   * Leaves something in it for the next one, in place of what was left.
+   *
+   * @param text No more than 1,024 bytes.
+   */
+  leave(text: string): Promise<void>;
+  /** Lets others have it. */
+  release(): void;
+}
+
 /**
  * A key-value store: `MemoryStore` forgets when the process ends; `DenoKvStore` of `@greenroom/matrix/store/kv` and
  * `SqliteStore` of `@greenroom/matrix/store/sqlite` do not.
@@ -59,6 +73,16 @@ export interface KvStore {
    * @returns Whether the checks held.
    */
   commit(mutations: readonly KvMutation[], checks?: readonly KvCheck[]): Promise<boolean>;
+  /**
+   * Takes a lock, which has nothing to do with commits: by it the end of another process is known at once, so that a client
+   * need not wait for the rest of that one's lease. A store of several processes of one machine can have locks that its system
+   * lets go with the process, like those of files; others leave this out.
+   *
+   * @param key What to lock; as in a map, other keys are other locks.
+   * @returns The lock; `undefined` if somebody else has it, in this process or another.
+   * @throws {StoreError} If there can be no lock; it says why.
+   */
+  lock?(key: KvKey): Promise<KvLock | undefined>;
   /** Releases what the store holds. */
   close(): void | Promise<void>;
 }

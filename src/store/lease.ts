@@ -14,6 +14,7 @@ import { type Logger, loggerOf } from "../log.ts";
 import { isJsonObject } from "../types/json.ts";
 import { StoreKeys } from "./keys.ts";
 import type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "./kv_store.ts";
+import { LeaseLock } from "./lease_lock.ts";
 
 /** How long a lease lasts if nothing else is said, in milliseconds. */
 export const DEFAULT_LEASE = 15_000;
@@ -46,24 +47,27 @@ export class Lease {
   readonly #clock: Clock;
   readonly #duration: number;
   readonly #id: string;
+  readonly #lock: LeaseLock;
   #renewedAt: number;
   /** What every commit must go with: nobody else has taken the device. */
   readonly checks: readonly KvCheck[];
 
   private constructor(taking: Taking, versionstamp: string, takenAt: number) {
-    const { kv, prefix, clock, duration, id } = taking;
+    const { kv, prefix, clock, duration, id, lock } = taking;
     this.#kv = kv;
     this.#keys = new StoreKeys(prefix);
     this.#device = prefix.join(" ");
     this.#clock = clock;
     this.#duration = duration;
     this.#id = id;
+    this.#lock = lock;
     this.#renewedAt = takenAt;
     this.checks = [{ key: this.#keys.owner(), versionstamp }];
   }
 
   /**
-   * Takes a device: at once if nobody holds it, or who did has released it or given no sign of life for the time of its lease.
+   * Takes a device: at once if nobody holds it, or who did has released it, ended as the store's lock shows, or given no sign of
+   * life for the time of its lease.
    *
    * @param kv Where the device is kept.
    * @param prefix What the keys of the device begin with.
@@ -80,28 +84,35 @@ export class Lease {
       signal,
     } = options;
     const log = loggerOf(options.log, clock, "store");
-    const taking: Taking = { kv, prefix, clock, duration, owner, id: crypto.randomUUID() };
+    const lock = new LeaseLock(kv, prefix, log);
+    const taking: Taking = { kv, prefix, clock, duration, owner, id: crypto.randomUUID(), lock };
     const seen: Seen = { versionstamp: undefined, at: 0 };
     let isTold = false;
-    for (;;) {
-      signal?.throwIfAborted();
-      const holder = await look(taking, seen);
-      const takenAt = clock.now();
-      if (holder.until <= takenAt) {
-        const versionstamp = await take(taking, holder);
-        if (versionstamp !== undefined) return new Lease(taking, versionstamp, takenAt);
-        continue;
+    try {
+      for (;;) {
+        signal?.throwIfAborted();
+        await lock.take(); // before the records are read, which its last holder may have written
+        const holder = await look(taking, seen);
+        const takenAt = clock.now();
+        if (holder.until <= takenAt || lock.isEndOf(holder.id)) {
+          const versionstamp = await take(taking, holder);
+          if (versionstamp !== undefined) return new Lease(taking, versionstamp, takenAt);
+          continue;
+        }
+        if (held === "refuse") throw inUse(prefix, holder);
+        if (!isTold) {
+          isTold = true;
+          log.info("Waiting for a device that another process holds", {
+            device: prefix.join(" "),
+            owner: holder.owner,
+            until: holder.until,
+          });
+        }
+        await clock.delay(Math.min(holder.until - takenAt, lock.pause ?? duration / 3), { signal });
       }
-      if (held === "refuse") throw inUse(prefix, holder);
-      if (!isTold) {
-        isTold = true;
-        log.info("Waiting for a device that another process holds", {
-          device: prefix.join(" "),
-          owner: holder.owner,
-          until: holder.until,
-        });
-      }
-      await clock.delay(Math.min(holder.until - takenAt, duration / 3), { signal });
+    } catch (error) {
+      lock.release();
+      throw error;
     }
   }
 
@@ -121,14 +132,17 @@ export class Lease {
     return this.#dueIn(this.#clock.now());
   }
 
-  /** What lets others take the device, to go along with the last commit. */
-  get ending(): KvMutation[] {
-    return [this.#until(0)];
-  }
-
-  /** Lets others take the device. Does nothing if somebody has taken it already. */
-  async release(): Promise<void> {
-    await this.#kv.commit(this.ending, this.checks);
+  /**
+   * Makes last changes, and lets others take the device.
+   *
+   * @returns Whether nobody had taken it already; if somebody had, nothing has changed.
+   */
+  async release(changes: readonly KvMutation[] = []): Promise<boolean> {
+    try {
+      return await this.#kv.commit([...changes, this.#until(0)], this.checks);
+    } finally {
+      this.#lock.release();
+    }
   }
 
   /** Why {@link Lease.checks} did not hold. */
@@ -167,6 +181,7 @@ interface Taking {
   readonly owner: string;
   /** What tells it from others. */
   readonly id: string;
+  readonly lock: LeaseLock;
 }
 
 /** A sign of life, and when it was seen first. */
@@ -177,6 +192,7 @@ interface Seen {
 
 /** Who holds a device, and what must not have changed for it to be taken. */
 interface Holder {
+  readonly id: string | undefined;
   readonly owner: string;
   readonly epoch: number;
   readonly until: number;
@@ -193,16 +209,16 @@ async function look({ kv, prefix, clock }: Taking, seen: Seen): Promise<Holder> 
     seen.versionstamp = lease?.versionstamp;
     seen.at = clock.now();
   }
-  const { owner, epoch } = readOwner(entry);
+  const { id, owner, epoch } = readOwner(entry);
   const until = entry === undefined ? 0 : Math.min(readUntil(lease), seen.at + MAX_LEASE);
   // That no lease was written in between counts too: a sign of life comes before a seizure.
   const checks = places.map((key, index) => ({ key, versionstamp: entries[index]?.versionstamp ?? null }));
-  return { owner, epoch, until, checks };
+  return { id, owner, epoch, until, checks };
 }
 
 /** @returns The versionstamp of the owner's record; undefined if another was faster. */
 async function take(taking: Taking, { epoch, checks }: Holder): Promise<string | undefined> {
-  const { kv, prefix, clock, duration, owner, id } = taking;
+  const { kv, prefix, clock, duration, owner, id, lock } = taking;
   const keys = new StoreKeys(prefix);
   const mutations: KvMutation[] = [
     { type: "set", key: keys.owner(), value: { epoch: epoch + 1, owner, id } },
@@ -210,7 +226,9 @@ async function take(taking: Taking, { epoch, checks }: Holder): Promise<string |
   ];
   if (!await kv.commit(mutations, checks)) return undefined;
   const [entry] = await kv.getMany([keys.owner()]);
-  return readOwner(entry).id === id ? entry?.versionstamp : undefined;
+  if (readOwner(entry).id !== id) return undefined;
+  await lock.sign(id);
+  return entry?.versionstamp;
 }
 
 function readOwner(entry: KvEntry | undefined): { id: string | undefined; owner: string; epoch: number } {

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { StoreFormatError, StoreKeyError } from "../errors/store_error.ts";
+import { StoreError, StoreFormatError, StoreKeyError } from "../errors/store_error.ts";
 import { ValueError } from "../errors/value_error.ts";
-import type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "./kv_store.ts";
+import type { KvCheck, KvEntry, KvKey, KvLock, KvMutation, KvStore } from "./kv_store.ts";
 import { keyMaterial, newSalt, sealingKey } from "./sealed_key.ts";
 import { isSealKey, sealKey } from "./sealed_mark.ts";
 import { openRecord, SEALED_FORMAT, sealRecord } from "./sealed_record.ts";
@@ -144,6 +144,16 @@ export class SealedStore implements KvStore {
     this.#turn = handedOn.then(({ held }) => void held.catch(() => {}), () => before);
     const { held } = await handedOn;
     return await held;
+  }
+
+  /**
+   * Takes a lock of the store around which this is; what is left in it is not sealed.
+   *
+   * @throws {StoreError} If that store has no locks.
+   */
+  async lock(key: KvKey): Promise<KvLock | undefined> {
+    if (this.#inner.lock !== undefined) return await this.#inner.lock(key);
+    throw new StoreError("Cannot lock the device: the store inside the seal has no locks; use one that has");
   }
 
   /** Closes the store around which this is, after what was begun. */

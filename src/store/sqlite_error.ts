@@ -56,3 +56,18 @@ export function toStoreError(action: SqliteAction, cause: unknown): unknown {
     : NOT_OPENED;
   return new error(`Cannot ${action} the store: ${says}`, { cause });
 }
+
+/**
+ * Does something with SQLite.
+ *
+ * @param action What it is.
+ * @param go Does it.
+ * @throws What {@link toStoreError} makes of what SQLite throws.
+ */
+export function attempt<Result>(action: SqliteAction, go: () => Result): Result {
+  try {
+    return go();
+  } catch (error) {
+    throw toStoreError(action, error);
+  }
+}

@@ -6,8 +6,9 @@
 
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { ValueError } from "../errors/value_error.ts";
-import type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "./kv_store.ts";
-import { type SqliteAction, toStoreError } from "./sqlite_error.ts";
+import { lockBeside } from "./file_lock.ts";
+import type { KvCheck, KvEntry, KvKey, KvLock, KvMutation, KvStore } from "./kv_store.ts";
+import { attempt, type SqliteAction } from "./sqlite_error.ts";
 import { decodeKey, encodeKey, endOfRange } from "./sqlite_key.ts";
 import { SqliteLog } from "./sqlite_log.ts";
 import { prepareDatabase, refuseOthers } from "./sqlite_schema.ts";
@@ -46,6 +47,9 @@ type ListedRow = { readonly key: Uint8Array } & (Row | { /** It is large. */ rea
  * SQLite works in the thread that calls it: a read and a small commit take some microseconds, in which nothing else of the
  * program runs. The log is synced beside the thread, if Deno lets it be opened: where only the file itself may be written
  * (`--allow-write=bot.db` without `bot.db-wal`), SQLite syncs it (`synchronous=FULL`), and the thread waits for the disk.
+ *
+ * The folder `bot.db-locks` shows at once that a process has ended, so that the next one need not wait for its lease; Deno has to
+ * let it be read and written.
  *
  * @example
  * ```ts
@@ -190,6 +194,11 @@ export class SqliteStore implements KvStore, AsyncDisposable {
     return held;
   }
 
+  /** Takes a lock: a file of the folder `…-locks` beside the database. Rejects with a `StoreError` if there can be none. */
+  async lock(key: KvKey): Promise<KvLock | undefined> {
+    return await lockBeside(this.#database.location(), key);
+  }
+
   /** Closes the file, after what was begun. Whoever closes it last carries the write-ahead log into it. */
   close(): Promise<void> {
     return this.#closed ??= this.#close();
@@ -280,14 +289,6 @@ export class SqliteStore implements KvStore, AsyncDisposable {
       const row = this.#get.get(key) as Row | undefined; // its columns
       return row && entryOf(decodeKey(key), row);
     });
-  }
-}
-
-function attempt<Result>(action: SqliteAction, go: () => Result): Result {
-  try {
-    return go();
-  } catch (error) {
-    throw toStoreError(action, error);
   }
 }
 

@@ -60,7 +60,7 @@
 
 export type { Clock } from "../clock.ts";
 export type { DeviceID, EventID, RoomID, UserID } from "../types/ids.ts";
-export type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "../store/kv_store.ts";
+export type { KvCheck, KvEntry, KvKey, KvLock, KvMutation, KvStore } from "../store/kv_store.ts";
 export type { JsonObject } from "../types/json.ts";
 export type {
   BodyFault,

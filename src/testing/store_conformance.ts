@@ -12,6 +12,7 @@ import { checkCases } from "./store_check_cases.ts";
 import { entryCases } from "./store_entry_cases.ts";
 import { keptCases } from "./store_kept_cases.ts";
 import { largeCases } from "./store_large_cases.ts";
+import { lockCases } from "./store_lock_cases.ts";
 import { rivalCases } from "./store_rival_cases.ts";
 import { spoiledCases } from "./store_spoiled_cases.ts";
 
@@ -38,6 +39,8 @@ export interface StoreConformanceOptions {
   durable?: boolean;
   /** A place can be open more than once. False by default. */
   shared?: boolean;
+  /** It has {@link KvStore.lock | locks}. False by default. */
+  locks?: boolean;
   /** Values are copied, so that changing one afterwards changes nothing. False by default. */
   copies?: boolean;
   /** What can be made wrong with a place: the store must say so, and leave the place as it is. By default, nothing. */
@@ -60,12 +63,13 @@ const ALL_CASES: readonly StoreCase[] = [
   ...accountCases,
   ...keptCases,
   ...rivalCases,
+  ...lockCases,
   ...spoiledCases,
 ];
 
 /**
  * Defines the tests that every {@link KvStore} must pass: atomicity, checks, the order of keys, odd keys, values of a
- * megabyte, commits of 5,000 changes, commits side by side, accounts side by side, what is there after opening again, and
+ * megabyte, commits of 5,000 changes, commits side by side, accounts side by side, locks, what is there after opening again, and
  * what comes of places that are full, read-only, damaged, or something else.
  *
  * `storeProcessConformance()` defines those that take other processes.

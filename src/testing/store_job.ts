@@ -24,7 +24,7 @@ const GO: KvKey = ["go"];
 const MAX_LOOKS = 200_000;
 
 /** What another process is to do. As text: a word, and a number. */
-export type StoreJob = `${"rounds" | "again" | "count" | "turns"} ${number}`;
+export type StoreJob = `${"rounds" | "again" | "lock" | "count" | "turns"} ${number}`;
 
 /**
  * Does what the suite has asked for, and says on standard output how far it is. The whole program of a process that
@@ -49,7 +49,11 @@ export async function runStoreJob(open: () => KvStore | Promise<KvStore>, job: s
   const store = await open();
   const [kind, text] = job.split(" ");
   const number = Number(text);
-  if (kind === "rounds") return await goRounds(store, number);
+  if (kind === "lock") {
+    const lock = await store.lock?.(["device"]);
+    await lock?.leave("by the other process");
+  }
+  if (kind === "rounds" || kind === "lock") return await goRounds(store, number);
   if (kind === "again") {
     await (await open()).close();
     await open();

@@ -23,8 +23,8 @@ export interface StoreProcess {
 export interface StoreProcessCase {
   /** A sentence that the store's name begins. */
   readonly name: string;
-  /** Only for stores of which several can be open on one place, or which strangers can open too. */
-  readonly needs?: "shared" | "stranger";
+  /** Only for stores of which several can be open on one place, that have locks, or that strangers can open too. */
+  readonly needs?: "shared" | "locks" | "stranger";
   /**
    * Fails if the store does something else.
    *
@@ -144,6 +144,20 @@ export const processCases: readonly StoreProcessCase[] = [
       }
       await lines.return(undefined);
       await wholeRounds(store);
+    },
+  },
+  {
+    name: "lets go of a lock when its process was killed, and not before, and keeps what was left in it",
+    needs: "locks",
+    async run(open, start) {
+      const lines = linesOf(start("lock 0"));
+      strictEqual((await lines.next()).value, "0");
+      const store = await open();
+      strictEqual(await store.lock?.(["device"]), undefined);
+      await lines.return(undefined);
+      const lock = await store.lock?.(["device"]);
+      strictEqual(lock?.left, "by the other process");
+      lock.release();
     },
   },
   {

@@ -11,7 +11,7 @@ import { endProcess, processCases, type StoreProcess } from "./store_process_cas
 
 /** What a store promises, how its processes are started, and how its tests are defined. */
 export interface StoreProcessConformanceOptions
-  extends Pick<StoreConformanceOptions, "shared" | "cleanUp" | "define"> {
+  extends Pick<StoreConformanceOptions, "shared" | "locks" | "cleanUp" | "define"> {
   /**
    * Starts a process that opens the store of the place and hands it, with the job, to `runStoreJob()`.
    *
@@ -57,9 +57,10 @@ export interface StoreProcessConformanceOptions
 export function storeProcessConformance(
   name: string,
   open: (place: string) => KvStore | Promise<KvStore>,
-  { start, startStranger, shared = false, cleanUp, define = Deno.test }: StoreProcessConformanceOptions,
+  { start, startStranger, shared = false, locks = false, cleanUp, define = Deno.test }:
+    StoreProcessConformanceOptions,
 ): void {
-  const promised = { shared, stranger: startStranger !== undefined };
+  const promised = { shared, locks, stranger: startStranger !== undefined };
   const cases = processCases.filter(({ needs }) => needs === undefined || promised[needs]);
   for (const [index, each] of cases.entries()) {
     const place = `store-of-processes-${index}`;

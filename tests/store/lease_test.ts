@@ -5,15 +5,15 @@ import { Lease, type LeaseOptions, MAX_LEASE } from "../../src/store/lease.ts";
 import { MemoryStore } from "../../src/store/memory_store.ts";
 import { TestClock } from "../../src/testing/test_clock.ts";
 import { recordingLogger } from "../kernel/support.ts";
+import { LockingStore } from "./support/locking_store.ts";
 
 const DEVICE: KvKey = ["@a:a", "D"];
 const OWNER = [...DEVICE, "owner"];
 const LEASE = [...DEVICE, "lease"];
 const NOTE = [...DEVICE, "note"];
 
-function stage() {
+function stage(kv = new MemoryStore()) {
   const clock = new TestClock(1_000_000);
-  const kv = new MemoryStore();
   const log = recordingLogger();
   const values = async (...keys: KvKey[]) => (await kv.getMany(keys)).map((entry) => entry?.value);
   return {
@@ -221,9 +221,9 @@ Deno.test("Who holds a device is called by the number of its process, or by none
   assertEquals(await owner("B"), "process");
 });
 
-Deno.test("However processes are paused, no two write: each continues from what the last one wrote", async () => {
+async function raceAll(kvOf: () => MemoryStore): Promise<void> {
   for (let seed = 1; seed <= 20; seed++) {
-    const { kv, take, clock } = stage();
+    const { kv, take, clock } = stage(kvOf());
     let state = seed;
     const random = (below: number) => (state = (state * 48_271) % 2_147_483_647) % below;
     const written: number[] = [];
@@ -234,6 +234,7 @@ Deno.test("However processes are paused, no two write: each continues from what 
         const mutations = [{ type: "set", key: NOTE, value: count } as const, ...lease.renewal()];
         if (!await kv.commit(mutations, lease.checks)) return await live(name);
         written.push(count);
+        if (kv instanceof LockingStore && random(8) === 0) kv.endHolder(DEVICE); // who lives on all the same
         await clock.delay(1 + random(random(4) === 0 ? 3_000 : 400)); // now and then past the lease
       }
     };
@@ -243,4 +244,12 @@ Deno.test("However processes are paused, no two write: each continues from what 
     const [owner] = await kv.getMany([OWNER]);
     assert(written.length > 20 && Number(epochOf(owner?.value)) > 3);
   }
+}
+
+Deno.test("However processes are paused, no two write: each continues from what the last one wrote", async () => {
+  await raceAll(() => new MemoryStore());
+});
+
+Deno.test("Nor do two write when processes lose their locks and live on", async () => {
+  await raceAll(() => new LockingStore());
 });

@@ -15,6 +15,7 @@ function fileOf(place: string): string {
 storeConformance("SqliteStore on a file", (place) => SqliteStore.open(fileOf(place)), {
   durable: true,
   shared: true,
+  locks: true,
   copies: true,
   spoil: spoilSqlite(fileOf),
   contentOf: (place) => contentOf(fileOf(place)),

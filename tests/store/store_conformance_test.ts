@@ -18,6 +18,7 @@ function fileOf(place: string): string {
 storeConformance("DenoKvStore on a file", (place) => DenoKvStore.open(fileOf(place)), {
   durable: true,
   shared: true,
+  locks: true,
   copies: true,
   spoil: spoilDenoKv(fileOf),
   contentOf: (place) => contentOf(fileOf(place)),

@@ -28,6 +28,7 @@ for (const kind of [SqliteStore, DenoKvStore]) {
 
   storeProcessConformance(kind.name, (place) => kind.open(fileOf(place)), {
     shared: true,
+    locks: true,
     start: (place, job) =>
       start(Deno.execPath(), ...DENO_RUN, `${HERE}worker.ts`, kind.name, fileOf(place), job),
     startStranger: (place) => startStranger(fileOf(place)),

@@ -1,0 +1,47 @@
+/**
+ * A store with locks, in which processes can end.
+ *
+ * @module
+ */
+
+import type { KvKey, KvLock } from "../../../src/store/kv_store.ts";
+import { MemoryStore } from "../../../src/store/memory_store.ts";
+
+interface Held {
+  left: string;
+  isHeld: boolean;
+}
+
+/** A store whose locks go as they would with the process that has them. */
+export class LockingStore extends MemoryStore {
+  readonly #locks = new Map<string, Held>();
+
+  lock(key: KvKey): Promise<KvLock | undefined> {
+    const name = JSON.stringify(key);
+    const before = this.#locks.get(name);
+    if (before?.isHeld) return Promise.resolve(undefined);
+    const held: Held = { left: before?.left ?? "", isHeld: true };
+    this.#locks.set(name, held);
+    return Promise.resolve({
+      left: held.left,
+      leave: (text: string) => Promise.resolve(void (held.left = text)),
+      release: () => void (held.isHeld = false),
+    });
+  }
+
+  /** Ends the process that has a lock. */
+  endHolder(key: KvKey): void {
+    const held = this.#locks.get(JSON.stringify(key));
+    if (held !== undefined) held.isHeld = false;
+  }
+
+  /** Removes a lock, as who removes a locked file. */
+  removeLock(key: KvKey): void {
+    this.#locks.delete(JSON.stringify(key));
+  }
+
+  /** Whether somebody has a lock. */
+  isLocked(key: KvKey): boolean {
+    return this.#locks.get(JSON.stringify(key))?.isHeld === true;
+  }
+}
