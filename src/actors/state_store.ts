@@ -150,23 +150,26 @@ export class StateStore {
     return await this.getState(roomId, "m.room.create");
   }
 
-  /** A user's power level: `Infinity` for a creator of a room of version 12 or later; undefined if it is not known. */
+  /**
+   * A user's power level: `Infinity` for a creator of a room of version 12 or later; undefined if it is not known, since the room's
+   * create event is not, or its `m.room.power_levels`. Only of a room that the user is in it is known that there are none.
+   */
   async getPowerLevel(roomId: RoomID, userId: UserID): Promise<number | undefined> {
     const power = await this.#power(roomId);
     return power && powerLevelOf(userId, power);
   }
 
   /**
-   * Whether a user's power level is enough.
+   * Whether a user's power level is known to be enough.
    *
    * @param roomId The room.
    * @param userId The user.
    * @param action What the user wants to do; any event type as `{ event: type }`, state as `{ event: type, state: true }`.
-   * @returns Undefined if the room's create event, which names the creators, is not known.
+   * @returns False, too, if the level is not known (`getPowerLevel()` gives undefined then).
    */
-  async hasPowerLevel(roomId: RoomID, userId: UserID, action: PowerAction): Promise<boolean | undefined> {
+  async hasPowerLevel(roomId: RoomID, userId: UserID, action: PowerAction): Promise<boolean> {
     const power = await this.#power(roomId);
-    return power && hasPower(userId, action, power);
+    return power !== undefined && hasPower(userId, action, power);
   }
 
   /** Notes a user's member event, as the server told or took it. */
@@ -234,7 +237,13 @@ export class StateStore {
   }
 
   async #power(roomId: RoomID): Promise<RoomPower | undefined> {
-    const [powerLevels, create] = await Promise.all([this.getPowerLevels(roomId), this.getCreate(roomId)]);
+    const [powerLevels, create, room] = await Promise.all([
+      this.getPowerLevels(roomId),
+      this.getCreate(roomId),
+      this.#room(roomId),
+    ]);
+    // An invitation does not show the levels; the state of a room that one is in comes whole.
+    if (powerLevels === undefined && room?.membership !== Membership.JOIN) return undefined;
     return create && { powerLevels, create }; // creators may stand above all levels
   }
 

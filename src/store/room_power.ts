@@ -11,7 +11,7 @@ import { isJsonObject, type JsonObject } from "../types/json.ts";
 
 /** What of a room decides about power. */
 export interface RoomPower {
-  /** The content of `m.room.power_levels`; absent if the room has none. */
+  /** The content of `m.room.power_levels`; absent if it is certain that the room has none. */
   readonly powerLevels?: JsonObject;
   /** The `m.room.create` event; absent if it is not known. */
   readonly create?: { readonly sender: string; readonly content: JsonObject };
@@ -52,11 +52,8 @@ export function requiredLevel(action: PowerAction, { powerLevels }: RoomPower): 
   if (action === "invite") return level(levels.invite, 0);
   if (typeof action === "string") return level(levels[action], 50);
   if ("notify" in action) return level(entry(levels.notifications, action.notify), 50);
-  const stateDefault = powerLevels === undefined ? 0 : level(levels.state_default, 50);
-  return level(
-    entry(levels.events, action.event),
-    action.state ? stateDefault : level(levels.events_default, 0),
-  );
+  const otherwise = action.state ? level(levels.state_default, 50) : level(levels.events_default, 0);
+  return level(entry(levels.events, action.event), otherwise);
 }
 
 /** Whether a user's level is enough for an action. */
@@ -66,7 +63,8 @@ export function hasPower(user: UserID, action: PowerAction, room: RoomPower): bo
 
 function creatorsAreAboveAll({ room_version }: JsonObject): boolean {
   if (typeof room_version !== "string") return false;
-  return Number(room_version) > LAST_LEVELLED_CREATOR || room_version.startsWith("org.matrix.hydra.");
+  return (/^\d+$/.test(room_version) && Number(room_version) > LAST_LEVELLED_CREATOR) ||
+    room_version.startsWith("org.matrix.hydra.");
 }
 
 function isCreator(user: UserID, { sender, content }: NonNullable<RoomPower["create"]>): boolean {

@@ -63,9 +63,29 @@ Deno.test("StateStore knows no power level where it does not know who created th
   await using here = await stateStage();
   await here.sync(state("m.room.power_levels", { users: { "@a:a": 100 } }));
   assertEquals(await here.stateStore.getPowerLevel(ROOM, "@a:a"), undefined);
-  assertEquals(await here.stateStore.hasPowerLevel(ROOM, "@a:a", "kick"), undefined);
+  assertFalse(await here.stateStore.hasPowerLevel(ROOM, "@a:a", "kick"));
   await here.sync(create("11"));
   assertEquals(await here.stateStore.getPowerLevel(ROOM, "@a:a"), 100);
+});
+
+Deno.test("StateStore.hasPowerLevel() allows nothing in a room whose power levels an invitation does not show", async () => {
+  await using here = await stateStage();
+  const { stateStore } = here;
+  const actions = ["ban", "invite", { event: "m.room.message" }, { event: "m.room.name", state: true }] as const;
+  const invitation = {
+    roomId: ROOM,
+    membership: "invite",
+    state: [create("11") as never],
+    complete: true,
+    lossy: false,
+  } as const;
+  await here.store.ask("commitSync", { nextBatch: "n", repeated: false, rooms: [invitation] });
+  assertEquals(await stateStore.getPowerLevel(ROOM, "@boss:a"), undefined);
+  for (const action of actions) assertFalse(await stateStore.hasPowerLevel(ROOM, "@boss:a", action));
+  await here.sync(create("11"));
+  assertEquals(await stateStore.getPowerLevel(ROOM, "@boss:a"), 100);
+  for (const action of actions) assert(await stateStore.hasPowerLevel(ROOM, "@boss:a", action));
+  assertFalse(await stateStore.hasPowerLevel(ROOM, "@x:a", { event: "m.room.name", state: true }));
 });
 
 Deno.test("StateStore.isEncrypted() says yes, no, or that it is not known", async () => {

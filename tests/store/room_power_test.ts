@@ -53,25 +53,29 @@ Deno.test("powerLevelOf() puts creators above all levels from version 12 on, the
   }
   assertEquals(powerLevelOf(OTHER, room("11", create, levels)), 0);
   assertEquals(powerLevelOf(OTHER, room("12", { additional_creators: OTHER }, levels)), 0);
-  assertEquals(powerLevelOf(OTHER, room("org.example.custom", create, levels)), 0);
+  for (const version of ["org.example.custom", "0x20", "1e5", " 12", "Infinity"]) {
+    assertEquals(powerLevelOf(OTHER, room(version, create, levels)), 0, version);
+  }
 });
 
-Deno.test("requiredLevel() knows every default", () => {
+Deno.test("requiredLevel() knows every default, which is the same where there are no power levels", () => {
   const withLevels = room("11", {}, {});
   const without = room("11");
-  const defaults: [PowerAction, number, number][] = [
-    ["ban", 50, 50],
-    ["kick", 50, 50],
-    ["redact", 50, 50],
-    ["invite", 0, 0],
-    [{ event: "m.room.message" }, 0, 0],
-    [{ event: "m.room.name", state: true }, 50, 0],
-    [{ notify: "room" }, 50, 50],
+  const defaults: [PowerAction, number][] = [
+    ["ban", 50],
+    ["kick", 50],
+    ["redact", 50],
+    ["invite", 0],
+    [{ event: "m.room.message" }, 0],
+    [{ event: "m.room.name", state: true }, 50],
+    [{ notify: "room" }, 50],
   ];
-  for (const [action, level, levelWithout] of defaults) {
+  for (const [action, level] of defaults) {
     assertEquals(requiredLevel(action, withLevels), level);
-    assertEquals(requiredLevel(action, without), levelWithout);
+    assertEquals(requiredLevel(action, without), level);
   }
+  assert(hasPower(CREATOR, { event: "m.room.name", state: true }, without));
+  assertFalse(hasPower(OTHER, { event: "m.room.name", state: true }, without));
 });
 
 Deno.test("requiredLevel() takes what the room says", () => {
