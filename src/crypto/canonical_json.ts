@@ -21,8 +21,8 @@ const SURROGATE = /[\ud800-\udfff]/;
  * Members that are `undefined` are left out, as they are when the object is sent.
  *
  * @param value Parsed JSON, or what would become JSON.
- * @throws {ValueError} If it has no canonical form: numbers that are not integers within ±(2^53 − 1), minus zero, lone
- *   surrogates, more than 128 levels, and whatever is not JSON.
+ * @throws {ValueError} If it has no canonical form: numbers that are not integers within ±(2^53 − 1), lone surrogates, more than
+ *   128 levels, and whatever is not JSON.
  */
 export function canonicalJson(value: unknown): string {
   return write(value, 0);
@@ -56,10 +56,8 @@ function writeText(text: string): string {
 }
 
 function writeNumber(number: number): string {
-  if (!Number.isSafeInteger(number) || Object.is(number, -0)) {
-    throw noForm("a number is not an integer within ±(2^53 − 1)");
-  }
-  return String(number);
+  if (!Number.isSafeInteger(number)) throw noForm("a number is not an integer within ±(2^53 − 1)");
+  return String(number); // of minus zero "0", as the specification has it
 }
 
 function writeArray(array: readonly unknown[], depth: number): string {

@@ -18,6 +18,7 @@ const EXAMPLES: readonly [given: string, canonical: string][] = [
   [`{ "本": 2, "日": 1 }`, `{"日":1,"本":2}`],
   [`{ "a": "\\u65E5" }`, `{"a":"日"}`],
   [`{ "a": null }`, `{"a":null}`],
+  [`{ "a": -0, "b": 1e10 }`, `{"a":0,"b":10000000000}`],
 ];
 
 Deno.test("canonicalJson() writes the specification's examples as the specification does", () => {
@@ -50,7 +51,7 @@ Deno.test("canonicalJson() takes integers up to 2^53 - 1 in size, and no other n
     "[0,-1,9007199254740991,-9007199254740991]",
   );
   assertEquals(canonicalJson(JSON.parse("[1e3]")), "[1000]");
-  for (const number of [1.5, -0, NaN, Infinity, -Infinity, 9007199254740992, -9007199254740992, 1e21, 1e-7]) {
+  for (const number of [1.5, NaN, Infinity, -Infinity, 9007199254740992, -9007199254740992, 1e21, 1e-7]) {
     assertThrows(() => canonicalJson({ a: [number] }), ValueError);
   }
 });
@@ -104,7 +105,7 @@ Deno.test("canonicalJson() does as the slow and plain way does, for any JSON", (
       { depthSize: "small" },
       fc.boolean(),
       fc.constant(null),
-      fc.maxSafeInteger().filter((number) => !Object.is(number, -0)),
+      fc.maxSafeInteger(),
       fc.string({ unit: "binary" }),
       fc.array(tie("json")),
       fc.dictionary(fc.string({ unit: "binary" }), tie("json")),
