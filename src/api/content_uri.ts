@@ -6,10 +6,10 @@
  */
 
 import { ValueError } from "../errors/value_error.ts";
+import { parseServerName } from "./server_name.ts";
 
-/** A server name, and an ID of characters that can neither leave a path nor mean anything in it. */
-const CONTENT_URI =
-  /^mxc:\/\/((?:[0-9A-Za-z.-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?)\/([0-9A-Za-z_-]{1,255})$/;
+/** A server, and an ID of characters that can neither leave a path nor mean anything in it. */
+const CONTENT_URI = /^mxc:\/\/([^/]+)\/([0-9A-Za-z_-]{1,255})$/;
 
 /** The parts of a content URI. */
 export interface ContentURIParts {
@@ -27,7 +27,8 @@ export interface ContentURIParts {
  */
 export function parseContentURI(url: string): ContentURIParts {
   const [, serverName, mediaId] = CONTENT_URI.exec(url) ?? [];
-  if (serverName === undefined || mediaId === undefined || /^\.{1,2}$/.test(serverName)) {
+  const isServer = serverName !== undefined && parseServerName(serverName) !== undefined;
+  if (!isServer || mediaId === undefined || /^\.{1,2}$/.test(serverName)) {
     throw new ValueError("Cannot use the content URI: it must look like mxc://server.name/media_id");
   }
   return { serverName, mediaId };

@@ -1,23 +1,32 @@
 /**
  * Identifiers given by callers, checked before anything is sent.
  *
- * Only what tells the kinds apart is looked at, the sigil and the colon: the server knows the rest better.
+ * Only what tells the kinds apart is looked at, the sigil, and of the server's name, if there is one, the grammar: the server knows
+ * the rest better.
  *
  * @see {@link https://spec.matrix.org/v1.16/appendices/#identifier-grammar | Identifier grammar}
  * @module
  */
 
 import { ValueError } from "../errors/value_error.ts";
+import { parseQualifiedId } from "./qualified_id.ts";
+import { isUserId } from "./user_id.ts";
 
-/** What an identifier must look like, by the name of the parameter that carries it. A room ID promises no colon. */
-const PATTERNS: Readonly<Record<string, readonly [pattern: RegExp, description: string]>> = {
-  roomId: [/^!./s, "a room ID: !opaque"],
-  roomAlias: [/^#.*:./s, "a room alias: #localpart:server.name"],
-  roomIdOrAlias: [/^(!.|#.*:.)/s, "a room ID or a room alias: !opaque or #localpart:server.name"],
-  userId: [/^@.*:./s, "a user ID: @localpart:server.name"],
-  eventId: [/^\$./s, "an event ID: $opaque"],
+const isRoomId = (id: string): boolean => /^!./s.test(id); // which promises no colon
+const isRoomAlias = (id: string): boolean => parseQualifiedId("#", id) !== undefined;
+
+/** What an identifier must be, by the name of the parameter that carries it. */
+const KINDS: Readonly<Record<string, readonly [is: (id: string) => boolean, description: string]>> = {
+  roomId: [isRoomId, "a room ID: !opaque"],
+  roomAlias: [isRoomAlias, "a room alias: #localpart:server.name"],
+  roomIdOrAlias: [
+    (id) => isRoomId(id) || isRoomAlias(id),
+    "a room ID or a room alias: !opaque or #localpart:server.name",
+  ],
+  userId: [isUserId, "a user ID: @localpart:server.name"],
+  eventId: [(id) => /^\$./s.test(id), "an event ID: $opaque"],
   aliasLocalpart: [
-    /^[^#:\0][^:\0]*$/,
+    (localpart) => /^[^#:\0][^:\0]*$/.test(localpart),
     "the local part of a room alias, without # in front and without colon",
   ],
 };
@@ -42,8 +51,8 @@ export function checkIdentifier(
   name: IdentifierName | (string & Record<never, never>),
   value: unknown,
 ): void {
-  const known = Object.hasOwn(PATTERNS, name) ? PATTERNS[name] : undefined;
-  if (known === undefined || (typeof value === "string" && known[0].test(value))) return;
+  const known = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
+  if (known === undefined || (typeof value === "string" && known[0](value))) return;
   const given = typeof value === "string"
     ? JSON.stringify(value.slice(0, 255))
     : `a value of type ${typeof value}`;

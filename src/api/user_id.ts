@@ -7,9 +7,7 @@
 
 import { ValueError } from "../errors/value_error.ts";
 import type { UserID } from "../types/ids.ts";
-
-/** The longest identifier there is, in bytes. */
-const MAX_BYTES = 255;
+import { MAX_ID_BYTES, parseQualifiedId } from "./qualified_id.ts";
 
 /** The parts of a user ID. */
 export type UserIDParts = [localpart: string, serverName: string];
@@ -17,7 +15,8 @@ export type UserIDParts = [localpart: string, serverName: string];
 /**
  * Takes a user ID apart.
  *
- * The historical grammar is taken: any characters in the local part, but for `:` and NUL; it may be empty.
+ * Of the local part the historical grammar is taken: any characters but `:` and NUL; it may be empty. The server name must be one
+ * by the grammar, its port at most 65535, and the whole at most 255 bytes long.
  *
  * @param mxid The user ID.
  * @returns The local part and the server name.
@@ -31,30 +30,16 @@ export type UserIDParts = [localpart: string, serverName: string];
  * ```
  */
 export function parseUserId(mxid: string): UserIDParts {
-  const colon = typeof mxid === "string" ? mxid.indexOf(":") : -1;
-  const parts = colon > 0 && mxid.startsWith("@")
-    ? [mxid.slice(1, colon), mxid.slice(colon + 1)] as const
-    : undefined;
-  if (
-    parts === undefined || parts[1] === "" || mxid.includes("\0") || !mxid.isWellFormed() ||
-    new TextEncoder().encode(mxid).length > MAX_BYTES || /[^0-9A-Za-z.\-:[\]]/.test(parts[1])
-  ) {
-    throw new ValueError(
-      `Cannot take ${quoted(mxid)} for a user ID: it must look like @localpart:server.name`,
-    );
-  }
-  return [parts[0], parts[1]];
+  const parts = parseQualifiedId("@", mxid);
+  if (parts !== undefined) return parts;
+  throw new ValueError(`Cannot take ${quoted(mxid)} for a user ID: it must look like @localpart:server.name`);
 }
 
 /** Whether a value is a user ID. */
 export function isUserId(mxid: unknown): mxid is UserID {
-  try {
-    return typeof mxid === "string" && parseUserId(mxid).length === 2;
-  } catch {
-    return false;
-  }
+  return parseQualifiedId("@", mxid) !== undefined;
 }
 
 function quoted(value: unknown): string {
-  return typeof value === "string" ? JSON.stringify(value.slice(0, MAX_BYTES)) : `a ${typeof value}`;
+  return typeof value === "string" ? JSON.stringify(value.slice(0, MAX_ID_BYTES)) : `a ${typeof value}`;
 }
