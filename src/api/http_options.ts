@@ -63,7 +63,10 @@ export type Call<Path extends string> = {
 
 /** Options of {@link HTTPAPI.request}. */
 export interface CustomRequestOptions extends RequestOptions {
-  /** The parameters of the path's template. */
+  /**
+   * The parameters of the path's template. Each is escaped; one that is named after a kind of identifier, like `roomId`, must look
+   * like one; none may be empty but `stateKey`.
+   */
   path?: Readonly<Record<string, string>>;
   /** The body, sent as JSON. Default: `{}`, and none with `GET`. */
   body?: object;

@@ -7,13 +7,10 @@
 import { ValueError } from "../errors/value_error.ts";
 import { checkIdentifier } from "./identifier.ts";
 
-/**
- * The parameters that a path template names: `"/rooms/{roomId}/join"` takes `{ roomId: string }`. A parameter that may be
- * empty, a state key, is written `{stateKey?}`.
- */
+/** The parameters that a path template names: `"/rooms/{roomId}/join"` takes `{ roomId: string }`. */
 export type PathParams<Template extends string> = string extends Template ? Record<string, string>
   : Template extends `${string}{${infer Name}}${infer Rest}`
-    ? { readonly [K in Name as K extends `${infer Bare}?` ? Bare : K]: string } & PathParams<Rest>
+    ? { readonly [K in Name]: string } & PathParams<Rest>
   : unknown;
 
 /** The query of a URL: absent members are left out, lists repeat their key. */
@@ -22,26 +19,29 @@ export type Query = { readonly [key: string]: string | number | boolean | readon
 /** A path that a URL parser takes as it is: without host, query, fragment, and segments that it folds away. */
 const PATH = /^(?!.*\/(\.|%2e){1,2}(\/|$))\/[\w~!$&'()*+,;=:@%./-]*$/i;
 
-const PARAMETER = /\{([^{}?]+)(\??)\}/g;
+const PARAMETER = /\{([^{}]+)\}/g;
+
+/** The one parameter that may be empty. */
+const STATE_KEY = "stateKey";
 
 /**
  * Fills a path template.
  *
  * Every parameter becomes exactly one segment of the path: it is percent-encoded, and what can't be carried is refused:
- * the empty string (but for `{name?}`), and `.` and `..`, which every URL parser folds away, however they are encoded.
+ * the empty string (but for `{stateKey}`), and `.` and `..`, which every URL parser folds away, however they are encoded.
  * A parameter that is named after a kind of identifier, like `{roomId}`, must look like one.
  *
  * @throws {ValueError} If the template is no path, or a parameter is missing, empty, `.` or `..`, no well-formed text, or no identifier of its kind.
  */
 export function fillPath(template: string, params: Readonly<Record<string, unknown>>): string {
-  const path = template.replace(PARAMETER, (_, name: string, optional: string) => {
+  const path = template.replace(PARAMETER, (_, name: string) => {
     const value = params[name];
     if (typeof value !== "string") {
       throw new ValueError(
         `Cannot build the path ${template}: ${name} must be a string, and is ${typeOf(value)}`,
       );
     }
-    if (value === "" && optional === "") {
+    if (value === "" && name !== STATE_KEY) {
       throw new ValueError(`Cannot build the path ${template}: ${name} is empty`);
     }
     if (value === "." || value === "..") {

@@ -20,7 +20,7 @@ import type { RequestOptions } from "./request_options.ts";
 import type { Session } from "./session.ts";
 import { field, jsonObject, listOf, shape } from "./shape.ts";
 
-const STATE_PATH = "/_matrix/client/v3/rooms/{roomId}/state/{eventType}/{stateKey?}";
+const STATE_PATH = "/_matrix/client/v3/rooms/{roomId}/state/{eventType}/{stateKey}";
 
 const members = endpoint(
   "getMembers",

@@ -4,7 +4,7 @@ import { ValueError } from "../../../src/errors/value_error.ts";
 import { scripted } from "../../support/scripted_fetch.ts";
 
 const SEND = "/_matrix/client/v3/rooms/{roomId}/send/{eventType}/{txnId}";
-const STATE = "/_matrix/client/v3/rooms/{roomId}/state/{eventType}/{stateKey?}";
+const STATE = "/_matrix/client/v3/rooms/{roomId}/state/{eventType}/{stateKey}";
 
 /** The path as a server gets it: after a URL parser has had its way. */
 const received = (path: string) => new URL(`https://hs.example.org${path}`).pathname;
@@ -62,6 +62,14 @@ Deno.test("fillPath() lets a state key be empty, and nothing else", () => {
     "/_matrix/client/v3/rooms/!r%3Ax/state/m.room.name/",
   );
   assertThrows(() => fillPath(STATE, { roomId: "!r:x", eventType: "", stateKey: "" }), ValueError);
+});
+
+Deno.test("HTTPAPI.request() takes the empty state key", async () => {
+  const path = { roomId: "!r:x", eventType: "m.room.name", stateKey: "" };
+  const { session: { http } } = scripted({
+    "GET /_matrix/client/v3/rooms/!r:x/state/m.room.name/": { name: "Stage" },
+  });
+  assertEquals(await http.request("GET", STATE, { path }), { name: "Stage" });
 });
 
 Deno.test("fillPath() refuses a template that is no path, or that a URL parser would change", () => {
