@@ -10,6 +10,7 @@ import { MatrixError } from "../errors/matrix_error.ts";
 import { MatrixRequestError } from "../errors/request_error.ts";
 import { ValueError } from "../errors/value_error.ts";
 import {
+  WellKnownInvalidIdentityServerError,
   WellKnownInvalidVersionsError,
   WellKnownMissingHomeserverError,
   WellKnownNotJSONError,
@@ -18,22 +19,26 @@ import {
   WellKnownUnsupportedSchemeError,
 } from "../errors/well_known_error.ts";
 import type { Logger } from "../log.ts";
-import { isJsonObject } from "../types/json.ts";
+import { isJsonObject, type JsonObject } from "../types/json.ts";
 import { endpoint } from "./endpoint.ts";
 import { HTTPAPI } from "./http_api.ts";
 import { checkedBaseUrl } from "./http_options.ts";
 import type { RequestOptions } from "./request_options.ts";
 import { readBytes } from "./response_body.ts";
+import { parseServerName } from "./server_name.ts";
 import { Session } from "./session.ts";
 import { nothing } from "./shape.ts";
+import { isUserId, parseUserId } from "./user_id.ts";
+import { isVersion } from "./versions.ts";
 
 const wellKnown = endpoint("discover", "GET", "/.well-known/matrix/client", nothing, { auth: false });
+const identity = endpoint("discover", "GET", "/_matrix/identity/v2", nothing, { auth: false });
+
+/** What the identity server is called in a discovery file. */
+const IDENTITY = "m.identity_server";
 
 /** A discovery file is read up to here, in bytes. */
 const MAX_SIZE = 1 << 18;
-
-/** A server name's host, its port left out: a DNS name, an IPv4 address, or an IPv6 address in brackets. */
-const SERVER_NAME = /^([0-9A-Za-z.-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(:\d{1,5})?$/;
 
 /** Options of {@link discover}. */
 export interface DiscoverOptions extends RequestOptions {
@@ -46,12 +51,13 @@ export interface DiscoverOptions extends RequestOptions {
 }
 
 /**
- * Finds the homeserver of a domain, as the part of a user ID behind the colon names it, and makes sure that it is one.
+ * Finds the homeserver of a domain, as the part of a user ID behind the colon names it, and makes sure that it is one. If the domain
+ * names an identity server, that has to be one too, as the specification says.
  *
- * @param domain The server name. Its port is left out, as the specification says.
+ * @param domain The server name, or the ID of a user there. A port is left out, as the specification says.
  * @param options What sends the requests, and request options.
  * @returns The homeserver's address, for `baseUrl`; undefined if the domain has no discovery file (404).
- * @throws {WellKnownError} If the discovery file can't be had or used, or no homeserver is where it says.
+ * @throws {WellKnownError} If the discovery file can't be had or used, or no homeserver or identity server is where it says.
  * @throws {ValueError} If the domain can't be one.
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#getwell-knownmatrixclient | GET /.well-known/matrix/client}
  * @example
@@ -69,17 +75,24 @@ export interface DiscoverOptions extends RequestOptions {
  * ```
  */
 export async function discover(domain: string, options: DiscoverOptions = {}): Promise<string | undefined> {
-  const host = SERVER_NAME.exec(domain)?.[1];
+  const host = parseServerName(isUserId(domain) ? parseUserId(domain)[1] : domain)?.host;
   if (host === undefined) {
-    throw new ValueError("Cannot discover the homeserver: the domain must be a server name like example.org");
+    throw new ValueError(
+      "Cannot discover the homeserver: the domain must be a server name like example.org, or a user ID",
+    );
   }
   const { fetch: send, log, clock, ...requestOptions } = options;
   const transport = { fetch: send, log, clock, maxResponseSize: MAX_SIZE };
   const domainHttp = new HTTPAPI({ ...transport, fetch: encryptedOnly(send), baseUrl: `https://${host}` });
   const text = await wellKnownFile(domainHttp, requestOptions);
   if (text === undefined) return undefined;
-  const baseUrl = homeserverUrl(text, host);
+  const file = discoveryFile(text, host);
+  const baseUrl = homeserverUrl(file, host);
   await checkHomeserver(new Session(new HTTPAPI({ ...transport, baseUrl })), host, requestOptions);
+  if (Object.hasOwn(file, IDENTITY)) {
+    await checkIdentityServer(file, host, (url) =>
+      new HTTPAPI({ ...transport, baseUrl: url }).call(identity, { path: {} }, requestOptions));
+  }
   return baseUrl;
 }
 
@@ -113,9 +126,36 @@ async function wellKnownFile(http: HTTPAPI, options: RequestOptions): Promise<st
   }
 }
 
-/** The homeserver's address in the text of a discovery file. */
-function homeserverUrl(text: string, host: string): string {
-  const url = baseUrlIn(text, host);
+/** The discovery file, if it is one. */
+function discoveryFile(text: string, host: string): JsonObject {
+  const file = parsed(text);
+  if (isJsonObject(file)) return file;
+  throw new WellKnownNotJSONError(
+    `Cannot discover the homeserver of ${host}: the discovery file is no JSON object`,
+  );
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The address that a discovery file has of a server; undefined if it has none. */
+function addressIn(file: JsonObject, name: string): string | undefined {
+  const server = file[name];
+  return isJsonObject(server) && typeof server.base_url === "string" ? server.base_url : undefined;
+}
+
+function homeserverUrl(file: JsonObject, host: string): string {
+  const url = addressIn(file, "m.homeserver");
+  if (url === undefined) {
+    throw new WellKnownMissingHomeserverError(
+      `Cannot discover the homeserver of ${host}: the discovery file has no m.homeserver.base_url`,
+    );
+  }
   const parsed = URL.parse(url);
   if (parsed === null) {
     throw new WellKnownNotURLError(
@@ -137,34 +177,11 @@ function homeserverUrl(text: string, host: string): string {
   }
 }
 
-function baseUrlIn(text: string, host: string): string {
-  const file = parsed(text);
-  if (!isJsonObject(file)) {
-    throw new WellKnownNotJSONError(
-      `Cannot discover the homeserver of ${host}: the discovery file is no JSON object`,
-    );
-  }
-  const homeserver = file["m.homeserver"];
-  const url = isJsonObject(homeserver) ? homeserver.base_url : undefined;
-  if (typeof url === "string") return url;
-  throw new WellKnownMissingHomeserverError(
-    `Cannot discover the homeserver of ${host}: the discovery file has no m.homeserver.base_url`,
-  );
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 async function checkHomeserver(session: Session, host: string, options: RequestOptions): Promise<void> {
   let cause: unknown;
   try {
     const { versions } = await session.versions(options);
-    if (versions.length > 0 && versions.every((version) => typeof version === "string")) return;
+    if (versions.some(isVersion)) return;
   } catch (error) {
     if (!(error instanceof MatrixError)) throw error;
     cause = error;
@@ -173,4 +190,25 @@ async function checkHomeserver(session: Session, host: string, options: RequestO
     `Cannot discover the homeserver of ${host}: no homeserver answers at ${session.http.baseUrl}`,
     { cause },
   );
+}
+
+async function checkIdentityServer(
+  file: JsonObject,
+  host: string,
+  ask: (url: string) => Promise<void>,
+): Promise<void> {
+  const url = addressIn(file, IDENTITY);
+  let cause: unknown;
+  try {
+    if (url !== undefined) return await ask(url);
+  } catch (error) {
+    if (!(error instanceof MatrixError)) throw error;
+    cause = error;
+  }
+  const why = url === undefined
+    ? "its discovery file names an identity server without base_url"
+    : "no identity server answers where its discovery file says; leave m.identity_server out of it";
+  throw new WellKnownInvalidIdentityServerError(`Cannot discover the homeserver of ${host}: ${why}`, {
+    cause,
+  });
 }

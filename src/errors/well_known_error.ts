@@ -43,6 +43,12 @@ export class WellKnownUnsupportedSchemeError extends WellKnownError {
   override readonly code = "WELL_KNOWN_UNSUPPORTED_SCHEME";
 }
 
+/** The discovery file names an identity server, but not where, or none answers there. */
+export class WellKnownInvalidIdentityServerError extends WellKnownError {
+  /** Always `WELL_KNOWN_INVALID_IDENTITY_SERVER`. */
+  override readonly code = "WELL_KNOWN_INVALID_IDENTITY_SERVER";
+}
+
 /** What answers at the homeserver's address is no Matrix homeserver: `/versions` failed or names no version. */
 export class WellKnownInvalidVersionsError extends WellKnownError {
   /** Always `WELL_KNOWN_INVALID_VERSIONS`. */

@@ -3,6 +3,7 @@ import { discover, type DiscoverOptions } from "../../src/api/discovery.ts";
 import { ValueError } from "../../src/errors/value_error.ts";
 import {
   WellKnownError,
+  WellKnownInvalidIdentityServerError,
   WellKnownInvalidVersionsError,
   WellKnownMissingHomeserverError,
   WellKnownNotJSONError,
@@ -20,6 +21,7 @@ const FILE = "https://example.org/.well-known/matrix/client";
 const VERSIONS = "https://hs.example.org/_matrix/client/versions";
 const good = { "m.homeserver": { base_url: "https://hs.example.org" } };
 const versions = { versions: ["v1.16"] };
+const IDENTITY = "/_matrix/identity/v2";
 
 /** Asks for a domain's homeserver among answers by URL; what is not there is a 404. */
 function asking(domain: string, answers: Record<string, Answer>, options: DiscoverOptions = {}) {
@@ -35,10 +37,10 @@ function asking(domain: string, answers: Record<string, Answer>, options: Discov
         fetch: async (input, init) => {
           const url = String(input);
           asked.push(url);
-          assertEquals(
-            requestProblems({ method: "GET", url, headers: new Headers(init?.headers), body: undefined }),
-            [],
-          );
+          const headers = new Headers(init?.headers);
+          if (!url.endsWith(IDENTITY)) { // of the identity service API
+            assertEquals(requestProblems({ method: "GET", url, headers, body: undefined }), []);
+          }
           assert(!new Headers(init?.headers).has("authorization"));
           const answer = answers[url] ?? new Response("Not found", { status: 404 });
           if (answer instanceof Error) throw answer;
@@ -106,8 +108,12 @@ Deno.test("discover() refuses what is no domain, and asks nobody", async () => {
       "example.org?x",
       "exa mple.org",
       "example.org:port",
-      "@a:example.org",
+      "example.org:65536",
+      "@a",
+      "@a:",
+      "@a:example.org:port",
       "[zz]",
+      "[:::]",
     ]
   ) {
     const { run, asked } = asking(domain, {});
@@ -138,6 +144,43 @@ for (const [what, answer] of Object.entries(unreachable)) {
     assert(error instanceof WellKnownError && error.message.includes("example.org"));
   });
 }
+
+Deno.test("discover() takes the ID of a user for the user's domain", async () => {
+  for (const user of ["@alice:example.org", "@alice:example.org:8448", "@:example.org"]) {
+    const { run, asked } = asking(user, { [FILE]: good, [VERSIONS]: versions });
+    assertEquals([await run(), asked], ["https://hs.example.org", [FILE, VERSIONS]]);
+  }
+});
+
+Deno.test("discover() makes sure of the identity server, if the domain names one", async () => {
+  const named = { ...good, "m.identity_server": { base_url: "https://id.example.org/" } };
+  const url = `https://id.example.org${IDENTITY}`;
+  const { run, asked } = asking("example.org", { [FILE]: named, [VERSIONS]: versions, [url]: {} });
+  assertEquals([await run(), asked], ["https://hs.example.org", [FILE, VERSIONS, url]]);
+});
+
+Deno.test("discover() fails with WellKnownInvalidIdentityServerError if the domain names one that is none", async () => {
+  const url = `https://id.example.org${IDENTITY}`;
+  const named = { base_url: "https://id.example.org" };
+  const cases: [identityServer: unknown, answer: Answer][] = [
+    [null, {}],
+    [{}, {}],
+    ["https://id.example.org", {}],
+    [{ base_url: 7 }, {}],
+    [{ base_url: "id.example.org" }, {}],
+    [{ base_url: "ftp://id.example.org" }, {}],
+    [{ base_url: "https://u:p@id.example.org" }, {}],
+    [named, new Response("Not found", { status: 404 })],
+    [named, new Response("<html>")],
+    [named, new TypeError("dns")],
+  ];
+  for (const [server, answer] of cases) {
+    const file = { ...good, "m.identity_server": server };
+    const { run } = asking("example.org", { [FILE]: file, [VERSIONS]: versions, [url]: answer });
+    const error = await assertRejects(run, WellKnownInvalidIdentityServerError, "example.org");
+    assert(error instanceof WellKnownError && !error.message.includes("u:p"));
+  }
+});
 
 Deno.test("discover() follows redirects", async () => {
   const { run } = asking("example.org", {
@@ -188,6 +231,7 @@ Deno.test("discover() fails with WellKnownInvalidVersionsError if no homeserver 
     { versions: [] },
     { versions: "v1.1" },
     { versions: [1] },
+    { versions: ["1.0", "latest"] },
   ];
   for (const answer of answers) {
     await assertRejects(
