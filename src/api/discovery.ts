@@ -90,8 +90,11 @@ export async function discover(domain: string, options: DiscoverOptions = {}): P
   const baseUrl = homeserverUrl(file, host);
   await checkHomeserver(new Session(new HTTPAPI({ ...transport, baseUrl })), host, requestOptions);
   if (Object.hasOwn(file, IDENTITY)) {
-    await checkIdentityServer(file, host, (url) =>
-      new HTTPAPI({ ...transport, baseUrl: url }).call(identity, { path: {} }, requestOptions));
+    await checkIdentityServer(
+      file,
+      host,
+      (url) => new HTTPAPI({ ...transport, baseUrl: url }).call(identity, { path: {} }, requestOptions),
+    );
   }
   return baseUrl;
 }

@@ -13,6 +13,7 @@ import type { MessagesResponse } from "../types/history.ts";
 import type { EventID, RoomID, SyncToken } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
 import { endpoint } from "./endpoint.ts";
+import { endOfHistory } from "./history_ends.ts";
 import { checkIdentifier } from "./identifier.ts";
 import { checkInteger } from "./integer.ts";
 import { outgoingEvent, type SendableContent } from "./outgoing_event.ts";
@@ -146,7 +147,7 @@ export interface MessagesAPI {
    * @param roomId The room.
    * @param direction `b` from new to old, `f` from old to new.
    * @param fromToken Where to begin: a room's `prev_batch`, or `start` or `end` of another page; undefined for the newest end
-   * (`b`) or the oldest (`f`).
+   * (`b`) or the oldest (`f`), which is looked up first on servers before version 1.3.
    * @param options Where to stop, how many and which events, and request options.
    * @returns The events in order of reading, and the tokens of both ends; without `end` there is nothing more to read.
    * @throws {ForbiddenError} If the caller may not see the history.
@@ -175,7 +176,8 @@ export interface MessagesAPI {
 }
 
 /** Makes the operations on the messages of rooms. */
-export function messagesAPI({ http }: Session): MessagesAPI {
+export function messagesAPI(session: Session): MessagesAPI {
+  const { http } = session;
   return {
     async sendMessageEvent(roomId, type, body, given = {}) {
       checkIdentifier("roomId", roomId);
@@ -192,9 +194,11 @@ export function messagesAPI({ http }: Session): MessagesAPI {
     },
     getEvent: (roomId, eventId, options) => http.call(event, { path: { roomId, eventId } }, options),
     async getMessages(roomId, direction, fromToken, { toToken, limit, filterJson, ...options } = {}) {
+      checkIdentifier("roomId", roomId);
       checkInteger("limit", limit, 1);
       const filter = typeof filterJson === "object" ? JSON.stringify(filterJson) : filterJson;
-      const query = { dir: direction, from: fromToken, to: toToken, limit, filter };
+      const from = fromToken ?? await endOfHistory(session, roomId, direction, options);
+      const query = { dir: direction, from, to: toToken, limit, filter };
       return await http.call(messages, { path: { roomId }, query }, options);
     },
   };

@@ -71,7 +71,10 @@ Deno.test("StateStore knows no power level where it does not know who created th
 Deno.test("StateStore.hasPowerLevel() allows nothing in a room whose power levels an invitation does not show", async () => {
   await using here = await stateStage();
   const { stateStore } = here;
-  const actions = ["ban", "invite", { event: "m.room.message" }, { event: "m.room.name", state: true }] as const;
+  const actions = ["ban", "invite", { event: "m.room.message" }, {
+    event: "m.room.name",
+    state: true,
+  }] as const;
   const invitation = {
     roomId: ROOM,
     membership: "invite",

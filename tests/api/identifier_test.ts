@@ -46,7 +46,11 @@ const NO_SERVER_NAMES = [
 Deno.test("Client.parseUserId() takes every server name that the grammar has, and no other", () => {
   for (const name of SERVER_NAMES) assertEquals(Client.parseUserId(`@alice:${name}`), ["alice", name]);
   for (const name of NO_SERVER_NAMES) {
-    assertThrows(() => Client.parseUserId(`@alice:${name}`), ValueError, "must look like @localpart:server.name");
+    assertThrows(
+      () => Client.parseUserId(`@alice:${name}`),
+      ValueError,
+      "must look like @localpart:server.name",
+    );
   }
 });
 

@@ -87,7 +87,10 @@ Deno.test("getEvent() hands the event out, raises if there is none, and rejects 
 });
 
 Deno.test("getMessages() asks for a page by direction and token, and for more only if told so", async () => {
-  const { session, log } = scripted({ [`GET ${ROOM}/messages`]: page });
+  const { session, log } = scripted({
+    [`GET ${ROOM}/messages`]: page,
+    "GET /_matrix/client/versions": { versions: ["v1.3"] },
+  });
   const api = messagesAPI(session);
   assertEquals(await api.getMessages("!room", "b", "t1"), page);
   await api.getMessages("!room", "f", undefined);
@@ -96,10 +99,45 @@ Deno.test("getMessages() asks for a page by direction and token, and for more on
   const filter = "filter=%7B%22types%22%3A%5B%22m.x%22%5D%7D";
   assertEquals(log(), [
     `GET ${ROOM}/messages?dir=b&from=t1`,
+    "GET /_matrix/client/versions",
     `GET ${ROOM}/messages?dir=f`,
     `GET ${ROOM}/messages?dir=f&from=t1&to=t2&limit=5&${filter}`,
     `GET ${ROOM}/messages?dir=f&from=t1&${filter}`,
   ]);
+});
+
+Deno.test("getMessages() looks the ends of a history up for a server before version 1.3", async () => {
+  const { session, log } = scripted({
+    [`GET ${ROOM}/messages`]: page,
+    "GET /_matrix/client/versions": { versions: ["r0.6.1", "v1.2"] },
+    "GET /_matrix/client/v3/sync": { next_batch: "newest" },
+    [`GET ${ROOM}/state`]: [{ type: "m.room.create", event_id: "$create", state_key: "", content: {} }],
+    [`GET ${ROOM}/context/$create`]: { start: "oldest" },
+  });
+  const api = messagesAPI(session);
+  await api.getMessages("!room", "f", undefined);
+  await api.getMessages("!room", "b", undefined);
+  const asked = log().map((line) => line.replace(/sync\?.*/, "sync"));
+  assertEquals(asked, [
+    "GET /_matrix/client/versions",
+    `GET ${ROOM}/state`,
+    `GET ${ROOM}/context/$create?limit=1`,
+    `GET ${ROOM}/messages?dir=f&from=oldest`,
+    "GET /_matrix/client/v3/sync",
+    `GET ${ROOM}/messages?dir=b&from=newest`,
+  ]);
+});
+
+Deno.test("getMessages() says what to give where it can't find the start of a history", async () => {
+  const { session } = scripted({
+    "GET /_matrix/client/versions": { versions: ["v1.2"] },
+    [`GET ${ROOM}/state`]: [],
+  });
+  await assertRejects(
+    () => messagesAPI(session).getMessages("!room", "f", undefined),
+    ServiceResponseError,
+    "give fromToken",
+  );
 });
 
 Deno.test("getMessages() rejects a page without events", async () => {

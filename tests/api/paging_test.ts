@@ -1,10 +1,18 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { clientAPI } from "../../src/api/client_api.ts";
 import { ForbiddenError } from "../../src/errors/errcodes.ts";
-import { refusal, type Rule, scripted } from "../support/scripted_fetch.ts";
+import { refusal, type Rule, type Scripted, scripted } from "../support/scripted_fetch.ts";
 
 const ROOM = "GET /_matrix/client/v1/rooms/!room";
 const MESSAGES = "GET /_matrix/client/v3/rooms/!room/messages";
+
+/** A scripted session that knows its server's version already. */
+async function modern(rules: Record<string, Rule>): Promise<Scripted> {
+  const made = scripted({ "GET /_matrix/client/versions": { versions: ["v1.16"] }, ...rules });
+  await made.session.versions();
+  made.requests.length = 0;
+  return made;
+}
 
 /** Three pages of `items`, the second of them empty; each asked for by the token of the one before. */
 const pages = (items: string, next: string, parameter = "from"): Rule => ({ query }) => {
@@ -16,7 +24,7 @@ const pages = (items: string, next: string, parameter = "from"): Rule => ({ quer
 };
 
 Deno.test("Iterators read page after page to the end, over empty pages", async () => {
-  const { session, requests } = scripted({
+  const { session, requests } = await modern({
     [MESSAGES]: pages("chunk", "end"),
     [`${ROOM}/relations/$event/m.thread`]: pages("chunk", "next_batch"),
     [`${ROOM}/threads`]: pages("chunk", "next_batch"),
@@ -47,7 +55,7 @@ Deno.test("Iterators read page after page to the end, over empty pages", async (
 });
 
 Deno.test("An iterator asks for a page when the one before is used up, and not if the loop has ended", async () => {
-  const { session, requests } = scripted({ [MESSAGES]: pages("chunk", "end") });
+  const { session, requests } = await modern({ [MESSAGES]: pages("chunk", "end") });
   const iterator = clientAPI(session).iterateMessages("!room", "b");
   assertEquals(requests.length, 0);
   for await (const _event of iterator) if (requests.length > 0) break;
@@ -55,13 +63,13 @@ Deno.test("An iterator asks for a page when the one before is used up, and not i
 });
 
 Deno.test("A page whose next one is itself is the last", async () => {
-  const { session, requests } = scripted({ [MESSAGES]: { start: "t", chunk: [{}], end: "same" } });
+  const { session, requests } = await modern({ [MESSAGES]: { start: "t", chunk: [{}], end: "same" } });
   assertEquals((await Array.fromAsync(clientAPI(session).iterateMessages("!room", "b"))).length, 2);
   assertEquals(requests.length, 2);
 });
 
 Deno.test("An iterator fails with what its page fails with", async () => {
-  const { session } = scripted({ [MESSAGES]: refusal(403, "M_FORBIDDEN") });
+  const { session } = await modern({ [MESSAGES]: refusal(403, "M_FORBIDDEN") });
   await assertRejects(
     () => Array.fromAsync(clientAPI(session).iterateMessages("!room", "b")),
     ForbiddenError,

@@ -1,4 +1,6 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
+import { Client } from "@greenroom/matrix";
+import { Homeserver } from "@greenroom/matrix/testing";
 import { bodies, type Caller, type Json, stage } from "./harness.ts";
 
 const v1 = (room: string, path: string) => `/_matrix/client/v1/rooms/${room}/${path}`;
@@ -30,6 +32,23 @@ Deno.test("GET /messages: pages backwards and forwards meet without gap or overl
   const all = scene.homeserver.room(room).events.map((event) => event.event_id as string);
   assertEquals(await walk("f"), all);
   assertEquals(await walk("b"), all.toReversed());
+});
+
+Deno.test("A whole history is read both ways from a server before version 1.3, which wants a token", async () => {
+  await using homeserver = new Homeserver({ versions: ["v1.1", "v1.2"] });
+  const { accessToken } = homeserver.createUser("alice");
+  const { baseUrl, fetch } = homeserver;
+  await using alice = new Client({ baseUrl, fetch, token: accessToken });
+  const room = await alice.createRoom();
+  const sent = await Array.fromAsync([1, 2, 3, 4, 5], (number) => alice.sendText(room, String(number)));
+  const read = async (direction: "f" | "b") => {
+    const events = await Array.fromAsync(alice.iterateMessages(room, direction, { limit: 2 }));
+    return events.map(({ event_id }) => event_id);
+  };
+  const all = await read("f");
+  assertEquals(all, homeserver.room(room).events.map((event) => event.event_id as `$${string}`));
+  assertEquals(all.slice(-5), sent);
+  assertEquals(await read("b"), all.toReversed());
 });
 
 Deno.test("GET /messages: prev_batch of a limited timeline leads to what it left out, and to its bound", async () => {

@@ -35,6 +35,7 @@ function messages(request: AuthedRequest): Answer {
   const limit = Math.min(request.queryInteger("limit") ?? DEFAULT_LIMIT, MAX_LIMIT);
   const filter = readFilter(request);
   const from = request.query("from");
+  if (from === undefined && !startsByItself(request)) throw missingParam("from");
   const to = request.query("to");
   const { room, until } = roomToRead(request);
   const end = Math.min(until, room.latest);
@@ -60,6 +61,11 @@ function messages(request: AuthedRequest): Answer {
       ? {}
       : { state: state.map((event) => formatEvent(room, event, viewerOf(request), { bare: true })) }),
   };
+}
+
+/** Whether the homeserver is of version 1.3 or later, and needs no token to begin at an end of a history. */
+function startsByItself({ server: { settings } }: AuthedRequest): boolean {
+  return settings.versions.some((version) => /^v1\.([3-9]|\d\d+)$/.test(version));
 }
 
 function readFilter(request: AuthedRequest): EventFilter {
