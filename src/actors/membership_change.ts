@@ -14,8 +14,8 @@ import type { InternalDelivery } from "./dispatcher_protocol.ts";
 /**
  * Says what changed of a membership.
  *
- * Invitations are told of only where they are the user's own: what others are invited to is the rooms' business, and
- * theirs to read from `m.room.member`.
+ * `INVITE` is told of what the own user is invited to, and of nothing else: who hears it may join. Others are invited to rooms
+ * that the own user is in, which `USER_INVITED` tells.
  *
  * @param event A state event.
  * @param former What the user was to the room before.
@@ -40,7 +40,8 @@ function changeType(
     case Membership.JOIN:
       return former === Membership.JOIN ? InternalEventType.PROFILE_CHANGE : InternalEventType.JOIN;
     case Membership.INVITE:
-      return (source & SyncStream.INVITED_ROOM) !== 0 ? InternalEventType.INVITE : undefined;
+      if ((source & SyncStream.INVITED_ROOM) !== 0) return InternalEventType.INVITE;
+      return former === Membership.INVITE ? undefined : InternalEventType.USER_INVITED;
     case Membership.KNOCK:
       return former === Membership.KNOCK ? undefined : InternalEventType.KNOCK;
     case Membership.BAN:

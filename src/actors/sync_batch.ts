@@ -254,9 +254,11 @@ function changeOf(
   const { source, state_key, content } = event;
   if ((source & (SyncStream.INVITED_ROOM | SyncStream.KNOCKED_ROOM)) !== 0) return membershipChange(event);
   const isTimeline = (source & SyncStream.TIMELINE) !== 0;
+  const isOwn = state_key === context.own;
+  // It was told when it came: here it stands in the history of a room that the user has been in since.
+  if (isOwn && content.membership === Membership.INVITE) return undefined;
   const prev = isTimeline ? prevMembership(event) : undefined;
   if (prev !== undefined) return membershipChange(event, prev);
-  const isOwn = state_key === context.own;
   const isNews = isTimeline ||
     (isOwn ? !context.initial : former?.membership === Membership.JOIN && !context.dropTimeline);
   if (!isNews) return undefined;

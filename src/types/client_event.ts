@@ -45,18 +45,21 @@ export interface ClientEvent<Type extends string = string, Content extends objec
   room_id: RoomID;
 }
 
+/** What the state key of a type is: of a member event the user it is about. */
+export type StateKeyOf<Type extends string> = Type extends "m.room.member" ? UserID : string;
+
 /** An event that is part of a room's state. */
 export interface ClientStateEvent<Type extends string = string, Content extends object = JsonObject>
   extends ClientEvent<Type, Content> {
-  /** Which piece of the room's state of this type it is; often empty. */
-  state_key: string;
+  /** Which piece of the room's state of this type it is; often empty, and of a member event the user. */
+  state_key: StateKeyOf<Type>;
 }
 
 /** As much of a state event as someone outside the room gets to see, with an invitation for example. */
 export interface StrippedState<Type extends string = string, Content extends object = JsonObject>
   extends BasicEvent<Type, Content> {
-  /** Which piece of the room's state of this type it is; often empty. */
-  state_key: string;
+  /** Which piece of the room's state of this type it is; often empty, and of a member event the user. */
+  state_key: StateKeyOf<Type>;
   /** The user who sent it. */
   sender: UserID;
   /** The event's ID, if the server sent the whole event. */

@@ -14,7 +14,7 @@ import type { RoomMemberContent } from "./member_content.ts";
 import type { SyncResponse } from "./sync_response.ts";
 import type { SyncStream } from "./sync_stream.ts";
 
-/** A member event; stripped if it is of a room that the user is not in. */
+/** A member event, whose state key is the user it is about; stripped if it is of a room that the own user is not in. */
 export type MemberEvent =
   | StateEvent<"m.room.member", RoomMemberContent>
   | StrippedStateEvent<"m.room.member", RoomMemberContent>;
@@ -135,8 +135,10 @@ export interface InternalEvents {
   JOIN: MemberEvent;
   /** A member changed name or avatar. */
   PROFILE_CHANGE: MemberEvent;
-  /** A user was invited. */
+  /** The own user was invited. */
   INVITE: MemberEvent;
+  /** Somebody else was invited to a room that the own user is in. */
+  USER_INVITED: MemberEvent;
   /** A user declined the invitation. */
   REJECT_INVITE: MemberEvent;
   /** A user's invitation was withdrawn. */

@@ -18,8 +18,10 @@ export const InternalEventType = {
   JOIN: "JOIN",
   /** A member changed name, avatar or another part of the member event. */
   PROFILE_CHANGE: "PROFILE_CHANGE",
-  /** A user was invited. */
+  /** The own user was invited: to a room that can be joined now. */
   INVITE: "INVITE",
+  /** Somebody else, the user of the event's state key, was invited to a room that the own user is in. */
+  USER_INVITED: "USER_INVITED",
   /** A user declined the invitation. */
   REJECT_INVITE: "REJECT_INVITE",
   /** A user's invitation was withdrawn. */

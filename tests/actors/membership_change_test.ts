@@ -24,7 +24,7 @@ const TABLE: readonly [
   byOther: string | undefined,
 ][] = [
   [LEAVE, JOIN, "JOIN", "JOIN"],
-  [LEAVE, INVITE, undefined, undefined],
+  [LEAVE, INVITE, "USER_INVITED", "USER_INVITED"],
   [LEAVE, KNOCK, "KNOCK", "KNOCK"],
   [LEAVE, BAN, "BAN", "BAN"],
   [LEAVE, LEAVE, undefined, undefined],
@@ -34,17 +34,17 @@ const TABLE: readonly [
   [INVITE, BAN, "BAN", "BAN"],
   [INVITE, LEAVE, "REJECT_INVITE", "DISINVITE"],
   [JOIN, JOIN, "PROFILE_CHANGE", "PROFILE_CHANGE"],
-  [JOIN, INVITE, undefined, undefined],
+  [JOIN, INVITE, "USER_INVITED", "USER_INVITED"],
   [JOIN, KNOCK, "KNOCK", "KNOCK"],
   [JOIN, BAN, "BAN", "BAN"],
   [JOIN, LEAVE, "LEAVE", "KICK"],
   [KNOCK, JOIN, "JOIN", "JOIN"],
-  [KNOCK, INVITE, undefined, undefined],
+  [KNOCK, INVITE, "USER_INVITED", "USER_INVITED"],
   [KNOCK, KNOCK, undefined, undefined],
   [KNOCK, BAN, "BAN", "BAN"],
   [KNOCK, LEAVE, "LEAVE", "KICK"],
   [BAN, JOIN, "JOIN", "JOIN"],
-  [BAN, INVITE, undefined, undefined],
+  [BAN, INVITE, "USER_INVITED", "USER_INVITED"],
   [BAN, KNOCK, "KNOCK", "KNOCK"],
   [BAN, BAN, undefined, undefined],
   [BAN, LEAVE, "UNBAN", "UNBAN"],
@@ -61,7 +61,7 @@ for (const [from, to, bySelf, byOther] of TABLE) {
   });
 }
 
-Deno.test("membershipChange() tells of invitations only in the section of the own ones", () => {
+Deno.test("membershipChange() tells of the own invitations in their section, and there of each", () => {
   const invited = event(INVITE, "@boss:b", SyncStream.INVITED_ROOM | SyncStream.STATE);
   assertEquals(membershipChange(invited)?.type, "INVITE");
   assertEquals(membershipChange(invited, INVITE)?.type, "INVITE");

@@ -8,7 +8,8 @@ Deno.test("A bot is invited, joins, answers, and is told of what happens around 
   const alice = here.client("alice");
   const bot = here.client("bot", { mxid: "@bot:localhost" });
   const seen: string[] = [];
-  for (const type of ["INVITE", "JOIN", "LEAVE", "KICK", "BAN", "UNBAN", "PROFILE_CHANGE"] as const) {
+  const told = ["INVITE", "USER_INVITED", "JOIN", "LEAVE", "KICK", "BAN", "UNBAN", "PROFILE_CHANGE"] as const;
+  for (const type of told) {
     bot.on(type, ({ state_key }) => seen.push(`${type} ${state_key}`));
   }
   bot.on("INVITE", ({ room_id }) => bot.joinRoom(room_id));
@@ -39,6 +40,7 @@ Deno.test("A bot is invited, joins, answers, and is told of what happens around 
     "INVITE @bot:localhost",
     "JOIN @alice:localhost", // it is in the timeline that the bot gets to see
     "JOIN @bot:localhost",
+    "USER_INVITED @carol:localhost", // and no INVITE: that is for the bot to follow
     "JOIN @carol:localhost",
     "PROFILE_CHANGE @carol:localhost",
     "KICK @carol:localhost",

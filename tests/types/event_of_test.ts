@@ -34,6 +34,8 @@ Deno.test("EventOf is the event of each class that a name stands for", () => {
   assertType<IsExact<EventOf<"m.presence">, PresenceEvent>>(true);
   assertType<IsExact<EventOf<"m.tag">, AccountDataEvent<"m.tag", TagContent>>>(true);
   assertType<IsExact<EventOf<"INVITE">, MemberEvent>>(true);
+  assertType<IsExact<EventOf<"USER_INVITED">, MemberEvent>>(true);
+  assertType<IsExact<MemberEvent["state_key"], UserID>>(true);
   assertType<IsExact<EventOf<"SYNC_ERRORED">, SyncErrored>>(true);
 });
 
