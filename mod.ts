@@ -187,6 +187,7 @@ export type {
 export type { Clock } from "./src/clock.ts";
 export type { Logger } from "./src/log.ts";
 
+export { AuthenticationNeededError } from "./src/errors/authentication_needed_error.ts";
 export * from "./src/errors/crypto_error.ts";
 export * from "./src/errors/encryption_errors.ts";
 export {

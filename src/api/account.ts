@@ -42,7 +42,7 @@ const deactivate = endpoint(
   "deactivateAccount",
   "POST",
   `${ACCOUNT}/deactivate`,
-  field<"success" | "no-support">("id_server_unbind_result", "string"),
+  field<"success" | "no-support" | undefined>("id_server_unbind_result", "string?"),
 );
 const thirdPartyIds = endpoint(
   "getThirdPartyIds",
@@ -107,6 +107,7 @@ export interface AccountAPI {
    *
    * @param options What the account is to be, how to authenticate, and request options.
    * @returns The user, and the session unless there is none: keep its tokens secret.
+   * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication` does not cover.
    * @throws {UserInUseError} If the name is taken.
    * @throws {InvalidUsernameError} If the name breaks the grammar.
    * @throws {ForbiddenError} If the server takes no registrations.
@@ -130,7 +131,7 @@ export interface AccountAPI {
    * @param newPassword The new password.
    * @param options Whether to log other devices out, how to authenticate, and request options.
    * @throws {WeakPasswordError} If the server finds the password too weak.
-   * @throws {MatrixRequestError} If the server wants an authentication that `authentication` does not cover.
+   * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication` does not cover.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3accountpassword | POST /account/password}
    */
   changePassword(newPassword: string, options?: ChangePasswordOptions): Promise<void>;
@@ -139,8 +140,9 @@ export interface AccountAPI {
    * Ends the account for good. Its user ID can never be used again.
    *
    * @param options What to erase, how to authenticate, and request options.
-   * @returns Whether the account's addresses were removed from the identity server: `success` or `no-support`.
-   * @throws {MatrixRequestError} If the server wants an authentication that `authentication` does not cover.
+   * @returns Whether the account's addresses were removed from the identity server: `success` or `no-support`, also if the server
+   * does not say.
+   * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication` does not cover.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3accountdeactivate | POST /account/deactivate}
    */
   deactivateAccount(options?: DeactivateAccountOptions): Promise<"success" | "no-support">;
@@ -190,7 +192,7 @@ export function accountAPI(session: Session): AccountAPI {
       const body = { id_server: idServer, erase: erase || undefined };
       const result = await authenticated(session, deactivate, { path: {}, body }, options);
       if (clearAccessToken) forgetLogin(session);
-      return result;
+      return result ?? "no-support";
     },
     getThirdPartyIds: async (options) => await http.call(thirdPartyIds, { path: {} }, options) ?? [],
   };

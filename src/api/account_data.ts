@@ -5,6 +5,7 @@
  * @module
  */
 
+import { NotFoundError } from "../errors/errcodes.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { RoomTagInfo, TagContent } from "../types/account_data_content.ts";
 import { canBeOfClass, type EventType } from "../types/event_type.ts";
@@ -95,7 +96,7 @@ export interface AccountDataAPI {
    *
    * @param roomId The room.
    * @param options Request options.
-   * @returns The tags by name, in `tags`, as the room's `m.tag` has them.
+   * @returns The tags by name, in `tags`, as the room's `m.tag` has them; none if the room has no tags.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3useruseridroomsroomidtags | GET /user/{userId}/rooms/{roomId}/tags}
    */
   getRoomTags(roomId: RoomID, options?: RequestOptions): Promise<TagContent>;
@@ -159,8 +160,15 @@ export function accountDataAPI(session: Session): AccountDataAPI {
     return { userId: await session.userId(options), roomId };
   };
 
-  const getRoomTags: AccountDataAPI["getRoomTags"] = async (roomId, options) =>
-    await http.call(getTags, { path: await tagsPath(roomId, options) }, options);
+  const getRoomTags: AccountDataAPI["getRoomTags"] = async (roomId, options) => {
+    try {
+      const found = await http.call(getTags, { path: await tagsPath(roomId, options) }, options);
+      return { ...found, tags: found.tags ?? {} };
+    } catch (error) {
+      if (error instanceof NotFoundError) return { tags: {} };
+      throw error;
+    }
+  };
 
   return {
     async getAccountData<const T extends EventType>(

@@ -187,7 +187,7 @@ export interface DeviceKeysAPI {
    *
    * @param options The keys, how to authenticate, and request options.
    * @throws {InvalidSignatureError} If a signature does not verify.
-   * @throws {MatrixRequestError} If the server wants an authentication that `authentication` does not cover.
+   * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication` does not cover.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3keysdevice_signingupload | POST /keys/device_signing/upload}
    */
   uploadCrossSigningKeys(options?: UploadCrossSigningKeysOptions): Promise<void>;

@@ -70,7 +70,8 @@ export interface JoiningAPI {
    * @param roomIdOrAlias The room's ID, or an alias of it.
    * @param options Servers to join through, number of tries, and request options.
    * @returns The room's ID.
-   * @throws {ForbiddenError} If the user is not invited and the room is not public, or the user is banned.
+   * @throws {ForbiddenError} If the user is not invited and the room is not public, or the user is banned: then Synapse gives its
+   * subclass `BadStateError`.
    * @throws {NotFoundError} If there is no such alias.
    * @throws {ValueError} If it is neither a room ID nor an alias, or `maxRetries` is negative or no integer.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3joinroomidoralias | POST /join/{roomIdOrAlias}}
@@ -95,7 +96,7 @@ export interface JoiningAPI {
    * @param roomIdOrAlias The room's ID, or an alias of it.
    * @param options Reason, servers to knock through, and request options.
    * @returns The room's ID.
-   * @throws {ForbiddenError} If the room takes no knocks, or the user is banned.
+   * @throws {ForbiddenError} If the room takes no knocks, or the user is banned: then Synapse gives its subclass `BadStateError`.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3knockroomidoralias | POST /knock/{roomIdOrAlias}}
    */
   knockRoom(roomIdOrAlias: RoomID | RoomAlias, options?: KnockRoomOptions): Promise<RoomID>;

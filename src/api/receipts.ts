@@ -97,13 +97,25 @@ export interface ReceiptsAPI {
   setFullyReadMarker(roomId: RoomID, fullyRead: EventID, options?: SetFullyReadMarkerOptions): Promise<void>;
 
   /**
-   * Tells a room that the user is typing, or no longer.
+   * Tells a room that the user is typing for some time, or no longer: without a `timeout`, that the user has stopped.
    *
    * @param roomId The room.
    * @param options For how many milliseconds, and request options.
    * @throws {ForbiddenError} If the user is not in the room.
    * @throws {ValueError} If the timeout is no integer.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3roomsroomidtypinguserid | PUT /rooms/{roomId}/typing/{userId}}
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = await homeserver.createUser("alice");
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * const roomId = await client.createRoom();
+   * await client.setTyping(roomId, { timeout: 30_000 });
+   * await client.setTyping(roomId); // has stopped
+   * ```
    */
   setTyping(roomId: RoomID, options?: SetTypingOptions): Promise<void>;
 }

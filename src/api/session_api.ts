@@ -153,7 +153,7 @@ export interface SessionAPI {
    *
    * @param options How to authenticate, and request options.
    * @returns The token and how long it is good.
-   * @throws {MatrixRequestError} If the server wants an authentication that `authentication` does not cover.
+   * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication` does not cover.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv1loginget_token | POST /login/get_token}
    */
   getLoginToken(options?: AuthenticationOptions): Promise<LoginTokenResponse>;

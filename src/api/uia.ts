@@ -5,6 +5,7 @@
  * @module
  */
 
+import { challengeIn } from "../errors/authentication_needed_error.ts";
 import { MatrixRequestError } from "../errors/request_error.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
 import { type AuthenticationData, type AuthenticationResponse, AuthenticationStage } from "../types/uia.ts";
@@ -55,7 +56,7 @@ export interface Authentication {
 
 /** Options of the operations that may need authentication. */
 export interface AuthenticationOptions extends RequestOptions {
-  /** How to authenticate if the server wants it. Default: not at all; what the server wants is then the error's `body`. */
+  /** How to authenticate if the server wants it. Default: not at all; an `AuthenticationNeededError` then tells what the server wants. */
   authentication?: Authentication;
 }
 
@@ -70,8 +71,9 @@ export interface UIAAPI {
    * @param authentication How to authenticate.
    * @param options Request options, of which the signal counts.
    * @returns What the request returned in the end.
-   * @throws {MatrixRequestError} If no way that the server offers can be gone with what was given, or a stage was refused;
-   * its `body` has the ways (`flows`) and the session.
+   * @throws {AuthenticationNeededError} If no way that the server offers can be gone with what was given; its `challenge` has the
+   * ways (`flows`) and the session.
+   * @throws {MatrixRequestError} If a stage was refused.
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";
@@ -129,7 +131,7 @@ async function withUIA<Result>(
     try {
       return await request(auth);
     } catch (error) {
-      const challenge = challengeOf(error);
+      const challenge = error instanceof MatrixRequestError ? challengeIn(error) : undefined;
       // A stage that was tried and is still to be done was refused: once more would be of no use.
       const stage = challenge && nextStage(challenge, handlers);
       if (challenge === undefined || stage === undefined || tried.has(stage) || tried.size >= MAX_ROUNDS) {
@@ -144,23 +146,6 @@ async function withUIA<Result>(
       auth = data ? { ...data, type: stage, session: id } : { session: id };
     }
   }
-}
-
-/** What the server wants, if that is what an error says. */
-function challengeOf(error: unknown): AuthenticationResponse | undefined {
-  if (!(error instanceof MatrixRequestError) || error.status !== 401) return undefined;
-  const { flows, params, session, completed } = error.body;
-  if (!Array.isArray(flows)) return undefined;
-  return {
-    flows: flows.filter(isJsonObject).map(({ stages }) => ({ stages: strings(stages) })),
-    params: isJsonObject(params) ? params as AuthenticationResponse["params"] : {},
-    session: typeof session === "string" ? session : undefined,
-    completed: strings(completed),
-  };
-}
-
-function strings(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }
 
 type Handlers = (stage: string) => StageHandler | undefined;

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { AuthenticationNeededError, challengeIn } from "./authentication_needed_error.ts";
 import { MatrixRequestError, type RequestErrorInit } from "./request_error.ts";
 
 /** `M_FORBIDDEN`: the user may not do this. */
@@ -82,8 +83,11 @@ export class UnsupportedRoomVersionError extends MatrixRequestError {}
 /** `M_INCOMPATIBLE_ROOM_VERSION`: the server does not support the version of the room to be joined. */
 export class IncompatibleRoomVersionError extends MatrixRequestError {}
 
-/** `M_BAD_STATE`: the change is not possible in the present state, like unbanning a user who is not banned. */
-export class BadStateError extends MatrixRequestError {}
+/**
+ * `M_BAD_STATE`: the change is not possible in the present state, like unbanning a user who is not banned. Synapse refuses so what
+ * other servers refuse with `M_FORBIDDEN`: to join, or to be invited, while banned.
+ */
+export class BadStateError extends ForbiddenError {}
 
 /** `M_GUEST_ACCESS_FORBIDDEN`: the room or resource does not admit guests. */
 export class GuestAccessForbiddenError extends MatrixRequestError {}
@@ -257,10 +261,11 @@ const CLASSES: ReadonlyMap<string, typeof MatrixRequestError> = new Map([
 /** MSC3848 gives `M_FORBIDDEN` a reason, which the servers that have it put here. */
 const UNSTABLE_ERRCODE = "org.matrix.msc3848.unstable.errcode";
 
-/** The error for an answer: of the class that belongs to its error code. */
+/** The error for an answer: of the class that belongs to its error code, or to what it asks for. */
 export function requestError(init: RequestErrorInit): MatrixRequestError {
   const { errcode, [UNSTABLE_ERRCODE]: reason } = init.body;
-  const Class = classOf(reason) ?? classOf(errcode) ?? MatrixRequestError;
+  const Class = classOf(reason) ?? classOf(errcode) ??
+    (errcode === undefined && challengeIn(init) ? AuthenticationNeededError : MatrixRequestError);
   return new Class(init);
 }
 

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { accountDataAPI } from "../../src/api/account_data.ts";
-import { NotFoundError } from "../../src/errors/errcodes.ts";
+import { NotFoundError, UnrecognizedError } from "../../src/errors/errcodes.ts";
 import { ValueError } from "../../src/errors/value_error.ts";
 import { defineEvent } from "../../src/types/define_event.ts";
 import { eventType } from "../../src/types/event_type.ts";
@@ -46,6 +46,17 @@ Deno.test("setAccountData() sends defined data as its schema returns it, and ref
   await api.setAccountData(flag, { up: true });
   await assertRejects(() => api.setAccountData(flag, {} as never), ValueError, "com.example.flag");
   assertEquals(requests.map(({ body }) => body), [{ up: true, checked: true }]);
+});
+
+Deno.test("getRoomTags() gives no tags where the server has none, however it says so", async () => {
+  const path = `GET ${TAGS}`;
+  for (const answer of [{}, { tags: {} }, { tags: null }, refusal(404, "M_NOT_FOUND")]) {
+    const api = accountDataAPI(scripted({ [path]: answer }).session);
+    assertEquals(await api.getRoomTags("!room"), { tags: {} });
+    assertEquals(await api.getRoomTag("!room", "m.favourite"), undefined);
+  }
+  const unknown = accountDataAPI(scripted({ [path]: refusal(404, "M_UNRECOGNIZED") }).session);
+  await assertRejects(() => unknown.getRoomTags("!room"), UnrecognizedError);
 });
 
 Deno.test("getRoomTags() lists a room's tags, and getRoomTag() looks one up among them", async () => {

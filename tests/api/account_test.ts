@@ -49,6 +49,12 @@ Deno.test("isUsernameAvailable() takes a refusal of the name for no, and any oth
   await assertRejects(() => ask({}), ServiceResponseError);
 });
 
+Deno.test("deactivateAccount() takes an answer that says nothing: the account is gone all the same", async () => {
+  const { session } = scripted({ "POST /_matrix/client/v3/account/deactivate": {} });
+  assertEquals(await accountAPI(session).deactivateAccount(), "no-support");
+  assertEquals(session.http.token, "");
+});
+
 Deno.test("changePassword() logs other devices out unless told otherwise; deactivateAccount() forgets the token", async () => {
   const { session, body } = scripted({
     "POST /_matrix/client/v3/account/password": {},

@@ -4,6 +4,7 @@ import { deviceKeysAPI } from "../../src/api/device_keys.ts";
 import { devicesAPI } from "../../src/api/devices.ts";
 import { sessionAPI } from "../../src/api/session_api.ts";
 import { type Authentication, type StageRequest, uiaAPI } from "../../src/api/uia.ts";
+import { AuthenticationNeededError } from "../../src/errors/authentication_needed_error.ts";
 import { ForbiddenError } from "../../src/errors/errcodes.ts";
 import { MatrixRequestError } from "../../src/errors/request_error.ts";
 import type { AuthenticationData } from "../../src/types/uia.ts";
@@ -50,6 +51,37 @@ Deno.test("Without authentication the operation fails with what the server wants
     stages: ["m.login.password"],
   }]]);
   assertEquals(requests.length, 1);
+});
+
+Deno.test("The error says which ways there are, in words and for programs", async () => {
+  const { deleteDevices } = guarded([["m.login.recaptcha", "m.login.terms"], ["m.login.\x1b[31mred"], []]);
+  const given = { authentication: { registrationToken: "t" } };
+  for (const options of [{}, given]) {
+    const error = await assertRejects(
+      () => deleteDevices(["OLD"], options),
+      AuthenticationNeededError,
+      "wants to be shown m.login.recaptcha and m.login.terms, or m.login. [31mred, or nothing;",
+    );
+    assertEquals(error.challenge.session, "s1");
+    assertEquals(error.challenge.flows[0], { stages: ["m.login.recaptcha", "m.login.terms"] });
+  }
+});
+
+Deno.test("A challenge that makes no sense is told as far as it does", async () => {
+  const challenges = [{ flows: [] }, { flows: [7, null] }, { flows: [{ stages: "x" }], session: 7, params: [] }];
+  for (const body of challenges) {
+    const { session } = scripted({ [DELETE]: Response.json(body, { status: 401 }) });
+    const error = await assertRejects(
+      () => devicesAPI(session).deleteDevices(["OLD"], { authentication: { password: "p" } }),
+      AuthenticationNeededError,
+    );
+    assertEquals([error.challenge.session, error.challenge.params], [undefined, {}]);
+  }
+  for (const body of [{ flows: "x" }, {}, { errcode: "M_FORBIDDEN", flows: [] }]) {
+    const { session } = scripted({ [DELETE]: Response.json(body, { status: 401 }) });
+    const error = await assertRejects(() => devicesAPI(session).deleteDevices(["OLD"]), MatrixRequestError);
+    assert(!(error instanceof AuthenticationNeededError));
+  }
 });
 
 Deno.test("A password, a token and an agreement do their stages, in order and in one session", async () => {

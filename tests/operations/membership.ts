@@ -193,6 +193,8 @@ export const membership: readonly Operation[] = [
       await alice.banUser(roomId, bob.userId, { reason: "Heckling" });
       const { membership, reason } = await memberOf(alice, roomId, bob.userId);
       assertEquals([membership, reason], ["ban", "Heckling"]);
+      await refused(() => bob.joinRoom(roomId), ForbiddenError, 403);
+      await refused(() => bob.joinRoomById(roomId), ForbiddenError, 403);
       await refused(() => bob.joinRoom(roomId), BadStateError, 403);
       await refused(() => alice.inviteUser(roomId, bob.userId), BadStateError, 403);
       await refused(() => carol.unbanUser(roomId, bob.userId), ForbiddenError, 403);

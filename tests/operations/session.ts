@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
+  AuthenticationNeededError,
   Client,
   ForbiddenError,
   InvalidUsernameError,
@@ -228,10 +229,15 @@ export const session: readonly Operation[] = [
       );
       const challenge = await refused(
         () => stranger.register({ username: scene.unique("a"), password: "x" }),
-        MatrixRequestError,
+        AuthenticationNeededError,
         401,
       );
-      assert(Array.isArray(challenge.body.flows));
+      assert(challenge instanceof AuthenticationNeededError);
+      assertEquals(challenge.challenge.flows, [{ stages: ["m.login.dummy"] }]);
+      assertEquals(
+        challenge.message,
+        "Cannot register (POST /_matrix/client/v3/register): the homeserver wants to be shown m.login.dummy; give it by the option authentication",
+      );
       const quiet = await stranger.register({
         username: scene.unique("quiet"),
         password: "x7y8z9!",

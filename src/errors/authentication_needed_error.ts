@@ -1,0 +1,67 @@
+/**
+ * The error for a request that the homeserver wants an authentication for, and what it wants.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#user-interactive-authentication-api | User-interactive authentication}
+ * @module
+ */
+
+import { isJsonObject, type JsonObject } from "../types/json.ts";
+import type { AuthenticationResponse } from "../types/uia.ts";
+import { printable } from "./printable.ts";
+import { MatrixRequestError, type RequestErrorInit } from "./request_error.ts";
+
+/**
+ * The homeserver wants to know once more who is asking, and was not told, or not in a way that it takes.
+ *
+ * @example
+ * ```ts
+ * import { AuthenticationNeededError, Client } from "@greenroom/matrix";
+ * import { Homeserver } from "@greenroom/matrix/testing";
+ *
+ * await using homeserver = new Homeserver();
+ * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch });
+ * try {
+ *   await client.register({ username: "alice", password: "wonderland" });
+ * } catch (error) {
+ *   if (!(error instanceof AuthenticationNeededError)) throw error;
+ *   console.assert(error.challenge.flows[0]?.stages[0] === "m.login.dummy");
+ *   await client.register({ username: "alice", password: "wonderland", authentication: {} });
+ * }
+ * ```
+ */
+export class AuthenticationNeededError extends MatrixRequestError {
+  /** What the homeserver wants: the ways (`flows`), of which one suffices, and the session. */
+  readonly challenge: AuthenticationResponse;
+
+  /**
+   * Makes an error of an answer.
+   *
+   * @param init What was asked and what was answered.
+   */
+  constructor(init: RequestErrorInit) {
+    super(init);
+    this.challenge = challengeIn(init) ?? { flows: [] };
+    const ways = this.challenge.flows.map(({ stages }) => stages.join(" and ") || "nothing");
+    this.message = `Cannot ${init.operation} (${init.method} ${init.path}): the homeserver wants to be shown ${
+      printable(ways.join(", or ")) || "what nobody can"
+    }; give it by the option authentication`;
+  }
+}
+
+/** What the homeserver wants, if that is what an answer says. */
+export function challengeIn(
+  { status, body }: Pick<RequestErrorInit, "status" | "body">,
+): AuthenticationResponse | undefined {
+  const { flows, params, session, completed } = body;
+  if (status !== 401 || !Array.isArray(flows)) return undefined;
+  return {
+    flows: flows.filter(isJsonObject).map(({ stages }) => ({ stages: strings(stages) })),
+    params: isJsonObject(params) ? params as { [stage: string]: JsonObject } : {},
+    session: typeof session === "string" ? session : undefined,
+    completed: strings(completed),
+  };
+}
+
+function strings(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+}
