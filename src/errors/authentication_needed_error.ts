@@ -42,9 +42,10 @@ export class AuthenticationNeededError extends MatrixRequestError {
     super(init);
     this.challenge = challengeIn(init) ?? { flows: [] };
     const ways = this.challenge.flows.map(({ stages }) => stages.join(" and ") || "nothing");
-    this.message = `Cannot ${init.operation} (${init.method} ${init.path}): the homeserver wants to be shown ${
-      printable(ways.join(", or ")) || "what nobody can"
-    }; give it by the option authentication`;
+    this.message =
+      `Cannot ${init.operation} (${init.method} ${init.path}): the homeserver wants to be shown ${
+        printable(ways.join(", or ")) || "what nobody can"
+      }; give it by the option authentication`;
   }
 }
 

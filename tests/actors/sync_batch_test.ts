@@ -196,16 +196,6 @@ Deno.test("An invitation, a knock and the end of either are told", () => {
   ]]);
 });
 
-Deno.test("The own invitation is not told again where it stands in the history of the room", () => {
-  const room = timeline([member(OWN, "invite"), member("@a:a", "invite"), member(OWN, "join")]);
-  assertEquals(remarks(delivered(joined(room), was("invite", member(OWN, "invite")))), [
-    ["$@a:a-invite", "USER_INVITED"],
-    [`$${OWN}-join`, "JOIN"],
-  ]);
-  const again = member(OWN, "invite", { unsigned: { prev_content: { membership: "leave" } } });
-  assertEquals(remarks(delivered(joined(timeline([again])))), []);
-});
-
 Deno.test("A limited timeline is a gap where there was one before", () => {
   const response = joined(timeline([message("1")], { limited: true, prev_batch: "p" }));
   const gap = { type: "TIMELINE_GAP", data: { room_id: ROOM, prev_batch: "p" } };

@@ -68,7 +68,11 @@ Deno.test("The error says which ways there are, in words and for programs", asyn
 });
 
 Deno.test("A challenge that makes no sense is told as far as it does", async () => {
-  const challenges = [{ flows: [] }, { flows: [7, null] }, { flows: [{ stages: "x" }], session: 7, params: [] }];
+  const challenges = [{ flows: [] }, { flows: [7, null] }, {
+    flows: [{ stages: "x" }],
+    session: 7,
+    params: [],
+  }];
   for (const body of challenges) {
     const { session } = scripted({ [DELETE]: Response.json(body, { status: 401 }) });
     const error = await assertRejects(

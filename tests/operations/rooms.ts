@@ -1,5 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
+  InvalidParamError,
+  MatrixRequestError,
   NotFoundError,
   type RoomID,
   RoomInUseError,
@@ -152,6 +154,57 @@ export const rooms: readonly Operation[] = [
       await alice.inviteUser(third, bob.userId);
       assertEquals(await bob.getJoinedRooms(), [first]);
       assertEquals((await alice.getJoinedRooms()).sort(), rooms.sort());
+    },
+  },
+  {
+    name: "sendStateEvent() may name a type and a key as every object has them",
+    covers: ["sendStateEvent", "getStateEvent", "sendMessageEvent"],
+    async run(scene) {
+      const alice = await scene.player("alice");
+      const roomId = await alice.createRoom();
+      for (const name of ["constructor", "toString", "__proto__"]) {
+        const content = JSON.parse(`{"${name}":{"a":1}}`);
+        await alice.sendStateEvent(roomId, name, content, { stateKey: name });
+        assertEquals(await alice.getStateEvent(roomId, name, { stateKey: name }), content);
+        const sent = await alice.getEvent(roomId, await alice.sendMessageEvent(roomId, name, content));
+        assertEquals([sent.type, sent.content], [name, content]);
+        const path = { roomId, eventType: name, stateKey: "" };
+        const state = "/_matrix/client/v3/rooms/{roomId}/state/{eventType}/{stateKey}";
+        await alice.request("PUT", state, { path, body: content });
+        assertEquals(await alice.request("GET", state, { path }), content);
+      }
+    },
+  },
+  {
+    name:
+      "sendStateEvent() of a canonical alias is refused if it is malformed; a tombstone may name anything",
+    covers: ["sendStateEvent"],
+    breaks: [
+      "must be array",
+      "must be string",
+      'must match pattern "^#"',
+      "must have required property 'replacement_room'",
+    ],
+    async run(scene) {
+      const alice = await scene.player("alice");
+      const roomId = await alice.createRoom();
+      const malformed = [{ alt_aliases: "x" }, { alt_aliases: null }, { alt_aliases: {} }, {
+        alt_aliases: [7],
+      }, {
+        alias: 7,
+      }];
+      for (const content of malformed) {
+        const send = () => alice.sendStateEvent(roomId, "m.room.canonical_alias", content as object);
+        await refused(send, InvalidParamError, 400);
+      }
+      await alice.sendStateEvent(roomId, "m.room.canonical_alias", { alias: "" as "#a:b", alt_aliases: [] });
+      const tombstone = (content: object) =>
+        alice.request("PUT", "/_matrix/client/v3/rooms/{roomId}/state/m.room.tombstone/", {
+          path: { roomId },
+          body: content,
+        });
+      await refused(() => tombstone({ body: "no room" }), MatrixRequestError, 400);
+      await tombstone({ body: "odd", replacement_room: 7 });
     },
   },
 ];

@@ -77,11 +77,11 @@ export class Device {
   }
 
   /** How many one-time keys of each algorithm are left. `signed_curve25519` is always listed. */
-  oneTimeKeyCounts(): Record<string, number> {
-    const counts: Record<string, number> = { signed_curve25519: 0 };
+  oneTimeKeyCounts(): Map<string, number> {
+    const counts = new Map([["signed_curve25519", 0]]);
     for (const id of this.oneTimeKeys.keys()) {
       const algorithm = id.split(":", 1)[0] ?? "";
-      counts[algorithm] = (counts[algorithm] ?? 0) + 1;
+      counts.set(algorithm, (counts.get(algorithm) ?? 0) + 1);
     }
     return counts;
   }

@@ -88,7 +88,7 @@ function checkShape(room: Room, content: JsonObject): void {
     if (groups.includes(key)) {
       if (!isJsonObject(value)) throw badJson(`'${value}' is not of type 'object'`);
       for (const level of Object.values(value)) checkLevel(room, level);
-    } else if (key in NAMED_LEVELS) {
+    } else if (Object.hasOwn(NAMED_LEVELS, key)) {
       checkLevel(room, value);
     }
   }

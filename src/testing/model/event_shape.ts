@@ -11,13 +11,16 @@ import type { EventDraft } from "./room_event.ts";
 /** The largest event, in bytes, with some room for what the server adds. */
 const MAX_EVENT_SIZE = 65_000;
 
-/** The fields of well-known events that must be strings. */
-const STRINGS: Readonly<Record<string, readonly string[]>> = {
-  "m.room.message": ["body", "msgtype"],
-  "m.room.topic": ["topic"],
-  "m.room.name": ["name"],
-  "m.room.tombstone": ["replacement_room"],
-};
+/** The fields that well-known events must have. */
+const REQUIRED: ReadonlyMap<string, readonly string[]> = new Map([
+  ["m.room.message", ["body", "msgtype"]],
+  ["m.room.topic", ["topic"]],
+  ["m.room.name", ["name"]],
+  ["m.room.tombstone", ["replacement_room"]],
+]);
+
+/** The one event whose fields need not be strings: Synapse takes `"replacement_room": 7`. */
+const ANY_FIELDS = "m.room.tombstone";
 
 const STATE_ONLY = ["m.room.member", "m.room.topic", "m.room.name", "m.room.tombstone", "m.room.create"];
 
@@ -26,9 +29,11 @@ export function checkShape({ type, stateKey, content }: EventDraft): void {
   if (stateKey === undefined && STATE_ONLY.includes(type)) {
     throw badRequest("M_UNKNOWN", `'${type}' must be state events`);
   }
-  for (const key of STRINGS[type] ?? []) {
+  for (const key of REQUIRED.get(type) ?? []) {
     if (content[key] === undefined) throw badRequest("M_UNKNOWN", `'${key}' not in content`);
-    if (typeof content[key] !== "string") throw badRequest("M_UNKNOWN", `'${key}' not a string type`);
+    if (typeof content[key] !== "string" && type !== ANY_FIELDS) {
+      throw badRequest("M_UNKNOWN", `'${key}' not a string type`);
+    }
   }
   checkNumbers(content);
   checkMentions(content["m.mentions"]);

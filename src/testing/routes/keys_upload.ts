@@ -33,7 +33,7 @@ export function uploadKeys(request: AuthedRequest): Answer {
   }
   addOneTimeKeys(device, oneTimeKeys);
   setFallbackKeys(device, fallbackKeys);
-  return { one_time_key_counts: device.oneTimeKeyCounts() };
+  return { one_time_key_counts: Object.fromEntries(device.oneTimeKeyCounts()) };
 }
 
 function readDeviceKeys(body: JsonObject): JsonObject | undefined {

@@ -7,7 +7,7 @@
 
 import type { EventID, RoomAlias } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { badRequest } from "../http/failure.ts";
+import { badRequest, invalidParam } from "../http/failure.ts";
 import { optionalString } from "../http/read.ts";
 import type { AuthedRequest } from "../http/request.ts";
 import type { Answer } from "../http/reply.ts";
@@ -88,15 +88,18 @@ function redact(request: AuthedRequest): Answer {
 /** What a new canonical alias event names must lead to this room. */
 function checkCanonicalAlias(server: ServerState, room: Room, content: JsonObject): void {
   const old = room.state("m.room.canonical_alias")?.content ?? {};
-  const known = [old.alias, ...(Array.isArray(old.alt_aliases) ? old.alt_aliases : [])];
-  const named = [content.alias, ...(Array.isArray(content.alt_aliases) ? content.alt_aliases : [])];
-  for (const alias of named) {
-    if (alias === undefined || alias === null || known.includes(alias)) continue;
-    if (typeof alias !== "string" || !/^#[^:]*:.+$/.test(alias)) {
-      throw badRequest("M_INVALID_PARAM", `Room alias ${alias} must be of the form #name:server`);
-    }
-    if (server.aliases.get(alias as RoomAlias)?.room !== room.id) {
-      throw badRequest("M_BAD_ALIAS", `Room alias ${alias} does not point to the room`);
+  const { alias, alt_aliases: others = [] }: JsonObject = content;
+  if (!Array.isArray(others)) throw invalidParam("The alt_aliases property must be a list.");
+  const known: unknown[] = [old.alias, ...(Array.isArray(old.alt_aliases) ? old.alt_aliases : [])];
+  const named: unknown[] = alias === undefined || alias === null || alias === ""
+    ? others
+    : [alias, ...others];
+  for (const name of named) {
+    if (typeof name !== "string") throw invalidParam("Each alias must be of type string.");
+    if (known.includes(name)) continue;
+    if (!/^#[^:]*:.+$/.test(name)) throw invalidParam(`Room alias ${name} must be of the form #name:server`);
+    if (server.aliases.get(name as RoomAlias)?.room !== room.id) {
+      throw badRequest("M_BAD_ALIAS", `Room alias ${name} does not point to the room`);
     }
   }
 }

@@ -97,7 +97,7 @@ function finish(job: SyncJob, parts: JsonObject): Answer {
   return {
     next_batch: formatToken({ position: job.until, toDevice: toDeviceOf(job).position }),
     ...parts,
-    device_one_time_keys_count: job.device.oneTimeKeyCounts(),
+    device_one_time_keys_count: Object.fromEntries(job.device.oneTimeKeyCounts()),
     device_unused_fallback_key_types: job.device.unusedFallbackAlgorithms(),
   };
 }
