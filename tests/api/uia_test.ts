@@ -67,27 +67,6 @@ Deno.test("The error says which ways there are, in words and for programs", asyn
   }
 });
 
-Deno.test("A challenge that makes no sense is told as far as it does", async () => {
-  const challenges = [{ flows: [] }, { flows: [7, null] }, {
-    flows: [{ stages: "x" }],
-    session: 7,
-    params: [],
-  }];
-  for (const body of challenges) {
-    const { session } = scripted({ [DELETE]: Response.json(body, { status: 401 }) });
-    const error = await assertRejects(
-      () => devicesAPI(session).deleteDevices(["OLD"], { authentication: { password: "p" } }),
-      AuthenticationNeededError,
-    );
-    assertEquals([error.challenge.session, error.challenge.params], [undefined, {}]);
-  }
-  for (const body of [{ flows: "x" }, {}, { errcode: "M_FORBIDDEN", flows: [] }]) {
-    const { session } = scripted({ [DELETE]: Response.json(body, { status: 401 }) });
-    const error = await assertRejects(() => devicesAPI(session).deleteDevices(["OLD"]), MatrixRequestError);
-    assert(!(error instanceof AuthenticationNeededError));
-  }
-});
-
 Deno.test("A password, a token and an agreement do their stages, in order and in one session", async () => {
   const { deleteDevices, auths, requests } = guarded([[
     "m.login.registration_token",
