@@ -77,7 +77,7 @@ export type {
 } from "./src/actors/syncer_api.ts";
 
 export type { ClientAPI } from "./src/api/client_api.ts";
-export type { CustomRequestOptions, HTTPAPIOptions } from "./src/api/http_options.ts";
+export type { CustomRequestOptions, FindAddress, HTTPAPIOptions } from "./src/api/http_options.ts";
 export type { FillMemberEventCallback } from "./src/api/session.ts";
 export { HTTPAPI } from "./src/api/http_api.ts";
 export type { Method } from "./src/api/endpoint.ts";
@@ -110,6 +110,7 @@ export type {
 } from "./src/api/directory.ts";
 export type { FiltersAPI } from "./src/api/filters.ts";
 export type { JoiningAPI, JoinRoomOptions, KnockRoomOptions } from "./src/api/joining.ts";
+export { type MatrixLink, matrixToUrl, matrixUri, parseMatrixLink } from "./src/api/matrix_link.ts";
 export type {
   JoinRoomByIdOptions,
   MembershipAPI,

@@ -16,7 +16,7 @@ const isRoomId = (id: string): boolean => /^!./s.test(id); // which promises no 
 const isRoomAlias = (id: string): boolean => parseQualifiedId("#", id) !== undefined;
 
 /** What an identifier must be, by the name of the parameter that carries it. */
-const KINDS: Readonly<Record<string, readonly [is: (id: string) => boolean, description: string]>> = {
+const KINDS: Readonly<Record<IdentifierName, readonly [is: (id: string) => boolean, description: string]>> = {
   roomId: [isRoomId, "a room ID: !opaque"],
   roomAlias: [isRoomAlias, "a room alias: #localpart:server.name"],
   roomIdOrAlias: [
@@ -40,6 +40,11 @@ export type IdentifierName =
   | "eventId"
   | "aliasLocalpart";
 
+/** Whether a value is an identifier of a kind. */
+export function isIdentifier(name: IdentifierName, value: unknown): boolean {
+  return typeof value === "string" && KINDS[name][0](value);
+}
+
 /**
  * Checks an identifier.
  *
@@ -51,7 +56,7 @@ export function checkIdentifier(
   name: IdentifierName | (string & Record<never, never>),
   value: unknown,
 ): void {
-  const known = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
+  const known = Object.hasOwn(KINDS, name) ? KINDS[name as IdentifierName] : undefined;
   if (known === undefined || (typeof value === "string" && known[0](value))) return;
   const given = typeof value === "string"
     ? JSON.stringify(value.slice(0, 255))
