@@ -33,6 +33,12 @@ export interface StartOptions {
   fillGaps?: boolean | number;
   /** How long the server may wait for something to happen, in milliseconds. Default: 30,000; 0 of `syncOnce()`. */
   timeout?: number;
+  /**
+   * How long to wait after a sync that failed, unless the server says when to come back: `base` after the first failure, and twice
+   * as long after each that follows, up to `cap`; up to a fifth less by chance. Both in milliseconds, from 100 to 86,400,000, `base`
+   * at most `cap`. Default: 5,000 to 320,000, or to `base` if that is more.
+   */
+  backoff?: { readonly base?: number; readonly cap?: number };
   /** Stops the sync, as `stop()` does. */
   signal?: AbortSignal;
   /**
@@ -47,8 +53,8 @@ export interface StartOptions {
   signals?: boolean;
 }
 
-/** Options of `syncOnce()`: those of `start()`, but for signals. */
-export type SyncOnceOptions = Omit<StartOptions, "signals">;
+/** Options of `syncOnce()`: those of `start()`, but for signals, and for `backoff`, since it is not tried again. */
+export type SyncOnceOptions = Omit<StartOptions, "signals" | "backoff">;
 
 /** {@link StartOptions} as they reach the Syncer: plain data. */
 export type SyncSettings = Omit<StartOptions, "signal" | "signals">;

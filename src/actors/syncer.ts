@@ -5,7 +5,7 @@
  */
 
 import { abortable } from "@std/async/abortable";
-import { backoff } from "../backoff.ts";
+import { backoff, type BackoffRange } from "../backoff.ts";
 import { MatrixRequestError } from "../errors/request_error.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { SyncToken } from "../types/ids.ts";
@@ -18,6 +18,7 @@ import type { InternalDelivery } from "./dispatcher_protocol.ts";
 import { later } from "./later.ts";
 import { spawn } from "./spawn.ts";
 import type { SyncSettings } from "./start_options.ts";
+import { syncBackoff } from "./sync_backoff.ts";
 import { asError, isDeadly } from "./sync_failure.ts";
 import { SyncFilter } from "./sync_filter.ts";
 import { deliverSync, type TakenSync, takeSync } from "./sync_pipeline.ts";
@@ -26,8 +27,6 @@ import { type SyncPosition, SyncRound } from "./sync_round.ts";
 import type { SyncerOptions } from "./syncer_options.ts";
 import type { SyncerProtocol } from "./syncer_protocol.ts";
 
-/** Waits after failures, in milliseconds. */
-const BACKOFF = { base: 5_000, cap: 320_000 };
 /** The longest wait that a server can ask for, in milliseconds. */
 const MAX_RETRY_AFTER = 3_600_000;
 /** How long to wait when the server answers at once and says nothing, in milliseconds: nothing may spin. */
@@ -61,10 +60,11 @@ class Syncer {
   }
 
   async run(settings: SyncSettings, ...signals: (AbortSignal | undefined)[]): Promise<void> {
+    const waits = syncBackoff(settings.backoff);
     const before = this.stop();
     await this.#runs(signals, async (signal) => {
       await before;
-      await this.#loop(settings, signal);
+      await this.#loop(settings, waits, signal);
     });
   }
 
@@ -133,7 +133,7 @@ class Syncer {
     }
   }
 
-  async #loop(settings: SyncSettings, signal: AbortSignal): Promise<void> {
+  async #loop(settings: SyncSettings, waits: BackoffRange, signal: AbortSignal): Promise<void> {
     const { clock, requests } = this.#options;
     let failure: Error | undefined;
     let round: SyncRound | undefined;
@@ -156,7 +156,7 @@ class Syncer {
         if (signal.aborted && !(error instanceof ActorError)) break; // a part that fails stops all others
         const reason = await requests.firstContact(error, signal);
         if (isDeadly(reason)) failure = reason;
-        else await this.#waitAfter(asError(reason), failures++, signal);
+        else await this.#waitAfter(asError(reason), backoff(failures++, waits), signal);
       }
     }
     await this.#announce({ type: InternalEventType.SYNC_STOPPED, data: { ...INTERNAL, error: failure } });
@@ -207,12 +207,10 @@ class Syncer {
     return { since, repeated: since !== nextBatch, first: since === undefined ? first : undefined };
   }
 
-  async #waitAfter(error: Error, failures: number, signal: AbortSignal): Promise<void> {
+  async #waitAfter(error: Error, wait: number, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
     const asked = error instanceof MatrixRequestError ? error.retryAfter : undefined;
-    const sleepFor = asked === undefined
-      ? backoff(failures, BACKOFF)
-      : Math.min(Math.max(asked, IDLE_WAIT), MAX_RETRY_AFTER);
+    const sleepFor = asked === undefined ? wait : Math.min(Math.max(asked, IDLE_WAIT), MAX_RETRY_AFTER);
     log.warn("A sync failed", { error: String(error), sleepFor: Math.round(sleepFor) });
     await this.#announce({ type: InternalEventType.SYNC_ERRORED, data: { ...INTERNAL, error, sleepFor } });
     await clock.delay(sleepFor, { signal }).catch(() => {}); // the loop looks at the signal

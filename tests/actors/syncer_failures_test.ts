@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
 import { ActorError } from "../../src/actors/actor_error.ts";
 import { requestError, UnknownTokenError } from "../../src/errors/errcodes.ts";
+import { ValueError } from "../../src/errors/value_error.ts";
 import type { InternalEvents } from "../../src/types/internal_event.ts";
 import { rejectionOf } from "../kernel/support.ts";
 import { heard, response, type SyncerStage, syncerStage, UNREACHABLE } from "./support/syncer_stage.ts";
@@ -38,6 +39,52 @@ Deno.test("A failing sync waits 5 s, then twice as long each time up to 320 s, a
     await here.clock.tick(10.1);
     assertEquals(here.asked.length, before + 1);
   }
+});
+
+Deno.test("A failing sync waits as start() was told", async () => {
+  const cases = [
+    [{ base: 100, cap: 300 }, [100, 200, 300, 300]],
+    [{ base: 400_000 }, [400_000, 400_000]],
+    [{ cap: 7_000 }, [5_000, 7_000, 7_000]],
+    [{ base: 100, cap: 86_400_000 }, [100, 200]],
+  ] as const;
+  for (const [backoff, expected] of cases) {
+    await using here = await syncerStage({ answers: Array.from({ length: 9 }, () => UNREACHABLE) });
+    const sleeps = waits(here);
+    here.api.start({ backoff });
+    for (const full of expected) {
+      await here.settle();
+      const sleep = sleeps.at(-1) ?? 0;
+      assert(sleep >= full * 0.8 && sleep <= full, `${sleep} ms in place of ${full}`);
+      await here.clock.tick(sleep + 0.1);
+    }
+  }
+});
+
+Deno.test("start() refuses waits out of range, and leaves a sync that runs alone", async () => {
+  await using here = await syncerStage();
+  const running = here.api.start();
+  await here.settle();
+  const bad = [
+    { base: 0 },
+    { base: 99 },
+    { base: -1 },
+    { base: NaN },
+    { base: Infinity },
+    { cap: 50 },
+    {
+      base: 2_000,
+      cap: 1_000,
+    },
+    { cap: 86_400_001 },
+    { cap: NaN },
+  ];
+  for (const backoff of bad) {
+    await assertRejects(() => here.api.start({ backoff }), ValueError, "backoff");
+  }
+  assertEquals(here.asked.length, 1);
+  await here.api.stop();
+  await running;
 });
 
 Deno.test("A success makes the waits begin anew", async () => {

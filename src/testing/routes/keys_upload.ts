@@ -77,7 +77,7 @@ function addOneTimeKeys(device: Device, keys: JsonObject): void {
   const added = Object.entries(keys).filter(isNew);
   const counts = device.oneTimeKeyCounts();
   for (const [algorithm, { length }] of Map.groupBy(added, ([id]) => algorithmOf(id))) {
-    const total = (counts[algorithm] ?? 0) + length;
+    const total = (counts.get(algorithm) ?? 0) + length;
     if (total <= MAX_ONE_TIME_KEYS) continue;
     throw badRequest(
       "M_TOO_LARGE",
