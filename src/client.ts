@@ -78,8 +78,8 @@ export class Client {
   /**
    * Makes a client; nothing is sent.
    *
-   * @param options The homeserver, at the least.
-   * @throws {ValueError} If there is no homeserver, or an option can't be used.
+   * @param options The homeserver, or the user to find it by, at the least.
+   * @throws {ValueError} If there is neither, or an option can't be used.
    */
   constructor(options: ClientOptions) {
     const { mxid, deviceId, log } = options;
@@ -149,7 +149,7 @@ export class Client {
   /**
    * Finds out where a domain's homeserver is.
    *
-   * @param domain The server name, as in a user ID; a port is left out.
+   * @param domain The server name, as in a user ID, or the user ID; a port is left out.
    * @param options How to ask.
    * @returns The homeserver's address, to be used as `baseUrl`; undefined if the domain does not say (404).
    * @throws {WellKnownError} If the domain can't be asked, or what it says can't be used.

@@ -6,6 +6,7 @@
 
 import type { Crypto } from "./actors/crypto.ts";
 import type { EncryptionOptions } from "./actors/encryption_options.ts";
+import { homeserverOf } from "./api/discovery.ts";
 import type { HTTPAPI } from "./api/http_api.ts";
 import type { HTTPAPIOptions } from "./api/http_options.ts";
 import type { FillMemberEventCallback } from "./api/session.ts";
@@ -47,9 +48,14 @@ export interface ClientLeaseOptions {
   owner?: string;
 }
 
-/** How a {@linkcode Client} is made: a homeserver, as `baseUrl` or as `api`, is all it must have. */
+/** How a {@linkcode Client} is made: a homeserver, as `baseUrl` or `api`, or a user to find it by, as `mxid`, is all it must have. */
 export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
-  /** The homeserver's address; a path in it is kept in front of every request's. */
+  /**
+   * The homeserver's address; a path in it is kept in front of every request's. Default: where the domain of `mxid` says, which is
+   * asked with the first request, as `Client.discover()` does, and again with the next one if that fails with a
+   * {@linkcode WellKnownError}. Whoever answers for that domain, by https alone, then says where the access token goes: to an https
+   * address only, or from a domain on this machine to this machine. Give the address to trust nobody with that.
+   */
   baseUrl?: string | URL;
   /** A transport that is there already, in place of one made of the other options. */
   api?: HTTPAPI;
@@ -109,11 +115,18 @@ export function leaseOptions({ store, lease = {} }: ClientOptions): ClientLeaseO
 /**
  * What the transport of a client is made of.
  *
- * @throws {ValueError} If there is no homeserver.
+ * @throws {ValueError} If there is no homeserver, nor a user to find it by.
  */
 export function httpOptions({ baseUrl, ...options }: ClientOptions): HTTPAPIOptions {
   if (baseUrl !== undefined) return { ...options, baseUrl };
-  throw new ValueError("Cannot make a client: it needs a homeserver; give it baseUrl or api");
+  const { mxid, fetch, log, clock, retry, requestTimeout } = options;
+  if (mxid === undefined) {
+    throw new ValueError("Cannot make a client: it needs a homeserver; give it baseUrl, api or mxid");
+  }
+  return {
+    ...options,
+    baseUrl: (signal) => homeserverOf(mxid, { fetch, log, clock, retry, requestTimeout, signal }),
+  };
 }
 
 /** What was chosen about end-to-end encryption; undefined if there is to be none. */

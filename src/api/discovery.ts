@@ -7,9 +7,11 @@
 
 import type { Clock } from "../clock.ts";
 import { MatrixError } from "../errors/matrix_error.ts";
+import { MissingPermissionError } from "../errors/missing_permission_error.ts";
 import { MatrixRequestError } from "../errors/request_error.ts";
 import { ValueError } from "../errors/value_error.ts";
 import {
+  WellKnownError,
   WellKnownInvalidIdentityServerError,
   WellKnownInvalidVersionsError,
   WellKnownMissingHomeserverError,
@@ -19,6 +21,7 @@ import {
   WellKnownUnsupportedSchemeError,
 } from "../errors/well_known_error.ts";
 import type { Logger } from "../log.ts";
+import type { UserID } from "../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
 import { endpoint } from "./endpoint.ts";
 import { HTTPAPI } from "./http_api.ts";
@@ -75,6 +78,44 @@ export interface DiscoverOptions extends RequestOptions {
  * ```
  */
 export async function discover(domain: string, options: DiscoverOptions = {}): Promise<string | undefined> {
+  return await lookUp(domain, options, () => {});
+}
+
+/**
+ * Finds the homeserver of a user whose token is to go there: it has to be where nobody on the way can read it.
+ *
+ * @param mxid The user.
+ * @param options What sends the requests, and request options.
+ * @throws {WellKnownError} If the domain does not say where that is, or names an address of plain http, unless both are on this
+ *   machine; and as {@link discover}.
+ */
+export async function homeserverOf(mxid: UserID, options: DiscoverOptions): Promise<string> {
+  const baseUrl = await lookUp(mxid, options, checkSecrecy).catch((error) => {
+    throw error.cause instanceof MissingPermissionError ? error.cause : error; // which no other address mends
+  });
+  if (baseUrl !== undefined) return baseUrl;
+  throw new WellKnownError(
+    `Cannot discover the homeserver of ${mxid}: the domain has no discovery file; give the client a baseUrl`,
+  );
+}
+
+function checkSecrecy(homeserver: URL, host: string): void {
+  if (homeserver.protocol === "https:" || (isLoopback(homeserver.hostname) && isLoopback(host))) return;
+  throw new WellKnownUnsupportedSchemeError(
+    `Cannot discover the homeserver of ${host}: its base_url is plain http, which all on the way can read; ` +
+      "give the client a baseUrl to go there all the same",
+  );
+}
+
+function isLoopback(host: string): boolean {
+  return /^(.*\.)?localhost$|^127(\.\d{1,3}){3}$|^\[::1\]$/.test(host);
+}
+
+async function lookUp(
+  domain: string,
+  options: DiscoverOptions,
+  check: (homeserver: URL, host: string) => void,
+): Promise<string | undefined> {
   const host = parseServerName(isUserId(domain) ? parseUserId(domain)[1] : domain)?.host;
   if (host === undefined) {
     throw new ValueError(
@@ -88,6 +129,7 @@ export async function discover(domain: string, options: DiscoverOptions = {}): P
   if (text === undefined) return undefined;
   const file = discoveryFile(text, host);
   const baseUrl = homeserverUrl(file, host);
+  check(new URL(baseUrl), host);
   await checkHomeserver(new Session(new HTTPAPI({ ...transport, baseUrl })), host, requestOptions);
   if (Object.hasOwn(file, IDENTITY)) {
     await checkIdentityServer(

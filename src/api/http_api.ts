@@ -9,10 +9,11 @@ import { UnknownTokenError } from "../errors/errcodes.ts";
 import { ValueError } from "../errors/value_error.ts";
 import { type Logger, loggerOf } from "../log.ts";
 import type { RefreshResponse } from "../types/login.ts";
+import { Address } from "./address.ts";
 import { Credentials, type Tokens } from "./credentials.ts";
 import { type Endpoint, endpoint, type Method } from "./endpoint.ts";
 import { type Exchange, exchange, type ReadAnswer } from "./exchange.ts";
-import { type Call, checkedBaseUrl, type CustomRequestOptions, type HTTPAPIOptions } from "./http_options.ts";
+import type { Call, CustomRequestOptions, HTTPAPIOptions } from "./http_options.ts";
 import { isMatrixRefusal } from "./matrix_refusal.ts";
 import { fillPath, type Query, queryString } from "./path.ts";
 import {
@@ -48,28 +49,24 @@ export class HTTPAPI {
   readonly clock: Clock;
   /** Makes transaction IDs that nobody else makes. */
   readonly nextTransactionId: () => string = transactionIds();
-  /**
-   * Whether a homeserver has answered at this address: with what the specification says, or with an error code of it.
-   *
-   * @internal
-   */
+  /** @internal Whether a homeserver has answered at this address: with what the specification says, or an error code of it. */
   isAnswered = false;
   readonly #fetch: typeof fetch;
   readonly #credentials: Credentials;
   readonly #retry: RetryPolicy;
   readonly #options: HTTPAPIOptions;
   #headers: Readonly<Record<string, string>> | undefined;
-  #baseUrl: string;
+  readonly #address: Address;
 
   /**
    * Makes a transport; nothing is sent.
    *
-   * @param options The homeserver's address, at the least.
+   * @param options The homeserver's address, or what finds it, at the least.
    * @throws {ValueError} If the address is no `http` or `https` URL.
    */
   constructor(options: HTTPAPIOptions) {
     this.#options = options;
-    this.#baseUrl = checkedBaseUrl(options.baseUrl);
+    this.#address = new Address(options.baseUrl);
     this.#fetch = options.fetch ?? ((input, init) => fetch(input, init));
     this.clock = options.clock ?? systemClock;
     this.log = loggerOf(options.log, this.clock, "http");
@@ -79,14 +76,14 @@ export class HTTPAPI {
     this.#credentials.set({ accessToken: token, refreshToken, expiresInMs });
   }
 
-  /** The homeserver's address, without a slash at its end. */
+  /** The homeserver's address, without a slash at its end; empty until it was found. */
   get baseUrl(): string {
-    return this.#baseUrl;
+    return this.#address.url;
   }
 
   /** Moves to another address; a path in it is kept. */
   set baseUrl(url: string | URL) {
-    this.#baseUrl = checkedBaseUrl(url);
+    this.#address.url = url;
     this.isAnswered = false;
   }
 
@@ -197,7 +194,7 @@ export class HTTPAPI {
       operation,
       method,
       path,
-      url: `${this.#baseUrl}${path}${query}`,
+      url: `${this.#address.url || await this.#address.find(options.signal)}${path}${query}`,
       headers: this.#headersFor(options),
       json: method === "GET" || call.raw !== undefined ? undefined : toJSON(call.body ?? {}, operation),
       raw: call.raw,

@@ -13,10 +13,16 @@ import type { RawBody } from "./exchange.ts";
 import type { PathParams, Query } from "./path.ts";
 import type { RequestOptions, RetryPolicy } from "./request_options.ts";
 
+/** Finds out where a homeserver is; the signal says that nobody needs to know any more. */
+export type FindAddress = (signal: AbortSignal) => Promise<string | URL>;
+
 /** How an {@link HTTPAPI} is made. */
 export interface HTTPAPIOptions {
-  /** The homeserver's address; a path in it is kept in front of every request's. */
-  baseUrl: string | URL;
+  /**
+   * The homeserver's address; a path in it is kept in front of every request's. Or what finds it: it is asked with the first
+   * request, and again with the next one if it fails.
+   */
+  baseUrl: string | URL | FindAddress;
   /** The access token. Default: none, until `login()`. */
   token?: string;
   /** Buys a new access token when the present one has expired. Default: none. */

@@ -1,0 +1,72 @@
+/**
+ * Where a homeserver is: known from the start, or found out when that is needed first.
+ *
+ * @module
+ */
+
+import { abortable } from "@std/async/abortable";
+import { checkedBaseUrl, type FindAddress } from "./http_options.ts";
+
+/** A search under way, and for how many. */
+interface Search {
+  readonly abort: AbortController;
+  readonly found: Promise<string>;
+  waiting: number;
+}
+
+/** The address of one homeserver. */
+export class Address {
+  #url: string;
+  readonly #find: FindAddress | undefined;
+  #search: Search | undefined;
+
+  /**
+   * @param given The address, or what finds it.
+   * @throws {ValueError} If it can't be one.
+   */
+  constructor(given: string | URL | FindAddress) {
+    this.#find = typeof given === "function" ? given : undefined;
+    this.#url = typeof given === "function" ? "" : checkedBaseUrl(given);
+  }
+
+  /** The address, without a slash at its end; empty until it was found. */
+  get url(): string {
+    return this.#url;
+  }
+
+  /** Moves to another address. */
+  set url(url: string | URL) {
+    this.#url = checkedBaseUrl(url);
+  }
+
+  /**
+   * Finds the address: once for all who ask meanwhile, and once more for whoever asks after that has failed. A search that nobody
+   * waits for any more is given up.
+   */
+  async find(signal?: AbortSignal): Promise<string> {
+    signal?.throwIfAborted();
+    const search = this.#search ??= this.#begin();
+    search.waiting++;
+    try {
+      return await (signal ? abortable(search.found, signal) : search.found);
+    } finally {
+      if (--search.waiting === 0) {
+        search.abort.abort();
+        if (this.#search === search) this.#search = undefined;
+      }
+    }
+  }
+
+  #begin(): Search {
+    const abort = new AbortController();
+    const found = this.#found(abort.signal);
+    found.catch(() => {}); // whoever waits hears of it
+    return { abort, found, waiting: 0 };
+  }
+
+  /** What is found, unless the address was set meanwhile. */
+  async #found(signal: AbortSignal): Promise<string> {
+    const found = checkedBaseUrl(await this.#find?.(signal) ?? "");
+    return this.#url ||= found;
+  }
+}
