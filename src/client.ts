@@ -23,7 +23,7 @@ import { HTTPAPI } from "./api/http_api.ts";
 import type { CustomRequestOptions } from "./api/http_options.ts";
 import type { Method } from "./api/endpoint.ts";
 import { type FillMemberEventCallback, Session } from "./api/session.ts";
-import { parseUserId, type UserIDParts } from "./api/user_id.ts";
+import { parseUserId, type UserIDParts } from "./user_id.ts";
 import { clientDispatcher } from "./client_dispatcher.ts";
 import { clientEncryption } from "./client_encryption.ts";
 import { acceptClear, type ClientOptions, encryptionOptions, httpOptions } from "./client_options.ts";

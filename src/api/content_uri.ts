@@ -6,7 +6,7 @@
  */
 
 import { ValueError } from "../errors/value_error.ts";
-import { parseServerName } from "./server_name.ts";
+import { parseServerName } from "../server_name.ts";
 
 /** A server, and an ID of characters that can neither leave a path nor mean anything in it. */
 const CONTENT_URI = /^mxc:\/\/([^/]+)\/([0-9A-Za-z_-]{1,255})$/;

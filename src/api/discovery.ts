@@ -28,10 +28,10 @@ import { HTTPAPI } from "./http_api.ts";
 import { checkedBaseUrl } from "./http_options.ts";
 import type { RequestOptions } from "./request_options.ts";
 import { readBytes } from "./response_body.ts";
-import { parseServerName } from "./server_name.ts";
+import { parseServerName } from "../server_name.ts";
 import { Session } from "./session.ts";
 import { nothing } from "./shape.ts";
-import { isUserId, parseUserId } from "./user_id.ts";
+import { isUserId, parseUserId } from "../user_id.ts";
 import { isVersion } from "./versions.ts";
 
 const wellKnown = endpoint("discover", "GET", "/.well-known/matrix/client", nothing, { auth: false });

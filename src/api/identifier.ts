@@ -9,8 +9,8 @@
  */
 
 import { ValueError } from "../errors/value_error.ts";
-import { parseQualifiedId } from "./qualified_id.ts";
-import { isUserId } from "./user_id.ts";
+import { parseQualifiedId } from "../qualified_id.ts";
+import { isUserId } from "../user_id.ts";
 
 const isRoomId = (id: string): boolean => /^!./s.test(id); // which promises no colon
 const isRoomAlias = (id: string): boolean => parseQualifiedId("#", id) !== undefined;

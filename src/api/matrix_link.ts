@@ -8,7 +8,7 @@
 import { ValueError } from "../errors/value_error.ts";
 import type { EventID, RoomAlias, RoomID, UserID } from "../types/ids.ts";
 import { type IdentifierName, isIdentifier } from "./identifier.ts";
-import { parseServerName } from "./server_name.ts";
+import { parseServerName } from "../server_name.ts";
 
 /** What a link says. */
 export interface MatrixLink {

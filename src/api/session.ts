@@ -14,7 +14,7 @@ import { endpoint } from "./endpoint.ts";
 import type { HTTPAPI } from "./http_api.ts";
 import type { RequestOptions } from "./request_options.ts";
 import { shape } from "./shape.ts";
-import { isUserId } from "./user_id.ts";
+import { isUserId } from "../user_id.ts";
 import { atLeast } from "./versions.ts";
 
 const whoami = endpoint(

@@ -6,6 +6,7 @@
 
 import type { RoomID, UserID } from "../types/ids.ts";
 import { isJsonObject } from "../types/json.ts";
+import { isUserId } from "../user_id.ts";
 import type { CryptoContext } from "./context.ts";
 import type { RoomDescription, RoomStateInput } from "./engine_protocol.ts";
 import { type RecordKey, recordKey } from "./record_key.ts";
@@ -164,8 +165,4 @@ function settingsKey(roomId: RoomID): RecordKey<RoomSettings> {
 function isOther(before: RoomSettings | undefined, after: RoomSettings): boolean {
   return before !== undefined &&
     (before.algorithm !== after.algorithm || before.historyVisibility !== after.historyVisibility);
-}
-
-function isUserId(text: unknown): text is UserID {
-  return typeof text === "string" && /^@[^:]*:./.test(text);
 }

@@ -5,6 +5,7 @@
  */
 
 import type { UserID } from "../types/ids.ts";
+import { isUserId } from "../user_id.ts";
 import { QueryBackoff, serverOf } from "./query_backoff.ts";
 import { type RecordKey, recordKey } from "./record_key.ts";
 import type { Transaction } from "./transaction.ts";
@@ -25,7 +26,6 @@ interface Tracking {
 }
 
 const MAX_USERS = 250;
-const MAX_USER_ID = 255;
 
 /**
  * Keeps count of whose devices may have changed.
@@ -57,7 +57,8 @@ export class TrackedUsers {
     this.#epoch = await tx.get(epochKey) ?? 0;
     this.#sequence = this.#epoch;
     for (const [[userId = ""], tracking] of await tx.list<Tracking>("tracked")) {
-      this.#users.set(userId as UserID, tracking); // the key was made of one
+      if (!isUserId(userId)) continue; // an earlier version took more for one
+      this.#users.set(userId, tracking);
       this.#sequence = Math.max(this.#sequence, tracking.changed, tracking.checked);
     }
     this.#dirty.clear();
@@ -78,6 +79,7 @@ export class TrackedUsers {
   /** Begins to track users, who are dirty at first; for those who are tracked nothing changes. */
   track(tx: Transaction, users: Iterable<UserID>): void {
     for (const userId of users) {
+      // What is no user ID has no devices, and would have the transport refuse to ask for all others.
       if (!this.#users.has(userId) && isUserId(userId)) this.#mark(tx, userId);
     }
   }
@@ -279,10 +281,4 @@ const epochKey: RecordKey<number> = recordKey("deviceListEpoch");
 
 function trackedKey(userId: UserID): RecordKey<Tracking> {
   return recordKey("tracked", userId);
-}
-
-/** What is no user ID has no devices, and would have the server refuse a query. */
-function isUserId(userId: string): boolean {
-  return userId.startsWith("@") && userId.includes(":") && userId.length <= MAX_USER_ID &&
-    userId.isWellFormed();
 }

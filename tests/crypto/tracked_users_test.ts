@@ -259,10 +259,14 @@ Deno.test("users of a query that was refused are not asked of together with othe
   }
 });
 
-Deno.test("what is no user ID is not tracked: the server would refuse the query", async () => {
+Deno.test("what is no user ID is not tracked: the server, or the transport, would refuse the query", async () => {
   const bad = [
     "alice",
     "@alice",
+    "@alice:",
+    "@alice:::",
+    "@alice:a_b.example",
+    "@alice:a.example:port",
     "alice:a.example",
     `@${"a".repeat(300)}:a.example`,
     "@\ud800:a.example",

@@ -5,8 +5,8 @@
  * @module
  */
 
-import { ValueError } from "../errors/value_error.ts";
-import type { UserID } from "../types/ids.ts";
+import { ValueError } from "./errors/value_error.ts";
+import type { UserID } from "./types/ids.ts";
 import { MAX_ID_BYTES, parseQualifiedId } from "./qualified_id.ts";
 
 /** The parts of a user ID. */

@@ -27,7 +27,11 @@ export function parseQualifiedId(
     return undefined;
   }
   const colon = id.indexOf(":");
-  if (colon < 0 || new TextEncoder().encode(id).length > MAX_ID_BYTES) return undefined;
+  if (colon < 0 || isTooLong(id)) return undefined;
   const serverName = id.slice(colon + 1);
   return parseServerName(serverName) && [id.slice(1, colon), serverName];
+}
+
+function isTooLong(id: string): boolean {
+  return id.length > MAX_ID_BYTES / 3 && new TextEncoder().encode(id).length > MAX_ID_BYTES;
 }
