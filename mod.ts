@@ -37,7 +37,7 @@ export type { StoredState } from "./src/store/records.ts";
 export type { StateStore } from "./src/actors/state_store.ts";
 export type { SyncStore } from "./src/actors/sync_store.ts";
 export type { EncryptingAPI } from "./src/actors/encrypting_api.ts";
-export type { Crypto, EncryptOptions } from "./src/actors/crypto.ts";
+export type { Crypto, CryptoStartOptions, EncryptOptions } from "./src/actors/crypto.ts";
 export { type DecryptingClient, DecryptionDispatcher } from "./src/actors/decryption_dispatcher.ts";
 export type { EncryptionOptions, OnNewRecipient } from "./src/actors/encryption_options.ts";
 export type { Device as CryptoDevice, DeviceTrust, LocalTrust } from "./src/crypto/device.ts";

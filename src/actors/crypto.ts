@@ -30,17 +30,28 @@ export interface EncryptOptions {
   signal?: AbortSignal;
 }
 
+/** Options of {@link Crypto.start}. */
+export interface CryptoStartOptions {
+  /** Syncs follow until then: each takes up where the one before has ended. Default: none does. */
+  readonly following?: AbortSignal;
+}
+
 /** End-to-end encryption of one device. A client makes its own with the option `encryption`. */
 export interface Crypto {
   /**
    * Opens the engine, compares the device's keys with what the server has of it, and publishes them if it has none. A server
    * that can't be reached is asked again later; until it has answered, nothing of the device is uploaded, or encrypted.
    *
+   * @param options Whether syncs follow.
    * @throws {DeviceConflictError} If the server knows the device with other keys.
    * @throws {EncryptionError} If the access token belongs to no device.
    */
-  start(): Promise<void>;
-  /** Whether syncs come in, so that what happens in rooms is known. */
+  start(options?: CryptoStartOptions): Promise<void>;
+  /**
+   * Whether what happens in rooms is known: syncs follow, of which one came in the last two minutes, or one came in the last ten
+   * seconds. If not, who is in a room, and with which devices, is asked before something is encrypted for it, unless it was in the
+   * last ten seconds.
+   */
   readonly isFollowing: boolean;
   /** Takes in a sync response: keys first, then what they open. It is durable with the response's token. */
   receiveSync(input: CryptoInput): Promise<CryptoOutput>;
@@ -73,7 +84,7 @@ export interface Crypto {
   discardGroupSession(roomId: RoomID): Promise<void>;
   /** The own device's public keys. */
   identity(): Promise<OwnIdentity>;
-  /** A user's devices, looked up anew if they have changed. */
+  /** A user's devices, looked up anew if they have changed, or may have without a sync that tells. */
   getDevices(userId: UserID): Promise<Device[]>;
   /**
    * Says whether a device is verified or blacklisted. A blacklisted device gets no keys from now on.

@@ -60,7 +60,7 @@ export function spawnCrypto({ store, clock, log, policy }: CryptoActorOptions): 
       settle: (events) => engine().settle(events),
       discardGroupSession: (roomId) => engine().discardGroupSession(roomId),
       devicesOf: (users) => engine().devicesOf(users),
-      areDevicesStale: (users) => engine().areDevicesStale(users),
+      areDevicesStale: ({ users, since }) => engine().areDevicesStale(users, since),
       setDeviceTrust: (input) => engine().setDeviceTrust(input),
       acknowledgeIdentity: (userId) => engine().acknowledgeIdentity(userId),
       prune: (options) => engine().prune(options),

@@ -25,6 +25,7 @@ import type {
   RoomDescription,
   RoomReadiness,
   SentRoomEvent,
+  StaleInput,
   TrustInput,
 } from "../crypto/engine_protocol.ts";
 import type { MessageEvent } from "../types/event.ts";
@@ -62,7 +63,7 @@ export interface CryptoProtocol {
   /** The devices of users, as far as they are known. */
   devicesOf(users: readonly UserID[]): Device[];
   /** Whether something about users' devices is out of date; users who were not of interest are from now on. */
-  areDevicesStale(users: readonly UserID[]): boolean;
+  areDevicesStale(input: StaleInput): boolean;
   /** Takes in what the application says of a device. */
   setDeviceTrust(input: TrustInput): RecoveredEvent[];
   /** Takes a user's new identity for what it is. */

@@ -24,7 +24,7 @@ import type { Membership } from "../types/enums.ts";
 import type { MatrixEvent, MessageEvent } from "../types/event.ts";
 import type { DeviceID, RoomID, UserID } from "../types/ids.ts";
 import { isJsonObject } from "../types/json.ts";
-import type { Crypto, EncryptOptions } from "./crypto.ts";
+import type { Crypto, CryptoStartOptions, EncryptOptions } from "./crypto.ts";
 import { CryptoCourier, type SendEngineRequest } from "./crypto_courier.ts";
 import { RoomPreparer, type RoomPreparerOptions } from "./room_preparer.ts";
 
@@ -44,8 +44,10 @@ export interface EncryptionParts extends RoomPreparerOptions {
   readonly log: Logger;
 }
 
-/** A sync that came this long ago, in milliseconds, is followed by another: the server answers within 30 seconds. */
+/** While a client syncs, a response that came this long ago, in milliseconds, is followed by another: the server answers within 30 seconds. */
 const FOLLOWING = 120_000;
+/** For how long what a single sync has told, or the server was asked for, is taken for what is so, in milliseconds. */
+const FRESH = 10_000;
 
 /** How often a room that is not ready any more is made ready for the same event. */
 const MAX_ENCRYPTIONS = 1_000;
@@ -59,6 +61,8 @@ export class Encryption implements Crypto {
   readonly #rooms: RoomPreparer;
   readonly #tried = new WeakSet<MatrixEvent>();
   #lastSync = -Infinity;
+  /** Ends when no sync follows any more; undefined: none does. */
+  #following: AbortSignal | undefined;
   #opening: Promise<OwnIdentity> | undefined;
   #checked: Promise<void> | undefined;
 
@@ -74,14 +78,24 @@ export class Encryption implements Crypto {
     this.#rooms = new RoomPreparer(parts, this.#courier);
   }
 
-  async start(): Promise<void> {
+  async start({ following }: CryptoStartOptions = {}): Promise<void> {
     await this.#open();
+    if (following !== undefined) {
+      this.#following = following;
+      this.#lastSync = -Infinity; // what has changed since then comes with the first one
+    }
     await (this.#checked ??= this.#check());
     this.#refuseConflict();
   }
 
   get isFollowing(): boolean {
-    return this.#parts.clock.now() - this.#lastSync < FOLLOWING;
+    const age = this.#parts.clock.now() - this.#lastSync;
+    return age >= 0 && age < (this.#following?.aborted === false ? FOLLOWING : FRESH);
+  }
+
+  /** When members and devices must have been asked for, in milliseconds since the epoch; undefined: syncs tell of them. */
+  get #since(): number | undefined {
+    return this.isFollowing ? undefined : this.#parts.clock.now() - FRESH + 1;
   }
 
   async receiveSync(input: CryptoInput): Promise<CryptoOutput> {
@@ -114,13 +128,13 @@ export class Encryption implements Crypto {
     if (!isJsonObject(plain)) {
       throw new EncryptionError(`Cannot encrypt ${eventType}: its content must be an object`);
     }
+    const input = { roomId, eventType, content: plain, txnId: options.txnId, since: this.#since };
     for (let round = 0; round < MAX_ENCRYPTIONS; round++) {
       options.signal?.throwIfAborted();
       this.#refuseConflict();
-      const input = { roomId, eventType, content: plain, txnId: options.txnId };
       const encrypted = await actor.ask("encrypt", input);
       if (encrypted !== undefined) return encrypted.content;
-      await this.#prepare(roomId);
+      await this.#prepare(roomId, input.since);
     }
     throw new EncryptionError(
       `Cannot encrypt ${eventType} for ${roomId}: its members change faster than they get keys`,
@@ -133,7 +147,7 @@ export class Encryption implements Crypto {
 
   async shareGroupSession(roomId: RoomID): Promise<ShareReport> {
     await this.start();
-    return await this.#prepare(roomId);
+    return await this.#prepare(roomId, this.#since);
   }
 
   async discardGroupSession(roomId: RoomID): Promise<void> {
@@ -148,7 +162,8 @@ export class Encryption implements Crypto {
   async getDevices(userId: UserID): Promise<Device[]> {
     await this.#open();
     const { actor } = this.#parts;
-    for (let round = 0; round < MAX_ROUNDS && await actor.ask("areDevicesStale", [userId]); round++) {
+    const input = { users: [userId], since: this.#since };
+    for (let round = 0; round < MAX_ROUNDS && await actor.ask("areDevicesStale", input); round++) {
       const { carried, failure } = await this.#courier.round("keysQuery");
       if (failure !== undefined) throw failure;
       if (carried === 0) break;
@@ -216,9 +231,9 @@ export class Encryption implements Crypto {
   }
 
   /** Makes a room ready; should it show on the way that the device can't go on, that is what is told. */
-  async #prepare(roomId: RoomID): Promise<ShareReport> {
+  async #prepare(roomId: RoomID, since: number | undefined): Promise<ShareReport> {
     try {
-      return await this.#rooms.prepare(roomId);
+      return await this.#rooms.prepare(roomId, since);
     } catch (error) {
       throw this.#courier.conflict ?? error;
     }

@@ -31,7 +31,7 @@ const MAX_STEPS = 10_000;
 export class RoomPreparer {
   readonly #options: RoomPreparerOptions;
   readonly #courier: CryptoCourier;
-  readonly #preparing = new Map<RoomID, Promise<ShareReport>>();
+  readonly #preparing = new Map<RoomID, { readonly since: number; readonly done: Promise<ShareReport> }>();
 
   /**
    * @param options What rooms are made ready with.
@@ -42,16 +42,24 @@ export class RoomPreparer {
     this.#courier = courier;
   }
 
-  /** Makes a room ready; those who come while it is being made ready wait for the same. */
-  async prepare(roomId: RoomID): Promise<ShareReport> {
+  /**
+   * Makes a room ready; those who come while it is being made ready wait for the same, if that is new enough for them.
+   *
+   * @param roomId The room.
+   * @param since When members and devices must have been asked for, in milliseconds since the epoch; undefined: a sync tells.
+   */
+  async prepare(roomId: RoomID, since?: number): Promise<ShareReport> {
     const underway = this.#preparing.get(roomId);
-    if (underway !== undefined) return await underway;
-    const preparing = this.#prepareRoom(roomId).finally(() => this.#preparing.delete(roomId));
-    this.#preparing.set(roomId, preparing);
-    return await preparing;
+    if (underway !== undefined) {
+      const report = await underway.done;
+      return (since ?? -Infinity) <= underway.since ? report : await this.prepare(roomId, since);
+    }
+    const done = this.#prepareRoom(roomId, since).finally(() => this.#preparing.delete(roomId));
+    this.#preparing.set(roomId, { since: since ?? -Infinity, done });
+    return await done;
   }
 
-  async #prepareRoom(roomId: RoomID): Promise<ShareReport> {
+  async #prepareRoom(roomId: RoomID, since: number | undefined): Promise<ShareReport> {
     const { actor, describe } = this.#options;
     const rounds = { keysQuery: 0, keysClaim: 0 };
     let idle = false;
@@ -61,7 +69,7 @@ export class RoomPreparer {
         keysQuery: rounds.keysQuery >= MAX_ROUNDS,
         keysClaim: rounds.keysClaim >= MAX_ROUNDS,
       };
-      const readiness = await actor.ask("prepare", { roomId, tolerate, approved });
+      const readiness = await actor.ask("prepare", { roomId, tolerate, approved, since });
       switch (readiness.needs) {
         case "nothing":
           return readiness.share;

@@ -172,7 +172,8 @@ class Syncer {
     const { requests, store, ready, presence, clock } = this.#options;
     const own = await requests.userId(signal);
     await ready(signal); // it looks at who acts
-    await abortable(Promise.resolve(this.#options.crypto()?.start()), signal);
+    const following = ahead ? signal : undefined;
+    await abortable(Promise.resolve(this.#options.crypto()?.start({ following })), signal);
     const filter = new SyncFilter(settings, requests, store);
     const { timeout = byDefault } = settings;
     const reader = new SyncReader({ requests, filter, timeout, presence, clock, signal });

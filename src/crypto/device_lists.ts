@@ -97,9 +97,9 @@ export class DeviceLists {
     return Promise.resolve();
   }
 
-  /** Has the server asked anew of users of whom nobody may have told what has changed. */
-  outdate(users: Iterable<UserID>): void {
-    this.#tracked.outdate(users);
+  /** Has users asked of anew who were asked of before a time, by default all; gives the earliest of the others' times. */
+  outdate(users: Iterable<UserID>, since = Infinity): number {
+    return this.#tracked.outdate(users, { since, now: this.#context.clock.now() });
   }
 
   /** Whether a user is tracked: changes of the devices are then known of. */

@@ -129,9 +129,9 @@ export class Engine {
   }
 
   /** Says what stands between a room and its next event, and goes one step further towards it. */
-  async prepare({ roomId, ...options }: PrepareInput): Promise<RoomReadiness> {
-    return await this.#step(async (tx, { outbound }) =>
-      this.#requests.ownNeeds() ?? await outbound.prepare(tx, roomId, options)
+  async prepare(input: PrepareInput): Promise<RoomReadiness> {
+    return await this.#step(async (tx, { freshness }) =>
+      this.#requests.ownNeeds() ?? await freshness.prepare(tx, input)
     );
   }
 
@@ -151,7 +151,7 @@ export class Engine {
 
   /** Encrypts an event; undefined if the room has to be prepared first. */
   async encrypt(input: EncryptInput): Promise<Encrypted | undefined> {
-    return await this.#step((tx, { outbound }) => outbound.encrypt(tx, input));
+    return await this.#step((tx, { freshness }) => freshness.encrypt(tx, input));
   }
 
   /**
@@ -181,9 +181,10 @@ export class Engine {
   }
 
   /** Whether something about users' devices is out of date; users who were not of interest are from now on. */
-  async areDevicesStale(users: readonly UserID[]): Promise<boolean> {
+  async areDevicesStale(users: readonly UserID[], since?: number): Promise<boolean> {
     return await this.#step(async (tx, { devices }) => {
       await devices.track(tx, users);
+      if (since !== undefined) devices.outdate(users, since);
       return users.some((userId) => !devices.isTracked(userId)) || devices.isDirty(users);
     });
   }
@@ -211,7 +212,6 @@ export class Engine {
   async close(): Promise<void> {
     if (this.#sent.length > 0) await this.#noteSent();
     this.#clear();
-    this.#parts?.ownKeys.clear();
   }
 
   get #opened(): EngineParts {
@@ -290,11 +290,10 @@ export class Engine {
   async #revive(): Promise<void> {
     this.#vodozemac = await Vodozemac.load();
     this.#clear();
-    this.#parts?.ownKeys.clear();
   }
 
   #clear(): void {
-    const { olm, inbound, outbound } = this.#parts ?? {};
-    for (const part of [olm, inbound, outbound]) part?.clear();
+    const { olm, inbound, outbound, ownKeys } = this.#parts ?? {};
+    for (const part of [olm, inbound, outbound, ownKeys]) part?.clear();
   }
 }

@@ -14,6 +14,7 @@ import { Outbox } from "./outbox.ts";
 import type { OwnKeys } from "./own_keys.ts";
 import { ParkedEvents } from "./parked_events.ts";
 import { Pruner } from "./pruner.ts";
+import { RoomFreshness } from "./room_freshness.ts";
 import { Rooms } from "./rooms.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -39,6 +40,8 @@ export interface EngineParts {
   readonly parked: ParkedEvents;
   /** Keys that are asked for. */
   readonly keyRequests: KeyRequests;
+  /** Lets nothing be encrypted by what is out of date. */
+  readonly freshness: RoomFreshness;
   /** Lets go of what need not be kept any more. */
   readonly pruner: Pruner;
 }
@@ -63,5 +66,19 @@ export async function engineParts(
   }
   await devices.track(tx, [context.own.userId]);
   devices.outdate([context.own.userId]); // whatever has become of this device while no process was there
-  return { context, ownKeys, devices, olm, outbox, rooms, inbound, outbound, parked, keyRequests, pruner };
+  const freshness = new RoomFreshness({ context, rooms, devices, outbound, outbox });
+  return {
+    freshness,
+    context,
+    ownKeys,
+    devices,
+    olm,
+    outbox,
+    rooms,
+    inbound,
+    outbound,
+    parked,
+    keyRequests,
+    pruner,
+  };
 }

@@ -184,6 +184,8 @@ export interface PrepareInput {
   };
   /** Users who may get a key of this room for the first time. */
   readonly approved?: readonly UserID[];
+  /** When members and devices must have been asked for, since no sync tells of them, in milliseconds since the epoch. */
+  readonly since?: number;
 }
 
 /** Who has the key of a room's group session, and who does not. */
@@ -228,6 +230,16 @@ export interface EncryptInput {
   readonly content: JsonObject;
   /** Under which it will be sent: the result is then kept until `roomEventSent`, and is the same if asked for again. */
   readonly txnId?: TransactionID;
+  /** The same as {@link PrepareInput.since}. */
+  readonly since?: number;
+}
+
+/** Asks whether something about users' devices is out of date. */
+export interface StaleInput {
+  /** The users; those who were not of interest are from now on. */
+  readonly users: readonly UserID[];
+  /** The same as {@link PrepareInput.since}. */
+  readonly since?: number;
 }
 
 /** An encrypted event that need not be sent any more. */

@@ -17,12 +17,17 @@ export type MemberChanges = ReadonlyMap<UserID, MemberKind | undefined>;
 
 interface KnownRoom {
   readonly members: Map<UserID, MemberKind>;
+  /** When the question was put that this is the answer to, in milliseconds since the epoch. */
+  readonly askedAt: number;
   version: number;
+  /** Whether it is too old to go by. */
+  isOutdated?: boolean;
   recipients?: { readonly visibility: HistoryVisibility | undefined; readonly users: ReadonlySet<UserID> };
 }
 
 /** What happened to a room's members between the question who they are and the answer, which may be of before or after. */
 interface Meanwhile {
+  readonly askedAt: number;
   readonly changes: Map<UserID, MemberKind | undefined>;
   visibility?: { readonly value: HistoryVisibility | undefined };
   lost: boolean;
@@ -42,7 +47,7 @@ export class RoomMembers {
 
   /** Who gets what is said in a room: members, and those invited unless history is for members only. */
   recipients(roomId: RoomID, visibility: HistoryVisibility | undefined): ReadonlySet<UserID> | undefined {
-    const room = this.#rooms.get(roomId);
+    const room = this.#current(roomId);
     if (room === undefined) return undefined;
     if (room.recipients?.visibility !== visibility) delete room.recipients;
     room.recipients ??= { visibility, users: recipientsOf(room.members, visibility) };
@@ -51,12 +56,29 @@ export class RoomMembers {
 
   /** Changes whenever the recipients of a room may; undefined if they are not known. */
   version(roomId: RoomID): number | undefined {
-    return this.#rooms.get(roomId)?.version;
+    return this.#current(roomId)?.version;
+  }
+
+  /** Has the members asked for anew if that was done before a time; gives the time at which it was done. */
+  outdate(roomId: RoomID, { since, now }: { since: number; now: number }): number {
+    const room = this.#rooms.get(roomId);
+    if (room === undefined) return now;
+    if (room.askedAt < since || room.askedAt > now) room.isOutdated = true;
+    return room.askedAt;
   }
 
   /** Says that somebody is being asked who the members are: what changes from now on is applied to the answer. */
-  ask(roomId: RoomID): void {
-    if (!this.#asked.has(roomId)) this.#asked.set(roomId, { changes: new Map(), lost: false });
+  ask(roomId: RoomID, now: number): void {
+    if (!this.#asked.has(roomId)) this.#asked.set(roomId, { askedAt: now, changes: new Map(), lost: false });
+  }
+
+  /** Who was a member by the last answer, and is not by another one; those who have changed since the question don't count. */
+  missing(roomId: RoomID, members: RoomDescription["members"]): UserID[] {
+    const before = this.#rooms.get(roomId)?.members;
+    if (before === undefined) return [];
+    const there = new Set(members.map(({ userId }) => userId));
+    const changed = this.#asked.get(roomId)?.changes;
+    return [...before.keys()].filter((userId) => !there.has(userId) && changed?.has(userId) !== true);
   }
 
   /** What the history visibility became while the question was open. */
@@ -70,7 +92,7 @@ export class RoomMembers {
     this.#asked.delete(roomId);
     if (meanwhile?.lost) return this.forget(roomId); // somebody may have gone whom the answer still names: ask again
     const known = new Map(members.map(({ userId, membership }) => [userId, membership]));
-    this.#keep(roomId, { members: known, version: 0 });
+    this.#keep(roomId, { members: known, askedAt: meanwhile?.askedAt ?? -Infinity, version: 0 });
     this.change(roomId, meanwhile?.changes ?? new Map());
   }
 
@@ -105,6 +127,17 @@ export class RoomMembers {
     this.#rooms.delete(roomId);
     const meanwhile = this.#asked.get(roomId);
     if (meanwhile !== undefined) meanwhile.lost = true;
+  }
+
+  /** Forgets who the members of all rooms are. */
+  clear(): void {
+    this.#rooms.clear();
+    for (const meanwhile of this.#asked.values()) meanwhile.lost = true;
+  }
+
+  #current(roomId: RoomID): KnownRoom | undefined {
+    const room = this.#rooms.get(roomId);
+    return room?.isOutdated === true ? undefined : room;
   }
 
   #keep(roomId: RoomID, room: KnownRoom): void {

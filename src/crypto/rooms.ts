@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Clock } from "../clock.ts";
 import type { RoomID, UserID } from "../types/ids.ts";
 import { isJsonObject } from "../types/json.ts";
 import { isUserId } from "../user_id.ts";
@@ -29,12 +30,14 @@ export interface RoomChanges {
 /** Knows the encrypted rooms. Their settings are durable, and in memory; who is in them is only there, and asked for once a process. */
 export class Rooms {
   readonly #own: UserID;
+  readonly #clock: Clock;
   readonly #members = new RoomMembers();
   readonly #settings = new Map<RoomID, RoomSettings>();
 
   /** @param context What the parts share. */
   constructor(context: CryptoContext) {
     this.#own = context.own.userId;
+    this.#clock = context.clock;
   }
 
   /** Reads which rooms are encrypted. */
@@ -67,7 +70,17 @@ export class Rooms {
 
   /** Says that a description has been asked for: what changes until it comes is applied to it. */
   expectDescription(roomId: RoomID): void {
-    this.#members.ask(roomId);
+    this.#members.ask(roomId, this.#clock.now());
+  }
+
+  /** Has the members of a room asked for anew if that was done before a time; gives the time at which it was done. */
+  outdate(roomId: RoomID, since: number): number {
+    return this.#members.outdate(roomId, { since, now: this.#clock.now() });
+  }
+
+  /** Forgets who the members of all rooms are: what comes next does not tell who has left. */
+  forgetMembers(tx: Transaction): void {
+    tx.onCommit(() => this.#members.clear());
   }
 
   /** Takes in state that came with a sync. */
@@ -106,10 +119,11 @@ export class Rooms {
     };
     this.#write(tx, roomId, { before, after });
     const described = members.filter(({ userId }) => isUserId(userId));
+    const left = this.#members.missing(roomId, described);
     tx.onCommit(() => this.#members.put(roomId, described));
     return {
       roomId,
-      left: [], // who has a key and is not a member any more is found before the next event
+      left, // of those whom this process has not known, who has a key is found before the next event
       settingsChanged: isOther(before, after),
       track: described.map(({ userId }) => userId),
     };

@@ -74,10 +74,13 @@ export async function receiveSync(
 
 async function takeDeviceLists(
   tx: Transaction,
-  { devices }: EngineParts,
+  { devices, rooms }: EngineParts,
   { initial, deviceLists }: CryptoInput,
 ): Promise<void> {
-  if (initial) await devices.invalidateAll(tx);
+  if (initial) {
+    rooms.forgetMembers(tx);
+    await devices.invalidateAll(tx);
+  }
   if (deviceLists.changed.length > 0) await devices.changed(tx, deviceLists.changed);
   if (deviceLists.left.length > 0) await devices.left(tx, deviceLists.left);
 }

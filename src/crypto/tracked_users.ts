@@ -16,6 +16,8 @@ export interface DeviceQuery {
   readonly users: readonly UserID[];
   /** Tells it from all others, and from what has changed since. */
   readonly sequence: number;
+  /** When it was begun, in milliseconds since the epoch. */
+  readonly at: number;
 }
 
 /** When something last changed and when the server was last asked, as sequence numbers: what is higher was later. */
@@ -40,8 +42,10 @@ export class TrackedUsers {
   /** Dirty users without whose devices nothing should be sent: all but those for whom asking is of no use now. */
   readonly #urgent = new Set<UserID>();
   readonly #asked = new Map<UserID, number>();
-  /** Who is to be asked of anew though nobody has told of a change, and since when; in memory only, as the question is. */
-  readonly #outdated = new Map<UserID, number>();
+  /** Who is to be asked of anew though nobody has told of a change; in memory only, as the question is. */
+  readonly #outdated = new Set<UserID>();
+  /** When the last query was begun that was answered, in milliseconds since the epoch. */
+  readonly #answered = new Map<UserID, number>();
   readonly #backoff = new QueryBackoff();
   #sequence = 0;
   /** What was checked before this number is out of date, whoever it is. */
@@ -50,10 +54,8 @@ export class TrackedUsers {
 
   /** Reads what an earlier process has left. */
   async load(tx: Transaction): Promise<void> {
-    this.#users.clear();
-    this.#asked.clear();
-    this.#outdated.clear();
-    this.#backoff.clear();
+    const memory = [this.#users, this.#asked, this.#outdated, this.#answered, this.#dirty, this.#urgent];
+    for (const part of [...memory, this.#backoff]) part.clear();
     this.#epoch = await tx.get(epochKey) ?? 0;
     this.#sequence = this.#epoch;
     for (const [[userId = ""], tracking] of await tx.list<Tracking>("tracked")) {
@@ -61,8 +63,6 @@ export class TrackedUsers {
       this.#users.set(userId, tracking);
       this.#sequence = Math.max(this.#sequence, tracking.changed, tracking.checked);
     }
-    this.#dirty.clear();
-    this.#urgent.clear();
     for (const userId of this.#users.keys()) this.#refresh(userId);
   }
 
@@ -115,13 +115,22 @@ export class TrackedUsers {
     for (const userId of this.#users.keys()) this.#refresh(userId);
   }
 
-  /** Has users asked of anew of whom nobody may tell what has changed. */
-  outdate(users: Iterable<UserID>): void {
+  /**
+   * Has users asked of anew who were asked of before a time: nobody tells what has changed since.
+   *
+   * @returns When the others were asked of: the earliest time.
+   */
+  outdate(users: Iterable<UserID>, { since, now }: { since: number; now: number }): number {
+    let earliest = now;
     for (const userId of users) {
-      if (!this.#users.has(userId)) continue;
-      this.#outdated.set(userId, ++this.#sequence);
-      this.#refresh(userId);
+      const at = this.#answered.get(userId) ?? -Infinity;
+      if (at >= since && at <= now) earliest = Math.min(earliest, at);
+      else if (this.#users.has(userId)) {
+        this.#outdated.add(userId);
+        this.#refresh(userId);
+      }
     }
+    return earliest;
   }
 
   /** Whether the devices of any of the users have to be looked up before something is sent to them. */
@@ -146,7 +155,7 @@ export class TrackedUsers {
     if (users.length === 0) return undefined;
     const sequence = ++this.#sequence;
     for (const userId of users) this.#asked.set(userId, sequence);
-    return { users, sequence };
+    return { users, sequence, at: now };
   }
 
   /** When somebody who has to wait may be asked of, in milliseconds since the epoch; undefined: nobody waits. */
@@ -166,11 +175,12 @@ export class TrackedUsers {
   }
 
   /** The server has told of a user. */
-  answered(tx: Transaction, userId: UserID, { sequence }: DeviceQuery): void {
+  answered(tx: Transaction, userId: UserID, { sequence, at }: DeviceQuery): void {
     this.#ends(tx, userId);
     tx.onCommit(() => {
       this.#backoff.exists(userId);
-      if ((this.#outdated.get(userId) ?? 0) < sequence) this.#outdated.delete(userId);
+      this.#outdated.delete(userId);
+      this.#answered.set(userId, at);
       this.#recovered(userId);
       this.#refresh(userId);
     });
@@ -235,6 +245,7 @@ export class TrackedUsers {
     else {
       this.#users.delete(userId);
       this.#outdated.delete(userId);
+      this.#answered.delete(userId);
       this.#backoff.forget(userId);
     }
     this.#refresh(userId);

@@ -1,0 +1,103 @@
+/** What has to be asked for again where no sync tells what changes. */
+
+import { assert, assertEquals } from "@std/assert";
+import { aliceAndBob, Bot } from "./bot.ts";
+import { ENCRYPTION, EngineServer, ROOM } from "./homeserver.ts";
+
+const TOLERATE = { keysQuery: false, keysClaim: false };
+
+/** What an engine needs of a room, step by step, and does. */
+async function needs(bot: Bot, since: number | undefined, visibility = "joined"): Promise<string[]> {
+  const steps: string[] = [];
+  for (let round = 0; round < 20; round++) {
+    const readiness = await bot.engine.prepare({ roomId: ROOM, tolerate: TOLERATE, since });
+    if (readiness.needs === "nothing") return steps;
+    steps.push(readiness.needs);
+    if (readiness.needs === "room") {
+      const historyVisibility = { history_visibility: visibility };
+      const members = [...bot.server.members].map((userId) => ({ userId, membership: "join" as const }));
+      await bot.engine.describeRoom({ roomId: ROOM, encryption: ENCRYPTION, historyVisibility, members });
+    }
+    await bot.flush();
+  }
+  throw new TypeError("The room never gets ready");
+}
+
+const event = (since?: number, txnId?: string) => {
+  return { roomId: ROOM, eventType: "m.room.message", content: { body: "Hello" }, txnId, since };
+};
+
+Deno.test("members and devices are asked for again if they were before a time, and hold for all that is sent then", async () => {
+  const { server, alice } = await aliceAndBob();
+  const { clock } = server;
+  await alice.ready();
+  const asked = clock.now();
+  await clock.tick(1_000);
+  assertEquals(await needs(alice, undefined), []);
+  assertEquals(await needs(alice, asked), []);
+  assert(await alice.engine.encrypt(event(asked)) !== undefined);
+  assertEquals(await alice.engine.encrypt(event(asked + 1)), undefined);
+  assertEquals(await needs(alice, asked + 1), ["room", "keysQuery"]);
+  await clock.tick(1_000);
+  assertEquals(await needs(alice, asked + 1_000), []);
+  assert(await alice.engine.encrypt(event(asked + 1_000)) !== undefined);
+  assertEquals(await needs(alice, asked + 1_001), ["room", "keysQuery"]);
+});
+
+Deno.test("a clock that was set back makes no answer good for longer", async () => {
+  const { server, alice } = await aliceAndBob();
+  await server.clock.tick(86_400_000);
+  await needs(alice, server.clock.now());
+  await server.clock.tick(-86_400_000);
+  assertEquals(await alice.engine.encrypt(event(server.clock.now() - 10_000)), undefined);
+  assertEquals((await needs(alice, server.clock.now() - 10_000)).slice(0, 2), ["room", "keysQuery"]);
+});
+
+Deno.test("what can't be looked up is done without for the event that it was asked for", async () => {
+  const { server, alice } = await aliceAndBob();
+  const since = server.clock.now() + 1;
+  await server.clock.tick(1);
+  const tolerate = { keysQuery: true, keysClaim: false };
+  const prepared = async () => (await alice.engine.prepare({ roomId: ROOM, tolerate, since })).needs;
+  assertEquals(await prepared(), "room");
+  await alice.describe();
+  for (let round = 0; round < 5 && await prepared() !== "nothing"; round++) {
+    for (const request of await alice.engine.requests()) {
+      if (request.kind === "keysQuery") await alice.engine.answer({ id: request.id, response: {} });
+      else await alice.carry(request);
+    }
+  }
+  assert(await alice.engine.encrypt(event(since)) !== undefined);
+  assertEquals(await alice.engine.encrypt(event(since + 1)), undefined);
+});
+
+Deno.test("an event that is encrypted already is the same again, whatever there would be to ask", async () => {
+  const { server, alice } = await aliceAndBob();
+  await alice.ready();
+  const first = await alice.engine.encrypt(event(undefined, "txn"));
+  await server.clock.tick(60_000);
+  assertEquals(await alice.engine.encrypt(event(server.clock.now(), "txn")), first);
+});
+
+Deno.test("where history is shared, a session ends with whoever is not in the answer any more, key or no key", async () => {
+  const { server, alice } = await aliceAndBob();
+  server.members.add("@keyless:example.org");
+  const session = async () => {
+    await server.clock.tick(1_000);
+    await needs(alice, server.clock.now(), "shared");
+    return (await alice.ready()).sessionId;
+  };
+  const first = await session();
+  assertEquals(await session(), first);
+  server.members.delete("@keyless:example.org");
+  assert(await session() !== first);
+});
+
+Deno.test("a first sync does not tell who has left before it: members are asked for again", async () => {
+  const server = new EngineServer();
+  const alice = await Bot.open(server, { userId: "@alice:example.org", deviceId: "ALICE" });
+  await alice.ready();
+  assertEquals(await needs(alice, undefined), []);
+  await alice.sync({ initial: true });
+  assertEquals(await needs(alice, undefined), ["room"]);
+});
