@@ -6,6 +6,7 @@
  */
 
 import type { Clock } from "./clock.ts";
+import { elapsed } from "./elapsed.ts";
 import { printable } from "./errors/printable.ts";
 
 /** What is alike is printed again after this long at the earliest, in milliseconds; after twice as long each time that it was, */
@@ -95,7 +96,7 @@ class ConsoleLog {
       return 0;
     }
     told.seen = now;
-    if (now >= told.at && now - told.at < told.pause) { // a clock that was set back is not waited for
+    if (elapsed(now, told.at) < told.pause) {
       told.untold++;
       return undefined;
     }

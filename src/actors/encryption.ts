@@ -17,6 +17,7 @@ import type {
   SentRoomEvent,
   ShareReport,
 } from "../crypto/engine_protocol.ts";
+import { elapsed } from "../elapsed.ts";
 import { EncryptionError } from "../errors/crypto_error.ts";
 import type { Logger } from "../log.ts";
 import type { DeviceAlarm } from "../types/device_alarm.ts";
@@ -89,8 +90,8 @@ export class Encryption implements Crypto {
   }
 
   get isFollowing(): boolean {
-    const age = this.#parts.clock.now() - this.#lastSync;
-    return age >= 0 && age < (this.#following?.aborted === false ? FOLLOWING : FRESH);
+    const longest = this.#following?.aborted === false ? FOLLOWING : FRESH;
+    return elapsed(this.#parts.clock.now(), this.#lastSync) < longest;
   }
 
   /** When members and devices must have been asked for, in milliseconds since the epoch; undefined: syncs tell of them. */

@@ -8,6 +8,7 @@ import type { ClientAPI } from "../api/client_api.ts";
 import type { CoreAPI } from "../api/core_api.ts";
 import type { Clock } from "../clock.ts";
 import type { EngineRequest, RoomDescription } from "../crypto/engine_protocol.ts";
+import { elapsed } from "../elapsed.ts";
 import { EncryptionError } from "../errors/crypto_error.ts";
 import { NotFoundError } from "../errors/errcodes.ts";
 import { Membership, PaginationDirection } from "../types/enums.ts";
@@ -59,8 +60,8 @@ async function send(
       return {};
     case "roomEvent": {
       const { roomId, txnId, content, createdAt } = request;
-      const isOld = clock.now() - createdAt > TRANSACTION_MEMORY;
-      if (isOld && await hasArrived(api, request, signal)) return {};
+      const age = elapsed(clock.now(), createdAt);
+      if (age > TRANSACTION_MEMORY && await hasArrived(api, request, { age, signal })) return {};
       // The very bytes that were encrypted then: should they have arrived after all, whoever reads them sees a repetition.
       await api.sendMessageEvent(roomId, "m.room.encrypted", content as never, { txnId, signal });
       return {};
@@ -68,19 +69,20 @@ async function send(
   }
 }
 
-/** Whether an event is in the room's history, back to the time at which it was encrypted. */
+/** Whether an event is in the room's history, back to the time at which it was encrypted, if anybody knows that. */
 async function hasArrived(
   api: EngineOperations,
   { roomId, txnId, createdAt }: Extract<EngineRequest, { kind: "roomEvent" }>,
-  signal: AbortSignal,
+  { age, signal }: { readonly age: number; readonly signal: AbortSignal },
 ): Promise<boolean> {
+  const since = Number.isFinite(age) ? createdAt - TRANSACTION_MEMORY : -Infinity;
   let from: SyncToken | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
     const options = { limit: PAGE_SIZE, signal };
     const { chunk, end } = await api.getMessages(roomId, PaginationDirection.BACKWARD, from, options);
     if (chunk.some(({ unsigned }) => unsigned?.transaction_id === txnId)) return true;
     const oldest = chunk.at(-1)?.origin_server_ts;
-    if (end === undefined || oldest === undefined || oldest < createdAt - TRANSACTION_MEMORY) return false;
+    if (end === undefined || oldest === undefined || oldest < since) return false;
     from = end;
   }
   return false;

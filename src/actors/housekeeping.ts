@@ -5,6 +5,7 @@
  */
 
 import type { Clock } from "../clock.ts";
+import { elapsed } from "../elapsed.ts";
 import type { Logger } from "../log.ts";
 import type { ActorRef } from "./actor.ts";
 import { ActorError, ActorStoppedError } from "./actor_error.ts";
@@ -33,13 +34,19 @@ export interface HousekeepingOptions {
 const DAY = 86_400_000;
 /** How long the state of a room is kept that was left, in milliseconds: handlers, and people who mistook a room, have that long. */
 const LEFT_ROOMS_FOR = 7 * DAY;
-/** Where it is noted when this was done last. */
-const DONE_AT = ["pruned"];
+/** Where it is noted when this was done, or thought of, last. */
+const LOOKED_AT = ["pruned"];
+/** A clock that is so much ahead of the last time may be wrong, in milliseconds: what is removed does not come back with the right time. */
+const LEAP = 30 * DAY;
+/** For how many days such a clock must go on before it is believed. */
+const DOUBTFUL_DAYS = 7;
+/** Where it is noted how many of them are left. */
+const DOUBTS = ["pruneDoubts"];
 
 /** Does it when it is due, or when it is asked to. */
 export class Housekeeping {
   readonly #options: HousekeepingOptions;
-  #doneAt: number | undefined;
+  #lookedAt: number | undefined;
   #running: Promise<PruneSummary> | undefined;
 
   /** @param options What it works with. */
@@ -47,10 +54,10 @@ export class Housekeeping {
     this.#options = options;
   }
 
-  /** Does it if the last time is a day ago. Never rejects: the next day is another. */
+  /** Does it if the last time is a day ago, and the clock can be believed. Never rejects: the next day is another. */
   async look(): Promise<void> {
     const { clock, log } = this.#options;
-    if (this.#doneAt !== undefined && clock.now() - this.#doneAt < DAY) return;
+    if (elapsed(clock.now(), this.#lookedAt) < DAY) return;
     try {
       if (!await this.#isDue()) return;
       const { removed } = await this.prune();
@@ -70,26 +77,36 @@ export class Housekeeping {
     }
   }
 
+  /** Whether the last time is a day ago, on a clock that can be believed. */
   async #isDue(): Promise<boolean> {
     const { store, ready, clock } = this.#options;
     await ready();
-    const [doneAt] = await store.ask("readRecords", [DONE_AT]);
+    const [lookedAt, doubts] = await store.ask("readRecords", [LOOKED_AT, DOUBTS]);
     const now = clock.now();
-    if (typeof doneAt === "number") this.#doneAt = Math.min(doneAt, now);
-    else await this.#note(now); // a new device has nothing yet, and its first sync was work enough: a look at every room is more
-    return now - (this.#doneAt ?? now) >= DAY;
+    if (typeof lookedAt !== "number") {
+      await this.#note(now, 0); // a new device has nothing yet, and its first sync was work enough: a look at every room is more
+      return false;
+    }
+    this.#lookedAt = lookedAt;
+    if (elapsed(now, lookedAt) < DAY) return false;
+    const before = typeof doubts === "number" ? doubts : 0;
+    const left = lookedAt > now ? 0 : before > 0 ? before - 1 : now - lookedAt >= LEAP ? DOUBTFUL_DAYS : 0;
+    if (left > 0 || before > 0) await this.#note(now, left);
+    return left === 0;
   }
 
-  async #note(doneAt: number): Promise<void> {
-    this.#doneAt = doneAt;
-    await this.#options.store.ask("commitRecords", [{ type: "set", key: DONE_AT, value: doneAt }]);
+  async #note(lookedAt: number, doubts: number): Promise<void> {
+    this.#lookedAt = lookedAt;
+    const notes = [[LOOKED_AT, lookedAt], [DOUBTS, doubts]] as const;
+    const mutations = notes.map(([key, value]) => ({ type: "set", key, value } as const));
+    await this.#options.store.ask("commitRecords", mutations);
   }
 
   async #prune(): Promise<PruneSummary> {
     const { store, ready, pruneCrypto, clock } = this.#options;
     await ready();
     const now = clock.now();
-    this.#doneAt = now;
+    this.#lookedAt = now;
     let state = 0;
     for (let isDone = false; !isDone;) {
       const step = await store.ask("pruneRooms", { leftBefore: now - LEFT_ROOMS_FOR });
@@ -97,7 +114,7 @@ export class Housekeeping {
       isDone = step.isDone;
     }
     const ofCrypto = Object.entries(await pruneCrypto?.() ?? {});
-    await this.#note(now);
+    await this.#note(now, 0);
     return {
       removed: {
         ...(state > 0 && { state }),

@@ -158,8 +158,12 @@ export class StoreRooms {
   async prune(leftBefore: number): Promise<PrunedRooms> {
     const mutations: KvMutation[] = [];
     const records: RoomRecord[] = [];
+    const now = this.#clock.now();
     let removed = 0;
-    for (const { leftAt, ...record } of await this.rooms()) {
+    for (const room of await this.rooms()) {
+      const { leftAt, ...record } = room;
+      // Who left on a clock that was set back since then counts as having left now.
+      if (leftAt !== undefined && leftAt > now) records.push({ ...room, leftAt: now });
       if (leftAt === undefined || leftAt >= leftBefore) continue;
       const cleared = await this.#state.clear(record.roomId, MAX_REMOVALS - removed, mutations);
       removed += cleared.removed;

@@ -6,6 +6,7 @@
 
 import { abortable } from "@std/async/abortable";
 import { backoff, type BackoffRange } from "../backoff.ts";
+import { elapsed } from "../elapsed.ts";
 import { MatrixRequestError } from "../errors/request_error.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { SyncToken } from "../types/ids.ts";
@@ -150,7 +151,7 @@ class Syncer {
         const { asked, nextBatch } = await tokenOf(() => current.sync());
         [token, failures] = [nextBatch, 0];
         this.#options.afterSync();
-        const tooFast = asked + IDLE_WAIT - clock.now();
+        const tooFast = IDLE_WAIT - elapsed(clock.now(), asked);
         if (token === since && tooFast > 0) await clock.delay(tooFast, { signal });
       } catch (error) {
         if (signal.aborted && !(error instanceof ActorError)) break; // a part that fails stops all others

@@ -6,6 +6,7 @@
  */
 
 import type { Clock } from "../clock.ts";
+import { elapsed } from "../elapsed.ts";
 import { ValueError } from "../errors/value_error.ts";
 
 /** A pair of tokens, as a login or a refresh gives it. */
@@ -30,7 +31,8 @@ export class Credentials {
   readonly #onRefreshed: OnTokensRefreshed | undefined;
   #accessToken = "";
   #refreshToken: string | undefined;
-  #expiresAt = Infinity;
+  #takenAt = 0;
+  #expiresInMs: number | undefined;
   #refreshing: Promise<void> | undefined;
 
   /**
@@ -54,7 +56,9 @@ export class Credentials {
 
   /** Whether the server said that the access token has expired by now, and there is a way to a new one. */
   get stale(): boolean {
-    return this.renewable && this.#clock.now() >= this.#expiresAt;
+    const expiresInMs = this.#expiresInMs;
+    return this.renewable && expiresInMs !== undefined &&
+      elapsed(this.#clock.now(), this.#takenAt) >= expiresInMs;
   }
 
   /**
@@ -70,7 +74,8 @@ export class Credentials {
     }
     this.#accessToken = tokens.accessToken;
     this.#refreshToken = tokens.refreshToken;
-    this.#expiresAt = this.#clock.now() + (tokens.expiresInMs ?? Infinity);
+    this.#takenAt = this.#clock.now();
+    this.#expiresInMs = tokens.expiresInMs;
   }
 
   /**

@@ -166,6 +166,7 @@ async function refusal(request: Exchange, answer: Answer): Promise<MatrixError> 
   const { operation, method, path, clock } = request;
   const { status, headers } = answer.response;
   const body = await readErrorBody(answer);
-  const wait = retryAfter(headers.get("retry-after"), body.retry_after_ms, clock.now());
+  const now = Date.parse(headers.get("date") ?? "") || clock.now(); // the clock of who names a time, if possible
+  const wait = retryAfter(headers.get("retry-after"), body.retry_after_ms, now);
   return requestError({ operation, method, path, status, body, retryAfter: wait });
 }

@@ -10,7 +10,7 @@ import type { UserID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
 import type { CryptoContext } from "./context.ts";
 import type { Device } from "./device.ts";
-import { elapsed } from "./elapsed.ts";
+import { elapsed } from "../elapsed.ts";
 import type { KnownDevices } from "./known_devices.ts";
 import { type KeyClaim, OlmClaims } from "./olm_claims.ts";
 import { type ClaimOutcome, OlmHandshakes } from "./olm_handshakes.ts";

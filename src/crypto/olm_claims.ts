@@ -8,14 +8,17 @@ import type { DeviceID, UserID } from "../types/ids.ts";
 import type { CryptoContext } from "./context.ts";
 import { SIGNED_CURVE25519 } from "./key_upload.ts";
 import { type RecordKey, recordKey } from "./record_key.ts";
+import { Retries } from "./retries.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** How many devices one request may name. */
 const MAX_DEVICES = 250;
-/** How long to wait after a failure, in milliseconds: twice as long each time, up to the longest. */
-const WAIT_MS = { device: 5_000, server: 15_000, request: 1_000, longest: 900_000 } as const;
-/** How long to wait at most after a request has failed as a whole, in milliseconds: rooms that need keys can't be sent to meanwhile. */
-const LONGEST_FOR_ALL_MS = 60_000;
+/** How long to wait after a device had no key left, in milliseconds. */
+const DEVICE_WAIT = { base: 5_000, cap: 900_000 };
+/** How long to wait after a server could not be reached, in milliseconds. */
+const SERVER_WAIT = { base: 15_000, cap: 900_000 };
+/** How long to wait after a request has failed as a whole, in milliseconds: rooms that need keys can't be sent to meanwhile. */
+const REQUEST_WAIT = { base: 1_000, cap: 60_000 };
 /** How often a device may have no key until nobody asks for it any more: a little more than an hour. */
 const MAX_TRIES = 12;
 /** Of how many devices and servers failures are remembered. */
@@ -47,9 +50,9 @@ export class OlmClaims {
   /** The devices of each request that is on its way. */
   readonly #underway = new Map<string, readonly string[]>();
   readonly #claimed = new Set<string>();
-  readonly #devices = new Waits(WAIT_MS.device);
-  readonly #servers = new Waits(WAIT_MS.server);
-  readonly #requests = new Waits(WAIT_MS.request, LONGEST_FOR_ALL_MS);
+  readonly #devices = new Retries<string>(DEVICE_WAIT, MAX_REMEMBERED);
+  readonly #servers = new Retries<string>(SERVER_WAIT, MAX_REMEMBERED);
+  readonly #requests = new Retries<"all">(REQUEST_WAIT);
 
   /** @param context What the parts share. */
   constructor({ uniqueId }: Pick<CryptoContext, "uniqueId">) {
@@ -109,7 +112,7 @@ export class OlmClaims {
 
   /** The next request; undefined if there is nothing to ask for now. No device is asked for twice at a time. */
   next(now: number): KeyClaim | undefined {
-    if (!this.#requests.isOver("", now)) return undefined;
+    if (!this.#requests.isOver("all", now)) return undefined;
     const ids: string[] = [];
     const oneTimeKeys: Record<UserID, Record<DeviceID, string>> = Object.create(null); // a device may have any name
     for (const [id, device] of this.#wanted) {
@@ -129,7 +132,7 @@ export class OlmClaims {
   answered(tx: Transaction, { id }: KeyClaim): void {
     tx.onCommit(() => {
       this.#release(id);
-      this.#requests.forget("");
+      this.#requests.forget("all");
     });
     tx.onAbort(() => this.#release(id));
   }
@@ -137,14 +140,14 @@ export class OlmClaims {
   /** Says that a request failed as a whole. */
   failed({ id }: KeyClaim, now: number): void {
     this.#release(id);
-    this.#requests.begin("", now);
+    this.#requests.failed("all", now);
   }
 
   /** Says that a device has no one-time key left. It is asked for again, more and more seldom, and some time not any more. */
   async exhausted(tx: Transaction, device: DeviceRef, now: number): Promise<void> {
     const { id } = wantedKey(device);
     if (this.#devices.failures(id) + 1 >= MAX_TRIES) await this.unwant(tx, device);
-    tx.onCommit(() => this.#devices.begin(id, now));
+    tx.onCommit(() => this.#devices.failed(id, now));
   }
 
   /** Says that a device has a session now. */
@@ -159,54 +162,13 @@ export class OlmClaims {
   /** Says that servers could not be reached. */
   unreachable(tx: Transaction, servers: readonly string[], now: number): void {
     tx.onCommit(() => {
-      for (const server of servers) this.#servers.begin(server, now);
+      for (const server of servers) this.#servers.failed(server, now);
     });
   }
 
   #release(claimId: string): void {
     for (const id of this.#underway.get(claimId) ?? []) this.#claimed.delete(id);
     this.#underway.delete(claimId);
-  }
-}
-
-/** Who is waited for, and until when. Only in memory: a new process may well ask once more. */
-class Waits {
-  readonly #firstMs: number;
-  readonly #longestMs: number;
-  readonly #waits = new Map<
-    string,
-    { readonly failures: number; readonly since: number; readonly ms: number }
-  >();
-
-  constructor(firstMs: number, longestMs: number = WAIT_MS.longest) {
-    this.#firstMs = firstMs;
-    this.#longestMs = longestMs;
-  }
-
-  isOver(name: string, now: number): boolean {
-    const wait = this.#waits.get(name);
-    // If the clock was set back nobody knows how long it has been.
-    return wait === undefined || now < wait.since || now - wait.since >= wait.ms;
-  }
-
-  failures(name: string): number {
-    return this.#waits.get(name)?.failures ?? 0;
-  }
-
-  begin(name: string, now: number): void {
-    const failures = this.failures(name);
-    const ms = Math.min(this.#longestMs, this.#firstMs * 2 ** Math.min(failures, 20));
-    this.#waits.delete(name);
-    this.#waits.set(name, { failures: failures + 1, since: now, ms });
-    if (this.#waits.size <= MAX_REMEMBERED) return;
-    for (const oldest of this.#waits.keys()) {
-      this.#waits.delete(oldest);
-      break;
-    }
-  }
-
-  forget(name: string): void {
-    this.#waits.delete(name);
   }
 }
 

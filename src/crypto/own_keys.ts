@@ -13,7 +13,7 @@ import { isJsonObject, type JsonObject } from "../types/json.ts";
 import { sameKey } from "./base64.ts";
 import type { OwnDevice } from "./context.ts";
 import type { Device } from "./device.ts";
-import { elapsed } from "./elapsed.ts";
+import { elapsed } from "../elapsed.ts";
 import type { EngineAccount, RequestFailure } from "./engine_protocol.ts";
 import { countOf, newUpload, ON_SERVER, sameKeys, SIGNED_CURVE25519 } from "./key_upload.ts";
 import { OwnAccount } from "./own_account.ts";

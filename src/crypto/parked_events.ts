@@ -98,8 +98,7 @@ export class ParkedEvents {
         at,
         recovered: false,
       };
-      if (this.#isOld(parked)) tx.delete(parkedKey(parked));
-      else this.#index.load(roomId, eventId, parked);
+      this.#index.load(roomId, eventId, parked);
       this.#last = order;
     }
   }
@@ -149,7 +148,6 @@ export class ParkedEvents {
    * @returns What can be read, in the order in which it came. It is kept until it has been handled: {@link settle}.
    */
   async retry(tx: Transaction, what: readonly SessionRef[] | "all"): Promise<RecoveredEvent[]> {
-    this.forgetOld(tx);
     const waiting = this.#waiting(what).sort((one, other) => one.order - other.order);
     if (what === "all") tx.onCommit(() => this.#untried = false);
     if (waiting.length === 0) return [];
@@ -179,7 +177,8 @@ export class ParkedEvents {
   }
 
   /**
-   * Forgets events whose key has not come for too long.
+   * Forgets events whose key has not come for too long. Only who lets go of things asks for it, who knows whether the clock can be
+   * believed.
    *
    * @param limit How many records the step may change. Default: any number.
    * @returns Whether there may be `more` of them.

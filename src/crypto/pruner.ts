@@ -10,7 +10,7 @@
 import type { RoomID } from "../types/ids.ts";
 import type { CryptoContext } from "./context.ts";
 import type { DeviceLists } from "./device_lists.ts";
-import { elapsed } from "./elapsed.ts";
+import { elapsed } from "../elapsed.ts";
 import type { PruneOptions, PruneReport } from "./engine_protocol.ts";
 import { dueLeftovers, type Leftover, looked, lookLater } from "./leftovers.ts";
 import type { OlmChannels } from "./olm_channels.ts";

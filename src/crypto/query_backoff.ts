@@ -21,14 +21,16 @@ export class QueryBackoff {
   /** Of whom the server refused to tell, and of how many it may be asked at once with them; 0: of that one alone, in vain. */
   readonly #refused = new Map<UserID, number>();
 
-  /** When a user may be asked of, in milliseconds since the epoch; 0: at once. */
+  /** Whether a user may be asked of. */
+  isReady(userId: UserID, now: number): boolean {
+    return this.#absent.isOver(userId, now) && this.#failed.isOver(userId, now) &&
+      this.#servers.isOver(serverOf(userId), now);
+  }
+
+  /** When a user may be asked of, on a clock that is not set, in milliseconds since the epoch; 0: at once. */
   readyAt(userId: UserID): number {
-    const retries = [
-      this.#absent.get(userId),
-      this.#failed.get(userId),
-      this.#servers.get(serverOf(userId)),
-    ];
-    return Math.max(0, ...retries.map((retry) => retry?.at ?? 0));
+    const own = Math.max(this.#absent.overAt(userId), this.#failed.overAt(userId));
+    return Math.max(own, this.#servers.overAt(serverOf(userId)));
   }
 
   /** Of how many users the server may be asked at once, if this one is among them; undefined: as always. */
@@ -39,8 +41,8 @@ export class QueryBackoff {
 
   /** Whether the last query has shown that there is no point in waiting for a user's devices. */
   isVain(userId: UserID): boolean {
-    return this.#absent.get(userId) !== undefined || this.#refused.get(userId) === 0 ||
-      this.#servers.get(serverOf(userId)) !== undefined;
+    return this.#absent.failures(userId) > 0 || this.#refused.get(userId) === 0 ||
+      this.#servers.failures(serverOf(userId)) > 0;
   }
 
   /**
@@ -52,7 +54,7 @@ export class QueryBackoff {
     this.#failed.forget(userId);
     this.#refused.delete(userId);
     const server = serverOf(userId);
-    if (this.#servers.get(server) === undefined) return undefined;
+    if (this.#servers.failures(server) === 0) return undefined;
     this.#servers.forget(server);
     return server;
   }
@@ -75,7 +77,7 @@ export class QueryBackoff {
   unreachable(userId: UserID, now: number): string {
     const server = serverOf(userId);
     // One query may be about many users there, and is one failure.
-    if ((this.#servers.get(server)?.at ?? 0) <= now) this.#servers.failed(server, now);
+    if (this.#servers.isOver(server, now)) this.#servers.failed(server, now);
     return server;
   }
 

@@ -5,6 +5,7 @@
  */
 
 import type { Clock } from "../clock.ts";
+import { elapsed } from "../elapsed.ts";
 
 /** What is allowed. */
 export interface RateLimitOptions {
@@ -35,9 +36,7 @@ export class RateLimit {
   take(name: string): boolean {
     const now = this.#clock.now();
     const period = this.#periods.get(name);
-    const age = period === undefined ? Infinity : now - period.since;
-    // A clock that was set back must not keep anybody out for longer than a period.
-    if (period === undefined || age < 0 || age >= this.#options.periodMs) {
+    if (period === undefined || elapsed(now, period.since) >= this.#options.periodMs) {
       this.#periods.delete(name);
       this.#periods.set(name, { since: now, count: 1 });
       this.#trim();

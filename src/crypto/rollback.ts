@@ -4,6 +4,7 @@
  * @module
  */
 
+import { elapsed } from "../elapsed.ts";
 import type { MessageEvent } from "../types/event.ts";
 import { sameKey } from "./base64.ts";
 import type { OwnDevice } from "./context.ts";
@@ -40,8 +41,7 @@ export async function tellsOfRollback(
     if (event?.sender !== own.userId) continue;
     if (!("event" in result)) {
       if (result.code !== "MISSING_KEY" || !claimsToBeOwn(event, own)) continue;
-      const last = await tx.get(rollbackKey());
-      if (last === undefined || Math.abs(clock.now() - last) >= HEARSAY_MS) return true;
+      if (elapsed(clock.now(), await tx.get(rollbackKey())) >= HEARSAY_MS) return true;
       continue;
     }
     const { room_id, encryption } = result.event;

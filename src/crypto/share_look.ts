@@ -4,6 +4,7 @@
  * @module
  */
 
+import { elapsed } from "../elapsed.ts";
 import { IdentityChangedError } from "../errors/encryption_errors.ts";
 import type { RoomID, UserID } from "../types/ids.ts";
 import type { Device } from "./device.ts";
@@ -109,7 +110,7 @@ async function stateOf(
   if (before.curve25519 !== device.curve25519) return "m.unauthorised"; // another device has taken over the name
   if (await olm.wedgingIndex(tx, device) > before.wedging) return undefined;
   if (before.kind === "key") return "key";
-  return context.clock.now() - before.at >= RETRY_AFTER_MS ? undefined : "m.unavailable";
+  return elapsed(context.clock.now(), before.at) >= RETRY_AFTER_MS ? undefined : "m.unavailable";
 }
 
 /** Whether users or devices have the key that are not in the room any more, or not at all. */

@@ -146,7 +146,7 @@ export class TrackedUsers {
     let limit = MAX_USERS;
     for (const userId of this.#dirty) {
       if (users.length >= limit) break;
-      if (this.#asked.has(userId) || this.#backoff.readyAt(userId) > now) continue;
+      if (this.#asked.has(userId) || !this.#backoff.isReady(userId, now)) continue;
       const own = this.#backoff.groupOf(userId) ?? MAX_USERS;
       if (users.length >= own) continue;
       users.push(userId);

@@ -99,7 +99,7 @@ export class KvConnection {
 
   async #post(method: string, body: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
     const { clock, patience } = this.#options;
-    const until = clock.now() + patience;
+    let begun = clock.now();
     let renewed = false;
     for (let wait = FIRST_WAIT_MS;; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
       let answer = await this.#try(method, body);
@@ -114,7 +114,9 @@ export class KvConnection {
         }
         answer = metadata;
       }
-      if (this.#closing.signal.aborted || clock.now() + wait > until) throw silent(answer.failure);
+      const now = clock.now();
+      begun = Math.min(begun, now); // a clock that was set back tells of no time: it is waited for that long from now
+      if (this.#closing.signal.aborted || now - begun + wait > patience) throw silent(answer.failure);
       await clock.delay(wait, { signal: this.#closing.signal }).catch(() => {});
     }
   }

@@ -9,6 +9,7 @@
  */
 
 import { type Clock, systemClock } from "../clock.ts";
+import { elapsed } from "../elapsed.ts";
 import { StoreError, StoreInUseError } from "../errors/store_error.ts";
 import { type Logger, loggerOf } from "../log.ts";
 import { isJsonObject } from "../types/json.ts";
@@ -166,8 +167,8 @@ export class Lease {
 
   /** A clock that was set back is not trusted to come to the time again. */
   #dueIn(now: number): number {
-    const third = this.#duration / 3;
-    return now < this.#renewedAt ? 0 : Math.max(this.#renewedAt + third - now, 0);
+    const third = Math.floor(this.#duration / 3); // a wait for less than the clock can tell would not end
+    return Math.max(third - elapsed(now, this.#renewedAt), 0);
   }
 }
 
@@ -205,7 +206,7 @@ async function look({ kv, prefix, clock }: Taking, seen: Seen): Promise<Holder> 
   const places = [keys.owner(), keys.lease()];
   const entries = await kv.getMany(places);
   const [entry, lease] = entries;
-  if (seen.versionstamp !== lease?.versionstamp) {
+  if (seen.versionstamp !== lease?.versionstamp || clock.now() < seen.at) {
     seen.versionstamp = lease?.versionstamp;
     seen.at = clock.now();
   }

@@ -58,6 +58,13 @@ Deno.test("An old event that is not in the history since it was encrypted is sen
   assertEquals([sent.length, asked], [1, [undefined, "1"]]);
 });
 
+Deno.test("An event whose time lies ahead is looked for in all of the history that is looked through", async () => {
+  const { api, sent, asked } = history([["other", 3]], [["older", 2]], [["txn", 1]]);
+  const event = { ...EVENT, createdAt: Date.UTC(2030, 0, 1) };
+  await engineRequests(api, new TestClock(Date.UTC(2026, 0, 1)))(event, SIGNAL);
+  assertEquals([sent, asked], [[], [undefined, "1", "2"]]);
+});
+
 Deno.test("A room is described by the server: its members, its history visibility, and its encryption unless known", async () => {
   const member = (userId: string, membership: string) => ({ state_key: userId, content: { membership } });
   const describe = roomDescriber({

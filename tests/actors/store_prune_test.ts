@@ -93,6 +93,18 @@ Deno.test("A room that was left counts from when it was left, whatever is heard 
   assertEquals([await here.prune(), await known(here.store)], [DONE, 1]);
 });
 
+Deno.test("A room that was left while the clock was years ahead counts from when the clock is right again", async () => {
+  await using here = await stage();
+  await here.clock.tick(1_000 * DAY);
+  await here.commit({ membership: "leave", state: events(member("@own:a", "leave")) });
+  await here.clock.tick(-900 * DAY);
+  assertEquals(await here.prune(), DONE);
+  await here.clock.tick(7 * DAY);
+  assertEquals(await here.prune(), DONE);
+  await here.clock.tick(1);
+  assertEquals(await here.prune(), { removed: 1, isDone: true });
+});
+
 Deno.test("State that is read of a room that was pruned is pruned again, some days later", async () => {
   await using here = await stage();
   await here.commit({ membership: "leave" });

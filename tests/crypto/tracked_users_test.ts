@@ -126,6 +126,18 @@ Deno.test("a step that comes to nothing leaves everything as it was", async () =
   assertEquals(stage.tracked.asked(query), [BOB]);
 });
 
+Deno.test("users who had to wait while the clock was in 2030 are asked of as soon as it is right again", async () => {
+  const now = Date.UTC(2030, 0, 1);
+  for (const wait of ["absent", "failed"] as const) {
+    const stage = await stageOf(ALICE);
+    const query = stage.ask(now);
+    if (wait === "failed") stage.tracked.failed(query, { now, refused: false });
+    else await stage.run((tx) => stage.tracked.absent(tx, ALICE, { query, now }));
+    assertEquals(stage.tracked.nextQuery(now), undefined);
+    assertEquals(stage.tracked.nextQuery(Date.UTC(2026, 0, 1))?.users, [ALICE]);
+  }
+});
+
 Deno.test("users whom the server does not know are asked of again, later and later, and not waited for", async () => {
   const stage = await stageOf(ALICE);
   const absent = async (now: number) => {

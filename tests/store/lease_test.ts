@@ -194,6 +194,22 @@ Deno.test("A lease that a wrong clock wrote is not waited for longer than any le
   await waiting;
 });
 
+Deno.test("Who waits while the clock is set back by years waits no longer than any lease can be", async () => {
+  const { take } = stage();
+  let [now, waited] = [9_000_000_000, 0];
+  const clock = {
+    now: () => now,
+    delay: (ms: number) => {
+      now = waited === 0 ? 1_000_000 : now + ms;
+      waited += ms;
+      return waited > 2 * MAX_LEASE ? Promise.reject(new TypeError("It waits on")) : Promise.resolve();
+    },
+  };
+  await take("one", { clock });
+  await take("two", { clock });
+  assert(waited >= MAX_LEASE);
+});
+
 Deno.test("A clock that is set back has the lease renewed by it", async () => {
   const { kv, values } = stage();
   let now = 1_000_000;

@@ -130,6 +130,13 @@ Deno.test("A wait that the server asks for is kept to: the header first, in seco
       }),
       7_000,
     ],
+    [ // by the clock of the server, since this one's may be wrong
+      refusal(429, "M_LIMIT_EXCEEDED", {}, {
+        "retry-after": new Date(5_000).toUTCString(),
+        date: new Date(1_000).toUTCString(),
+      }),
+      4_000,
+    ],
     [refusal(429, "M_LIMIT_EXCEEDED", { retry_after_ms: 9_000 }), 9_000],
     [refusal(429, "M_LIMIT_EXCEEDED", { retry_after_ms: 9_000 }, { "retry-after": "soon" }), 9_000],
     [new Response("", { status: 503, headers: { "retry-after": "4" } }), 4_000],

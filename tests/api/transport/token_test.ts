@@ -210,6 +210,20 @@ Deno.test("A token that is known to have expired is renewed before it is used", 
   ]);
 });
 
+Deno.test("A token that came before the clock was set back is renewed: nobody knows how old it is", async () => {
+  const clock = new TestClock();
+  const { http, log } = expiring({ clock, expiresInMs: 60_000 });
+  await http.request("GET", "/x");
+  await clock.tick(-60_000);
+  await http.request("GET", "/x");
+  await http.request("GET", "/x");
+  assertEquals(log(), ["GET /x", REFRESH, "GET /x", "GET /x"]);
+  const lasting = expiring({ clock });
+  await clock.tick(-60_000);
+  await lasting.http.request("GET", "/x");
+  assertEquals(lasting.log(), ["GET /x"], "it does not expire");
+});
+
 Deno.test("A hard logout, and a soft one without a refresh token, is reported as it is", async () => {
   const hard = scripted({ "GET /x": refusal(401, "M_UNKNOWN_TOKEN") }, { refreshToken: "r0" });
   await assertRejects(() => hard.session.http.request("GET", "/x"), UnknownTokenError);

@@ -1,5 +1,6 @@
 /**
- * How long ago something was, on a clock that may be set back.
+ * How long ago something was, on a clock that may be set back: whatever waits for a while, or does something once in a while, goes
+ * by this.
  *
  * @module
  */
