@@ -177,13 +177,15 @@ Deno.test("The timeline of an initial sync tells of changes, seen from its state
   assertEquals(remarks(batch(known)), [["$@b:a-ban", "BAN"], ["$@b:a-leave", "UNBAN"]]);
 });
 
-Deno.test("An invitation, a knock and the end of either are told", () => {
+Deno.test("An invitation, a knock and the end of either are told, the own invitation once", () => {
   const invite = {
     next_batch: "n",
     rooms: { invite: { [ROOM]: { invite_state: { events: [member(OWN, "invite")] } } } },
   };
   assertEquals(remarks(delivered(invite)), [[`$${OWN}-invite`, "INVITE"]]);
   assertEquals(remarks(delivered(invite, undefined, { initial: true })), [[`$${OWN}-invite`, "INVITE"]]);
+  const history = joined(timeline([member(OWN, "invite"), member("@a:a", "invite")]));
+  assertEquals(remarks(delivered(history)), [["$@a:a-invite", "USER_INVITED"]]);
   const knock = {
     next_batch: "n",
     rooms: { knock: { [ROOM]: { knock_state: { events: [member(OWN, "knock")] } } } },
