@@ -65,6 +65,7 @@ export { ActorError, type ActorErrorInit, ActorStoppedError } from "./src/actors
 export type { PruneSummary } from "./src/actors/housekeeping.ts";
 export type { HandlerContext } from "./src/actors/handler_context.ts";
 export type { Handler, HandlerOptions, SessionHandlerOptions } from "./src/actors/handler_registry.ts";
+export type { QuarantineAPI } from "./src/actors/quarantine_api.ts";
 export type { StartOptions, SyncOnceOptions } from "./src/actors/start_options.ts";
 export type {
   Dispatcher,

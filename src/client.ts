@@ -8,6 +8,7 @@ import type { Crypto } from "./actors/crypto.ts";
 import { DecryptionDispatcher } from "./actors/decryption_dispatcher.ts";
 import type { DispatcherOptions } from "./actors/dispatcher.ts";
 import type { EncryptingAPI } from "./actors/encrypting_api.ts";
+import { type QuarantineAPI, quarantineAPI } from "./actors/quarantine_api.ts";
 import { Housekeeping, type PruneSummary } from "./actors/housekeeping.ts";
 import { notingMembers } from "./actors/noting_members.ts";
 import { StateStore } from "./actors/state_store.ts";
@@ -66,6 +67,8 @@ export class Client {
   readonly encryptionBlacklist: Set<string>;
   /** The dispatchers that have been added, by their type. */
   readonly dispatchers: Map<DispatcherType<Client>, Dispatcher> = new Map();
+  /** Events that are left out for a time, since the process has ended again and again while they were handled. */
+  readonly quarantine: QuarantineAPI;
   /** What others are told of the user's presence while the client syncs. Default: `online`. */
   presence: PresenceState = PresenceState.ONLINE;
   /** What `start()` returned last; undefined before. */
@@ -98,6 +101,7 @@ export class Client {
     const { registry, deliverer, dispatcher } = clientDispatcher(options, { clock, store, ready, settle });
     this.stateStore = new StateStore(store, ready);
     this.syncStore = new SyncStore(store, ready);
+    this.quarantine = quarantineAPI({ store, ready, dispatcher });
 
     const crypto = (): Crypto | undefined => this.crypto;
     const { stateStore, encryptionBlacklist: blacklist } = this;
@@ -128,11 +132,7 @@ export class Client {
       log: this.log,
     });
     const actors = [syncer, dispatcher, ...(own === undefined ? [] : [own.lifecycle]), store];
-    this.#supervisor = supervise(actors, {
-      log: this.log,
-      clock,
-      deadline: options.closeDeadline ?? 5_000,
-    });
+    this.#supervisor = supervise(actors, { log: this.log, clock, deadline: options.closeDeadline ?? 5_000 });
     const facade = syncerFacade({ syncer, dispatcher, deliverer, registry, client: this });
     Object.assign(
       this,

@@ -7,7 +7,7 @@
 
 import type { KvMutation, KvStore } from "@greenroom/matrix";
 import type { LedgerEntry } from "../kill/ledger.ts";
-import { keptNotes } from "../kill/telltale.ts";
+import { notingSynced } from "../kill/telltale.ts";
 
 /** Below this key part all that was written down lies. */
 export const HISTORY = "history";
@@ -33,7 +33,7 @@ export interface HistoryOptions {
 export function historyStore(store: KvStore, { process, note, onRefused }: HistoryOptions): KvStore {
   let epoch: number | undefined;
   let number = 0;
-  const noteKept = keptNotes(note);
+  const noteKept = notingSynced(note);
   return {
     getMany: (keys) => store.getMany(keys),
     list: (prefix) => store.list(prefix),

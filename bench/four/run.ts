@@ -11,7 +11,6 @@ import { oneOf, type Random, seeded } from "../kill/random.ts";
 import { introduce, settles } from "../kill/settling.ts";
 import { Stage } from "../kill/stage.ts";
 import { Talk } from "../kill/talk.ts";
-import { MANY_TRIES } from "../kill/telltale.ts";
 import type { SynapseServer } from "../../tests/e2e/support/synapse.ts";
 import { judgeWriters } from "./judge_writers.ts";
 import { Slot } from "./slot.ts";
@@ -123,7 +122,7 @@ class Director {
   act(): void {
     const idle = this.#slots.filter(({ isBusy }) => !isBusy);
     idle.forEach((slot) => this.#revive(slot));
-    if (this.#slots.length - idle.length >= BUSY || this.#stage.ledger.tries >= MANY_TRIES) return;
+    if (this.#slots.length - idle.length >= BUSY) return;
     const deed = oneOf(this.#random, DEEDS);
     const holder = idle.find(({ process }) => process === this.#holder);
     const slot = deed.includes("holder") ? holder : idle[Math.floor(this.#random() * idle.length)];

@@ -58,8 +58,8 @@ export function answerMessages(client: Client, { userId, note, tell }: Answering
     await hesitate();
     note({ kind: "echoed", eventId, echoId: await noted(text, client.sendText(roomId, text)) });
   });
-  client.on("EVENT_SKIPPED", ({ event, attempts }) => {
-    note({ kind: "skipped", eventId: "event_id" in event ? String(event.event_id) : "", attempts });
+  client.on("EVENT_QUARANTINED", ({ id: eventId, attempts }) => {
+    note({ kind: "quarantined", eventId, attempts });
   });
   client.on("HANDLER_ERROR", ({ error }) => {
     note({ kind: "failed", what: "a handler", error: describe(error) });

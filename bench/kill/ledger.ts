@@ -37,10 +37,8 @@ export type LedgerEntry =
     readonly code: string;
     readonly reason: string;
   }
-  /** An event was left out, since the processes that handled it ended. */
-  | { readonly kind: "skipped"; readonly eventId: string; readonly attempts: number }
-  /** How often the event has been begun that was begun most often, and has ended no process or is not known to have. */
-  | { readonly kind: "tries"; readonly most: number }
+  /** An event is left out for a time, since the processes that handled it ended. */
+  | { readonly kind: "quarantined"; readonly eventId: string; readonly attempts: number }
   /** What is encrypted is about to be put on the wire. */
   | ({ readonly kind: "use"; readonly txnId: string } & RatchetUse)
   /** A request was refused. */

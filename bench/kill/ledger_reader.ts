@@ -17,7 +17,6 @@ export class LedgerReader implements Disposable {
   readonly #begun = new Map<number, string>();
   readonly #done = new Set<number>();
   readonly #counts = new Map<string, number>();
-  #tries = 0;
   #rest = "";
 
   /** @param path The file, which is made if there is none. */
@@ -47,12 +46,6 @@ export class LedgerReader implements Disposable {
   get next(): number {
     this.#read();
     return this.#done.size + this.#begun.size;
-  }
-
-  /** How often the event has been begun that was begun most often and is not known to have been handled. */
-  get tries(): number {
-    this.#read();
-    return this.#tries;
   }
 
   /** How many entries of a kind there are. */
@@ -87,7 +80,6 @@ export class LedgerReader implements Disposable {
     this.#entries.push(entry);
     this.#counts.set(entry.kind, (this.#counts.get(entry.kind) ?? 0) + 1);
     if (entry.kind === "answered") this.#answered.add(entry.eventId);
-    if (entry.kind === "tries") this.#tries = entry.most;
     if (entry.kind === "begin") this.#begun.set(entry.number, entry.roomId);
     if (entry.kind === "done") {
       this.#begun.delete(entry.number);

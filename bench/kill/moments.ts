@@ -44,22 +44,14 @@ const TARGETS: readonly [[Telltale, number], ...[Telltale, number][]] = [
 /** How a life is that must come to something: until so many messages have been answered, at most, but not for ever. */
 const FRUITFUL = { answers: 8, patienceMs: 20_000 };
 
-/** How long a life goes on, at most, after an event has been handled that was tried too often, in milliseconds. */
-const AFTER_TRIES_MS = 300;
-
 /** What a life must come to. */
 export interface Mercy {
   /** Something, since those before have not. */
   readonly isStuck: boolean;
-  /** The end of an event over which so many have ended that it would be left out: for that, an event must be to blame. */
-  readonly isTried: boolean;
 }
 
 /** Draws a moment. */
-export function drawMoment(random: Random, { isStuck, isTried }: Mercy): Moment {
-  if (isTried) {
-    return { line: "ends tries", after: random() * AFTER_TRIES_MS, patience: FRUITFUL.patienceMs };
-  }
+export function drawMoment(random: Random, { isStuck }: Mercy): Moment {
   if (isStuck) {
     const { answers, patienceMs: patience } = FRUITFUL;
     const times = 1 + Math.floor(random() * answers);

@@ -12,7 +12,6 @@ import { introduce, settles } from "./settling.ts";
 import { Stage } from "./stage.ts";
 import type { StoreKind } from "./store_place.ts";
 import { Talk } from "./talk.ts";
-import { MANY_TRIES } from "./telltale.ts";
 import { BotProcess, type Ending } from "./bot_process.ts";
 
 /** How a run is made. */
@@ -67,18 +66,16 @@ export async function killRun(server: SynapseServer, options: RunOptions): Promi
   const lives = new Lives();
   const problems: string[] = [];
   let introduced = false;
-  let spared = 0;
   let answered = 0;
   let answeredAt = 0;
   talk.startPlain();
   for (let kill = 1; kill <= options.kills; kill++) {
-    const isTried = ledger.tries >= MANY_TRIES;
-    const hasOutage = stage.place.kind === "denokv" && kill % OUTAGES.every === OUTAGES.first && !isTried;
+    const hasOutage = stage.place.kind === "denokv" && kill % OUTAGES.every === OUTAGES.first;
     const isImpatient = hasOutage && kill % (2 * OUTAGES.every) === OUTAGES.first;
     const patience = isImpatient ? 0 : undefined;
     const process = new BotProcess(VICTIM, stage.orders({ talks: introduced, patience }));
     const isStuck = kill - answeredAt > FRUITLESS;
-    const moment = drawMoment(random, { isStuck, isTried });
+    const moment = drawMoment(random, { isStuck });
     const dying = process.killAt(
       hasOutage ? { line: "ends take", after: random() * OUTAGES.lifeMs } : moment,
     );
@@ -87,7 +84,6 @@ export async function killRun(server: SynapseServer, options: RunOptions): Promi
     const ending = await dying;
     await outage;
     lives.add(ending);
-    if (isTried) spared++;
     if (ledger.answered.size > answered) {
       answered = ledger.answered.size;
       answeredAt = kill;
@@ -118,7 +114,6 @@ export async function killRun(server: SynapseServer, options: RunOptions): Promi
     counts: {
       ...verdict.counts,
       ...lives.counts(),
-      "lives spared for an event's sake": spared,
       "seconds in all": seconds,
     },
     problems,
@@ -157,7 +152,7 @@ function progress(kill: number, stage: Stage, { talk, begun }: { talk: Talk; beg
   return `${kill} kills in ${seconds} s: victim sent ${ledger.next} (${ledger.unknown.size} may not have arrived), ` +
     `peers ${talk.said.length} (${ledger.answered.size} answered), observer read ${observed.length}; ` +
     `refused ${ledger.count("refused")}, failed ${ledger.count("failed")}, logged ${ledger.count("log")}, ` +
-    `left out ${ledger.count("skipped")}, undecryptable at first ${
+    `left out ${ledger.count("quarantined")}, undecryptable at first ${
       ledger.count("undecryptable")
     }/${undecryptable.size}`;
 }

@@ -11,9 +11,6 @@ import { ratchetUses } from "./ratchet.ts";
 /** What one line of the victim says. */
 export type Telltale = `${"begins" | "ends"} ${string}`;
 
-/** From how many tries on an event must not be tried in vain once more: it would be left out, as one that ends every process. */
-export const MANY_TRIES = 2;
-
 const OPERATIONS = [
   "sync",
   "sendToDevice",
@@ -32,7 +29,7 @@ export function tell(line: string): void {
 
 /** A store that says when it commits, and when the device has been taken, and notes the first sync that it keeps. */
 export function tellingStore(store: KvStore, note: (entry: LedgerEntry) => void): KvStore {
-  const noteKept = keptNotes(note);
+  const noteKept = notingSynced(note);
   return {
     getMany: (keys) => store.getMany(keys),
     list: (prefix) => store.list(prefix),
@@ -43,38 +40,24 @@ export function tellingStore(store: KvStore, note: (entry: LedgerEntry) => void)
       const held = await store.commit(mutations, checks);
       tell("ends commit");
       if (held && mutations.some(({ key }) => key.at(-1) === "owner")) tell("ends take");
-      const tries = held ? noteKept(mutations) : undefined;
-      if (tries !== undefined && tries < MANY_TRIES) tell("ends tries");
+      if (held) noteKept(mutations);
       return held;
     },
   };
 }
 
 /**
- * Notes of what is committed how often an event was begun, and the first sync.
+ * Notes the first sync.
  *
- * @returns Is to be called with each commit that held, and gives how often an event was begun, if the commit says so.
+ * @returns Is to be called with each commit that held.
  */
-export function keptNotes(
-  note: (entry: LedgerEntry) => void,
-): (mutations: readonly KvMutation[]) => number | undefined {
+export function notingSynced(note: (entry: LedgerEntry) => void): (mutations: readonly KvMutation[]) => void {
   let synced = false;
   return (mutations) => {
-    const tries = triesIn(mutations);
-    if (tries !== undefined) note({ kind: "tries", most: tries });
-    if (!synced && mutations.some(saysSynced)) {
-      synced = true;
-      note({ kind: "synced" });
-    }
-    return tries;
+    if (synced || !mutations.some(saysSynced)) return;
+    synced = true;
+    note({ kind: "synced" });
   };
-}
-
-/** How often the one event was begun that was begun most often and is not known to have ended; undefined if a commit does not say. */
-function triesIn(mutations: readonly KvMutation[]): number | undefined {
-  const change = mutations.findLast(({ key }) => key.at(-1) === "attempts");
-  if (change === undefined) return undefined;
-  return change.type === "delete" ? 0 : Math.max(0, ...Object.values(change.value as Record<string, number>));
 }
 
 /** Whether a change is of the position in the sync, and has a token. */

@@ -44,6 +44,8 @@ export interface Started {
    * settled at once. Undefined: what is delivered never comes again.
    */
   readonly settled?: NamedDelivery[];
+  /** Names of deliveries that are left out. Absent: none but those that an earlier process has seen to. */
+  readonly leftOut?: ReadonlySet<string>;
 }
 
 /** The context of all deliveries that never come again: there is nothing to tell them apart by. */
@@ -132,7 +134,7 @@ export class Deliverer {
       : this.#registry.forAll;
   }
 
-  #start(entries: readonly HandlerEntry[], data: Delivered, { tasks, settled }: Started): void {
+  #start(entries: readonly HandlerEntry[], data: Delivered, { tasks, settled, leftOut }: Started): void {
     if (entries.length === 0) return;
     const source = sourceOf(data);
     const comesAgain = settled !== undefined && (source & SyncStream.TIMELINE) !== 0 && "event_id" in data;
@@ -144,6 +146,7 @@ export class Deliverer {
       if (scope !== undefined && this.#settledBefore.size > 0 && this.#settledBefore.has(scope.name)) {
         continue;
       }
+      if (scope !== undefined && leftOut?.has(scope.name)) continue;
       const done = entry.sequential ? this.#queue(entry, data, scope) : this.#run(entry, data, scope);
       if (done !== undefined) tasks.push({ waitSync: entry.waitSync, done, name: scope?.name });
       else if (scope !== undefined) settled?.push(scope);

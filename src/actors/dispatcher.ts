@@ -15,6 +15,7 @@ import type { MatrixEvent } from "../types/event.ts";
 import { HandledMark } from "./handled_mark.ts";
 import { later } from "./later.ts";
 import { PendingTasks } from "./pending_tasks.ts";
+import { Quarantine } from "./quarantine.ts";
 import { spawn } from "./spawn.ts";
 import type { StoreProtocol } from "./store_protocol.ts";
 
@@ -46,14 +47,17 @@ export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherPro
     await pending.upTo(batch);
     pending.handled(batch); // it is about to be noted
   }, (token) => store.ask("handled", token));
+  const quarantine = new Quarantine({ store, deliverer, clock, log });
   let prepared: Promise<void> | undefined;
-  /** An earlier process may have seen to some of what comes again. */
+  /** An earlier process may have seen to some of what comes again, or have left it out. */
   const prepare = () =>
-    prepared ??= store.ask("settled", undefined).then((names) => deliverer.leaveOut(names));
+    prepared ??= store.ask("settled", undefined).then(async (names) => {
+      deliverer.leaveOut(names);
+      if (comesAgain) pending.add({ tasks: [...await quarantine.open()] });
+    });
   const carefully = (batch: SyncBatch): Promise<Started> => {
     const settled: NamedDelivery[] = [];
-    const tell = ({ type, data }: InternalDelivery) => deliverer.internal(type, data);
-    return deliverCarefully(stepsOf(batch, deliverer, settled), { store, clock, settled, tell, log });
+    return deliverCarefully(stepsOf(batch, deliverer, settled), { store, clock, settled, quarantine });
   };
   /** @returns The number of the batch, when the next may come. */
   const follow = (started: Started, { nextBatch }: SyncBatch): number | Promise<number> => {
@@ -70,7 +74,10 @@ export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherPro
       dispatch: async (batch) => {
         await prepare();
         noteSettled(pending, store);
-        if (batch.crashes >= CAREFUL_AFTER && !deliverer.idle) {
+        if (!quarantine.isEmpty) await quarantine.forgetRedacted(batch);
+        quarantine.look();
+        const isSuspect = batch.crashes >= (quarantine.isEmpty ? CAREFUL_AFTER : 1);
+        if (isSuspect && !deliverer.idle) {
           return later(carefully(batch).then((started) => follow(started, batch)));
         }
         const number = follow(start(batch, deliverer, none()), batch);
@@ -86,7 +93,15 @@ export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherPro
       },
       settled: (batch) => later(pending.of(batch)),
       noted: () =>
-        later(pending.upTo(Infinity).then(() => mark.noted()).then(() => store.ask("flush", undefined))),
+        later(
+          pending.upTo(Infinity).then(() => quarantine.idle()).then(() => mark.noted())
+            .then(() => store.ask("flush", undefined)),
+        ),
+      redeliver: async (id) => {
+        await prepare();
+        return later(quarantine.redeliver(id));
+      },
+      drop: (id) => quarantine.drop(id),
       announce: ({ type, data }) => {
         const started: Started = { tasks: [] };
         deliverer.internal(type, data, started);
@@ -95,8 +110,10 @@ export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherPro
       },
     },
     onStop: async () => {
+      store.ask("ending", { isEnding: true }).catch(() => {}); // the store that failed says so by its `done`
       await pending.upTo(Infinity);
       await recovering.all();
+      await quarantine.idle();
       await mark.noted().catch(() => {}); // the store that failed says so by its `done`
     },
   });
@@ -147,18 +164,20 @@ function stepsOf(batch: SyncBatch, deliverer: Deliverer, settled: NamedDelivery[
   visit(batch, {
     deliver: (event) =>
       add({
-        data: event,
+        delivery: { data: event },
         id: nameOf(event),
         isWanted: () => deliverer.wants(event),
         start: () => deliverer.event(event, { tasks: [], settled }),
       }),
-    tell: ({ type, data }) =>
+    tell: (delivery) => {
+      const { type, data } = delivery;
       add({
-        data,
+        delivery,
         id: `${nameOf("event" in data ? data.event : data)} ${type}`,
         isWanted: () => deliverer.wantsInternal(type),
         start: () => deliverer.internal(type, data, { tasks: [], settled }),
-      }),
+      });
+    },
   });
   return steps;
 }

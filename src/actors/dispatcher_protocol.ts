@@ -65,6 +65,14 @@ export interface DispatcherProtocol {
   settled(batch: number): void;
   /** Answered when all handlers that have been started by now have settled, and the store knows. */
   noted(): void;
+  /**
+   * Delivers an event that was left out again. Answered when its handlers have settled.
+   *
+   * @throws {ValueError} If there is none, or it has no handler.
+   */
+  redeliver(id: string): void;
+  /** Forgets an event that was left out; tells whether there was one. */
+  drop(id: string): boolean;
   /** Delivers one event of Greenroom's own. Answered when the handlers that are to be waited for have settled. */
   announce(event: InternalDelivery): void;
 }

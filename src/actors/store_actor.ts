@@ -14,9 +14,11 @@ import { later } from "./later.ts";
 import { MemoryRoomState } from "./memory_room_state.ts";
 import { StoredRoomState } from "./room_state.ts";
 import { spawn } from "./spawn.ts";
+import { StoreAttempts } from "./store_attempts.ts";
 import { StoreDeliveries } from "./store_deliveries.ts";
 import { StorePosition } from "./store_position.ts";
 import type { StoreProtocol } from "./store_protocol.ts";
+import { StoreQuarantine } from "./store_quarantine.ts";
 import { StoreRooms } from "./store_rooms.ts";
 import { StoreSync } from "./store_sync.ts";
 import { StoreWriter } from "./store_writer.ts";
@@ -48,7 +50,9 @@ export function spawnStore(
   const position = new StorePosition(writer);
   const rooms = new StoreRooms(writer, state, clock);
   const sync = new StoreSync(writer, position, rooms);
-  const deliveries = new StoreDeliveries(writer);
+  const quarantine = new StoreQuarantine(writer);
+  const deliveries = new StoreDeliveries(writer, quarantine);
+  const attempts = new StoreAttempts(writer);
   const records = (mutations: readonly KvMutation[]): KvMutation[] =>
     mutations.map((each) => ({ ...each, key: writer.keys.record(each.key) }));
   /** What only begins when all that was asked for before is durable. Sync responses need not wait for one another. */
@@ -73,7 +77,9 @@ export function spawnStore(
       },
       commitSync: (change) => sync.commit(change),
       async handled(token) {
-        if (await position.handled(token)) await deliveries.marked();
+        if (!await position.handled(token)) return;
+        await deliveries.marked();
+        await attempts.marked();
       },
       noteSettled: (names) => deliveries.noteSettled(names),
       readRecords: (keys) => writer.getMany(keys.map((key) => writer.keys.record(key))),
@@ -82,8 +88,27 @@ export function spawnStore(
       move: settled((nextBatch) => position.move(nextBatch)),
       settled: settled(() => deliveries.settled()),
       commitSessions: settled((change) => deliveries.commitSessions(change)),
-      attempt: settled((attempt) => deliveries.attempt(attempt)),
-      ended: settled((ids) => deliveries.ended(ids)),
+      attempt: settled(async (attempt) => {
+        const attempted = await attempts.begin(attempt);
+        return await quarantine.has(attempt.id) ? { ...attempted, verdict: "out" } : attempted;
+      }),
+      outlived: settled((id) => attempts.outlived(id)),
+      ended: settled((ids) => attempts.ended(ids)),
+      ending: settled(async ({ isEnding }) => {
+        const changes = await attempts.ending(isEnding);
+        if (!isEnding) return;
+        position.ending();
+        await writer.flush([...changes, ...quarantine.ending()]);
+      }),
+      quarantine: settled(async (record) =>
+        await quarantine.add(record, await deliveries.settled(), await attempts.leavingOut(record.id))
+      ),
+      quarantined: settled(() => quarantine.list()),
+      retryQuarantined: settled(({ id, at }) => quarantine.retry(id, at)),
+      waitQuarantined: settled(({ id, at }) => quarantine.wait(id, at)),
+      release: settled(async ({ id, settled }) =>
+        await quarantine.release(id, await deliveries.noting(settled))
+      ),
       flush: settled(() => writer.flush()),
       saveFilter: settled((filter) => position.saveFilter(filter)),
       getState: settled((query) => rooms.getState(query)),

@@ -1,19 +1,18 @@
 /**
- * What the Store keeps of deliveries: which have been seen to though the response they came with has not, and which were begun by
- * a process that crashed.
+ * What the Store keeps of deliveries: which have been seen to though the response they came with has not.
  *
  * @module
  */
 
 import type { KvMutation } from "../store/kv_store.ts";
-import type { Attempt, SessionCommit } from "./store_protocol.ts";
+import type { SessionCommit } from "./store_protocol.ts";
+import type { StoreQuarantine } from "./store_quarantine.ts";
 import { set, type StoreWriter } from "./store_writer.ts";
 
 /** How many deliveries are remembered: beyond them, the oldest may come again. */
 const REMEMBERED = 10_000;
-/** The first parts of the keys. */
+/** The first part of the keys. */
 const SETTLED = "settled";
-const ATTEMPTS = "attempts";
 /** What stands under the name of a delivery. */
 const NOTED = {};
 
@@ -22,12 +21,16 @@ export class StoreDeliveries {
   readonly #writer: StoreWriter;
   /** Names of deliveries that have settled, in the order in which they were noted, and after how many marks that was. */
   #settled: Map<string, number> | undefined;
-  #attempts: Map<string, number> | undefined;
+  readonly #quarantine: StoreQuarantine;
   #marks = 0;
 
-  /** @param writer Reads and writes. */
-  constructor(writer: StoreWriter) {
+  /**
+   * @param writer Reads and writes.
+   * @param quarantine Remembers for longer what has settled of events that are left out.
+   */
+  constructor(writer: StoreWriter, quarantine: StoreQuarantine) {
     this.#writer = writer;
+    this.#quarantine = quarantine;
   }
 
   /** Names of deliveries that have settled. */
@@ -37,14 +40,14 @@ export class StoreDeliveries {
 
   /** Notes deliveries that have settled; that is written with the next commit. */
   async noteSettled(names: readonly string[]): Promise<void> {
-    for (const mutation of await this.#noting(names)) this.#writer.defer(mutation);
+    for (const mutation of await this.noting(names)) this.#writer.defer(mutation);
   }
 
   /** Commits what handlers have made of their sessions, with the deliveries in which they have. */
   async commitSessions({ mutations, settled }: SessionCommit): Promise<void> {
     const { keys } = this.#writer;
     const sessions = mutations.map((mutation) => ({ ...mutation, key: keys.record(mutation.key) }));
-    await this.#writer.commit([...sessions, ...await this.#noting(settled)]);
+    await this.#writer.commit([...sessions, ...await this.noting(settled)]);
   }
 
   /**
@@ -59,40 +62,10 @@ export class StoreDeliveries {
       names.delete(name);
       this.#writer.defer({ type: "delete", key: this.#key(name) });
     }
-    const attempts = await this.#begun();
-    if (attempts.size === 0) return;
-    attempts.clear();
-    this.#writer.defer({ type: "delete", key: this.#writer.keys.record([ATTEMPTS]) });
   }
 
-  /**
-   * Notes, before it is begun, what may crash the process.
-   *
-   * @returns How often it was begun before and not ended; if that is the limit, it is not noted: it is not to be begun again.
-   */
-  async attempt({ id, ended, limit }: Attempt): Promise<number> {
-    const attempts = await this.#begun();
-    for (const each of ended) attempts.delete(each);
-    const before = attempts.get(id) ?? 0;
-    if (before >= limit) return before;
-    attempts.set(id, before + 1);
-    await this.#writer.commit([set(this.#writer.keys.record([ATTEMPTS]), Object.fromEntries(attempts))]);
-    return before;
-  }
-
-  /** Notes, at once, that what was begun has ended. */
-  async ended(ids: readonly string[]): Promise<void> {
-    const attempts = await this.#begun();
-    const before = attempts.size;
-    for (const id of ids) attempts.delete(id);
-    if (attempts.size === before) return;
-    const key = this.#writer.keys.record([ATTEMPTS]);
-    await this.#writer.commit([
-      attempts.size === 0 ? { type: "delete", key } : set(key, Object.fromEntries(attempts)),
-    ]);
-  }
-
-  async #noting(names: readonly string[]): Promise<KvMutation[]> {
+  /** What it takes to note deliveries that have settled. */
+  async noting(names: readonly string[]): Promise<KvMutation[]> {
     const known = await this.#names();
     const mutations = names.filter((name) => !known.has(name)).map((name) => set(this.#key(name), NOTED));
     for (const name of names) if (!known.has(name)) known.set(name, this.#marks);
@@ -101,6 +74,7 @@ export class StoreDeliveries {
       known.delete(oldest);
       mutations.push({ type: "delete", key: this.#key(oldest) });
     }
+    mutations.push(...await this.#quarantine.noting(names));
     return mutations;
   }
 
@@ -108,14 +82,6 @@ export class StoreDeliveries {
     if (this.#settled !== undefined) return this.#settled;
     const records = await this.#writer.listRecords([SETTLED]);
     return this.#settled = new Map(records.map(({ key: [, name = ""] }) => [name, this.#marks]));
-  }
-
-  async #begun(): Promise<Map<string, number>> {
-    if (this.#attempts !== undefined) return this.#attempts;
-    const key = this.#writer.keys.record([ATTEMPTS]);
-    return this.#attempts = new Map(
-      Object.entries(await this.#writer.get<Record<string, number>>(key) ?? {}),
-    );
   }
 
   #key(name: string) {

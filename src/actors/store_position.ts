@@ -16,6 +16,8 @@ export class StorePosition {
   #position: SyncRecord | undefined;
   /** Tokens that were committed and not handled yet, from old to new. */
   readonly #unhandled = new Set<SyncToken>();
+  /** How often this life has counted the ones before that ended. */
+  #counted = 0;
 
   /** @param writer Reads and writes. */
   constructor(writer: StoreWriter) {
@@ -51,6 +53,7 @@ export class StorePosition {
       if (older === token) break;
     }
     const before = this.#position ?? await this.get();
+    this.#counted = 0;
     this.#set({ ...withoutStart(before), handled: token });
     if (before.first !== undefined) await this.#writer.flush();
     return true;
@@ -72,9 +75,19 @@ export class StorePosition {
     if (!isNews && before.handled !== undefined) return undefined;
     const first = before.handled === undefined && { first: before.first ?? nextBatch };
     const crashes = (before.crashes ?? 0) + (repeated ? 1 : 0);
+    if (repeated) this.#counted++;
     this.#set({ ...before, nextBatch, ...first, ...(crashes > 0 && { crashes }) });
     this.#unhandled.add(nextBatch);
     return repeated ? crashes : 0; // what is new is delivered as ever, however long the mark waits
+  }
+
+  /** Takes back that this life will have ended before what is on its way is handled, since it ends by itself; with the next commit. */
+  ending(): void {
+    const { crashes = 0, ...rest } = this.#position ?? {};
+    if (this.#counted === 0 || crashes === 0) return;
+    const left = Math.max(0, crashes - this.#counted);
+    this.#counted = 0;
+    this.#set({ ...rest, ...(left > 0 && { crashes: left }) });
   }
 
   async #save(position: SyncRecord): Promise<void> {

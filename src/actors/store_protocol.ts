@@ -8,6 +8,7 @@ import type { KvKey, KvMutation } from "../store/kv_store.ts";
 import type { RoomRecord, StoredState, SyncRecord } from "../store/records.ts";
 import type { Membership } from "../types/enums.ts";
 import type { FilterID, RoomID, SyncToken } from "../types/ids.ts";
+import type { QuarantineRecord } from "./quarantine_record.ts";
 
 /** What one sync response changes of a room. */
 export interface RoomChange {
@@ -82,14 +83,28 @@ export interface SessionCommit {
   readonly settled: readonly string[];
 }
 
-/** What may crash the process, and is about to be begun. */
+/** What may end the process, and is about to be begun. */
 export interface Attempt {
   /** Names it. */
   readonly id: string;
   /** What was begun before and has ended. */
   readonly ended: readonly string[];
-  /** How often it may be begun. */
-  readonly limit: number;
+}
+
+/** Whether something may be begun. */
+export interface Attempted {
+  /** In how many lives it was begun before and has not ended. */
+  readonly lives: number;
+  /** It may be begun; it ends the process, and is to be left out; or it has been. */
+  readonly verdict: "begin" | "poison" | "out";
+}
+
+/** Which event that was left out is meant, and when. */
+export interface QuarantineTime {
+  /** Its ID. */
+  readonly id: string;
+  /** The time, in milliseconds since the epoch. */
+  readonly at: number;
 }
 
 /** What a commit of a sync response has brought to light. */
@@ -124,14 +139,34 @@ export interface StoreProtocol {
   noteSettled(names: readonly string[]): void;
   /** Changes sessions of handlers and notes deliveries that have settled, in one commit. */
   commitSessions(change: SessionCommit): void;
-  /**
-   * Notes, durably, what may crash the process before it is begun.
-   *
-   * @returns How often it was begun before and has not ended. At the limit it is not noted, and not to be begun.
-   */
-  attempt(attempt: Attempt): number;
+  /** Notes, durably, what may end the process before it is begun. */
+  attempt(attempt: Attempt): Attempted;
+  /** Notes, durably, that the process lives on long after something was begun. */
+  outlived(id: string): void;
   /** Notes, durably, that what was noted before it was begun has ended. */
   ended(ids: readonly string[]): void;
+  /**
+   * Notes, durably, that the process is about to end by itself: that speaks against nothing that has been begun. Or that it goes on.
+   */
+  ending(body: { readonly isEnding: boolean }): void;
+  /**
+   * Keeps an event that is left out.
+   *
+   * @returns What had to be dropped for it.
+   */
+  quarantine(record: QuarantineRecord): QuarantineRecord[];
+  /** The events that are left out, the oldest first. */
+  quarantined(): QuarantineRecord[];
+  /** Notes, durably, that one is about to be tried again. Undefined: it is gone. */
+  retryQuarantined(time: QuarantineTime): QuarantineRecord | undefined;
+  /** Notes, durably, that one is not being tried, and waits from a time on. */
+  waitQuarantined(time: QuarantineTime): void;
+  /**
+   * Lets go of one, and notes which of its deliveries have settled.
+   *
+   * @returns Whether it was there.
+   */
+  release(body: { readonly id: string; readonly settled: readonly string[] }): boolean;
   /** Makes durable what was noted. */
   flush(): void;
   /** Remembers an uploaded filter. */

@@ -114,13 +114,19 @@ class Syncer {
     signals: readonly (AbortSignal | undefined)[],
     work: (signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
+    const { store } = this.#options;
     const abort = new AbortController();
-    const done = work(AbortSignal.any([abort.signal, ...signals.filter((signal) => signal !== undefined)]));
+    const signal = AbortSignal.any([abort.signal, ...signals.filter((signal) => signal !== undefined)]);
+    const ending = () => void store.ask("ending", { isEnding: signal.aborted }).catch(() => {});
+    signal.addEventListener("abort", ending); // that handlers are cut off then is not their doing
+    ending();
+    const done = work(signal);
     const running = { abort, done: done.then(() => {}, () => {}) };
     this.#running = running;
     try {
       return await done;
     } finally {
+      signal.removeEventListener("abort", ending);
       if (this.#running === running) this.#running = undefined;
     }
   }

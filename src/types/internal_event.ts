@@ -105,12 +105,20 @@ export interface DeviceAlarmRaised {
   alarm: DeviceAlarm;
 }
 
-/** Data of `EVENT_SKIPPED`. */
-export interface EventSkipped {
-  /** What handlers were to be called with. */
+/** Data of `EVENT_QUARANTINED`: an event that is left out for a time. */
+export interface EventQuarantined {
+  /** Names it, for `client.quarantine`; the event's ID, if it has one and is not for an event of Greenroom's own. */
+  id: string;
+  /** Whose handlers it is for: the event's type, or that of an event of Greenroom's own, such as `INVITE`. */
+  type: string;
+  /** What handlers are called with: decrypted, if it was encrypted. */
   event: MatrixEvent | InternalEvents[keyof InternalEvents];
-  /** How many processes have ended in a row while they were at it, after two that ended while they were at its response. */
+  /** In how many lives of the process it was begun alone, after two that ended over all that came with it. */
   attempts: number;
+  /** When it was left out, in milliseconds since the epoch. */
+  since: number;
+  /** When it is tried again, likewise; undefined: never, since there are too many, or it is too large to be kept. */
+  nextTry: number | undefined;
 }
 
 /** Data of `HANDLER_ERROR`. */
@@ -165,8 +173,8 @@ export interface InternalEvents {
   UNENCRYPTED: UnencryptedEvent;
   /** Keys are not what they should be. */
   DEVICE_ALARM: DeviceAlarmRaised;
-  /** An event was left out. */
-  EVENT_SKIPPED: EventSkipped;
+  /** An event is left out for a time. */
+  EVENT_QUARANTINED: EventQuarantined;
   /** A handler threw. */
   HANDLER_ERROR: HandlerError;
 }

@@ -48,8 +48,8 @@ export const InternalEventType = {
   UNENCRYPTED: "UNENCRYPTED",
   /** The server shows keys of a user or a device that are not those it showed before, or can't be. */
   DEVICE_ALARM: "DEVICE_ALARM",
-  /** An event was left out, since process after process has ended while it was handled. */
-  EVENT_SKIPPED: "EVENT_SKIPPED",
+  /** An event is left out for a time, since process after process has ended while it was handled: see `client.quarantine`. */
+  EVENT_QUARANTINED: "EVENT_QUARANTINED",
   /** A handler threw. */
   HANDLER_ERROR: "HANDLER_ERROR",
 } as const;

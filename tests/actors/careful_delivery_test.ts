@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import type { ActorRef } from "../../src/actors/actor.ts";
 import { CAREFUL_AFTER, deliverCarefully, type Step } from "../../src/actors/careful_delivery.ts";
 import type { NamedDelivery, Task } from "../../src/actors/deliver.ts";
-import type { InternalDelivery } from "../../src/actors/dispatcher_protocol.ts";
+import type { Quarantine } from "../../src/actors/quarantine.ts";
 import { spawnStore } from "../../src/actors/store_actor.ts";
 import type { StoreProtocol } from "../../src/actors/store_protocol.ts";
 import { TestClock } from "../../src/testing/test_clock.ts";
@@ -12,7 +12,7 @@ import { CountingStore } from "./support/counting_store.ts";
 import { message } from "./support/events.ts";
 
 /** How long a handler is waited for, in milliseconds. */
-const PATIENCE = 10_000;
+const PATIENCE = 5_000;
 
 /** A handler that ends when the test says so; unless it is told to, at once. */
 interface Work {
@@ -24,10 +24,9 @@ async function stage(kv: CountingStore = new CountingStore()) {
   const store = spawnStore({ kv, close: false, log: recordingLogger() });
   await store.ask("open", []);
   const clock = new TestClock();
-  const log = recordingLogger();
   const asked: unknown[] = [];
   const begun: string[] = [];
-  const told: InternalDelivery[] = [];
+  const taken: unknown[] = [];
   const settled: NamedDelivery[] = [];
   const watched = {
     ask: (kind: "attempt", body: never) => {
@@ -36,7 +35,7 @@ async function stage(kv: CountingStore = new CountingStore()) {
     },
   } as unknown as ActorRef<StoreProtocol>;
   const step = ({ text, gate }: Work): Step => ({
-    data: message(text) as unknown as MatrixEvent,
+    delivery: { data: message(text) as unknown as MatrixEvent },
     id: `$${text}`,
     isWanted: () => true,
     start: () => {
@@ -46,26 +45,24 @@ async function stage(kv: CountingStore = new CountingStore()) {
       return [];
     },
   });
-  const tell = (event: InternalDelivery): Task[] => {
-    told.push(event);
-    return [{ waitSync: true, done: Promise.resolve(), name: undefined }];
+  const take: Quarantine["take"] = (id, { data }, attempts): Promise<readonly Task[]> => {
+    taken.push([id, data, attempts]);
+    return Promise.resolve([{ waitSync: true, done: Promise.resolve(), name: undefined }]);
   };
   return {
     kv,
     store,
     clock,
-    log,
     asked,
     begun,
-    told,
+    taken,
     settled,
     run: (...steps: (Work | Step)[]) =>
       deliverCarefully(steps.map((each) => "start" in each ? each : step(each)), {
         store: watched,
         clock,
         settled,
-        tell,
-        log,
+        quarantine: { take },
       }),
     [Symbol.asyncDispose]: () => store.stop(),
   };
@@ -82,11 +79,11 @@ Deno.test("Careful delivery notes each event before it is begun, and with it tha
   assertEquals((await delivery).tasks.map(({ name }) => name), ["$2-a"]);
   assertEquals(here.begun, ["1", "2", "3"]);
   assertEquals(here.asked, [
-    ["attempt", { id: "$1", ended: [], limit: 3 }],
+    ["attempt", { id: "$1", ended: [] }],
     ["noteSettled", ["$1-a"]],
-    ["attempt", { id: "$2", ended: ["$1"], limit: 3 }],
+    ["attempt", { id: "$2", ended: ["$1"] }],
     ["noteSettled", ["$2-a"]],
-    ["attempt", { id: "$3", ended: ["$2"], limit: 3 }],
+    ["attempt", { id: "$3", ended: ["$2"] }],
     ["ended", ["$3"]],
   ]);
   assertEquals([here.clock.pending, here.settled], [0, [{ name: "$3-a" }]]);
@@ -101,7 +98,7 @@ Deno.test("After a careful delivery, nothing is held against what has ended, als
   const attempts = async (id: string): Promise<number> => {
     const next = await stage(here.kv); // the process is killed, before anything else was committed
     try {
-      return await next.store.ask("attempt", { id, ended: [], limit: 0 });
+      return (await next.store.ask("attempt", { id, ended: [] })).lives;
     } finally {
       await next.store.stop();
     }
@@ -116,7 +113,7 @@ Deno.test("What has settled in a careful delivery is durable before the next eve
   await using here = await stage();
   let kept: string[] | undefined;
   const look: Step = {
-    data: message("2") as unknown as MatrixEvent,
+    delivery: { data: message("2") as unknown as MatrixEvent },
     id: "$2",
     isWanted: () => true,
     start: () => {
@@ -128,38 +125,43 @@ Deno.test("What has settled in a careful delivery is durable before the next eve
   assert(kept?.includes("settled $1-a"), kept?.join());
 });
 
-Deno.test("Careful delivery begins an event at most three times, then leaves it out and tells so, and goes on", async () => {
+Deno.test("Careful delivery begins an event in three lives that end soon, then leaves it out, and goes on", async () => {
   await using here = await stage();
   for (let process = 0; process < 3; process++) {
-    const { kv } = here;
-    const next = await stage(kv);
+    const next = await stage(here.kv);
     next.run({ text: "1" }, { text: "bad", gate: new Promise(() => {}) }, { text: "3" });
     await next.clock.tick();
     assertEquals(next.begun, ["1", "bad"]); // and here the process ends
-    assertEquals(next.told, []);
+    assertEquals(next.taken, []);
     await next.store.stop();
   }
   const last = await stage(here.kv);
   const { tasks } = await last.run({ text: "1" }, { text: "bad" }, { text: "3" });
-  assertEquals(last.begun, ["1", "3"]);
-  assertEquals(last.told.map(({ type, data }) => [type, data]), [
-    ["EVENT_SKIPPED", { event: message("bad") as unknown as MatrixEvent, attempts: 3 }],
-  ]);
+  assertEquals([last.begun, last.taken], [["1", "3"], [["$bad", message("bad"), 3]]]);
   assertEquals(tasks.map(({ waitSync }) => waitSync), [true]); // of those who are told
-  assertEquals(last.log.lines.map(([level, , fields]) => [level, fields]), [
-    ["error", { event: "$bad", attempts: 3 }],
-  ]);
-  const again = await stage(here.kv);
-  await again.run({ text: "bad" });
-  assertEquals([again.begun, again.told.length], [[], 1]); // as long as the response has not been handled
-  await Promise.all([last.store.stop(), again.store.stop()]);
+  await last.store.stop();
 });
 
-Deno.test("Careful delivery waits ten seconds for a handler that may wait for the next event, and not longer", async () => {
+Deno.test("A handler that is cut off after more than five seconds is begun in twenty lives", async () => {
+  await using here = await stage();
+  for (let process = 0; process < 20; process++) {
+    const next = await stage(here.kv);
+    next.run({ text: "slow", gate: new Promise(() => {}) });
+    await next.clock.tick(PATIENCE);
+    assertEquals([next.begun, next.taken], [["slow"], []]);
+    await next.store.stop();
+  }
+  const last = await stage(here.kv);
+  await last.run({ text: "slow" });
+  assertEquals([last.begun, last.taken], [[], [["$slow", message("slow"), 20]]]);
+  await last.store.stop();
+});
+
+Deno.test("Careful delivery waits five seconds for a handler that may wait for the next event, and not longer", async () => {
   await using here = await stage();
   const gate = Promise.withResolvers<void>();
   const releasing: Step = {
-    data: message("2") as unknown as MatrixEvent,
+    delivery: { data: message("2") as unknown as MatrixEvent },
     id: "$2",
     isWanted: () => true,
     start: () => {
@@ -175,8 +177,8 @@ Deno.test("Careful delivery waits ten seconds for a handler that may wait for th
   assertEquals(here.begun, ["1", "2"]);
   assertEquals((await delivery).tasks.length, 1);
   assertEquals(here.asked.slice(0, 2), [
-    ["attempt", { id: "$1", ended: [], limit: 3 }],
-    ["attempt", { id: "$2", ended: [], limit: 3 }],
+    ["attempt", { id: "$1", ended: [] }],
+    ["outlived", "$1"],
   ]);
   assertEquals(here.clock.pending, 0);
 });
@@ -187,8 +189,8 @@ Deno.test("An event that has not ended when the next is begun counts as begun, u
   const delivery = here.run({ text: "1", gate: gate.promise }, { text: "2" }, { text: "3" });
   await here.clock.tick(PATIENCE);
   await delivery;
-  assertEquals(await here.store.ask("attempt", { id: "$1", ended: [], limit: 3 }), 1);
-  assertEquals(await here.store.ask("attempt", { id: "$2", ended: [], limit: 3 }), 0);
+  assertEquals((await here.store.ask("attempt", { id: "$1", ended: [] })).lives, 1);
+  assertEquals((await here.store.ask("attempt", { id: "$2", ended: [] })).lives, 0);
   gate.resolve();
 });
 
@@ -196,7 +198,7 @@ Deno.test("What nobody wants is passed over without a note, if nobody wants it w
   await using here = await stage();
   let isWanted = false;
   const step = (text: string, start: Step["start"]): Step => ({
-    data: message(text) as unknown as MatrixEvent,
+    delivery: { data: message(text) as unknown as MatrixEvent },
     id: `$${text}`,
     isWanted: () => isWanted,
     start,
@@ -214,8 +216,8 @@ Deno.test("What nobody wants is passed over without a note, if nobody wants it w
   await here.run(begin("1"), wanted, begin("3"));
   assertEquals(begun, ["3"]);
   assertEquals(here.asked, [
-    ["attempt", { id: "$2", ended: [], limit: 3 }],
-    ["attempt", { id: "$3", ended: ["$2"], limit: 3 }],
+    ["attempt", { id: "$2", ended: [] }],
+    ["attempt", { id: "$3", ended: ["$2"] }],
     ["ended", ["$3"]],
   ]);
 });

@@ -21,7 +21,12 @@ async function begunWith(
   const store = {
     ask(kind: string, body: unknown) {
       if (kind === "attempt") attempts.push((body as Attempt).id);
-      return Promise.resolve(kind === "settled" ? [] : kind === "attempt" ? 0 : undefined);
+      const answers: Record<string, unknown> = {
+        settled: [],
+        quarantined: [],
+        attempt: { lives: 0, verdict: "begin" },
+      };
+      return Promise.resolve(answers[kind]);
     },
   } as unknown as ActorRef<StoreProtocol>;
   const log = recordingLogger();

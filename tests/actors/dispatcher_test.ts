@@ -19,8 +19,9 @@ function stage({ maxPending = 100 } = {}) {
   const noting: { failure?: Error; gate?: Promise<void> } = {};
   const store = {
     async ask(kind: string, token: unknown) {
-      if (kind === "settled") return [];
-      if (kind === "attempt") return 0;
+      if (kind === "settled" || kind === "quarantined") return [];
+      if (kind === "ending") return undefined;
+      if (kind === "attempt") return { lives: 0, verdict: "begin" };
       await noting.gate;
       if (noting.failure !== undefined) throw noting.failure;
       handled.push(kind === "handled" ? token : kind);

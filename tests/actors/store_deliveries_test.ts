@@ -33,7 +33,7 @@ async function stage(kv: CountingStore = new CountingStore()): Promise<Stage> {
     },
     settled: () => store.ask("settled", undefined),
     note: (...names) => store.ask("noteSettled", names),
-    attempt: (id, ended = []) => store.ask("attempt", { id, ended, limit: 3 }),
+    attempt: async (id, ended = []) => (await store.ask("attempt", { id, ended })).lives,
     flush: () => store.ask("flush", undefined),
     async afterKill(look) {
       await using next = await stage(await killed(kv));
@@ -155,7 +155,7 @@ Deno.test("An attempt is durable before it is begun, and counts the processes th
   });
 });
 
-Deno.test("An attempt at the limit is not noted: it is not to be begun", async () => {
+Deno.test("An attempt at the limit is not noted: what ended three lives soon is not to be begun", async () => {
   await using here = await stage();
   for (const before of [0, 1, 2]) assertEquals(await here.attempt("$1"), before);
   const commits = here.kv.commits.length;

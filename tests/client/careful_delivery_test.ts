@@ -6,7 +6,7 @@ import { LEASE, MortalBot } from "./support/mortal_bot.ts";
 import { type ClientStage, clientStage } from "./support/stage.ts";
 
 /** How long a handler is waited for in careful delivery, in milliseconds. */
-const PATIENCE = 10_000;
+const PATIENCE = 5_000;
 
 /** A bot whose process ends whenever it handles a text that begins with `bad`. */
 function fragile(
@@ -24,7 +24,7 @@ function fragile(
           await gates.at("end");
         } else if (life.epitaph === undefined) heard.push(body);
       });
-      client.on("EVENT_SKIPPED", ({ event, attempts }) => {
+      client.on("EVENT_QUARANTINED", ({ event, attempts }) => {
         skipped.push([(event as MessageEvent).content.body, attempts]);
       });
     },
@@ -152,7 +152,7 @@ Deno.test("An invitation, account data or a message that can't be read, which en
           "m.room.message",
           ({ content }) => void (life.epitaph === undefined && heard.push(content.body)),
         );
-        client.on("EVENT_SKIPPED", ({ event }) => void skipped.push(event));
+        client.on("EVENT_QUARANTINED", ({ event }) => void skipped.push(event));
       },
     });
     const { alice, id } = await roomWith(here, bot);
@@ -189,5 +189,5 @@ Deno.test("Careful delivery notes only events that have handlers", async () => {
     await bot.until(() => texts[crash]?.length === 1);
   }
   const kept = await bot.kept("attempts");
-  assertEquals(kept.map(({ value }) => Object.values(value as object)), [[1]]);
+  assertEquals(kept.map(({ value }) => Object.keys(value as object).length), [1]);
 });

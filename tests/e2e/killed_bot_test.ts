@@ -41,3 +41,40 @@ synapseTest(
     }
   },
 );
+
+synapseTest(
+  "A message that kills every process is left out on Synapse, and the others are handled",
+  async (server) => {
+    await using scene = new Scene(synapseHost(server));
+    const folder = await Deno.makeTempDir();
+    try {
+      const bot = await newUser(server, "bot");
+      const alice = scene.client({ token: (await newUser(server, "alice")).accessToken });
+      const roomId = await alice.createRoom({ preset: "public_chat" });
+      await scene.client({ token: bot.accessToken }).joinRoom(roomId);
+      for (const text of ["1", "poison", "2"]) await alice.sendText(roomId, text);
+      const settings = {
+        baseUrl: server.baseUrl,
+        token: bot.accessToken,
+        path: `${folder}/bot.db`,
+        speed: 4,
+      };
+      for (let life = 0; life < 5; life++) {
+        await using process = new ProcessBot(settings);
+        await process.says("begins poison");
+        await process.ended();
+      }
+      await using process = new ProcessBot(settings);
+      assertEquals(await process.says("left out"), "3");
+      await process.says("ends 2");
+      await process.says("begins poison"); // after ten of its seconds
+      await process.ended();
+      await using last = new ProcessBot(settings);
+      assertEquals(await last.says("left out"), "4");
+      await alice.sendText(roomId, "3");
+      await last.says("ends 3");
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  },
+);

@@ -1,28 +1,46 @@
 /**
- * A bot in a process of its own, on a file of SQLite, which a test kills. It says what it does, line by line.
+ * A bot in a process of its own, on a file of SQLite, which a test kills, or which kills itself. It says what it does, line by line.
  *
  * @module
  */
 
+import { delay } from "@std/async/delay";
 import { Client } from "@greenroom/matrix";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import type { ProcessSettings } from "./process_bot.ts";
 
-/** A process that is killed can't let go of the device: the next has it that soon. */
-const LEASE = { duration: 1_000 };
+/** A process that is killed can't let go of the device: the next has it after so many milliseconds. */
+const LEASE_MS = 1_000;
+/** How long the handler of `slow` takes, in milliseconds. */
+const SLOW_MS = 20_000;
 
 if (import.meta.main) {
-  const { baseUrl, token, path, says, encryption }: ProcessSettings = JSON.parse(Deno.args[0] ?? "");
+  const { baseUrl, token, path, says, encryption, speed = 1 }: ProcessSettings = JSON.parse(
+    Deno.args[0] ?? "",
+  );
   const say = (line: string): void => void Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
+  const clock = {
+    now: () => Date.now() * speed,
+    delay: (ms: number, options?: { signal?: AbortSignal; persistent?: boolean }) =>
+      delay(ms / speed, options),
+  };
   const store = await SqliteStore.open(path);
-  const bot = new Client({ baseUrl, token, store, encryption, lease: LEASE });
+  const lease = { duration: LEASE_MS * speed };
+  const bot = new Client({ baseUrl, token, store, encryption, lease, clock, log: false });
+  const { user_id: own } = await bot.whoami();
   bot.on("m.room.message", async ({ room_id, sender, content: { body } }) => {
-    if (sender === (await bot.whoami()).user_id) return;
-    if (body === "question") say(`said ${await bot.sendNotice(room_id, says ?? "")}`);
-    else say(`heard ${body}`);
-    if (body === "question" || body === "slow") await new Promise(() => {}); // until it is killed
+    if (sender === own) return;
+    if (body === "question") {
+      say(`said ${await bot.sendNotice(room_id, says ?? "")}`);
+      await new Promise(() => {}); // until it is killed
+    }
+    say(`begins ${body}`);
+    if (body === "poison") Deno.kill(Deno.pid, "SIGKILL");
+    if (body === "slow") await clock.delay(SLOW_MS);
+    say(`ends ${body}`);
   });
+  bot.on("EVENT_QUARANTINED", ({ attempts }) => say(`left out ${attempts}`));
   await bot.crypto?.start(); // from then on others can encrypt for it
   say("up");
-  await bot.start();
+  await bot.start({ timeout: 1_000 }); // by the server's clock, which goes as ever
 }

@@ -16,6 +16,8 @@ export interface ProcessSettings {
   readonly encryption?: boolean;
   /** What it answers to `question`. Default: nothing. */
   readonly says?: string;
+  /** How many of its seconds go by in a second. Default: 1. */
+  readonly speed?: number;
 }
 
 const PROGRAM = new URL("mortal_process.ts", import.meta.url).pathname;
@@ -46,6 +48,12 @@ export class ProcessBot implements AsyncDisposable {
     }
   }
 
+  /** Resolves when it has ended. */
+  async ended(): Promise<void> {
+    while ((await this.#lines.next()).done !== true);
+    await this.#child.status;
+  }
+
   /** Kills it, if it has not ended: it learns nothing of it. */
   async [Symbol.asyncDispose](): Promise<void> {
     try {
@@ -53,8 +61,7 @@ export class ProcessBot implements AsyncDisposable {
     } catch {
       // It has ended.
     }
-    while ((await this.#lines.next()).done !== true);
-    await this.#child.status;
+    await this.ended();
   }
 }
 
