@@ -187,13 +187,18 @@ export class CryptoCourier {
 /** What stands behind a request that failed is not tried. */
 const BLOCKED = { failure: undefined };
 
+const EXISTS = /already exists/i;
+
 function laneOf(kind: EngineRequest["kind"]): Lane {
   return kind === "toDevice" || kind === "roomEvent" ? "outbox" : kind;
 }
 
 function failureOf(error: unknown): RequestFailure {
   if (error instanceof MatrixRequestError) {
-    return { status: error.status, errcode: error.errcode, message: error.message };
+    const { status, errcode, message, body } = error;
+    // Dendrite says of a key that it "already exists" not in `error`, but by user and device.
+    const exists = !EXISTS.test(message) && EXISTS.test(JSON.stringify(body) ?? "");
+    return { status, errcode, message: exists ? `${message}: a key already exists` : message };
   }
   const message = error instanceof MatrixError ? error.message : "the request could not be made";
   return { status: 0, errcode: undefined, message };

@@ -94,6 +94,18 @@ Deno.test("Of two processes that begin at the same time with empty stores, one g
   await stage.until(() => atAlice.includes("Here I am") && atBot.includes("Welcome"));
 });
 
+Deno.test("One-time keys that the server has of a device that is new are another's, in the words of each server", async () => {
+  const words = "signed_curve25519:AAAA one-time key already exists";
+  for (const body of [{ errcode: "M_UNKNOWN", error: words }, { [BOT]: { DEVICE: { error: words } } }]) {
+    await using stage = clientStage();
+    const bot = stage.client("bot", { encryption: true });
+    const match = { path: "/keys/upload", user: BOT } as const;
+    stage.homeserver.faults.add({ kind: "status", status: 400, body, match });
+    assertInstanceOf(await rejectionOf(bot.syncOnce()), DeviceConflictError);
+    assertEquals(uploads(stage), 1);
+  }
+});
+
 Deno.test("A device whose keys another program replaces while it runs stops, and sends nothing more", async () => {
   await using stage = clientStage();
   const { alice, bot, roomId } = await botInARoom(stage);
