@@ -190,6 +190,7 @@ export type { Clock } from "./src/clock.ts";
 export type { Logger } from "./src/log.ts";
 
 export { AuthenticationNeededError } from "./src/errors/authentication_needed_error.ts";
+export { ClientEndedError } from "./src/errors/client_ended_error.ts";
 export * from "./src/errors/crypto_error.ts";
 export * from "./src/errors/encryption_errors.ts";
 export {

@@ -13,13 +13,11 @@ import { Housekeeping, type PruneSummary } from "./actors/housekeeping.ts";
 import { notingMembers } from "./actors/noting_members.ts";
 import { StateStore } from "./actors/state_store.ts";
 import { SyncStore } from "./actors/sync_store.ts";
-import { supervise, type Supervisor } from "./actors/supervisor.ts";
 import { spawnSyncer } from "./actors/syncer.ts";
 import type { Dispatcher, DispatcherType, SyncerAPI } from "./actors/syncer_api.ts";
 import { syncerFacade } from "./actors/syncer_facade.ts";
 import type { ClientAPI } from "./api/client_api.ts";
 import { discover, type DiscoverOptions } from "./api/discovery.ts";
-import { firstContact } from "./api/first_contact.ts";
 import { HTTPAPI } from "./api/http_api.ts";
 import type { CustomRequestOptions } from "./api/http_options.ts";
 import type { Method } from "./api/endpoint.ts";
@@ -27,8 +25,9 @@ import { type FillMemberEventCallback, Session } from "./api/session.ts";
 import { parseUserId, type UserIDParts } from "./user_id.ts";
 import { clientDispatcher } from "./client_dispatcher.ts";
 import { clientEncryption } from "./client_encryption.ts";
+import { ClientLife } from "./client_life.ts";
 import { acceptClear, type ClientOptions, encryptionOptions, httpOptions } from "./client_options.ts";
-import { clientOperations } from "./client_operations.ts";
+import { clientOperations, syncRequests } from "./client_operations.ts";
 import { clientStore } from "./client_store.ts";
 import { type Logger, loggerOf } from "./log.ts";
 import { PresenceState } from "./types/enums.ts";
@@ -76,7 +75,7 @@ export class Client {
   readonly #session: Session;
   #crypto: Crypto | undefined;
   readonly #housekeeping: Housekeeping;
-  readonly #supervisor: Supervisor;
+  readonly #life: ClientLife;
 
   /**
    * Makes a client; nothing is sent.
@@ -112,17 +111,14 @@ export class Client {
     const housekeeping = new Housekeeping({ store, ready, pruneCrypto: own?.prune, clock, log: this.log });
     this.#housekeeping = housekeeping;
     const syncer = spawnSyncer({
-      requests: {
-        ...api,
-        userId: (signal) => session.userId({ signal }),
-        firstContact: (error, signal) => firstContact(error, session, signal),
-      },
+      requests: syncRequests(session, api),
       crypto,
       acceptClear: () => this.crypto && acceptClear(encryption, blacklist),
       store,
       ready,
       dispatcher,
       afterSync: () => housekeeping.look(),
+      afterFirst: () => this.#life.first.resolve(),
       presence: () => this.presence,
       waits: () => registry.waits,
       wants: (type) => deliverer.wantsInternal(type),
@@ -132,17 +128,12 @@ export class Client {
       log: this.log,
     });
     const actors = [syncer, dispatcher, ...(own === undefined ? [] : [own.lifecycle]), store];
-    this.#supervisor = supervise(actors, { log: this.log, clock, deadline: options.closeDeadline ?? 5_000 });
+    const timing = { clock, deadline: options.closeDeadline, log: this.log };
+    this.#life = new ClientLife({ actors, dispatcher, store, own, housekeeping, ...timing });
     const facade = syncerFacade({ syncer, dispatcher, deliverer, registry, client: this });
-    Object.assign(
-      this,
-      api,
-      notingMembers(api, crypto),
-      facade,
-      {
-        start: (settings) => this.syncingTask = facade.start(settings),
-      } satisfies Pick<SyncerAPI, "start">,
-    );
+    const life = this.#life.api({ ...api, ...facade });
+    const start: SyncerAPI["start"] = (settings) => this.syncingTask = life.start(settings);
+    Object.assign(this, api, notingMembers(api, crypto), facade, life, { start });
     this.crypto = own?.crypto ?? options.crypto;
   }
 
@@ -228,7 +219,16 @@ export class Client {
    * it can't go on: the token is dead, or the store has failed. Everything has stopped then.
    */
   get done(): Promise<void> {
-    return this.#supervisor.done;
+    return this.#life.supervisor.done;
+  }
+
+  /**
+   * Resolves when the first sync of the latest start, or of `syncOnce()`, has been handled: when the handlers of its first response
+   * have settled. Read before the first start, it is that one's. It rejects with a {@linkcode ClientEndedError} if the client is
+   * stopped or closed before, and with what `start()` rejects with. Whoever does not look at it causes no unhandled rejection.
+   */
+  get ready(): Promise<void> {
+    return this.#life.first.handled;
   }
 
   /**
@@ -281,13 +281,13 @@ export class Client {
   }
 
   /**
-   * Closes the client: stops syncing, waits for handlers, then for what is being stored. Called from a handler, it does not
-   * wait for that handler.
+   * Closes the client: stops syncing, waits for handlers, then for what is being stored, and lets go of the device. Nothing of
+   * the client uses the store after that. Called from a handler, it does not wait for that handler.
    *
    * @returns Resolves when everything has stopped, or had its time to.
    */
   async close(): Promise<void> {
-    await this.#supervisor.stop();
+    await this.#life.supervisor.stop();
   }
 
   /** The same as {@linkcode Client.close}. */

@@ -17,6 +17,7 @@ import type { StoreProtocol } from "./actors/store_protocol.ts";
 import type { ClientAPI } from "./api/client_api.ts";
 import { coreAPI } from "./api/core_api.ts";
 import type { Session } from "./api/session.ts";
+import type { Courier } from "./client_life.ts";
 import { policyOf } from "./client_options.ts";
 import type { Logger } from "./log.ts";
 import { InternalEventType } from "./types/internal_event_type.ts";
@@ -30,7 +31,7 @@ export interface ClientEncryptionParts {
   /** Keeps what the engine keeps. */
   readonly store: ActorRef<StoreProtocol>;
   /** Opens the store, the first time. */
-  readonly ready: () => Promise<void>;
+  readonly ready: (signal?: AbortSignal) => Promise<void>;
   /** Knows which rooms are encrypted. */
   readonly stateStore: StateStore;
   /** Brings events to handlers whose key came late. */
@@ -45,6 +46,8 @@ export interface ClientEncryption {
   readonly lifecycle: Lifecycle;
   /** What the client calls. */
   readonly crypto: Crypto;
+  /** Makes its requests. */
+  readonly courier: Courier;
   /** Lets go of what need not be kept; says how many records of which kind that was. */
   readonly prune: () => Promise<Readonly<Record<string, number>>>;
 }
@@ -55,12 +58,13 @@ export function clientEncryption(
   { session, api, store, ready, stateStore, dispatcher, log }: ClientEncryptionParts,
 ): ClientEncryption {
   const { clock } = session.http;
+  const stopping = new AbortController();
   const actor = spawnCrypto({ store, clock, log, policy: policyOf(options) });
   const crypto = new Encryption({
     actor,
     async account() {
-      await ready();
-      const [userId, deviceId] = await session.account();
+      await ready(stopping.signal);
+      const [userId, deviceId] = await session.account({ signal: stopping.signal });
       return { userId, deviceId };
     },
     send: engineRequests(api, clock),
@@ -79,6 +83,7 @@ export function clientEncryption(
     done: actor.done,
     // Handlers that are still at work when the client is closed may want to send: until here they can.
     async stop() {
+      stopping.abort();
       await crypto.stop();
       await actor.stop();
     },
@@ -88,5 +93,5 @@ export function clientEncryption(
     await crypto.identity(); // opened, at the least
     return (await pruneCrypto(actor, { force: true })).removed;
   };
-  return { lifecycle, crypto, prune };
+  return { lifecycle, crypto, courier: crypto, prune };
 }

@@ -7,8 +7,10 @@
 import type { Crypto } from "./actors/crypto.ts";
 import { encryptingAPI } from "./actors/encrypting_api.ts";
 import type { StateStore } from "./actors/state_store.ts";
+import type { SyncRequests } from "./actors/sync_requests.ts";
 import { storeUpdatingAPI } from "./actors/store_updating_api.ts";
 import { type ClientAPI, clientAPI } from "./api/client_api.ts";
+import { firstContact } from "./api/first_contact.ts";
 import { profileAPI } from "./api/profile.ts";
 import type { Session } from "./api/session.ts";
 import { attachmentCipher } from "./crypto/attachment.ts";
@@ -37,4 +39,13 @@ export function clientOperations(
     const updating = storeUpdatingAPI(core, { stateStore, getProfile, log });
     return encryptingAPI(updating, { crypto, stateStore, blacklist, nextTransactionId });
   }, attachmentCipher);
+}
+
+/** What of a client's operations its Syncer needs. */
+export function syncRequests(session: Session, api: ClientAPI): SyncRequests {
+  return {
+    ...api,
+    userId: (signal) => session.userId({ signal }),
+    firstContact: (error, signal) => firstContact(error, session, signal),
+  };
 }

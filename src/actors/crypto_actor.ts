@@ -57,6 +57,7 @@ export function spawnCrypto({ store, clock, log, policy }: CryptoActorOptions): 
       memberChanged: (change) => engine().memberChanged(change),
       encrypt: (input) => engine().encrypt(input),
       roomEventSent: (event) => engine().roomEventSent(event),
+      noteSent: () => opened?.noteSent(),
       settle: (events) => engine().settle(events),
       discardGroupSession: (roomId) => engine().discardGroupSession(roomId),
       devicesOf: (users) => engine().devicesOf(users),

@@ -56,6 +56,7 @@ export class CryptoCourier {
   readonly #options: CryptoCourierOptions;
   readonly #lanes = new Map<Lane, LaneState>();
   readonly #stopping = new AbortController();
+  #pausing = new AbortController();
   #collecting: Promise<void> | undefined;
   #again = false;
   #conflict: DeviceConflictError | undefined;
@@ -73,7 +74,7 @@ export class CryptoCourier {
   /** Makes what is to be made. Failures are the engine's to know, and the log's. */
   wake(): void {
     this.#collect().catch((error) => {
-      if (!this.#stopping.signal.aborted) {
+      if (!this.#isHeld) {
         this.#options.log.warn("Could not make the requests of encryption", { error: String(error) });
       }
     });
@@ -105,11 +106,36 @@ export class CryptoCourier {
     }
   }
 
+  /** Resolves when nothing is on its way any more; makes nothing. */
+  async quiet(): Promise<void> {
+    for (let made = -1; made !== this.#made || this.#collecting !== undefined;) {
+      made = this.#made;
+      await this.#collecting?.catch(() => {}); // whoever woke us has been told
+      await Promise.all([...this.#lanes.values()].map(({ done }) => done));
+    }
+  }
+
+  /** Ends what is on its way, and makes nothing until {@link CryptoCourier.resume}: it is durable, and comes again. */
+  async pause(): Promise<void> {
+    this.#pausing.abort();
+    await this.quiet();
+  }
+
+  /** Makes requests again. */
+  resume(): void {
+    if (!this.#pausing.signal.aborted) return;
+    this.#pausing = new AbortController();
+    this.wake();
+  }
+
   /** Ends what is on its way: it is durable, and goes on after a restart. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await this.#collecting?.catch(() => {}); // whoever woke us has been told
-    await Promise.all([...this.#lanes.values()].map(({ done }) => done));
+    await this.pause();
+  }
+
+  get #isHeld(): boolean {
+    return this.#stopping.signal.aborted || this.#pausing.signal.aborted;
   }
 
   /** Asks the engine for requests, and puts them into their lanes. Who comes while it is at it gets a second look. */
@@ -123,7 +149,7 @@ export class CryptoCourier {
   }
 
   async #collectAll(): Promise<void> {
-    while (this.#again && !this.#stopping.signal.aborted) {
+    while (this.#again && !this.#isHeld) {
       this.#again = false;
       for (const request of await this.#options.actor.ask("requests", undefined)) {
         const lane = this.#lane(laneOf(request.kind));
@@ -146,14 +172,14 @@ export class CryptoCourier {
       }
       lane.failure ??= response.failure;
       lane.blocked = laneOf(kind) === "outbox";
-      if (response !== BLOCKED) {
+      if (response !== BLOCKED && !this.#isHeld) {
         log.warn("A request of encryption failed", { kind, error: String(response.failure) });
       }
       await actor.ask("fail", { id, failure: failureOf(response.failure) });
     } catch (error) {
       lane.failure ??= error;
       if (error instanceof DeviceConflictError) this.#conflict = error;
-      if (this.#stopping.signal.aborted) return;
+      if (this.#isHeld) return;
       log.error("The answer to a request of encryption could not be used", { kind, error: String(error) });
     } finally {
       if (++lane.carried === lane.made) lane.blocked = false;
@@ -163,9 +189,10 @@ export class CryptoCourier {
   async #send(
     request: EngineRequest,
   ): Promise<{ readonly answer: JsonObject } | { readonly failure: unknown }> {
+    const signal = AbortSignal.any([this.#stopping.signal, this.#pausing.signal]);
     try {
-      this.#stopping.signal.throwIfAborted();
-      return { answer: await this.#options.send(request, this.#stopping.signal) };
+      signal.throwIfAborted();
+      return { answer: await this.#options.send(request, signal) };
     } catch (failure) {
       return { failure };
     }

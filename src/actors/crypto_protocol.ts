@@ -56,6 +56,8 @@ export interface CryptoProtocol {
   encrypt(input: EncryptInput): Encrypted | undefined;
   /** Forgets an encrypted event: it has arrived, or never will. */
   roomEventSent(event: SentRoomEvent): void;
+  /** Writes down what was forgotten since: it comes with the next step otherwise. */
+  noteSent(): void;
   /** Forgets events that had been waiting for their keys, and have been handled since. */
   settle(events: readonly ParkedEventRef[]): void;
   /** Has the next event of a room begin a new group session. */

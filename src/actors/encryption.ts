@@ -80,6 +80,7 @@ export class Encryption implements Crypto {
   }
 
   async start({ following }: CryptoStartOptions = {}): Promise<void> {
+    this.resume();
     await this.#open();
     if (following !== undefined) {
       this.#following = following;
@@ -204,6 +205,23 @@ export class Encryption implements Crypto {
 
   async stop(): Promise<void> {
     await this.#courier.stop();
+  }
+
+  /** Resolves when no request is on its way, and there is nothing to write down. */
+  async quiet(): Promise<void> {
+    if (this.#opening === undefined) return;
+    await this.#courier.quiet();
+    await this.#parts.actor.ask("noteSent", undefined);
+  }
+
+  /** Ends what is on its way, and makes no requests until {@link Encryption.resume} or {@link Encryption.start}. */
+  async pause(): Promise<void> {
+    await this.#courier.pause();
+  }
+
+  /** Makes requests again. */
+  resume(): void {
+    this.#courier.resume();
   }
 
   async #open(): Promise<OwnIdentity> {

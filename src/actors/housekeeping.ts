@@ -77,6 +77,11 @@ export class Housekeeping {
     }
   }
 
+  /** Resolves when nothing is being let go of. */
+  async tidied(): Promise<void> {
+    await this.#running?.catch(() => {}); // whoever asked for it is told
+  }
+
   /** Whether the last time is a day ago, on a clock that can be believed. */
   async #isDue(): Promise<boolean> {
     const { store, ready, clock } = this.#options;

@@ -63,7 +63,7 @@ export function spawnStore(
   let keeping: Promise<void> | undefined;
   const open = async (prefix: KvKey, stopping: AbortSignal, signal: AbortSignal): Promise<void> => {
     const held = await writer.open(prefix, signal);
-    if (held !== undefined) keeping ??= keep(store, { lease: held, clock, stopping });
+    if (held !== undefined) keeping ??= keep(store, { lease: held, writer, clock, stopping });
   };
   const store = spawn<StoreProtocol>({
     name: "store",
@@ -110,6 +110,7 @@ export function spawnStore(
         await quarantine.release(id, await deliveries.noting(settled))
       ),
       flush: settled(() => writer.flush()),
+      rest: settled(() => writer.rest()),
       saveFilter: settled((filter) => position.saveFilter(filter)),
       getState: settled((query) => rooms.getState(query)),
       listState: settled(({ roomId, type }) => rooms.listState(roomId, type)),
@@ -139,17 +140,21 @@ export function spawnStore(
 
 interface Keeping {
   readonly lease: Lease;
+  readonly writer: Pick<StoreWriter, "isResting">;
   readonly clock: Clock;
   readonly stopping: AbortSignal;
 }
 
 /** Shows others that we live, and writes what waits to be written, even if nothing else has to be. */
-async function keep(store: ActorRef<StoreProtocol>, { lease, clock, stopping }: Keeping): Promise<void> {
+async function keep(
+  store: ActorRef<StoreProtocol>,
+  { lease, writer, clock, stopping }: Keeping,
+): Promise<void> {
   try {
     for (;;) {
-      const wait = Math.min(lease.dueIn, MAX_DEFERRED);
+      const wait = writer.isResting ? MAX_DEFERRED : Math.min(lease.dueIn, MAX_DEFERRED);
       await clock.delay(wait, { signal: stopping, persistent: false });
-      await store.ask("flush", undefined);
+      if (!writer.isResting) await store.ask("flush", undefined);
     }
   } catch {
     // The Store is stopping, or has failed, which it says itself.

@@ -18,7 +18,7 @@ export interface Account {
   /** The device; undefined until known, and after a logout. */
   readonly deviceId: DeviceID | undefined;
   /** Finds out. */
-  account(): Promise<KvKey>;
+  account(options: { readonly signal: AbortSignal }): Promise<KvKey>;
 }
 
 /** What a {@link storeOpener} works with. */
@@ -45,7 +45,7 @@ export type OpenStore = (signal?: AbortSignal) => Promise<void>;
  */
 export function storeOpener({ store, session, shared }: StoreOpenerOptions): OpenStore {
   const opening = new Opening(async (signal) => {
-    await store.ask("open", shared ? await session.account() : [], { signal });
+    await store.ask("open", shared ? await session.account({ signal }) : [], { signal });
   });
   let owner: Pick<Account, "mxid" | "deviceId"> = { mxid: "", deviceId: undefined };
   return async (signal) => {

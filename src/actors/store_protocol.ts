@@ -195,6 +195,8 @@ export interface StoreProtocol {
   pruneRooms(body: { readonly leftBefore: number }): PrunedRooms;
   /** Notes that the server says a room has no encryption. One that was seen stays. */
   noEncryption(roomId: RoomID): void;
+  /** Makes the changes that wait for a commit, and then leaves the store alone, the lease too, until there is something to do. */
+  rest(): void;
   /** Reads records of another actor's; `undefined` where there is none. Keys are relative to the account's. */
   readRecords(keys: readonly KvKey[]): unknown[];
   /** Reads another actor's records below a prefix, in order. */

@@ -38,6 +38,7 @@ export class StoreWriter {
   /** What follows a commit that has failed fails as well. */
   readonly #commits = new SharedRuns(() => this.#commitAll());
   #hasFailed = false;
+  #isResting = false;
 
   /** @param options What it works with. */
   constructor(options: StoreWriterOptions) {
@@ -126,8 +127,20 @@ export class StoreWriter {
     return found;
   }
 
+  /** Makes the changes that wait for a commit. From then on there is none before there is something else to change. */
+  async rest(): Promise<void> {
+    await this.flush();
+    this.#isResting = this.#deferred.size === 0 && this.#gathered.length === 0;
+  }
+
+  /** Whether the store is left alone: the lease is not renewed. */
+  get isResting(): boolean {
+    return this.#isResting;
+  }
+
   /** Makes a change with the next commit, whatever that is for: it costs none of its own, and is lost if there comes none. */
   defer(mutation: KvMutation): void {
+    this.#isResting = false;
     this.#deferred.set(JSON.stringify(mutation.key), mutation);
   }
 
@@ -160,7 +173,10 @@ export class StoreWriter {
    * @throws As {@link StoreWriter.commit} does.
    */
   flush(mutations: readonly KvMutation[] = []): Promise<void> {
-    if (mutations.length > 0) this.#gathered.push(mutations);
+    if (mutations.length > 0) {
+      this.#isResting = false;
+      this.#gathered.push(mutations);
+    }
     return this.#commits.next();
   }
 
@@ -187,6 +203,7 @@ export class StoreWriter {
   }
 
   async #commitAll(): Promise<void> {
+    if (this.#isResting) return;
     // Not by `[..., ...]`, which takes some time for the state of many rooms.
     const changes = [...this.#deferred.values()].concat(...this.#gathered, this.#lease?.renewal() ?? []);
     if (changes.length === 0) return;

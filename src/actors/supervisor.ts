@@ -28,6 +28,10 @@ export interface Supervisor {
    * been stopped. Whoever does not look at it causes no unhandled rejection.
    */
   readonly done: Promise<void>;
+  /** Whether the actors are being stopped, or have ended. */
+  readonly isStopping: boolean;
+  /** Why {@link Supervisor.done} rejects, or will; undefined: nothing has failed. */
+  readonly failure: Error | undefined;
   /**
    * Stops the actors one after the other, in the order of the data, so that each can still ask those behind it while it
    * drains. May be called again.
@@ -60,7 +64,7 @@ class ActorSupervisor implements Supervisor {
   readonly #clock: Clock;
   readonly #deadline: number | undefined;
   #stopping: Promise<void> | undefined;
-  #failure: { readonly error: unknown } | undefined;
+  #failure: Error | undefined;
 
   constructor(actors: readonly Lifecycle[], options: SuperviseOptions) {
     this.#actors = actors;
@@ -71,6 +75,14 @@ class ActorSupervisor implements Supervisor {
     this.done.catch(() => {}); // the actor has reported its failure; whoever owns the actors looks at `done`
   }
 
+  get isStopping(): boolean {
+    return this.#stopping !== undefined;
+  }
+
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
+
   stop(): Promise<void> {
     this.#stopping ??= runOutside(() => this.#stopAll());
     return isInside(this.#actors) ? Promise.resolve() : this.#stopping;
@@ -79,11 +91,11 @@ class ActorSupervisor implements Supervisor {
   async #watch(): Promise<void> {
     await Promise.all(this.#actors.map((actor) => actor.done.catch((error) => this.#fail(actor, error))));
     await this.#stopping;
-    if (this.#failure !== undefined) throw this.#failure.error;
+    if (this.#failure !== undefined) throw this.#failure;
   }
 
-  #fail(actor: Lifecycle, error: unknown): void {
-    this.#failure ??= { error };
+  #fail(actor: Lifecycle, error: Error): void {
+    this.#failure ??= error;
     if (this.#stopping === undefined) {
       this.#log.error("Stopping all actors, because one failed", { actor: actor.name });
       this.stop();

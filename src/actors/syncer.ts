@@ -25,6 +25,7 @@ import { SyncFilter } from "./sync_filter.ts";
 import { deliverSync, type TakenSync, takeSync } from "./sync_pipeline.ts";
 import { SyncReader, tokenOf } from "./sync_reader.ts";
 import { type SyncPosition, SyncRound } from "./sync_round.ts";
+import type { SyncRequests } from "./sync_requests.ts";
 import type { SyncerOptions } from "./syncer_options.ts";
 import type { SyncerProtocol } from "./syncer_protocol.ts";
 
@@ -54,6 +55,8 @@ class Syncer {
   readonly #options: SyncerOptions;
   /** The token of the last response whose handlers have been started by this process. */
   #dispatched: SyncToken | undefined;
+  /** The number of that response's batch of handlers. */
+  #batch = 0;
   #running: { readonly abort: AbortController; readonly done: Promise<void> } | undefined;
 
   constructor(options: SyncerOptions) {
@@ -83,6 +86,7 @@ class Syncer {
       await this.#options.dispatcher.ask("noted", undefined);
       await abortable(Promise.resolve(this.#options.crypto()?.idle()), signal); // the program may end now
       await abortable(this.#options.afterSync(), signal);
+      this.#options.afterFirst();
       return response;
     });
   }
@@ -155,6 +159,7 @@ class Syncer {
         });
         const since = token;
         const { asked, nextBatch } = await tokenOf(() => current.sync());
+        if (token === undefined) this.#tellFirst();
         [token, failures] = [nextBatch, 0];
         this.#options.afterSync();
         const tooFast = IDLE_WAIT - elapsed(clock.now(), asked);
@@ -181,7 +186,8 @@ class Syncer {
     await ready(signal); // it looks at who acts
     const following = ahead ? signal : undefined;
     await abortable(Promise.resolve(this.#options.crypto()?.start({ following })), signal);
-    const filter = new SyncFilter(settings, requests, store);
+    const createFilter: SyncRequests["createFilter"] = (each) => requests.createFilter(each, { signal });
+    const filter = new SyncFilter(settings, { createFilter }, store);
     const { timeout = byDefault } = settings;
     const reader = new SyncReader({ requests, filter, timeout, presence, clock, signal });
     return new SyncRound({
@@ -198,10 +204,15 @@ class Syncer {
     });
   }
 
+  #tellFirst(): void {
+    const { dispatcher, afterFirst } = this.#options;
+    dispatcher.ask("settled", this.#batch).then(afterFirst, () => {}); // whoever closed or failed says so by `done`
+  }
+
   async #deliver(taken: TakenSync): Promise<number> {
     const batch = await deliverSync(taken, this.#options.dispatcher);
     this.#dispatched = taken.parts.nextBatch;
-    return batch;
+    return this.#batch = batch;
   }
 
   /**

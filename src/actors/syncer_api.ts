@@ -67,11 +67,16 @@ export interface SyncerAPI {
    * client, such an answer is taken for a proxy's while the server is away; and so is at any time a failure (5xx), a refusal (403,
    * 429), or none.
    *
+   * When it resolves, handlers have settled, and what encryption had under way has come to its end: nothing of the client uses the
+   * store any more, until it is asked for something. That takes no longer than `closeDeadline`; what is still at work then, which the
+   * log says, may use the store later. The device stays taken, until the client is closed or its lease runs out.
+   *
    * @param options What to sync and how.
-   * @returns Resolves when the sync has been stopped; rejects with the reason if it could not go on: an
-   *   {@linkcode UnknownTokenError} whose `body.soft_logout` tells whether the device is still there, for one; a
+   * @returns Resolves when the sync has been stopped, by `stop()`, `close()`, its signal or a logout; rejects with the reason if it could not go on: an
+   *   {@linkcode UnknownTokenError} whose `softLogout` tells whether the device is still there, for one; a
    *   {@linkcode MissingPermissionError}, or a {@linkcode HomeserverAddressError}.
    *   A `SYNC_STOPPED` event tells the same to handlers.
+   * @throws {ClientEndedError} If the client was closed, or has failed, before.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#syncing | Syncing}
    *
    * @example A bot that answers
@@ -98,9 +103,9 @@ export interface SyncerAPI {
 
   /**
    * Stops syncing. What has been delivered goes on, and what is being committed is delivered, which may be a few responses;
-   * called from a handler, it does not wait for that handler.
+   * called from a handler, it does not wait for that handler. When all that has come to its end too, `start()` resolves.
    *
-   * @returns Resolves when the sync has ended.
+   * @returns Resolves when the sync has ended; if the client was closed or has failed, when all has stopped.
    */
   stop(): Promise<void>;
 

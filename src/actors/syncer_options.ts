@@ -32,6 +32,8 @@ export interface SyncerOptions {
   readonly dispatcher: ActorRef<DispatcherProtocol>;
   /** Is called after each sync; never rejects. */
   readonly afterSync: () => Promise<void>;
+  /** Is called when the handlers have settled of the first response of a start. */
+  readonly afterFirst: () => void;
   /** What to tell others of the user's presence. */
   readonly presence: () => PresenceState;
   /** Whether a handler wants the next request to wait for it. */

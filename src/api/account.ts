@@ -137,7 +137,8 @@ export interface AccountAPI {
   changePassword(newPassword: string, options?: ChangePasswordOptions): Promise<void>;
 
   /**
-   * Ends the account for good. Its user ID can never be used again.
+   * Ends the account for good. Its user ID can never be used again. If the client syncs, that ends as by
+   * {@linkcode SessionAPI.logout}.
    *
    * @param options What to erase, how to authenticate, and request options.
    * @returns Whether the account's addresses were removed from the identity server: `success` or `no-support`, also if the server

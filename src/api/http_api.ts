@@ -252,7 +252,7 @@ export class HTTPAPI {
 
   /** Whether an error was a token's end of life and there is a new token now. */
   async #renewed(error: unknown, token: string): Promise<boolean> {
-    const soft = error instanceof UnknownTokenError && error.body.soft_logout === true;
+    const soft = error instanceof UnknownTokenError && error.softLogout;
     if (!soft || !this.#credentials.renewable) return false;
     await this.#credentials.renew(token, this.#refresh);
     return true;

@@ -88,9 +88,9 @@ export class Session {
   }
 
   /** The acting user and device: whose a store's records are. */
-  async account(): Promise<[UserID, DeviceID]> {
-    if (this.mxid === "" || this.deviceId === undefined) await this.#identify();
-    return [await this.userId(), this.deviceId ?? ""];
+  async account(options?: RequestOptions): Promise<[UserID, DeviceID]> {
+    if (this.mxid === "" || this.deviceId === undefined) await this.#identify(options);
+    return [await this.userId(options), this.deviceId ?? ""];
   }
 
   /** Asks the server who acts, and remembers what was not known. */

@@ -131,7 +131,8 @@ export interface SessionAPI {
   login(options?: LoginOptions): Promise<LoginResponse>;
 
   /**
-   * Logs out: the token, the device and its keys become void.
+   * Logs out: the token, the device and its keys become void. If the client syncs, that ends before, and `start()` resolves; should
+   * the server refuse, it goes on.
    *
    * @param options Whether to forget the token, and request options.
    * @throws {UnknownTokenError} If the token is void already.
@@ -140,7 +141,8 @@ export interface SessionAPI {
   logout(options?: LogoutOptions): Promise<void>;
 
   /**
-   * Logs out everywhere: all tokens, devices and device keys of the user become void.
+   * Logs out everywhere: all tokens, devices and device keys of the user become void. If the client syncs, that ends as by
+   * {@linkcode SessionAPI.logout}.
    *
    * @param options Whether to forget the token, and request options.
    * @throws {UnknownTokenError} If the token is void already.

@@ -160,7 +160,7 @@ export class Engine {
    */
   async roomEventSent(event: SentRoomEvent): Promise<void> {
     this.#sent.push(event);
-    if (!event.arrived || this.#sent.length >= MAX_UNNOTED) await this.#noteSent();
+    if (!event.arrived || this.#sent.length >= MAX_UNNOTED) await this.noteSent();
   }
 
   /** Forgets events that had been waiting for their keys, and have been handled since. */
@@ -208,9 +208,14 @@ export class Engine {
     return await this.#step((tx, { pruner }) => pruner.step(tx, options));
   }
 
-  /** Writes down what is left to be written, and releases what it holds. */
+  /** Writes down what is left to be written: which events need not be sent any more. */
+  async noteSent(): Promise<void> {
+    if (this.#sent.length > 0) await this.#step((tx) => this.#forgetSent(tx));
+  }
+
+  /** The same, and releases what it holds. */
   async close(): Promise<void> {
-    if (this.#sent.length > 0) await this.#noteSent();
+    await this.noteSent();
     this.#clear();
   }
 
@@ -275,10 +280,6 @@ export class Engine {
       tx.abort();
       throw error;
     }
-  }
-
-  async #noteSent(): Promise<void> {
-    await this.#step((tx) => this.#forgetSent(tx));
   }
 
   async #forgetSent(tx: Transaction): Promise<void> {

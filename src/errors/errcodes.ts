@@ -11,8 +11,27 @@ import { MatrixRequestError, type RequestErrorInit } from "./request_error.ts";
 /** `M_FORBIDDEN`: the user may not do this. */
 export class ForbiddenError extends MatrixRequestError {}
 
-/** `M_UNKNOWN_TOKEN`: the access token is not, or no longer, known: log in again, or refresh it if `body.soft_logout` is true. */
-export class UnknownTokenError extends MatrixRequestError {}
+/** `M_UNKNOWN_TOKEN`: the access token is not, or no longer, known: log in again, as {@linkcode UnknownTokenError.softLogout} says. */
+export class UnknownTokenError extends MatrixRequestError {
+  /**
+   * Whether the device and its keys are still there: with a login that names it by `deviceId`, or a new token for its refresh token,
+   * it goes on. If not, the session is gone, if there ever was one, and its device with it.
+   */
+  readonly softLogout: boolean;
+
+  /**
+   * Makes an error of an answer.
+   *
+   * @param init What was asked and what was answered.
+   */
+  constructor(init: RequestErrorInit) {
+    super(init);
+    this.softLogout = init.body.soft_logout === true;
+    this.message += this.softLogout
+      ? "; the device is still there, log in with the same device ID"
+      : "; there is no such session (any more), log in anew";
+  }
+}
 
 /** `M_MISSING_TOKEN`: the request needs an access token and carried none. */
 export class MissingTokenError extends MatrixRequestError {}

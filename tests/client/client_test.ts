@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { ActorStoppedError, Client, ValueError } from "@greenroom/matrix";
+import { Client, ClientEndedError, ValueError } from "@greenroom/matrix";
 import type { Dispatcher } from "@greenroom/matrix";
 import { assertPending } from "../kernel/support.ts";
 import { clientStage } from "./support/stage.ts";
@@ -28,7 +28,7 @@ Deno.test("close() ends the sync and waits for handlers; what follows is refused
   gate.resolve();
   await Promise.all([closed, start, alice.done, alice.close()]);
   assertEquals(seen, ["true"]);
-  await assertRejects(() => alice.start(), ActorStoppedError);
+  await assertRejects(() => alice.start(), ClientEndedError, "closed");
 });
 
 Deno.test("close() called by a handler, or twice, does not wait for the handler", async () => {

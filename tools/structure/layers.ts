@@ -20,7 +20,7 @@ const layers: Layer[] = [
   { name: "mod", files: /^mod\.ts$/, imports: ["client", "actors", "api", "crypto", "store", "ground"] },
   {
     name: "client",
-    files: /^src\/client(_(dispatcher|encryption|operations|options|store))?\.ts$/,
+    files: /^src\/client(_(dispatcher|encryption|life|operations|options|store))?\.ts$/,
     imports: ["actors", "api", "crypto", "store", "ground"],
   },
   { name: "actors", files: /^src\/actors\//, imports: ["api", "crypto", "store", "ground"] },

@@ -125,6 +125,7 @@ export async function syncerStage(options: SyncerStageOptions = {}): Promise<Syn
     ready: () => Promise.resolve(),
     dispatcher,
     afterSync: () => Promise.resolve(),
+    afterFirst: () => {},
     presence: () => "online",
     waits: () => registry.waits,
     wants: (type) => deliverer.wantsInternal(type),

@@ -1,0 +1,50 @@
+/**
+ * A bot in an encrypted room, with company.
+ *
+ * @module
+ */
+
+import { type KvStore, MemoryStore } from "@greenroom/matrix";
+import type { ClientStage } from "./stage.ts";
+
+/** A store that tells of each use. */
+export class WatchedStore extends MemoryStore {
+  readonly uses: string[] = [];
+  isClosed = false;
+
+  #use(name: string): void {
+    if (this.isClosed) throw new TypeError(`The store is closed: ${name}`);
+    this.uses.push(name);
+  }
+
+  override async commit(...args: Parameters<KvStore["commit"]>): Promise<boolean> {
+    this.#use("commit");
+    return await super.commit(...args);
+  }
+
+  override async getMany(...args: Parameters<KvStore["getMany"]>) {
+    this.#use("getMany");
+    return await super.getMany(...args);
+  }
+
+  override list(...args: Parameters<KvStore["list"]>) {
+    this.#use("list");
+    return super.list(...args);
+  }
+}
+
+/** A bot in an encrypted room, with another who has something to say. */
+export async function company(stage: ClientStage) {
+  const store = new WatchedStore();
+  const bot = stage.client("bot", { store, encryption: true });
+  const alice = stage.client("alice", { encryption: true });
+  const algorithm = "m.megolm.v1.aes-sha2";
+  const roomId = await alice.createRoom({
+    preset: "public_chat",
+    initialState: [{ type: "m.room.encryption", state_key: "", content: { algorithm } }],
+  });
+  await bot.joinRoom(roomId);
+  await bot.syncOnce(); // its keys are there from then on
+  await alice.syncOnce();
+  return { store, bot, alice, roomId };
+}
