@@ -1,8 +1,8 @@
 /**
  * Events as the server sends them, before Greenroom delivers them.
  *
- * The types say what the specification promises. A sender may break that promise, the content of a redacted event is
- * empty, and so is that of state that was cleared: declare a schema with `defineEvent()` where it matters.
+ * What events have beside their content is checked when they come. Their content is what the sender wrote: it is checked where it
+ * has a type, for handlers of types, and where an operation says so; elsewhere it is any object.
  *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#room-event-format | Room event format}
  * @module
@@ -33,7 +33,7 @@ export interface ClientEventWithoutRoomID<Type extends string = string, Content 
   /** Of state, and of nothing else: which piece of the room's state of this type it is; often empty. */
   state_key?: string;
   /** What the own server knows about the event and its sender did not sign. */
-  unsigned?: UnsignedData<Content>;
+  unsigned?: UnsignedData;
   /** Of `m.room.redaction`: the event to redact. Since room version 11 it stands in the content. */
   redacts?: EventID;
 }
@@ -67,21 +67,21 @@ export interface StrippedState<Type extends string = string, Content extends obj
   /** When it was sent, in milliseconds since the epoch, if the server sent the whole event. */
   origin_server_ts?: number;
   /** What the own server knows about the event, if the server sent the whole event. */
-  unsigned?: UnsignedData<Content>;
+  unsigned?: UnsignedData;
 }
 
 /** What the own server adds to an event. */
-export interface UnsignedData<Content extends object = JsonObject> {
+export interface UnsignedData {
   /** How long ago the event was sent, in milliseconds; wrong, even negative, if a server's clock is. */
   age?: number;
   /** The transaction ID it was sent with; only this device gets to see it. */
   transaction_id?: TransactionID;
-  /** Of state: the content that this event replaced, if the user may see it. */
-  prev_content?: Content;
+  /** Of state: the content that this event replaced, if the user may see it. It may be anything, empty for one. */
+  prev_content?: JsonObject;
   /** Of state: the event that this event replaced. */
   replaces_state?: EventID;
   /** The redaction that emptied this event. */
-  redacted_because?: RedactingEvent;
+  redacted_because?: BundledEvent;
   /** What the user who asked was to the room when the event was sent. */
   membership?: Open<Membership>;
   /** What the server summed up of the events that relate to this one. */
@@ -92,8 +92,8 @@ export interface UnsignedData<Content extends object = JsonObject> {
   knock_room_state?: StrippedState[];
 }
 
-/** The redaction that emptied an event; it says the room only where the event does. */
-export interface RedactingEvent extends ClientEventWithoutRoomID {
+/** An event that came with another one; it says the room only where that one does. */
+export interface BundledEvent extends ClientEventWithoutRoomID {
   /** The room of the event. */
   room_id?: RoomID;
 }
@@ -101,7 +101,7 @@ export interface RedactingEvent extends ClientEventWithoutRoomID {
 /** Events that relate to an event, summed up by the server. */
 export interface BundledAggregations {
   /** The newest edit of the event. */
-  "m.replace"?: ClientEvent;
+  "m.replace"?: BundledEvent;
   /** The events that refer to it. */
   "m.reference"?: ReferenceAggregation;
   /** The thread that it is the root of. */
@@ -123,7 +123,7 @@ export interface RelatedEvent {
 /** A thread, as its root shows it. */
 export interface ThreadAggregation {
   /** The newest event of the thread. */
-  latest_event: ClientEvent;
+  latest_event: BundledEvent;
   /** How many events the thread has, its root not counted. */
   count: number;
   /** Whether the user who asked sent the root or any event of the thread. */

@@ -8,6 +8,7 @@
 
 import type { PresenceState } from "./enums.ts";
 import type { ContentURI, EventID, UserID } from "./ids.ts";
+import type { Open } from "./open.ts";
 
 /** Content of `m.typing`. */
 export type TypingContent = {
@@ -39,7 +40,7 @@ export interface Receipt {
 /** Content of `m.presence`. */
 export type PresenceContent = {
   /** Whether the user is there. */
-  presence: PresenceState;
+  presence: Open<PresenceState>;
   /** How long ago the user last did something, in milliseconds. */
   last_active_ago?: number;
   /** Whether the user is active right now. */

@@ -54,6 +54,23 @@ export type ContentIn<Type extends string, Class extends EventClass> = Class ext
   ? Type extends keyof ContentsByClass[Class] ? Extract<ContentsByClass[Class][Type], object> : JsonObject
   : JsonObject;
 
+/**
+ * A content of which nothing is left: all its members are absent. Anyone who may send state can clear it so, and what a redaction
+ * empties looks the same.
+ */
+export type EmptyContent<Content extends object> = Content extends unknown
+  ? { [Name in keyof Content]?: undefined }
+  : never;
+
+/** What arrives as the content of a type: of state also nothing, but for members, whose servers see to it. */
+export type ReceivedContent<Type extends string, Class extends EventClass> = Class extends "state"
+  ? Type extends "m.room.member" ? ContentIn<Type, Class> : ClearableContent<ContentIn<Type, Class>>
+  : ContentIn<Type, Class>;
+
+/** A content, or nothing of it, where that is not one already. */
+export type ClearableContent<Content extends object> = Record<never, never> extends Content ? Content
+  : Content | EmptyContent<Content>;
+
 /** The event of a type in a class, with the content given. */
 export type EventIn<Type extends string, Class extends EventClass, Content extends object> = Class extends
   "state" ? StateEvent<Type, Content> | StrippedStateEvent<Type, Content>
@@ -83,8 +100,8 @@ export type ContentOf<T extends EventType> = T extends EventDefinition<string, E
   : never;
 
 /**
- * What a handler of a type of event is given. State may come stripped, from a room that the user is not in; of a name
- * that nobody defined any kind of event may come; of an internal event it is the data.
+ * What a handler of a type of event is given. State may come stripped, from a room that the user is not in, and cleared,
+ * without content; of a name that nobody defined any kind of event may come; of an internal event it is the data.
  *
  * @example
  * ```ts
@@ -96,6 +113,27 @@ export type ContentOf<T extends EventType> = T extends EventDefinition<string, E
  */
 export type EventOf<T extends EventType> = T extends EventDefinition<infer Type, infer Class, infer Content>
   ? EventIn<Type, Class, Content>
-  : T extends EventTypeRef<infer Type, infer Class> ? EventIn<Type, Class, ContentIn<Type, Class>>
-  : T extends string ? EventIn<T, ClassOf<T>, ContentIn<T, ClassOf<T>>>
+  : T extends EventTypeRef<infer Type, infer Class> ? EventIn<Type, Class, ReceivedContent<Type, Class>>
+  : T extends string ? EventIn<T, ClassOf<T>, ReceivedContent<T, ClassOf<T>>>
+  : never;
+
+/**
+ * What a handler of a type of event is given that takes redacted events too: of those, the content is mostly empty.
+ *
+ * @example
+ * ```ts
+ * import type { RedactableEventOf } from "@greenroom/matrix";
+ *
+ * const bodyOf = (event: RedactableEventOf<"m.room.message">): string | undefined => event.content.body;
+ * console.assert(typeof bodyOf === "function");
+ * ```
+ */
+export type RedactableEventOf<T extends EventType> = T extends EventDefinition<
+  infer Type,
+  infer Class,
+  infer Content
+> ? EventIn<Type, Class, ClearableContent<Content>>
+  : T extends EventTypeRef<infer Type, infer Class>
+    ? EventIn<Type, Class, ClearableContent<ContentIn<Type, Class>>>
+  : T extends string ? EventIn<T, ClassOf<T>, ClearableContent<ContentIn<T, ClassOf<T>>>>
   : never;

@@ -7,6 +7,7 @@
  * @module
  */
 
+import { CHECKED_CLASSES, shapeOf } from "./checks/content_shapes.ts";
 import { InternalEventType } from "./internal_event_type.ts";
 
 /** How events of a type travel, and what they have besides content. */
@@ -63,116 +64,14 @@ export function eventType<const Type extends string, const Class extends EventCl
   return { type, class: eventClass };
 }
 
-/** Classes of the types that the specification and Greenroom define, in the order in which a name is looked up. */
-const KNOWN_TYPES: ReadonlyMap<EventClass, ReadonlySet<string>> = new Map<EventClass, ReadonlySet<string>>([
-  [
-    "state",
-    new Set([
-      "m.policy.rule.room",
-      "m.policy.rule.server",
-      "m.policy.rule.user",
-      "m.room.aliases",
-      "m.room.avatar",
-      "m.room.canonical_alias",
-      "m.room.create",
-      "m.room.encryption",
-      "m.room.guest_access",
-      "m.room.history_visibility",
-      "m.room.image_pack",
-      "m.room.join_rules",
-      "m.room.member",
-      "m.room.name",
-      "m.room.pinned_events",
-      "m.room.policy",
-      "m.room.power_levels",
-      "m.room.server_acl",
-      "m.room.third_party_invite",
-      "m.room.tombstone",
-      "m.room.topic",
-      "m.space.child",
-      "m.space.parent",
-    ]),
-  ],
-  [
-    "message",
-    new Set([
-      "m.call.answer",
-      "m.call.candidates",
-      "m.call.hangup",
-      "m.call.invite",
-      "m.call.negotiate",
-      "m.call.reject",
-      "m.call.sdp_stream_metadata_changed",
-      "m.call.select_answer",
-      "m.key.verification.accept",
-      "m.key.verification.cancel",
-      "m.key.verification.done",
-      "m.key.verification.key",
-      "m.key.verification.mac",
-      "m.key.verification.ready",
-      "m.key.verification.start",
-      "m.reaction",
-      "m.room.encrypted",
-      "m.room.message",
-      "m.room.redaction",
-      "m.sticker",
-    ]),
-  ],
-  ["ephemeral", new Set(["m.presence", "m.receipt", "m.typing"])],
-  [
-    "account_data",
-    new Set([
-      "m.accepted_terms",
-      "m.cross_signing.master",
-      "m.cross_signing.self_signing",
-      "m.cross_signing.user_signing",
-      "m.direct",
-      "m.fully_read",
-      "m.identity_server",
-      "m.ignored_user_list",
-      "m.image_pack.rooms",
-      "m.invite_permission_config",
-      "m.key_backup",
-      "m.marked_unread",
-      "m.megolm_backup.v1",
-      "m.push_rules",
-      "m.recent_emoji",
-      "m.secret_storage.default_key",
-      "m.tag",
-    ]),
-  ],
-  [
-    "to_device",
-    new Set([
-      "m.dummy",
-      "m.forwarded_room_key",
-      "m.key.verification.accept",
-      "m.key.verification.cancel",
-      "m.key.verification.done",
-      "m.key.verification.key",
-      "m.key.verification.mac",
-      "m.key.verification.ready",
-      "m.key.verification.request",
-      "m.key.verification.start",
-      "m.room.encrypted",
-      "m.room_key",
-      "m.room_key.withheld",
-      "m.room_key_bundle",
-      "m.room_key_request",
-      "m.secret.request",
-      "m.secret.send",
-    ]),
-  ],
-  ["internal", new Set(Object.values(InternalEventType))],
-]);
+/** Classes in which types are known, in the order in which a name is looked up. */
+const KNOWN_CLASSES: readonly EventClass[] = [...CHECKED_CLASSES, "internal"];
 
-/** The only family of types that has no fixed names: the keys of secret storage, by their ID. */
-const SECRET_STORAGE_KEY = "m.secret_storage.key.";
+const INTERNAL_TYPES: ReadonlySet<string> = new Set(Object.values(InternalEventType));
 
 /** Whether `type` is known to be of `eventClass`. */
 function isKnownAs(type: string, eventClass: EventClass): boolean {
-  return KNOWN_TYPES.get(eventClass)?.has(type) === true ||
-    (eventClass === "account_data" && type.startsWith(SECRET_STORAGE_KEY));
+  return eventClass === "internal" ? INTERNAL_TYPES.has(type) : shapeOf(eventClass, type) !== undefined;
 }
 
 /**
@@ -184,7 +83,7 @@ function isKnownAs(type: string, eventClass: EventClass): boolean {
  */
 export function classOf(type: EventType): EventClass {
   if (typeof type !== "string") return type.class;
-  for (const eventClass of KNOWN_TYPES.keys()) {
+  for (const eventClass of KNOWN_CLASSES) {
     if (isKnownAs(type, eventClass)) return eventClass;
   }
   return "unknown";

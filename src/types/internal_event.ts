@@ -4,12 +4,12 @@
  * @module
  */
 
-import type { RoomEncryptedContent } from "./encryption_content.ts";
 import type { DeviceAlarm } from "./device_alarm.ts";
 import type { UndecryptableCode } from "./encryption_info.ts";
 import type { MatrixEvent, MessageEvent, StateEvent, StrippedStateEvent } from "./event.ts";
 import type { RoomID, SyncToken, UserID } from "./ids.ts";
 import type { InternalEventType } from "./internal_event_type.ts";
+import type { MalformedContentError } from "../errors/malformed_content_error.ts";
 import type { RoomMemberContent } from "./member_content.ts";
 import type { SyncResponse } from "./sync_response.ts";
 import type { SyncStream } from "./sync_stream.ts";
@@ -84,7 +84,7 @@ export interface TimelineGap {
 /** Data of `UNDECRYPTABLE`. */
 export interface UndecryptableEvent {
   /** The event, as it was sent. */
-  event: MessageEvent<"m.room.encrypted", RoomEncryptedContent>;
+  event: MessageEvent<"m.room.encrypted">;
   /** Why it could not be decrypted, in words. */
   reason: Error;
   /** The same for programs. */
@@ -97,6 +97,16 @@ export interface UndecryptableEvent {
 export interface UnencryptedEvent {
   /** The event, which anyone on its way may have written. */
   event: MessageEvent;
+}
+
+/** Data of `MALFORMED`. */
+export interface MalformedEvent {
+  /** The event, as it was sent. */
+  event: MatrixEvent;
+  /** What does not fit. */
+  reason: MalformedContentError;
+  /** Whether handlers of the type get it all the same, without the members at fault: if their types let these be absent. */
+  delivered: boolean;
 }
 
 /** Data of `DEVICE_ALARM`. */
@@ -171,6 +181,8 @@ export interface InternalEvents {
   UNDECRYPTABLE: UndecryptableEvent;
   /** A message came in clear into an encrypted room. */
   UNENCRYPTED: UnencryptedEvent;
+  /** A content is not what its type says. */
+  MALFORMED: MalformedEvent;
   /** Keys are not what they should be. */
   DEVICE_ALARM: DeviceAlarmRaised;
   /** An event is left out for a time. */

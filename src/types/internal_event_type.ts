@@ -46,6 +46,8 @@ export const InternalEventType = {
   UNDECRYPTABLE: "UNDECRYPTABLE",
   /** A message came in clear into an encrypted room, and was ignored. */
   UNENCRYPTED: "UNENCRYPTED",
+  /** The content of an event is not what its type says. */
+  MALFORMED: "MALFORMED",
   /** The server shows keys of a user or a device that are not those it showed before, or can't be. */
   DEVICE_ALARM: "DEVICE_ALARM",
   /** An event is left out for a time, since process after process has ended while it was handled: see `client.quarantine`. */

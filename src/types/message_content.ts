@@ -136,7 +136,8 @@ export type KeyVerificationRequestMessageContent = BaseMessageContent & Formatte
 };
 
 /**
- * The content of a message, by `msgtype`. Applications that use a `msgtype` of their own add it by declaration merging.
+ * The content of a message, by `msgtype`. Applications that use a `msgtype` of their own add it by declaration merging; what
+ * they say of it beyond the `body` is not checked.
  *
  * @example
  * ```ts ignore
@@ -171,11 +172,22 @@ export interface MessageTypeContents {
 }
 
 /**
- * Content of `m.room.message`: a union that `msgtype` tells apart.
- *
- * What arrives may have any other `msgtype`, too: a `switch` needs a `default`.
+ * A `msgtype` that no other content has. It is a string, and the compiler is told nothing else of it, so that a comparison with a
+ * `msgtype` that is known leaves the content that belongs to it.
  */
-export type RoomMessageContent = MessageTypeContents[keyof MessageTypeContents];
+export declare enum OtherMessageType {
+  /** Stands for all of them; there is no value of this name. */
+  ANY = "",
+}
+
+/** Content of a message whose `msgtype` nobody has said anything of: its `body` is what can be shown. */
+export type OtherMessageContent = BaseMessageContent & {
+  /** What tells it from messages of other kinds. */
+  msgtype: OtherMessageType;
+};
+
+/** Content of `m.room.message`: a union that `msgtype` tells apart. */
+export type RoomMessageContent = MessageTypeContents[keyof MessageTypeContents] | OtherMessageContent;
 
 /** Content of `m.sticker`. */
 export type StickerContent = {
@@ -183,8 +195,10 @@ export type StickerContent = {
   body: string;
   /** What is known of the image. */
   info: ImageInfo;
-  /** Where the image is. */
-  url: ContentURI;
+  /** Where the image is, if it is not encrypted. */
+  url?: ContentURI;
+  /** Where the image is, and its key, if it is encrypted. */
+  file?: EncryptedFile;
   /** Whom the sticker mentions. */
   "m.mentions"?: Mentions;
   /** How the sticker relates to another event. */

@@ -161,8 +161,8 @@ export type PolicyRuleContent = {
   entity: string;
   /** What to do about them. */
   recommendation: Open<"m.ban">;
-  /** Why, in words. */
-  reason: string;
+  /** Why, in words. The specification wants it; not everybody says it. */
+  reason?: string;
 };
 
 /** Content of `m.space.child`; the state key is the child room. The room is no child if `via` is missing. */

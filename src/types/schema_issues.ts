@@ -8,10 +8,10 @@ import type { ContentIssue } from "./content_schema.ts";
 
 /** Names the members that issues are about, such as `options.0.text`; never their values. */
 export function membersAtFault(issues: readonly ContentIssue[]): string {
-  return issues.map(memberAtFault).join(", ");
+  return issues.map((issue) => pathOf(issue) || "the whole").join(", ");
 }
 
-function memberAtFault({ path = [] }: ContentIssue): string {
-  if (path.length === 0) return "the whole";
+/** Names the member that an issue is about; empty: the whole. */
+export function pathOf({ path = [] }: ContentIssue): string {
   return path.map((segment) => String(typeof segment === "object" ? segment.key : segment)).join(".");
 }

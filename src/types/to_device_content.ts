@@ -10,10 +10,11 @@
 import type { EncryptionAlgorithm } from "./enums.ts";
 import type { EncryptedFile } from "./file_info.ts";
 import type { DeviceID, RoomID } from "./ids.ts";
+import type { JsonObject } from "./json.ts";
 import type { Open } from "./open.ts";
 
-/** Content of `m.dummy`: empty; sent to set up an Olm session. */
-export type DummyContent = Record<string, never>;
+/** Content of `m.dummy`, which sets up an Olm session: nothing is said of it, and mostly it is empty. */
+export type DummyContent = JsonObject;
 
 /** Content of `m.room_key`: a Megolm session that the sending device uses. Only ever encrypted. */
 export type RoomKeyContent = {

@@ -11,7 +11,7 @@ import type {
   StrippedStateEvent,
   ToDeviceEvent,
 } from "../../src/types/event.ts";
-import type { ClassOf, ContentOf, EventOf } from "../../src/types/event_of.ts";
+import type { ClassOf, ContentOf, EventIn, EventOf, RedactableEventOf } from "../../src/types/event_of.ts";
 import type { EventTypeRef } from "../../src/types/event_type.ts";
 import type { TagContent } from "../../src/types/account_data_content.ts";
 import type { ReceiptContent } from "../../src/types/ephemeral_content.ts";
@@ -26,7 +26,7 @@ Deno.test("EventOf is the event of each class that a name stands for", () => {
   assertType<
     IsExact<
       EventOf<"m.room.name">,
-      StateEvent<"m.room.name", RoomNameContent> | StrippedStateEvent<"m.room.name", RoomNameContent>
+      EventIn<"m.room.name", "state", RoomNameContent | { name?: undefined }>
     >
   >(true);
   assertType<IsExact<EventOf<"m.room.message">, MessageEvent<"m.room.message", RoomMessageContent>>>(true);
@@ -75,6 +75,13 @@ Deno.test("ContentOf follows the name, the reference and the family of secret st
   assertType<IsExact<ContentOf<"com.example.x">, JsonObject>>(true);
   assertType<IsExact<ClassOf<"m.secret_storage.key.abc">, "account_data">>(true);
   assertType<IsExact<ClassOf<"com.example.x">, "unknown">>(true);
+});
+
+Deno.test("RedactableEventOf is the event with its content, or with nothing of it", () => {
+  type Message = RedactableEventOf<"m.room.message">;
+  assertType<IsExact<Message["content"]["body"], string | undefined>>(true);
+  assertType<IsExact<RedactableEventOf<"m.room.avatar">, EventOf<"m.room.avatar">>>(true);
+  assertType<IsExact<RedactableEventOf<"com.example.x">, EventOf<"com.example.x">>>(true);
 });
 
 Deno.test("A handler of any event takes every typed event", () => {

@@ -1,0 +1,43 @@
+/**
+ * The error for content that is not what its type says.
+ *
+ * @module
+ */
+
+import { MatrixError } from "./matrix_error.ts";
+
+/** What the content of an event lacks. */
+export interface MalformedContentErrorInit extends ErrorOptions {
+  /** The event's type. */
+  readonly eventType: string;
+  /** The members at fault. */
+  readonly members: readonly string[];
+}
+
+/**
+ * The content of an event, which somebody sent or stored, is not what its type says. The message names the members at fault and
+ * what they are not; it has no values.
+ */
+export class MalformedContentError extends MatrixError {
+  /** Always `MALFORMED_CONTENT`. */
+  override readonly code = "MALFORMED_CONTENT";
+  /** The event's type. */
+  readonly eventType: string;
+  /**
+   * The members at fault, at most eleven, as paths with dots: `info.h`. In place of an item of a list or an entry of a map stands `*`;
+   * the empty path is the whole content. For a type of your own, as its schema names them.
+   */
+  readonly members: readonly string[];
+
+  /**
+   * Makes an error.
+   *
+   * @param message What is wrong.
+   * @param init The event's type, the members at fault, and the `cause`, if another error led to this one.
+   */
+  constructor(message: string, { eventType, members, ...options }: MalformedContentErrorInit) {
+    super(message, options);
+    this.eventType = eventType;
+    this.members = members;
+  }
+}

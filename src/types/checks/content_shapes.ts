@@ -1,0 +1,140 @@
+/**
+ * What contents must be, by class and type: of all types of event that the specification defines.
+ *
+ * @module
+ */
+
+import type {
+  AccountDataContents,
+  EphemeralContents,
+  MessageContents,
+  StateContents,
+  ToDeviceContents,
+} from "../event_map.ts";
+import * as account from "./account_data_shapes.ts";
+import * as call from "./call_shapes.ts";
+import * as message from "./message_shapes.ts";
+import type { AnyShape, Shape } from "./shape.ts";
+import * as state from "./state_shapes.ts";
+import * as device from "./to_device_shapes.ts";
+import * as verification from "./verification_shapes.ts";
+
+/** What contents must be, by type. Applications may add types, and check them by `defineEvent()`. */
+type Shapes<Contents> = { readonly [Type in keyof Contents]?: Shape<Contents[Type]> };
+
+const STATE: Shapes<StateContents> = {
+  "m.policy.rule.room": state.policyRule,
+  "m.policy.rule.server": state.policyRule,
+  "m.policy.rule.user": state.policyRule,
+  "m.room.aliases": state.roomAliases,
+  "m.room.avatar": state.roomAvatar,
+  "m.room.canonical_alias": state.canonicalAlias,
+  "m.room.create": state.roomCreate,
+  "m.room.encryption": state.roomEncryption,
+  "m.room.guest_access": state.guestAccess,
+  "m.room.history_visibility": state.historyVisibility,
+  "m.room.image_pack": state.imagePack,
+  "m.room.join_rules": state.joinRules,
+  "m.room.member": state.roomMember,
+  "m.room.name": state.roomName,
+  "m.room.pinned_events": state.pinnedEvents,
+  "m.room.policy": state.roomPolicy,
+  "m.room.power_levels": state.powerLevels,
+  "m.room.server_acl": state.serverAcl,
+  "m.room.third_party_invite": state.thirdPartyInvite,
+  "m.room.tombstone": state.tombstone,
+  "m.room.topic": state.roomTopic,
+  "m.space.child": state.spaceChild,
+  "m.space.parent": state.spaceParent,
+};
+
+const MESSAGE: Shapes<MessageContents> = {
+  "m.call.answer": call.callAnswer,
+  "m.call.candidates": call.callCandidates,
+  "m.call.hangup": call.callHangup,
+  "m.call.invite": call.callInvite,
+  "m.call.negotiate": call.callNegotiate,
+  "m.call.reject": call.callReject,
+  "m.call.sdp_stream_metadata_changed": call.callStreams,
+  "m.call.select_answer": call.callSelectAnswer,
+  "m.key.verification.accept": verification.verificationAccept,
+  "m.key.verification.cancel": verification.verificationCancel,
+  "m.key.verification.done": verification.verificationDone,
+  "m.key.verification.key": verification.verificationKey,
+  "m.key.verification.mac": verification.verificationMac,
+  "m.key.verification.ready": verification.verificationReady,
+  "m.key.verification.start": verification.verificationStart,
+  "m.reaction": message.reaction,
+  "m.room.encrypted": message.megolmEncrypted,
+  "m.room.message": message.roomMessage,
+  "m.room.redaction": message.roomRedaction,
+  "m.sticker": message.sticker,
+};
+
+const EPHEMERAL: Shapes<EphemeralContents> = {
+  "m.presence": account.presence,
+  "m.receipt": account.receipt,
+  "m.typing": account.typing,
+};
+
+const ACCOUNT_DATA: Shapes<AccountDataContents> = {
+  "m.accepted_terms": account.acceptedTerms,
+  "m.cross_signing.master": account.encryptedSecret,
+  "m.cross_signing.self_signing": account.encryptedSecret,
+  "m.cross_signing.user_signing": account.encryptedSecret,
+  "m.direct": account.direct,
+  "m.fully_read": account.fullyRead,
+  "m.identity_server": account.identityServer,
+  "m.ignored_user_list": account.ignoredUsers,
+  "m.image_pack.rooms": account.imagePackRooms,
+  "m.invite_permission_config": account.invitePermission,
+  "m.key_backup": account.keyBackup,
+  "m.marked_unread": account.markedUnread,
+  "m.megolm_backup.v1": account.encryptedSecret,
+  "m.push_rules": account.pushRulesContent,
+  "m.recent_emoji": account.recentEmoji,
+  "m.secret_storage.default_key": account.defaultKey,
+  "m.tag": account.tags,
+};
+
+const TO_DEVICE: Shapes<ToDeviceContents> = {
+  "m.dummy": device.dummy,
+  "m.forwarded_room_key": device.forwardedRoomKey,
+  "m.key.verification.accept": verification.verificationAccept,
+  "m.key.verification.cancel": verification.verificationCancel,
+  "m.key.verification.done": verification.verificationDone,
+  "m.key.verification.key": verification.verificationKey,
+  "m.key.verification.mac": verification.verificationMac,
+  "m.key.verification.ready": verification.verificationReady,
+  "m.key.verification.request": verification.verificationRequest,
+  "m.key.verification.start": verification.verificationStart,
+  "m.room.encrypted": device.olmEncrypted,
+  "m.room_key": device.roomKey,
+  "m.room_key.withheld": device.roomKeyWithheld,
+  "m.room_key_bundle": device.roomKeyBundle,
+  "m.room_key_request": device.roomKeyRequest,
+  "m.secret.request": device.secretRequest,
+  "m.secret.send": device.secretSend,
+};
+
+/** The classes whose contents are checked, in the order in which the class of a name is looked up. */
+export const CHECKED_CLASSES = ["state", "message", "ephemeral", "account_data", "to_device"] as const;
+
+/** What contents must be, by class and type. */
+const SHAPES: ReadonlyMap<string, ReadonlyMap<string, AnyShape>> = new Map(
+  [STATE, MESSAGE, EPHEMERAL, ACCOUNT_DATA, TO_DEVICE].map((shapes, index) => [
+    String(CHECKED_CLASSES[index]),
+    new Map(Object.entries(shapes as Record<string, AnyShape>)),
+  ]),
+);
+
+/** The only family of types that has no fixed names: the keys of secret storage, by their ID. */
+const SECRET_STORAGE_KEY = "m.secret_storage.key.";
+
+/** What contents of a type must be in a class; undefined if the specification defines no such type. */
+export function shapeOf(eventClass: string, type: string): AnyShape | undefined {
+  const isSecretStorageKey = eventClass === "account_data" && type.startsWith(SECRET_STORAGE_KEY);
+  return isSecretStorageKey
+    ? account.secretStorageKey as unknown as AnyShape
+    : SHAPES.get(eventClass)?.get(type);
+}

@@ -1,0 +1,196 @@
+/**
+ * What events have beside their content, checked where they come in: what is missing makes a value no event, and what nobody needs
+ * is taken away if it does not fit.
+ *
+ * @module
+ */
+
+import type {
+  BundledAggregations,
+  BundledEvent,
+  ClientEvent,
+  ClientEventWithoutRoomID,
+  ClientStateEvent,
+  ReferenceAggregation,
+  RelatedEvent,
+  StrippedState,
+  ThreadAggregation,
+  UnsignedData,
+} from "../client_event.ts";
+import { isJsonObject, type JsonObject } from "../json.ts";
+import type { RoomMemberContent } from "../member_content.ts";
+import { list, object } from "./composite_shapes.ts";
+import {
+  anyObject,
+  boolean,
+  eventId,
+  later,
+  type Members,
+  Misfit,
+  number,
+  oneOf,
+  optional,
+  roomId,
+  type Shape,
+  text,
+  UNNOTED,
+  userId,
+} from "./shape.ts";
+import { roomMember } from "./state_shapes.ts";
+
+/** How long types, state keys and identifiers may be, in bytes: what is kept is found by them. */
+const MAX_NAME = 255;
+const encoder = new TextEncoder();
+
+/** Whether a value is a type, a state key or an identifier that can be kept. */
+export function isName(value: unknown): value is string {
+  return typeof value === "string" && value.length <= MAX_NAME &&
+    (value.length <= MAX_NAME / 3 || encoder.encode(value).length <= MAX_NAME);
+}
+
+/** Whether a value has what all events have. */
+export function isEvent(event: unknown): event is JsonObject {
+  return isJsonObject(event) && isName(event.type) && isJsonObject(event.content);
+}
+
+/** Whether an event says who sent it. */
+export function hasSender({ sender }: JsonObject): boolean {
+  return isName(sender) && isUserId(sender);
+}
+
+function isUserId(id: string): boolean {
+  return id.charCodeAt(0) === AT && id.includes(":");
+}
+
+/** Whether an event has what those of rooms have. */
+export function isRoomEvent(event: JsonObject): boolean {
+  const { event_id, origin_server_ts, state_key } = event;
+  return isName(event_id) && event_id.charCodeAt(0) === DOLLAR && hasSender(event) &&
+    typeof origin_server_ts === "number" && (state_key === undefined || isStateKey(event));
+}
+
+/** Whether an event has what those of a room's state have. */
+export function isState(event: JsonObject): boolean {
+  return isRoomEvent(event) && event.state_key !== undefined;
+}
+
+/** Whether an event has what state has that is shown to those outside of the room. */
+export function isStripped(event: JsonObject): boolean {
+  return hasSender(event) && isStateKey(event);
+}
+
+/** Whether the state key of an event is one: of a member event, a user. */
+function isStateKey({ type, state_key }: JsonObject): boolean {
+  return isName(state_key) && (type !== "m.room.member" || isUserId(state_key));
+}
+
+/** Whether an event was redacted: its content is empty then, or has what the room's version leaves. */
+export function isRedacted(event: object): boolean {
+  const { unsigned } = event as { readonly unsigned?: unknown };
+  return isJsonObject(unsigned) && isJsonObject(unsigned.redacted_because);
+}
+
+const AT = "@".charCodeAt(0);
+const DOLLAR = "$".charCodeAt(0);
+
+const members: Members<ClientEventWithoutRoomID> = {
+  type: text,
+  content: anyObject,
+  event_id: eventId,
+  sender: userId,
+  origin_server_ts: number,
+  state_key: optional(text),
+  unsigned: optional(later((): Shape<UnsignedData> => unsignedData)),
+  redacts: optional(eventId),
+};
+
+/** An event of a room. */
+export const clientEvent: Shape<ClientEvent> = object<ClientEvent>({ ...members, room_id: roomId });
+
+/** A state event. */
+export const clientStateEvent: Shape<ClientStateEvent> = object<ClientStateEvent>({
+  ...members,
+  room_id: roomId,
+  state_key: text,
+});
+
+/** A member event. */
+export const memberEvent: Shape<ClientStateEvent<"m.room.member", RoomMemberContent>> = object<
+  ClientStateEvent<"m.room.member", RoomMemberContent>
+>({
+  ...members,
+  room_id: roomId,
+  type: oneOf("m.room.member"),
+  state_key: userId,
+  content: roomMember,
+});
+
+const bundled = object<BundledEvent>({ ...members, room_id: optional(roomId) });
+
+const strippedStates = list(object<StrippedState>({
+  type: text,
+  content: anyObject,
+  state_key: text,
+  sender: userId,
+  event_id: optional(eventId),
+  origin_server_ts: optional(number),
+  unsigned: optional(later((): Shape<UnsignedData> => unsignedData)),
+}));
+
+/** What the own server adds. */
+const unsignedMembers: Members<UnsignedData> = {
+  age: optional(number),
+  transaction_id: optional(text),
+  prev_content: optional(anyObject),
+  replaces_state: optional(eventId),
+  redacted_because: optional(bundled),
+  membership: optional(text),
+  "m.relations": optional(object<BundledAggregations>({
+    "m.replace": optional(bundled),
+    "m.reference": optional(object<ReferenceAggregation>({
+      chunk: list(object<RelatedEvent>({ event_id: eventId })),
+    })),
+    "m.thread": optional(object<ThreadAggregation>({
+      latest_event: bundled,
+      count: number,
+      current_user_participated: boolean,
+    })),
+  })),
+  invite_room_state: optional(strippedStates),
+  knock_room_state: optional(strippedStates),
+};
+const unsignedData = object<UnsignedData>(unsignedMembers);
+
+/**
+ * Takes out of an event that is one, in place, what this library says of events and no server may (how it was encrypted, and by
+ * whom), and what may be absent and does not fit.
+ */
+export function tidyEvent(event: { unsigned?: unknown; redacts?: unknown; encryption?: unknown }): void {
+  const { unsigned, redacts } = event;
+  if (event.encryption !== undefined) delete event.encryption;
+  if (redacts !== undefined && eventId(redacts, UNNOTED) instanceof Misfit) delete event.redacts;
+  if (unsigned === undefined || isPlain(unsigned)) return;
+  const fitting = unsignedData(unsigned, UNNOTED);
+  if (fitting instanceof Misfit) delete event.unsigned;
+  else if (fitting !== unsigned) event.unsigned = fitting;
+}
+
+/**
+ * Whether a server says no more of an event than its age, as it does of nearly all; named one by one, since to look at all members of
+ * all events by their shapes takes a twentieth of a large sync.
+ */
+function isPlain(unsigned: unknown): boolean {
+  if (!isJsonObject(unsigned)) return false;
+  const said: { readonly [Name in keyof UnsignedData]?: unknown } = unsigned;
+  return typeof said.age === "number" && said.membership === undefined && said.prev_content === undefined &&
+    said.replaces_state === undefined && said.redacted_because === undefined &&
+    said["m.relations"] === undefined && said.transaction_id === undefined &&
+    said.invite_room_state === undefined && said.knock_room_state === undefined;
+}
+
+/** Takes out of state that is shown to those outside of the room what it need not have, if that does not fit. */
+export function tidyStripped(event: { event_id?: unknown; origin_server_ts?: unknown }): void {
+  const { event_id, origin_server_ts } = event;
+  if (event_id !== undefined && eventId(event_id, UNNOTED) instanceof Misfit) delete event.event_id;
+  if (origin_server_ts !== undefined && typeof origin_server_ts !== "number") delete event.origin_server_ts;
+}

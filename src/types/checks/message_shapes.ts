@@ -1,0 +1,148 @@
+/**
+ * Contents of messages that are not part of a call or of a verification.
+ *
+ * @module
+ */
+
+import type { MegolmEncryptedContent } from "../encryption_content.ts";
+import { EncryptionAlgorithm, RelationType } from "../enums.ts";
+import type {
+  AudioMessageContent,
+  BaseMediaContent,
+  BaseMessageContent,
+  EmoteMessageContent,
+  FileMessageContent,
+  FormattedText,
+  ImageMessageContent,
+  KeyVerificationRequestMessageContent,
+  LocationMessageContent,
+  Mentions,
+  MessageTypeContents,
+  NoticeMessageContent,
+  OtherMessageContent,
+  OtherMessageType,
+  ReactionContent,
+  RoomMessageContent,
+  RoomRedactionContent,
+  ServerNoticeMessageContent,
+  StickerContent,
+  TextMessageContent,
+  VideoMessageContent,
+} from "../message_content.ts";
+import type { InReplyTo, ReactionRelatesTo, RelatesTo } from "../relation.ts";
+import { audioInfo, encryptedFile, fileInfo, imageInfo, locationInfo, videoInfo } from "./file_shapes.ts";
+import { list, object, tag, variants } from "./composite_shapes.ts";
+import {
+  boolean,
+  contentUri,
+  eventId,
+  geoUri,
+  later,
+  type Members,
+  oneOf,
+  optional,
+  type Shape,
+  text,
+  userId,
+} from "./shape.ts";
+
+const mentions = object<Mentions>({ user_ids: optional(list(userId)), room: optional(boolean) });
+
+const relatesTo = object<RelatesTo>({
+  rel_type: optional(text),
+  event_id: optional(eventId),
+  key: optional(text),
+  is_falling_back: optional(boolean),
+  "m.in_reply_to": optional(object<InReplyTo>({ event_id: eventId })),
+});
+
+const base: Members<BaseMessageContent> = {
+  body: text,
+  "m.mentions": optional(mentions),
+  "m.relates_to": optional(relatesTo),
+  "m.new_content": optional(later((): Shape<RoomMessageContent> => roomMessage)),
+};
+
+const formatted: Members<FormattedText> = { format: optional(text), formatted_body: optional(text) };
+
+const media: Members<BaseMediaContent> = {
+  ...base,
+  ...formatted,
+  filename: optional(text),
+  url: optional(contentUri),
+  file: optional(encryptedFile),
+};
+
+/** Any string: those that are known have been looked for before. */
+const otherType = text as unknown as Shape<OtherMessageType>;
+
+/** `m.room.message`. */
+export const roomMessage: Shape<RoomMessageContent> = variants<MessageTypeContents, OtherMessageContent>(
+  "msgtype",
+  {
+    "m.text": object<TextMessageContent>({ ...base, ...formatted, msgtype: tag() }),
+    "m.emote": object<EmoteMessageContent>({ ...base, ...formatted, msgtype: tag() }),
+    "m.notice": object<NoticeMessageContent>({ ...base, ...formatted, msgtype: tag() }),
+    "m.image": object<ImageMessageContent>({ ...media, msgtype: tag(), info: optional(imageInfo) }),
+    "m.file": object<FileMessageContent>({ ...media, msgtype: tag(), info: optional(fileInfo) }),
+    "m.audio": object<AudioMessageContent>({ ...media, msgtype: tag(), info: optional(audioInfo) }),
+    "m.video": object<VideoMessageContent>({ ...media, msgtype: tag(), info: optional(videoInfo) }),
+    "m.location": object<LocationMessageContent>({
+      ...base,
+      msgtype: tag(),
+      geo_uri: geoUri,
+      info: optional(locationInfo),
+    }),
+    "m.server_notice": object<ServerNoticeMessageContent>({
+      ...base,
+      msgtype: tag(),
+      server_notice_type: text,
+      admin_contact: optional(text),
+      limit_type: optional(text),
+    }),
+    "m.key.verification.request": object<KeyVerificationRequestMessageContent>({
+      ...base,
+      ...formatted,
+      msgtype: tag(),
+      from_device: text,
+      methods: list(text),
+      to: userId,
+    }),
+  },
+  object<OtherMessageContent>({ ...base, msgtype: otherType }),
+);
+
+/** `m.sticker`. */
+export const sticker: Shape<StickerContent> = object<StickerContent>({
+  body: text,
+  info: imageInfo,
+  url: optional(contentUri),
+  file: optional(encryptedFile),
+  "m.mentions": optional(mentions),
+  "m.relates_to": optional(relatesTo),
+});
+
+/** `m.reaction`. */
+export const reaction: Shape<ReactionContent> = object<ReactionContent>({
+  "m.relates_to": object<ReactionRelatesTo>({
+    rel_type: oneOf(RelationType.ANNOTATION),
+    event_id: eventId,
+    key: text,
+  }),
+});
+
+/** `m.room.redaction`. */
+export const roomRedaction: Shape<RoomRedactionContent> = object<RoomRedactionContent>({
+  redacts: optional(eventId),
+  reason: optional(text),
+});
+
+/** `m.room.encrypted`, as a message. */
+export const megolmEncrypted: Shape<MegolmEncryptedContent> = object<MegolmEncryptedContent>({
+  algorithm: oneOf(EncryptionAlgorithm.MEGOLM_V1),
+  ciphertext: text,
+  session_id: text,
+  sender_key: optional(text),
+  device_id: optional(text),
+  "m.relates_to": optional(relatesTo),
+});

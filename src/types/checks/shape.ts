@@ -1,0 +1,171 @@
+/**
+ * The language in which it is written down what a content must be: a shape, and the shapes of plain values.
+ *
+ * What may be absent is taken away if it does not fit: an optional member, an item of a list, an entry of a map. What must be
+ * there makes the whole around it not fit. `null` in place of an optional member or of an entry counts as its absence.
+ *
+ * @module
+ */
+
+import type { ContentURI, EventID, RoomAlias, RoomID, UserID } from "../ids.ts";
+import { isJsonObject, type JsonObject } from "../json.ts";
+
+/** A part of a value that does not fit. */
+export class Misfit {
+  /** The way to the part, from the whole; `*` stands for an item of a list or an entry of a map. */
+  readonly path: string[] = [];
+
+  /** What is wrong with it, in words, without the value. */
+  readonly problem: string;
+
+  /** @param problem What is wrong with it. */
+  constructor(problem: string) {
+    this.problem = problem;
+  }
+
+  /** The same, seen from one step further out. */
+  in(name: string): this {
+    this.path.unshift(name);
+    return this;
+  }
+}
+
+/** What is noted on the way through a value. */
+export interface Notes {
+  /** What did not fit and was taken away, the first ten. */
+  readonly taken: Misfit[];
+  /** How often a shape has led back to itself. */
+  depth: number;
+}
+
+/** For those who do not want to know what was taken away. */
+export const UNNOTED: Notes = { taken: [], depth: 0 };
+
+/**
+ * What a value must be, as the function that checks it: gives the value, a copy without what was taken away, or what does not
+ * fit. A shape of `T` is one of exactly `T`, so that the compiler finds a table that says more or less than a type.
+ */
+export interface Shape<T> {
+  (value: unknown, notes: Notes): T | Misfit;
+  /** A `typeof` of which every value fits: such a value need not be looked at. */
+  readonly primitive?: "string" | "number" | "boolean";
+  /** For the compiler alone. */
+  readonly type?: (value: T) => void;
+}
+
+/** A shape of which it is not known any more what it is of. */
+export type AnyShape = Shape<JsonObject>;
+
+/** A member that may be absent. */
+export interface Optional<T> {
+  /** What it must be if it is there. */
+  readonly optional: Shape<T>;
+}
+
+/** What the members of an object must be. */
+export type Members<T> = {
+  readonly [Name in keyof T]-?: Record<never, never> extends Pick<T, Name>
+    ? Optional<Exclude<T[Name], undefined>>
+    : Shape<T[Name]>;
+};
+
+/** How often a shape may lead back to itself. */
+const MAX_DEPTH = 10;
+
+function plain<T>(name: string, is: (value: unknown) => boolean): Shape<T> {
+  const problem = `is not ${name}`;
+  return (value) => is(value) ? value as T : new Misfit(problem);
+}
+
+function primitive<T>(name: string, type: Shape<T>["primitive"]): Shape<T> {
+  return Object.assign(plain<T>(name, (value) => isOf(type, value)), { primitive: type });
+}
+
+/** Whether a value has a `typeof`. So written, the compiler of V8 need not make the name of the type. */
+export function isOf(type: Shape<unknown>["primitive"], value: unknown): boolean {
+  return type === "string"
+    ? typeof value === "string"
+    : type === "number"
+    ? typeof value === "number"
+    : type === "boolean" && typeof value === "boolean";
+}
+
+function identifier<T extends string>(name: string, sigil: string, within: string = ""): Shape<T> {
+  const first = sigil.charCodeAt(0);
+  return plain(
+    name,
+    (value) =>
+      typeof value === "string" && value.charCodeAt(0) === first &&
+      (sigil.length === 1 || value.startsWith(sigil)) && (within === "" || value.includes(within)),
+  );
+}
+
+/** A string. */
+export const text: Shape<string> = primitive("a string", "string");
+/** A number. */
+export const number: Shape<number> = primitive("a number", "number");
+/** A boolean. */
+export const boolean: Shape<boolean> = primitive("a boolean", "boolean");
+/** `true`. */
+export const isTrue: Shape<true> = plain("true", (value) => value === true);
+/** Whatever JSON can say. */
+export const anything: Shape<unknown> = (value) => value;
+/** An object of which nothing more is said. */
+export const anyObject: Shape<JsonObject> = plain("an object", isJsonObject);
+/** A user ID. */
+export const userId: Shape<UserID> = identifier("a user ID", "@", ":");
+/** A room ID. */
+export const roomId: Shape<RoomID> = identifier("a room ID", "!");
+/** A room alias. */
+export const roomAlias: Shape<RoomAlias> = identifier("a room alias", "#", ":");
+/** An event ID. */
+export const eventId: Shape<EventID> = identifier("an event ID", "$");
+/** The address of a file in the content repository. */
+export const contentUri: Shape<ContentURI> = identifier("a URI that begins with mxc://", "mxc://");
+/** The address of a place. */
+export const geoUri: Shape<`geo:${string}`> = identifier("a URI that begins with geo:", "geo:");
+
+/** A power level: a number, which was a string at times in room versions up to 9. */
+export const level: Shape<number> = (value) => {
+  const given = typeof value === "string" && /^\s*[+-]?\d+\s*$/.test(value) ? Number(value) : value;
+  return typeof given === "number" ? given : new Misfit("is not a number");
+};
+
+/** One of some values. */
+export function oneOf<const Values extends readonly (string | number | boolean)[]>(
+  ...values: Values
+): Shape<Values[number]> {
+  return plain(`one of ${values.join(", ")}`, (value) => values.includes(value as Values[number]));
+}
+
+/** A value of one shape or of the other. */
+export function either<One, Other>(one: Shape<One>, other: Shape<Other>): Shape<One | Other> {
+  return (value, notes) => {
+    const taken = one(value, notes);
+    return taken instanceof Misfit ? other(value, notes) : taken;
+  };
+}
+
+/** A value of a shape, or `null`. */
+export function nullable<T>(shape: Shape<T>): Shape<T | null> {
+  const nullOr: Shape<T | null> = (value, notes) => value === null ? null : shape(value, notes);
+  return Object.assign(nullOr, { primitive: shape.primitive });
+}
+
+/** A member that may be absent. */
+export function optional<T>(shape: Shape<T>): Optional<T> {
+  return { optional: shape };
+}
+
+/** A shape that is needed before it is there: one that leads back to itself. */
+export function later<T>(shape: () => Shape<T>): Shape<T> {
+  return (value, notes) => {
+    if (notes.depth >= MAX_DEPTH) return new Misfit("lies too deep");
+    notes.depth++;
+    try {
+      return shape()(value, notes);
+    } finally {
+      notes.depth--;
+    }
+  };
+}
