@@ -67,11 +67,11 @@ export type { HandlerContext } from "./src/actors/handler_context.ts";
 export type { Handler, HandlerOptions, SessionHandlerOptions } from "./src/actors/handler_registry.ts";
 export type { QuarantineAPI } from "./src/actors/quarantine_api.ts";
 export type { StartOptions, SyncOnceOptions } from "./src/actors/start_options.ts";
+export type { EventFor, HandlerDecorator, HandlersAPI, OptionsFor } from "./src/actors/handlers_api.ts";
 export type {
   Dispatcher,
   DispatcherType,
   DispatchManualOptions,
-  HandlerDecorator,
   InternalData,
   InternalEventOptions,
   SyncerAPI,
@@ -184,6 +184,7 @@ export type {
   GetStateEventOptions,
   RoomStateAPI,
   SendStateEventOptions,
+  StateContentAs,
   StateEventAnswer,
 } from "./src/api/room_state.ts";
 export type { Clock } from "./src/clock.ts";
@@ -256,6 +257,7 @@ export {
   WeakPasswordError,
   WrongRoomKeysVersionError,
 } from "./src/errors/errcodes.ts";
+export * from "./src/errors/malformed_content_error.ts";
 export * from "./src/errors/matrix_error.ts";
 export { MissingPermissionError } from "./src/errors/missing_permission_error.ts";
 export * from "./src/errors/network_error.ts";

@@ -6,7 +6,8 @@
 
 import { DecryptionError, EncryptionError } from "../errors/crypto_error.ts";
 import type { MessageEvent } from "../types/event.ts";
-import { eventType } from "../types/event_type.ts";
+import { isRedacted } from "../types/checks/event_check.ts";
+import { defineEvent } from "../types/define_event.ts";
 import { InternalEventType } from "../types/internal_event_type.ts";
 import { SyncStream } from "../types/sync_stream.ts";
 import type { Crypto } from "./crypto.ts";
@@ -19,7 +20,8 @@ export interface DecryptingClient
   readonly crypto: Crypto | undefined;
 }
 
-const ENCRYPTED = eventType("m.room.encrypted", "message");
+/** Encrypted events, whatever they are: decryption says what is wrong with one. */
+const ENCRYPTED = defineEvent({ type: "m.room.encrypted", class: "message" });
 
 /**
  * Decrypts encrypted events and dispatches them in plain text, with the same source.
@@ -37,7 +39,7 @@ const ENCRYPTED = eventType("m.room.encrypted", "message");
  */
 export class DecryptionDispatcher implements Dispatcher {
   readonly #client: DecryptingClient;
-  readonly #handler = (event: MessageEvent): Promise<void> => this.handle(event);
+  readonly #handler = (event: MessageEvent<"m.room.encrypted">): Promise<void> => this.handle(event);
 
   /**
    * Makes a dispatcher; `client.addDispatcher(DecryptionDispatcher)` registers it too.
@@ -50,12 +52,12 @@ export class DecryptionDispatcher implements Dispatcher {
 
   /** Has encrypted events come here. */
   register(): void {
-    this.#client.addEventHandler(ENCRYPTED, this.#handler as never, { waitSync: true });
+    this.#client.addEventHandler(ENCRYPTED, this.#handler, { waitSync: true });
   }
 
   /** Has them come here no more. */
   unregister(): void {
-    this.#client.removeEventHandler(ENCRYPTED, this.#handler as never);
+    this.#client.removeEventHandler(ENCRYPTED, this.#handler);
   }
 
   /**
@@ -66,21 +68,21 @@ export class DecryptionDispatcher implements Dispatcher {
    * @returns Resolves when the handlers have settled.
    * @throws {EncryptionError} If the client has no encryption.
    */
-  async handle(event: MessageEvent): Promise<void> {
+  async handle(event: MessageEvent<"m.room.encrypted">): Promise<void> {
     const { crypto } = this.#client;
     if (crypto === undefined) {
       throw new EncryptionError(
         "Cannot decrypt an event: the client has no encryption; make it with encryption",
       );
     }
-    if (crypto.isWaiting(event) || event.unsigned?.redacted_because !== undefined) return;
+    if (crypto.isWaiting(event) || isRedacted(event)) return;
     const result = await crypto.decrypt(event);
     if ("event" in result) {
       await Promise.all(this.#client.dispatchEvent(result.event, event.source ?? SyncStream.INTERNAL));
       return;
     }
     const { code, withheld } = result;
-    const data = { event: event as never, reason: new DecryptionError(result.reason), code, withheld };
+    const data = { event, reason: new DecryptionError(result.reason), code, withheld };
     await this.#client.runInternalEvent(InternalEventType.UNDECRYPTABLE, data);
   }
 }

@@ -6,7 +6,8 @@
 
 import type { Logger } from "../log.ts";
 import { callHandler } from "../handler_scope.ts";
-import { type EventDefinition, validateContent } from "../types/define_event.ts";
+import { isEmpty, Malformed } from "../types/checks/content_check.ts";
+import { isRedacted } from "../types/checks/event_check.ts";
 import type { MatrixEvent } from "../types/event.ts";
 import type { SessionDefinition } from "../types/define_session.ts";
 import type { EventClass, EventTypeRef } from "../types/event_type.ts";
@@ -67,6 +68,8 @@ export class Deliverer {
   readonly #sendIds: SendIds;
   /** The deliveries that an earlier process has seen to. */
   #settledBefore: ReadonlySet<string> = new Set();
+  /** Events of which it was told that their content does not fit. */
+  readonly #malformed = new WeakSet<MatrixEvent>();
   /** What handlers of `HANDLER_ERROR` have been called with. */
   readonly #reports = new WeakSet<Delivered>();
 
@@ -142,6 +145,7 @@ export class Deliverer {
     for (let index = 0; index < entries.length; index++) {
       const entry = entries[index] as HandlerEntry;
       if (entry.source !== undefined && (entry.source & source) === 0) continue;
+      if (!entry.redacted && isRedacted(data)) continue;
       const scope = comesAgain ? new DeliveryScope(data, entry, this.#sendIds) : undefined;
       if (scope !== undefined && this.#settledBefore.size > 0 && this.#settledBefore.has(scope.name)) {
         continue;
@@ -170,10 +174,40 @@ export class Deliverer {
 
   /** @returns Undefined if the handler has settled at once. */
   #run(entry: HandlerEntry, data: Delivered, scope: DeliveryScope | undefined): Promise<void> | undefined {
+    const { content } = data as { readonly content?: unknown };
+    if (entry.check === undefined || content === undefined) return this.#call(entry, data, scope);
+    const event = data as MatrixEvent;
+    try {
+      const checked = entry.check(content);
+      if (checked === content) return this.#call(entry, event, scope);
+      return checked instanceof Promise
+        ? this.#settling(checked.then((settled) => this.#callWith(entry, event, scope, settled)), event)
+        : this.#callWith(entry, event, scope, checked);
+    } catch (error) { // a schema of the application's that fails
+      return this.#report(error, data);
+    }
+  }
+
+  /** Runs a handler with a content that is not the sent one, or not at all. */
+  #callWith(
+    entry: HandlerEntry,
+    event: MatrixEvent,
+    scope: DeliveryScope | undefined,
+    checked: object | Malformed,
+  ): Promise<void> | undefined {
+    if (isRedacted(event) && isEmpty(event.content)) return this.#call(entry, event, scope);
+    const content = checked instanceof Malformed ? checked.content : checked;
+    const told = checked instanceof Malformed ? this.#tell(event, checked) : undefined;
+    const called = content && this.#call(entry, { ...event, content } as MatrixEvent, scope);
+    return told && called ? Promise.all([told, called]).then(() => {}) : told ?? called;
+  }
+
+  #call(entry: HandlerEntry, data: Delivered, scope: DeliveryScope | undefined): Promise<void> | undefined {
+    const call = entry.handler as Call;
     try {
       const result = entry.session === undefined
-        ? callHandler(scope, callOf(entry), data, scope === undefined ? NAMELESS : new PlainContext(scope))
-        : this.#runWith(entry.session, entry, data, scope);
+        ? callHandler(scope, call, data, scope === undefined ? NAMELESS : new PlainContext(scope))
+        : this.#runWith(entry.session, call, data, scope);
       return isPromiseLike(result) ? this.#settling(result, data) : undefined;
     } catch (error) {
       return this.#report(error, data);
@@ -182,11 +216,11 @@ export class Deliverer {
 
   #runWith(
     definition: SessionDefinition<object>,
-    entry: HandlerEntry,
+    handler: Call,
     event: Delivered,
     scope: DeliveryScope | undefined,
   ): Promise<void> {
-    const call = (context: AnyContext) => callHandler(scope, callOf(entry), event, context);
+    const call = (context: AnyContext) => callHandler(scope, handler, event, context);
     return this.#sessions.run({ definition, event, deliveryId: scope?.name, call });
   }
 
@@ -196,6 +230,21 @@ export class Deliverer {
     } catch (error) {
       await this.#report(error, data);
     }
+  }
+
+  /**
+   * Tells once of an event that its content does not fit, however many handlers it has.
+   *
+   * @returns Undefined if those who want to know of it have settled at once.
+   */
+  #tell(event: MatrixEvent, { content, reason }: Malformed): Promise<void> | undefined {
+    if (this.#malformed.has(event)) return undefined;
+    this.#malformed.add(event);
+    const eventId = "event_id" in event ? event.event_id : undefined;
+    this.#log.debug("The content of an event does not fit its type", { eventId, error: reason });
+    return all(
+      this.internal(InternalEventType.MALFORMED, { event, reason, delivered: content !== undefined }),
+    );
   }
 
   /**
@@ -210,28 +259,11 @@ export class Deliverer {
     if (this.#reports.has(data)) return undefined; // a handler of failures that fails is not told of itself
     const report = { error, event: data };
     this.#reports.add(report);
-    const tasks = this.internal(InternalEventType.HANDLER_ERROR, report);
-    return tasks.length === 0 ? undefined : Promise.all(tasks.map(({ done }) => done)).then(() => {});
+    return all(this.internal(InternalEventType.HANDLER_ERROR, report));
   }
 }
 
 type Call = (data: Delivered, context: AnyContext) => unknown;
-
-/** What calls a handler: itself, unless a schema has to check content before. */
-function callOf({ handler, definition }: HandlerEntry): Call {
-  const call = handler as Call;
-  return definition?.schema === undefined ? call : checking(definition, call);
-}
-
-function checking(definition: EventDefinition, call: Call): Call {
-  return (data, context) => {
-    if (!("content" in data)) return call(data, context);
-    const content = validateContent(definition, data.content);
-    return isPromiseLike(content)
-      ? content.then((checked) => call({ ...data, content: checked }, context))
-      : call({ ...data, content }, context);
-  };
-}
 
 /** The class of an event that came with a sync: where it came from says it, and in rooms whether it has a state key. */
 export function eventClassOf(event: MatrixEvent): EventClass {
@@ -246,6 +278,11 @@ export function eventClassOf(event: MatrixEvent): EventClass {
 function sourceOf(data: Delivered): SyncStream {
   const { source } = data as { readonly source?: unknown };
   return typeof source === "number" ? source : SyncStream.INTERNAL;
+}
+
+/** Settles when all tasks have; undefined: there are none. */
+function all(tasks: readonly Task[]): Promise<void> | undefined {
+  return tasks.length === 0 ? undefined : Promise.all(tasks.map(({ done }) => done)).then(() => {});
 }
 
 function isPromiseLike(value: unknown): value is PromiseLike<unknown> {

@@ -13,8 +13,9 @@ import { Membership, PaginationDirection } from "../types/enums.ts";
 import type { MessageEvent, StateEvent } from "../types/event.ts";
 import type { RoomEventFilter } from "../types/filter.ts";
 import type { RoomID, SyncToken } from "../types/ids.ts";
+import { isEvent, isRoomEvent, tidyEvent } from "../types/checks/event_check.ts";
 import { SyncStream } from "../types/sync_stream.ts";
-import { dropOwnMembers, isEvent, isRoomEvent, type RoomPart } from "./sync_parts.ts";
+import type { RoomPart } from "./sync_parts.ts";
 import type { SyncRequests } from "./sync_requests.ts";
 
 /** How many events a page is asked to hold. */
@@ -100,6 +101,6 @@ function isRefusal(error: unknown): boolean {
 
 function tagged(event: ClientEvent, roomId: RoomID): MessageEvent | StateEvent {
   const source = SyncStream.JOINED_ROOM | SyncStream.TIMELINE;
-  dropOwnMembers(event);
+  tidyEvent(event);
   return Object.assign(event, { room_id: roomId, source }) as MessageEvent | StateEvent;
 }

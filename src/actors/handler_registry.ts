@@ -5,7 +5,7 @@
  */
 
 import { ValueError } from "../errors/value_error.ts";
-import type { EventDefinition } from "../types/define_event.ts";
+import { type ContentCheck, contentCheckOf } from "../types/checks/content_check.ts";
 import type { SessionDefinition } from "../types/define_session.ts";
 import { classOf, type EventClass, type EventType, typeName } from "../types/event_type.ts";
 import { isJsonObject } from "../types/json.ts";
@@ -24,6 +24,12 @@ export interface HandlerOptions {
    * for each other. Default: false: it is started for each event at once, in the order of the events.
    */
   sequential?: boolean;
+  /**
+   * Whether a handler of a type of event also gets events that were redacted: their content is empty, or has the few members that
+   * redactions leave, and `unsigned.redacted_because` says why. Handlers of all events, and of what Greenroom tells itself, get them
+   * anyway. Default: false.
+   */
+  redacted?: boolean;
   /** Only events from one of these parts of a sync response: flags of `SyncStream`. Default: from anywhere. */
   source?: SyncStream;
   /**
@@ -51,8 +57,10 @@ export interface HandlerEntry {
   readonly source: SyncStream | undefined;
   /** The same after a restart: its type, and its name or its place among the handlers of the type. */
   readonly id: string;
-  /** The definition that the event's content is checked by, if it was given one. */
-  readonly definition: EventDefinition | undefined;
+  /** What the event's content is checked by; undefined: nothing is promised of it. */
+  readonly check: ContentCheck | undefined;
+  /** Whether it gets redacted events. */
+  readonly redacted: boolean;
   /** See {@link SessionHandlerOptions.session}; undefined: it has none. */
   readonly session: SessionDefinition<object> | undefined;
   /** Of a sequential handler: what it is busy with, by room. */
@@ -130,7 +138,7 @@ export class HandlerRegistry {
     if (typeof handler !== "function") {
       throw new ValueError(`Cannot add an event handler: it must be a function, and is ${typeof handler}`);
     }
-    const { waitSync = false, sequential = false, source, session, name } = options;
+    const { waitSync = false, sequential = false, source, session, name, redacted = false } = options;
     if (name !== undefined && !NAME.test(name)) {
       throw new ValueError("Cannot add an event handler: its name may have 1 to 50 letters, digits, _ and -");
     }
@@ -142,7 +150,8 @@ export class HandlerRegistry {
         sequential,
         source,
         session,
-        definition: isDefinition(type) ? type : undefined,
+        check: type === undefined ? undefined : contentCheckOf(type),
+        redacted: redacted || type === undefined || classOf(type) === "internal",
         id: this.#id(type, { name, old, entries }),
         lanes: old?.lanes ?? new Map(),
       };
@@ -205,8 +214,4 @@ export class HandlerRegistry {
     if (byClass.size > 0) this.#byType.set(name, byClass);
     else this.#byType.delete(name);
   }
-}
-
-function isDefinition(type: EventType | undefined): type is EventDefinition {
-  return typeof type === "object" && "schema" in type;
 }

@@ -7,6 +7,8 @@
 import { hasPower, type PowerAction, powerLevelOf, type RoomPower } from "../store/room_power.ts";
 import type { RoomRecord, StoredState } from "../store/records.ts";
 import { Membership } from "../types/enums.ts";
+import { Misfit, UNNOTED } from "../types/checks/shape.ts";
+import { roomMember } from "../types/checks/state_shapes.ts";
 import type { RoomMemberContent } from "../types/member_content.ts";
 import type { RoomID, UserID } from "../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
@@ -76,7 +78,7 @@ export class StateStore {
   /** The content of a user's member event in a room; undefined if it is not known. */
   async getMember(roomId: RoomID, userId: UserID): Promise<RoomMemberContent | undefined> {
     const event = await this.getState(roomId, "m.room.member", userId);
-    return event?.content as RoomMemberContent | undefined;
+    return event && memberContent(event);
   }
 
   /**
@@ -90,10 +92,14 @@ export class StateStore {
     memberships: readonly Membership[] = PRESENT,
   ): Promise<Map<UserID, RoomMemberContent>> {
     const events = await this.listState(roomId, "m.room.member");
-    const members = events.map((event) =>
-      [event.state_key as UserID, event.content as RoomMemberContent] as const
-    );
-    return new Map(members.filter(([, { membership }]) => memberships.includes(membership)));
+    const members = new Map<UserID, RoomMemberContent>();
+    for (const event of events) {
+      const content = memberContent(event);
+      if (content && memberships.includes(content.membership)) {
+        members.set(event.state_key as UserID, content);
+      }
+    }
+    return members;
   }
 
   /** Whether the known members are all there are. */
@@ -263,4 +269,10 @@ function synthetic(roomId: RoomID, type: string, stateKey: string, content: obje
     sender: "@:",
     source: SyncStream.INTERNAL,
   };
+}
+
+/** What a member event says; undefined if it says nothing that it must. */
+function memberContent({ content }: StoredState): RoomMemberContent | undefined {
+  const fitting = roomMember(content, UNNOTED);
+  return fitting instanceof Misfit ? undefined : fitting;
 }

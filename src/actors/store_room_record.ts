@@ -8,7 +8,7 @@ import type { RoomRecord, StoredState } from "../store/records.ts";
 import type { RoomID } from "../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
 import type { RoomChange } from "./store_protocol.ts";
-import { isName } from "./sync_parts.ts";
+import { isName } from "../types/checks/event_check.ts";
 
 /** What of a change of state matters to what is known of rooms beside their state. */
 export interface RoomFacts {

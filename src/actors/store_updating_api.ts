@@ -18,7 +18,7 @@ import type { RoomID, UserID } from "../types/ids.ts";
 import type { Profile } from "../types/profile.ts";
 import { SyncStream } from "../types/sync_stream.ts";
 import type { StateStore } from "./state_store.ts";
-import { isEvent, isState } from "./sync_parts.ts";
+import { isEvent, isState } from "../types/checks/event_check.ts";
 
 /** What is needed beside the core. */
 export interface StoreUpdatingOptions {

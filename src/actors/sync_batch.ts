@@ -5,6 +5,7 @@
  */
 
 import { Membership } from "../types/enums.ts";
+import { isRedacted } from "../types/checks/event_check.ts";
 import type { MatrixEvent, MessageEvent, StateEvent, StrippedStateEvent } from "../types/event.ts";
 import type { SyncToken, UserID } from "../types/ids.ts";
 import type { UndecryptableEvent } from "../types/internal_event.ts";
@@ -58,14 +59,9 @@ export function cryptoInput(parts: SyncParts, { initial, members }: SyncContext)
   };
 }
 
-/** Whether an event is a message that can be decrypted, perhaps. */
+/** Whether an event is a message that can be decrypted, perhaps: of one that was redacted nothing is left. */
 function isReadable(event: MatrixEvent): event is MessageEvent {
   return event.type === "m.room.encrypted" && stateKeyOf(event) === undefined && !isRedacted(event);
-}
-
-/** Whether an event was emptied: of an encrypted one nothing is left to be decrypted. */
-function isRedacted({ unsigned }: MatrixEvent & { readonly unsigned?: unknown }): boolean {
-  return isJsonObject(unsigned) && isJsonObject(unsigned.redacted_because);
 }
 
 /** What the Store has to keep of a response. */

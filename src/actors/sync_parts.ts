@@ -19,6 +19,16 @@ import type {
 } from "../types/event.ts";
 import type { RoomID, SyncToken, UserID } from "../types/ids.ts";
 import type { UndecryptableEvent } from "../types/internal_event.ts";
+import {
+  hasSender,
+  isEvent,
+  isName,
+  isRoomEvent,
+  isState,
+  isStripped,
+  tidyEvent,
+  tidyStripped,
+} from "../types/checks/event_check.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
 import { SyncStream } from "../types/sync_stream.ts";
 
@@ -126,10 +136,9 @@ class Reader {
     events.forEach((event) => {
       event.source = source;
       if (roomId !== undefined) event.room_id = roomId;
-      dropOwnMembers(event as { type: unknown });
+      tidyEvent(event);
     });
-    // The members that the types promise beyond these are the sender's business: see `ClientEvent`.
-    return events as unknown as Event[];
+    return events as unknown as Event[]; // what the types promise has been looked at, but for the content
   }
 
   rooms(section: unknown, membership: Membership, base: SyncStream): RoomPart[] {
@@ -160,6 +169,7 @@ class Reader {
         isStripped,
         roomId,
       );
+      found.forEach(tidyStripped);
       const own = found.find((event) => event.type === "m.room.member" && event.state_key === this.#own);
       if (own === undefined) return undefined;
       own.unsigned = {
@@ -214,43 +224,4 @@ function counts(section: JsonObject): Record<string, number> {
     Number.isSafeInteger(count) && Number(count) >= 0
   );
   return Object.fromEntries(entries) as Record<string, number>;
-}
-
-/** Takes out of an event what this library says of events and no server may: how it was encrypted, and by whom. */
-export function dropOwnMembers(event: { type: unknown; encryption?: unknown }): void {
-  if (event.encryption !== undefined) delete event.encryption;
-}
-
-/** Whether a value has what all events have. */
-export function isEvent(event: unknown): event is JsonObject {
-  return isJsonObject(event) && isName(event.type) && isJsonObject(event.content);
-}
-
-function hasSender(event: JsonObject): boolean {
-  return isName(event.sender);
-}
-
-/** How long types, state keys and identifiers may be, in bytes: what is kept is found by them. */
-const MAX_NAME = 255;
-const encoder = new TextEncoder();
-
-/** Whether a value is a type, a state key or an identifier that can be kept. */
-export function isName(value: unknown): value is string {
-  return typeof value === "string" && value.length <= MAX_NAME &&
-    (value.length <= MAX_NAME / 3 || encoder.encode(value).length <= MAX_NAME);
-}
-
-/** Whether a value is an event as rooms have them. */
-export function isRoomEvent(event: JsonObject): boolean {
-  const { event_id, sender, state_key } = event;
-  return isName(event_id) && isName(sender) && (state_key === undefined || isName(state_key));
-}
-
-/** Whether a value is an event as the state of a room has them. */
-export function isState(event: JsonObject): boolean {
-  return isRoomEvent(event) && event.state_key !== undefined;
-}
-
-function isStripped(event: JsonObject): boolean {
-  return hasSender(event) && isName(event.state_key);
 }

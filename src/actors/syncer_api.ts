@@ -10,20 +10,8 @@ import type { EventType } from "../types/event_type.ts";
 import type { InternalEvents } from "../types/internal_event.ts";
 import type { SyncResponse } from "../types/sync_response.ts";
 import type { SyncStream } from "../types/sync_stream.ts";
-import type { Handler, HandlerOptions, SessionHandlerOptions } from "./handler_registry.ts";
+import type { HandlersAPI } from "./handlers_api.ts";
 import type { StartOptions, SyncOnceOptions } from "./start_options.ts";
-
-/** What `on(type)` gives: calls with a handler add it. It also decorates methods, which are then bound to their object. */
-export interface HandlerDecorator<T extends EventType> {
-  /**
-   * Adds a handler.
-   *
-   * @param handler The function, or a method if it decorates one.
-   * @param context Of a decorated method.
-   * @returns The same function.
-   */
-  <H extends Handler<EventOf<T>>>(handler: H, context?: ClassMethodDecoratorContext): H;
-}
 
 /** Options of `dispatchManualEvent()`. */
 export interface DispatchManualOptions {
@@ -55,7 +43,7 @@ export interface Dispatcher {
 export type DispatcherType<C, D extends Dispatcher = Dispatcher> = new (client: C) => D;
 
 /** Syncing, and handlers of events. */
-export interface SyncerAPI {
+export interface SyncerAPI extends HandlersAPI {
   /**
    * Syncs, and brings events to handlers, until {@linkcode SyncerAPI.stop} is called; a sync that is running is ended
    * first.
@@ -119,120 +107,6 @@ export interface SyncerAPI {
    * @throws {MissingPermissionError} If Deno was not given a permission.
    */
   syncOnce(options?: SyncOnceOptions): Promise<SyncResponse>;
-
-  /**
-   * Adds a handler of all events, Greenroom's own excepted.
-   *
-   * @param handler Called with each event. One that throws, or whose promise rejects, is reported with a `HANDLER_ERROR`
-   *   event; the sync goes on.
-   * @param options How it is called.
-   */
-  addEventHandler(handler: Handler<MatrixEvent>, options?: HandlerOptions): void;
-
-  /**
-   * Adds a handler of a type of event that remembers something from one event to the next.
-   *
-   * @param eventType The type.
-   * @param handler Called with each event of the type, and with its session, which it may change: see
-   *   {@linkcode defineSession}.
-   * @param options How it is called, and the session.
-   * @throws {ValueError} If the type is no event type.
-   */
-  addEventHandler<const T extends EventType, State extends object>(
-    eventType: T,
-    handler: Handler<EventOf<T>, State>,
-    options: SessionHandlerOptions<State>,
-  ): void;
-
-  /**
-   * Adds a handler of a type of event.
-   *
-   * Handlers are started in the order of a room's events and run side by side; `sequential` ones take a room's events one
-   * at a time. A handler that is added again for the same type gets the new options.
-   *
-   * @param eventType A name of the specification or of Greenroom's own (`InternalEventType`), any other name, a type with
-   *   its class from `eventType()`, or one of your own from `defineEvent()`, whose schema then checks the content.
-   * @param handler Called with each event of the type.
-   * @param options How it is called.
-   * @throws {ValueError} If the type is no event type.
-   */
-  addEventHandler<const T extends EventType>(
-    eventType: T,
-    handler: Handler<EventOf<T>>,
-    options?: HandlerOptions,
-  ): void;
-
-  /**
-   * Removes a handler of all events. Does nothing if it is not there.
-   *
-   * @param handler The same function that was added.
-   */
-  removeEventHandler(handler: Handler<MatrixEvent>): void;
-
-  /**
-   * Removes a handler of a type of event. Does nothing if it is not there.
-   *
-   * @param eventType The type it was added for.
-   * @param handler The same function that was added.
-   */
-  removeEventHandler<const T extends EventType>(eventType: T, handler: Handler<EventOf<T>, never>): void;
-
-  /**
-   * Adds a handler of all events.
-   *
-   * @param handler Called with each event.
-   * @returns The handler.
-   */
-  on<H extends Handler<MatrixEvent>>(handler: H): H;
-
-  /**
-   * Gives what adds handlers of a type of event; it can be used as a decorator of methods.
-   *
-   * @param eventType The type.
-   * @example
-   * ```ts
-   * import { Client } from "@greenroom/matrix";
-   *
-   * const client = new Client({ baseUrl: "https://matrix.example.org" });
-   * class Greeter {
-   *   @client.on("JOIN")
-   *   greet(event: { room_id: string }): void {
-   *     console.log("somebody came to", event.room_id);
-   *   }
-   * }
-   * new Greeter();
-   * ```
-   */
-  on<const T extends EventType>(eventType: T): HandlerDecorator<T>;
-
-  /**
-   * Adds a handler of a type of event that remembers something from one event to the next.
-   *
-   * @param eventType The type.
-   * @param handler Called with each event of the type, and with its session, which it may change: see
-   *   {@linkcode defineSession}.
-   * @param options How it is called, and the session.
-   * @returns The handler.
-   */
-  on<const T extends EventType, State extends object>(
-    eventType: T,
-    handler: Handler<EventOf<T>, State>,
-    options: SessionHandlerOptions<State>,
-  ): Handler<EventOf<T>, State>;
-
-  /**
-   * Adds a handler of a type of event.
-   *
-   * @param eventType The type.
-   * @param handler Called with each event of the type.
-   * @param options How it is called.
-   * @returns The handler.
-   */
-  on<const T extends EventType, H extends Handler<EventOf<T>>>(
-    eventType: T,
-    handler: H,
-    options?: HandlerOptions,
-  ): H;
 
   /**
    * Brings an event to all handlers that it fits, as if it had come with a sync.

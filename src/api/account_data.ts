@@ -8,14 +8,16 @@
 import { NotFoundError } from "../errors/errcodes.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { RoomTagInfo, TagContent } from "../types/account_data_content.ts";
+import { tags } from "../types/checks/account_data_shapes.ts";
 import { canBeOfClass, type EventType } from "../types/event_type.ts";
 import type { RoomID } from "../types/ids.ts";
 import { endpoint } from "./endpoint.ts";
 import { checkIdentifier } from "./identifier.ts";
+import { incomingContent, shaped } from "./incoming.ts";
 import { checkedType, type ContentAs, outgoingEvent, type SendableContent } from "./outgoing_event.ts";
 import type { RequestOptions } from "./request_options.ts";
 import type { Session } from "./session.ts";
-import { jsonObject, nothing, shape } from "./shape.ts";
+import { jsonObject, nothing } from "./shape.ts";
 
 const GLOBAL_PATH = "/_matrix/client/v3/user/{userId}/account_data/{type}";
 const ROOM_PATH = "/_matrix/client/v3/user/{userId}/rooms/{roomId}/account_data/{type}";
@@ -25,7 +27,7 @@ const getGlobal = endpoint("getAccountData", "GET", GLOBAL_PATH, jsonObject);
 const getOfRoom = endpoint("getAccountData", "GET", ROOM_PATH, jsonObject);
 const setGlobal = endpoint("setAccountData", "PUT", GLOBAL_PATH, nothing);
 const setOfRoom = endpoint("setAccountData", "PUT", ROOM_PATH, nothing);
-const getTags = endpoint("getRoomTags", "GET", TAGS_PATH, shape<TagContent>({ tags: "object?" }));
+const getTags = endpoint("getRoomTags", "GET", TAGS_PATH, shaped(tags));
 const setTag = endpoint("setRoomTag", "PUT", `${TAGS_PATH}/{tag}`, nothing);
 const removeTag = endpoint("removeRoomTag", "DELETE", `${TAGS_PATH}/{tag}`, nothing);
 
@@ -53,8 +55,9 @@ export interface AccountDataAPI {
    *
    * @param type The type.
    * @param options The room, and request options.
-   * @returns The data.
+   * @returns The data, without what may be absent and is not what its type says.
    * @throws {NotFoundError} If there is none.
+   * @throws {MalformedContentError} If it is not what its type says. As it was kept it is answered for a definition without a schema.
    * @throws {ValueError} If the type is empty, or of events of another class.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3useruseridaccount_datatype | GET /user/{userId}/account_data/{type}}
    */
@@ -181,7 +184,7 @@ export function accountDataAPI(session: Session): AccountDataAPI {
       const data = roomId === undefined
         ? await http.call(getGlobal, { path }, options)
         : await http.call(getOfRoom, { path: { ...path, roomId } }, options);
-      return data as ContentAs<T, "account_data">;
+      return await incomingContent(type, "account_data", data) as ContentAs<T, "account_data">;
     },
     async setAccountData(type, data, { roomId, ...options } = {}) {
       accountDataType(type);

@@ -5,6 +5,9 @@
  * @module
  */
 
+import { clientEvent, clientStateEvent } from "../types/checks/event_check.ts";
+import { list, object } from "../types/checks/composite_shapes.ts";
+import { optional, text } from "../types/checks/shape.ts";
 import type { ClientEvent } from "../types/client_event.ts";
 import type { PaginationDirection } from "../types/enums.ts";
 import type { EventType } from "../types/event_type.ts";
@@ -15,11 +18,12 @@ import type { JsonObject } from "../types/json.ts";
 import { endpoint } from "./endpoint.ts";
 import { endOfHistory } from "./history_ends.ts";
 import { checkIdentifier } from "./identifier.ts";
+import { shaped } from "./incoming.ts";
 import { checkInteger } from "./integer.ts";
 import { outgoingEvent, type SendableContent } from "./outgoing_event.ts";
 import type { RequestOptions } from "./request_options.ts";
 import type { Session } from "./session.ts";
-import { field, shape } from "./shape.ts";
+import { field } from "./shape.ts";
 import { identified, type TransactionOptions } from "./transaction_id.ts";
 
 const eventIdOf = field<EventID>("event_id", "string");
@@ -40,13 +44,18 @@ const event = endpoint(
   "getEvent",
   "GET",
   "/_matrix/client/v3/rooms/{roomId}/event/{eventId}",
-  shape<ClientEvent>({ type: "string", content: "object", event_id: "string", sender: "string" }),
+  shaped(clientEvent),
 );
 const messages = endpoint(
   "getMessages",
   "GET",
   "/_matrix/client/v3/rooms/{roomId}/messages",
-  shape<MessagesResponse>({ chunk: "array", start: "string", end: "string?", state: "array?" }),
+  shaped(object<MessagesResponse>({
+    chunk: list(clientEvent),
+    start: text,
+    end: optional(text),
+    state: optional(list(clientStateEvent)),
+  })),
 );
 
 /** Options of everything that sends a message event. */

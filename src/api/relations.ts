@@ -5,6 +5,9 @@
  * @module
  */
 
+import { clientEvent } from "../types/checks/event_check.ts";
+import { list, object } from "../types/checks/composite_shapes.ts";
+import { number, optional, text } from "../types/checks/shape.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { PaginationDirection, RelationType } from "../types/enums.ts";
 import type { RelationsResponse, ThreadsResponse } from "../types/history.ts";
@@ -14,14 +17,14 @@ import { endpoint } from "./endpoint.ts";
 import { checkInteger } from "./integer.ts";
 import type { RequestOptions } from "./request_options.ts";
 import type { Session } from "./session.ts";
-import { shape } from "./shape.ts";
+import { shaped } from "./incoming.ts";
 
-const parseRelations = shape<RelationsResponse>({
-  chunk: "array",
-  next_batch: "string?",
-  prev_batch: "string?",
-  recursion_depth: "number?",
-});
+const parseRelations = shaped(object<RelationsResponse>({
+  chunk: list(clientEvent),
+  next_batch: optional(text),
+  prev_batch: optional(text),
+  recursion_depth: optional(number),
+}));
 const relations = endpoint(
   "getRelations",
   "GET",
@@ -44,7 +47,7 @@ const threads = endpoint(
   "getThreads",
   "GET",
   "/_matrix/client/v1/rooms/{roomId}/threads",
-  shape<ThreadsResponse>({ chunk: "array", next_batch: "string?" }),
+  shaped(object<ThreadsResponse>({ chunk: list(clientEvent), next_batch: optional(text) })),
 );
 
 /** Options of {@link RelationsAPI.getRelations}. */

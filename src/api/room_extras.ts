@@ -5,6 +5,9 @@
  * @module
  */
 
+import { clientEvent, clientStateEvent } from "../types/checks/event_check.ts";
+import { list, object } from "../types/checks/composite_shapes.ts";
+import { optional, text } from "../types/checks/shape.ts";
 import type { PaginationDirection } from "../types/enums.ts";
 import type { RoomEventFilter } from "../types/filter.ts";
 import type { EventContextResponse, TimestampToEventResponse } from "../types/history.ts";
@@ -12,6 +15,7 @@ import type { EventID, RoomAlias, RoomID, UserID } from "../types/ids.ts";
 import type { RoomSummary } from "../types/public_rooms.ts";
 import { endpoint } from "./endpoint.ts";
 import { checkIdentifier } from "./identifier.ts";
+import { shaped } from "./incoming.ts";
 import { checkInteger } from "./integer.ts";
 import type { RequestOptions } from "./request_options.ts";
 import type { Session } from "./session.ts";
@@ -28,14 +32,14 @@ const context = endpoint(
   "getEventContext",
   "GET",
   `${ROOM}/context/{eventId}`,
-  shape<EventContextResponse>({
-    event: "object?",
-    events_before: "array?",
-    events_after: "array?",
-    state: "array?",
-    start: "string?",
-    end: "string?",
-  }),
+  shaped(object<EventContextResponse>({
+    event: optional(clientEvent),
+    events_before: optional(list(clientEvent)),
+    events_after: optional(list(clientEvent)),
+    state: optional(list(clientStateEvent)),
+    start: optional(text),
+    end: optional(text),
+  })),
 );
 const atTime = endpoint(
   "timestampToEvent",

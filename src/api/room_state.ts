@@ -7,6 +7,9 @@
 
 import type { ClientStateEvent } from "../types/client_event.ts";
 import { Membership, type StateEventFormat } from "../types/enums.ts";
+import { clientStateEvent, memberEvent } from "../types/checks/event_check.ts";
+import { list, object } from "../types/checks/composite_shapes.ts";
+import type { ContentOf, ReceivedContent } from "../types/event_of.ts";
 import type { EventType } from "../types/event_type.ts";
 import type { EventID, RoomID, SyncToken, UserID } from "../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
@@ -15,18 +18,24 @@ import type { JoinedMember } from "../types/room_records.ts";
 import { ServiceResponseError } from "../errors/service_response_error.ts";
 import { endpoint } from "./endpoint.ts";
 import { checkIdentifier } from "./identifier.ts";
-import { checkedType, type ContentAs, outgoingEvent, type SendableContent } from "./outgoing_event.ts";
+import { checkedType, outgoingEvent, type SendableContent } from "./outgoing_event.ts";
 import type { RequestOptions } from "./request_options.ts";
 import type { Session } from "./session.ts";
-import { field, jsonObject, listOf, shape } from "./shape.ts";
+import { incomingContent, shaped } from "./incoming.ts";
+import { field, jsonObject } from "./shape.ts";
 
 const STATE_PATH = "/_matrix/client/v3/rooms/{roomId}/state/{eventType}/{stateKey}";
+
+/** Answer of `getMembers()`. */
+interface MembersResponse {
+  chunk: ClientStateEvent<"m.room.member", RoomMemberContent>[];
+}
 
 const members = endpoint(
   "getMembers",
   "GET",
   "/_matrix/client/v3/rooms/{roomId}/members",
-  field<ClientStateEvent<"m.room.member", RoomMemberContent>[]>("chunk", "array"),
+  shaped(object<MembersResponse>({ chunk: list(memberEvent) })),
 );
 const joinedMembers = endpoint(
   "getJoinedMembers",
@@ -38,14 +47,14 @@ const state = endpoint(
   "getState",
   "GET",
   "/_matrix/client/v3/rooms/{roomId}/state",
-  listOf<ClientStateEvent>(),
+  shaped(list(clientStateEvent)),
 );
 const stateContent = endpoint("getStateEvent", "GET", STATE_PATH, jsonObject);
 const stateEvent = endpoint(
   "getStateEvent",
   "GET",
   STATE_PATH,
-  shape<ClientStateEvent>({ type: "string", content: "object", event_id: "string", sender: "string" }),
+  shaped(clientStateEvent),
 );
 const sendState = endpoint("sendStateEvent", "PUT", STATE_PATH, field<EventID>("event_id", "string"));
 
@@ -76,8 +85,12 @@ export interface SendStateEventOptions extends RequestOptions {
 
 /** What {@link RoomStateAPI.getStateEvent} answers with. */
 export type StateEventAnswer<T extends EventType, Format extends StateEventFormat> = Format extends "event"
-  ? ClientStateEvent<T extends string ? T : string, ContentAs<T, "state">>
-  : ContentAs<T, "state">;
+  ? ClientStateEvent<T extends string ? T : string, StateContentAs<T>>
+  : StateContentAs<T>;
+
+/** The content of a state: what its type says, or nothing, but for members. */
+export type StateContentAs<T extends EventType> = T extends string ? ReceivedContent<T, "state">
+  : ContentOf<T>;
 
 /**
  * Operations on the state of rooms.
@@ -129,7 +142,7 @@ export interface RoomStateAPI {
    *
    * @param roomId The room.
    * @param options Request options.
-   * @returns The latest event of each type and state key; as they were when the user left, if so.
+   * @returns The latest event of each type and state key, with contents as they were sent; as they were when the user left, if so.
    * @throws {ForbiddenError} If the caller is not, and was not, in the room.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidstate | GET /rooms/{roomId}/state}
    */
@@ -141,7 +154,10 @@ export interface RoomStateAPI {
    * @param roomId The room.
    * @param eventType The type.
    * @param options The state key, what to answer with, and request options.
-   * @returns The content; the whole event if `format` asks for it. As it was when the user left, if so.
+   * @returns The content, without what may be absent and is not what its type says; the whole event if `format` asks for it. State
+   *   may have been cleared: then nothing is in it. As it was when the user left, if so.
+   * @throws {MalformedContentError} If the content is not what its type says. As it was sent it is answered for a definition without a
+   *   schema.
    * @throws {NotFoundError} If the room has no such state.
    * @throws {ForbiddenError} If the caller is not, and was not, in the room.
    * @throws {ServiceResponseError} If the whole event was asked for and the server is too old to give it.
@@ -217,12 +233,10 @@ function joinedMembersOf(body: unknown, request: string): Record<UserID, JoinedM
 /** Makes the operations on the state of rooms. */
 export function roomStateAPI({ http }: Session): RoomStateAPI {
   return {
-    getMembers: (roomId, { at, membership, notMembership, ...options } = {}) =>
-      http.call(
-        members,
-        { path: { roomId }, query: { at, membership, not_membership: notMembership } },
-        options,
-      ),
+    getMembers: async (roomId, { at, membership, notMembership, ...options } = {}) => {
+      const query = { at, membership, not_membership: notMembership };
+      return (await http.call(members, { path: { roomId }, query }, options)).chunk;
+    },
     getJoinedMembers: (roomId, options) => http.call(joinedMembers, { path: { roomId } }, options),
     getState: (roomId, options) => http.call(state, { path: { roomId } }, options),
     async getStateEvent<const T extends EventType, Format extends StateEventFormat>(
@@ -231,10 +245,13 @@ export function roomStateAPI({ http }: Session): RoomStateAPI {
       { stateKey = "", format, ...options }: GetStateEventOptions<Format> = {},
     ) {
       const path = { roomId, eventType: checkedType(type, "state"), stateKey };
-      const answer = format === "event"
-        ? await http.call(stateEvent, { path, query: { format } }, options)
-        : await http.call(stateContent, { path }, options);
-      return answer as StateEventAnswer<T, Format>;
+      if (format !== "event") {
+        const content = await http.call(stateContent, { path }, options);
+        return await incomingContent(type, "state", content) as StateEventAnswer<T, Format>;
+      }
+      const event = await http.call(stateEvent, { path, query: { format } }, options);
+      const content = await incomingContent(type, "state", event.content);
+      return { ...event, content } as unknown as StateEventAnswer<T, Format>; // which has been looked at
     },
     async sendStateEvent(roomId, type, body, { stateKey = "", ...options } = {}) {
       checkIdentifier("roomId", roomId);

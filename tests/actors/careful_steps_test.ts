@@ -8,7 +8,7 @@ import type { Attempt, StoreProtocol } from "../../src/actors/store_protocol.ts"
 import { TestClock } from "../../src/testing/test_clock.ts";
 import { SyncStream } from "../../src/types/sync_stream.ts";
 import { recordingLogger } from "../kernel/support.ts";
-import { message, ROOM } from "./support/events.ts";
+import { MEGOLM, message, ROOM } from "./support/events.ts";
 import { NOTHING_KEPT } from "./support/nothing_kept.ts";
 
 /** A Dispatcher, and what it begins of a response that so many processes did not live to see handled. */
@@ -47,7 +47,7 @@ async function begunWith(
 
 function batch(crashes: number): SyncBatch {
   const source = SyncStream.JOINED_ROOM | SyncStream.TIMELINE;
-  const events = [message("1"), { ...message("2"), type: "m.room.encrypted" }]
+  const events = [message("1"), { ...message("2"), type: "m.room.encrypted", content: MEGOLM }]
     .map((event) => ({ ...event, room_id: ROOM, source }));
   const toDevice = { type: "m.dummy", sender: "@a:a", content: {}, source: SyncStream.TO_DEVICE };
   return {

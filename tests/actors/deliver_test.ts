@@ -5,6 +5,7 @@ import { currentHandler } from "../../src/handler_scope.ts";
 import { defineEvent } from "../../src/types/define_event.ts";
 import type { MatrixEvent } from "../../src/types/event.ts";
 import { eventType } from "../../src/types/event_type.ts";
+import type { MalformedEvent } from "../../src/types/internal_event.ts";
 import type { JsonObject } from "../../src/types/json.ts";
 import { SyncStream } from "../../src/types/sync_stream.ts";
 import { recordingLogger, settle } from "../kernel/support.ts";
@@ -192,7 +193,9 @@ for (const later of [false, true]) {
     registry.add(eventType("com.example.n", "message"), ({ content }: { content: unknown }) => {
       seen.push(content);
     });
-    registry.add("HANDLER_ERROR", ({ error }: { error: Error }) => errors.push(error.name));
+    for (const own of ["HANDLER_ERROR", "MALFORMED"]) {
+      registry.add(own, (data: object) => errors.push([own, data]));
+    }
     const n = (id: string, content: JsonObject) => event(message(id, { type: "com.example.n", content }));
     await settled(deliverer.event(n("good", { n: 21 })));
     assertEquals(
@@ -202,7 +205,13 @@ for (const later of [false, true]) {
     seen.length = 0;
     await settled(deliverer.event(n("bad", { n: "x" })));
     assertEquals(seen, [{ n: "x" }]);
-    assertEquals(errors, ["ValueError"]);
+    assertEquals(errors.length, 1);
+    const [told, { event: given, reason, delivered }] = errors[0] as [string, MalformedEvent];
+    assertEquals([told, "event_id" in given && given.event_id, given.content, delivered], [
+      ...["MALFORMED", "$bad", { n: "x" }, false],
+    ]);
+    assertEquals(reason.message, 'Cannot use content of "com.example.n": its schema refuses n');
+    assertEquals([reason.code, reason.members], ["MALFORMED_CONTENT", ["n"]]);
   });
 }
 

@@ -6,7 +6,7 @@ import { currentHandler } from "../../src/handler_scope.ts";
 import type { MatrixEvent } from "../../src/types/event.ts";
 import { SyncStream } from "../../src/types/sync_stream.ts";
 import { recordingLogger } from "../kernel/support.ts";
-import { message, ROOM, state } from "./support/events.ts";
+import { MEGOLM, message, ROOM, state } from "./support/events.ts";
 import { NOTHING_KEPT } from "./support/nothing_kept.ts";
 
 const TIMELINE = SyncStream.JOINED_ROOM | SyncStream.TIMELINE;
@@ -105,7 +105,7 @@ Deno.test("A delivery keeps its name, whatever the handler makes of the event", 
     change(event, context);
     await Promise.resolve();
   });
-  const encrypted = () => inTimeline({ ...message("1"), type: "m.room.encrypted" });
+  const encrypted = () => inTimeline({ ...message("1"), type: "m.room.encrypted", content: MEGOLM });
   deliver(encrypted());
   const [task] = deliver(inTimeline(message("2")));
   await task?.done;

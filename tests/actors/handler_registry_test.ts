@@ -1,10 +1,11 @@
 import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
-import { HandlerRegistry } from "../../src/actors/handler_registry.ts";
+import { type HandlerEntry, HandlerRegistry } from "../../src/actors/handler_registry.ts";
 import { ValueError } from "../../src/errors/value_error.ts";
 import { defineEvent } from "../../src/types/define_event.ts";
 import { defineSession } from "../../src/types/define_session.ts";
 import { type EventClass, type EventType, eventType } from "../../src/types/event_type.ts";
 import { SyncStream } from "../../src/types/sync_stream.ts";
+import { numberSchema } from "./support/contents.ts";
 
 const first = () => {};
 const second = () => {};
@@ -75,13 +76,16 @@ Deno.test("HandlerRegistry.isEmpty tells whether anybody wants anything", () => 
   }
 });
 
-Deno.test("HandlerRegistry.add() keeps the definition that a content is checked by", () => {
+Deno.test("HandlerRegistry.add() finds out what a content is checked by: a schema, or what the specification says", () => {
   const registry = new HandlerRegistry();
-  const poll = defineEvent({ type: "com.example.poll", class: "message" });
-  registry.add(poll, first);
-  registry.add(eventType("com.example.poll", "message"), second);
-  const definitions = registry.of("message", "com.example.poll").map(({ definition }) => definition);
-  assertEquals(definitions, [poll, undefined]);
+  const [type, schema] = ["com.example.poll", numberSchema({ later: false })] as const;
+  registry.add(defineEvent({ type, class: "message", schema }), first);
+  registry.add(eventType(type, "message"), second);
+  registry.add("m.room.name", first);
+  registry.add(defineEvent({ type: "m.room.name", class: "state" }), second);
+  const isChecked = (entries: readonly HandlerEntry[]) => entries.map(({ check }) => check !== undefined);
+  assertEquals(isChecked(registry.of("message", type)), [true, false]);
+  assertEquals(isChecked(registry.of("state", "m.room.name")), [true, false]);
 });
 
 Deno.test("HandlerRegistry.add() refuses what is no type, and what is no function", () => {

@@ -81,8 +81,8 @@ Deno.test("getMembers() of the past, or of either condition, is not taken for th
 Deno.test("getMembers() and getState() leave out what a room's state can't hold", async () => {
   const bad = [null, 7, {}, { ...member("@x:a", "join"), state_key: 7 }, state("m.room.encryption", {})];
   await using here = await stage({
-    [`GET ${PATH}/members`]: { chunk: [...bad, member("@d:a", "join")] },
-    [`GET ${PATH}/state`]: Response.json([{}, bad[3], member("@e:a", "join")]),
+    [`GET ${PATH}/members`]: { chunk: [...bad, member("@d:a", "join", { room_id: ROOM })] },
+    [`GET ${PATH}/state`]: Response.json([{}, bad[3], member("@e:a", "join", { room_id: ROOM })]),
   });
   await here.api.getMembers(ROOM);
   assertEquals(await here.members(), ["@d:a join"]);

@@ -9,7 +9,7 @@ import { eventType } from "../../src/types/event_type.ts";
 import type { JsonObject } from "../../src/types/json.ts";
 import { SyncStream } from "../../src/types/sync_stream.ts";
 import { rejectionOf } from "../kernel/support.ts";
-import { joined, message, ROOM, state, timeline } from "./support/events.ts";
+import { joined, MEGOLM, message, ROOM, state, timeline } from "./support/events.ts";
 import { type SyncerStage, syncerStage } from "./support/syncer_stage.ts";
 
 const INFO: EncryptionInfo = {
@@ -72,7 +72,7 @@ Deno.test("Handlers get decrypted events in their places, each once, and no encr
 Deno.test("An event that can't be decrypted is delivered as it is, and then told with the reason", async () => {
   const crypto = fakeCrypto();
   await using here = await syncerStage({
-    answers: [joined(timeline([encrypted("1", {}), encrypted("2")]))],
+    answers: [joined(timeline([encrypted("1", MEGOLM), encrypted("2")]))],
     crypto,
   });
   const seen = seenBy(here);

@@ -7,6 +7,7 @@ import { ValueError } from "../../src/errors/value_error.ts";
 import { defineEvent } from "../../src/types/define_event.ts";
 import { eventType } from "../../src/types/event_type.ts";
 import type { EventID, RoomID } from "../../src/types/ids.ts";
+import { clientEvent } from "../support/events.ts";
 import { flagSchema } from "../support/flag_schema.ts";
 import { inTurn, refusal, scripted, untilSettled } from "../support/scripted_fetch.ts";
 
@@ -73,7 +74,7 @@ Deno.test("redact() makes a transaction ID of its own", async () => {
 });
 
 Deno.test("getEvent() hands the event out, raises if there is none, and rejects what is no event", async () => {
-  const event = { type: "m.x", content: {}, event_id: "$1", sender: "@bob:b.org" };
+  const event = clientEvent("1");
   const api = messagesAPI(
     scripted({
       [`GET ${ROOM}/event/$1`]: event,
@@ -111,7 +112,7 @@ Deno.test("getMessages() looks the ends of a history up for a server before vers
     [`GET ${ROOM}/messages`]: page,
     "GET /_matrix/client/versions": { versions: ["r0.6.1", "v1.2"] },
     "GET /_matrix/client/v3/sync": { next_batch: "newest" },
-    [`GET ${ROOM}/state`]: [{ type: "m.room.create", event_id: "$create", state_key: "", content: {} }],
+    [`GET ${ROOM}/state`]: [clientEvent("create", { type: "m.room.create", state_key: "", content: {} })],
     [`GET ${ROOM}/context/$create`]: { start: "oldest" },
   });
   const api = messagesAPI(session);

@@ -1,10 +1,13 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { clientAPI } from "../../src/api/client_api.ts";
 import { ForbiddenError } from "../../src/errors/errcodes.ts";
+import { clientEvent } from "../support/events.ts";
 import { refusal, type Rule, type Scripted, scripted } from "../support/scripted_fetch.ts";
 
 const ROOM = "GET /_matrix/client/v1/rooms/!room";
 const MESSAGES = "GET /_matrix/client/v3/rooms/!room/messages";
+
+const event = (n: number) => clientEvent(String(n));
 
 /** A scripted session that knows its server's version already. */
 async function modern(rules: Record<string, Rule>): Promise<Scripted> {
@@ -19,8 +22,8 @@ const pages = (items: string, next: string, parameter = "from"): Rule => ({ quer
   const from = new URLSearchParams(query).get(parameter);
   const page = { start: "t", results: [] };
   if (from === "p2") return { ...page, [items]: [], [next]: "p3" };
-  if (from === "p3") return { ...page, [items]: [{ n: 3 }] };
-  return { ...page, [items]: [{ n: 1 }, { n: 2 }], [next]: "p2" };
+  if (from === "p3") return { ...page, [items]: [event(3)] };
+  return { ...page, [items]: [event(1), event(2)], [next]: "p2" };
 };
 
 Deno.test("Iterators read page after page to the end, over empty pages", async () => {
@@ -42,7 +45,7 @@ Deno.test("Iterators read page after page to the end, over empty pages", async (
   ];
   for (const iterator of iterators) {
     requests.length = 0;
-    assertEquals(await Array.fromAsync(iterator), [{ n: 1 }, { n: 2 }, { n: 3 }]);
+    assertEquals(await Array.fromAsync(iterator), [event(1), event(2), event(3)]);
     assertEquals(requests.length, 3);
     const kept = requests.map(({ query }) => {
       const rest = new URLSearchParams(query);
@@ -63,7 +66,7 @@ Deno.test("An iterator asks for a page when the one before is used up, and not i
 });
 
 Deno.test("A page whose next one is itself is the last", async () => {
-  const { session, requests } = await modern({ [MESSAGES]: { start: "t", chunk: [{}], end: "same" } });
+  const { session, requests } = await modern({ [MESSAGES]: { start: "t", chunk: [event(1)], end: "same" } });
   assertEquals((await Array.fromAsync(clientAPI(session).iterateMessages("!room", "b"))).length, 2);
   assertEquals(requests.length, 2);
 });

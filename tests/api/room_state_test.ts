@@ -7,13 +7,15 @@ import { defineEvent } from "../../src/types/define_event.ts";
 import { eventType } from "../../src/types/event_type.ts";
 import type { RoomID } from "../../src/types/ids.ts";
 import { refusal, scripted } from "../support/scripted_fetch.ts";
+import { clientEvent } from "../support/events.ts";
 import { flagSchema } from "../support/flag_schema.ts";
 
 const ROOM = "/_matrix/client/v3/rooms/!room";
 const sent = { event_id: "$event" };
 
 Deno.test("getMembers() lists all members now, or those that its options name", async () => {
-  const members = [{ type: "m.room.member", state_key: "@bob:b.org", content: { membership: "join" } }];
+  const content = { membership: "join" };
+  const members = [clientEvent("join", { type: "m.room.member", state_key: "@bob:b.org", content })];
   const { session, log } = scripted({ [`GET ${ROOM}/members`]: { chunk: members } });
   const api = roomStateAPI(session);
   assertEquals<unknown>(await api.getMembers("!room"), members);
@@ -59,19 +61,13 @@ Deno.test("Answers about state that break their promise are rejected", async () 
 });
 
 Deno.test("getState() hands out the bare list", async () => {
-  const state = [{ type: "m.room.name", state_key: "", content: { name: "Stage" } }];
+  const state = [clientEvent("name", { type: "m.room.name", state_key: "", content: { name: "Stage" } })];
   const { session } = scripted({ [`GET ${ROOM}/state`]: state });
   assertEquals<unknown>(await roomStateAPI(session).getState("!room"), state);
 });
 
 Deno.test("getStateEvent() looks under the empty state key unless told otherwise, and can give the whole event", async () => {
-  const whole = {
-    type: "m.room.name",
-    state_key: "",
-    content: { name: "Stage" },
-    event_id: "$1",
-    sender: "@bob:b.org",
-  };
+  const whole = clientEvent("1", { type: "m.room.name", state_key: "", content: { name: "Stage" } });
   const { session, log } = scripted({
     [`GET ${ROOM}/state/m.room.name/`]: ({ query }) => query === "format=event" ? whole : whole.content,
     [`GET ${ROOM}/state/m.room.member/@bob:b.org`]: { membership: "join" },

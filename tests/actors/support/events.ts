@@ -13,6 +13,9 @@ export const OWN: UserID = "@own:a";
 /** A room of these tests. */
 export const ROOM = "!room:a";
 
+/** The content of an encrypted message. */
+export const MEGOLM = { algorithm: "m.megolm.v1.aes-sha2", ciphertext: "AwgA", session_id: "session" };
+
 /** A message; its ID is made of its text. */
 export function message(text: string, more: JsonObject = {}): JsonObject {
   return {
