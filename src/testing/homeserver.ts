@@ -9,7 +9,7 @@ import { ValueError } from "../errors/value_error.ts";
 import type { DeviceID, RoomID, UserID } from "../types/ids.ts";
 import { FaultList } from "./fault_list.ts";
 import type { Faults } from "./faults.ts";
-import type { HomeserverOptions } from "./homeserver_options.ts";
+import type { HomeserverOptions, HomeserverQuirks } from "./homeserver_options.ts";
 import { ConnectionDropped, injectFault } from "./http/inject_fault.ts";
 import { localFetch } from "./http/local_fetch.ts";
 import type { RawRequest } from "./http/request.ts";
@@ -74,6 +74,8 @@ export class Homeserver implements AsyncDisposable {
   readonly faults: Faults;
   /** The latest requests. */
   readonly requests: RequestLog;
+  /** What it does as other homeservers do; it can be changed at any time. */
+  readonly quirks: HomeserverQuirks;
   readonly #state: ServerState;
   readonly #faults = new FaultList();
   readonly #onError: (error: unknown) => void;
@@ -84,6 +86,7 @@ export class Homeserver implements AsyncDisposable {
     this.serverName = options.serverName ?? "localhost";
     this.#onError = options.onError ?? (() => {});
     this.faults = this.#faults;
+    this.quirks = { ...options.quirks };
     this.requests = new RequestLog(options.requestLogSize ?? 10_000);
     this.#state = new ServerState({
       serverName: this.serverName,
@@ -100,6 +103,7 @@ export class Homeserver implements AsyncDisposable {
       registration: options.registration ?? true,
       turnServer: options.turnServer ?? {},
       rateLimit: options.rateLimit,
+      quirks: this.quirks,
     }, `https://${this.serverName}`);
     this.fetch = localFetch({
       accepts: (url) => url.host === this.serverName || url.origin === this.baseUrl,

@@ -7,6 +7,16 @@
 import type { Clock } from "../clock.ts";
 import type { IdGenerator } from "./ids.ts";
 
+/** What some homeservers do, and a client has to live with. */
+export interface HomeserverQuirks {
+  /** Whether `GET /messages` reads on past `to`, as Dendrite does. Defaults to false. */
+  ignoreTo?: boolean;
+  /** How many events a page of `GET /messages` has at most: 1 on Dendrite, at times. Defaults to 1,000. */
+  pageSize?: number;
+  /** How many events that were shown before each timeline begins with. Defaults to 0. */
+  showAgain?: number;
+}
+
 /** Options of `new Homeserver()`. */
 export interface HomeserverOptions {
   /**
@@ -71,6 +81,8 @@ export interface HomeserverOptions {
    * @default {{}}
    */
   readonly turnServer?: Readonly<Record<string, unknown>>;
+  /** What other homeservers do and Synapse does not: see {@link Homeserver.quirks}. Defaults to nothing. */
+  readonly quirks?: HomeserverQuirks;
   /** How many events each user may send: `perSecond` on average and `burst` at once. Defaults to no limit. */
   readonly rateLimit?: { readonly perSecond: number; readonly burst: number };
   /**

@@ -79,7 +79,7 @@ export type {
   TruncateFault,
 } from "./faults.ts";
 export { type CreateUserOptions, Homeserver, type TestUser } from "./homeserver.ts";
-export type { HomeserverOptions } from "./homeserver_options.ts";
+export type { HomeserverOptions, HomeserverQuirks } from "./homeserver_options.ts";
 export { type IdGenerator, type IdKind, randomIds, sequentialIds } from "./ids.ts";
 export type { LoggedRequest, RequestLog } from "./request_log.ts";
 export type { RoomView, ViewedEvent } from "./room_view.ts";

@@ -12,6 +12,7 @@ import { Device } from "./device.ts";
 import { DeviceChanges } from "./device_changes.ts";
 import { KeyBackups } from "./key_backup.ts";
 import { MediaStore } from "./media_store.ts";
+import type { HomeserverQuirks } from "../homeserver_options.ts";
 import { RateLimiter } from "./rate_limiter.ts";
 import type { Room } from "./room.ts";
 import { Sessions } from "./sessions.ts";
@@ -50,6 +51,8 @@ export interface Settings {
   readonly turnServer: Readonly<Record<string, unknown>>;
   /** How many events each user may send; no limit if absent. */
   readonly rateLimit: { readonly perSecond: number; readonly burst: number } | undefined;
+  /** What other homeservers do. */
+  readonly quirks: HomeserverQuirks;
 }
 
 /** An alias of a room. */

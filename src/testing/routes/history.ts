@@ -32,11 +32,12 @@ const MAX_LIMIT = 1000;
 
 function messages(request: AuthedRequest): Answer {
   const forwards = request.queryOneOf("dir", ["f", "b"]) !== "b";
-  const limit = Math.min(request.queryInteger("limit") ?? DEFAULT_LIMIT, MAX_LIMIT);
+  const { ignoreTo = false, pageSize = MAX_LIMIT } = request.server.settings.quirks;
+  const limit = Math.min(request.queryInteger("limit") ?? DEFAULT_LIMIT, pageSize);
   const filter = readFilter(request);
   const from = request.query("from");
   if (from === undefined && !startsByItself(request)) throw missingParam("from");
-  const to = request.query("to");
+  const to = ignoreTo ? undefined : request.query("to");
   const { room, until } = roomToRead(request);
   const end = Math.min(until, room.latest);
   const start = from === undefined

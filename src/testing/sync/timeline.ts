@@ -4,6 +4,7 @@
  * @module
  */
 
+import { paginate } from "../model/paginate.ts";
 import type { Room } from "../model/room.ts";
 import type { RoomEvent } from "../model/room_event.ts";
 import { firstAfter } from "../model/search.ts";
@@ -44,6 +45,12 @@ export function timelineOf(job: SyncJob, room: Room, from: number, until: number
       break;
     }
     events.push(event);
+  }
+  const { showAgain = 0 } = job.server.settings.quirks;
+  if (showAgain > 0 && from > 0 && events.length > 0 && !limited) {
+    const allows = (event: RoomEvent): boolean =>
+      filter.timeline.allows(event) && canSee(room, user.id, event);
+    events.push(...paginate(room, { forwards: false, from, to: 0, limit: showAgain, allows }));
   }
   events.reverse();
   return { events, limited, start: events[0] === undefined ? until : events[0].position - 1 };
