@@ -101,7 +101,6 @@ export class Client {
     this.stateStore = new StateStore(store, ready);
     this.syncStore = new SyncStore(store, ready);
     this.quarantine = quarantineAPI({ store, ready, dispatcher });
-
     const crypto = (): Crypto | undefined => this.crypto;
     const { stateStore, encryptionBlacklist: blacklist } = this;
     const api = clientOperations(session, { crypto, stateStore, blacklist, log: this.log });
@@ -121,6 +120,7 @@ export class Client {
       afterFirst: () => this.#life.first.resolve(),
       presence: () => this.presence,
       waits: () => registry.waits,
+      wantsHistory: () => registry.wantsHistory,
       wants: (type) => deliverer.wantsInternal(type),
       isDurable: options.store !== undefined,
       resume: options.deliver === "at-most-once" ? "committed" : "handled",

@@ -92,7 +92,7 @@ export class Deliverer {
 
   /** Whether there is anybody to bring an event to. */
   wants(event: MatrixEvent): boolean {
-    return this.#wanting(event).length > 0;
+    return this.#wanting(event).some((entry) => takes(entry, sourceOf(event)));
   }
 
   /** Whether there is anybody to bring an event of Greenroom's own to. */
@@ -144,7 +144,7 @@ export class Deliverer {
     // By index, not `for (… of …)`, which before V8 has compiled it makes three objects for each of many events.
     for (let index = 0; index < entries.length; index++) {
       const entry = entries[index] as HandlerEntry;
-      if (entry.source !== undefined && (entry.source & source) === 0) continue;
+      if (!takes(entry, source)) continue;
       if (!entry.redacted && isRedacted(data)) continue;
       const scope = comesAgain ? new DeliveryScope(data, entry, this.#sendIds) : undefined;
       if (scope !== undefined && this.#settledBefore.size > 0 && this.#settledBefore.has(scope.name)) {
@@ -261,6 +261,12 @@ export class Deliverer {
     this.#reports.add(report);
     return all(this.internal(InternalEventType.HANDLER_ERROR, report));
   }
+}
+
+/** Whether a handler wants what comes from there. */
+function takes(entry: HandlerEntry, source: SyncStream): boolean {
+  if ((source & SyncStream.HISTORY) !== 0 && !entry.history) return false;
+  return entry.source === undefined || (entry.source & source) !== 0;
 }
 
 type Call = (data: Delivered, context: AnyContext) => unknown;

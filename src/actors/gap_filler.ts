@@ -7,12 +7,12 @@
 import { RequestTimeoutError } from "../errors/network_error.ts";
 import { MatrixRequestError } from "../errors/request_error.ts";
 import { ServiceResponseError } from "../errors/service_response_error.ts";
-import type { Logger } from "../log.ts";
 import type { ClientEvent } from "../types/client_event.ts";
-import { Membership, PaginationDirection } from "../types/enums.ts";
+import { PaginationDirection } from "../types/enums.ts";
 import type { MessageEvent, StateEvent } from "../types/event.ts";
 import type { RoomEventFilter } from "../types/filter.ts";
-import type { RoomID, SyncToken } from "../types/ids.ts";
+import type { SyncToken } from "../types/ids.ts";
+import type { GapReason } from "../types/internal_event.ts";
 import { isEvent, isRoomEvent, tidyEvent } from "../types/checks/event_check.ts";
 import { SyncStream } from "../types/sync_stream.ts";
 import type { RoomPart } from "./sync_parts.ts";
@@ -20,6 +20,9 @@ import type { SyncRequests } from "./sync_requests.ts";
 
 /** How many events a page is asked to hold. */
 const PAGE = 100;
+
+/** An event of a room's timeline. */
+export type TimelineEvent = MessageEvent | StateEvent;
 
 /** What a gap is read with. */
 export interface GapReader {
@@ -31,10 +34,20 @@ export interface GapReader {
   readonly limit: number;
   /** Which events the timeline has. */
   readonly filter: RoomEventFilter | undefined;
+  /** Which events of a page have been shown before: the gap ends at them, since not every server heeds where it is to end. */
+  readonly shown?: (events: readonly TimelineEvent[]) => ReadonlySet<TimelineEvent>;
+  /** Whether an event is the last one to be read. */
+  readonly isEnd?: (event: TimelineEvent) => boolean;
   /** Ends the reading. */
   readonly signal: AbortSignal | undefined;
-  /** Where a refusal is told. */
-  readonly log: Logger;
+}
+
+/** Why the reading of a gap has ended. */
+export interface GapEnd {
+  /** `closed`: nothing is missing any more; `end`: at the event that was to be the last. */
+  readonly reason: Exclude<GapReason, "off"> | "closed" | "end";
+  /** What the server said, if it refused. */
+  readonly error?: Error;
 }
 
 /**
@@ -43,21 +56,21 @@ export interface GapReader {
  * A server that refuses, or takes too long, leaves the gap: it would the next time too. One that can't be reached lets the whole
  * response be asked for again.
  */
-export async function fillGap(room: RoomPart, reader: GapReader): Promise<void> {
-  if (!room.limited || room.prevBatch === undefined || room.membership !== Membership.JOIN) return;
+export async function fillGap(room: RoomPart, reader: GapReader): Promise<GapEnd> {
   const known = new Set(room.timeline.map(({ event_id }) => event_id));
-  const newestFirst: (MessageEvent | StateEvent)[] = [];
+  const newestFirst: TimelineEvent[] = [];
   try {
-    for await (const event of backwards(room, reader)) {
-      if (known.has(event.event_id)) continue;
+    return await readBack(room, reader, (event) => {
+      if (known.has(event.event_id)) return;
       known.add(event.event_id);
       newestFirst.push(event);
-    }
+    });
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    reader.log.warn("Could not fill a gap", { roomId: room.roomId, error: String(error) });
+    return { reason: "refused", error };
+  } finally {
+    room.filled = newestFirst.reverse();
   }
-  room.filled = newestFirst.reverse();
 }
 
 /**
@@ -65,42 +78,51 @@ export async function fillGap(room: RoomPart, reader: GapReader): Promise<void> 
  *
  * @param reader Whose limit says how many events that were.
  */
-export async function rewind(room: RoomPart, token: SyncToken, reader: GapReader): Promise<void> {
+export async function rewind(room: RoomPart, token: SyncToken, reader: GapReader): Promise<GapEnd> {
   room.timeline = [];
   room.prevBatch = token;
-  room.limited = true;
-  await fillGap(room, reader);
+  const end = await fillGap(room, reader);
   room.limited = false;
+  return end;
 }
 
-/** The events in front of a room's timeline, from new to old; notes in the room how far it came. */
-async function* backwards(room: RoomPart, reader: GapReader): AsyncGenerator<MessageEvent | StateEvent> {
-  const { requests, since, filter, signal } = reader;
-  for (let left = reader.limit; left > 0 && room.prevBatch !== undefined;) {
-    const limit = Math.min(left, PAGE);
-    const options = { toToken: since, limit, filterJson: filter, signal };
-    const page = await requests.getMessages(
-      room.roomId,
-      PaginationDirection.BACKWARD,
-      room.prevBatch,
-      options,
-    );
-    const events = page.chunk.filter((event) => isEvent(event) && isRoomEvent(event));
-    yield* events.map((event) => tagged(event, room.roomId));
+/** Reads the events in front of a room's timeline, from new to old; notes in the room how far it came. */
+async function readBack(
+  room: RoomPart,
+  { requests, since, limit, filter, shown, isEnd, signal }: GapReader,
+  add: (event: TimelineEvent) => void,
+): Promise<GapEnd> {
+  for (let left = limit; left > 0 && room.prevBatch !== undefined;) {
+    const page = await requests.getMessages(room.roomId, PaginationDirection.BACKWARD, room.prevBatch, {
+      toToken: since,
+      limit: Math.min(left, PAGE),
+      filterJson: filter,
+      signal,
+    });
+    const events = page.chunk.filter((event) => isEvent(event) && isRoomEvent(event))
+      .map((event) => tagged(event, room));
+    const before = shown?.(events) ?? new Set();
+    // What stands in front of the oldest that was shown is older than what has been shown.
+    const last = events.findLastIndex((event) => before.has(event));
+    for (const event of last < 0 ? events : events.slice(0, last)) {
+      if (!before.has(event)) add(event);
+      if (isEnd?.(event)) return { reason: "end" };
+    }
     left -= page.chunk.length || PAGE; // a page can be empty without being the last
-    const atEnd = page.end === undefined || page.end === room.prevBatch;
+    const atEnd = last >= 0 || page.end === undefined || page.end === room.prevBatch;
     room.prevBatch = atEnd ? undefined : page.end;
     room.limited = !atEnd;
   }
+  return { reason: room.limited ? "limit" : "closed" };
 }
 
-function isRefusal(error: unknown): boolean {
+function isRefusal(error: unknown): error is Error {
   return error instanceof MatrixRequestError || error instanceof ServiceResponseError ||
     error instanceof RequestTimeoutError;
 }
 
-function tagged(event: ClientEvent, roomId: RoomID): MessageEvent | StateEvent {
-  const source = SyncStream.JOINED_ROOM | SyncStream.TIMELINE;
+/** An event as those of the timeline that it stands in front of. */
+function tagged(event: ClientEvent, { roomId, base }: RoomPart): TimelineEvent {
   tidyEvent(event);
-  return Object.assign(event, { room_id: roomId, source }) as MessageEvent | StateEvent;
+  return Object.assign(event, { room_id: roomId, source: base | SyncStream.TIMELINE }) as TimelineEvent;
 }

@@ -30,6 +30,13 @@ export interface HandlerOptions {
    * anyway. Default: false.
    */
   redacted?: boolean;
+  /**
+   * Whether the handler also gets history: what stood in a room before the user came, again perhaps, as far as the server shows it at
+   * the join and `fillGaps` lets read on, and the state that the room had; of what Greenroom tells itself, what it tells of that. Such
+   * an event has `SyncStream.HISTORY` in its `source`. Room state as it was then is not known. Default: false. The very first sync is
+   * no history: see `ignoreInitialSync`.
+   */
+  history?: boolean;
   /** Only events from one of these parts of a sync response: flags of `SyncStream`. Default: from anywhere. */
   source?: SyncStream;
   /**
@@ -53,6 +60,8 @@ export interface HandlerEntry {
   readonly waitSync: boolean;
   /** See {@link HandlerOptions.sequential}. */
   readonly sequential: boolean;
+  /** See {@link HandlerOptions.history}. */
+  readonly history: boolean;
   /** See {@link HandlerOptions.source}; undefined: from anywhere. */
   readonly source: SyncStream | undefined;
   /** The same after a restart: its type, and its name or its place among the handlers of the type. */
@@ -96,8 +105,12 @@ export class HandlerRegistry {
 
   /** Whether the next sync request has to wait for any of them. */
   get waits(): boolean {
-    const byType = [...this.#byType.values()].flatMap((types) => [...types.values()]);
-    return [this.#forAll, ...byType].some((entries) => entries.some(({ waitSync }) => waitSync));
+    return this.#some(({ waitSync }) => waitSync);
+  }
+
+  /** Whether any of them wants to know of what was before the user came into a room. */
+  get wantsHistory(): boolean {
+    return this.#some(({ history }) => history);
   }
 
   /** The handlers of a type in a class; those of a type whose class nobody knows are under `unknown`. */
@@ -138,7 +151,8 @@ export class HandlerRegistry {
     if (typeof handler !== "function") {
       throw new ValueError(`Cannot add an event handler: it must be a function, and is ${typeof handler}`);
     }
-    const { waitSync = false, sequential = false, source, session, name, redacted = false } = options;
+    const { waitSync = false, sequential = false, redacted = false, history = false } = options;
+    const { source, session, name } = options;
     if (name !== undefined && !NAME.test(name)) {
       throw new ValueError("Cannot add an event handler: its name may have 1 to 50 letters, digits, _ and -");
     }
@@ -148,6 +162,7 @@ export class HandlerRegistry {
         handler,
         waitSync,
         sequential,
+        history,
         source,
         session,
         check: type === undefined ? undefined : contentCheckOf(type),
@@ -188,6 +203,11 @@ export class HandlerRegistry {
       );
     }
     return id;
+  }
+
+  #some(is: (entry: HandlerEntry) => boolean): boolean {
+    const byType = [...this.#byType.values()].flatMap((types) => [...types.values()]);
+    return [this.#forAll, ...byType].some((entries) => entries.some(is));
   }
 
   /** Lists are replaced, not changed: a delivery that is under way keeps the one it began with. */

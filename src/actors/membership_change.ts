@@ -7,6 +7,7 @@
 import { Membership } from "../types/enums.ts";
 import type { StateEvent, StrippedStateEvent } from "../types/event.ts";
 import type { MemberEvent } from "../types/internal_event.ts";
+import { isJsonObject, type JsonObject } from "../types/json.ts";
 import { InternalEventType } from "../types/internal_event_type.ts";
 import { SyncStream } from "../types/sync_stream.ts";
 import type { InternalDelivery } from "./dispatcher_protocol.ts";
@@ -56,4 +57,15 @@ function changeType(
     default:
       return undefined;
   }
+}
+
+/** What a member event says its user was to the room before, if it says so. */
+export function prevMembership({ unsigned }: StateEvent | StrippedStateEvent): Membership | undefined {
+  return isJsonObject(unsigned?.prev_content) ? membershipIn({ content: unsigned.prev_content }) : undefined;
+}
+
+/** The membership that an event tells of, if it does. */
+export function membershipIn(event: { readonly content: JsonObject } | undefined): Membership | undefined {
+  const membership = event?.content.membership;
+  return typeof membership === "string" ? membership as Membership : undefined;
 }

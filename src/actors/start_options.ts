@@ -27,8 +27,9 @@ export interface StartOptions {
    */
   ignoreFirstSync?: boolean;
   /**
-   * Reads what a limited timeline left out and delivers it in front of the timeline: at most so many events a room; `true`
-   * means 1,000. Default: false, a `TIMELINE_GAP` event tells of the gap.
+   * Reads what a limited timeline left out, as it does after a pause, and delivers it in front of the timeline: at most so many
+   * events a room, and 50,000 in one response. Where that leaves something out, or the server does, a `GAP` event tells of it, and so
+   * does the log. `false` reads nothing, but for what a crash lets come again. Default: 1,000, which is also what `true` means.
    */
   fillGaps?: boolean | number;
   /** How long the server may wait for something to happen, in milliseconds. Default: 30,000; 0 of `syncOnce()`. */

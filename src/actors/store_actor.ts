@@ -19,6 +19,7 @@ import { StoreDeliveries } from "./store_deliveries.ts";
 import { StorePosition } from "./store_position.ts";
 import type { StoreProtocol } from "./store_protocol.ts";
 import { StoreQuarantine } from "./store_quarantine.ts";
+import { StoreShown } from "./store_shown.ts";
 import { StoreRooms } from "./store_rooms.ts";
 import { StoreSync } from "./store_sync.ts";
 import { StoreWriter } from "./store_writer.ts";
@@ -47,8 +48,9 @@ export function spawnStore(
   const kv = given ?? new MemoryStore();
   const writer = new StoreWriter({ kv, lease: lease && { ...lease, clock, log } });
   const state = given === undefined ? new MemoryRoomState() : new StoredRoomState(writer);
-  const position = new StorePosition(writer);
-  const rooms = new StoreRooms(writer, state, clock);
+  const shown = new StoreShown(writer);
+  const position = new StorePosition(writer, shown);
+  const rooms = new StoreRooms(writer, state, clock, shown);
   const sync = new StoreSync(writer, position, rooms);
   const quarantine = new StoreQuarantine(writer);
   const deliveries = new StoreDeliveries(writer, quarantine);
@@ -80,6 +82,10 @@ export function spawnStore(
         if (!await position.handled(token)) return;
         await deliveries.marked();
         await attempts.marked();
+      },
+      async remembered(roomIds) {
+        await position.get(); // with which goes what was shown
+        return await rooms.remembered(roomIds);
       },
       noteSettled: (names) => deliveries.noteSettled(names),
       readRecords: (keys) => writer.getMany(keys.map((key) => writer.keys.record(key))),

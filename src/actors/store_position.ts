@@ -4,9 +4,12 @@
  * @module
  */
 
+import type { KvMutation } from "../store/kv_store.ts";
 import type { SyncRecord } from "../store/records.ts";
 import type { FilterID, SyncToken } from "../types/ids.ts";
-import type { SyncChange } from "./store_protocol.ts";
+import type { ShownRoom } from "./shown_events.ts";
+import type { RoomChange, SyncChange } from "./store_protocol.ts";
+import type { StoreShown } from "./store_shown.ts";
 import { set, type StoreWriter } from "./store_writer.ts";
 
 /** Keeps the position: what was committed, and what was handled. */
@@ -14,25 +17,38 @@ export class StorePosition {
   readonly #writer: StoreWriter;
   /** As it will be when all is committed that is about to be. */
   #position: SyncRecord | undefined;
-  /** Tokens that were committed and not handled yet, from old to new. */
-  readonly #unhandled = new Set<SyncToken>();
+  /** Tokens that were committed and not handled yet, from old to new, with what the responses that end there have shown. */
+  readonly #unhandled = new Map<SyncToken, readonly ShownRoom[]>();
   /** How often this life has counted the ones before that ended. */
   #counted = 0;
 
-  /** @param writer Reads and writes. */
-  constructor(writer: StoreWriter) {
+  readonly #shown: StoreShown;
+
+  /**
+   * @param writer Reads and writes.
+   * @param shown Knows which events have been handled.
+   */
+  constructor(writer: StoreWriter, shown: StoreShown) {
     this.#writer = writer;
+    this.#shown = shown;
   }
 
   /** The position as it is. */
   async get(): Promise<SyncRecord> {
-    return this.#position ??= await this.#writer.get<SyncRecord>(this.#writer.keys.sync()) ?? {};
+    if (this.#position !== undefined) return this.#position;
+    const position = await this.#writer.get<SyncRecord>(this.#writer.keys.sync()) ?? {};
+    await this.#shown.load(position.shown);
+    return this.#position ??= position;
   }
 
   /** Moves to another position. */
   async move(nextBatch: SyncToken | undefined): Promise<void> {
-    this.#unhandled.clear(); // what was on its way belongs to the position that is left
-    await this.#save({ ...withoutStart(await this.get()), nextBatch, handled: nextBatch });
+    this.#unhandled.clear(); // what was on its way belongs to the position that is left, and what was shown may come again
+    const { shown: _, ...before } = withoutStart(await this.get());
+    const mutations: KvMutation[] = [];
+    await this.#shown.clear(mutations);
+    this.#set({ ...before, nextBatch, handled: nextBatch });
+    await this.#writer.flush(mutations);
   }
 
   /** Remembers an uploaded filter. */
@@ -48,13 +64,15 @@ export class StorePosition {
    */
   async handled(token: SyncToken): Promise<boolean> {
     if (!this.#unhandled.has(token)) return false;
-    for (const older of this.#unhandled) {
+    const before = this.#position ?? await this.get();
+    const rooms: ShownRoom[] = [];
+    for (const [older, shown] of this.#unhandled) {
+      rooms.push(...shown);
       this.#unhandled.delete(older);
       if (older === token) break;
     }
-    const before = this.#position ?? await this.get();
     this.#counted = 0;
-    this.#set({ ...withoutStart(before), handled: token });
+    this.#set({ ...withoutStart(before), handled: token, ...this.#noting(rooms) });
     if (before.first !== undefined) await this.#writer.flush();
     return true;
   }
@@ -67,7 +85,7 @@ export class StorePosition {
    *   that has brought nothing, which needs no commit.
    */
   async advance(
-    { nextBatch, repeated }: Pick<SyncChange, "nextBatch" | "repeated">,
+    { nextBatch, repeated, rooms, atOnce = false }: SyncChange,
     hasChanges: boolean,
   ): Promise<number | undefined> {
     const before = this.#position ?? await this.get();
@@ -76,8 +94,14 @@ export class StorePosition {
     const first = before.handled === undefined && { first: before.first ?? nextBatch };
     const crashes = (before.crashes ?? 0) + (repeated ? 1 : 0);
     if (repeated) this.#counted++;
-    this.#set({ ...before, nextBatch, ...first, ...(crashes > 0 && { crashes }) });
-    this.#unhandled.add(nextBatch);
+    this.#set({
+      ...before,
+      nextBatch,
+      ...first,
+      ...(crashes > 0 && { crashes }),
+      ...(atOnce && this.#noting(rooms.filter(isShown))),
+    });
+    this.#unhandled.set(nextBatch, atOnce ? [] : rooms.filter(isShown));
     return repeated ? crashes : 0; // what is new is delivered as ever, however long the mark waits
   }
 
@@ -88,6 +112,10 @@ export class StorePosition {
     const left = Math.max(0, crashes - this.#counted);
     this.#counted = 0;
     this.#set({ ...rest, ...(left > 0 && { crashes: left }) });
+  }
+
+  #noting(rooms: readonly ShownRoom[]): Pick<SyncRecord, "shown"> | undefined {
+    return rooms.length === 0 ? undefined : { shown: this.#shown.note(rooms) };
   }
 
   async #save(position: SyncRecord): Promise<void> {
@@ -103,6 +131,11 @@ export class StorePosition {
 }
 
 /** A position without what is only known as long as nothing has been handled since the start, or the last crash. */
-function withoutStart({ nextBatch, handled, filter }: SyncRecord): SyncRecord {
-  return { nextBatch, handled, ...(filter && { filter }) };
+function withoutStart({ nextBatch, handled, filter, shown }: SyncRecord): SyncRecord {
+  return { nextBatch, handled, ...(filter && { filter }), ...(shown && { shown }) };
+}
+
+/** Whether a change has shown events of its room. */
+function isShown(change: RoomChange): change is RoomChange & ShownRoom {
+  return change.shown !== undefined;
 }

@@ -7,8 +7,9 @@
 import type { KvKey, KvMutation } from "../store/kv_store.ts";
 import type { RoomRecord, StoredState, SyncRecord } from "../store/records.ts";
 import type { Membership } from "../types/enums.ts";
-import type { FilterID, RoomID, SyncToken } from "../types/ids.ts";
+import type { EventID, FilterID, RoomID, SyncToken } from "../types/ids.ts";
 import type { QuarantineRecord } from "./quarantine_record.ts";
+import type { ShownEvents } from "./shown_events.ts";
 
 /** What one sync response changes of a room. */
 export interface RoomChange {
@@ -22,6 +23,14 @@ export interface RoomChange {
   readonly complete: boolean;
   /** Whether members may have changed without being in `state`. */
   readonly lossy: boolean;
+  /** Its latest events, of the very first response. */
+  readonly first?: ShownEvents;
+  /** Its latest events, which are known to have been shown once the response counts as handled. */
+  readonly shown?: ShownEvents;
+  /** The names of those of them that are new: see `ShownRoom`. */
+  readonly added?: string;
+  /** The own join with which the user came into the room. */
+  readonly entry?: EventID;
 }
 
 /** What one sync response changes. */
@@ -32,6 +41,8 @@ export interface SyncChange {
   readonly after?: SyncToken;
   /** Whether the response tells what an earlier process has not handled. */
   readonly repeated: boolean;
+  /** Whether it counts as handled when it is committed. */
+  readonly atOnce?: boolean;
   /** What changes of rooms. */
   readonly rooms: readonly RoomChange[];
 }
@@ -44,6 +55,16 @@ export interface FormerRoom {
   readonly members: ReadonlyMap<string, StoredState>;
   /** Whether the room was known to be encrypted. */
   readonly encrypted: boolean;
+}
+
+/** What is remembered of a room. */
+export interface RememberedRoom {
+  /** Whether the user is in the room. */
+  readonly isJoined: boolean;
+  /** Its latest events that were shown: to this process, or to one before that has handled them. */
+  readonly shown: ShownEvents;
+  /** The own joins with which the user came into the room, the last ones, from old to new. */
+  readonly entries: readonly EventID[];
 }
 
 /** For each of `SyncChange.rooms`, in the same order, what was known before; undefined of a room that is new. */
@@ -186,6 +207,8 @@ export interface StoreProtocol {
   }): void;
   /** What is known of a room beside its state. */
   room(roomId: RoomID): RoomRecord | undefined;
+  /** What is to be remembered of rooms, in the order of the rooms. */
+  remembered(roomIds: readonly RoomID[]): RememberedRoom[];
   /** Every room that is known. */
   rooms(): RoomRecord[];
   /**

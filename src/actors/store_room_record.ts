@@ -65,9 +65,12 @@ export interface RecordSources {
   readonly now: number;
 }
 
+/** How many of the own joins are kept: those that were not handled count, and there are few. */
+const MAX_ENTRIES = 8;
+
 /** The record after a change: the very one that was there, if nothing of it has changed. */
 export function nextRecord(
-  { roomId, membership, complete, lossy }: RoomChange,
+  { roomId, membership, complete, lossy, first, entry }: RoomChange,
   { record, facts, predecessor, now }: RecordSources,
 ): RoomRecord {
   const entered = membership === "join" && record?.membership !== "join";
@@ -75,13 +78,20 @@ export function nextRecord(
   const encryption = record?.encryption || facts.encryption || predecessor?.encryption || record?.encryption;
   const leftAt = isLeft({ membership }) ? record?.leftAt ?? now : undefined;
   const same = record?.membership === membership && record.allMembers === allMembers &&
-    record.encryption === encryption && record.leftAt === leftAt;
+    record.encryption === encryption && record.leftAt === leftAt && first === undefined &&
+    entry === undefined;
   if (same) return record;
+  const entries = entry === undefined
+    ? record?.entries
+    : [...record?.entries ?? [], entry].slice(-MAX_ENTRIES);
+  const shown = first ?? record?.first;
   return {
     roomId,
     membership,
     allMembers,
     ...(encryption !== undefined && { encryption }), // undefined is no JSON, which is kept in a third of the time
+    ...(entries !== undefined && { entries }),
+    ...(shown !== undefined && { first: shown }),
     ...(leftAt !== undefined && { leftAt }),
   };
 }

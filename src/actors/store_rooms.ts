@@ -11,8 +11,16 @@ import type { Membership } from "../types/enums.ts";
 import type { RoomID } from "../types/ids.ts";
 import { isJsonObject } from "../types/json.ts";
 import type { RoomState } from "./room_state.ts";
-import type { FormerRoom, FormerRooms, PrunedRooms, RoomChange, StateQuery } from "./store_protocol.ts";
+import type {
+  FormerRoom,
+  FormerRooms,
+  PrunedRooms,
+  RememberedRoom,
+  RoomChange,
+  StateQuery,
+} from "./store_protocol.ts";
 import { factsOf, isLeft, nextRecord, type RoomFacts } from "./store_room_record.ts";
+import type { StoreShown } from "./store_shown.ts";
 import { StoreRoomRecords } from "./store_room_records.ts";
 import { set, type StoreWriter } from "./store_writer.ts";
 
@@ -44,6 +52,7 @@ export class StoreRooms {
   readonly #writer: StoreWriter;
   readonly #state: RoomState;
   readonly #clock: Clock;
+  readonly #shown: StoreShown;
   readonly #records: StoreRoomRecords;
   /** Rooms that change with what is being committed. */
   readonly #changing = new Set<RoomID>();
@@ -52,9 +61,11 @@ export class StoreRooms {
    * @param writer Reads and writes.
    * @param state Keeps their state.
    * @param clock Says when a room was left.
+   * @param shown Knows which events have been handled.
    */
-  constructor(writer: StoreWriter, state: RoomState, clock: Clock) {
+  constructor(writer: StoreWriter, state: RoomState, clock: Clock, shown: StoreShown) {
     this.#writer = writer;
+    this.#shown = shown;
     this.#state = state;
     this.#clock = clock;
     this.#records = new StoreRoomRecords(writer);
@@ -63,6 +74,18 @@ export class StoreRooms {
   /** What is known of a room beside its state. */
   async room(roomId: RoomID): Promise<RoomRecord | undefined> {
     return await this.#records.get(roomId);
+  }
+
+  /** What is to be remembered of rooms. */
+  async remembered(roomIds: readonly RoomID[]): Promise<RememberedRoom[]> {
+    if (roomIds.some((roomId) => this.#changing.has(roomId))) await this.#writer.settled;
+    const records = await this.#records.getMany(roomIds);
+    const rooms = roomIds.map((roomId) => ({ roomId, first: "", ...records.get(roomId) }));
+    const shown = await this.#shown.of(rooms);
+    return rooms.map(({ roomId }, index) => {
+      const { membership, entries = [] } = records.get(roomId) ?? {};
+      return { isJoined: membership === "join", shown: shown[index] ?? "", entries };
+    });
   }
 
   /** Every room that is known. */
@@ -161,13 +184,14 @@ export class StoreRooms {
     const now = this.#clock.now();
     let removed = 0;
     for (const room of await this.rooms()) {
-      const { leftAt, ...record } = room;
+      const { leftAt, first: _, entries: __, ...record } = room;
       // Who left on a clock that was set back since then counts as having left now.
       if (leftAt !== undefined && leftAt > now) records.push({ ...room, leftAt: now });
       if (leftAt === undefined || leftAt >= leftBefore) continue;
       const cleared = await this.#state.clear(record.roomId, MAX_REMOVALS - removed, mutations);
       removed += cleared.removed;
       if (!cleared.isDone) break; // the rest comes next, since the room still says when it was left
+      this.#shown.forget(record.roomId, mutations);
       records.push({ ...record, allMembers: false });
     }
     await this.#commit(mutations, ...records);

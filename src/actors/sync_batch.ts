@@ -10,12 +10,12 @@ import type { MatrixEvent, MessageEvent, StateEvent, StrippedStateEvent } from "
 import type { SyncToken, UserID } from "../types/ids.ts";
 import type { UndecryptableEvent } from "../types/internal_event.ts";
 import { InternalEventType } from "../types/internal_event_type.ts";
-import { isJsonObject, type JsonObject } from "../types/json.ts";
 import { SyncStream } from "../types/sync_stream.ts";
 import type { CryptoInput } from "../crypto/engine_protocol.ts";
 import type { InternalDelivery, RoomBatch, SyncBatch } from "./dispatcher_protocol.ts";
 import { FormerMembers, isMember, type MemberStateEvent, stateKeyOf } from "./former_members.ts";
-import { membershipChange } from "./membership_change.ts";
+import { asState, inOrder } from "./event_order.ts";
+import { membershipChange, membershipIn, prevMembership } from "./membership_change.ts";
 import type { CommittedSync, FormerRoom, RoomChange, SyncChange } from "./store_protocol.ts";
 import type { RoomPart, SyncParts } from "./sync_parts.ts";
 
@@ -33,6 +33,10 @@ export interface SyncContext {
   readonly members: "all" | "lazy" | "some";
   /** Which messages count that come in clear into an encrypted room; undefined: all do. */
   readonly acceptClear: ((event: MessageEvent) => boolean) | undefined;
+  /** Whether what has been shown is to be known after a restart: it can come again then. */
+  readonly outlives: boolean;
+  /** Whether the response counts as handled when it is committed. */
+  readonly atOnce?: boolean;
   /** Whether what happened before the start is not to be told: the state that it led to is delivered in its place. */
   readonly dropTimeline: boolean;
 }
@@ -53,9 +57,10 @@ export function cryptoInput(parts: SyncParts, { initial, members }: SyncContext)
       limited: room.limited,
       lossy: isLossy(room, members),
     })),
-    encrypted: rooms.flatMap(({ filled, timeline }) =>
-      [filled, timeline].flatMap((events) => events.filter(isReadable))
-    ),
+    encrypted: rooms.flatMap(({ filled, timeline, shown }) => {
+      const isToRead = (event: MatrixEvent): event is MessageEvent => isReadable(event) && !shown.has(event);
+      return [filled, timeline].flatMap((events) => events.filter(isToRead));
+    }),
   };
 }
 
@@ -67,19 +72,34 @@ function isReadable(event: MatrixEvent): event is MessageEvent {
 /** What the Store has to keep of a response. */
 export function syncChange(
   { nextBatch, rooms }: SyncParts,
-  { members, own, repeated, after }: SyncContext,
+  { initial, members, own, repeated, after, outlives, atOnce }: SyncContext,
 ): SyncChange {
   return {
     nextBatch,
     after,
     repeated,
+    ...(atOnce && { atOnce }),
     rooms: rooms.map((room): RoomChange => ({
       roomId: room.roomId,
       membership: membershipOf(room, own),
       state: stateChanges(room),
       complete: members === "all" && room.timeline.length + room.state.length > 0,
       lossy: isLossy(room, members),
+      ...(outlives && newsOf(room, initial)),
     })),
+  };
+}
+
+/** What is to be known of a room after a restart. What the very first response shows comes again as a whole, or is handled. */
+function newsOf(
+  { news }: RoomPart,
+  initial: boolean,
+): Pick<RoomChange, "first" | "shown" | "added" | "entry"> {
+  if (news === undefined) return {};
+  const { after: { shown }, added, entry } = news;
+  return {
+    ...(added !== "" && (initial ? { first: shown } : { shown, added })),
+    ...(entry !== undefined && { entry }),
   };
 }
 
@@ -136,10 +156,10 @@ function roomBatch(room: RoomPart, view: RoomView): RoomBatch {
   const { context, undecryptable, former } = view;
   const events = context.dropTimeline ? asState(stateChanges(room)) : inOrder(room);
   const remarks = new Map<number, InternalDelivery>();
-  const ignored = unacceptable(events, view);
-  for (const index of ignored ?? []) {
-    const data = { event: events[index] as MessageEvent };
-    remarks.set(index, { type: InternalEventType.UNENCRYPTED, data });
+  const unread = unacceptable(events, view);
+  for (const index of unread ?? []) {
+    const event = events[index] as MessageEvent;
+    remarks.set(index, { type: InternalEventType.UNENCRYPTED, data: { event, source: remarkSource(event) } });
   }
   const seen = { context, former, members: new FormerMembers(events, former?.members) };
   const first = isNew(room, view) ? events.length - room.filled.length - room.timeline.length : 0;
@@ -147,13 +167,39 @@ function roomBatch(room: RoomPart, view: RoomView): RoomBatch {
     const event = events[index] as MatrixEvent; // the index says that there is one
     const reason = undecryptable.get(event);
     if (reason !== undefined) {
-      const data = { event: event as UndecryptableEvent["event"], ...reason };
+      const source = remarkSource(event);
+      const data = { event: event as UndecryptableEvent["event"], ...reason, source };
       remarks.set(index, { type: InternalEventType.UNDECRYPTABLE, data });
     }
     const change = isMember(event) ? changeOf(event, index, seen) : undefined;
     if (change !== undefined) remarks.set(index, change);
   }
-  return { roomId, gap: gapOf(room, view), events, ignored, remarks, ephemeral, accountData };
+  const ignored = room.shown.size === 0 ? unread : withoutShown(room, { events, unread, remarks });
+  const gap = room.gap && { type: InternalEventType.GAP, data: room.gap };
+  return { roomId, gap, events, ignored, remarks, ephemeral, accountData };
+}
+
+/** What was shown before is not delivered, and nothing is told of it. */
+function withoutShown(
+  { shown }: RoomPart,
+  { events, unread, remarks }: {
+    readonly events: readonly MatrixEvent[];
+    readonly unread: ReadonlySet<number> | undefined;
+    readonly remarks: Map<number, InternalDelivery>;
+  },
+): ReadonlySet<number> {
+  const ignored = new Set(unread);
+  for (const [index, event] of events.entries()) {
+    if (!shown.has(event)) continue;
+    ignored.add(index);
+    remarks.delete(index);
+  }
+  return ignored;
+}
+
+/** What Greenroom tells of history goes where history goes. */
+function remarkSource({ source }: MatrixEvent): SyncStream {
+  return SyncStream.INTERNAL | source & SyncStream.HISTORY;
 }
 
 /** Whether a room came with the initial sync: its state tells how things are, and of nothing that has changed. */
@@ -190,52 +236,6 @@ function isClear(event: MatrixEvent): event is MessageEvent {
     (event as MessageEvent).encryption === undefined;
 }
 
-/** The events of a room as they are delivered; what the timeline tells, the state does not tell once more. */
-function inOrder(
-  { state, filled, timeline }: RoomPart,
-): readonly (MessageEvent | StateEvent | StrippedStateEvent)[] {
-  const after = filled.length === 0 ? timeline : [...filled, ...timeline];
-  if (state.length === 0) return after;
-  if (after.length === 0) return state;
-  const told: (string | undefined)[] = [];
-  after.forEach((event) => {
-    if (event.state_key !== undefined) told.push(event.event_id);
-  });
-  if (told.length === 0) return [...state, ...after]; // the rule
-  const isTold = among(told);
-  return [...state.filter(({ event_id }) => !isTold(event_id)), ...after];
-}
-
-/** Up to so many IDs are compared sooner than a set is asked, which needs the hash of a long ID. */
-const FEW = 8;
-
-/** Tells whether an ID is among some. */
-function among(ids: readonly (string | undefined)[]): (id: string | undefined) => boolean {
-  if (ids.length <= FEW) return (id) => ids.includes(id);
-  const set = new Set(ids);
-  return (id) => set.has(id);
-}
-
-/** What state events lead to: of each piece of state the last. */
-function asState(changes: readonly MemberStateEvent[]): MemberStateEvent[] {
-  const latest = new Map<string, MemberStateEvent>();
-  for (const event of changes) {
-    event.source = event.source & ~SyncStream.TIMELINE | SyncStream.STATE;
-    latest.set(JSON.stringify([event.type, event.state_key]), event);
-  }
-  return [...latest.values()];
-}
-
-function gapOf(
-  { roomId, limited, prevBatch }: RoomPart,
-  { context, former }: RoomView,
-): InternalDelivery | undefined {
-  const isGap = limited && former?.membership === Membership.JOIN && !context.initial &&
-    !context.dropTimeline;
-  if (!isGap) return undefined;
-  return { type: InternalEventType.TIMELINE_GAP, data: { room_id: roomId, prev_batch: prevBatch } };
-}
-
 /**
  * What a member event tells, if it tells of a change. State mostly tells only how things are: of a room that is new to us,
  * or of a member whom the server had left out until now.
@@ -265,15 +265,6 @@ function changeOf(
   if (!isOwn && known === undefined && context.members !== "all") return undefined;
   const was = isOwn && isKept && context.repeated ? undefined : membershipIn(known);
   return was === content.membership ? undefined : membershipChange(event, was);
-}
-
-function prevMembership({ unsigned }: MemberStateEvent): Membership | undefined {
-  return isJsonObject(unsigned?.prev_content) ? membershipIn({ content: unsigned.prev_content }) : undefined;
-}
-
-function membershipIn(event: { readonly content: JsonObject } | undefined): Membership | undefined {
-  const membership = event?.content.membership;
-  return typeof membership === "string" ? membership as Membership : undefined;
 }
 
 /** The section `leave` holds bans too: the own member event tells. */

@@ -17,8 +17,8 @@ import type {
   StrippedStateEvent,
   ToDeviceEvent,
 } from "../types/event.ts";
-import type { RoomID, SyncToken, UserID } from "../types/ids.ts";
-import type { UndecryptableEvent } from "../types/internal_event.ts";
+import type { EventID, RoomID, SyncToken, UserID } from "../types/ids.ts";
+import type { Gap, UndecryptableEvent } from "../types/internal_event.ts";
 import {
   hasSender,
   isEvent,
@@ -31,6 +31,19 @@ import {
 } from "../types/checks/event_check.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
 import { SyncStream } from "../types/sync_stream.ts";
+import type { RememberedRoom } from "./store_protocol.ts";
+
+/** What a part of a room tells of the room itself. */
+export interface RoomNews {
+  /** What was remembered of the room, */
+  readonly before: RememberedRoom;
+  /** and what is to be. */
+  readonly after: RememberedRoom;
+  /** The names of the events that it has shown and that were not shown before: see `ShownRoom`. */
+  readonly added: string;
+  /** The own join with which the user came into the room; undefined: the user was in it, or is not. */
+  readonly entry: EventID | undefined;
+}
 
 /** One room of a sync response. */
 export interface RoomPart {
@@ -38,6 +51,8 @@ export interface RoomPart {
   readonly roomId: RoomID;
   /** What the user is to the room now. */
   readonly membership: Membership;
+  /** The section of the response that it came in: a flag of `SyncStream`. */
+  readonly base: SyncStream;
   /** State in front of the timeline, or, with `stateAfter`, at its end. */
   readonly state: readonly (StateEvent | StrippedStateEvent)[];
   /** Whether `state` holds at the timeline's end, so that the timeline changes nothing. */
@@ -46,6 +61,12 @@ export interface RoomPart {
   filled: readonly (MessageEvent | StateEvent)[];
   /** The timeline, in order. */
   timeline: readonly (MessageEvent | StateEvent)[];
+  /** Events of the timeline that were shown before: they are not delivered again. */
+  shown: ReadonlySet<MatrixEvent>;
+  /** The events that handlers do not get, though they should. */
+  gap: Gap | undefined;
+  /** What it tells of the room itself. */
+  news: RoomNews | undefined;
   /** Whether events are missing in front of the timeline. */
   limited: boolean;
   /** Where to read on backwards from there. */
@@ -111,6 +132,7 @@ export function takeApart(response: JsonObject, own: UserID): SyncParts {
 }
 
 const NONE: readonly never[] = [];
+const NOTHING_YET = { filled: NONE, shown: new Set<never>(), gap: undefined, news: undefined };
 
 class Reader {
   readonly #own: UserID;
@@ -148,9 +170,10 @@ class Reader {
       return {
         roomId,
         membership,
+        base,
+        ...NOTHING_YET,
         state: this.events(after ?? room.state, base | SyncStream.STATE, isState, roomId),
         stateAfter: after !== undefined,
-        filled: [],
         timeline: this.events(timeline, base | SyncStream.TIMELINE, isRoomEvent, roomId),
         limited: timeline.limited === true,
         prevBatch: typeof timeline.prev_batch === "string" ? timeline.prev_batch : undefined,
@@ -179,9 +202,10 @@ class Reader {
       return {
         roomId,
         membership,
+        base,
+        ...NOTHING_YET,
         state: [own],
         stateAfter: true,
-        filled: [],
         timeline: [],
         limited: false,
         prevBatch: undefined,

@@ -22,8 +22,8 @@ export interface SyncIntake {
   readonly crypto: Pick<Crypto, "receiveSync"> | undefined;
   /** Keeps room state and the token. */
   readonly store: ActorRef<StoreProtocol>;
-  /** Reads what a limited timeline left out, if that is wanted. */
-  readonly fillGaps: (parts: SyncParts) => Promise<void>;
+  /** Joins its rooms to what came before: reads what is missing, if that is wanted. */
+  readonly connect: (parts: SyncParts) => Promise<void> | undefined;
   /** Asks for the next response already, if nothing speaks against it: it comes while this one is kept and handled. */
   readonly readAhead: (parts: SyncParts) => Promise<void> | undefined;
   /** Where a server's faults are told. */
@@ -49,13 +49,13 @@ export interface TakenSync {
 export async function takeSync(
   response: JsonObject,
   context: SyncContext,
-  { crypto, store, fillGaps, readAhead, log }: SyncIntake,
+  { crypto, store, connect, readAhead, log }: SyncIntake,
 ): Promise<TakenSync> {
   const parts = takeApart(response, context.own);
   if (parts.malformed > 0) {
     log.warn("Left out malformed parts of a sync response", { parts: parts.malformed });
   }
-  await fillGaps(parts);
+  await connect(parts);
   await readAhead(parts);
   const recovered = crypto === undefined ? [] : await decryptParts(parts, context, crypto);
   const committed = store.ask("commitSync", syncChange(parts, context));

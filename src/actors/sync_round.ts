@@ -7,12 +7,11 @@
  * @module
  */
 
-import { Membership } from "../types/enums.ts";
-import type { RoomID, SyncToken, UserID } from "../types/ids.ts";
+import type { SyncToken, UserID } from "../types/ids.ts";
 import { InternalEventType } from "../types/internal_event_type.ts";
 import { SyncStream } from "../types/sync_stream.ts";
 import type { InternalDelivery } from "./dispatcher_protocol.ts";
-import { fillGap, rewind } from "./gap_filler.ts";
+import type { Continuation, RoomContinuity } from "./room_continuity.ts";
 import type { SyncSettings } from "./start_options.ts";
 import type { SyncContext } from "./sync_batch.ts";
 import type { SyncFilter } from "./sync_filter.ts";
@@ -35,6 +34,8 @@ export interface SyncRoundOptions {
   readonly filter: SyncFilter;
   /** Reads responses. */
   readonly reader: SyncReader;
+  /** Joins them to what came before. */
+  readonly continuity: RoomContinuity;
   /** Whether the next response may be asked for before one has been handled. */
   readonly ahead: boolean;
   /** Where to go on. */
@@ -74,8 +75,8 @@ export class SyncRound {
   #isFirst = true;
   /** The response that is to be delivered next, if it is being taken in already. */
   #next: Promise<Taken> | undefined;
-  /** How many responses have been taken in, and not delivered. */
-  #underway = 0;
+  /** Of each response that has been taken in, and not delivered: takes back that it is remembered. */
+  readonly #underway: (() => void)[] = [];
   /** Who waits until fewer are. */
   #waiting: (PromiseWithResolvers<void> & { readonly limit: number }) | undefined;
   /** Why what was taken in ahead is given up, as long as some of it is on its way. */
@@ -109,7 +110,7 @@ export class SyncRound {
 
   /** Reads a response and takes it in, as soon as it may follow the one before. */
   async #take(position: SyncPosition, after?: SyncToken): Promise<Taken> {
-    const { syncer, settings, signal, own, filter, reader, announce } = this.#options;
+    const { syncer, settings, signal, own, filter, reader, announce, continuity } = this.#options;
     const { since, repeated, first } = position;
     const read = await reader.read(since);
     const { response } = read;
@@ -132,6 +133,8 @@ export class SyncRound {
       after,
       members: filter.members,
       acceptClear,
+      outlives: syncer.isDurable,
+      atOnce: syncer.resume === "committed",
       dropTimeline,
     };
     // The very first response once more goes as far as it went then: what came after it comes after it.
@@ -141,13 +144,13 @@ export class SyncRound {
       crypto: syncer.crypto(),
       store: syncer.store,
       log: syncer.log,
-      fillGaps: (parts) => this.#fillGaps(parts, position, context),
+      connect: (parts) => continuity.connect(parts, this.#continuation(position, context)),
       readAhead: (parts) => {
         isAsked = this.#readAhead(parts, since);
         return isAsked && syncer.isDurable ? reader.sent() : undefined;
       },
     });
-    this.#underway++;
+    this.#underway.push(continuity.remember(taken.parts));
     const { nextBatch } = taken.parts;
     const isFollowed = isAsked && this.#mayBeFollowed(taken);
     const next = isFollowed ? this.#take({ ...position, since: nextBatch }, nextBatch) : undefined;
@@ -174,43 +177,27 @@ export class SyncRound {
     return eventsOf(parts) <= MAX_EVENTS && parts.undecryptable.size === 0; // those are kept whole
   }
 
-  async #fillGaps(
-    { rooms }: SyncParts,
-    { since, repeated, first }: SyncPosition,
-    { dropTimeline }: SyncContext,
-  ): Promise<void> {
-    const { syncer: { requests, log }, settings, filter, signal } = this.#options;
+  /** Where a response goes on from, and how much of what it left out is to be read. */
+  #continuation({ since, repeated, first }: SyncPosition, { dropTimeline }: SyncContext): Continuation {
+    const { fillGaps = true } = this.#options.settings;
     // What came in several responses before comes in one now, which may be too much for its timelines.
-    const wanted = settings.fillGaps || repeated;
-    const limit = wanted === true ? DEFAULT_GAP_LIMIT : wanted || 0;
-    if (first !== undefined) {
-      const from = { requests, since, limit: dropTimeline ? 0 : filter.timelineLimit, signal, log };
-      for (const room of rooms) await rewind(room, first, { ...from, filter: filter.timeline });
-      return;
-    }
-    if (since === undefined || limit === 0 || dropTimeline) return;
-    for (const room of rooms) {
-      if (!room.limited || !await this.#wasJoined(room.roomId)) continue;
-      await fillGap(room, { requests, since, limit, filter: filter.timeline, signal, log });
-    }
-  }
-
-  async #wasJoined(roomId: RoomID): Promise<boolean> {
-    return (await this.#options.syncer.store.ask("room", roomId))?.membership === Membership.JOIN;
+    const wanted = fillGaps || repeated;
+    const limit = wanted === true ? DEFAULT_GAP_LIMIT : wanted;
+    return { since, first, limit, dropTimeline };
   }
 
   #delivered(): void {
     this.#isFirst = false;
-    this.#underway--;
+    this.#underway.shift();
     const waiting = this.#waiting;
-    if (waiting === undefined || this.#underway > waiting.limit) return;
+    if (waiting === undefined || this.#underway.length > waiting.limit) return;
     this.#waiting = undefined;
     waiting.resolve();
   }
 
   /** Resolves when no more than so many responses are on their way to handlers. */
   async #atMost(limit: number): Promise<void> {
-    if (this.#underway > limit && this.#failure === undefined) {
+    if (this.#underway.length > limit && this.#failure === undefined) {
       this.#waiting = { limit, ...Promise.withResolvers<void>() };
       await this.#waiting.promise;
     }
@@ -227,7 +214,7 @@ export class SyncRound {
       const taken: Taken | undefined = await this.#next.catch(() => undefined);
       this.#next = taken?.next;
     }
-    this.#underway = 0;
+    for (const takeBack of this.#underway.splice(0).reverse()) takeBack();
     this.#failure = undefined;
   }
 }

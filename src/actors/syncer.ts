@@ -21,6 +21,8 @@ import { spawn } from "./spawn.ts";
 import type { SyncSettings } from "./start_options.ts";
 import { syncBackoff } from "./sync_backoff.ts";
 import { asError, isDeadly } from "./sync_failure.ts";
+import { RoomContinuity, type RoomContinuityOptions } from "./room_continuity.ts";
+import { RoomMemory } from "./room_memory.ts";
 import { SyncFilter } from "./sync_filter.ts";
 import { deliverSync, type TakenSync, takeSync } from "./sync_pipeline.ts";
 import { SyncReader, tokenOf } from "./sync_reader.ts";
@@ -34,6 +36,8 @@ const MAX_RETRY_AFTER = 3_600_000;
 /** How long to wait when the server answers at once and says nothing, in milliseconds: nothing may spin. */
 const IDLE_WAIT = 1_000;
 const DEFAULT_TIMEOUT = 30_000;
+/** Of a response that was asked for some other way nobody knows what was left out. */
+const NO_FILTER = { members: "some", timeline: undefined, timelineLimit: 0 } as const;
 const INTERNAL = { source: SyncStream.INTERNAL };
 
 /** Starts the Syncer; it is idle until it is asked to run. */
@@ -57,10 +61,12 @@ class Syncer {
   #dispatched: SyncToken | undefined;
   /** The number of that response's batch of handlers. */
   #batch = 0;
+  readonly #memory: RoomMemory;
   #running: { readonly abort: AbortController; readonly done: Promise<void> } | undefined;
 
   constructor(options: SyncerOptions) {
     this.#options = options;
+    this.#memory = new RoomMemory(options.store);
   }
 
   async run(settings: SyncSettings, ...signals: (AbortSignal | undefined)[]): Promise<void> {
@@ -100,16 +106,19 @@ class Syncer {
       repeated: false,
       members: "some",
       acceptClear: this.#options.acceptClear(),
+      outlives: false, // what comes some other way may come twice
       dropTimeline: false,
     } as const;
     const { store, log } = this.#options;
+    const continuity = this.#continuity({ own, filter: NO_FILTER, signal });
     const taken = await takeSync({ ...response }, context, {
       crypto: this.#options.crypto(),
       store,
       log,
-      fillGaps: () => Promise.resolve(),
+      connect: (parts) => continuity.note(parts),
       readAhead: () => undefined,
     });
+    continuity.remember(taken.parts);
     return await this.#deliver(taken);
   }
 
@@ -197,6 +206,7 @@ class Syncer {
       own,
       filter,
       reader,
+      continuity: this.#continuity({ own, filter, signal }),
       ahead,
       position: () => this.#position(),
       announce: (event) => this.#announce(event),
@@ -207,6 +217,11 @@ class Syncer {
   #tellFirst(): void {
     const { dispatcher, afterFirst } = this.#options;
     dispatcher.ask("settled", this.#batch).then(afterFirst, () => {}); // whoever closed or failed says so by `done`
+  }
+
+  #continuity(of: Pick<RoomContinuityOptions, "own" | "filter" | "signal">): RoomContinuity {
+    const { requests, wantsHistory, log } = this.#options;
+    return new RoomContinuity({ ...of, memory: this.#memory, requests, wantsHistory, log });
   }
 
   async #deliver(taken: TakenSync): Promise<number> {
@@ -222,6 +237,7 @@ class Syncer {
   async #position(): Promise<SyncPosition> {
     const { nextBatch, handled, first } = await this.#options.store.ask("position", undefined);
     const goesOn = nextBatch === this.#dispatched || this.#options.resume === "committed";
+    if (nextBatch === handled && nextBatch !== this.#dispatched) this.#memory.clear(); // it was moved: what was shown may come again
     const since = goesOn ? nextBatch : handled;
     return { since, repeated: since !== nextBatch, first: since === undefined ? first : undefined };
   }

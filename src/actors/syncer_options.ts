@@ -38,6 +38,8 @@ export interface SyncerOptions {
   readonly presence: () => PresenceState;
   /** Whether a handler wants the next request to wait for it. */
   readonly waits: () => boolean;
+  /** Whether a handler wants to know of what was before the user came into a room. */
+  readonly wantsHistory: () => boolean;
   /** Whether there is a handler of what Greenroom itself tells. */
   readonly wants: (type: InternalEventType) => boolean;
   /** Whether a commit takes time, as on a disk, so that it is worth while to go on meanwhile. */

@@ -5,8 +5,8 @@
  */
 
 interface Weighed<Value> {
-  readonly value: Value;
-  readonly weight: number;
+  value: Value;
+  weight: number;
   /** Its place in the order in which entries came, or came anew. */
   since: number;
 }
@@ -33,22 +33,24 @@ export class WeighedCache<Key, Value> {
   get(key: Key): Value | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    if (this.#arrivals - entry.since >= this.#entries.size / 2) {
-      this.#entries.delete(key); // now the one that was used last
-      entry.since = ++this.#arrivals;
-      this.#entries.set(key, entry);
-    }
+    this.#use(key, entry);
     return entry.value;
   }
 
   /** Keeps something, and lets go of what has not been used for longest if there is too much. */
   set(key: Key, value: Value, weight: number): void {
-    this.delete(key);
-    this.#entries.set(key, { value, weight, since: ++this.#arrivals });
-    this.#total += weight;
+    const entry = this.#entries.get(key);
+    this.#total += weight - (entry?.weight ?? 0);
+    if (entry === undefined) this.#entries.set(key, { value, weight, since: ++this.#arrivals });
+    else {
+      this.#use(key, entry);
+      entry.value = value;
+      entry.weight = weight;
+    }
+    if (this.#total <= this.#limit) return; // before anybody looks for the oldest, past all that was taken out
     for (const oldest of this.#entries.keys()) {
-      if (this.#total <= this.#limit || oldest === key) return;
-      this.delete(oldest);
+      if (oldest !== key) this.delete(oldest);
+      if (this.#total <= this.#limit) return;
     }
   }
 
@@ -56,6 +58,13 @@ export class WeighedCache<Key, Value> {
   delete(key: Key): void {
     this.#total -= this.#entries.get(key)?.weight ?? 0;
     this.#entries.delete(key);
+  }
+
+  #use(key: Key, entry: Weighed<Value>): void {
+    if (this.#arrivals - entry.since < this.#entries.size / 2) return;
+    this.#entries.delete(key); // now the one that was used last
+    entry.since = ++this.#arrivals;
+    this.#entries.set(key, entry);
   }
 
   /** Lets go of everything. */

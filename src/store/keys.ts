@@ -56,6 +56,23 @@ export class StoreKeys {
     return this.#below("room", roomId);
   }
 
+  /** Which events of rooms have been handled, the latest. */
+  shown(): KvKey {
+    return this.#below("shown");
+  }
+
+  /** The same of one room, if it is long ago: a `ShownRecord`. */
+  shownRoom(tag: string): KvKey {
+    return this.#below("shown", "room", tag);
+  }
+
+  /** The same in the order in which they were handled, in portions: a text each; without a number, what they begin with. */
+  shownLog(portion?: number): KvKey {
+    return portion === undefined
+      ? this.#below("shown", "log")
+      : this.#below("shown", "log", String(portion).padStart(12, "0"));
+  }
+
   /** The state of a room, all of it or all of a type: state events below. */
   states(roomId: RoomID, type?: string): KvKey {
     return type === undefined ? this.#below("state", roomId) : this.#below("state", roomId, type);

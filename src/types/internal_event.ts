@@ -73,12 +73,31 @@ export interface DeviceOneTimeKeyCount {
   unusedFallbackTypes?: string[];
 }
 
-/** Data of `TIMELINE_GAP`. */
-export interface TimelineGap {
+/**
+ * Why a gap was not filled, or not to its end: `off`, it was not wanted (`fillGaps: false`); `limit`, there was more than `fillGaps`
+ * allows; `refused`, the server did not give it, or nothing that can be used.
+ */
+export type GapReason = "off" | "limit" | "refused";
+
+/**
+ * Data of `GAP`: events of a room that handlers do not get. They are read with
+ * `client.iterateMessages(gap.room_id, "b", { fromToken: gap.from, toToken: gap.to })`, from new to old.
+ */
+export interface Gap {
   /** The room whose timeline has the gap. */
   room_id: RoomID;
-  /** Where to read on backwards with `getMessages()`; absent if the server told none. */
-  prev_batch?: SyncToken;
+  /** The new end of the gap, where to read on backwards; absent if the server told none. */
+  from?: SyncToken;
+  /** The old end, the token that the sync went on from; some servers read on past it. */
+  to?: SyncToken;
+  /** How many events in front of the timeline have been read and were delivered. */
+  read: number;
+  /** Why it was not filled to its end. */
+  reason: GapReason;
+  /** What the server said, if it refused. */
+  error?: Error;
+  /** `SyncStream.INTERNAL`, with `SyncStream.HISTORY` if nothing is missing but history. */
+  source: SyncStream;
 }
 
 /** Data of `UNDECRYPTABLE`. */
@@ -91,12 +110,16 @@ export interface UndecryptableEvent {
   code: UndecryptableCode;
   /** Why the sender keeps the key, if it said so: a code of `m.room_key.withheld`. */
   withheld?: string;
+  /** `SyncStream.INTERNAL`, with `SyncStream.HISTORY` if the event is history; absent of an event that did not come with a sync. */
+  source?: SyncStream;
 }
 
 /** Data of `UNENCRYPTED`. */
 export interface UnencryptedEvent {
   /** The event, which anyone on its way may have written. */
   event: MessageEvent;
+  /** `SyncStream.INTERNAL`, with `SyncStream.HISTORY` if the event is history. */
+  source?: SyncStream;
 }
 
 /** Data of `MALFORMED`. */
@@ -176,7 +199,7 @@ export interface InternalEvents {
   /** How many one-time keys are left. */
   DEVICE_OTK_COUNT: DeviceOneTimeKeyCount;
   /** Events were left out. */
-  TIMELINE_GAP: TimelineGap;
+  GAP: Gap;
   /** An event could not be decrypted. */
   UNDECRYPTABLE: UndecryptableEvent;
   /** A message came in clear into an encrypted room. */

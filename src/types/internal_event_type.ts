@@ -40,8 +40,8 @@ export const InternalEventType = {
   DEVICE_LISTS: "DEVICE_LISTS",
   /** How many of this device's one-time keys the server has left. */
   DEVICE_OTK_COUNT: "DEVICE_OTK_COUNT",
-  /** The server left out events between the timeline before and the one that came. */
-  TIMELINE_GAP: "TIMELINE_GAP",
+  /** Events between the timeline before and the one that came were left out: there were too many, or the server did not give them. */
+  GAP: "GAP",
   /** An encrypted event could not be decrypted, for now at least: it comes as soon as it can be. */
   UNDECRYPTABLE: "UNDECRYPTABLE",
   /** A message came in clear into an encrypted room, and was ignored. */

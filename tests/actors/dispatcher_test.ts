@@ -83,11 +83,11 @@ Deno.test("dispatch delivers in order: counts, global events, then room by room 
     undefined,
     (event: MatrixEvent) => seen.push("event_id" in event ? `${event.event_id}` : event.type),
   );
-  for (const type of ["DEVICE_LISTS", "TIMELINE_GAP", "JOIN"]) registry.add(type, () => seen.push(type));
+  for (const type of ["DEVICE_LISTS", "GAP", "JOIN"]) registry.add(type, () => seen.push(type));
   const events = [member("@a:a", "join"), message("1")];
   const whole = {
     ...room(events),
-    gap: { type: "TIMELINE_GAP", data: { room_id: ROOM } },
+    gap: { type: "GAP", data: { room_id: ROOM, read: 0, reason: "off", source: 1 } },
     remarks: new Map([[0, { type: "JOIN", data: events[0] }]]),
   } as unknown as RoomBatch;
   await dispatcher.ask("dispatch", {
@@ -97,7 +97,7 @@ Deno.test("dispatch delivers in order: counts, global events, then room by room 
     global: [{ type: "m.direct", content: {}, source: SyncStream.ACCOUNT_DATA }],
     rooms: [whole, room([message("2")])],
   });
-  assertEquals(seen, ["DEVICE_LISTS", "m.direct", "TIMELINE_GAP", "$@a:a-join", "JOIN", "$1", "$2"]);
+  assertEquals(seen, ["DEVICE_LISTS", "m.direct", "GAP", "$@a:a-join", "JOIN", "$1", "$2"]);
   await dispatcher.stop();
 });
 

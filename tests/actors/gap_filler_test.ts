@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { fillGap, type GapReader } from "../../src/actors/gap_filler.ts";
+import { fillGap, type GapReader, type TimelineEvent } from "../../src/actors/gap_filler.ts";
 import { type RoomPart, takeApart } from "../../src/actors/sync_parts.ts";
 import type { SyncRequests } from "../../src/actors/sync_requests.ts";
 import { requestError } from "../../src/errors/errcodes.ts";
@@ -8,7 +8,6 @@ import { ServiceResponseError } from "../../src/errors/service_response_error.ts
 import type { MessagesResponse } from "../../src/types/history.ts";
 import type { JsonObject } from "../../src/types/json.ts";
 import { SyncStream } from "../../src/types/sync_stream.ts";
-import { recordingLogger } from "../kernel/support.ts";
 import { joined, message, OWN, ROOM, timeline } from "./support/events.ts";
 
 /** A room whose timeline has a gap in front of it, which ends at `prev_batch`. */
@@ -29,10 +28,8 @@ function reader(pages: Page[], more: Partial<Pick<GapReader, "limit" | "filter">
     if (page instanceof Error) return Promise.reject(page);
     return Promise.resolve({ start: "s", ...page } as MessagesResponse);
   };
-  const log = recordingLogger();
   return {
     asked,
-    log,
     requests: { getMessages },
     since: "since",
     limit: 1_000,
@@ -119,9 +116,8 @@ for (const [what, error] of refusals) {
   Deno.test(`fillGap() keeps what it has read when the server ${what}, and leaves the rest marked as a gap`, async () => {
     const room = gap();
     const pages = reader([{ chunk: [message("2")], end: "p2" }, error]);
-    await fillGap(room, pages);
+    assertEquals(await fillGap(room, pages), { reason: "refused", error });
     assertEquals([ids(room), room.limited, room.prevBatch], [["$2"], true, "p2"]);
-    assertEquals(pages.log.lines.map(([level]) => level), ["warn"]);
   });
 }
 
@@ -132,13 +128,29 @@ Deno.test("fillGap() fails when the server can't be reached, or it is told to en
   assertEquals(await assertRejects(() => fillGap(gap(), reader([ended]))), ended);
 });
 
-Deno.test("fillGap() asks nothing where there is no gap, or no token to begin with", async () => {
+Deno.test("fillGap() asks nothing where there is no token to begin with", async () => {
   const pages = reader([]);
-  await fillGap(gap({ prev_batch: "p" }), pages);
   await fillGap(gap({ limited: true }), pages);
-  const [left] =
-    takeApart({ rooms: { leave: { [ROOM]: timeline([], { limited: true, prev_batch: "p" }) } } }, OWN).rooms;
-  assert(left !== undefined);
-  await fillGap(left, pages);
   assertEquals(pages.asked, []);
+});
+
+Deno.test("fillGap() stops at what was shown, whatever the server gives beyond, and takes what stands between", async () => {
+  const chunk = ["5", "4", "3", "2", "1"].map((text) => message(text));
+  const shown = (events: readonly TimelineEvent[]) =>
+    new Set(events.filter(({ event_id }) => ["$4", "$2"].includes(event_id)));
+  const room = gap();
+  const pages = reader([{ chunk, end: "p2" }]);
+  assertEquals(await fillGap(room, { ...pages, shown }), { reason: "closed" });
+  assertEquals([ids(room), room.limited, pages.asked.length], [["$3", "$5"], false, 1]);
+});
+
+Deno.test("fillGap() stops behind the event that is to be the last", async () => {
+  const room = gap();
+  const pages = reader([{ chunk: [message("3")], end: "p2" }, {
+    chunk: [message("2"), message("1")],
+    end: "p3",
+  }]);
+  const isEnd = ({ event_id }: TimelineEvent) => event_id === "$2";
+  assertEquals(await fillGap(room, { ...pages, isEnd }), { reason: "end" });
+  assertEquals(ids(room), ["$2", "$3"]);
 });

@@ -17,6 +17,7 @@ const CONTEXT: SyncContext = {
   repeated: false,
   members: "all",
   acceptClear: undefined,
+  outlives: false,
   dropTimeline: false,
 };
 
@@ -198,17 +199,6 @@ Deno.test("An invitation, a knock and the end of either are told, the own invita
   ]]);
 });
 
-Deno.test("A limited timeline is a gap where there was one before", () => {
-  const response = joined(timeline([message("1")], { limited: true, prev_batch: "p" }));
-  const gap = { type: "TIMELINE_GAP", data: { room_id: ROOM, prev_batch: "p" } };
-  assertEquals(delivered(response, was("join")).gap as unknown, gap);
-  assertEquals(delivered(response).gap, undefined);
-  assertEquals(delivered(response, was("invite")).gap, undefined);
-  assertEquals(delivered(response, was("join"), { initial: true }).gap, undefined);
-  assertEquals(delivered(response, was("join"), { dropTimeline: true }).gap, undefined);
-  assertEquals(delivered(joined(timeline([message("1")])), was("join")).gap, undefined);
-});
-
 Deno.test("A timeline that is dropped leaves the state it led to, and no news but one's own and invitations", () => {
   const name = (value: string) => state("m.room.name", { name: value }, { event_id: `$${value}` });
   const room = {
@@ -236,7 +226,7 @@ Deno.test("An event that can't be decrypted is delivered as it came, and why is 
   assertEquals(ids(room.events), ["$1", "$2"]);
   assertEquals([...room.remarks] as unknown, [[0, {
     type: "UNDECRYPTABLE",
-    data: { event, reason, code: "MISSING_KEY" },
+    data: { event, reason, code: "MISSING_KEY", source: SyncStream.INTERNAL },
   }]]);
 });
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { joined, message, ROOM, state, timeline } from "./support/events.ts";
+import { joined, member, message, OWN, ROOM, state, timeline } from "./support/events.ts";
 import { heard, response, sinces, syncerStage, UNREACHABLE } from "./support/syncer_stage.ts";
 
 const backlog = () =>
@@ -44,16 +44,16 @@ const limited = (token: string, ...texts: string[]) =>
     next_batch: token,
   });
 
-Deno.test("A limited timeline is told as a gap; fillGaps fills it before the timeline", async () => {
+Deno.test("A limited timeline is filled, or told as a gap if that is not wanted", async () => {
   for (const fillGaps of [false, true]) {
     const getMessages = () => Promise.resolve({ start: "s", chunk: [message("3"), message("2")] as never });
     const answers = [response("t1", "1"), limited("t2", "3", "4")];
     await using here = await syncerStage({ answers, requests: { getMessages } });
     const seen = heard(here);
-    here.api.on("TIMELINE_GAP", ({ room_id, prev_batch }) => seen.push(`${room_id} ${prev_batch}`));
+    here.api.on("GAP", ({ room_id, from, to, reason }) => seen.push(`${room_id} ${from} ${to} ${reason}`));
     here.api.start({ fillGaps });
     await here.settle();
-    assertEquals(seen, fillGaps ? ["1", "2", "3", "4"] : ["1", `${ROOM} p`, "3", "4"]);
+    assertEquals(seen, fillGaps ? ["1", "2", "3", "4"] : ["1", `${ROOM} p t1 off`, "3", "4"]);
   }
 });
 
@@ -63,7 +63,7 @@ Deno.test("fillGaps does not fill what was before the user came into the room, o
   await using here = await syncerStage({
     answers: [limited("t1", "1"), {
       next_batch: "t2",
-      rooms: { join: { "!new": timeline([], { limited: true, prev_batch: "p" }) } },
+      rooms: { join: { "!new": timeline([member(OWN, "join")], { limited: true, prev_batch: "p" }) } },
     }],
     requests: { getMessages },
   });

@@ -245,7 +245,7 @@ Deno.test("When a response can't be kept, those behind it are not delivered: the
 
 Deno.test("A change of a room that is on its way is known to the response behind it", async () => {
   const change = (token: string, membership: string) =>
-    joined(timeline([member("@bob:a", membership)]), { next_batch: token });
+    joined(timeline([{ ...member("@bob:a", membership), event_id: `$${token}` }]), { next_batch: token });
   await using here = await held([change("t1", "join"), change("t2", "leave"), change("t3", "join")]);
   const seen: string[] = [];
   for (const type of ["JOIN", "LEAVE"] as const) {

@@ -128,6 +128,7 @@ export async function syncerStage(options: SyncerStageOptions = {}): Promise<Syn
     afterFirst: () => {},
     presence: () => "online",
     waits: () => registry.waits,
+    wantsHistory: () => registry.wantsHistory,
     wants: (type) => deliverer.wantsInternal(type),
     isDurable,
     resume,
