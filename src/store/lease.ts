@@ -103,7 +103,7 @@ export class Lease {
         if (held === "refuse") throw inUse(prefix, holder);
         if (!isTold) {
           isTold = true;
-          log.info("Waiting for a device that another process holds", {
+          log.warn("Waiting for a device that another process holds", {
             device: prefix.join(" "),
             owner: holder.owner,
             until: holder.until,

@@ -66,7 +66,7 @@ Deno.test("A device that another holds is waited for until its lease has passed,
   await waiting;
   const [owner, lease] = await values(OWNER, LEASE);
   assertEquals([epochOf(owner), lease], [2, { until: 1_615_000 }]);
-  assertEquals(log.lines, [["info", "Waiting for a device that another process holds", {
+  assertEquals(log.lines, [["warn", "Waiting for a device that another process holds", {
     device: "@a:a D",
     owner: "one",
     until: 1_015_000,
