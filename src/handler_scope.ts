@@ -8,7 +8,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { RoomID, TransactionID, UserID } from "./types/ids.ts";
 
-/** What is about to be sent, in clear. */
+/** What is about to be sent, before it is encrypted. */
 export interface Outgoing {
   /** The room; absent of what goes to devices. */
   readonly roomId?: RoomID;
@@ -18,6 +18,8 @@ export interface Outgoing {
   readonly content: unknown;
   /** As whom it is sent, if not as the own user. */
   readonly asUserId?: UserID;
+  /** Whether the server sees what it says. Default: false. */
+  readonly inClear?: boolean;
 }
 
 /** One run of one handler for one event. */

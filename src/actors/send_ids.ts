@@ -16,35 +16,44 @@ import type { HandlerSessionsOptions } from "./handler_sessions.ts";
 const KEY: KvKey = ["send_key"];
 
 /**
- * Makes them with a key that only the device knows: nobody can try what an encrypted message may have said until the ID comes out.
+ * Makes them, of what is encrypted with a key that only the store knows: nobody can try what a message may have said until the ID
+ * comes out. What is sent in clear needs none, so that two stores of one device, deployed by mistake, make the same ID, and it is
+ * shown once.
  */
 export class SendIds {
   readonly #options: HandlerSessionsOptions;
-  #hash: Promise<(text: string) => string> | undefined;
+  #hash: Promise<Hash> | undefined;
 
   /** @param options Keeps the key. */
   constructor(options: HandlerSessionsOptions) {
     this.#options = options;
   }
 
-  /** What hashes a text. It is asked for once and then at hand, so that sends leave in the order in which they were asked for. */
-  hash(): Promise<(text: string) => string> {
-    return this.#hash ??= this.#open().catch((error) => {
+  /**
+   * What hashes a text. The key is asked for once and then at hand, so that sends leave in the order in which they were asked for.
+   *
+   * @param inClear Whether the server sees what is sent.
+   */
+  async hash(inClear: boolean): Promise<(text: string) => string> {
+    const hash = await (this.#hash ??= this.#open().catch((error) => {
       this.#hash = undefined;
       throw error;
-    });
+    }));
+    return (text) => hash(text, inClear);
   }
 
-  async #open(): Promise<(text: string) => string> {
+  async #open(): Promise<Hash> {
     const { store, ready } = this.#options;
     await ready();
     const [kept] = await store.ask("readRecords", [KEY]);
     const key = kept instanceof Uint8Array ? kept : crypto.getRandomValues(new Uint8Array(32));
     if (key !== kept) await store.ask("commitRecords", [{ type: "set", key: KEY, value: key }]);
     const { createHmac } = await nodeCrypto();
-    return (text) => createHmac("sha256", key).update(text).digest("base64url");
+    return (text, inClear) => createHmac("sha256", inClear ? "" : key).update(text).digest("base64url");
   }
 }
+
+type Hash = (text: string, inClear: boolean) => string;
 
 /** The sends of one run of a handler. */
 export class DeliverySends {
@@ -69,14 +78,17 @@ export class DeliverySends {
    *
    * @throws {ValueError} If the key was used for something else.
    */
-  async next({ roomId, type, asUserId, content }: Outgoing, key: string | undefined): Promise<TransactionID> {
+  async next(
+    { roomId, type, asUserId, content, inClear = false }: Outgoing,
+    key: string | undefined,
+  ): Promise<TransactionID> {
     const place = [this.#delivery, roomId ?? null, type, asUserId ?? null];
     if (key !== undefined) {
       this.#take(key, { roomId, type, place: JSON.stringify(place) });
-      return `gr-${(await this.#ids.hash())(JSON.stringify([...place, "key", key]))}`;
+      return `gr-${(await this.#ids.hash(inClear))(JSON.stringify([...place, "key", key]))}`;
     }
     const text = JSON.stringify([...place, "content", content], sorted); // as it is now, whoever changes it
-    const hash = await this.#ids.hash();
+    const hash = await this.#ids.hash(inClear);
     const same = hash(text);
     const count = this.#counts.get(same) ?? 0;
     this.#counts.set(same, count + 1);

@@ -88,7 +88,7 @@ export function toDeviceAPI({ http }: Session): ToDeviceAPI {
   ): Promise<void> => {
     const eventType = checkedType(type, "to_device");
     checkMessages(messages);
-    const outgoing = { type: eventType, content: messages };
+    const outgoing = { type: eventType, content: messages, inClear: true };
     const { txnId, ...options } = await identified(outgoing, given, http.nextTransactionId);
     return await http.call(send, { path: { eventType, txnId }, body: { messages } }, options);
   };

@@ -1,5 +1,6 @@
 import { assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
 import { DeliverySends, SendIds } from "../../src/actors/send_ids.ts";
+import type { Outgoing } from "../../src/handler_scope.ts";
 import { spawnStore } from "../../src/actors/store_actor.ts";
 import { MemoryStore } from "../../src/store/memory_store.ts";
 import { ROOM } from "./support/events.ts";
@@ -27,6 +28,16 @@ Deno.test("The ID of a send is the same in every process of a device, and nobody
   assertMatch(first, /^gr-[\w-]{43}$/);
   assertEquals(await here.process(id), first);
   assertNotEquals(await there.process(id), first);
+});
+
+Deno.test("The ID of what is sent in clear is the same in another store, and not that of the same encrypted", async () => {
+  const id = (outgoing: Outgoing) => (ids: SendIds) =>
+    new DeliverySends(ids, "$1-x").next(outgoing, undefined);
+  const inClear = { ...say, inClear: true };
+  const here = device();
+  const first = await here.process(id(inClear));
+  assertEquals(await device().process(id(inClear)), first);
+  assertNotEquals(await here.process(id(say)), first);
 });
 
 Deno.test("Sends differ by delivery, room, type, content, sender, count and key, and each of their IDs is new", async () => {

@@ -259,7 +259,7 @@ Deno.test("A file is sent once though it is uploaded again, and another file of 
   }
 });
 
-Deno.test("A message that left in clear is not sent again when the room is encrypted by then", async () => {
+Deno.test("A message that left in clear is sent once more, encrypted, when the room is encrypted by then", async () => {
   await using here = clientStage();
   const say: Run = (bot, { room_id }) => bot.sendText(room_id, "once");
   const encryptedAfter: Run = async (bot, event) => {
@@ -268,9 +268,8 @@ Deno.test("A message that left in clear is not sent again when the room is encry
     return sent;
   };
   using scene = await lives(here, [encryptedAfter, say], { encryption: { unencrypted: "deliver" } });
-  assertEquals(scene.results[0], scene.results[1]);
-  assertEquals(scene.sent().filter(({ type }) => /message|encrypted/.test(type)).length, 1);
-  assertEquals(here.homeserver.requests.filter("PUT", "/send/m.room.encrypted/").length, 1);
+  const sent = scene.sent().map(({ type }) => type).filter((type) => /message|encrypted/.test(type));
+  assertEquals(sent, ["m.room.message", "m.room.encrypted"]);
 });
 
 Deno.test("An encrypted message is the same bytes when the room has a new session by then, and is sent once", async () => {
