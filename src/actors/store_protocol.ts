@@ -55,6 +55,8 @@ export interface FormerRoom {
   readonly members: ReadonlyMap<string, StoredState>;
   /** Whether the room was known to be encrypted. */
   readonly encrypted: boolean;
+  /** The event that made it so, if that came with a sync. */
+  readonly encryptedBy?: EventID;
 }
 
 /** What is remembered of a room. */

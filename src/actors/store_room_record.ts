@@ -5,7 +5,7 @@
  */
 
 import type { RoomRecord, StoredState } from "../store/records.ts";
-import type { RoomID } from "../types/ids.ts";
+import type { EventID, RoomID } from "../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
 import type { RoomChange } from "./store_protocol.ts";
 import { isName } from "../types/checks/event_check.ts";
@@ -16,11 +16,18 @@ export interface RoomFacts {
   readonly members: readonly string[];
   /** The content of the `m.room.encryption` that counts: the first, in the state key that counts. */
   readonly encryption: JsonObject | undefined;
+  /** The ID of that event. */
+  readonly encryptedBy: EventID | undefined;
   /** The room that the room was made in the place of. */
   readonly predecessor: RoomID | undefined;
 }
 
-const NO_FACTS: RoomFacts = { members: [], encryption: undefined, predecessor: undefined };
+const NO_FACTS: RoomFacts = {
+  members: [],
+  encryption: undefined,
+  encryptedBy: undefined,
+  predecessor: undefined,
+};
 
 /** Looks at a change of state, once. */
 export function factsOf(events: readonly StoredState[]): RoomFacts {
@@ -35,7 +42,12 @@ export function factsOf(events: readonly StoredState[]): RoomFacts {
     else if (type === "m.room.encryption") encryption ??= event;
     else if (type === "m.room.create") create ??= event;
   });
-  return { members, encryption: contentOf(encryption), predecessor: predecessorIn(create) };
+  return {
+    members,
+    encryption: contentOf(encryption),
+    encryptedBy: encryption?.event_id,
+    predecessor: predecessorIn(create),
+  };
 }
 
 function contentOf(event: StoredState | undefined): JsonObject | undefined {
@@ -76,6 +88,7 @@ export function nextRecord(
   const entered = membership === "join" && record?.membership !== "join";
   const allMembers = entered ? complete : record?.allMembers === true && !lossy;
   const encryption = record?.encryption || facts.encryption || predecessor?.encryption || record?.encryption;
+  const encryptedBy = record?.encryption ? record.encryptedBy : facts.encryption && facts.encryptedBy;
   const leftAt = isLeft({ membership }) ? record?.leftAt ?? now : undefined;
   const same = record?.membership === membership && record.allMembers === allMembers &&
     record.encryption === encryption && record.leftAt === leftAt && first === undefined &&
@@ -90,6 +103,7 @@ export function nextRecord(
     membership,
     allMembers,
     ...(encryption !== undefined && { encryption }), // undefined is no JSON, which is kept in a third of the time
+    ...(encryptedBy !== undefined && { encryptedBy }),
     ...(entries !== undefined && { entries }),
     ...(shown !== undefined && { first: shown }),
     ...(leftAt !== undefined && { leftAt }),

@@ -259,8 +259,8 @@ function roomsOf(changes: readonly Change[]): RoomID[] {
 }
 
 function formerRoom(
-  { membership, encryption }: RoomRecord,
+  { membership, encryption, encryptedBy }: RoomRecord,
   members: FormerRoom["members"] = NO_MEMBERS,
 ): FormerRoom {
-  return { membership, members, encrypted: isJsonObject(encryption) };
+  return { membership, members, encrypted: isJsonObject(encryption), ...(encryptedBy && { encryptedBy }) };
 }

@@ -156,7 +156,7 @@ function roomBatch(room: RoomPart, view: RoomView): RoomBatch {
   const { context, undecryptable, former } = view;
   const events = context.dropTimeline ? asState(stateChanges(room)) : inOrder(room);
   const remarks = new Map<number, InternalDelivery>();
-  const unread = unacceptable(events, view);
+  const unread = unacceptable(room, events, view);
   for (const index of unread ?? []) {
     const event = events[index] as MessageEvent;
     remarks.set(index, { type: InternalEventType.UNENCRYPTED, data: { event, source: remarkSource(event) } });
@@ -210,15 +210,20 @@ function isNew({ membership }: RoomPart, { context, former }: RoomView): boolean
 
 /**
  * The messages, by their index, that came in clear into an encrypted room and do not count. A room is encrypted from the event
- * that made it so on.
+ * that made it so on; what came before that event still counts when both come again, since they have not been handled.
  */
 function unacceptable(
+  { shown }: RoomPart,
   events: readonly MatrixEvent[],
-  { context: { acceptClear }, former }: RoomView,
+  { context: { acceptClear, repeated }, former }: RoomView,
 ): Set<number> | undefined {
   if (acceptClear === undefined) return undefined;
   const ignored = new Set<number>();
-  let encrypted = former?.encrypted === true;
+  const began = repeated &&
+    events.some((event) =>
+      isEncryption(event) && event.event_id === former?.encryptedBy && !shown.has(event)
+    );
+  let encrypted = former?.encrypted === true && !began;
   events.forEach((event, index) => {
     if (isEncryption(event)) encrypted = true;
     else if (encrypted && isClear(event) && !acceptClear(event)) ignored.add(index);
@@ -226,7 +231,7 @@ function unacceptable(
   return ignored;
 }
 
-function isEncryption(event: MatrixEvent): boolean {
+function isEncryption(event: MatrixEvent): event is StateEvent {
   return event.type === "m.room.encryption" && stateKeyOf(event) === "";
 }
 

@@ -51,6 +51,8 @@ export interface RoomRecord {
   readonly allMembers: boolean;
   /** The content of the first `m.room.encryption` that was seen, which nothing takes back; `false`: the server says there is none. */
   readonly encryption?: JsonObject | false;
+  /** The ID of that event, if it came with a sync: what stands before it in the timeline came in clear by right. */
+  readonly encryptedBy?: EventID;
   /** The own joins with which the user came into the room, the last ones: what stands before was history then. */
   readonly entries?: readonly EventID[];
   /** The room's latest events in the very first response, if it was in that: see `ShownEvents`. */

@@ -57,6 +57,7 @@ Deno.test("State of a room that was left is removed some days later; what is kno
     membership: "leave",
     allMembers: false,
     encryption: { algorithm: "a" },
+    encryptedBy: events(encryption)[0]?.event_id,
   });
   assertEquals(await here.prune(), DONE);
 });

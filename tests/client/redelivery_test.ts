@@ -57,6 +57,33 @@ Deno.test("Of several handlers of an event, only that one gets it again which ha
   assertEquals(ran, ["all", "quick 1", "slow 1 m.room.message.1", "slow 1 m.room.message.1"]);
 });
 
+Deno.test("What was said in clear before the room was encrypted is handled, though a crash cut it off", async () => {
+  await using here = clientStage();
+  using gates = new Gates();
+  const { texts, setUp } = hearing(gates);
+  const refused: string[] = [];
+  let syncs = 0;
+  const bot = new MortalBot(here, {
+    setUp: (client) => {
+      setUp(client);
+      client.on("SYNC_SUCCESSFUL", () => void syncs++);
+      client.on("UNENCRYPTED", ({ event }) => void refused.push(String(event.content.body)));
+    },
+    client: { encryption: true },
+  });
+  await bot.until(() => syncs > 0);
+  const { alice, id } = await roomWith(here, bot);
+  await alice.sendText(id, "slow 1");
+  await bot.until(() => texts[0]?.includes("slow 1") === true);
+  await alice.sendStateEvent(id, "m.room.encryption", { algorithm: "m.megolm.v1.aes-sha2" });
+  await alice.sendText(id, "in clear", { disableEncryption: true });
+  await bot.until(() => refused.length === 1);
+  await bot.rise();
+  await bot.until(() => refused.length === 2);
+  assertEquals(texts, [["slow 1"], ["slow 1"]]);
+  assertEquals(refused, ["in clear", "in clear"]);
+});
+
 Deno.test("At most once delivers nothing twice, whatever had settled, and nothing that came after is lost", async () => {
   await using here = clientStage();
   using gates = new Gates();

@@ -14,7 +14,7 @@ export const LEASE = 1_000;
 /** How long a client waits when the server tells nothing new, in milliseconds. */
 const IDLE_WAIT = 1_000;
 /** How many rounds something may take before time goes on, and at all. */
-const [PATIENCE, MAX_ROUNDS] = [50, 500];
+const [PATIENCE, MAX_ROUNDS] = [50, 4_000];
 
 /** What a {@link MortalBot} is made of. */
 export interface MortalBotOptions {
