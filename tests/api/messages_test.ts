@@ -130,15 +130,19 @@ Deno.test("getMessages() looks the ends of a history up for a server before vers
 });
 
 Deno.test("getMessages() says what to give where it can't find the start of a history", async () => {
-  const { session } = scripted({
-    "GET /_matrix/client/versions": { versions: ["v1.2"] },
-    [`GET ${ROOM}/state`]: [],
-  });
-  await assertRejects(
-    () => messagesAPI(session).getMessages("!room", "f", undefined),
-    ServiceResponseError,
-    "give fromToken",
-  );
+  const create = clientEvent("create", { type: "m.room.create", state_key: "", content: {} });
+  for (const state of [[], [create]]) {
+    const { session } = scripted({
+      "GET /_matrix/client/versions": { versions: ["v1.2"] },
+      [`GET ${ROOM}/state`]: state,
+      [`GET ${ROOM}/context/$create`]: { start: "" }, // as Dendrite says
+    });
+    await assertRejects(
+      () => messagesAPI(session).getMessages("!room", "f", undefined),
+      ServiceResponseError,
+      "give fromToken",
+    );
+  }
 });
 
 Deno.test("getMessages() rejects a page without events", async () => {
