@@ -46,7 +46,7 @@ export function answerMessages(client: Client, { userId, note, tell }: Answering
     tell("begins answer");
     await hesitate();
     const text = `reply ${++ctx.session.answered} to ${number}`;
-    const replyId = await noted(`answer ${number}`, client.sendText(roomId, text));
+    const replyId = await noted(`answer ${number}`, client.sendText(roomId, text, { key: "reply" }));
     note({ kind: "answered", eventId, text, replyId });
     await hesitate();
     tell("ends answer");

@@ -37,6 +37,7 @@ interface JudgedRoom {
   readonly messages: readonly Said[];
   readonly expected: Expected;
   readonly late: ReadonlySet<string>;
+  readonly leftOut: ReadonlySet<string>;
   readonly known: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
@@ -76,6 +77,7 @@ async function judgedRooms({ stage, said, ledger }: Evidence): Promise<JudgedRoo
   const done = new Map(entriesOf(ledger, "done").map(({ number, eventId }) => [number, eventId]));
   const begun = entriesOf(ledger, "begin");
   const late = new Set(entriesOf(ledger, "undecryptable").map(({ eventId }) => eventId));
+  const leftOut = new Set(entriesOf(ledger, "quarantined").map(({ eventId }) => eventId));
   const known = new Map<string, Set<string>>();
   for (const { eventId, replyId } of entriesOf(ledger, "answered")) {
     known.set(eventId, (known.get(eventId) ?? new Set()).add(replyId));
@@ -89,7 +91,7 @@ async function judgedRooms({ stage, said, ledger }: Evidence): Promise<JudgedRoo
       begun.filter((entry) => entry.roomId === roomId)
         .map(({ number }) => [`victim ${number}`, done.get(number)]),
     );
-    return { roomId, events, messages, expected, late, known };
+    return { roomId, events, messages, expected, late, leftOut, known };
   }));
 }
 
@@ -142,8 +144,8 @@ function judgeReads(who: string, reads: readonly Read[], room: JudgedRoom, probl
     );
   }
   for (const body of events.keys()) problems.push(`${who} has "${body}", which nobody has sent`);
-  const { messages, late, known } = room;
-  judgeAnswers({ who, messages, reads, late, known }, problems);
+  const { messages, late, leftOut, known } = room;
+  judgeAnswers({ who, messages, reads, late, leftOut, known }, problems);
 }
 
 /** No index of any ratchet was used for two ciphertexts; neither in what the victim tried to send, nor in what arrived. */
@@ -187,6 +189,9 @@ function judgeUses(
   };
 }
 
+/** What a bot says that is killed: it waits for its device, and if it is killed often enough, has events left out for a time. */
+const EXPECTED = /waiting for a device|left out|left an event out/i;
+
 /** Nothing was refused by the server that should not be, and nothing failed. */
 function judgeLedger(ledger: readonly LedgerEntry[], problems: string[]): void {
   for (const { status, request, answer } of entriesOf(ledger, "refused")) {
@@ -194,7 +199,7 @@ function judgeLedger(ledger: readonly LedgerEntry[], problems: string[]): void {
   }
   for (const { what, error } of entriesOf(ledger, "failed")) problems.push(`${what} failed: ${error}`);
   for (const { level, message, data } of entriesOf(ledger, "log")) {
-    if (/left out|left an event out/i.test(message)) continue; // who is killed often enough has events left out, for a time
+    if (EXPECTED.test(message)) continue;
     problems.push(`logged as ${level}: ${message} ${data}`);
   }
   const received = new Set(entriesOf(ledger, "received").map(({ eventId }) => eventId));
