@@ -47,17 +47,18 @@ export class Synapse implements SynapseServer, AsyncDisposable {
   readonly baseUrl: string;
   readonly serverName: string;
   readonly sharedSecret: string;
-  readonly #process: Deno.ChildProcess;
+  readonly #python: string;
   readonly #folder: string;
+  #process: Deno.ChildProcess;
   #ended = false;
 
-  private constructor(process: Deno.ChildProcess, folder: string, server: SynapseServer) {
-    this.#process = process;
+  private constructor(python: string, folder: string, server: SynapseServer) {
+    this.#python = python;
     this.#folder = folder;
     this.baseUrl = server.baseUrl;
     this.serverName = server.serverName;
     this.sharedSecret = server.sharedSecret;
-    process.status.then(() => this.#ended = true);
+    this.#process = this.#spawn();
   }
 
   /** The ID of its process. */
@@ -79,14 +80,8 @@ export class Synapse implements SynapseServer, AsyncDisposable {
     const config = synapseConfig({ folder, port, serverName, sharedSecret, refreshableAccessTokenLifetime });
     await Deno.writeTextFile(`${folder}/log.json`, JSON.stringify(synapseLogConfig));
     await Deno.writeTextFile(`${folder}/homeserver.json`, JSON.stringify({ ...config, ...options.config }));
-    const process = new Deno.Command(python, {
-      args: [`${import.meta.dirname}/synapse/launch.py`, `${folder}/output.log`, `${folder}/homeserver.json`],
-      stdin: "piped", // its end tells Synapse that we are gone
-      stdout: "null",
-      stderr: "null",
-    }).spawn();
     const server = { baseUrl: `http://127.0.0.1:${port}`, serverName, sharedSecret };
-    const synapse = new Synapse(process, folder, server);
+    const synapse = new Synapse(python, folder, server);
     try {
       await synapse.#waitUntilItAnswers();
     } catch (error) {
@@ -102,8 +97,33 @@ export class Synapse implements SynapseServer, AsyncDisposable {
     return log.trimEnd().split("\n").slice(-LOG_TAIL_LINES).join("\n");
   }
 
+  /** Ends its process, and starts another with the same data at the same address. */
+  async restart(): Promise<void> {
+    await this.#end();
+    this.#process = this.#spawn();
+    await this.#waitUntilItAnswers();
+  }
+
   /** Stops it, with force if it takes too long, and removes its data. */
   async stop(): Promise<void> {
+    await this.#end();
+    await Deno.remove(this.#folder, { recursive: true });
+  }
+
+  #spawn(): Deno.ChildProcess {
+    const folder = this.#folder;
+    const process = new Deno.Command(this.#python, {
+      args: [`${import.meta.dirname}/synapse/launch.py`, `${folder}/output.log`, `${folder}/homeserver.json`],
+      stdin: "piped", // its end tells Synapse that we are gone
+      stdout: "null",
+      stderr: "null",
+    }).spawn();
+    this.#ended = false;
+    process.status.then(() => this.#ended = true);
+    return process;
+  }
+
+  async #end(): Promise<void> {
     const deadline = new AbortController();
     if (!this.#ended) this.#process.kill("SIGTERM");
     const late = delay(STOP_DEADLINE_MS, { signal: deadline.signal }).then(() => {
@@ -113,7 +133,6 @@ export class Synapse implements SynapseServer, AsyncDisposable {
     deadline.abort();
     await late;
     await this.#process.stdin.close().catch(() => {}); // the other end is gone
-    await Deno.remove(this.#folder, { recursive: true });
   }
 
   /** {@linkcode Synapse.prototype.stop} at the end of a block with `await using`. */

@@ -1,0 +1,206 @@
+/**
+ * A bot as its author would write it, with what outlives its processes: the account, the token, the store.
+ *
+ * It joins where it is invited, answers each text with a count and the text, leaves when told to, and welcomes who comes.
+ *
+ * @module
+ */
+
+import {
+  Client,
+  type ClientOptions,
+  type Clock,
+  defineSession,
+  type KvStore,
+  type Logger,
+  MemoryStore,
+  type StartOptions,
+  type UserID,
+} from "@greenroom/matrix";
+import { systemClock } from "../../src/clock.ts";
+import { Life, NO_CRASH } from "../client/support/crash.ts";
+import type { Account } from "../operations/operation.ts";
+import { Network } from "./network.ts";
+import { Noticeboard } from "./noticeboard.ts";
+
+const session = defineSession({ name: "counter", per: "room", initial: () => ({ heard: 0 }) });
+
+/** How soon a process that was killed may be followed by another, in milliseconds. */
+const LEASE = 1_000;
+
+/** What a {@link Bot} is made of. */
+export interface BotOptions {
+  readonly baseUrl: string;
+  readonly fetch: typeof fetch;
+  readonly account: Account;
+  readonly encrypted: boolean;
+  readonly store?: KvStore;
+  /** More of its client. */
+  readonly client?: Partial<ClientOptions>;
+}
+
+/** A bot. */
+export class Bot {
+  readonly userId: UserID;
+  readonly account: Account;
+  readonly network: Network;
+  /** What it keeps; a story may take it away. */
+  store: KvStore;
+  /** Its access token; a story may change it. */
+  token: string;
+  /** More of its client; a story may change it. */
+  options: Partial<ClientOptions>;
+  /** What its handlers were called with, in order: the texts, and what happened to members. */
+  readonly handled: string[] = [];
+  /** What it was told besides: the events that say that something is wrong. */
+  readonly told: string[] = [];
+  /** What it logged, from warnings on. */
+  readonly printed: string[] = [];
+  /** Why its client of the present life has ended; undefined while it has not, or if it was stopped. */
+  failure: unknown;
+  #client: Client | undefined;
+  #life = new Life(NO_CRASH);
+  #death = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+  #hasSynced = false;
+  readonly #encrypted: boolean;
+  readonly #baseUrl: string;
+  readonly #board = new Noticeboard();
+
+  /** @param options What it is made of. */
+  constructor({ baseUrl, fetch, account, encrypted, store = new MemoryStore(), client = {} }: BotOptions) {
+    this.#baseUrl = baseUrl;
+    this.network = new Network(fetch);
+    this.account = account;
+    this.userId = account.userId;
+    this.token = account.accessToken;
+    this.#encrypted = encrypted;
+    this.store = store;
+    this.options = client;
+  }
+
+  /** The client of the present life. */
+  get client(): Client {
+    if (this.#client === undefined) throw new Error("The bot is not alive");
+    return this.#client;
+  }
+
+  /** A new process: makes the client, with its handlers, and does no more. */
+  wake(): Client {
+    const life = this.#life = new Life(NO_CRASH);
+    const death = this.#death = new AbortController();
+    this.failure = undefined;
+    const client = new Client({
+      baseUrl: this.#baseUrl,
+      token: this.token,
+      encryption: this.#encrypted,
+      lease: { duration: LEASE },
+      log: this.#logger(),
+      ...this.options,
+      clock: mortal(this.options.clock ?? systemClock, death.signal),
+      store: life.store(this.store),
+      fetch: life.fetch(this.network.fetch),
+    });
+    this.#client = client;
+    this.#teach(client);
+    client.done.catch(() => {}); // told by `failure`
+    return client;
+  }
+
+  /** A new process that syncs; returns when the very first response has come, when it goes on where the last was, or has ended. */
+  async start(options: StartOptions = {}): Promise<void> {
+    const client = this.wake();
+    const first = Promise.withResolvers<void>();
+    client.on(this.#hasSynced ? "SYNC_STARTED" : "SYNC_SUCCESSFUL", () => first.resolve());
+    this.#hasSynced = true;
+    this.#running = client.start(options).catch((failure) => {
+      this.failure = failure;
+      this.#board.changed();
+    });
+    await Promise.race([first.promise, this.#running]);
+  }
+
+  /** Ends the process in good order. */
+  async stop(): Promise<void> {
+    await this.#client?.close();
+    await this.#running;
+    this.#client = undefined;
+  }
+
+  /** Ends the process as `kill -9` does: from now on it reaches neither the store nor the server. */
+  async kill(): Promise<void> {
+    this.#life.end();
+    this.#death.abort();
+    await this.stop();
+  }
+
+  /** Waits until something holds of what it handled, was told or logged. */
+  async until(what: string, holds: (bot: Bot) => boolean): Promise<void> {
+    await this.#board.until(what, () => holds(this)).catch((cause) => {
+      const { handled, told, printed } = this;
+      throw new Error(`The bot has not come so far: ${JSON.stringify({ handled, told, printed })}`, {
+        cause,
+      });
+    });
+  }
+
+  /** Waits until its client has ended by itself. */
+  async ended(): Promise<unknown> {
+    await this.until("the bot is to end", () => this.failure !== undefined);
+    return this.failure;
+  }
+
+  #teach(client: Client): void {
+    client.on("INVITE", async ({ room_id }) => {
+      this.#note(this.handled, "invited");
+      await client.joinRoom(room_id);
+    });
+    client.on("JOIN", ({ state_key }) => {
+      if (state_key !== client.mxid) this.#note(this.handled, `welcome ${state_key}`);
+    });
+    client.on("KICK", ({ state_key }) => this.#note(this.handled, `thrown out ${state_key}`));
+    client.on("m.room.message", async ({ sender, room_id, content }, ctx) => {
+      if (sender === client.mxid || content.msgtype !== "m.text") return;
+      const { body } = content;
+      this.#note(this.handled, body);
+      ctx.session.heard++;
+      if (body === "!leave") return void await client.leaveRoom(room_id);
+      if (body === "!throw") throw new Error("The bot's author has made a mistake");
+      await client.sendNotice(room_id, `${ctx.session.heard}: ${body}`);
+    }, { session, sequential: true });
+    for (
+      const type of [
+        "UNDECRYPTABLE",
+        "GAP",
+        "HANDLER_ERROR",
+        "MALFORMED",
+        "EVENT_QUARANTINED",
+        "DEVICE_ALARM",
+      ]
+    ) {
+      client.on(type, () => this.#note(this.told, type));
+    }
+  }
+
+  #note(list: string[], what: string): void {
+    list.push(what);
+    this.#board.changed();
+  }
+
+  #logger(): Logger {
+    const print = (message: string, data?: Record<string, unknown>) => {
+      this.#note(this.printed, `${message} ${JSON.stringify(data ?? {})}`);
+    };
+    return { debug() {}, info() {}, warn: print, error: print };
+  }
+}
+
+/** A clock for a process: no wait outlives it. */
+function mortal(clock: Clock, death: AbortSignal): Clock {
+  return {
+    now: () => clock.now(),
+    delay(ms, { signal, ...options } = {}) {
+      return clock.delay(ms, { ...options, signal: signal ? AbortSignal.any([signal, death]) : death });
+    },
+  };
+}

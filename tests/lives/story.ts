@@ -1,0 +1,25 @@
+/**
+ * What a story of a bot's life is: it is told on any homeserver, with rooms in clear and with encrypted ones.
+ *
+ * @module
+ */
+
+import type { World } from "./world.ts";
+
+/** How the rooms of a story are: in clear, or encrypted. */
+export type Privacy = "in clear" | "encrypted";
+
+/** A piece of a bot's everyday life. */
+export interface Story {
+  /** What must hold, in a sentence. */
+  readonly name: string;
+  /** How its rooms are, one telling for each. */
+  readonly rooms: readonly Privacy[];
+  /** Whether it restarts the homeserver, which has to be its own then. Default: false. */
+  readonly restarts?: boolean;
+  /** Fails if something is lost, done twice, or not told. */
+  tell(world: World): Promise<void>;
+}
+
+/** How most stories are told. */
+export const BOTH: readonly Privacy[] = ["in clear", "encrypted"];

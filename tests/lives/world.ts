@@ -1,0 +1,141 @@
+/**
+ * Where a story is told: a homeserver, people, a bot, and a count of what was said to it and answered.
+ *
+ * @module
+ */
+
+import { assertEquals } from "@std/assert";
+import { Client, type ClientOptions, type RoomID } from "@greenroom/matrix";
+import type { OperationsHost } from "../operations/operation.ts";
+import { Bot, type BotOptions } from "./bot.ts";
+import { Person } from "./person.ts";
+import type { Story } from "./story.ts";
+
+/** A homeserver that stories are told on. */
+export interface StoryHost extends OperationsHost {
+  /** Ends the homeserver, and starts it again with all that it knows: of one that belongs to the story. */
+  restart(): Promise<void>;
+}
+
+/** What one telling plays with; disposing of it ends everybody. */
+export class World implements AsyncDisposable {
+  readonly host: StoryHost;
+  readonly encrypted: boolean;
+  readonly #people: Person[] = [];
+  readonly #bots: Bot[] = [];
+
+  /** @param host The homeserver. */
+  constructor(host: StoryHost, { encrypted }: { readonly encrypted: boolean }) {
+    this.host = host;
+    this.encrypted = encrypted;
+  }
+
+  /** Somebody new, who listens already. */
+  async person(name: string): Promise<Person> {
+    const account = await this.host.register(name);
+    const person = new Person(this.client({ token: account.accessToken }), account);
+    this.#people.push(person);
+    return person;
+  }
+
+  /** A client of this world for a person. */
+  client(options: Partial<ClientOptions>): Client {
+    const { baseUrl, fetch } = this.host;
+    return new Client({ baseUrl, fetch, encryption: this.encrypted, log: SILENT, ...options });
+  }
+
+  /** A new bot, which is not started. */
+  async bot(options: Partial<BotOptions> = {}): Promise<Bot> {
+    const { baseUrl, fetch } = this.host;
+    const account = options.account ?? await this.host.register("bot");
+    const bot = new Bot({ baseUrl, fetch, account, encrypted: this.encrypted, ...options });
+    this.#bots.push(bot);
+    return bot;
+  }
+
+  /** A conversation in a room of its own, which the bot is invited to and joins: it has to be alive. */
+  async talk(person: Person, bot: Bot): Promise<Talk> {
+    const room = await person.room(this.encrypted, bot.userId);
+    await person.sees(room, bot.userId, "join");
+    return new Talk(room, person, bot);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#bots.map((bot) => bot.stop()));
+    await Promise.all(this.#people.map(({ client }) => client.close()));
+  }
+}
+
+const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** What a person says to a bot in a room, and what comes back. */
+export class Talk {
+  readonly room: RoomID;
+  /** What the bot has to answer, in order. */
+  readonly said: string[] = [];
+  /** What it must not answer: it was not there, or must not listen. */
+  readonly #unheard: string[] = [];
+  #commands = 0;
+  readonly #person: Person;
+  readonly #bot: Bot;
+
+  constructor(room: RoomID, person: Person, bot: Bot) {
+    this.room = room;
+    this.#person = person;
+    this.#bot = bot;
+  }
+
+  /** Says so many things, one after the other. */
+  async say(count: number): Promise<void> {
+    for (let i = 0; i < count; i++) await this.#say(this.said, `text ${this.said.length + 1}`);
+  }
+
+  /** Says a word that the bot must hear, and does not answer. */
+  async command(text: string): Promise<void> {
+    this.#commands++;
+    await this.#person.client.sendText(this.room, text);
+  }
+
+  /** Says so many things that the bot must not answer. */
+  async sayUnheard(count: number): Promise<void> {
+    for (let i = 0; i < count; i++) await this.#say(this.#unheard, `unheard ${this.#unheard.length + 1}`);
+  }
+
+  /** Waits until the last that was said is answered, and looks whether each was, once. */
+  async answered(): Promise<void> {
+    const { room, said } = this;
+    const answers = () => this.#person.of(room, this.#bot.userId);
+    await this.#person.reads(room, this.#bot.userId, said.length).catch((cause) => {
+      const missing = said.filter((text) => !answers().some((answer) => answer.endsWith(`: ${text}`)));
+      throw new Error(`No answer to ${missing.join(", ")}; the bot said: ${this.#bot.printed.join("\n")}`, {
+        cause,
+      });
+    });
+    this.check();
+  }
+
+  /** Looks whether what was said is answered once, with counts that have no gap, and nothing else is. */
+  check(): void {
+    const answers = this.#person.of(this.room, this.#bot.userId);
+    const texts = answers.map((answer) => answer.replace(/^\d+: /, ""));
+    assertEquals(texts.toSorted(byNumber), this.said, "each is to be answered once");
+    const counts = answers.map((answer) => Number.parseInt(answer));
+    assertEquals(new Set(counts).size, counts.length, "each is to be counted once");
+    assertEquals(Math.max(...counts), this.said.length + this.#commands, "the count is to have no gap");
+  }
+
+  async #say(list: string[], text: string): Promise<void> {
+    list.push(text);
+    await this.#person.client.sendText(this.room, text);
+  }
+}
+
+function byNumber(one: string, other: string): number {
+  return Number(one.split(" ").at(-1)) - Number(other.split(" ").at(-1));
+}
+
+/** Tells a story in all the ways that it is to be told. */
+export async function tell(story: Story, encrypted: boolean, host: StoryHost): Promise<void> {
+  await using world = new World(host, { encrypted });
+  await story.tell(world);
+}
