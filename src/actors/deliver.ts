@@ -131,10 +131,7 @@ export class Deliverer {
   }
 
   #wanting(event: MatrixEvent): readonly HandlerEntry[] {
-    const { type } = event;
-    return this.#registry.has(type)
-      ? this.#registry.wanting(eventClassOf(event), type)
-      : this.#registry.forAll;
+    return this.#registry.wanting(eventClassOf(event), event.type);
   }
 
   #start(entries: readonly HandlerEntry[], data: Delivered, { tasks, settled, leftOut }: Started): void {

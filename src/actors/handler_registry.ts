@@ -100,7 +100,7 @@ export class HandlerRegistry {
 
   /** Whether there are handlers of a type, in whatever class. */
   has(type: string): boolean {
-    return this.#byType.size > 0 && this.#byType.has(type); // to look up a type costs more than all the rest
+    return this.#byType.has(type);
   }
 
   /** Whether the next sync request has to wait for any of them. */
@@ -120,10 +120,11 @@ export class HandlerRegistry {
 
   /** The handlers of all events and those of a type in a class, in the order in which they get an event. */
   wanting(eventClass: EventClass, type: string): readonly HandlerEntry[] {
+    if (this.#byType.size === 0) return this.#forAll; // to look up a type costs more than all the rest
+    const known = this.#wanting.get(type)?.get(eventClass);
+    if (known !== undefined) return known;
     if (!this.has(type)) return this.#forAll; // any server can make up types: nothing is remembered of them
     const byClass = this.#wanting.get(type) ?? new Map<EventClass, readonly HandlerEntry[]>();
-    const known = byClass.get(eventClass);
-    if (known !== undefined) return known;
     const entries = [...this.#forAll, ...this.typed(eventClass, type)];
     this.#wanting.set(type, byClass.set(eventClass, entries));
     return entries;
