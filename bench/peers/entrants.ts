@@ -37,6 +37,7 @@ export const NAMES = {
   encryptedLimit: "limit (fetch, JSON.parse, vodozemac-wasm)",
   durableLimit: "limit, token in SQLite",
   memory: "Greenroom, memory",
+  typed: "Greenroom, memory, typed handlers",
   sqlite: "Greenroom, SQLite",
   kv: "Greenroom, Deno KV",
   jsSdk: "matrix-js-sdk, Deno",
@@ -51,6 +52,7 @@ export async function entrants(print: (line: string) => void): Promise<Entrants>
       deno(NAMES.limit, "limit.ts"),
       { ...deno(NAMES.durableLimit, "limit.ts", "--store=sqlite"), playsOnly: true },
       ...greenroom(),
+      { ...deno(NAMES.typed, "greenroom.ts", "--handlers=typed"), playsOnly: true },
     ],
     encrypted: [deno(NAMES.encryptedLimit, "limit_encrypted.ts", ENCRYPTED), ...greenroom(ENCRYPTED)],
   };

@@ -1,5 +1,6 @@
 /**
- * Greenroom: a client with a handler of all events.
+ * Greenroom: a client with a handler of all events; with `--handlers=typed`, one of each type that plain timelines have, so that the
+ * contents are checked.
  *
  * @module
  */
@@ -9,6 +10,8 @@ import type { KvStore } from "../../../src/store/kv_store.ts";
 import { count, drive, encrypted, option, url } from "./drive.mjs";
 
 const folder = option("folder");
+/** The types that plain timelines have. */
+const TYPES = ["m.room.message", "m.reaction", "m.room.member"] as const;
 /** Only the one that is used is loaded; a client that is given none keeps everything in memory. */
 const stores: Record<string, () => Promise<KvStore>> = {
   sqlite: async () =>
@@ -32,7 +35,9 @@ await drive(async (token) => {
   const handle = encrypted
     ? ({ type }: { type: string }) => void (type !== "m.room.encrypted" && count())
     : count;
-  client.addEventHandler(handle, { source: SyncStream.TIMELINE });
+  if (option("handlers") === "typed") {
+    for (const type of TYPES) client.addEventHandler(type, count, { source: SyncStream.TIMELINE });
+  } else client.addEventHandler(handle, { source: SyncStream.TIMELINE });
   client.start();
   return { send: (roomId, text) => client.sendText(roomId as RoomID, text) };
 });
