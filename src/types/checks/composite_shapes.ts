@@ -130,7 +130,7 @@ function step(name: string, taken: unknown, before: number, notes: Notes): void 
 function put(copy: JsonObject, name: string, taken: unknown, given: unknown, notes: Notes): void {
   if (taken instanceof Misfit) {
     delete copy[name];
-    if (given !== null) note(taken, notes);
+    if (given !== null && given !== "") note(taken, notes); // servers write either for what is not there
   } else copy[name] = taken;
 }
 

@@ -2,7 +2,8 @@
  * The language in which it is written down what a content must be: a shape, and the shapes of plain values.
  *
  * What may be absent is taken away if it does not fit: an optional member, an item of a list, an entry of a map. What must be
- * there makes the whole around it not fit. `null` in place of an optional member or of an entry counts as its absence.
+ * there makes the whole around it not fit. `null` in place of an optional member or of an entry counts as its absence,
+ * and so does an empty string in place of one that is something else (`avatar_url`, as Dendrite writes it of who has none).
  *
  * @module
  */

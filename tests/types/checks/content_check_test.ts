@@ -79,6 +79,11 @@ Deno.test("Items of lists and entries of maps that do not fit are taken away, wi
   ]]);
 });
 
+Deno.test("An empty string counts as absent where something else may be, and nobody is told", () => {
+  const member = { membership: "join", displayname: "" };
+  assertEquals(check("m.room.member", { ...member, avatar_url: "" }), member);
+});
+
 Deno.test("null counts as absent where a member or an entry may be, and nobody is told", () => {
   assertEquals(check("m.room.message", { ...MESSAGE, format: null, "m.relates_to": null }), MESSAGE);
   const video = { msgtype: "m.video", body: "x", info: { duration: null, size: 5 } };
