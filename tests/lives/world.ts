@@ -53,6 +53,13 @@ export class World implements AsyncDisposable {
     return bot;
   }
 
+  /** Alice, and a bot that syncs and is in a room with her. */
+  async conversation(options: Partial<BotOptions> = {}): Promise<{ alice: Person; bot: Bot; talk: Talk }> {
+    const [alice, bot] = [await this.person("alice"), await this.bot(options)];
+    await bot.start();
+    return { alice, bot, talk: await this.talk(alice, bot) };
+  }
+
   /** A conversation in a room of its own, which the bot is invited to and joins: it has to be alive. */
   async talk(person: Person, bot: Bot): Promise<Talk> {
     const room = await person.room(this.encrypted, bot.userId);

@@ -118,9 +118,7 @@ export const absence: readonly Story[] = [
     rooms: BOTH,
     async tell(world) {
       const store = fullable(new MemoryStore());
-      const [alice, bot] = [await world.person("alice"), await world.bot({ store })];
-      await bot.start();
-      const talk = await world.talk(alice, bot);
+      const { bot, talk } = await world.conversation({ store });
       await talk.say(2);
       await talk.answered();
       store.isFull = true;
@@ -138,9 +136,7 @@ export const absence: readonly Story[] = [
     name: "A bot whose token is revoked ends and says so, and answers what was said since with a new login",
     rooms: ["in clear"],
     async tell(world) {
-      const [alice, bot] = [await world.person("alice"), await world.bot()];
-      await bot.start();
-      const talk = await world.talk(alice, bot);
+      const { bot, talk } = await world.conversation();
       await talk.say(2);
       await talk.answered();
       const elsewhere = world.client({ token: bot.token, encryption: false });

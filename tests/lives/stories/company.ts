@@ -57,9 +57,7 @@ export const company: readonly Story[] = [
     name: "A bot that is stopped while it is thrown out and invited again does nothing twice",
     rooms: BOTH,
     async tell(world) {
-      const [alice, bot] = [await world.person("alice"), await world.bot()];
-      await bot.start();
-      const talk = await world.talk(alice, bot);
+      const { alice, bot, talk } = await world.conversation();
       await talk.say(2);
       await talk.answered();
       await bot.stop();
@@ -108,9 +106,7 @@ export const company: readonly Story[] = [
     name: "A bot whose handler fails says so, and answers what comes next",
     rooms: BOTH,
     async tell(world) {
-      const [alice, bot] = [await world.person("alice"), await world.bot()];
-      await bot.start();
-      const talk = await world.talk(alice, bot);
+      const { alice, bot, talk } = await world.conversation();
       await talk.say(1);
       await alice.client.sendText(talk.room, "!throw");
       await talk.say(1);
@@ -128,9 +124,7 @@ export const company: readonly Story[] = [
     name: "A bot moves on into the room that its room is upgraded to",
     rooms: BOTH,
     async tell(world) {
-      const [alice, bot] = [await world.person("alice"), await world.bot()];
-      await bot.start();
-      const talk = await world.talk(alice, bot);
+      const { alice, bot, talk } = await world.conversation();
       await talk.say(1);
       await talk.answered();
       const next = await alice.client.upgradeRoom(talk.room, "11");

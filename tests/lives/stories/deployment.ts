@@ -14,9 +14,7 @@ export const deployment: readonly Story[] = [
     name: "A bot that is redeployed again and again, stopped or killed, answers each message once",
     rooms: BOTH,
     async tell(world) {
-      const [alice, bot] = [await world.person("alice"), await world.bot()];
-      await bot.start();
-      const talk = await world.talk(alice, bot);
+      const { bot, talk } = await world.conversation();
       for (
         const [deployments, ends] of (["stop", "kill", "stop", "kill", "stop", "kill"] as const).entries()
       ) {
@@ -35,9 +33,7 @@ export const deployment: readonly Story[] = [
       "A bot that is deployed twice by mistake on one store answers once, and goes on when the first is gone",
     rooms: BOTH,
     async tell(world) {
-      const [alice, bot] = [await world.person("alice"), await world.bot()];
-      await bot.start();
-      const talk = await world.talk(alice, bot);
+      const { bot, talk } = await world.conversation();
       await talk.say(3);
       const { account, store } = bot;
       const impatient = await world.bot({
@@ -61,9 +57,7 @@ export const deployment: readonly Story[] = [
     name: "A bot that is deployed twice with a store each: what both send is shown once",
     rooms: ["in clear"],
     async tell(world) {
-      const [alice, bot] = [await world.person("alice"), await world.bot()];
-      await bot.start();
-      const talk = await world.talk(alice, bot);
+      const { bot, talk } = await world.conversation();
       const second = await world.bot({ account: bot.account, store: new MemoryStore() });
       await second.start({ ignoreInitialSync: true });
       await talk.say(5);
@@ -78,9 +72,7 @@ export const deployment: readonly Story[] = [
       "A bot that is started without its volume is refused, and with its volume goes on as if nothing had been",
     rooms: ["encrypted"],
     async tell(world) {
-      const [alice, bot] = [await world.person("alice"), await world.bot()];
-      await bot.start();
-      const talk = await world.talk(alice, bot);
+      const { bot, talk } = await world.conversation();
       await talk.say(2);
       await talk.answered();
       const bare = await world.bot({ account: bot.account, store: new MemoryStore() });
@@ -103,9 +95,7 @@ export const deployment: readonly Story[] = [
     name: "A bot whose volume is gone for good logs in anew, and reads what is said from then on",
     rooms: ["encrypted"],
     async tell(world) {
-      const [alice, bot] = [await world.person("alice"), await world.bot()];
-      await bot.start();
-      const talk = await world.talk(alice, bot);
+      const { alice, bot, talk } = await world.conversation();
       await talk.say(2);
       await talk.answered();
       await bot.stop();
@@ -130,9 +120,7 @@ export const deployment: readonly Story[] = [
     name: "A bot that Deno.cron wakes handles what was said between two wakes, however much that was",
     rooms: BOTH,
     async tell(world) {
-      const [alice, bot] = [await world.person("alice"), await world.bot()];
-      await bot.start();
-      const talk = await world.talk(alice, bot);
+      const { bot, talk } = await world.conversation();
       for (const count of [3, 40]) {
         await bot.stop();
         await talk.say(count);
