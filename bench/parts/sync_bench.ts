@@ -27,7 +27,7 @@ async function benchSync(name: string, busyRooms: number, events: number): Promi
     // An event that comes again is another one, and so is the token.
     return repeat === 0
       ? body
-      : body.replace(token, `${token}_${repeat}`).replaceAll('"event_id":"$', `"event_id":"$${repeat}`);
+      : body.replace(token, `${token}_${repeat}`).replaceAll(/"event_id":"[^"]*/g, `$&${repeat}`);
   };
   const client = new Client({
     baseUrl: "http://localhost",
