@@ -178,18 +178,18 @@ export class Ours extends PeerWatch implements AsyncDisposable {
         reason: `${code}: ${reason.message}`,
         withheld,
       });
-    });
+    }, { history: true });
     client.on(
       "INVITE",
       (event) => this.tell({ event: "invite", roomId: event.room_id, sender: event.sender }),
     );
-    client.on((event) => {
+    client.addEventHandler((event) => {
       if ("event_id" in event && event.state_key === undefined && event.type !== "m.room.encrypted") {
         this.#tellMessage(event as MessageEvent);
       } else if ("state_key" in event && event.state_key !== undefined && "room_id" in event) {
         this.#tellState(event as StateEvent);
       }
-    });
+    }, { history: true });
     return client;
   }
 
@@ -224,7 +224,7 @@ export class Ours extends PeerWatch implements AsyncDisposable {
     this.#client.on("SYNC_SUCCESSFUL", () => {
       if (++syncs === 2) resolve();
     });
-    const running = this.#client.start({ timeout: 1_000 });
+    const running = this.#client.start({ timeout: 1_000, fillGaps: false });
     await within(Promise.race([promise, running.then(() => promise)]), LIMIT_MS, "to begin");
   }
 }
