@@ -66,9 +66,10 @@ export class BotProcess {
     }).spawn();
     this.#reading = this.#read();
     this.#stderr = new Response(this.#child.stderr).text();
-    this.#child.status.then(() => {
+    this.#child.status.then(async () => {
       this.#ended = true;
       this.#heard();
+      await this.#child.stdin.close().catch(() => {}); // nobody may ask how one that ended by itself has ended
     });
   }
 
