@@ -142,7 +142,16 @@ const synapse: Step = {
     const missing = [...peers.missing, ...denokv.missing];
     if (ci && missing.length > 0) return { passed: 0, failed: 1, output: missing.join("\n") };
     await using server = await Synapse.start();
+    // One that a test has restarted, which may not start one by itself.
+    await using restartable = await Synapse.start();
+    await using control = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async () => {
+      await restartable.restart();
+      return new Response();
+    });
     const env = {
+      GREENROOM_RESTARTABLE_URL: restartable.baseUrl,
+      GREENROOM_RESTARTABLE_SECRET: restartable.sharedSecret,
+      GREENROOM_RESTARTABLE_CONTROL: `http://127.0.0.1:${control.addr.port}`,
       ...peers.env,
       ...denokv.env,
       GREENROOM_PYTHON: python.command,
