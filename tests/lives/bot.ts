@@ -79,12 +79,6 @@ export class Bot {
     this.options = client;
   }
 
-  /** The client of the present life. */
-  get client(): Client {
-    if (this.#client === undefined) throw new Error("The bot is not alive");
-    return this.#client;
-  }
-
   /** A new process: makes the client, with its handlers, and does no more. */
   wake(): Client {
     const life = this.#life = new Life(NO_CRASH);

@@ -19,7 +19,6 @@ export interface Reading {
 export class Person {
   readonly client: Client;
   readonly userId: UserID;
-  readonly password: string;
   /** What was read, in order. */
   readonly readings: Reading[] = [];
   /** Who was seen in a room, and as what: `room user membership`, the latest last. */
@@ -27,10 +26,9 @@ export class Person {
   readonly #board = new Noticeboard();
 
   /** @param client A client that is logged in; it is started. */
-  constructor(client: Client, { userId, password }: { readonly userId: UserID; readonly password: string }) {
+  constructor(client: Client, { userId }: { readonly userId: UserID }) {
     this.client = client;
     this.userId = userId;
-    this.password = password;
     client.on("m.room.message", ({ room_id: room, event_id: event, sender, content }) => {
       this.readings.push({ room, event, sender, body: String(content.body) });
       this.#board.changed();
