@@ -1,3 +1,5 @@
+/** The server shows a known device with other keys, or a new one with the identity key of another. */
+
 import { assertEquals } from "@std/assert";
 import type { DeviceAlarm } from "../../../src/types/device_alarm.ts";
 import { DeviceStage } from "../support/device_stage.ts";

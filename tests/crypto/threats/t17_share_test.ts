@@ -1,3 +1,5 @@
+/** A device that the server has put in, when a room's key is shared. */
+
 import { assert, assertEquals } from "@std/assert";
 import { device } from "../outbound/fakes.ts";
 import { BOB } from "../outbound/room.ts";

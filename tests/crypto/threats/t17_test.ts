@@ -1,3 +1,5 @@
+/** A device that the server has put in: no key, and nobody who vouches for it. */
+
 import { assertEquals } from "@std/assert";
 import { DeviceStage } from "../support/device_stage.ts";
 import { fakeDevice, FakeUser, queryResponse, sign } from "../support/fake_user.ts";

@@ -1,3 +1,5 @@
+/** A swapped identity, when a room's key is shared: nothing is sent. */
+
 import { assertEquals, assertRejects } from "@std/assert";
 import { IdentityChangedError } from "../../../src/errors/encryption_errors.ts";
 import { device } from "../outbound/fakes.ts";

@@ -1,3 +1,5 @@
+/** Another master key than the one a user had: the server swaps an identity (CVE-2024-52813). */
+
 import { assert, assertEquals } from "@std/assert";
 import { DeviceStage } from "../support/device_stage.ts";
 import { FakeUser, queryResponse, signingKey } from "../support/fake_user.ts";

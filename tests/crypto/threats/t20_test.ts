@@ -1,3 +1,5 @@
+/** A device that is called like a cross-signing key of its user (CVE-2022-39250). */
+
 import { assertEquals } from "@std/assert";
 import { DeviceStage } from "../support/device_stage.ts";
 import { fakeDevice, FakeUser, queryResponse, signingKey } from "../support/fake_user.ts";

@@ -1,3 +1,5 @@
+/** Cross-signing keys that are not what they must be: of another use, unsigned, two in one, another user's. */
+
 import { assert, assertEquals } from "@std/assert";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { DeviceStage } from "../support/device_stage.ts";

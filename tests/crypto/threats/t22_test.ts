@@ -1,3 +1,5 @@
+/** Devices that change while they are looked up, so that the change is missed. */
+
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { DeviceStage } from "../support/device_stage.ts";
 import { FakeUser, queryResponse } from "../support/fake_user.ts";

@@ -1,3 +1,5 @@
+/** A device that vanishes from the server's answers: it can't read on. */
+
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { device } from "../outbound/fakes.ts";
 import { BOB } from "../outbound/room.ts";

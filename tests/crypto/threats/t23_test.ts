@@ -1,3 +1,5 @@
+/** The server leaves out keys or devices, so that what was known of them is forgotten. */
+
 import { assertEquals } from "@std/assert";
 import { DeviceStage } from "../support/device_stage.ts";
 import { FakeUser, queryResponse } from "../support/fake_user.ts";

@@ -1,3 +1,5 @@
+/** An answer about users who were not asked of. */
+
 import { assertEquals, assertFalse } from "@std/assert";
 import { DeviceStage } from "../support/device_stage.ts";
 import { FakeUser, queryResponse } from "../support/fake_user.ts";

@@ -1,3 +1,5 @@
+/** The own identity is replaced. */
+
 import { assertEquals } from "@std/assert";
 import { DeviceStage } from "../support/device_stage.ts";
 import { FakeUser } from "../support/fake_user.ts";

@@ -1,3 +1,5 @@
+/** JSON that reads otherwise when it is signed than when it is used. */
+
 import { assertEquals } from "@std/assert";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { testContext } from "../support/context.ts";

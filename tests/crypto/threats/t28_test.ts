@@ -1,3 +1,5 @@
+/** Room keys that are passed on by who was not asked, or is not to be trusted (CVE-2022-39249, CVE-2022-39252). */
+
 import { assertEquals } from "@std/assert";
 import { Asker, forwarded } from "../inbound/asker.ts";
 import { ALICE, ME, newDevice, Sender, told } from "../inbound/support.ts";

@@ -1,3 +1,5 @@
+/** A request for a key by a device's name with other keys (CVE-2021-40823, CVE-2021-40824). */
+
 import { assertEquals } from "@std/assert";
 import { OutboundSessions } from "../../../src/crypto/outbound_sessions.ts";
 import { writeShares } from "../../../src/crypto/share_records.ts";

@@ -1,3 +1,5 @@
+/** The server writes another sender over an event (CVE-2025-48937). */
+
 import { assertEquals, assertMatch } from "@std/assert";
 import { failure, knownSender, MALLORY, newDevice, Receiver, told } from "../inbound/support.ts";
 

@@ -1,3 +1,5 @@
+/** A ciphertext that is shown once more, as another event or in another room. */
+
 import { assertEquals } from "@std/assert";
 import type { EventID, RoomID } from "../../../src/types/ids.ts";
 import { knownSender, MALLORY, newDevice, Receiver, Sender, told } from "../inbound/support.ts";

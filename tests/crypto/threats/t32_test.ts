@@ -1,3 +1,5 @@
+/** A room key under another session's ID, for another room, or with more bytes than it has. */
+
 import { assertEquals } from "@std/assert";
 import { ALICE, newDevice, Receiver, ROOM, Sender, told } from "../inbound/support.ts";
 

@@ -1,3 +1,5 @@
+/** A key for a session that is known, with a ratchet that does not belong to it. */
+
 import { assertEquals } from "@std/assert";
 import { knownSender, MALLORY, newDevice, Receiver, ROOM, told } from "../inbound/support.ts";
 

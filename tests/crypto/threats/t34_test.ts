@@ -1,3 +1,5 @@
+/** A member claims another's session as an own one. */
+
 import { assertEquals } from "@std/assert";
 import {
   ALICE,

@@ -1,3 +1,5 @@
+/** An encrypted event that holds state, or comes as state. */
+
 import { assertEquals } from "@std/assert";
 import { knownSender, read, Receiver, told } from "../inbound/support.ts";
 

@@ -1,3 +1,5 @@
+/** A relation in clear that says otherwise than the one inside, and edits in clear of what was encrypted. */
+
 import { assertEquals } from "@std/assert";
 import type { MessageEvent } from "../../../src/types/event.ts";
 import { knownSender, read, Receiver } from "../inbound/support.ts";

@@ -1,3 +1,5 @@
+/** What is inside an encrypted event: no UTF-8, nested without end, encrypted once more. */
+
 import { assertEquals } from "@std/assert";
 import { knownSender, read, Receiver, ROOM, told } from "../inbound/support.ts";
 

@@ -1,3 +1,5 @@
+/** A forged notice that a key is withheld. */
+
 import { assertEquals } from "@std/assert";
 import type { JsonObject } from "../../../src/types/json.ts";
 import {

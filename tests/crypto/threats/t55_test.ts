@@ -1,3 +1,5 @@
+/** Attachments that the server or a member has changed, and addresses that lead out of the media repository (CVE-2024-50336). */
+
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { mediaAPI } from "../../../src/api/media.ts";
 import { attachmentCipher } from "../../../src/crypto/attachment.ts";
