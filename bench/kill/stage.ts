@@ -4,7 +4,7 @@
  * @module
  */
 
-import { Client, type Logger, type RoomID } from "@greenroom/matrix";
+import { Client, encryptionOf, type Logger, type RoomID } from "@greenroom/matrix";
 import { Peer } from "../../tests/e2e/support/peer.ts";
 import { newDevice } from "../../tests/e2e/support/peer_device.ts";
 import { newUser, type SynapseServer, type TestUser } from "../../tests/e2e/support/synapse.ts";
@@ -204,7 +204,8 @@ export class Stage implements AsyncDisposable {
 
   #watch(): void {
     this.observer.on("m.room.message", (event) => {
-      const { sender, event_id: eventId, room_id: roomId, content: { body }, encryption } = event;
+      const { sender, event_id: eventId, room_id: roomId, content: { body } } = event;
+      const encryption = encryptionOf(event);
       if (sender !== this.victim.userId || encryption === undefined) return;
       const { sessionId, messageIndex } = encryption;
       this.observed.push({ eventId, roomId, body, sessionId, messageIndex });

@@ -11,6 +11,7 @@ import type { Actor, ActorRef } from "./actor.ts";
 import { CAREFUL_AFTER, deliverCarefully, type Step } from "./careful_delivery.ts";
 import type { Deliverer, NamedDelivery, Started, Task } from "./deliver.ts";
 import type { DispatcherProtocol, InternalDelivery, SyncBatch } from "./dispatcher_protocol.ts";
+import { noteEncryption } from "../types/encryption_of.ts";
 import type { MatrixEvent } from "../types/event.ts";
 import { HandledMark } from "./handled_mark.ts";
 import { later } from "./later.ts";
@@ -86,7 +87,7 @@ export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherPro
       recover: async (events) => {
         await prepare();
         const started = none();
-        for (const { event } of events) deliverer.event(event, started);
+        for (const recovered of events) deliverer.event(noteEncryption(recovered.event, recovered), started);
         const number = pending.add({ tasks: started.tasks }); // they are noted by another name
         recovering.add(pending.of(number).then(() => settle(events)));
         return later(Promise.all(waitSync(started.tasks)).then(() => {}));

@@ -1,6 +1,8 @@
 /**
  * What the Dispatcher can be asked: to bring events to handlers, one message per sync response.
  *
+ * Events that were decrypted have on them how (`noteEncryption()`), which no port carries: the Dispatcher is where the Syncer is.
+ *
  * @module
  */
 

@@ -23,20 +23,18 @@ export type OnNewRecipient = (
 export interface EncryptionOptions {
   /**
    * Which devices get the keys to what is sent: `all` of the room's members, those that are `cross-signed` by their user, or those
-   * that are `verified`. A device that was blacklisted gets none. Own devices count as cross-signed once
-   * `client.crypto.acknowledgeIdentity()` has said that the own identity is the user's: the server could have made it. Default:
-   * `all`.
+   * that are `verified`. A device that was blacklisted gets none. Default: `all`.
    */
   sendTo?: SendPolicy;
   /**
    * Which decrypted events reach handlers: `all`, only those of devices that are cross-signed by their user (`cross-signed`), or
    * also those whose device can't be known any more (`cross-signed-or-legacy`). The others are reported as `UNDECRYPTABLE`, and
-   * delivered should their device become trusted. Default: `all`; `event.encryption` says how far each can be trusted.
+   * delivered should their device become trusted. Default: `all`; `encryptionOf(event)` says how far each can be trusted.
    */
   accept?: AcceptPolicy;
   /**
    * What becomes of messages that come in clear into an encrypted room: anyone on the way may have written them. They are
-   * reported as `UNENCRYPTED` and otherwise ignored, or delivered like all others, marked by their missing `encryption`.
+   * reported as `UNENCRYPTED` and otherwise ignored, or delivered like all others: `encryptionOf()` tells them apart.
    * Reactions, redactions and calls are always delivered. Default: `ignore`.
    */
   unencrypted?: "ignore" | "deliver";

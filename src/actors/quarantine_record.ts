@@ -5,6 +5,7 @@
  */
 
 import { DecryptionError } from "../errors/crypto_error.ts";
+import { type Encryptions, encryptionsOf, noteEncryption } from "../types/encryption_of.ts";
 import type { MatrixEvent } from "../types/event.ts";
 import type { EventQuarantined } from "../types/internal_event.ts";
 import type { JsonObject } from "../types/json.ts";
@@ -21,6 +22,8 @@ export interface QuarantineRecord {
   readonly type?: InternalDelivery["type"];
   /** What handlers are called with. */
   readonly data: EventQuarantined["event"];
+  /** How it was encrypted, which the event that is kept does not say; absent if it came in clear. */
+  readonly encryptions?: Encryptions;
   /** The names of its deliveries that have settled. */
   readonly settled: readonly string[];
   /** In how many lives it was begun. */
@@ -54,15 +57,18 @@ export function told(record: QuarantineRecord): EventQuarantined {
   return { id, type: name, event: data, attempts, since, nextTry: nextTry(record) };
 }
 
+/** What a record says of what is to be delivered. */
+type Kept = Pick<QuarantineRecord, "type" | "data" | "encryptions">;
+
 /** What is kept of what is to be delivered: plain data. */
-export function keptOf({ type, data }: AnyDelivery): Pick<QuarantineRecord, "type" | "data"> {
-  if (type !== "UNDECRYPTABLE") return { type, data };
+export function keptOf({ type, data }: AnyDelivery): Kept {
+  if (type !== "UNDECRYPTABLE") return { type, data, encryptions: encryptionsOf(data) };
   return { type, data: { ...data, reason: data.reason.message as never } }; // made an error again when it is delivered
 }
 
 /** What is to be delivered, of what is kept. */
-export function deliveryOf({ type, data }: Pick<QuarantineRecord, "type" | "data">): AnyDelivery {
-  if (type !== "UNDECRYPTABLE") return { type, data } as AnyDelivery; // as it was put in
+export function deliveryOf({ type, data, encryptions = {} }: Kept): AnyDelivery {
+  if (type !== "UNDECRYPTABLE") return { type, data: noteEncryption(data, encryptions) } as AnyDelivery; // as it was put in
   const { reason, ...rest } = data as unknown as JsonObject;
   return { type, data: { ...rest, reason: new DecryptionError(String(reason)) } } as unknown as AnyDelivery;
 }

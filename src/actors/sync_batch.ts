@@ -4,6 +4,7 @@
  * @module
  */
 
+import { encryptionOf } from "../types/encryption_of.ts";
 import { Membership } from "../types/enums.ts";
 import { isRedacted } from "../types/checks/event_check.ts";
 import type { MatrixEvent, MessageEvent, StateEvent, StrippedStateEvent } from "../types/event.ts";
@@ -238,7 +239,7 @@ function isEncryption(event: MatrixEvent): event is StateEvent {
 /** Whether an event is a message that nobody encrypted. */
 function isClear(event: MatrixEvent): event is MessageEvent {
   return "event_id" in event && event.state_key === undefined && event.type !== "m.room.encrypted" &&
-    (event as MessageEvent).encryption === undefined;
+    encryptionOf(event) === undefined;
 }
 
 /**

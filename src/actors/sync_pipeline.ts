@@ -7,6 +7,7 @@
 import type { CryptoInput, CryptoOutput } from "../crypto/engine_protocol.ts";
 import { DecryptionError } from "../errors/crypto_error.ts";
 import type { Logger } from "../log.ts";
+import { noteEncryption } from "../types/encryption_of.ts";
 import type { MatrixEvent, MessageEvent } from "../types/event.ts";
 import type { JsonObject } from "../types/json.ts";
 import type { ActorRef } from "./actor.ts";
@@ -97,13 +98,13 @@ function applyCrypto(
   input: CryptoInput,
   { toDevice, decrypted, underway }: CryptoOutput,
 ): void {
-  parts.toDevice = toDevice;
+  parts.toDevice = toDevice.map((message) => noteEncryption(message.event, message));
   const plain = new Map<MatrixEvent, MessageEvent>();
   const undecryptable = new Map<MatrixEvent, Undecryptable>();
   for (const [index, event] of input.encrypted.entries()) {
     const result = decrypted[index];
     if (result === undefined) continue;
-    if ("event" in result) plain.set(event, result.event);
+    if ("event" in result) plain.set(event, noteEncryption(result.event, result));
     else {
       const { code, reason, withheld } = result;
       undecryptable.set(event, { code, withheld, reason: new DecryptionError(reason) });

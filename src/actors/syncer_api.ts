@@ -111,6 +111,9 @@ export interface SyncerAPI extends HandlersAPI {
   /**
    * Brings an event to all handlers that it fits, as if it had come with a sync.
    *
+   * How it was encrypted, handlers are told only of what this client has decrypted: of an event that a handler got, that
+   * `crypto.decrypt()` made, or a copy of one by `{ ...event }`. Whatever else is handed in came in clear.
+   *
    * @param event The event.
    * @param source Where it is said to come from: flags of `SyncStream`.
    * @returns A promise for each handler that is still at work; none rejects.

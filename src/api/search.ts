@@ -5,17 +5,46 @@
  * @module
  */
 
-import type { RoomEventsCriteria, RoomEventsResults, SearchCategories } from "../types/search.ts";
+import type {
+  RoomEventsCriteria,
+  RoomEventsResults,
+  SearchCategories,
+  SearchResponse,
+  SearchResult,
+  SearchResultContext,
+} from "../types/search.ts";
 import { endpoint } from "./endpoint.ts";
 import type { RequestOptions } from "./request_options.ts";
 import type { Session } from "./session.ts";
-import { field } from "./shape.ts";
+import { shaped } from "./incoming.ts";
+import { clientEvent, clientStateEvent } from "../types/checks/event_check.ts";
+import { list, map, object } from "../types/checks/composite_shapes.ts";
+import { number, optional } from "../types/checks/shape.ts";
 
+/** What others wrote is looked at; what the server says of it is not. */
+const events = optional(list(clientEvent));
+const result = object<SearchResult>({
+  rank: optional(number),
+  result: optional(clientEvent),
+  context: optional(
+    object<Pick<SearchResultContext, "events_before" | "events_after">>({
+      events_before: events,
+      events_after: events,
+    }),
+  ),
+});
 const search = endpoint(
   "searchMessages",
   "POST",
   "/_matrix/client/v3/search",
-  field<SearchCategories<RoomEventsResults>>("search_categories", "object"),
+  shaped(object<SearchResponse>({
+    search_categories: object<SearchCategories<RoomEventsResults>>({
+      room_events: optional(object<Pick<RoomEventsResults, "results" | "state">>({
+        results: optional(list(result)),
+        state: optional(map(list(clientStateEvent))),
+      })),
+    }),
+  })),
   { idempotent: true },
 );
 
@@ -59,7 +88,7 @@ export function searchAPI({ http }: Session): SearchAPI {
     async searchMessages(searchTerm, { criteria, nextBatch, ...options } = {}) {
       const body = { search_categories: { room_events: { ...criteria, search_term: searchTerm } } };
       const found = await http.call(search, { path: {}, query: { next_batch: nextBatch }, body }, options);
-      return found.room_events ?? {};
+      return found.search_categories.room_events ?? {};
     },
   };
 }

@@ -6,18 +6,24 @@
  */
 
 import type { RoomID } from "../types/ids.ts";
-import type { SpaceHierarchyResponse } from "../types/public_rooms.ts";
+import type { SpaceHierarchyResponse, SpaceHierarchyRoom } from "../types/public_rooms.ts";
 import { endpoint } from "./endpoint.ts";
 import { checkInteger } from "./integer.ts";
 import type { RequestOptions } from "./request_options.ts";
 import type { Session } from "./session.ts";
-import { shape } from "./shape.ts";
+import { shaped } from "./incoming.ts";
+import { list, object } from "../types/checks/composite_shapes.ts";
+import { childEvent } from "../types/checks/event_check.ts";
+import { type Members, optional, text } from "../types/checks/shape.ts";
 
+/** What others wrote is looked at; what the server says of the rooms, and whether it says it, is not. */
+const members: object = { children_state: optional(list(childEvent)) };
+const room = object<SpaceHierarchyRoom>(members as Members<SpaceHierarchyRoom>);
 const hierarchy = endpoint(
   "getSpaceHierarchy",
   "GET",
   "/_matrix/client/v1/rooms/{roomId}/hierarchy",
-  shape<SpaceHierarchyResponse>({ rooms: "array", next_batch: "string?" }),
+  shaped(object<SpaceHierarchyResponse>({ rooms: list(room), next_batch: optional(text) })),
 );
 
 /** Options of {@link SpacesAPI.getSpaceHierarchy}. */

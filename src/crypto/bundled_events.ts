@@ -7,9 +7,11 @@
  */
 
 import type { UndecryptableCode } from "../types/encryption_info.ts";
+import { bundledIn, type Encryptions } from "../types/encryption_of.ts";
 import type { MessageEvent } from "../types/event.ts";
 import type { UserID } from "../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
+import type { DecryptedEvent } from "./decrypted.ts";
 import type { Decryption } from "./engine_protocol.ts";
 
 /** An event of a thread can have been edited; nothing goes deeper. */
@@ -30,7 +32,7 @@ export function bundledWith(
   event: MessageEvent,
   depth = MAX_DEPTH,
 ): [sent: JsonObject, event: MessageEvent][] {
-  return candidates(event).flatMap((sent) => {
+  return bundledIn(event).filter(isJsonObject).flatMap((sent) => {
     const { type, room_id = event.room_id, event_id, sender, origin_server_ts, content } = sent;
     if (type !== "m.room.encrypted" || room_id !== event.room_id || !isJsonObject(content)) return [];
     const { unsigned } = sent;
@@ -57,43 +59,51 @@ export function bundledWith(
  * An event with what was bundled with it in plain text. What lacks its key stays as it is; what is not encrypted, or not
  * what the server says it is, goes.
  *
- * @param event The event in plain text.
+ * @param decrypted The event in plain text.
  * @param decryptions What became of the bundled events, by the objects that the server sent.
  */
-export function withBundle(event: MessageEvent, decryptions: ReadonlyMap<unknown, Decryption>): MessageEvent {
-  if (!hasBundle(event)) return event;
+export function withBundle(
+  decrypted: DecryptedEvent,
+  decryptions: ReadonlyMap<unknown, Decryption>,
+): DecryptedEvent {
+  const { event } = decrypted;
+  if (!hasBundle(event)) return decrypted;
   // hasBundle() has looked at both.
   const relations = { ...(event.unsigned as JsonObject)[RELATIONS] as JsonObject };
-  const edit = replaced(relations["m.replace"], decryptions, (found) => isEditOf(found, event));
+  const [sentEdit, sentLatest] = bundledIn(event);
+  const edit = replaced(sentEdit, decryptions, (found) => isEditOf(found, event));
   if (edit === undefined) delete relations["m.replace"];
-  else relations["m.replace"] = edit;
-  const thread = relations["m.thread"];
-  if (isJsonObject(thread)) {
-    const latest = replaced(thread.latest_event, decryptions, (found) => isInThreadOf(found, event));
-    if (latest === undefined) delete relations["m.thread"];
-    else relations["m.thread"] = { ...thread, latest_event: latest };
-  }
-  return { ...event, unsigned: { ...event.unsigned, [RELATIONS]: relations } };
+  else relations["m.replace"] = edit.event;
+  const latest = replaced(sentLatest, decryptions, (found) => isInThreadOf(found, event));
+  if (latest === undefined) delete relations["m.thread"];
+  else relations["m.thread"] = { ...relations["m.thread"] as JsonObject, latest_event: latest.event };
+  return {
+    ...decrypted,
+    event: { ...event, unsigned: { ...event.unsigned, [RELATIONS]: relations } },
+    bundled: [edit, latest].map(encryptionsIn),
+  };
 }
 
-function candidates({ unsigned }: MessageEvent): JsonObject[] {
-  const relations = isJsonObject(unsigned) ? (unsigned as JsonObject)[RELATIONS] : undefined;
-  if (!isJsonObject(relations)) return [];
-  const { "m.replace": edit, "m.thread": thread } = relations;
-  return [edit, isJsonObject(thread) ? thread.latest_event : undefined].filter(isJsonObject);
+/** What takes the place of what the server has bundled. */
+interface Replacement extends Encryptions {
+  readonly event: unknown;
+}
+
+function encryptionsIn(replacement: Replacement | undefined): Encryptions | undefined {
+  return replacement && { encryption: replacement.encryption, bundled: replacement.bundled };
 }
 
 function replaced(
   sent: unknown,
   decryptions: ReadonlyMap<unknown, Decryption>,
   belongs: (found: MessageEvent) => boolean,
-): unknown {
+): Replacement | undefined {
   const decryption = decryptions.get(sent);
   if (decryption === undefined) return undefined;
   if ("event" in decryption) {
-    return belongs(decryption.event) ? withBundle(decryption.event, decryptions) : undefined;
+    return belongs(decryption.event) ? withBundle(decryption, decryptions) : undefined;
   }
-  return LOCKED.has(decryption.code) ? sent : undefined;
+  return LOCKED.has(decryption.code) ? { event: sent } : undefined;
 }
 
 function relationOf({ content }: MessageEvent): JsonObject {

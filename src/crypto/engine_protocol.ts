@@ -10,7 +10,8 @@ import type { DeviceKeys, KeysUploadRequest } from "../types/device_keys.ts";
 import type { DeviceID, EventID, RoomID, SyncToken, TransactionID, UserID } from "../types/ids.ts";
 import type { UndecryptableCode } from "../types/encryption_info.ts";
 import type { JsonObject } from "../types/json.ts";
-import type { ComparedDevice, Device, LocalTrust } from "./device.ts";
+import type { DecryptedEvent, ToDeviceMessage } from "./decrypted.ts";
+import type { Device, LocalTrust } from "./device.ts";
 import type { DeviceAlarm } from "../types/device_alarm.ts";
 import type { DeviceMessages } from "./outbox.ts";
 import type { WithheldDevice } from "./share_policy.ts";
@@ -57,7 +58,7 @@ export interface RoomStateInput {
 
 /** What became of an encrypted event. */
 export type Decryption =
-  | { /** The event in plain text, with the envelope of the encrypted one. */ readonly event: MessageEvent }
+  | DecryptedEvent
   | {
     /** Why it can't be read, for now at least. */
     readonly code: UndecryptableCode;
@@ -68,9 +69,7 @@ export type Decryption =
   };
 
 /** An event that waited for its key, and can be read now. */
-export interface RecoveredEvent {
-  /** The event in plain text. */
-  readonly event: MessageEvent;
+export interface RecoveredEvent extends DecryptedEvent {
   /** Under which name it waited; it is kept until it has been handled. */
   readonly parked: ParkedEventRef;
 }
@@ -86,7 +85,7 @@ export interface ParkedEventRef {
 /** What encryption makes of a sync response. */
 export interface CryptoOutput {
   /** The messages to this device that are left for handlers, decrypted. */
-  readonly toDevice: readonly ToDeviceEvent[];
+  readonly toDevice: readonly ToDeviceMessage[];
   /** For each of {@link CryptoInput.encrypted}, in the same order, what became of it. */
   readonly decrypted: readonly Decryption[];
   /** Those of {@link CryptoInput.encrypted}, by their index, that waited for their key and are being handled: not to be again. */
@@ -273,7 +272,11 @@ export interface PruneReport {
 }
 
 /** What the application says of a device. */
-export interface TrustInput extends ComparedDevice {
+export interface TrustInput {
+  /** The device's user. */
+  readonly userId: UserID;
+  /** The device. */
+  readonly deviceId: DeviceID;
   /** What is said; undefined: nothing any more. */
   readonly trust: LocalTrust | undefined;
 }

@@ -81,9 +81,7 @@ export class MegolmDecryption {
     for (const [index, decryption] of results.splice(events.length).entries()) {
       ofBundled.set(bundled[index]?.[0], decryption);
     }
-    return results.map((result) =>
-      "event" in result ? { event: withBundle(result.event, ofBundled) } : result
-    );
+    return results.map((result) => "event" in result ? withBundle(result, ofBundled) : result);
   }
 
   async #decrypt(tx: Transaction, events: readonly MessageEvent[]): Promise<Decryption[]> {
@@ -149,6 +147,10 @@ export class MegolmDecryption {
       if (attribution === undefined) {
         attribution = await this.#options.owners.attribute(tx, group.record, event.sender);
         attributions.set(event.sender, attribution);
+        if (attribution.learnt !== undefined) {
+          group.record = attribution.learnt;
+          tx.set(group.key, group.record);
+        }
       }
       results[place] = this.#check(event, { group, plaintext: outcome.value, attribution });
     }
@@ -208,10 +210,9 @@ export class MegolmDecryption {
       origin_server_ts,
       room_id,
       source,
-      encryption,
     };
     if (unsigned !== undefined) read.unsigned = unsigned;
-    return { event: read };
+    return { event: read, encryption };
   }
 }
 

@@ -8,6 +8,7 @@ import type { UndecryptableCode } from "../types/encryption_info.ts";
 import type { MessageEvent } from "../types/event.ts";
 import type { EventID, RoomID } from "../types/ids.ts";
 import type { CryptoContext } from "./context.ts";
+import type { DecryptedEvent } from "./decrypted.ts";
 import type { Decryption, ParkedEventRef, RecoveredEvent } from "./engine_protocol.ts";
 import { FairIndex } from "./fair_index.ts";
 import type { SessionRef } from "./inbound_sessions.ts";
@@ -162,7 +163,7 @@ export class ParkedEvents {
     const recovered: RecoveredEvent[] = [];
     for (const [index, [parked]] of found.entries()) {
       const result = results[index] as Decryption; // one for each event
-      if ("event" in result) recovered.push(this.#recover(tx, parked, result.event));
+      if ("event" in result) recovered.push(this.#recover(tx, parked, result));
       else this.#stillWaiting(tx, parked, result);
     }
     return recovered;
@@ -201,10 +202,10 @@ export class ParkedEvents {
     return this.#untried ? waiting : waiting.filter(({ code }) => code === "UNTRUSTED");
   }
 
-  #recover(tx: Transaction, parked: Parked, event: MessageEvent): RecoveredEvent {
+  #recover(tx: Transaction, parked: Parked, decrypted: DecryptedEvent): RecoveredEvent {
     const { roomId, eventId } = parked;
     this.#index.set(tx, [roomId, eventId, { ...parked, recovered: true }]);
-    return { event, parked: { roomId, eventId } };
+    return { ...decrypted, parked: { roomId, eventId } };
   }
 
   #stillWaiting(tx: Transaction, parked: Parked, { code, reason }: Undecryptable): void {

@@ -44,7 +44,7 @@ export async function tellsOfRollback(
       if (elapsed(clock.now(), await tx.get(rollbackKey())) >= HEARSAY_MS) return true;
       continue;
     }
-    const { room_id, encryption } = result.event;
+    const { event: { room_id }, encryption } = result;
     if (encryption?.senderKey !== own.curve25519) continue;
     const record = await tx.get(outboundKey(room_id));
     if (record?.sessionId === encryption.sessionId && encryption.messageIndex >= record.messages) return true;

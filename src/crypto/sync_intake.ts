@@ -5,8 +5,9 @@
  */
 
 import { EncryptionError } from "../errors/crypto_error.ts";
-import type { StateEvent, ToDeviceEvent } from "../types/event.ts";
+import type { StateEvent } from "../types/event.ts";
 import { SyncStream } from "../types/sync_stream.ts";
+import type { ToDeviceMessage } from "./decrypted.ts";
 import type { EngineParts } from "./engine_parts.ts";
 import type {
   CryptoInput,
@@ -119,14 +120,14 @@ async function takeToDevice(
   tx: Transaction,
   parts: EngineParts,
   { input, skip }: SyncIntake,
-): Promise<{ toDevice: ToDeviceEvent[]; newKeys: SessionRef[] }> {
-  const toDevice: ToDeviceEvent[] = [];
+): Promise<{ toDevice: ToDeviceMessage[]; newKeys: SessionRef[] }> {
+  const toDevice: ToDeviceMessage[] = [];
   const newKeys: SessionRef[] = [];
   for (const [index, event] of input.toDevice.entries()) {
     if (skip.has(index)) continue;
     try {
-      const { event: left, newKey } = await receiveToDevice(tx, parts, event);
-      if (left !== undefined) toDevice.push(left);
+      const { message, newKey } = await receiveToDevice(tx, parts, event);
+      if (message !== undefined) toDevice.push(message);
       if (newKey !== undefined) newKeys.push(newKey);
     } catch (error) {
       if (error instanceof DamagedAccountError) throw error; // without its account no message can be taken in

@@ -5,6 +5,7 @@
  */
 
 import type { ToDeviceEvent } from "../types/event.ts";
+import type { ToDeviceMessage } from "./decrypted.ts";
 import type { EngineParts } from "./engine_parts.ts";
 import type { SessionRef } from "./inbound_sessions.ts";
 import { classifyToDevice, isEncryptedOnly } from "./to_device_class.ts";
@@ -15,7 +16,7 @@ import type { Transaction } from "./transaction.ts";
 /** What is left of a message, and what it brought. */
 export interface TakenMessage {
   /** What handlers get; undefined: nothing, it was for the engine alone. */
-  readonly event?: ToDeviceEvent;
+  readonly message?: ToDeviceMessage;
   /** The group session of which there is a key now, or a better one. */
   readonly newKey?: SessionRef;
 }
@@ -46,7 +47,7 @@ export async function receiveToDevice(
       if (event.type === "m.room_key.withheld" || event.type === "org.matrix.room_key.withheld") {
         await inbound.receiveWithheld(tx, event);
       }
-      return { event };
+      return { message: { event } };
   }
 }
 
@@ -79,7 +80,7 @@ async function receiveDecrypted(
       // Secrets that nobody asked for, bundles of keys: nobody else is to get to see them.
       if (isEncryptedOnly(type)) return {};
       const encryption = { senderKey, senderDevice: device?.deviceId, senderTrust: senderTrustOf(device) };
-      return { event: { type, content, sender, source, encryption } };
+      return { message: { event: { type, content, sender, source }, encryption } };
     }
   }
 }

@@ -30,20 +30,27 @@ export type SenderTrust =
  */
 export type KeySource = "direct" | "forwarded" | "backup" | "export" | "bundle";
 
-/** What is known of how an event was encrypted, and by whom. */
-export interface EncryptionInfo {
-  /** How far the sending device is to be trusted. */
+/** What is known of the device that encrypted something. */
+export interface SenderInfo {
+  /** How far the device is to be trusted. */
   readonly senderTrust: SenderTrust;
+  /** Its Curve25519 identity key. */
+  readonly senderKey: string;
+  /** The device; undefined if it is unknown. */
+  readonly senderDevice: DeviceID | undefined;
+}
+
+/**
+ * What is known of how an event of a room was encrypted, and by whom. `senderKey` is of the device that the key came from: hearsay
+ * unless `keySource` is `direct`.
+ */
+export interface EncryptionInfo extends SenderInfo {
   /** Where the key came from. */
   readonly keySource: KeySource;
   /** The Megolm session. */
   readonly sessionId: string;
   /** The event's place in the session, from 0. */
   readonly messageIndex: number;
-  /** The Curve25519 identity key of the device that the key came from; hearsay unless `keySource` is `direct`. */
-  readonly senderKey: string;
-  /** That device; undefined if it is unknown. */
-  readonly senderDevice: DeviceID | undefined;
 }
 
 /** Why an event can't be read. */

@@ -1,11 +1,11 @@
 /**
- * Events as handlers get them: what the server sent, and with it where it came from.
+ * Events as handlers get them: what the server sent, and with it where it came from. How an event was encrypted, `encryptionOf()`
+ * tells.
  *
  * @module
  */
 
 import type { BasicEvent, ClientEvent, ClientStateEvent, StrippedState } from "./client_event.ts";
-import type { EncryptionInfo } from "./encryption_info.ts";
 import type { RoomID, UserID } from "./ids.ts";
 import type { JsonObject } from "./json.ts";
 import type { PresenceContent } from "./ephemeral_content.ts";
@@ -25,8 +25,6 @@ export interface MessageEvent<Type extends string = string, Content extends obje
   source: SyncStream;
   /** Never there: an event that has one is state. */
   state_key?: undefined;
-  /** How it was encrypted, and by whom; absent if it came in clear. */
-  encryption?: EncryptionInfo;
 }
 
 /** An event that changed, or is part of, a room's state. */
@@ -70,8 +68,6 @@ export interface ToDeviceEvent<Type extends string = string, Content extends obj
   extends BaseEvent<Type, Content> {
   /** The user who sent it. */
   sender: UserID;
-  /** Which device encrypted it, and how far that is to be trusted; absent if it came in clear. */
-  encryption?: Pick<EncryptionInfo, "senderTrust" | "senderKey" | "senderDevice">;
 }
 
 /** Any event that a handler of all types can get. */

@@ -8,7 +8,9 @@
 import type { BasicEvent, ClientEventWithoutRoomID, StrippedState } from "./client_event.ts";
 import type { EventID, RoomID, SyncToken, UserID } from "./ids.ts";
 
-/** What happened since the token of the request. */
+/**
+ * What happened since the token of the request, as the server says it. Where each event comes from is said when it is handled.
+ */
 export interface SyncResponse {
   /** The token to ask with next. */
   next_batch: SyncToken;

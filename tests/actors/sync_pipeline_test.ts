@@ -4,7 +4,7 @@ import type { CryptoInput, Decryption, RecoveredEvent } from "../../src/crypto/e
 import { ActorError } from "../../src/actors/actor_error.ts";
 import { DecryptionError } from "../../src/errors/crypto_error.ts";
 import type { EncryptionInfo } from "../../src/types/encryption_info.ts";
-import type { MessageEvent, ToDeviceEvent } from "../../src/types/event.ts";
+import type { MessageEvent } from "../../src/types/event.ts";
 import { eventType } from "../../src/types/event_type.ts";
 import type { JsonObject } from "../../src/types/json.ts";
 import { SyncStream } from "../../src/types/sync_stream.ts";
@@ -31,16 +31,16 @@ function fakeCrypto(
     const { plain } = event.content;
     if (typeof plain !== "string") return { code: "MISSING_KEY", reason: "No session" };
     const content = { msgtype: "m.text", body: plain };
-    return { event: { ...event, type: "m.room.message", content, encryption: INFO } };
+    return { event: { ...event, type: "m.room.message", content }, encryption: INFO };
   };
   return {
     inputs,
     receiveSync(input) {
       order.push("crypto");
       inputs.push(input);
-      const toDevice = input.toDevice.filter(({ type }) => type !== "m.room_key").map((
-        event,
-      ): ToDeviceEvent => event.type === "m.room.encrypted" ? { ...event, type: "m.dummy" } : event);
+      const toDevice = input.toDevice.filter(({ type }) => type !== "m.room_key").map((event) => ({
+        event: event.type === "m.room.encrypted" ? { ...event, type: "m.dummy" } : event,
+      }));
       return Promise.resolve({ toDevice, decrypted: input.encrypted.map(decrypt), underway: [], recovered });
     },
   };
@@ -181,6 +181,7 @@ Deno.test("An event whose key has come is delivered before what came with the ke
   const event = { ...message("old"), room_id: ROOM, source: SyncStream.JOINED_ROOM | SyncStream.TIMELINE };
   const recovered: RecoveredEvent[] = [{
     event: event as unknown as MessageEvent,
+    encryption: INFO,
     parked: { roomId: "!room:a", eventId: "$old" },
   }];
   const crypto = fakeCrypto([], recovered);

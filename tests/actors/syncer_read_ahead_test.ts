@@ -10,7 +10,12 @@ function slowCrypto() {
       const { promise, resolve, reject } = Promise.withResolvers<CryptoOutput>();
       const go = (error?: Error) =>
         error === undefined
-          ? resolve({ toDevice, decrypted: [], underway: [], recovered: [] })
+          ? resolve({
+            toDevice: toDevice.map((event) => ({ event })),
+            decrypted: [],
+            underway: [],
+            recovered: [],
+          })
           : reject(error);
       turns.push({ nextBatch, go });
       return promise;

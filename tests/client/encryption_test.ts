@@ -4,6 +4,7 @@ import {
   DecryptionDispatcher,
   DeviceConflictError,
   EncryptionError,
+  encryptionOf,
   MemoryStore,
   type MessageEvent,
   SyncStream,
@@ -23,8 +24,8 @@ Deno.test("Two clients talk in an encrypted room, and the server sees nothing of
   await bob.sendText(roomId, "Thank you");
   await stage.until(() => texts.includes("Thank you"));
   assertEquals(events[0]?.content.body, "Break a leg");
-  assertEquals(events[0]?.encryption?.senderTrust, "unsigned-device");
-  assertEquals(events[0]?.encryption?.senderDevice, alice.deviceId);
+  assertEquals(encryptionOf(events[0] as MessageEvent)?.senderTrust, "unsigned-device");
+  assertEquals(encryptionOf(events[0] as MessageEvent)?.senderDevice, alice.deviceId);
   const { chunk } = await bob.getMessages(roomId, "b", undefined, { limit: 2 });
   assertEquals(chunk.map(({ type }) => type), ["m.room.encrypted", "m.room.encrypted"]);
   assert(!JSON.stringify(chunk).includes("Break a leg"));
@@ -35,7 +36,7 @@ Deno.test("A client goes on with the keys that its store has: nobody notices the
   const { alice, bob, roomId } = await twoInARoom(stage);
   const store = new MemoryStore();
   const sessions: (string | undefined)[] = [];
-  bob.on("m.room.message", (event) => void sessions.push((event as MessageEvent).encryption?.sessionId));
+  bob.on("m.room.message", (event) => void sessions.push(encryptionOf(event as MessageEvent)?.sessionId));
   const identities: unknown[] = [];
   const uploads: number[] = [];
   for (const round of [1, 2]) {
@@ -149,7 +150,7 @@ Deno.test("A client that only sends, and never syncs, publishes its keys before 
   await alice.inviteUser(roomId, "@script:localhost");
   await script.joinRoom(roomId);
   const trusts: (string | undefined)[] = [];
-  bob.on("m.room.message", (event) => void trusts.push((event as MessageEvent).encryption?.senderDevice));
+  bob.on("m.room.message", (event) => void trusts.push(encryptionOf(event as MessageEvent)?.senderDevice));
   await script.sendText(roomId, "From a script");
   await stage.until(() => trusts.length === 1);
   const requests = [...stage.homeserver.requests].filter(({ user }) => user === "@script:localhost");

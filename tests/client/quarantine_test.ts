@@ -1,5 +1,12 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
-import { type Client, defineSession, type EventID, type MessageEvent, ValueError } from "@greenroom/matrix";
+import {
+  type Client,
+  defineSession,
+  encryptionOf,
+  type EventID,
+  type MessageEvent,
+  ValueError,
+} from "@greenroom/matrix";
 import type { Life } from "./support/crash.ts";
 import { Gates, roomWith } from "./support/hearing.ts";
 import { MortalBot } from "./support/mortal_bot.ts";
@@ -207,7 +214,9 @@ Deno.test("An encrypted event that was left out is delivered decrypted, with wha
   const bot = new MortalBot(here, {
     client: { encryption: true },
     setUp: (client, life) =>
-      client.on("m.room.message", async ({ content: { body }, encryption }) => {
+      client.on("m.room.message", async (event) => {
+        const { content: { body } } = event;
+        const encryption = encryptionOf(event);
         await Promise.resolve();
         if (life.epitaph !== undefined) return;
         if (body === "bad" && !isMended) {

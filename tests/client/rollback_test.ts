@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { MemoryStore, type MessageEvent } from "@greenroom/matrix";
+import { encryptionOf, MemoryStore, type MessageEvent } from "@greenroom/matrix";
 import { begin, twoInARoom } from "./support/encrypted_room.ts";
 import { clientStage, heard } from "./support/stage.ts";
 import { copyOf } from "./support/store_copy.ts";
@@ -13,7 +13,7 @@ Deno.test("A store that was set back is noticed by the own events: a new session
   const texts = heard(bob);
   const places: string[] = [];
   bob.on("m.room.message", (event) => {
-    const { encryption } = event as MessageEvent;
+    const encryption = encryptionOf(event as MessageEvent);
     places.push(`${encryption?.sessionId} ${encryption?.messageIndex}`);
   });
   const store = new MemoryStore();

@@ -19,6 +19,7 @@ import type {
 } from "../client_event.ts";
 import { isJsonObject, type JsonObject } from "../json.ts";
 import type { RoomMemberContent } from "../member_content.ts";
+import type { StrippedChildStateEvent } from "../public_rooms.ts";
 import { list, object } from "./composite_shapes.ts";
 import {
   anyObject,
@@ -36,7 +37,7 @@ import {
   UNNOTED,
   userId,
 } from "./shape.ts";
-import { roomMember } from "./state_shapes.ts";
+import { roomMember, spaceChild } from "./state_shapes.ts";
 
 /** How long types, state keys and identifiers may be, in bytes: what is kept is found by them. */
 const MAX_NAME = 255;
@@ -93,7 +94,16 @@ export function isRedacted(event: object): boolean {
 const AT = "@".charCodeAt(0);
 const DOLLAR = "$".charCodeAt(0);
 
-const members: Members<ClientEventWithoutRoomID> = {
+/** What only this library says of an event, once it has come: a server's word for it is taken away. */
+interface Unsaid {
+  source?: never;
+}
+
+const never: Shape<never> = () => new Misfit("is not for a server to say");
+const unsaid: Members<Unsaid> = { source: optional(never) };
+
+const members: Members<ClientEventWithoutRoomID & Unsaid> = {
+  ...unsaid,
   type: text,
   content: anyObject,
   event_id: eventId,
@@ -125,9 +135,22 @@ export const memberEvent: Shape<ClientStateEvent<"m.room.member", RoomMemberCont
   content: roomMember,
 });
 
+/** That a room belongs to a space. */
+export const childEvent: Shape<StrippedChildStateEvent> = object<StrippedChildStateEvent>({
+  ...unsaid,
+  type: oneOf("m.space.child"),
+  content: spaceChild,
+  state_key: text,
+  sender: userId,
+  origin_server_ts: number,
+  event_id: optional(eventId),
+  unsigned: optional(later((): Shape<UnsignedData> => unsignedData)),
+});
+
 const bundled = object<BundledEvent>({ ...members, room_id: optional(roomId) });
 
 const strippedStates = list(object<StrippedState>({
+  ...unsaid,
   type: text,
   content: anyObject,
   state_key: text,
@@ -161,13 +184,9 @@ const unsignedMembers: Members<UnsignedData> = {
 };
 const unsignedData = object<UnsignedData>(unsignedMembers);
 
-/**
- * Takes out of an event that is one, in place, what this library says of events and no server may (how it was encrypted, and by
- * whom), and what may be absent and does not fit.
- */
-export function tidyEvent(event: { unsigned?: unknown; redacts?: unknown; encryption?: unknown }): void {
+/** Takes out of an event that is one, in place, what may be absent and does not fit. */
+export function tidyEvent(event: { unsigned?: unknown; redacts?: unknown }): void {
   const { unsigned, redacts } = event;
-  if (event.encryption !== undefined) delete event.encryption;
   if (redacts !== undefined && eventId(redacts, UNNOTED) instanceof Misfit) delete event.redacts;
   if (unsigned === undefined || isPlain(unsigned)) return;
   const fitting = unsignedData(unsigned, UNNOTED);

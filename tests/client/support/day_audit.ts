@@ -5,7 +5,7 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import type { KvStore, RoomID } from "@greenroom/matrix";
+import { encryptionOf, type KvStore, type RoomID } from "@greenroom/matrix";
 import type { Homeserver } from "@greenroom/matrix/testing";
 import type { DayBot, Remembered } from "./day_bot.ts";
 import type { Theatre } from "./theatre.ts";
@@ -51,9 +51,10 @@ function auditReadings({ theatre: { bob, carol }, bot, room, said }: Finished): 
   assertEquals(read.map(({ body }) => body), said, name);
   assertEquals(bob.unread.get(room) ?? [], [], name);
   assertEquals(carol.unread.get(room) ?? [], [], name);
-  const places = read.map(({ event: { encryption } }) =>
-    `${encryption?.sessionId} ${encryption?.messageIndex}`
-  );
+  const places = read.map(({ event }) => {
+    const { sessionId, messageIndex } = encryptionOf(event) ?? {};
+    return `${sessionId} ${messageIndex}`;
+  });
   assertEquals(new Set(places).size, said.length, name);
 }
 

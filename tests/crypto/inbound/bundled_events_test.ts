@@ -2,6 +2,7 @@ import { assertEquals } from "@std/assert";
 import type { MessageEvent } from "../../../src/types/event.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { ALICE, knownSender, read, Receiver, Sender, told } from "./support.ts";
+import { encryptionOf } from "../../../src/types/encryption_of.ts";
 
 const replacing = (event_id: string) => ({ rel_type: "m.replace", event_id });
 
@@ -47,7 +48,7 @@ Deno.test("a bundled edit is decrypted with the event that it replaces", async (
   const found = bundle?.["m.replace"] as MessageEvent;
   assertEquals(found.type, "m.room.message");
   assertEquals(found.content["m.new_content"], { body: "new" });
-  assertEquals(found.encryption?.messageIndex, 1);
+  assertEquals(encryptionOf(found)?.messageIndex, 1);
   assertEquals(found.room_id, original.room_id);
 });
 

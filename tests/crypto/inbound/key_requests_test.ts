@@ -3,6 +3,7 @@ import { TestClock } from "../../../src/testing/test_clock.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { Asker, forwarded } from "./asker.ts";
 import { ALICE, knownSender, ME, MEGOLM, newDevice, read, ROOM, Sender, told } from "./support.ts";
+import { encryptionOf } from "../../../src/types/encryption_of.ts";
 
 const stranger = (asker: Asker) => new Sender(asker, newDevice(asker, ALICE));
 
@@ -35,8 +36,8 @@ Deno.test("S60: a missing key is asked of the own verified devices, taken from o
   assertEquals(ref, { roomId: ROOM, sessionId: sender.sessionId });
   const message = read(await asker.one(event));
   assertEquals(message.content.body, "hello");
-  assertEquals(message.encryption?.keySource, "forwarded");
-  assertEquals(message.encryption?.senderTrust, "unknown-device");
+  assertEquals(encryptionOf(message)?.keySource, "forwarded");
+  assertEquals(encryptionOf(message)?.senderTrust, "unknown-device");
   const cancelled = await asker.sent();
   assertEquals(cancelled.map(([type, device]) => [type, device]), [["m.room_key_request", "PHONE"], [
     "m.room_key_request",

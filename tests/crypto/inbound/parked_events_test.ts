@@ -17,7 +17,7 @@ Deno.test("S28: events whose key comes later are read then, in the order in whic
   await keeper.key(two);
   const recovered = await keeper.retry([two, one]);
   assertEquals(texts(recovered), ["3", "4", "1", "2"]);
-  assertEquals(recovered[0]?.event.encryption?.senderTrust, "unverified-identity");
+  assertEquals(recovered[0]?.encryption.senderTrust, "unverified-identity");
   assertEquals(recovered[0]?.parked, { roomId: ROOM, eventId: events[2]?.event_id });
 });
 

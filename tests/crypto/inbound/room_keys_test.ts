@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { ALICE, knownSender, MEGOLM, newDevice, read, Receiver, ROOM, Sender, told } from "./support.ts";
+import { encryptionOf } from "../../../src/types/encryption_of.ts";
 
 Deno.test("a key of an earlier index makes more readable, a later one changes nothing", async () => {
   const receiver = new Receiver();
@@ -68,8 +69,8 @@ Deno.test("the copy of an own session reads what this device has sent, as verifi
   );
   const event = read(await receiver.one(me.say("mine")));
   assertEquals(event.content.body, "mine");
-  assertEquals(event.encryption?.senderTrust, "verified");
-  assertEquals(event.encryption?.senderDevice, own.deviceId);
+  assertEquals(encryptionOf(event)?.senderTrust, "verified");
+  assertEquals(encryptionOf(event)?.senderDevice, own.deviceId);
 });
 
 Deno.test("an exported session is read by who imports it, from the index on that was asked for", async () => {
@@ -98,7 +99,7 @@ Deno.test("an exported session is read by who imports it, from the index on that
   );
   const decrypted = await other.decrypt(...events);
   assertEquals(decrypted.map(told), ["KEY_TOO_NEW", "1", "2"]);
-  const { encryption } = read(decrypted[1]);
+  const encryption = encryptionOf(read(decrypted[1]));
   assertEquals(encryption?.keySource, "export");
   assertEquals(encryption?.senderTrust, "unknown-device");
   // What is not known from the beginning is exported from where it is known.

@@ -3,6 +3,7 @@ import type { DeviceTrust } from "../../../src/crypto/device.ts";
 import { accepts, senderTrustOf } from "../../../src/crypto/sender_trust.ts";
 import type { KeySource, SenderTrust } from "../../../src/types/encryption_info.ts";
 import { ALICE, failure, knownSender, newDevice, read, Receiver, ROOM, Sender, told } from "./support.ts";
+import { encryptionOf } from "../../../src/types/encryption_of.ts";
 
 Deno.test("how far a sender is trusted follows from how far the device is", () => {
   const expected: Record<DeviceTrust, SenderTrust> = {
@@ -40,7 +41,7 @@ Deno.test("S27: a key of a device that nobody knows yet is kept, and trusted onc
   const receiver = new Receiver();
   const sender = new Sender(receiver, newDevice(receiver, ALICE));
   assertEquals((await receiver.key(sender)).kind, "added");
-  const trustOf = async () => read(await receiver.one(event)).encryption?.senderTrust;
+  const trustOf = async () => encryptionOf(read(await receiver.one(event)))?.senderTrust;
   const event = sender.say("hello");
   assertEquals(await trustOf(), "unknown-device");
   receiver.devices.put({ ...sender.device, trust: "unsigned" });
@@ -52,7 +53,7 @@ Deno.test("S27: a key of a device that nobody knows yet is kept, and trusted onc
 Deno.test("S62: a device that came with its key is trusted as what it is known as", async () => {
   const receiver = new Receiver();
   const sender = await knownSender(receiver, ALICE, { trust: "unsigned", deviceId: "NEW" });
-  const { encryption } = read(await receiver.one(sender.say("hello")));
+  const encryption = encryptionOf(read(await receiver.one(sender.say("hello"))));
   assertEquals(encryption?.senderTrust, "unsigned-device");
   assertEquals(encryption?.senderDevice, "NEW");
 });
@@ -65,7 +66,7 @@ Deno.test("a device that is gone stays what it was, across restarts", async () =
   await receiver.one(sender.say("while it is known"));
   receiver.devices.remove(sender.device);
   receiver.restart();
-  const { encryption } = read(await receiver.one(sender.say("when it is gone")));
+  const encryption = encryptionOf(read(await receiver.one(sender.say("when it is gone"))));
   assertEquals(encryption?.senderTrust, "verified");
   assertEquals(encryption?.senderDevice, "DEVICE");
 });
@@ -75,9 +76,15 @@ Deno.test("a device that is trusted less now is trusted less, and stays so when 
   const sender = await knownSender(receiver, ALICE, { trust: "verified" });
   await receiver.one(sender.say("verified"));
   receiver.devices.put({ ...sender.device, trust: "violation" });
-  assertEquals(read(await receiver.one(sender.say("x"))).encryption?.senderTrust, "verification-violation");
+  assertEquals(
+    encryptionOf(read(await receiver.one(sender.say("x"))))?.senderTrust,
+    "verification-violation",
+  );
   receiver.devices.remove(sender.device);
-  assertEquals(read(await receiver.one(sender.say("y"))).encryption?.senderTrust, "verification-violation");
+  assertEquals(
+    encryptionOf(read(await receiver.one(sender.say("y"))))?.senderTrust,
+    "verification-violation",
+  );
 });
 
 Deno.test("a device that named another Ed25519 key than it turns out to have does not speak for the user", async () => {
@@ -120,7 +127,7 @@ Deno.test("the lower index wins the ratchet and the device itself the attributio
     if (order === "import first") await receiver.key(sender, later);
     const decrypted = await receiver.decrypt(...early);
     assertEquals(decrypted.map(told), ["0", "1"]);
-    const { encryption } = read(decrypted[0]);
+    const encryption = encryptionOf(read(decrypted[0]));
     assertEquals(encryption?.keySource, "direct");
     assertEquals(encryption?.senderTrust, "unverified-identity");
   }

@@ -17,6 +17,7 @@ import type { JsonObject } from "../../../src/types/json.ts";
 import { SyncStream } from "../../../src/types/sync_stream.ts";
 import { testContext, type TestContextOptions } from "../support/context.ts";
 import { memoryVault, step, type Work } from "../support/vault.ts";
+import { noteEncryption } from "../../../src/types/encryption_of.ts";
 
 export const ROOM: RoomID = "!room:example.org";
 export const ALICE: UserID = "@alice:example.org";
@@ -27,7 +28,6 @@ export const MEGOLM = "m.megolm.v1.aes-sha2";
 /** What is known of devices: whatever the test says. */
 export class KnownDevices {
   readonly #devices: Device[] = [];
-  readonly #gone: Device[] = [];
   /** Users whose devices were read at once. */
   readonly readTogether: (readonly UserID[])[] = [];
 
@@ -40,14 +40,7 @@ export class KnownDevices {
 
   remove({ userId, deviceId }: Device): void {
     const index = this.#devices.findIndex((known) => known.userId === userId && known.deviceId === deviceId);
-    if (index >= 0) this.#gone.unshift(...this.#devices.splice(index, 1));
-  }
-
-  /** A device that is gone is remembered as it was last. */
-  everByIdentityKey(_tx: Transaction, userId: UserID, curve25519: string): Promise<Device | undefined> {
-    return Promise.resolve(
-      [...this.#devices, ...this.#gone].find((d) => d.userId === userId && d.curve25519 === curve25519),
-    );
+    if (index >= 0) this.#devices.splice(index, 1);
   }
 
   byIdentityKey(_tx: Transaction, userId: UserID, curve25519: string): Promise<Device | undefined> {
@@ -226,7 +219,7 @@ export function told(decryption: Decryption | undefined): string {
 /** The event of a decryption that worked. */
 export function read(decryption: Decryption | undefined): MessageEvent {
   assert(decryption !== undefined && "event" in decryption, JSON.stringify(decryption));
-  return decryption.event;
+  return noteEncryption(decryption.event, decryption);
 }
 
 /** Why a decryption did not work. */

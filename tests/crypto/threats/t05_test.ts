@@ -49,6 +49,6 @@ Deno.test("T05: a whole engine hands no key or secret to handlers, whether it co
   const encrypted = types.map((type) => carol.message(alice, type, content));
   assertEquals((await alice.sync({ toDevice: [...clear, ...encrypted] })).toDevice, []);
   const custom = carol.message(alice, "org.example.custom", { n: 1 });
-  const { toDevice: [event] } = await alice.sync({ toDevice: [custom] });
-  assertEquals([event?.type, event?.encryption?.senderDevice], ["org.example.custom", "CAROL"]);
+  const { toDevice: [message] } = await alice.sync({ toDevice: [custom] });
+  assertEquals([message?.event.type, message?.encryption?.senderDevice], ["org.example.custom", "CAROL"]);
 });

@@ -24,6 +24,6 @@ Deno.test("T30: neither sender_key nor device_id of the event say who sent it", 
   const content = { ...event.content, sender_key: mallory.curve25519, device_id: mallory.deviceId };
   const decryption = await receiver.one({ ...event, content });
   assertEquals(told(decryption), "hello");
-  const encryption = "event" in decryption ? decryption.event.encryption : undefined;
+  const encryption = "event" in decryption ? decryption.encryption : undefined;
   assertEquals([encryption?.senderKey, encryption?.senderDevice], [sender.device.curve25519, "DEVICE"]);
 });

@@ -12,6 +12,7 @@ import {
   Sender,
   told,
 } from "../inbound/support.ts";
+import { encryptionOf } from "../../../src/types/encryption_of.ts";
 
 for (const order of ["before", "after"]) {
   Deno.test(`T34: who sends another's key as an own one ${order} them takes nothing from them`, async () => {
@@ -27,9 +28,10 @@ for (const order of ["before", "after"]) {
     await receiver.key(alice);
     if (order === "after") await squat();
 
-    const { sender, encryption } = read(await receiver.one(alice.say("hello")));
+    const event = read(await receiver.one(alice.say("hello")));
+    const encryption = encryptionOf(event);
 
-    assertEquals(sender, ALICE);
+    assertEquals(event.sender, ALICE);
     assertEquals(encryption?.senderTrust, "unverified-identity");
     assertEquals(encryption?.senderKey, alice.device.curve25519);
   });
@@ -63,7 +65,7 @@ Deno.test("T34: a session that came from a backup stays readable when somebody e
   const mallory = await knownSender(receiver, MALLORY);
   const { session_id, session_key } = alice.roomKey;
   await receiver.key(mallory, { session_id, session_key });
-  const { encryption } = read(await receiver.one(alice.say("hello")));
+  const encryption = encryptionOf(read(await receiver.one(alice.say("hello"))));
   assertEquals([encryption?.keySource, encryption?.senderTrust], ["backup", "unknown-device"]);
   // But once the device itself has sent the key, the others' sender is contradicted.
   await receiver.key(alice);

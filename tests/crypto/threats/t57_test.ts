@@ -2,7 +2,14 @@
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { assert, assertEquals } from "@std/assert";
-import { type Client, type MatrixEvent, MemoryStore, type MessageEvent, SyncStream } from "@greenroom/matrix";
+import {
+  type Client,
+  encryptionOf,
+  type MatrixEvent,
+  MemoryStore,
+  type MessageEvent,
+  SyncStream,
+} from "@greenroom/matrix";
 import { begin } from "../../client/support/encrypted_room.ts";
 import { type ClientStage, clientStage } from "../../client/support/stage.ts";
 import { leaksIn, secretBytes } from "./leaks.ts";
@@ -63,12 +70,10 @@ async function conversation(stage: ClientStage) {
   await bob.sendText(roomId, BODY);
   await attempt(() => alice.sendText(roomId, BODY.repeat(3_000)));
   await attempt(() => alice.crypto?.encrypt(roomId, "m.room.encrypted", { body: BODY }));
-  await attempt(() =>
-    alice.crypto?.setDeviceTrust({ userId: "@bob:localhost", deviceId: "NOBODY", ed25519: "" }, "verified")
-  );
+  await attempt(() => alice.crypto?.setDeviceTrust("@bob:localhost", "NOBODY", "verified"));
   await attempt(() => alice.sendText("!nowhere:localhost", BODY));
   const [read] = events as MessageEvent[];
-  assert(read?.encryption !== undefined);
+  assert(read !== undefined && encryptionOf(read) !== undefined);
   const { chunk } = await bob.getMessages(roomId, "b", undefined, { limit: 20 });
   for (const event of chunk.filter(({ type }) => type === "m.room.encrypted")) {
     const whole = { ...event, source: SyncStream.INTERNAL } as MessageEvent;

@@ -7,14 +7,13 @@
 import {
   Client,
   type ClientOptions,
+  encryptionOf,
   type KvStore,
-  type LocalTrust,
   type MessageEvent,
   type RoomID,
   type StateEvent,
 } from "@greenroom/matrix";
 import { within } from "./deadline.ts";
-import type { Peer } from "./peer.ts";
 import { PeerWatch } from "./peer_watch.ts";
 import { newUser, type SynapseServer, type TestUser } from "./synapse.ts";
 
@@ -136,12 +135,6 @@ export class Ours extends PeerWatch implements AsyncDisposable {
     await this.join(roomId);
   }
 
-  /** Says how far a peer's device is to be trusted, by the key that the peer itself names. */
-  async setDeviceTrust(peer: Peer, trust: LocalTrust | undefined): Promise<void> {
-    const { ed25519 } = await peer.deviceKeys();
-    await this.crypto.setDeviceTrust({ userId: peer.user.userId, deviceId: peer.deviceId, ed25519 }, trust);
-  }
-
   /** Waits until a condition holds, which is looked at now and after each sync. */
   async until(condition: () => Promise<boolean>): Promise<void> {
     const client = this.#client;
@@ -202,7 +195,8 @@ export class Ours extends PeerWatch implements AsyncDisposable {
   }
 
   #tellMessage(event: MessageEvent): void {
-    const { type, content, encryption, event_id } = event;
+    const { type, content, event_id } = event;
+    const encryption = encryptionOf(event);
     if (event.sender === this.userId) return;
     const text = (value: unknown) => typeof value === "string" ? value : null;
     this.tell({
