@@ -40,7 +40,7 @@ export type { EncryptingAPI } from "./src/actors/encrypting_api.ts";
 export type { Crypto, CryptoStartOptions, EncryptOptions } from "./src/actors/crypto.ts";
 export { type DecryptingClient, DecryptionDispatcher } from "./src/actors/decryption_dispatcher.ts";
 export type { EncryptionOptions, OnNewRecipient } from "./src/actors/encryption_options.ts";
-export type { Device as CryptoDevice, DeviceTrust, LocalTrust } from "./src/crypto/device.ts";
+export type { ComparedDevice, Device as CryptoDevice, DeviceTrust, LocalTrust } from "./src/crypto/device.ts";
 export type { AcceptPolicy, SendPolicy } from "./src/crypto/policy.ts";
 export type {
   CryptoInput,
@@ -55,6 +55,7 @@ export type {
 } from "./src/crypto/engine_protocol.ts";
 export type * from "./src/crypto/decrypted.ts";
 export type { WithheldDevice } from "./src/crypto/share_policy.ts";
+export type { ComparedIdentity, UserIdentity } from "./src/crypto/user_record.ts";
 export type { DeviceAlarm } from "./src/types/device_alarm.ts";
 export { encryptionOf, type Encryptions } from "./src/types/encryption_of.ts";
 export type {

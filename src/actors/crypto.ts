@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Device, LocalTrust } from "../crypto/device.ts";
+import type { ComparedDevice, Device, LocalTrust } from "../crypto/device.ts";
 import type {
   CryptoInput,
   CryptoOutput,
@@ -14,9 +14,10 @@ import type {
   SentRoomEvent,
   ShareReport,
 } from "../crypto/engine_protocol.ts";
+import type { ComparedIdentity, UserIdentity } from "../crypto/user_record.ts";
 import type { Membership } from "../types/enums.ts";
 import type { MatrixEvent, MessageEvent } from "../types/event.ts";
-import type { DeviceID, RoomID, TransactionID, UserID } from "../types/ids.ts";
+import type { RoomID, TransactionID, UserID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
 
 /** Options of {@link Crypto.encrypt}. */
@@ -87,16 +88,68 @@ export interface Crypto {
   /** A user's devices, looked up anew if they have changed, or may have without a sync that tells. */
   getDevices(userId: UserID): Promise<Device[]>;
   /**
-   * Says whether a device is verified or blacklisted. A blacklisted device gets no keys from now on.
+   * Says whether a device is verified or blacklisted. A blacklisted device gets no keys from now on. What was said last holds until
+   * something else is said, also while the server does not show the device. A device that is not known is looked up.
    *
-   * @param userId The device's user.
-   * @param deviceId The device.
+   * @param device The device whose Ed25519 key was compared: one of {@link Crypto.getDevices}, or its name with the key.
    * @param trust What is said; undefined takes back what was said before.
-   * @throws {ValueError} If there is no such device.
+   * @throws {ValueError} If no such device is known, if it has another key, or if it is the own one.
+   *
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken: token } = homeserver.createUser("bot");
+   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, encryption: true });
+   * for (const device of await bot.crypto?.getDevices("@alice:localhost") ?? []) {
+   *   if (confirm(`Does Alice's ${device.deviceId} show ${device.ed25519}?`)) {
+   *     await bot.crypto?.setDeviceTrust(device, "verified");
+   *   }
+   * }
+   * ```
    */
-  setDeviceTrust(userId: UserID, deviceId: DeviceID, trust: LocalTrust | undefined): Promise<void>;
-  /** Takes a user's new identity, whose devices were held back, for what it is. */
-  acknowledgeIdentity(userId: UserID): Promise<void>;
+  setDeviceTrust(device: ComparedDevice, trust: LocalTrust | undefined): Promise<void>;
+  /**
+   * The identity of a user: the cross-signing keys by which the user vouches for devices, as far as the server shows them, looked
+   * up with the devices.
+   *
+   * @param userId The user, who may be the own one.
+   * @returns The identity; undefined if none was ever seen.
+   */
+  getIdentity(userId: UserID): Promise<UserIdentity | undefined>;
+  /**
+   * Accepts a user's identity: the devices that it vouches for are `cross-signed` from now on.
+   *
+   * That is needed for an identity that has changed, whose devices are in `violation` until then, and for the own one: the server
+   * could show one that it has made, so that own devices count as `unsigned` until somebody has compared its key with what the
+   * user's other client says.
+   *
+   * @param identity The identity whose master key was compared: that of {@link Crypto.getIdentity}, or of an alarm.
+   * @throws {IdentityChangedError} If the user has another one by now: look it up and compare it again.
+   * @throws {ValueError} If none is known.
+   *
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken: token, userId } = homeserver.createUser("bot");
+   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, encryption: true });
+   * const own = await bot.crypto?.getIdentity(userId);
+   * if (own !== undefined && own.pinned !== own.master && confirm(`Does your other client show ${own.master}?`)) {
+   *   await bot.crypto?.acknowledgeIdentity(own);
+   * }
+   * bot.on("DEVICE_ALARM", async ({ alarm }) => {
+   *   if (alarm.kind !== "identity-changed") return;
+   *   const { userId, current: master } = alarm;
+   *   if (confirm(`Does ${userId} show ${master} now?`)) await bot.crypto?.acknowledgeIdentity({ userId, master });
+   * });
+   * ```
+   */
+  acknowledgeIdentity(identity: ComparedIdentity): Promise<void>;
   /** Says what a user is to a room since a moment ago; the sync will say so too. */
   memberChanged(roomId: RoomID, userId: UserID, membership: Membership): Promise<void>;
   /** Forgets events that were waiting, and have been handled. */

@@ -28,6 +28,7 @@ import type {
   StaleInput,
   TrustInput,
 } from "../crypto/engine_protocol.ts";
+import type { ComparedIdentity, UserIdentity } from "../crypto/user_record.ts";
 import type { MessageEvent } from "../types/event.ts";
 import type { RoomID, UserID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
@@ -68,8 +69,10 @@ export interface CryptoProtocol {
   areDevicesStale(input: StaleInput): boolean;
   /** Takes in what the application says of a device. */
   setDeviceTrust(input: TrustInput): RecoveredEvent[];
-  /** Takes a user's new identity for what it is. */
-  acknowledgeIdentity(userId: UserID): void;
+  /** By which keys a user vouches for devices; undefined if none were ever seen. */
+  identityOf(userId: UserID): UserIdentity | undefined;
+  /** Takes in that the application has accepted a user's identity. */
+  acknowledgeIdentity(identity: ComparedIdentity): RecoveredEvent[];
   /** One step of letting go of what need not be kept any more, once a day at most; to be asked for again until it is done. */
   prune(options: PruneOptions): PruneReport;
 }

@@ -5,7 +5,7 @@
  */
 
 import type { Clock } from "../clock.ts";
-import type { Device, LocalTrust } from "../crypto/device.ts";
+import type { ComparedDevice, Device, LocalTrust } from "../crypto/device.ts";
 import type {
   AnswerOutput,
   CryptoInput,
@@ -17,14 +17,16 @@ import type {
   SentRoomEvent,
   ShareReport,
 } from "../crypto/engine_protocol.ts";
+import type { ComparedIdentity, UserIdentity } from "../crypto/user_record.ts";
 import { elapsed } from "../elapsed.ts";
 import { EncryptionError } from "../errors/crypto_error.ts";
+import { ValueError } from "../errors/value_error.ts";
 import type { Logger } from "../log.ts";
 import type { DeviceAlarm } from "../types/device_alarm.ts";
 import type { Membership } from "../types/enums.ts";
 import { noteEncryption } from "../types/encryption_of.ts";
 import type { MatrixEvent, MessageEvent } from "../types/event.ts";
-import type { DeviceID, RoomID, UserID } from "../types/ids.ts";
+import type { RoomID, UserID } from "../types/ids.ts";
 import { isJsonObject } from "../types/json.ts";
 import type { Crypto, CryptoStartOptions, EncryptOptions } from "./crypto.ts";
 import { CryptoCourier, type SendEngineRequest } from "./crypto_courier.ts";
@@ -176,15 +178,29 @@ export class Encryption implements Crypto {
     return await actor.ask("devicesOf", [userId]);
   }
 
-  async setDeviceTrust(userId: UserID, deviceId: DeviceID, trust: LocalTrust | undefined): Promise<void> {
-    await this.getDevices(userId);
-    this.#deliver(await this.#parts.actor.ask("setDeviceTrust", { userId, deviceId, trust }));
+  async setDeviceTrust(device: ComparedDevice, trust: LocalTrust | undefined): Promise<void> {
+    await this.#open();
+    const { userId, deviceId, ed25519 } = device;
+    const say = () => this.#parts.actor.ask("setDeviceTrust", { userId, deviceId, ed25519, trust });
+    // What is known needs no server, which might not answer when a device is to be blocked.
+    const recovered = await say().catch(async (error) => {
+      if (!(error instanceof ValueError)) throw error;
+      await this.getDevices(userId);
+      return await say();
+    });
+    this.#deliver(recovered);
     this.#courier.wake();
   }
 
-  async acknowledgeIdentity(userId: UserID): Promise<void> {
+  async getIdentity(userId: UserID): Promise<UserIdentity | undefined> {
+    await this.getDevices(userId); // they come together
+    return await this.#parts.actor.ask("identityOf", userId);
+  }
+
+  async acknowledgeIdentity({ userId, master }: ComparedIdentity): Promise<void> {
     await this.#open();
-    await this.#parts.actor.ask("acknowledgeIdentity", userId);
+    this.#deliver(await this.#parts.actor.ask("acknowledgeIdentity", { userId, master }));
+    this.#courier.wake();
   }
 
   /** What fails is left to the sync: the server has done what it was asked for. */

@@ -23,7 +23,9 @@ export type OnNewRecipient = (
 export interface EncryptionOptions {
   /**
    * Which devices get the keys to what is sent: `all` of the room's members, those that are `cross-signed` by their user, or those
-   * that are `verified`. A device that was blacklisted gets none. Default: `all`.
+   * that are `verified`. A device that was blacklisted gets none. Own devices count as cross-signed once
+   * `client.crypto.acknowledgeIdentity()` has said that the own identity is the user's: the server could have made it. Default:
+   * `all`.
    */
   sendTo?: SendPolicy;
   /**

@@ -13,7 +13,8 @@ export type LocalTrust = "verified" | "blacklisted";
  * How far a device is to be trusted, from bad to good.
  *
  * - `blacklisted`: the application has blocked it;
- * - `unsigned`: it says itself that it is the user's, and so does the server;
+ * - `unsigned`: it says itself that it is the user's, and so does the server; of the own user also a device that an identity
+ *   vouches for which the application has not accepted;
  * - `violation`: the user vouches for it, but the user's identity is another than the one that was seen first;
  * - `cross-signed`: the user vouches for it, and the user's identity is the one that was seen first;
  * - `verified`: the application has verified the device.
@@ -39,3 +40,6 @@ export interface Device {
   /** How far it is to be trusted now. */
   readonly trust: DeviceTrust;
 }
+
+/** A device that the application has compared: its name, and the key that it was compared by. */
+export type ComparedDevice = Pick<Device, "userId" | "deviceId" | "ed25519">;

@@ -11,17 +11,24 @@ import type { JsonObject } from "../types/json.ts";
 import { unpadded } from "./base64.ts";
 import { ChangeLog } from "./change_log.ts";
 import type { CryptoContext } from "./context.ts";
-import type { Device, LocalTrust } from "./device.ts";
+import type { ComparedDevice, Device, LocalTrust } from "./device.ts";
 import { DeviceListChanges } from "./device_list_changes.ts";
-import { devicesIn } from "./device_trust.ts";
+import { devicesIn, everByIdentityKey, type FormerDevice } from "./device_trust.ts";
 import { tidyLeftUser } from "./left_users.ts";
 import { lookLater } from "./leftovers.ts";
 import { isQueryResponse, shownKeys, userPart } from "./query_response.ts";
 import { GONE_PEER_DAYS, LEFT_USER_DAYS } from "./retention.ts";
+import { withAccepted, withTrust } from "./said_trust.ts";
 import { type DeviceQuery, TrackedUsers } from "./tracked_users.ts";
 import type { Transaction } from "./transaction.ts";
 import { judgeAnswer, withoutDevices } from "./user_answer.ts";
-import { NO_RECORD, type UserIdentity, userKey, type UserRecord } from "./user_record.ts";
+import {
+  type ComparedIdentity,
+  NO_RECORD,
+  type UserIdentity,
+  userKey,
+  type UserRecord,
+} from "./user_record.ts";
 
 /** One user's part of an answer. */
 interface Receiving {
@@ -200,58 +207,50 @@ export class DeviceLists {
     return (await this.#devices(tx, userId)).find((device) => device.curve25519 === key);
   }
 
-  /**
-   * Says how far a device is to be trusted, whatever its user says.
-   *
-   * @param tx The step.
-   * @param userId The device's user.
-   * @param deviceId The device.
-   * @param trust What is said; undefined: nothing any more.
-   * @returns The device as it is now.
-   * @throws {ValueError} If the device is not known, or is the own one.
-   */
-  async setTrust(
+  /** The device of a user that has an identity key, or had it when it was there last, as it is to be trusted now. */
+  async everByIdentityKey(
     tx: Transaction,
     userId: UserID,
-    deviceId: DeviceID,
-    trust: LocalTrust | undefined,
-  ): Promise<Device> {
-    const named = `device ${JSON.stringify(deviceId)} of ${JSON.stringify(userId)}`;
+    curve25519: string,
+  ): Promise<FormerDevice | undefined> {
+    const record = await tx.get(userKey(userId));
+    return record && everByIdentityKey(record, unpadded(curve25519));
+  }
+
+  /**
+   * Says how far a device is to be trusted, whatever its user says, and whether the server shows it or not.
+   *
+   * @param tx The step.
+   * @param device The device, with the key that was compared.
+   * @param trust What is said; undefined: nothing any more.
+   * @throws {ValueError} If the device is not known by that key, or is the own one.
+   */
+  async setTrust(tx: Transaction, device: ComparedDevice, trust: LocalTrust | undefined): Promise<void> {
+    const { userId, deviceId } = device;
     if (this.#isOwn(userId, deviceId)) {
+      const named = `device ${JSON.stringify(deviceId)} of ${JSON.stringify(userId)}`;
       throw new ValueError(`Cannot set the trust of ${named}: it is this device, which trusts itself`);
     }
-    const record = await tx.get(userKey(userId)) ?? NO_RECORD;
-    const devices = record.devices.map((device) =>
-      device.deviceId === deviceId ? { ...device, local: trust } : device
-    );
-    const next = { ...record, devices };
-    const device = devicesIn(next, userId).find((candidate) => candidate.deviceId === deviceId);
-    if (device === undefined) {
-      throw new ValueError(`Cannot set the trust of ${named}: no such device is known; look it up first`);
-    }
-    this.#put(tx, userId, next);
-    return device;
+    this.#put(tx, userId, withTrust(await tx.get(userKey(userId)) ?? NO_RECORD, device, trust));
   }
 
   /** By which keys a user vouches for devices; undefined if the user never had any. */
   async identityOf(tx: Transaction, userId: UserID): Promise<UserIdentity | undefined> {
     const identity = (await tx.get(userKey(userId)))?.identity;
-    return identity && { ...identity, userId, changed: identity.pinned !== identity.master };
+    const { pinned, master } = identity ?? {};
+    return identity && { ...identity, userId, changed: pinned !== undefined && pinned !== master };
   }
 
   /**
-   * Accepts the identity that a user has now in the place of the one that was seen first.
+   * Accepts the identity that a user has now in the place of the one that was seen first, or as the own one.
    *
    * @throws {ValueError} If the user has none.
+   * @throws {IdentityChangedError} If it is not the one that was compared.
    */
-  async acknowledgeIdentity(tx: Transaction, userId: UserID): Promise<void> {
-    const record = await tx.get(userKey(userId));
-    if (record?.identity === undefined) {
-      throw new ValueError(`Cannot accept the identity of ${JSON.stringify(userId)}: none is known`);
-    }
-    const { identity } = record;
-    if (identity.pinned === identity.master) return;
-    this.#put(tx, userId, { ...record, identity: { ...identity, pinned: identity.master } });
+  async acknowledgeIdentity(tx: Transaction, identity: ComparedIdentity): Promise<void> {
+    const before = await tx.get(userKey(identity.userId));
+    const record = withAccepted(before, identity);
+    if (record !== before) this.#put(tx, identity.userId, record);
   }
 
   /** Lets go of the devices of a user with whom no encrypted room is shared, if nobody tracks the user. */

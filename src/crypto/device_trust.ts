@@ -6,14 +6,27 @@
 
 import type { UserID } from "../types/ids.ts";
 import type { Device, DeviceTrust } from "./device.ts";
-import type { StoredDevice, StoredIdentity, UserRecord } from "./user_record.ts";
+import type { KnownDevice, StoredDevice, StoredIdentity, UserRecord } from "./user_record.ts";
+
+/** A device that is there, or was: whose it is that something came from. */
+export type FormerDevice = Pick<Device, "deviceId" | "ed25519" | "trust">;
 
 /** How far a device is to be trusted: what the application said goes before what its user says. */
-export function deviceTrust(device: StoredDevice, identity: StoredIdentity | undefined): DeviceTrust {
+function deviceTrust(device: KnownDevice, identity: StoredIdentity | undefined): DeviceTrust {
   if (device.local !== undefined) return device.local;
   const vouchedFor = identity?.selfSigning !== undefined && device.signedBy === identity.selfSigning;
-  if (!vouchedFor) return "unsigned";
+  if (!vouchedFor || identity.pinned === undefined) return "unsigned";
   return identity.pinned === identity.master ? "cross-signed" : "violation";
+}
+
+/** The device that has an identity key, or had it when it was there last, as it is to be trusted now. */
+export function everByIdentityKey(
+  { devices, gone, identity }: UserRecord,
+  curve25519: string,
+): FormerDevice | undefined {
+  const hasKey = (device: KnownDevice): boolean => device.curve25519 === curve25519;
+  const device = devices.find(hasKey) ?? gone.findLast(hasKey);
+  return device && { ...device, trust: deviceTrust(device, identity) };
 }
 
 /** The user's devices as others see them, made once for each record. */

@@ -42,6 +42,8 @@ import { RecordCache } from "./record_cache.ts";
 import { RequestBook } from "./request_book.ts";
 import { MessageAtFault, receiveMemberChange, receiveSync } from "./sync_intake.ts";
 import { type CommitOptions, Transaction } from "./transaction.ts";
+import { receiveAcknowledgement, receiveTrust } from "./trust_intake.ts";
+import type { ComparedIdentity, UserIdentity } from "./user_record.ts";
 
 /** How many records are remembered between steps: at least half as many, which is five of each room for a bot in 10,000 rooms. */
 const CACHED_RECORDS = 100_000;
@@ -100,11 +102,8 @@ export class Engine {
 
   /** Decrypts an event that did not come with a sync. */
   async decrypt(event: MessageEvent): Promise<Decryption> {
-    return await this.#step(async (tx, { inbound }) => {
-      const [decryption] = await inbound.decryptAll(tx, [event]);
-      if (decryption === undefined) throw new TypeError("Cannot decrypt: there is no result");
-      return decryption;
-    });
+    const [decryption] = await this.#step((tx, { inbound }) => inbound.decryptAll(tx, [event]));
+    return decryption as Decryption; // one for each event
   }
 
   /** What has to be asked of the server, but for what is being asked already: all that led to it is durable. */
@@ -190,17 +189,18 @@ export class Engine {
   }
 
   /** Takes in what the application says of a device. */
-  async setDeviceTrust({ userId, deviceId, trust }: TrustInput): Promise<RecoveredEvent[]> {
-    return await this.#step(async (tx, { devices, outbound, parked }) => {
-      const device = await devices.setTrust(tx, userId, deviceId, trust);
-      if (trust === "blacklisted") await outbound.devicesChanged(tx, { removed: [device] });
-      return await parked.retry(tx, "all");
-    });
+  async setDeviceTrust(input: TrustInput): Promise<RecoveredEvent[]> {
+    return await this.#step((tx, parts) => receiveTrust(tx, parts, input));
   }
 
-  /** Takes a user's new identity for what it is: events go to that user's devices again. */
-  async acknowledgeIdentity(userId: UserID): Promise<void> {
-    await this.#step((tx, { devices }) => devices.acknowledgeIdentity(tx, userId));
+  /** By which keys a user vouches for devices; undefined if none were ever seen. */
+  async identityOf(userId: UserID): Promise<UserIdentity | undefined> {
+    return await this.#step((tx, { devices }) => devices.identityOf(tx, userId));
+  }
+
+  /** Takes in that the application has accepted a user's identity. */
+  async acknowledgeIdentity(identity: ComparedIdentity): Promise<RecoveredEvent[]> {
+    return await this.#step((tx, parts) => receiveAcknowledgement(tx, parts, identity));
   }
 
   /** One step of letting go of what need not be kept any more; to be asked for again until it is done. */

@@ -11,7 +11,7 @@ import type { DeviceID, EventID, RoomID, SyncToken, TransactionID, UserID } from
 import type { UndecryptableCode } from "../types/encryption_info.ts";
 import type { JsonObject } from "../types/json.ts";
 import type { DecryptedEvent, ToDeviceMessage } from "./decrypted.ts";
-import type { Device, LocalTrust } from "./device.ts";
+import type { ComparedDevice, Device, LocalTrust } from "./device.ts";
 import type { DeviceAlarm } from "../types/device_alarm.ts";
 import type { DeviceMessages } from "./outbox.ts";
 import type { WithheldDevice } from "./share_policy.ts";
@@ -272,11 +272,7 @@ export interface PruneReport {
 }
 
 /** What the application says of a device. */
-export interface TrustInput {
-  /** The device's user. */
-  readonly userId: UserID;
-  /** The device. */
-  readonly deviceId: DeviceID;
+export interface TrustInput extends ComparedDevice {
   /** What is said; undefined: nothing any more. */
   readonly trust: LocalTrust | undefined;
 }

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { KeySource, SenderTrust } from "../types/encryption_info.ts";
-import type { DeviceID, RoomID, UserID } from "../types/ids.ts";
+import type { KeySource } from "../types/encryption_info.ts";
+import type { RoomID, UserID } from "../types/ids.ts";
 import { type RecordKey, recordKey } from "./record_key.ts";
 import type { UnusedPlace } from "./unused_sessions.ts";
 
@@ -19,8 +19,6 @@ export interface OwnerClaim {
   readonly senderEd25519: string;
   /** Whether it said that users who are invited later may have the key. */
   readonly sharedHistory: boolean;
-  /** What was known of the device when it was last known: a device that is gone stays what it was. */
-  readonly seen?: { readonly deviceId: DeviceID; readonly trust: SenderTrust };
 }
 
 /** What somebody said of the session who did not make it. */

@@ -8,7 +8,7 @@ import type { UserID } from "../types/ids.ts";
 import { lookLater } from "./leftovers.ts";
 import { DAY_MS, FORMER_DEVICES, UNVOUCHED_USER_DAYS } from "./retention.ts";
 import type { Transaction } from "./transaction.ts";
-import { withoutDevices } from "./user_answer.ts";
+import { newestOf, withoutDevices } from "./user_answer.ts";
 import { userKey, type UserRecord } from "./user_record.ts";
 
 /**
@@ -28,10 +28,9 @@ export async function tidyLeftUser(tx: Transaction, userId: UserID, now: number)
   return devices.length > 0;
 }
 
-/** What must not change of former devices is remembered of the newest, and of those that the application has said something of. */
+/** What must not change of former devices is remembered of some, and of those that the application has said something of. */
 function leftBehind(before: UserRecord, now: number): UserRecord {
   const { gone, identity } = withoutDevices(before);
-  let surplus = gone.filter(({ local }) => local === undefined).length - FORMER_DEVICES;
-  const kept = gone.filter(({ local }) => local !== undefined || surplus-- <= 0);
-  return { devices: [], gone: kept, identity, leftAt: now };
+  const spokenOf = gone.filter(({ local }) => local !== undefined).length;
+  return { devices: [], gone: newestOf(gone, spokenOf + FORMER_DEVICES), identity, leftAt: now };
 }

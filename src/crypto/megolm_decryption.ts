@@ -147,10 +147,6 @@ export class MegolmDecryption {
       if (attribution === undefined) {
         attribution = await this.#options.owners.attribute(tx, group.record, event.sender);
         attributions.set(event.sender, attribution);
-        if (attribution.learnt !== undefined) {
-          group.record = attribution.learnt;
-          tx.set(group.key, group.record);
-        }
       }
       results[place] = this.#check(event, { group, plaintext: outcome.value, attribution });
     }

@@ -8,7 +8,10 @@
 export type SendPolicy =
   /** All devices of the room's members. */
   | "all"
-  /** Devices that their user vouches for with a cross-signing key, and devices that are verified. */
+  /**
+   * Devices that their user vouches for with a cross-signing key, and devices that are verified. Own devices are not vouched for
+   * before the application has accepted the own identity.
+   */
   | "cross-signed"
   /** Devices that are verified, and those that a verified user vouches for. */
   | "verified";

@@ -9,7 +9,6 @@ import type { JsonObject } from "../types/json.ts";
 import { isKey, sameKey, unpadded } from "./base64.ts";
 import type { Device } from "./device.ts";
 import type { OwnerClaim } from "./inbound_record.ts";
-import { senderTrustOf } from "./sender_trust.ts";
 
 /** An `m.room_key` that came encrypted with Olm. */
 export interface ReceivedRoomKey {
@@ -55,7 +54,6 @@ export function readRoomKey(key: ReceivedRoomKey): RoomKey | string {
     senderKey: unpadded(senderKey),
     senderEd25519: unpadded(senderEd25519),
     sharedHistory: shared_history === true,
-    ...(device !== undefined && { seen: { deviceId: device.deviceId, trust: senderTrustOf(device) } }),
   };
   return { ref, sessionKey: session_key, claim };
 }

@@ -11,7 +11,7 @@ import type { KeySource, SenderTrust } from "../types/encryption_info.ts";
 import type { DeviceID, UserID } from "../types/ids.ts";
 import { sameKey } from "./base64.ts";
 import type { CryptoContext } from "./context.ts";
-import type { Device } from "./device.ts";
+import type { FormerDevice } from "./device_trust.ts";
 import type { InboundRecord, OwnerClaim } from "./inbound_record.ts";
 import { senderTrustOf } from "./sender_trust.ts";
 import type { Transaction } from "./transaction.ts";
@@ -20,8 +20,8 @@ import type { Transaction } from "./transaction.ts";
 export interface SenderDevices {
   /** The devices of users, read at once. */
   devicesOf(tx: Transaction, users: readonly UserID[]): Promise<unknown>;
-  /** The device of a user with a Curve25519 key. */
-  byIdentityKey(tx: Transaction, userId: UserID, curve25519: string): Promise<Device | undefined>;
+  /** The device of a user that has a Curve25519 key, or had it when it was there last, as it is to be trusted now. */
+  everByIdentityKey(tx: Transaction, userId: UserID, curve25519: string): Promise<FormerDevice | undefined>;
 }
 
 /** Whose a session is, in the eyes of an event that says who sent it. */
@@ -34,8 +34,6 @@ export interface Attribution {
   readonly senderKey: string;
   /** The device; undefined if it is unknown. */
   readonly senderDevice: DeviceID | undefined;
-  /** The session's record, as it should be from now on, if more is known of its devices. */
-  readonly learnt?: InboundRecord;
 }
 
 const FROM_BAD_TO_GOOD: readonly SenderTrust[] = [
@@ -70,18 +68,12 @@ export class SessionOwners {
   async attribute(tx: Transaction, record: InboundRecord, sender: UserID): Promise<Attribution> {
     const { claims, hearsay } = record;
     let best: Attribution | undefined;
-    const learnt = [...claims];
-    for (const [index, claim] of claims.entries()) {
+    for (const claim of claims) {
       if (claim.userId !== sender) continue;
       const attribution = await this.#ofClaim(tx, claim);
-      const { trust, senderDevice: deviceId } = attribution;
-      if (deviceId !== undefined) learnt[index] = { ...claim, seen: { deviceId, trust } };
-      if (best === undefined || rank(trust) > rank(best.trust)) best = attribution;
+      if (best === undefined || rank(attribution.trust) > rank(best.trust)) best = attribution;
     }
-    if (best !== undefined) {
-      const changed = learnt.some(({ seen }, index) => differs(seen, claims[index]?.seen));
-      return changed ? { ...best, learnt: { ...record, claims: learnt } } : best;
-    }
+    if (best !== undefined) return best;
     // What was said of the session by others counts, unless it names a device that claims the session for another user.
     if (hearsay !== undefined && !claims.some(({ senderKey }) => senderKey === hearsay.senderKey)) {
       const { source, senderKey } = hearsay;
@@ -93,16 +85,15 @@ export class SessionOwners {
 
   async #ofClaim(
     tx: Transaction,
-    { userId, senderKey, senderEd25519, seen }: OwnerClaim,
+    { userId, senderKey, senderEd25519 }: OwnerClaim,
   ): Promise<Attribution> {
     const { own } = this.#context;
     if (userId === own.userId && sameKey(senderKey, own.curve25519)) {
       return { trust: "verified", source: "direct", senderKey, senderDevice: own.deviceId };
     }
-    const device = await this.#devices.byIdentityKey(tx, userId, senderKey);
+    const device = await this.#devices.everByIdentityKey(tx, userId, senderKey);
     if (device === undefined) {
-      const { trust = "unknown-device", deviceId } = seen ?? {};
-      return { trust, source: "direct", senderKey, senderDevice: deviceId };
+      return { trust: "unknown-device", source: "direct", senderKey, senderDevice: undefined };
     }
     // Whoever named another Ed25519 key than the device has does not speak for the device.
     if (!sameKey(device.ed25519, senderEd25519)) {
@@ -114,8 +105,4 @@ export class SessionOwners {
 
 function rank(trust: SenderTrust): number {
   return FROM_BAD_TO_GOOD.indexOf(trust);
-}
-
-function differs(one: OwnerClaim["seen"], other: OwnerClaim["seen"]): boolean {
-  return one?.deviceId !== other?.deviceId || one?.trust !== other?.trust;
 }

@@ -66,7 +66,7 @@ export function judgeAnswer(judge: Judge, before: UserRecord, answer: UserAnswer
     alarms.push({ kind: "device-id-is-key", userId, deviceId });
     return { record: withDevices(before, before.identity, []), alarms };
   }
-  const identity = nextIdentity(judge.vodozemac, before.identity, answer);
+  const identity = nextIdentity(judge, before.identity, answer);
   if (before.identity !== undefined && identity !== undefined && identity.master !== before.identity.master) {
     const [previous, current] = [before.identity.master, identity.master];
     alarms.push({ kind: "identity-changed", userId, previous, current });
@@ -93,7 +93,7 @@ function deviceCalledLikeKey(known: StoredIdentity | undefined, answer: UserAnsw
 }
 
 function nextIdentity(
-  vodozemac: Vodozemac,
+  { vodozemac, own }: Judge,
   before: StoredIdentity | undefined,
   answer: UserAnswer,
 ): StoredIdentity | undefined {
@@ -106,7 +106,7 @@ function nextIdentity(
     signedBy: master,
   });
   return {
-    pinned: before?.pinned ?? master,
+    pinned: before?.pinned ?? (userId === own.userId ? undefined : master),
     master,
     selfSigning: selfSigning ?? (master === before?.master ? before.selfSigning : undefined),
   };
@@ -122,6 +122,9 @@ function judgeDevices(
   for (const device of [...before.gone, ...before.devices]) known.set(device.deviceId, device);
   const kept = new Map<string, StoredDevice>();
   const holders = new Map<string, DeviceID>([[own.curve25519, ""]]); // no device has an empty name
+  for (const { curve25519, deviceId, local } of before.gone) {
+    if (local === "blacklisted") holders.set(curve25519, deviceId);
+  }
   for (const device of before.devices) {
     if (Object.hasOwn(devices, device.deviceId)) holders.set(device.curve25519, device.deviceId);
   }
@@ -169,16 +172,31 @@ function withDevices(
     !there.has(deviceId)
   );
   const sorted = devices.toSorted((one, other) => one.deviceId < other.deviceId ? -1 : 1);
-  return { devices: sorted, gone: bounded(gone), identity };
+  return { devices: sorted, gone: newestOf(gone, MAX_DEVICES), identity };
 }
 
-function lasting({ deviceId, curve25519, ed25519, local }: KnownDevice): KnownDevice {
-  return { deviceId, curve25519, ed25519, local };
+function lasting({ deviceId, curve25519, ed25519, local, signedBy }: KnownDevice): KnownDevice {
+  return { deviceId, curve25519, ed25519, local, signedBy };
 }
 
-/** What the application said of a device is forgotten last. */
-function bounded(gone: readonly KnownDevice[]): readonly KnownDevice[] {
-  let surplus = gone.length - MAX_DEVICES;
-  if (surplus <= 0) return gone;
-  return gone.filter(({ local }) => local !== undefined || surplus-- <= 0).slice(-MAX_DEVICES);
+/**
+ * The former devices that are remembered, of those that have been gone for longest the fewest. First those are forgotten that
+ * nobody vouches for, of which a server can show any number; what the application said is forgotten last, that it blocked one at
+ * the very last.
+ *
+ * @param gone The devices, from the one that has been gone for longest.
+ * @param limit How many are remembered.
+ */
+export function newestOf(gone: readonly KnownDevice[], limit: number): readonly KnownDevice[] {
+  let kept = gone;
+  for (let weight = 0; kept.length > limit; weight++) {
+    let surplus = kept.length - limit;
+    kept = kept.filter((device) => weightOf(device) !== weight || surplus-- <= 0);
+  }
+  return kept;
+}
+
+function weightOf({ local, signedBy }: KnownDevice): number {
+  if (local !== undefined) return local === "blacklisted" ? 3 : 2;
+  return signedBy === undefined ? 0 : 1;
 }

@@ -18,6 +18,8 @@ export interface KnownDevice {
   readonly ed25519: string;
   /** What the application said of it; undefined: nothing. */
   readonly local?: LocalTrust;
+  /** The self-signing key whose signature it carries, or carried when it was there last, which has been verified. */
+  readonly signedBy?: string;
 }
 
 /** A device that is there. */
@@ -28,27 +30,30 @@ export interface StoredDevice extends KnownDevice {
   readonly displayName?: string;
   /** Whether it only receives keys. */
   readonly dehydrated: boolean;
-  /** The self-signing key whose signature it carries, which has been verified. */
-  readonly signedBy?: string;
-}
-
-/** A user's cross-signing keys, as far as they have been verified. */
-export interface StoredIdentity {
-  /** The master key that was seen first, or that the application has accepted since. */
-  readonly pinned: string;
-  /** The master key that was seen last. */
-  readonly master: string;
-  /** The self-signing key that {@link master} has signed. */
-  readonly selfSigning?: string;
 }
 
 /** By which keys a user vouches for devices. */
-export interface UserIdentity extends StoredIdentity {
+export interface UserIdentity {
   /** The user. */
   readonly userId: UserID;
-  /** Whether the master key is another than the one that was seen first and that nobody has accepted. */
+  /**
+   * The master key that was seen first, or that the application has accepted since, in unpadded base64; of the own user only one
+   * that it has accepted: who is asked for the own identity first is the server, which may have made it.
+   */
+  readonly pinned?: string;
+  /** The master key that was seen last; users compare it. */
+  readonly master: string;
+  /** The self-signing key that {@link master} has signed. */
+  readonly selfSigning?: string;
+  /** Whether the master key is another than {@link pinned}. */
   readonly changed: boolean;
 }
+
+/** A user's cross-signing keys, as far as they have been verified. */
+export type StoredIdentity = Omit<UserIdentity, "userId" | "changed">;
+
+/** An identity that the application has compared: whose it is, and the key. */
+export type ComparedIdentity = Pick<UserIdentity, "userId" | "master">;
 
 /** What is kept of a user. It stays when the user is not tracked any more. */
 export interface UserRecord {

@@ -141,7 +141,7 @@ Deno.test("What the Crypto actor throws in a Worker is here what it was there", 
   await alice.send("one", "txn");
   const long = { roomId: ROOM, eventType: "m.room.message", content: { body: "x".repeat(70_000) } };
   await assertRejects(() => alice.crypto.ask("encrypt", long), EventTooLargeError);
-  const nobody = { userId: "@nobody:example.org", deviceId: "X", trust: "verified" } as const;
+  const nobody = { userId: "@nobody:example.org", deviceId: "X", ed25519: "", trust: "verified" } as const;
   await assertRejects(() => alice.crypto.ask("setDeviceTrust", nobody), ValueError, "no such device");
   await alice.crypto.ask("receiveSync", {
     nextBatch: "s2",

@@ -15,7 +15,7 @@ Deno.test("A blacklisted device gets no key, is told why, and shows in the repor
   await stage.until(() => texts.length === 1);
   const [device] = await alice.crypto?.getDevices("@bob:localhost") ?? [];
   assert(device !== undefined);
-  await alice.crypto?.setDeviceTrust("@bob:localhost", device.deviceId, "blacklisted");
+  await alice.crypto?.setDeviceTrust(device, "blacklisted");
   const report = await alice.shareGroupSession(roomId);
   assertEquals(report.withheld.map(({ device, code }) => [device.userId, code]), [[
     "@bob:localhost",

@@ -18,9 +18,12 @@ Deno.test("trust: what the application says goes before what the user says", asy
     D: "cross-signed",
   });
   const { version } = stage.lists;
+  const keyOf = (deviceId: string) => alice.device(deviceId).signing.publicKey;
   await stage.run(async (tx) => {
-    assertEquals((await stage.lists.setTrust(tx, ALICE, "A", "blacklisted")).trust, "blacklisted");
-    assertEquals((await stage.lists.setTrust(tx, ALICE, "C", "verified")).trust, "verified");
+    await stage.lists.setTrust(tx, { userId: ALICE, deviceId: "A", ed25519: keyOf("A") }, "blacklisted");
+    assertEquals((await stage.lists.device(tx, ALICE, "A"))?.trust, "blacklisted");
+    await stage.lists.setTrust(tx, { userId: ALICE, deviceId: "C", ed25519: keyOf("C") }, "verified");
+    assertEquals((await stage.lists.device(tx, ALICE, "C"))?.trust, "verified");
     assertEquals(stage.lists.version, version);
   });
   assertNotEquals(stage.lists.version, version);
@@ -38,7 +41,7 @@ Deno.test("trust: what the application says goes before what the user says", asy
     C: "verified",
     D: "cross-signed",
   });
-  await stage.run((tx) => stage.lists.setTrust(tx, ALICE, "A", undefined));
+  await stage.say(ALICE, "A", undefined);
   assertEquals((await stage.trust(ALICE)).A, "cross-signed");
 });
 
@@ -46,7 +49,7 @@ Deno.test("what the application said of a device outlives the device's absence",
   const stage = new DeviceStage();
   const alice = new FakeUser(ALICE, "A");
   await stage.learn(alice);
-  await stage.run((tx) => stage.lists.setTrust(tx, ALICE, "A", "blacklisted"));
+  await stage.say(ALICE, "A", "blacklisted");
   await stage.learn(new FakeUser(ALICE));
   assertEquals(await stage.trust(ALICE), {});
   await stage.learn(alice);
@@ -56,8 +59,7 @@ Deno.test("what the application said of a device outlives the device's absence",
 Deno.test("the trust of a device that is not known, or is the own one, can't be set", async () => {
   const stage = new DeviceStage();
   await stage.learn(new FakeUser(ALICE, "A"));
-  const set = (userId: typeof ALICE | typeof ME, deviceId: string) =>
-    stage.run((tx) => stage.lists.setTrust(tx, userId, deviceId, "verified"));
+  const set = (userId: typeof ALICE | typeof ME, deviceId: string) => stage.say(userId, deviceId, "verified");
   await assertRejects(() => set(ALICE, "B"), ValueError, `device "B" of "@alice:a.example"`);
   await assertRejects(() => set(ME, "OWNDEVICE"), ValueError, "this device");
 });
@@ -88,13 +90,13 @@ Deno.test("the identity that was seen first is pinned; another makes a violation
   await stage.restart();
   assertEquals(await stage.trust(ALICE), { A: "violation" });
   const { version } = stage.lists;
-  await stage.run((tx) => stage.lists.acknowledgeIdentity(tx, ALICE));
+  await stage.acknowledge(ALICE);
   assertNotEquals(stage.lists.version, version);
   assertEquals(await stage.trust(ALICE), { A: "cross-signed" });
   const identity = await stage.run((tx) => stage.lists.identityOf(tx, ALICE));
   assertEquals([identity?.pinned, identity?.changed], [second, false]);
   const now = stage.lists.version;
-  await stage.run((tx) => stage.lists.acknowledgeIdentity(tx, ALICE));
+  await stage.acknowledge(ALICE);
   assertEquals(stage.lists.version, now, "there is nothing left to accept");
 });
 
@@ -102,7 +104,7 @@ Deno.test("a user without cross-signing keys has no identity, and none to accept
   const stage = new DeviceStage();
   await stage.learn(new FakeUser(ALICE, "A"));
   assertEquals(await stage.run((tx) => stage.lists.identityOf(tx, ALICE)), undefined);
-  await assertRejects(() => stage.run((tx) => stage.lists.acknowledgeIdentity(tx, ALICE)), ValueError, ALICE);
+  await assertRejects(() => stage.acknowledge(ALICE), ValueError, ALICE);
 });
 
 Deno.test("a new self-signing key takes the trust from devices that it has not signed", async () => {

@@ -7,6 +7,7 @@ import type { MessageEvent, StateEvent, ToDeviceEvent } from "../../../src/types
 import type { EventID, RoomID, UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { SyncStream } from "../../../src/types/sync_stream.ts";
+import { type FakeUser, queryResponse, sign } from "../support/fake_user.ts";
 
 /** The room of all tests. */
 export const ROOM: RoomID = "!room:example.org";
@@ -31,6 +32,8 @@ export interface Address {
 export class EngineServer {
   readonly clock = new TestClock(1_700_000_000_000);
   readonly keys = new Map<UserID, Map<string, DeviceKeys>>();
+  /** Users who have cross-signing keys, by which they vouch for all devices but their `unsigned` ones. */
+  readonly identities = new Map<UserID, FakeUser>();
   /** From whom each message to a device that is on its way came, and in which turn. */
   readonly origins = new WeakMap<ToDeviceEvent, { readonly from: Address; readonly turn: number }>();
   /** The turn that messages to devices are noted with; tests count it. */
@@ -68,7 +71,10 @@ export class EngineServer {
       case "keysUpload":
         return this.#upload(from, request.body);
       case "keysQuery":
-        return { device_keys: Object.fromEntries(request.users.map((user) => [user, this.#shown(user)])) };
+        return {
+          ...queryResponse(...request.users.flatMap((user) => this.identities.get(user) ?? [])),
+          device_keys: Object.fromEntries(request.users.map((user) => [user, this.#shown(user)])),
+        };
       case "keysClaim":
         return { one_time_keys: this.#claim(request.oneTimeKeys) };
       case "toDevice":
@@ -101,6 +107,14 @@ export class EngineServer {
     return event;
   }
 
+  /** Shows a device no more, or again, or nothing but tells that something about the user has changed. */
+  show({ userId, deviceId }: Address, keys: DeviceKeys | "hidden" | "as it is" = "as it is"): void {
+    const devices = this.keys.getOrInsertComputed(userId, () => new Map<string, DeviceKeys>());
+    if (keys === "hidden") devices.delete(deviceId);
+    else if (keys !== "as it is") devices.set(deviceId, keys);
+    for (const mailbox of this.#mailboxes.values()) mailbox.changed.add(userId);
+  }
+
   /** Says that a user comes or goes. */
   member(userId: UserID, membership: "join" | "leave"): void {
     if (membership === "join") this.members.add(userId);
@@ -126,7 +140,13 @@ export class EngineServer {
   }
 
   #shown(userId: UserID): JsonObject {
-    return Object.fromEntries(this.keys.get(userId) ?? []);
+    const { selfSigning: key, unsigned } = this.identities.get(userId) ?? {};
+    return Object.fromEntries(
+      [...this.keys.get(userId) ?? []].map(([deviceId, keys]) => {
+        if (key === undefined || unsigned?.has(deviceId)) return [deviceId, { ...keys }];
+        return [deviceId, sign({ ...keys }, { userId, keyId: `ed25519:${key.publicKey}`, key })];
+      }),
+    );
   }
 
   #claim(asked: Readonly<Record<string, Readonly<Record<string, string>>>>): JsonObject {

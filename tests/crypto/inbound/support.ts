@@ -28,6 +28,7 @@ export const MEGOLM = "m.megolm.v1.aes-sha2";
 /** What is known of devices: whatever the test says. */
 export class KnownDevices {
   readonly #devices: Device[] = [];
+  readonly #gone: Device[] = [];
   /** Users whose devices were read at once. */
   readonly readTogether: (readonly UserID[])[] = [];
 
@@ -40,7 +41,14 @@ export class KnownDevices {
 
   remove({ userId, deviceId }: Device): void {
     const index = this.#devices.findIndex((known) => known.userId === userId && known.deviceId === deviceId);
-    if (index >= 0) this.#devices.splice(index, 1);
+    if (index >= 0) this.#gone.unshift(...this.#devices.splice(index, 1));
+  }
+
+  /** A device that is gone is remembered as it was last. */
+  everByIdentityKey(_tx: Transaction, userId: UserID, curve25519: string): Promise<Device | undefined> {
+    return Promise.resolve(
+      [...this.#devices, ...this.#gone].find((d) => d.userId === userId && d.curve25519 === curve25519),
+    );
   }
 
   byIdentityKey(_tx: Transaction, userId: UserID, curve25519: string): Promise<Device | undefined> {

@@ -56,7 +56,7 @@ Deno.test("who comes back after the devices went has them again, with what the a
   const alice = new FakeUser(ALICE, "ONE", "TWO");
   const stage = await left(
     alice,
-    (stage) => stage.run((tx) => stage.lists.setTrust(tx, ALICE, "TWO", "verified")),
+    (stage) => stage.say(ALICE, "TWO", "verified"),
   );
   await stage.clock.tick(31 * DAY);
   await tidy(stage);
@@ -94,7 +94,7 @@ Deno.test("a device that the application has blocked stays blocked", async () =>
   const alice = new FakeUser(ALICE, "ONE");
   const stage = await left(
     alice,
-    (stage) => stage.run((tx) => stage.lists.setTrust(tx, ALICE, "ONE", "blacklisted")),
+    (stage) => stage.say(ALICE, "ONE", "blacklisted"),
   );
   for (const days of [31, 400, 4_000]) {
     await stage.clock.tick(days * DAY);
@@ -120,7 +120,7 @@ Deno.test("of a user who has left the newest former devices are remembered, and 
   const alice = new FakeUser(ALICE, "FIRST");
   const stage = new DeviceStage();
   await stage.learn(alice);
-  await stage.run((tx) => stage.lists.setTrust(tx, ALICE, "FIRST", "blacklisted"));
+  await stage.say(ALICE, "FIRST", "blacklisted");
   for (let round = 0; round < 4; round++) {
     alice.devices.splice(0, Infinity, ...Array.from({ length: 40 }, (_, n) => fakeDevice(`R${round}N${n}`)));
     await stage.mark(ALICE);

@@ -2,6 +2,7 @@
 
 import { DeviceLists } from "../../../src/crypto/device_lists.ts";
 import type { DeviceListChanges } from "../../../src/crypto/device_list_changes.ts";
+import type { LocalTrust } from "../../../src/crypto/device.ts";
 import type { Transaction } from "../../../src/crypto/transaction.ts";
 import type { Vault } from "../../../src/crypto/vault.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
@@ -53,6 +54,22 @@ export class DeviceStage {
   async learn(...users: FakeUser[]): Promise<DeviceListChanges> {
     await this.mark(...users.map(({ userId }) => userId));
     return await this.ask(queryResponse(...users));
+  }
+
+  /** The application says something of a device that is there. */
+  async say(userId: UserID, deviceId: string, trust: LocalTrust | undefined): Promise<void> {
+    await this.run(async (tx) => {
+      const { ed25519 } = await this.lists.device(tx, userId, deviceId) ?? { ed25519: "" };
+      await this.lists.setTrust(tx, { userId, deviceId, ed25519 }, trust);
+    });
+  }
+
+  /** The application accepts the identity that a user has now. */
+  async acknowledge(userId: UserID): Promise<void> {
+    await this.run(async (tx) => {
+      const { master } = await this.lists.identityOf(tx, userId) ?? { master: "" };
+      await this.lists.acknowledgeIdentity(tx, { userId, master });
+    });
   }
 
   /** The trust of a user's devices, by device ID. */

@@ -10,6 +10,7 @@ Deno.test("T25: the own identity is replaced: an alarm, and the own devices it v
   const stage = new DeviceStage();
   const me = new FakeUser(ME, "OTHER").crossSign();
   await stage.learn(me);
+  await stage.acknowledge(ME);
   assertEquals(await stage.trust(ME), { OTHER: "cross-signed" });
   const previous = me.master?.publicKey ?? "";
   me.crossSign();

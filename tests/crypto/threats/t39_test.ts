@@ -23,7 +23,12 @@ for (const type of ["m.room_key_bundle", "io.element.msc4268.room_key_bundle"]) 
     const event = server.publish(carol.own, session.event(ROOM, "planted"), "txn");
     await alice.sync();
     await alice.ready(); // Carol's device is known from now on
-    const trust = { userId: carol.own.userId, deviceId: "CAROL", trust: "verified" } as const;
+    const trust = {
+      userId: carol.own.userId,
+      deviceId: "CAROL",
+      ed25519: carol.own.ed25519,
+      trust: "verified",
+    } as const;
     for (const verified of [false, true]) {
       if (verified) await alice.engine.setDeviceTrust(trust);
       for (const room_id of [ROOM, "!other:example.org"]) {

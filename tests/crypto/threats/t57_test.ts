@@ -70,7 +70,9 @@ async function conversation(stage: ClientStage) {
   await bob.sendText(roomId, BODY);
   await attempt(() => alice.sendText(roomId, BODY.repeat(3_000)));
   await attempt(() => alice.crypto?.encrypt(roomId, "m.room.encrypted", { body: BODY }));
-  await attempt(() => alice.crypto?.setDeviceTrust("@bob:localhost", "NOBODY", "verified"));
+  await attempt(() =>
+    alice.crypto?.setDeviceTrust({ userId: "@bob:localhost", deviceId: "NOBODY", ed25519: "" }, "verified")
+  );
   await attempt(() => alice.sendText("!nowhere:localhost", BODY));
   const [read] = events as MessageEvent[];
   assert(read !== undefined && encryptionOf(read) !== undefined);

@@ -37,7 +37,7 @@ for (const kind of ["nio", "mautrix"] as const) {
       await using other = await Ours.start(server, "other");
       const roomId = await roomWith(other, [peer]);
       await ours.member(roomId, peer.userId);
-      await ours.crypto.setDeviceTrust(user.userId, peer.deviceId, "verified");
+      await ours.setDeviceTrust(peer, "verified");
       await peer.setDeviceTrust(user, "verified");
       using _lost = new HeldMail(network, ({ sender }) => sender === other.userId);
       const missed = await other.sendText(roomId, "with a key that gets lost");
@@ -58,7 +58,7 @@ for (const kind of ["nio", "mautrix"] as const) {
       await using other = await Ours.start(server, "other");
       const roomId = await roomWith(other, [peer]);
       await ours.member(roomId, peer.userId);
-      await ours.crypto.setDeviceTrust(user.userId, peer.deviceId, "verified");
+      await ours.setDeviceTrust(peer, "verified");
       await peer.setDeviceTrust(user, "verified");
       using _lost = new HeldMail(proxy.network, ({ sender }) => sender === other.userId);
       const missed = await other.sendText(roomId, "with a key that gets lost");

@@ -110,7 +110,7 @@ for (const reaching of [false, true]) {
       const roomId = await roomWith(ours, peers.all);
       const [blocked, ...others] = peers.all;
       assert(blocked !== undefined);
-      await ours.crypto.setDeviceTrust(blocked.user.userId, blocked.deviceId, "blacklisted");
+      await ours.setDeviceTrust(blocked, "blacklisted");
       first.endAt(SEND_TO_DEVICE, { reaching });
       ours.sendText(roomId, "never sent").catch(() => {}); // it ends with the process
       await first.ended;

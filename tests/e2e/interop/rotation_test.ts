@@ -139,15 +139,14 @@ sceneTest(
     const roomId = await scene.room();
     let session = await says(ours, peers, roomId, "to all");
     for (const blocked of peers) {
-      const { userId, deviceId } = blocked.user;
       const others = peers.filter((peer) => peer !== blocked);
-      await ours.crypto.setDeviceTrust(userId, deviceId, "blacklisted");
+      await ours.setDeviceTrust(blocked, "blacklisted");
       const eventId = await ours.sendText(roomId, "secret");
       const [heard] = await read(others, eventId, "secret");
       assertNotEquals(heard?.sessionId, session);
       const [failure] = await unread([blocked], eventId);
       assertEquals(failure?.withheld, blocked.kind === "js_sdk" ? "MEGOLM_KEY_WITHHELD" : "m.blacklisted");
-      await ours.crypto.setDeviceTrust(userId, deviceId, undefined);
+      await ours.setDeviceTrust(blocked, undefined);
       session = await says(ours, peers, roomId, `with ${blocked.kind}`);
     }
   },

@@ -16,11 +16,11 @@ eachPeer("S61 A device that we have blocked is told so", async (kind, server) =>
   await using peer = await Peer.start(kind, server, "peer");
   await using ours = await Ours.start(server, "ours");
   const roomId = await roomWith(ours, [peer]);
-  await ours.crypto.setDeviceTrust(peer.user.userId, peer.deviceId, "blacklisted");
+  await ours.setDeviceTrust(peer, "blacklisted");
   const secret = await ours.sendText(roomId, "secret");
   const { withheld } = await peer.undecryptable(({ eventId }) => eventId === secret);
   assertEquals(withheld, kind === "js_sdk" ? "MEGOLM_KEY_WITHHELD" : "m.blacklisted");
-  await ours.crypto.setDeviceTrust(peer.user.userId, peer.deviceId, undefined);
+  await ours.setDeviceTrust(peer, undefined);
   await says(ours, peer, roomId, "not secret any more");
 });
 

@@ -9,11 +9,13 @@ import {
   type ClientOptions,
   encryptionOf,
   type KvStore,
+  type LocalTrust,
   type MessageEvent,
   type RoomID,
   type StateEvent,
 } from "@greenroom/matrix";
 import { within } from "./deadline.ts";
+import type { Peer } from "./peer.ts";
 import { PeerWatch } from "./peer_watch.ts";
 import { newUser, type SynapseServer, type TestUser } from "./synapse.ts";
 
@@ -133,6 +135,12 @@ export class Ours extends PeerWatch implements AsyncDisposable {
   async joinInvited(roomId: string): Promise<void> {
     await this.invitation(roomId);
     await this.join(roomId);
+  }
+
+  /** Says how far a peer's device is to be trusted, by the key that the peer itself names. */
+  async setDeviceTrust(peer: Peer, trust: LocalTrust | undefined): Promise<void> {
+    const { ed25519 } = await peer.deviceKeys();
+    await this.crypto.setDeviceTrust({ userId: peer.user.userId, deviceId: peer.deviceId, ed25519 }, trust);
   }
 
   /** Waits until a condition holds, which is looked at now and after each sync. */
