@@ -1,0 +1,142 @@
+/**
+ * The client under test: encryption, handlers of all kinds, and what it takes for a fault.
+ *
+ * @module
+ */
+
+import { Client, defineSession, type KvStore, type Logger, type RoomID } from "@greenroom/matrix";
+import type { FuzzClock } from "./fuzz_clock.ts";
+import type { FuzzServer } from "./server.ts";
+
+/** What the client is made of. */
+export interface BotOptions {
+  readonly server: FuzzServer;
+  readonly store: KvStore;
+  readonly clock: FuzzClock;
+  /** How many clients with this store there were. */
+  readonly life: number;
+}
+
+/** The error of what code did that took something for what it was not. */
+const CARELESS = /\b(TypeError|RangeError|ReferenceError|SyntaxError|AssertionError)\b/;
+const tally = defineSession({ name: "tally", per: "member", initial: () => ({ heard: 0 }) });
+
+/** A client, whose handlers rely on what the types promise. */
+export class Bot {
+  readonly client: Client;
+  /** The texts of messages that reached a handler. */
+  readonly heard = new Set<string>();
+  /** Where there are errors that say that something was taken for what it was not. */
+  readonly faults: string[] = [];
+  /** What was logged as a warning or an error, and how often. */
+  readonly logged = new Map<string, number>();
+  /** Called when a message is heard, or a fault found, or it is to be looked again. */
+  wake: () => void = () => {};
+
+  /** Makes it, and starts it. */
+  constructor({ server, store, clock, life }: BotOptions) {
+    this.client = new Client({
+      baseUrl: "https://example.org",
+      token: "token",
+      fetch: server.fetch,
+      store,
+      clock,
+      log: this.#logger(),
+      encryption: true,
+    });
+    this.#listen(life, clock);
+    this.client.done.catch((error) => this.fault("the client ended", error));
+    this.client.start({ fillGaps: 50 });
+  }
+
+  /** Resolves when something is heard, or a fault found, or it is to be looked again. */
+  next(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.wake = resolve;
+    return promise;
+  }
+
+  /** Reads all that applications read of rooms. */
+  async look(rooms: readonly string[]): Promise<void> {
+    const { stateStore } = this.client;
+    for (const roomId of rooms as readonly RoomID[]) {
+      for (
+        const read of [
+          stateStore.getMembers(roomId),
+          stateStore.getEncryptionInfo(roomId),
+          stateStore.getState(roomId, "m.room.name"),
+        ]
+      ) {
+        await Promise.resolve(read).catch((error: unknown) => this.fault("reading state", error));
+      }
+    }
+  }
+
+  /** Ends it as programs do. */
+  async close(): Promise<void> {
+    await this.client.close();
+    await this.client.syncingTask?.catch((error) => this.fault("the sync ended", error));
+  }
+
+  #listen(life: number, clock: FuzzClock): void {
+    const { client } = this;
+    const hear = (text: string): void => {
+      this.heard.add(text);
+      this.wake();
+    };
+    client.on("m.room.message", ({ content: { body, msgtype } }) => {
+      hear(body.concat(msgtype.slice(99)));
+    }, { redacted: false, waitSync: life % 3 === 2 });
+    client.on("m.room.message", (event, { session }) => void (session.heard += event.content.body.length), {
+      session: tally,
+    });
+    client.on("m.room.encrypted", ({ content }) => void content.algorithm.length, { sequential: true });
+    client.on(
+      "m.room.member",
+      ({ content, state_key }) => void (state_key.length + content.membership.length),
+      {
+        history: true,
+        redacted: false,
+      },
+    );
+    client.on("m.room.message", async (event) => {
+      if (event.origin_server_ts % 7 === 0) await client.sendText(event.room_id, "yes");
+    }, { name: "answering" });
+    client.on("m.reaction", ({ content }) => void content["m.relates_to"]?.event_id.length);
+    client.on("m.room.power_levels", ({ content }) => void Object.keys(content.users ?? {}).length);
+    client.on(
+      "m.receipt",
+      ({ content }) => void Object.values(content).map((receipts) => Object.keys(receipts)),
+    );
+    client.on("INVITE", (event) => void event.room_id.length);
+    client.on("UNDECRYPTABLE", ({ event, reason }) => void (event.event_id.length + reason.message.length));
+    client.on("DEVICE_LISTS", ({ changed, left }) => void (changed.length + left.length));
+    client.on("SYNC_ERRORED", ({ sleepFor }) => setImmediate(() => clock.advance(sleepFor + 1)));
+    client.on("HANDLER_ERROR", ({ error }) => this.#careless("a handler", error));
+    client.on((event) => void (event.type.length + JSON.stringify(event.content).length));
+  }
+
+  #logger(): Logger {
+    const note = (message: string, data: Record<string, unknown> = {}): void => {
+      this.logged.set(message, (this.logged.get(message) ?? 0) + 1);
+      this.#careless(message, data.error);
+    };
+    return { debug() {}, info() {}, warn: note, error: note };
+  }
+
+  #careless(where: string, error: unknown): void {
+    if (CARELESS.test(String(error))) this.fault(where, error);
+  }
+
+  /** Takes down that something is wrong. */
+  fault(where: string, error: unknown): void {
+    this.faults.push(`${where}: ${stackOf(error)}`);
+    this.wake();
+  }
+}
+
+function stackOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause === undefined ? "" : `\ncaused by ${stackOf(error.cause)}`;
+  return `${error.stack ?? error}${cause}`;
+}
