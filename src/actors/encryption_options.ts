@@ -32,6 +32,10 @@ export interface EncryptionOptions {
    * Which decrypted events reach handlers: `all`, only those of devices that are cross-signed by their user (`cross-signed`), or
    * also those whose device can't be known any more (`cross-signed-or-legacy`). The others are reported as `UNDECRYPTABLE`, and
    * delivered should their device become trusted. Default: `all`; `encryptionOf(event)` says how far each can be trusted.
+   *
+   * Encrypted messages to this device are held to it too; those of a device that is not accepted are dropped, which the log says.
+   * Messages to this device that came in clear reach handlers in any case: anybody can have sent one, and `encryptionOf()` knows
+   * nothing of it.
    */
   accept?: AcceptPolicy;
   /**

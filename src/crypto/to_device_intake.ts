@@ -10,7 +10,7 @@ import type { EngineParts } from "./engine_parts.ts";
 import type { SessionRef } from "./inbound_sessions.ts";
 import { classifyToDevice, isEncryptedOnly } from "./to_device_class.ts";
 import type { OlmDecryption } from "./olm_decryption.ts";
-import { senderTrustOf } from "./sender_trust.ts";
+import { accepts, senderTrustOf } from "./sender_trust.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** What is left of a message, and what it brought. */
@@ -59,7 +59,7 @@ interface Decrypted {
 
 async function receiveDecrypted(
   tx: Transaction,
-  { inbound, keyRequests, context: { log } }: EngineParts,
+  { inbound, keyRequests, context: { log, policy } }: EngineParts,
   { event, decryption }: Decrypted,
 ): Promise<TakenMessage> {
   const { payload: { type, content }, senderKey, senderEd25519, device } = decryption;
@@ -79,7 +79,17 @@ async function receiveDecrypted(
     default: {
       // Secrets that nobody asked for, bundles of keys: nobody else is to get to see them.
       if (isEncryptedOnly(type)) return {};
-      const encryption = { senderKey, senderDevice: device?.deviceId, senderTrust: senderTrustOf(device) };
+      const senderTrust = senderTrustOf(device);
+      if (!accepts(policy.accept, senderTrust, "direct")) {
+        log.warn("Dropped a message of a device that is not trusted enough", {
+          sender,
+          type,
+          device: device?.deviceId,
+          trust: senderTrust,
+        });
+        return {};
+      }
+      const encryption = { senderKey, senderDevice: device?.deviceId, senderTrust };
       return { message: { event: { type, content, sender, source }, encryption } };
     }
   }
