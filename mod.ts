@@ -61,6 +61,7 @@ export { encryptionOf, type Encryptions } from "./src/types/encryption_of.ts";
 export type {
   EncryptionInfo,
   KeySource,
+  RelationSource,
   SenderInfo,
   SenderTrust,
   UndecryptableCode,

@@ -1,7 +1,7 @@
 /**
  * Encrypted events that the server bundles with the event that they relate to.
  *
- * The server chooses what it bundles, so each has to say itself, inside, what it relates to.
+ * The server chooses what it bundles, so each has to say itself, inside of what was encrypted, what it relates to.
  *
  * @module
  */
@@ -101,7 +101,8 @@ function replaced(
   const decryption = decryptions.get(sent);
   if (decryption === undefined) return undefined;
   if ("event" in decryption) {
-    return belongs(decryption.event) ? withBundle(decryption, decryptions) : undefined;
+    const isVouchedFor = decryption.encryption.relation === "encrypted";
+    return isVouchedFor && belongs(decryption.event) ? withBundle(decryption, decryptions) : undefined;
   }
   return LOCKED.has(decryption.code) ? { event: sent } : undefined;
 }

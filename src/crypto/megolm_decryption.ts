@@ -8,7 +8,7 @@ import type { InboundGroupSession, MegolmPlaintext, Outcome } from "@greenroom/v
 import type { EncryptionInfo } from "../types/encryption_info.ts";
 import type { MessageEvent } from "../types/event.ts";
 import type { RoomID, UserID } from "../types/ids.ts";
-import { isJsonObject } from "../types/json.ts";
+import { isJsonObject, type JsonObject } from "../types/json.ts";
 import { bundledWith, hasBundle, withBundle } from "./bundled_events.ts";
 import type { CryptoContext } from "./context.ts";
 import type { Decryption } from "./engine_protocol.ts";
@@ -186,8 +186,7 @@ export class MegolmDecryption {
       return untrusted(event, attribution);
     }
     const { type, content } = payload;
-    const clear = event.content["m.relates_to"];
-    if (isJsonObject(clear) && !Object.hasOwn(content, "m.relates_to")) content["m.relates_to"] = clear;
+    const relation = relationInto(content, event);
     const { event_id, sender, origin_server_ts, room_id, unsigned, source } = event;
     const { sessionId } = group;
     const encryption: EncryptionInfo = {
@@ -197,6 +196,7 @@ export class MegolmDecryption {
       messageIndex,
       senderKey,
       senderDevice,
+      relation,
     };
     const read: MessageEvent = {
       type,
@@ -210,6 +210,16 @@ export class MegolmDecryption {
     if (unsigned !== undefined) read.unsigned = unsigned;
     return { event: read, encryption };
   }
+}
+
+/** Sees to it that a content has the relation of its event; one inside counts before one in clear. Says which it is. */
+function relationInto(content: JsonObject, { content: { "m.relates_to": clear } }: MessageEvent) {
+  if (Object.hasOwn(content, "m.relates_to")) {
+    return isJsonObject(content["m.relates_to"]) ? "encrypted" : undefined;
+  }
+  if (!isJsonObject(clear)) return undefined;
+  content["m.relates_to"] = clear;
+  return "clear";
 }
 
 /** Puts the events of each session together; those that are not what they must be have their result at once. */

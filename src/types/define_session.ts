@@ -12,6 +12,9 @@ import type { MatrixEvent } from "./event.ts";
  * Whose a session is: there is one for each `room`, for each `user` whatever room they write in, for each `member` of a room, for
  * each `thread` of a room (what is in none shares one), or for each text that a function of your own makes of an event; if that
  * gives `undefined`, the event has none.
+ *
+ * Some clients say in clear alone which thread an encrypted event is in, so that a server can move it to another: where that matters, a
+ * function looks at `encryptionOf(event)?.relation`.
  */
 export type SessionScope =
   | "room"

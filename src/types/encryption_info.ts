@@ -30,6 +30,12 @@ export type SenderTrust =
  */
 export type KeySource = "direct" | "forwarded" | "backup" | "export" | "bundle";
 
+/**
+ * Where the `m.relates_to` of a content stood: inside of what was encrypted, so that it is the sender's; or beside it, in clear, where
+ * the server can have put it or changed it. Servers need it there, and some clients write it nowhere else.
+ */
+export type RelationSource = "encrypted" | "clear";
+
 /** What is known of the device that encrypted something. */
 export interface SenderInfo {
   /** How far the device is to be trusted. */
@@ -51,6 +57,11 @@ export interface EncryptionInfo extends SenderInfo {
   readonly sessionId: string;
   /** The event's place in the session, from 0. */
   readonly messageIndex: number;
+  /**
+   * Where its `m.relates_to` comes from; undefined if it has none. What is `clear` does not say to which question a "yes" is the
+   * answer: the server could aim it at another.
+   */
+  readonly relation: RelationSource | undefined;
 }
 
 /** Why an event can't be read. */

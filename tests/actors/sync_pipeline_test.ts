@@ -19,6 +19,7 @@ const INFO: EncryptionInfo = {
   messageIndex: 0,
   senderKey: "k",
   senderDevice: "D",
+  relation: undefined,
 };
 
 /** "Decrypts" what was written as plain text, and keeps what it was given and when. */

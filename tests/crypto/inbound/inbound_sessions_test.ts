@@ -37,6 +37,7 @@ Deno.test("an event is read with the envelope of the encrypted one and the insid
     messageIndex: 1,
     senderKey: sender.device.curve25519,
     senderDevice: "DEVICE",
+    relation: undefined,
   });
 });
 
