@@ -33,6 +33,20 @@ Deno.test("users who got keys before approval was asked for need none", async ()
   await stage.send();
 });
 
+Deno.test("a user who was only told why there is no key needs approval before the first", async () => {
+  const stage = await Stage.open();
+  stage.devices.put({ ...bob, trust: "blacklisted" });
+  await stage.send();
+  assertEquals(stage.noticesOf(bob).map(({ code }) => code), ["m.blacklisted"]);
+  stage.policy = { approveRecipients: true };
+  await stage.restart();
+  stage.devices.put(bob);
+  await stage.describe();
+  assertEquals(await stage.prepare(), { needs: "approval", users: unknown(BOB) });
+  await stage.step((tx) => stage.outbound.discard(tx, ROOM));
+  assertEquals(await stage.prepare(), { needs: "approval", users: unknown(BOB) });
+});
+
 Deno.test("who had the key is known of the last sessions, and forgotten of older ones", async () => {
   const stage = await Stage.open();
   const sessions: string[] = [];
