@@ -75,7 +75,7 @@ export class Engine {
   /** Opens the engine of a device, with what is in the vault, or with new keys if there is nothing. */
   static async open(options: EngineOptions): Promise<Engine> {
     const engine = new Engine(options, await Vodozemac.load());
-    await engine.#open();
+    await engine.#surviving(() => engine.#open());
     return engine;
   }
 
@@ -247,21 +247,26 @@ export class Engine {
     });
   }
 
-  /** One step. Should vodozemac trap, nothing of its memory is of use any more: the step is done once more with another. */
+  /** One step. */
   async #step<Result>(
     work: (tx: Transaction, parts: EngineParts) => Promise<Result>,
     commit?: CommitOptions,
   ): Promise<Result> {
+    return await this.#surviving(() => this.#transact((tx) => work(tx, this.#opened), commit));
+  }
+
+  /** Should vodozemac trap, nothing of its memory is of use any more: what was done is done once more with another. */
+  async #surviving<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#vodozemac.dead) await this.#revive();
     try {
-      return await this.#transact((tx) => work(tx, this.#opened), commit);
+      return await work();
     } catch (error) {
       if (!this.#vodozemac.dead) throw error;
       this.#options.log.error("The cryptographic library has failed, and is started anew", {
         error: String(error),
       });
       await this.#revive();
-      return await this.#transact((tx) => work(tx, this.#opened), commit);
+      return await work();
     }
   }
 

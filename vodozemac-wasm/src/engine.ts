@@ -90,7 +90,7 @@ export class Engine {
       if (bound > this.#capacity) this.#reserve(bound);
       status = this.#exports[operation](handle, this.#write(input), number);
     } catch (cause) {
-      this.#death = { cause };
+      this.#die(cause);
       throw new VodozemacError("instance_dead", OPERATIONS[operation], { cause });
     }
     if (status < 0) throw this.#failure(operation, status);
@@ -122,17 +122,26 @@ export class Engine {
     this.#finalizers.unregister(owner);
   }
 
-  /** Drops an object; what it was is wiped from the heap and the stack. */
+  /** Drops an object; what it was is wiped from the heap and the stack. Should that trap, the next call tells. */
   free(handle: number): void {
     if (this.dead) return;
-    this.#exports.object_free(handle);
+    try {
+      this.#exports.object_free(handle);
+    } catch (cause) {
+      return this.#die(cause);
+    }
     // The stack lies below everything else, and grows down.
     this.#memory().fill(0, 0, this.#exports.__stack_pointer.value);
   }
 
   /** Wipes the whole memory; nothing works afterwards. */
   close(): void {
-    this.#death ??= { cause: undefined };
+    this.#die(undefined);
+  }
+
+  /** Nobody knows what is in the memory after a trap, only that it has secrets in it. */
+  #die(cause: unknown): void {
+    this.#death ??= { cause };
     this.#memory().fill(0);
   }
 

@@ -29,8 +29,8 @@ let shared: Promise<Vodozemac> | undefined;
 /**
  * An instance of vodozemac, and the way to everything in it. Objects of different instances can't be mixed.
  *
- * Should an operation ever trap, which no input is known to bring about, the instance is {@link dead}: every further
- * call throws `instance_dead`, what was not saved is lost, and {@link Vodozemac.load} gives a new one.
+ * Should an operation ever trap, which no input is known to bring about, the instance is {@link dead} and its
+ * memory wiped: every further call throws `instance_dead`, what was not saved is lost, and {@link Vodozemac.load} gives a new one.
  *
  * @example
  * ```ts
