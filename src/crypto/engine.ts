@@ -7,7 +7,6 @@
  * @module
  */
 
-import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { DeviceConflictError } from "../errors/crypto_error.ts";
 import type { MessageEvent } from "../types/event.ts";
 import type { RoomID, UserID } from "../types/ids.ts";
@@ -37,6 +36,7 @@ import type {
   SentRoomEvent,
   TrustInput,
 } from "./engine_protocol.ts";
+import { LivingVodozemac } from "./living_vodozemac.ts";
 import { OwnKeys } from "./own_keys.ts";
 import { RecordCache } from "./record_cache.ts";
 import { RequestBook } from "./request_book.ts";
@@ -63,19 +63,20 @@ export class Engine {
   /** Whether the vault may still owe what a step has deferred. */
   #owed = false;
   #count = 0;
-  #vodozemac: Vodozemac;
+  readonly #vodozemac: LivingVodozemac;
   #parts: EngineParts | undefined;
   #book: RequestBook | undefined;
 
-  private constructor(options: EngineOptions, vodozemac: Vodozemac) {
+  private constructor(options: EngineOptions, vodozemac: LivingVodozemac) {
     this.#options = options;
     this.#vodozemac = vodozemac;
   }
 
   /** Opens the engine of a device, with what is in the vault, or with new keys if there is nothing. */
   static async open(options: EngineOptions): Promise<Engine> {
-    const engine = new Engine(options, await Vodozemac.load());
-    await engine.#surviving(() => engine.#open());
+    const vodozemac = await LivingVodozemac.load({ log: options.log, forget: () => engine.#clear() });
+    const engine = new Engine(options, vodozemac);
+    await vodozemac.run(() => engine.#open());
     return engine;
   }
 
@@ -230,7 +231,7 @@ export class Engine {
 
   async #open(): Promise<void> {
     const { account, clock, log, policy } = this.#options;
-    const vodozemac = (): Vodozemac => this.#vodozemac;
+    const vodozemac = () => this.#vodozemac.instance;
     this.#parts = await this.#transact(async (tx) => {
       const ownKeys = await OwnKeys.open(tx, { vodozemac, account, clock, log });
       const context: CryptoContext = {
@@ -252,22 +253,7 @@ export class Engine {
     work: (tx: Transaction, parts: EngineParts) => Promise<Result>,
     commit?: CommitOptions,
   ): Promise<Result> {
-    return await this.#surviving(() => this.#transact((tx) => work(tx, this.#opened), commit));
-  }
-
-  /** Should vodozemac trap, nothing of its memory is of use any more: what was done is done once more with another. */
-  async #surviving<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.#vodozemac.dead) await this.#revive();
-    try {
-      return await work();
-    } catch (error) {
-      if (!this.#vodozemac.dead) throw error;
-      this.#options.log.error("The cryptographic library has failed, and is started anew", {
-        error: String(error),
-      });
-      await this.#revive();
-      return await work();
-    }
+    return await this.#vodozemac.run(() => this.#transact((tx) => work(tx, this.#opened), commit));
   }
 
   async #transact<Result>(
@@ -291,11 +277,6 @@ export class Engine {
     const sent = this.#sent.splice(0);
     tx.onAbort(() => this.#sent.unshift(...sent));
     for (const { roomId, txnId } of sent) await this.#opened.outbound.roomEventSent(tx, roomId, txnId);
-  }
-
-  async #revive(): Promise<void> {
-    this.#vodozemac = await Vodozemac.load();
-    this.#clear();
   }
 
   #clear(): void {
