@@ -7,7 +7,7 @@
 import { ValueError } from "../errors/value_error.ts";
 import { decodeValue, encodeValue, sameBytes } from "../store/value_codec.ts";
 import type { SessionDefinition } from "../types/define_session.ts";
-import { membersAtFault } from "../types/schema_issues.ts";
+import { asCause, membersAtFault } from "../types/schema_issues.ts";
 import type { HandlerContext } from "./handler_context.ts";
 
 /** What a handler has made of its session. */
@@ -131,7 +131,7 @@ async function accepted<State extends object>(
     `Cannot use the session "${name}": its schema refuses ${
       membersAtFault(result.issues)
     } of what was kept; let the schema take it and bring it into form`,
-    { cause: result.issues },
+    { cause: asCause(result.issues) },
   );
 }
 

@@ -49,6 +49,11 @@ export class Credentials {
     return this.#accessToken;
   }
 
+  /** All tokens that there are. */
+  get all(): readonly string[] {
+    return [this.#accessToken, this.#refreshToken ?? ""];
+  }
+
   /** Whether there is a refresh token. */
   get renewable(): boolean {
     return this.#refreshToken !== undefined;

@@ -8,6 +8,7 @@ import { alarm, type Clock } from "../clock.ts";
 import { MatrixError } from "../errors/matrix_error.ts";
 import { RequestTimeoutError } from "../errors/network_error.ts";
 import { connectionFailure } from "./connection_failure.ts";
+import type { Sent } from "../sent.ts";
 
 const ENDED = new DOMException("The request has ended", "AbortError");
 
@@ -17,7 +18,6 @@ export class Deadline {
   readonly #clock: Clock;
   readonly #ms: number;
   readonly #outer: AbortSignal | undefined;
-  readonly #url: string;
   #progress = 0;
   #stopWatch: (() => void) | undefined;
   #timedOut = false;
@@ -26,6 +26,9 @@ export class Deadline {
   /** Whether somebody waits for the end. */
   #awaited = false;
   #failure: { readonly error: unknown } | undefined;
+
+  /** What is asked of whom, which errors must not tell. */
+  readonly sent: Sent;
 
   /** Whether somebody has taken over the duty to call {@link Deadline.end}. */
   held = false;
@@ -37,11 +40,11 @@ export class Deadline {
    * @param clock Measures the time.
    * @param ms How long nothing may happen, in milliseconds; 0 means for ever.
    * @param outer The caller's signal.
-   * @param url The address that is asked.
+   * @param sent What is asked of whom.
    */
-  constructor(clock: Clock, ms: number, outer: AbortSignal | undefined, url: string) {
+  constructor(clock: Clock, ms: number, outer: AbortSignal | undefined, sent: Sent) {
     outer?.throwIfAborted();
-    this.#url = url;
+    this.sent = sent;
     this.#clock = clock;
     this.#ms = ms;
     this.#outer = outer;
@@ -99,12 +102,13 @@ export class Deadline {
     if (this.#outer?.aborted) return this.#outer.reason;
     if (this.#failure !== undefined) return this.#failure.error;
     if (error instanceof MatrixError) return error;
-    const { host } = new URL(this.#url);
+    const { host } = this.sent;
+    const cause = this.sent.shownError(error);
     if (this.#timedOut) {
       const state = `${host} made no progress for ${this.#ms} ms`;
-      return new RequestTimeoutError(`Cannot ${request}: ${state}`, { cause: error });
+      return new RequestTimeoutError(`Cannot ${request}: ${state}`, { cause });
     }
-    return connectionFailure(error, request, host);
+    return connectionFailure(cause, request, host);
   }
 
   readonly #abort = (): void => this.#close(this.#outer?.reason);

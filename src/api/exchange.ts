@@ -12,6 +12,7 @@ import type { Logger } from "../log.ts";
 import { Deadline } from "./deadline.ts";
 import { type Answer, letGo, readErrorBody } from "./response_body.ts";
 import { retryAfter } from "./retry.ts";
+import { Sent } from "../sent.ts";
 
 /** A body that is sent as it is. */
 export interface RawBody {
@@ -43,6 +44,8 @@ export interface Exchange {
   readonly timeout: number;
   /** The caller's signal. */
   readonly signal: AbortSignal | undefined;
+  /** The tokens of the session, which nothing may tell that is said of the request. */
+  readonly credentials: () => readonly string[];
   /** What sends the request. */
   readonly fetch: typeof fetch;
   /** Measures the timeout. */
@@ -85,18 +88,20 @@ export async function exchange<Result>(
   const { operation, method, path, log, clock } = request;
   const name = `${operation} (${method} ${path})`;
   const started = clock.now();
-  const deadline = new Deadline(clock, request.timeout, request.signal, request.url);
+  const { url, json } = request;
+  const sent = new Sent({ url, json, credentials: () => [token, ...request.credentials()] });
+  const deadline = new Deadline(clock, request.timeout, request.signal, sent);
   let status: number | undefined;
   try {
     const init = fetchOptions(request, token, deadline);
     let response = await request.fetch(request.url, init);
-    const moved = isRedirect(response) ? await followed(response, request, init, name) : undefined;
+    const moved = isRedirect(response) ? await followed(response, request, { init, name, sent }) : undefined;
     response = moved?.response ?? response;
     status = response.status;
     const answer = { response, request: name, deadline };
     if (status === 401 && moved?.isElsewhere && token !== "") {
       letGo(response.body);
-      throw new RedirectError(name, moved.url); // it was not shown the token
+      throw redirected(name, moved.url, sent); // it was not shown the token
     }
     if (!response.ok) throw await refusal(request, answer);
     return await read(answer);
@@ -137,8 +142,7 @@ interface Moved {
 async function followed(
   answer: Response,
   { method, url: first, fetch }: Exchange,
-  init: FetchOptions,
-  name: string,
+  { init, name, sent }: { readonly init: FetchOptions; readonly name: string; readonly sent: Sent },
 ): Promise<Moved> {
   let response = answer;
   let url = first;
@@ -152,7 +156,7 @@ async function followed(
     }
     const target = URL.parse(location, url);
     if (method !== "GET" || target === null || !/^https?:$/.test(target.protocol)) {
-      throw new RedirectError(name, target?.href);
+      throw redirected(name, target?.href, sent);
     }
     isElsewhere ||= target.origin !== new URL(url).origin;
     if (isElsewhere) delete init.headers.authorization;
@@ -160,6 +164,11 @@ async function followed(
     response = await fetch(url, init);
   }
   return { response, url, isElsewhere };
+}
+
+function redirected(name: string, target: string | undefined, sent: Sent): RedirectError {
+  const isTold = target !== undefined && !sent.repeats(new URL(target).origin);
+  return new RedirectError(name, isTold ? target : undefined);
 }
 
 async function refusal(request: Exchange, answer: Answer): Promise<MatrixError> {

@@ -200,6 +200,7 @@ export class HTTPAPI {
       raw: call.raw,
       timeout: options.requestTimeout ?? this.#options.requestTimeout ?? 60_000,
       signal: options.signal,
+      credentials: () => this.#credentials.all,
       fetch: this.#fetch,
       clock: this.clock,
       log: this.log,

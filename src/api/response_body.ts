@@ -10,7 +10,7 @@ import { isJsonObject, type JsonObject } from "../types/json.ts";
 import type { Deadline } from "./deadline.ts";
 
 /** An error's body is read up to here; what is longer is no Matrix error. */
-const MAX_ERROR_SIZE = 1 << 20;
+const MAX_ERROR_SIZE = 1 << 16;
 
 /**
  * A body that is announced to be no longer than this is read at once: a stream costs 30 to 130 µs more. Nothing then tells of
@@ -44,14 +44,14 @@ export interface Answer {
  * @throws {ServiceResponseError} If the body is larger, empty, or no JSON.
  */
 export async function readJson(answer: Answer, maxSize: number): Promise<unknown> {
-  const { response, request } = answer;
+  const { response, request, deadline } = answer;
   const bytes = await readWhole(answer, maxSize);
   const size = bytes.length;
   try {
     return JSON.parse(textOf(bytes));
   } catch {
     // Without the parser's error: it quotes the text, which may hold a secret.
-    const type = response.headers.get("content-type")?.slice(0, 100) ?? "none";
+    const type = deadline.sent.shown(response.headers.get("content-type")?.slice(0, 100) ?? "none");
     throw new ServiceResponseError(
       `Cannot use the answer to ${request}: it is no JSON (content type ${type}, ${size} bytes)`,
     );
@@ -65,11 +65,11 @@ function textOf(bytes: Uint8Array<ArrayBuffer>): string {
   return text;
 }
 
-/** The body of a refusal: empty if it is not the JSON object that the specification says. */
+/** The body of a refusal, without what it repeats of the request: empty if it is not the JSON object that the specification says. */
 export async function readErrorBody(answer: Answer): Promise<JsonObject> {
   try {
     const body = await readJson(answer, MAX_ERROR_SIZE);
-    return isJsonObject(body) ? body : {};
+    return isJsonObject(body) ? answer.deadline.sent.shownBody(body) : {};
   } catch (error) {
     if (error instanceof ServiceResponseError) return {};
     throw error;

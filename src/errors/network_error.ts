@@ -7,7 +7,8 @@
 import { MatrixError } from "./matrix_error.ts";
 
 /**
- * The homeserver could not be reached, or the connection broke before the answer was whole. The `cause` is what `fetch` threw.
+ * The homeserver could not be reached, or the connection broke before the answer was whole. The `cause` is what `fetch` threw,
+ * without addresses' queries and whatever else in it repeats what was sent.
  *
  * Whether the server acted on the request is unknown. Requests that may be repeated have been, as the retry policy says.
  */

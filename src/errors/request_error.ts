@@ -19,7 +19,7 @@ export interface RequestErrorInit {
   path: string;
   /** The HTTP status of the answer. */
   status: number;
-  /** The body of the answer; empty if it was no JSON object. */
+  /** The body of the answer, which is shown; empty if it was no JSON object. */
   body: JsonObject;
   /** How long the server asks to wait before the next try, in milliseconds. */
   retryAfter?: number;
@@ -54,7 +54,10 @@ export class MatrixRequestError extends MatrixError {
   override readonly code: string;
   /** The HTTP status of the answer. */
   readonly status: number;
-  /** The whole body of the answer: `soft_logout`, the flows of user-interactive authentication and the like. */
+  /**
+   * The body of the answer: `soft_logout`, the flows of user-interactive authentication and the like. Texts and members that repeat
+   * what was sent (a token, a password, a message) are left out of it, and of the error's message.
+   */
   readonly body: JsonObject;
   /** The operation that was asked for, like `joinRoom`. */
   readonly operation: string;

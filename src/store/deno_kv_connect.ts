@@ -6,6 +6,7 @@
 
 import type { Clock } from "../clock.ts";
 import { StoreError, StoreReadOnlyError } from "../errors/store_error.ts";
+import { Sent } from "../sent.ts";
 
 /** How a server is spoken to. */
 export interface KvConnectOptions {
@@ -20,6 +21,7 @@ export interface KvConnectOptions {
 /** What a server says of itself. */
 interface Metadata {
   readonly endpoint: string;
+  readonly token: string;
   readonly headers: HeadersInit;
 }
 
@@ -122,12 +124,13 @@ export class KvConnection {
   }
 
   async #try(method: string, body: Uint8Array<ArrayBuffer>): Promise<Answer> {
-    const { endpoint, headers } = this.#metadata;
+    const { endpoint, headers, token } = this.#metadata;
+    const url = `${endpoint}/${method}`;
     try {
       return await this.#inTime(async (signal) => {
-        const response = await fetch(`${endpoint}/${method}`, { method: "POST", headers, body, signal });
+        const response = await fetch(url, { method: "POST", headers, body, signal });
         if (response.ok) return { body: await response.bytes() };
-        const text = await textOf(response);
+        const text = await textOf(response, { url, token });
         if (isPassing(response)) return { failure: new StoreError(text) };
         if (response.status === 401) return { unauthorized: text };
         throw /read.?only/i.test(text) ? readOnly(text) : refused(text);
@@ -178,7 +181,7 @@ async function exchange(
     return { failure };
   }
   if (!response.ok) {
-    const text = await textOf(response);
+    const text = await textOf(response, { url, token: accessToken });
     if (isPassing(response)) return { failure: new StoreError(text) };
     throw refused(text);
   }
@@ -191,6 +194,7 @@ function metadataOf(answer: unknown, base: string): Metadata {
     if (isRecord(strong) && URL.canParse(String(strong.url), base)) {
       return {
         endpoint: new URL(String(strong.url), base).href,
+        token: String(answer.token),
         headers: {
           "authorization": `Bearer ${answer.token}`,
           "content-type": "application/x-protobuf",
@@ -212,8 +216,13 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }
 
-async function textOf(response: Response): Promise<string> {
-  return `${response.status} ${(await response.text()).slice(0, MAX_TEXT)}`;
+/** What a server says, but for what repeats our token. */
+async function textOf(
+  response: Response,
+  { url, token }: { readonly url: string; readonly token: string },
+): Promise<string> {
+  const text = (await response.text()).slice(0, MAX_TEXT);
+  return `${response.status} ${new Sent({ url, credentials: () => [token] }).shown(text)}`;
 }
 
 function silent(cause: unknown): StoreError {

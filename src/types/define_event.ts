@@ -8,7 +8,7 @@ import { ValueError } from "../errors/value_error.ts";
 import type { ContentSchema, ContentSchemaResult } from "./content_schema.ts";
 import type { EventClass, EventTypeRef } from "./event_type.ts";
 import { isJsonObject, type JsonObject } from "./json.ts";
-import { membersAtFault } from "./schema_issues.ts";
+import { asCause, membersAtFault } from "./schema_issues.ts";
 
 /** A type of event with its class and what its content must be. */
 export interface EventDefinition<
@@ -72,7 +72,7 @@ export function defineEvent<
  * @param content The content.
  * @returns The content as the schema returns it; a promise of it if the schema is asynchronous.
  * @throws {ValueError} If the schema refuses the content, or there is none and the content is no object. The message names
- * the members at fault and no values; the schema's own words are in the error's `cause`, a list of issues.
+ * the members at fault and no values; the schema's own words are in the error's `cause`, a list of issues, which is not printed with it.
  */
 export function validateContent<Content extends object>(
   definition: EventDefinition<string, EventClass, Content>,
@@ -101,6 +101,6 @@ function acceptedContent<Content extends object>(
     `Cannot accept content of "${type}": its schema refuses ${
       membersAtFault(result.issues)
     }; make the content fit the schema`,
-    { cause: result.issues },
+    { cause: asCause(result.issues) },
   );
 }

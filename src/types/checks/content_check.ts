@@ -11,7 +11,7 @@ import { classOf, type EventType, typeName } from "../event_type.ts";
 import type { InternalEvents, MemberEvent } from "../internal_event.ts";
 import type { InternalEventType } from "../internal_event_type.ts";
 import { isJsonObject } from "../json.ts";
-import { membersAtFault, pathOf } from "../schema_issues.ts";
+import { asCause, membersAtFault, pathOf } from "../schema_issues.ts";
 import { shapeOf } from "./content_shapes.ts";
 import { type AnyShape, Misfit, type Notes } from "./shape.ts";
 
@@ -122,6 +122,6 @@ function accepted(eventType: string, result: ContentSchemaResult<object>): objec
   const members = result.issues.map(pathOf);
   return new Malformed(
     undefined,
-    new MalformedContentError(message, { eventType, members, cause: result.issues }),
+    new MalformedContentError(message, { eventType, members, cause: asCause(result.issues) }),
   );
 }

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Deadline } from "../../../src/api/deadline.ts";
+import { Sent } from "../../../src/sent.ts";
 import { HTTPAPI } from "../../../src/api/http_api.ts";
 import { readBytes, readJson } from "../../../src/api/response_body.ts";
 import { NetworkError, RequestTimeoutError } from "../../../src/errors/network_error.ts";
@@ -34,7 +35,7 @@ function answer(response: Response) {
   return {
     response,
     request: "GET /x",
-    deadline: new Deadline(new TestClock(), 0, undefined, "https://a.b/x"),
+    deadline: new Deadline(new TestClock(), 0, undefined, new Sent({ url: "https://a.b/x" })),
   };
 }
 
