@@ -39,7 +39,7 @@ function headOf({ name, text }: ThreatTest): string {
   const [paragraph = ""] = comment.replaceAll(/^ \*/gm, "").trim().split(/\n\s*\n/);
   const words = paragraph.replaceAll(/\s+/g, " ").replace(/^T\d+: /, "");
   const [sentence = ""] = /^.*?\.(?= |$)/.exec(words) ?? [words];
-  return `${sentence.replace(/\.$/, "")}.`;
+  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1).replace(/\.$/, "")}.`;
 }
 
 function refuse(name: string, why: string): never {

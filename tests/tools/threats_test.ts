@@ -1,11 +1,12 @@
 import { assertEquals, assertFalse, assertStringIncludes, assertThrows } from "@std/assert";
-import { threatLines, withThreats } from "../../tools/threats.ts";
+import { ROOT } from "../../tools/process.ts";
+import { securityPage, threatLines, withThreats } from "../../tools/threats.ts";
 
 const FOLDER = "tests/crypto/threats";
 
 Deno.test("threatLines() gives a line for each number, in their order, with the first sentence of its first file", () => {
   const lines = threatLines([
-    { name: "t100_test.ts", text: "/**\n * T100: A stranger sends\n * too much. It must be refused.\n */\n" },
+    { name: "t100_test.ts", text: "/**\n * T100: a stranger sends\n * too much. It must be refused.\n */\n" },
     { name: "t17_share_test.ts", text: "/** The same elsewhere. */\n" },
     { name: "t17_test.ts", text: "/**\n * Who: the server\n *\n * What must hold.\n */\n" },
   ]);
@@ -29,4 +30,10 @@ Deno.test("withThreats() replaces what was listed, and nothing else", () => {
   assertEquals(withThreats(page, ["- new"]), page);
   assertFalse(page.includes("old"));
   assertStringIncludes(page, "\n- new\n\n<!-- deno-fmt-ignore-end -->\n\nMore.\n");
+});
+
+Deno.test("SECURITY.md lists every threat that has a test, as the head of its test says, and names no file that is not there", async () => {
+  const { written, due } = await securityPage();
+  assertEquals(written, due, "SECURITY.md is not up to date: run deno task threats");
+  for (const [, path = ""] of written.matchAll(/\]\((?!https?:)([^)#]+)/g)) await Deno.stat(ROOT + path);
 });

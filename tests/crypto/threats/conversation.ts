@@ -116,7 +116,9 @@ export async function conversation(
   await bob.sendText(roomId, say("an answer"));
   await attempt(() => alice.sendText(roomId, say("too long").repeat(3_000)));
   await attempt(() => alice.crypto?.encrypt(roomId, "m.room.encrypted", { body: say("encrypted twice") }));
-  await attempt(() => alice.crypto?.setDeviceTrust("@bob:localhost", "NOBODY", "verified"));
+  await attempt(() =>
+    alice.crypto?.setDeviceTrust({ userId: "@bob:localhost", deviceId: "NOBODY", ed25519: "" }, "verified")
+  );
   await attempt(() => alice.sendText("!nowhere:localhost", say("nowhere")));
   await attempt(() =>
     alice.sendFile(roomId, new TextEncoder().encode(say("a file")), { fileName: say("its name") })
