@@ -10,3 +10,9 @@ let loaded: Promise<typeof import("node:crypto")> | undefined;
 export function nodeCrypto(): Promise<typeof import("node:crypto")> {
   return loaded ??= import("node:crypto");
 }
+
+/** The same, for the few who can't wait: loaded with the first call. */
+export function nodeCryptoNow(): typeof import("node:crypto") {
+  // deno-lint-ignore no-process-global -- it is there; to import it would have every program load it
+  return process.getBuiltinModule("node:crypto");
+}

@@ -5,6 +5,7 @@
  */
 
 import type { RoomID } from "../types/ids.ts";
+import { keyBelow } from "./key_size.ts";
 import type { KvKey } from "./kv_store.ts";
 
 /** The keys of one account and device: a store can be shared by many. */
@@ -16,9 +17,8 @@ export class StoreKeys {
     this.#prefix = prefix;
   }
 
-  // Not by `[...prefix, …]`, which takes twice the time and makes an array with room for many more parts.
   #below(...path: string[]): KvKey {
-    return this.#prefix.concat(path);
+    return keyBelow(this.#prefix, path);
   }
 
   /** Who may write: changes when another process takes the device, and only then. */
@@ -85,6 +85,6 @@ export class StoreKeys {
 
   /** A record of another actor's, or what its records begin with. */
   record(path: KvKey): KvKey {
-    return this.#prefix.concat(path);
+    return keyBelow(this.#prefix, path);
   }
 }

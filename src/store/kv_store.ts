@@ -4,7 +4,10 @@
  * @module
  */
 
-/** A key: its parts, from the general to the particular. Any part may be the empty string, as state keys are. */
+/**
+ * A key: its parts, from the general to the particular. Any part may be the empty string, as state keys are. Greenroom makes none
+ * that takes more than 2,048 bytes, counted as Deno KV does: the UTF-8 of all parts, with a zero as two, and two for each part.
+ */
 export type KvKey = readonly string[];
 
 /** A value under its key. */
