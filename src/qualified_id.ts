@@ -6,9 +6,7 @@
  */
 
 import { parseServerName } from "./server_name.ts";
-
-/** The longest identifier there is, in bytes. */
-export const MAX_ID_BYTES = 255;
+import { isName } from "./types/checks/identifiers.ts";
 
 /**
  * Takes an identifier apart at its first colon.
@@ -23,15 +21,9 @@ export function parseQualifiedId(
   sigil: "@" | "#",
   id: unknown,
 ): [localpart: string, serverName: string] | undefined {
-  if (typeof id !== "string" || !id.startsWith(sigil) || id.includes("\0") || !id.isWellFormed()) {
-    return undefined;
-  }
+  if (!isName(id) || !id.startsWith(sigil) || id.includes("\0") || !id.isWellFormed()) return undefined;
   const colon = id.indexOf(":");
-  if (colon < 0 || isTooLong(id)) return undefined;
+  if (colon < 0) return undefined;
   const serverName = id.slice(colon + 1);
   return parseServerName(serverName) && [id.slice(1, colon), serverName];
-}
-
-function isTooLong(id: string): boolean {
-  return id.length > MAX_ID_BYTES / 3 && new TextEncoder().encode(id).length > MAX_ID_BYTES;
 }

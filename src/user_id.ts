@@ -6,8 +6,9 @@
  */
 
 import { ValueError } from "./errors/value_error.ts";
+import { MAX_ID_BYTES } from "./types/checks/identifiers.ts";
 import type { UserID } from "./types/ids.ts";
-import { MAX_ID_BYTES, parseQualifiedId } from "./qualified_id.ts";
+import { parseQualifiedId } from "./qualified_id.ts";
 
 /** The parts of a user ID. */
 export type UserIDParts = [localpart: string, serverName: string];

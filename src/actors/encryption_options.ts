@@ -4,21 +4,19 @@
  * @module
  */
 
-import type { NewRecipient } from "../crypto/approvals.ts";
 import type { AcceptPolicy, SendPolicy } from "../crypto/policy.ts";
-import type { RoomID } from "../types/ids.ts";
+import type { RoomID, UserID } from "../types/ids.ts";
 
 /**
- * Is asked before users get a room's key for the first time, and again before they get one with another identity than the one
- * that they were approved with.
+ * Is asked before users get a room's key for the first time.
  *
  * @param roomId The room.
- * @param users Who never had a key of the room, each with the master key of the identity that is shown of them.
+ * @param users Who never had a key of the room.
  * @returns `false` to refuse: what was to be sent is not sent, and the call rejects with an `EncryptionError`.
  */
 export type OnNewRecipient = (
   roomId: RoomID,
-  users: readonly NewRecipient[],
+  users: readonly UserID[],
 ) => void | boolean | Promise<void | boolean>;
 
 /** How a client encrypts, and what it accepts. */

@@ -9,7 +9,7 @@ import type { KvKey } from "../store/kv_store.ts";
 import type { SessionDefinition } from "../types/define_session.ts";
 import type { MatrixEvent } from "../types/event.ts";
 import { isJsonObject } from "../types/json.ts";
-import { isName } from "../types/checks/event_check.ts";
+import { isName } from "../types/checks/identifiers.ts";
 
 /** The longest text that a function of the application's may make, in UTF-16 units: a store has a limit for keys. */
 const MAX_TEXT = 250;

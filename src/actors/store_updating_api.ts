@@ -18,6 +18,7 @@ import type { RoomID, UserID } from "../types/ids.ts";
 import type { Profile } from "../types/profile.ts";
 import { SyncStream } from "../types/sync_stream.ts";
 import type { StateStore } from "./state_store.ts";
+import { isShallow } from "../types/checks/depth.ts";
 import { isEvent, isState } from "../types/checks/event_check.ts";
 
 /** What is needed beside the core. */
@@ -55,7 +56,7 @@ export function storeUpdatingAPI(core: CoreAPI, options: StoreUpdatingOptions): 
     stateKey: string,
     content: object,
   ): Promise<void> => {
-    if (type === "m.room.create") return;
+    if (type === "m.room.create" || !isShallow(content)) return;
     await noting(
       roomId,
       () => stateStore.updateContent(roomId, type, stateKey, JSON.parse(JSON.stringify(content))),

@@ -22,13 +22,13 @@ import type { Gap, UndecryptableEvent } from "../types/internal_event.ts";
 import {
   hasSender,
   isEvent,
-  isName,
   isRoomEvent,
   isState,
   isStripped,
   tidyEvent,
   tidyStripped,
 } from "../types/checks/event_check.ts";
+import { looksLikeRoomId, looksLikeUserId } from "../types/checks/identifiers.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
 import { SyncStream } from "../types/sync_stream.ts";
 import type { RememberedRoom } from "./store_protocol.ts";
@@ -116,7 +116,7 @@ export function takeApart(response: JsonObject, own: UserID): SyncParts {
     accountData: reader.events(response.account_data, SyncStream.ACCOUNT_DATA),
     presence: reader.events(response.presence, SyncStream.PRESENCE, hasSender),
     toDevice: reader.events(response.to_device, SyncStream.TO_DEVICE, hasSender),
-    deviceLists: { changed: userIds(lists.changed), left: userIds(lists.left) },
+    deviceLists: { changed: reader.userIds(lists.changed), left: reader.userIds(lists.left) },
     oneTimeKeyCounts: counts(reader.object(response.device_one_time_keys_count)),
     unusedFallbackTypes: Array.isArray(fallback) ? strings(fallback) : undefined,
     rooms: [
@@ -215,6 +215,14 @@ class Reader {
     });
   }
 
+  /** The user IDs of a list, if there is one. */
+  userIds(value: unknown): UserID[] {
+    const all: readonly unknown[] = Array.isArray(value) ? value : NONE;
+    const users = all.filter(looksLikeUserId);
+    this.malformed += all.length - users.length;
+    return users;
+  }
+
   /** A section, or an empty one in its place. */
   object(value: unknown): JsonObject {
     if (isJsonObject(value)) return value;
@@ -225,9 +233,7 @@ class Reader {
   #entries(section: unknown, read: (roomId: RoomID, room: JsonObject) => RoomPart | undefined): RoomPart[] {
     const parts: RoomPart[] = [];
     for (const [roomId, room] of Object.entries(this.object(section))) {
-      const part = roomId.startsWith("!") && isName(roomId) && isJsonObject(room)
-        ? read(roomId as RoomID, room)
-        : undefined;
+      const part = looksLikeRoomId(roomId) && isJsonObject(room) ? read(roomId, room) : undefined;
       if (part === undefined) this.malformed++;
       else parts.push(part);
     }
@@ -237,10 +243,6 @@ class Reader {
 
 function strings(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
-}
-
-function userIds(value: unknown): UserID[] {
-  return strings(value).filter((id): id is UserID => id.startsWith("@") && id.includes(":"));
 }
 
 function counts(section: JsonObject): Record<string, number> {

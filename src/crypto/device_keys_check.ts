@@ -6,6 +6,7 @@
  */
 
 import type { Vodozemac } from "@greenroom/vodozemac-wasm";
+import { isOpaqueId } from "../types/checks/identifiers.ts";
 import type { DeviceID, UserID } from "../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
 import { isKey, unpadded } from "./base64.ts";
@@ -45,7 +46,7 @@ export function claimedKeys(
   { userId, deviceId }: ExpectedDevice,
 ): IdentityKeys | "keyless" | "malformed" {
   if (!isJsonObject(value) || value.user_id !== userId || value.device_id !== deviceId) return "malformed";
-  if (deviceId === "" || deviceId.length > MAX_TEXT || !isJsonObject(value.keys)) return "malformed";
+  if (!isOpaqueId(deviceId) || !isJsonObject(value.keys)) return "malformed";
   const curve25519 = value.keys[`curve25519:${deviceId}`];
   const ed25519 = value.keys[`ed25519:${deviceId}`];
   if (curve25519 === undefined && ed25519 === undefined) return "keyless";

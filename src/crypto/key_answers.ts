@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isOpaqueId, looksLikeRoomId } from "../types/checks/identifiers.ts";
 import type { ToDeviceEvent } from "../types/event.ts";
 import type { DeviceID, RoomID, UserID } from "../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
@@ -59,7 +60,6 @@ interface PendingAnswer extends SessionRef {
 }
 
 const ALGORITHM = "m.megolm.v1.aes-sha2";
-const MAX_ID_LENGTH = 255;
 const MAX_PENDING = 200;
 const PERIOD_MS = 60 * 60 * 1_000;
 const MAX_PER_DEVICE = 100;
@@ -96,13 +96,13 @@ export class KeyAnswers {
     const { context } = this.#options;
     if (!context.policy.answerKeyRequests) return;
     const { action, requesting_device_id: deviceId, request_id: requestId, body } = content;
-    if (!isId<UserID>(sender) || !isId(deviceId) || !isId(requestId)) return;
+    if (!isOpaqueId(deviceId) || !isOpaqueId(requestId)) return;
     if (sender === context.own.userId && deviceId === context.own.deviceId) return;
     const asker = { userId: sender, deviceId, requestId };
     if (action === "request_cancellation") return this.#forget(tx, asker);
     if (action !== "request" || !isJsonObject(body) || body.algorithm !== ALGORITHM) return;
     const { room_id, session_id: sessionId } = body;
-    if (!isId<RoomID>(room_id) || !isId(sessionId)) return;
+    if (!looksLikeRoomId(room_id) || !isOpaqueId(sessionId)) return;
     await this.#answer(tx, { ...asker, roomId: room_id, sessionId });
   }
 
@@ -184,10 +184,6 @@ export class KeyAnswers {
     this.#pending.delete(tx, groupOf(asker), asker.requestId);
     tx.delete(pendingKey(asker));
   }
-}
-
-function isId<Id extends string>(value: unknown): value is Id {
-  return typeof value === "string" && value !== "" && value.length <= MAX_ID_LENGTH;
 }
 
 function groupOf({ userId, deviceId }: Pick<PendingAnswer, "userId" | "deviceId">): string {

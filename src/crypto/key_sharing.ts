@@ -96,9 +96,7 @@ export class KeySharing {
     if (looked === undefined) {
       const { record, look } = await this.#look(tx, room);
       const strangers = usersToGetKey(look).filter((userId) => userId !== own.userId);
-      const asked = policy.approveRecipients
-        ? await unapproved(tx, { roomId, record, users: strangers, devices })
-        : [];
+      const asked = policy.approveRecipients ? await unapproved(tx, { roomId, record }, strangers) : [];
       if (asked.length > 0) return { needs: "approval", users: asked };
       const without = await withoutOlm(tx, this.#parts, look);
       await olm.want(tx, [...without]);

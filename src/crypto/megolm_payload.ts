@@ -4,6 +4,8 @@
  * @module
  */
 
+import { isShallow } from "../types/checks/depth.ts";
+import { isName } from "../types/checks/identifiers.ts";
 import { canBeOfClass } from "../types/event_type.ts";
 import type { RoomID } from "../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
@@ -15,11 +17,6 @@ export interface MegolmPayload {
   /** The event's content, freshly parsed: nobody else has it. */
   readonly content: JsonObject;
 }
-
-/** How deep JSON may be nested: far more than anybody needs, far less than would overflow a stack. */
-const MAX_DEPTH = 100;
-/** The longest type that servers let through. */
-const MAX_TYPE_LENGTH = 255;
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
@@ -38,13 +35,10 @@ export function readMegolmPayload(plaintext: Uint8Array, roomId: RoomID): Megolm
     return "its content is not JSON in UTF-8";
   }
   if (!isJsonObject(payload)) return "its content is not a JSON object";
-  // Something nested this deeply has at least as many brackets.
-  if (plaintext.length > 2 * MAX_DEPTH && !isShallow(payload, MAX_DEPTH)) {
-    return "its content is nested too deeply";
-  }
+  if (!isShallow(payload)) return "its content is nested too deeply";
   const { type, content, room_id } = payload;
   if (room_id !== roomId) return "it was encrypted for another room";
-  if (typeof type !== "string" || type.length > MAX_TYPE_LENGTH) return "its content says no type";
+  if (!isName(type)) return "its content says no type";
   if (!isJsonObject(content)) return "its content says no content";
   if (Object.hasOwn(payload, "state_key")) return "it pretends to be state, which is not encrypted";
   // State, events of other kinds and the own ones of the library only pretend to be messages, and a redaction is what
@@ -53,9 +47,4 @@ export function readMegolmPayload(plaintext: Uint8Array, roomId: RoomID): Megolm
     return "it has a type that is never encrypted";
   }
   return { type, content };
-}
-
-function isShallow(value: unknown, depth: number): boolean {
-  if (typeof value !== "object" || value === null) return true;
-  return depth > 0 && Object.values(value).every((member) => isShallow(member, depth - 1));
 }

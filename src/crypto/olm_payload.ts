@@ -5,6 +5,8 @@
  * @module
  */
 
+import { isShallow } from "../types/checks/depth.ts";
+import { isName } from "../types/checks/identifiers.ts";
 import type { DeviceKeys } from "../types/device_keys.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
 import { isKey, sameKey, unpadded } from "./base64.ts";
@@ -13,8 +15,6 @@ import type { Device } from "./device.ts";
 import type { OlmPeer } from "./olm_peer.ts";
 import type { SenderDeviceKeys } from "./sender_device_keys.ts";
 
-/** How deep objects and arrays may lie in each other. */
-const MAX_DEPTH = 64;
 /** How the keys of the sender's device were named before they were in the specification. */
 const UNSTABLE_SENDER_KEYS = "org.matrix.msc4147.device_keys";
 
@@ -80,7 +80,7 @@ export function readOlmPayload(
   const value = parse(plaintext);
   if (value === undefined) return "its plaintext is not what it must be";
   const { type, content, sender, recipient, recipient_keys: recipientKeys, keys } = value;
-  if (typeof type !== "string" || !isJsonObject(content)) return "its plaintext is not an event";
+  if (!isName(type) || !isJsonObject(content)) return "its plaintext is not an event";
   if (type === "m.room.encrypted") return "its plaintext is encrypted again";
   if (sender !== peer.userId) return "it was written by another user than the one who sent it";
   if (recipient !== own.userId) return "it was written to another user";
@@ -104,13 +104,8 @@ export function readOlmPayload(
 function parse(plaintext: Uint8Array): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(decoder.decode(plaintext));
-    return isJsonObject(value) && isShallow(value, 0) ? value : undefined;
+    return isJsonObject(value) && isShallow(value) ? value : undefined;
   } catch {
     return undefined;
   }
-}
-
-function isShallow(value: unknown, depth: number): boolean {
-  if (typeof value !== "object" || value === null) return true;
-  return depth < MAX_DEPTH && Object.values(value).every((inner) => isShallow(inner, depth + 1));
 }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { looksLikeRoomId } from "../types/checks/identifiers.ts";
 import type { RoomID, UserID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
 import { isKey, sameKey, unpadded } from "./base64.ts";
@@ -35,7 +36,6 @@ export interface RoomKey {
 }
 
 const ALGORITHM = "m.megolm.v1.aes-sha2";
-const MAX_ID_LENGTH = 255;
 
 /** Reads a room key; says what is wrong with it if it is not what it must be. */
 export function readRoomKey(key: ReceivedRoomKey): RoomKey | string {
@@ -60,10 +60,8 @@ export function readRoomKey(key: ReceivedRoomKey): RoomKey | string {
 
 /** The name of a session; undefined if it is none that a session could have. */
 export function sessionRef(roomId: unknown, sessionId: unknown): RoomKey["ref"] | undefined {
-  if (typeof roomId !== "string" || !roomId.startsWith("!") || roomId.length > MAX_ID_LENGTH) {
-    return undefined;
-  }
-  return isKey(sessionId) ? { roomId: roomId as RoomID, sessionId } : undefined; // the sigil was looked at
+  if (!looksLikeRoomId(roomId) || !isKey(sessionId)) return undefined;
+  return { roomId, sessionId };
 }
 
 function isSender(device: Device, { sender, senderKey, senderEd25519 }: ReceivedRoomKey): boolean {

@@ -1,6 +1,5 @@
 /**
- * Group sessions that no message of who sent the key has come for yet: anybody can send keys, and those of one sender must not
- * fill the disk.
+ * Group sessions that no message has come for yet: anybody can send keys, and those of one sender must not fill the disk.
  *
  * @module
  */
@@ -11,17 +10,9 @@ import { UNUSED_IN_ALL, UNUSED_OF_USER } from "./retention.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** A session by its name. */
-export interface SessionName {
-  /** The room that it is used in. */
+interface SessionName {
   readonly roomId: RoomID;
-  /** Its ID. */
   readonly sessionId: string;
-}
-
-/** What has to go: what a user claims of a session. */
-export interface Evicted extends SessionName {
-  /** The user. */
-  readonly userId: UserID;
 }
 
 /** Where a session is among those of its sender that wait. */
@@ -86,16 +77,16 @@ export class UnusedSessions {
     tx: Transaction,
     userId: UserID,
     session: SessionName,
-  ): Promise<{ readonly place: UnusedPlace; readonly evicted: readonly Evicted[] }> {
+  ): Promise<{ readonly place: UnusedPlace; readonly evicted: readonly SessionName[] }> {
     if (!this.#loaded) await this.load(tx);
     const list = this.#lists.get(userId) ?? NONE;
     const place = { userId, number: list.next };
     tx.set(entryKey(place), { roomId: session.roomId, sessionId: session.sessionId });
     this.#put(tx, userId, { ...list, next: list.next + 1, count: list.count + 1 });
-    const evicted: Evicted[] = [];
+    const evicted: SessionName[] = [];
     for (let from = this.#tooMany(userId); from !== undefined; from = this.#tooMany(userId)) {
       const oldest = await this.#takeOldest(tx, from);
-      if (oldest !== undefined) evicted.push({ ...oldest, userId: from });
+      if (oldest !== undefined) evicted.push(oldest);
     }
     return { place, evicted };
   }

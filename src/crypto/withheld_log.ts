@@ -6,6 +6,7 @@
  * @module
  */
 
+import { isOpaqueId, looksLikeRoomId, looksLikeUserId } from "../types/checks/identifiers.ts";
 import type { MessageEvent, ToDeviceEvent } from "../types/event.ts";
 import { isKey } from "./base64.ts";
 import { FairIndex } from "./fair_index.ts";
@@ -14,7 +15,6 @@ import type { Transaction } from "./transaction.ts";
 
 /** How many such messages are remembered: those of one sender can't push out those of all others. */
 const LIMIT = 2_000;
-const MAX_ID_LENGTH = 255;
 const ALGORITHM = "m.megolm.v1.aes-sha2";
 /** The code for all sessions of a device: there is no secure channel from it to here. */
 const NO_OLM = "m.no_olm";
@@ -47,10 +47,12 @@ export class WithheldLog {
   async receive(tx: Transaction, { sender, content }: ToDeviceEvent): Promise<void> {
     const { algorithm, room_id, session_id, sender_key, code } = content;
     if (algorithm !== ALGORITHM || typeof code !== "string" || !/^[\w.-]{1,64}$/.test(code)) return;
-    if (typeof sender !== "string" || sender.length > MAX_ID_LENGTH) return;
+    if (!looksLikeUserId(sender)) return;
     let id;
-    if (isId(room_id) && isId(session_id)) id = sessionName(room_id, session_id);
-    else if (code === NO_OLM && isKey(sender_key)) id = deviceName(sender_key);
+    // As JSON, of which the name is made, control characters would take six times their place; no room is called so.
+    if (looksLikeRoomId(room_id) && isOpaqueId(room_id) && isOpaqueId(session_id)) {
+      id = sessionName(room_id, session_id);
+    } else if (code === NO_OLM && isKey(sender_key)) id = deviceName(sender_key);
     else return;
     if (!this.#loaded) await this.load(tx);
     const withheld: Withheld = { code, order: ++this.#last };
@@ -92,10 +94,6 @@ export interface WithheldSession {
   readonly sessionId: string;
   /** The Curve25519 key of the device. */
   readonly senderKey: string;
-}
-
-function isId(value: unknown): value is string {
-  return typeof value === "string" && value.length > 0 && value.length <= MAX_ID_LENGTH;
 }
 
 function sessionName(roomId: string, sessionId: string): string {

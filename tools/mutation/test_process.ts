@@ -4,6 +4,8 @@
  * @module
  */
 
+import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
 import type { Reply, Request, TestRun } from "./types.ts";
 
 /** What JavaScript may keep, in MiB, and what the whole process may. */
@@ -166,13 +168,10 @@ export class TestProcess {
   }
 }
 
-/** What it says, among what the tests print; a line that its end has torn is left out. */
+/** What it says, among what the tests print. */
 async function* replies(stdout: ReadableStream<Uint8Array>): AsyncGenerator<Reply, undefined> {
-  let torn = "";
-  for await (const text of stdout.pipeThrough(new TextDecoderStream())) {
-    const lines = (torn + text).split("\n");
-    torn = lines.pop() ?? "";
-    for (const line of lines) if (line.startsWith("\u0001")) yield JSON.parse(line.slice(1));
+  for await (const line of createInterface({ input: Readable.fromWeb(stdout) })) {
+    if (line.startsWith("\u0001")) yield JSON.parse(line.slice(1));
   }
   return undefined;
 }

@@ -28,7 +28,7 @@ export interface TestRun {
   readonly index: number;
   /** Its file and its name. */
   readonly name: string;
-  /** How long the processor worked for it, in milliseconds. */
+  /** How long it took. */
   readonly ms: number;
   /** Which mutants it reached. */
   readonly reached: readonly number[];

@@ -21,6 +21,8 @@ import { isJsonObject, type JsonObject } from "../json.ts";
 import type { RoomMemberContent } from "../member_content.ts";
 import type { StrippedChildStateEvent } from "../public_rooms.ts";
 import { list, object } from "./composite_shapes.ts";
+import { isShallow } from "./depth.ts";
+import { isName, looksLikeEventId, looksLikeUserId } from "./identifiers.ts";
 import {
   anyObject,
   boolean,
@@ -39,34 +41,20 @@ import {
 } from "./shape.ts";
 import { roomMember, spaceChild } from "./state_shapes.ts";
 
-/** How long types, state keys and identifiers may be, in bytes: what is kept is found by them. */
-const MAX_NAME = 255;
-const encoder = new TextEncoder();
-
-/** Whether a value is a type, a state key or an identifier that can be kept. */
-export function isName(value: unknown): value is string {
-  return typeof value === "string" && value.length <= MAX_NAME &&
-    (value.length <= MAX_NAME / 3 || encoder.encode(value).length <= MAX_NAME);
-}
-
-/** Whether a value has what all events have. */
+/** Whether a value has what all events have, and can be kept. */
 export function isEvent(event: unknown): event is JsonObject {
-  return isJsonObject(event) && isName(event.type) && isJsonObject(event.content);
+  return isJsonObject(event) && isName(event.type) && isJsonObject(event.content) && isShallow(event);
 }
 
 /** Whether an event says who sent it. */
 export function hasSender({ sender }: JsonObject): boolean {
-  return isName(sender) && isUserId(sender);
-}
-
-function isUserId(id: string): boolean {
-  return id.charCodeAt(0) === AT && id.includes(":");
+  return looksLikeUserId(sender);
 }
 
 /** Whether an event has what those of rooms have. */
 export function isRoomEvent(event: JsonObject): boolean {
   const { event_id, origin_server_ts, state_key } = event;
-  return isName(event_id) && event_id.charCodeAt(0) === DOLLAR && hasSender(event) &&
+  return looksLikeEventId(event_id) && hasSender(event) &&
     typeof origin_server_ts === "number" && (state_key === undefined || isStateKey(event));
 }
 
@@ -82,7 +70,7 @@ export function isStripped(event: JsonObject): boolean {
 
 /** Whether the state key of an event is one: of a member event, a user. */
 function isStateKey({ type, state_key }: JsonObject): boolean {
-  return isName(state_key) && (type !== "m.room.member" || isUserId(state_key));
+  return type === "m.room.member" ? looksLikeUserId(state_key) : isName(state_key);
 }
 
 /** Whether an event was redacted: its content is empty then, or has what the room's version leaves. */
@@ -90,9 +78,6 @@ export function isRedacted(event: object): boolean {
   const { unsigned } = event as { readonly unsigned?: unknown };
   return isJsonObject(unsigned) && isJsonObject(unsigned.redacted_because);
 }
-
-const AT = "@".charCodeAt(0);
-const DOLLAR = "$".charCodeAt(0);
 
 /** What only this library says of an event, once it has come: a server's word for it is taken away. */
 interface Unsaid {

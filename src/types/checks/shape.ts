@@ -10,6 +10,7 @@
 
 import type { ContentURI, EventID, RoomAlias, RoomID, UserID } from "../ids.ts";
 import { isJsonObject, type JsonObject } from "../json.ts";
+import { looksLikeEventId, looksLikeRoomAlias, looksLikeRoomId, looksLikeUserId } from "./identifiers.ts";
 
 /** A part of a value that does not fit. */
 export class Misfit {
@@ -91,13 +92,10 @@ export function isOf(type: Shape<unknown>["primitive"], value: unknown): boolean
     : type === "boolean" && typeof value === "boolean";
 }
 
-function identifier<T extends string>(name: string, sigil: string, within: string = ""): Shape<T> {
-  const first = sigil.charCodeAt(0);
+function address<T extends string>(scheme: string): Shape<T> {
   return plain(
-    name,
-    (value) =>
-      typeof value === "string" && value.charCodeAt(0) === first &&
-      (sigil.length === 1 || value.startsWith(sigil)) && (within === "" || value.includes(within)),
+    `a URI that begins with ${scheme}`,
+    (value) => typeof value === "string" && value.startsWith(scheme),
   );
 }
 
@@ -114,17 +112,17 @@ export const anything: Shape<unknown> = (value) => value;
 /** An object of which nothing more is said. */
 export const anyObject: Shape<JsonObject> = plain("an object", isJsonObject);
 /** A user ID. */
-export const userId: Shape<UserID> = identifier("a user ID", "@", ":");
+export const userId: Shape<UserID> = plain("a user ID", looksLikeUserId);
 /** A room ID. */
-export const roomId: Shape<RoomID> = identifier("a room ID", "!");
+export const roomId: Shape<RoomID> = plain("a room ID", looksLikeRoomId);
 /** A room alias. */
-export const roomAlias: Shape<RoomAlias> = identifier("a room alias", "#", ":");
+export const roomAlias: Shape<RoomAlias> = plain("a room alias", looksLikeRoomAlias);
 /** An event ID. */
-export const eventId: Shape<EventID> = identifier("an event ID", "$");
+export const eventId: Shape<EventID> = plain("an event ID", looksLikeEventId);
 /** The address of a file in the content repository. */
-export const contentUri: Shape<ContentURI> = identifier("a URI that begins with mxc://", "mxc://");
+export const contentUri: Shape<ContentURI> = address("mxc://");
 /** The address of a place. */
-export const geoUri: Shape<`geo:${string}`> = identifier("a URI that begins with geo:", "geo:");
+export const geoUri: Shape<`geo:${string}`> = address("geo:");
 
 /** A power level: a number, which was a string at times in room versions up to 9. */
 export const level: Shape<number> = (value) => {

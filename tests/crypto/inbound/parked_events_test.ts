@@ -2,7 +2,6 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import type { Undecryptable } from "../../../src/crypto/undecryptable.ts";
 import type { UndecryptableCode } from "../../../src/types/encryption_info.ts";
-import type { RoomID } from "../../../src/types/ids.ts";
 import { Keeper, stranger, texts } from "./keeper.ts";
 import { ALICE, failure, knownSender, newDevice, ROOM, Sender } from "./support.ts";
 
@@ -241,9 +240,11 @@ Deno.test("a step that came to nothing has parked, recovered and settled nothing
 
 Deno.test("names from the wire that mean something to JavaScript mean nothing here", async () => {
   const keeper = new Keeper();
-  const roomId = "__proto__" as RoomID;
-  const sender = new Sender(keeper, keeper.devices.put(newDevice(keeper, ALICE)), roomId);
-  const events = ["__proto__", "constructor"].map((event_id) => sender.say(event_id, { event_id }));
+  const sender = new Sender(keeper, keeper.devices.put(newDevice(keeper, ALICE)));
+  const events = ["__proto__", "constructor"].map((session_id) => {
+    const event = sender.say(session_id);
+    return { ...event, content: { ...event.content, session_id } };
+  });
   assertEquals(await keeper.sync(...events), ["parked", "parked"]);
   await keeper.reopen();
   assertEquals(keeper.parked.size, 2);
