@@ -151,11 +151,14 @@ class Planter {
   }
 
   #choose(node: ts.Expression, ways: Ways): void {
-    let opening = "";
-    for (const value of ["true", "false"] as const) {
-      if (ways[value]) opening += `__m.m(${this.#mutant(node, value)}) ? ${value} : `;
-    }
-    if (opening !== "") this.#around(node, `(${opening}`, ")");
+    const whereTrue = ways.true ? this.#mutant(node, "true") : 0;
+    const whereFalse = ways.false ? this.#mutant(node, "false") : 0;
+    const choices = [
+      ...(ways.true ? [`__m.is(${whereTrue}) ? true : `] : []),
+      ...(ways.false ? [`__m.is(${whereFalse}) ? false : `] : []),
+    ];
+    if (choices.length === 0) return;
+    this.#around(node, `(${choices.join("")}__m.seen(${whereTrue}, ${whereFalse}, `, "))");
   }
 
   /** What keeps a number or a length within a limit. */

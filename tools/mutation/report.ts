@@ -65,7 +65,7 @@ function section(title: string, lines: readonly string[]): readonly string[] {
 }
 
 function line({ mutant, reachedBy }: Verdict): string {
-  return `- ${describe(mutant)} (${reachedBy === 0 ? "no test reaches it" : `${reachedBy} tests reach it`})`;
+  return `- ${describe(mutant)} (it makes a difference in ${reachedBy} tests)`;
 }
 
 function describe({ path, line, within, code, change }: Mutant): string {

@@ -30,7 +30,7 @@ export interface TestRun {
   readonly name: string;
   /** How long it took. */
   readonly ms: number;
-  /** Which mutants it reached. */
+  /** Which mutants it reached where they make a difference. */
   readonly reached: readonly number[];
   /** Why it failed, if it did. */
   readonly error?: string;
@@ -59,6 +59,6 @@ export interface Verdict {
   readonly killer?: string;
   /** How: a test failed, did not end, or took too much memory. */
   readonly how?: "failed" | "time" | "memory or exit";
-  /** How many tests reached it. */
+  /** In how many tests it makes a difference to what is compared or bounded. */
   readonly reachedBy: number;
 }

@@ -27,10 +27,10 @@ function say(reply: Reply): void {
   for (let at = 0; at < line.length;) at += Deno.stdout.writeSync(line.subarray(at));
 }
 
-/** The numbers of the mutants that were reached since the last time. */
+/** The numbers of the mutants that would have made a difference since the last time. */
 function takeReached(): number[] {
   const ids: number[] = [];
-  for (let id = reached.indexOf(1); id !== -1; id = reached.indexOf(1, id + 1)) ids.push(id);
+  for (let id = reached.indexOf(1, 1); id !== -1; id = reached.indexOf(1, id + 1)) ids.push(id);
   reached.fill(0);
   return ids;
 }
