@@ -40,9 +40,40 @@ Deno.test("a device is found by its identity key, padded or not, and only with i
   });
 });
 
+Deno.test("a user who claims this device's name or key gets neither the device nor its trust", async () => {
+  const OWN = fakeDevice("OWNDEVICE");
+  const stage = new DeviceStage({ deviceId: OWN.deviceId, curve25519: OWN.curve25519 });
+  const alice = new FakeUser(ALICE, OWN.deviceId);
+  await stage.learn(alice);
+  const [named, keyed] = await stage.run(async (tx) => [
+    await stage.lists.device(tx, ALICE, OWN.deviceId),
+    await stage.lists.byIdentityKey(tx, ALICE, OWN.curve25519),
+  ]);
+  assertEquals([named?.userId, named?.trust], [ALICE, "unsigned"]);
+  assertEquals(named?.curve25519, alice.device(OWN.deviceId).curve25519);
+  assertEquals(keyed, undefined);
+  await stage.say(ALICE, OWN.deviceId, "blacklisted");
+  assertEquals(await stage.trust(ALICE), { [OWN.deviceId]: "blacklisted" });
+});
+
+Deno.test("a key that no device of a user has ever had finds none, gone or not", async () => {
+  const stage = new DeviceStage();
+  await stage.learn(new FakeUser(ALICE, "PHONE"));
+  const { curve25519 } = fakeDevice("OTHER");
+  for (const userId of [ALICE, BOB] as const) {
+    assertEquals(
+      await stage.run((tx) => stage.lists.everByIdentityKey(tx, userId, curve25519)),
+      undefined,
+    );
+  }
+});
+
 Deno.test("devices of several users are read at once; users without any are missing", async () => {
   const stage = new DeviceStage();
-  await stage.learn(new FakeUser(ALICE, "A"), new FakeUser(BOB));
+  const bob = new FakeUser(BOB, "B");
+  await stage.learn(new FakeUser(ALICE, "A"), bob);
+  bob.devices.length = 0;
+  await stage.learn(bob);
   const devices = await stage.run((tx) => stage.lists.devicesOf(tx, [BOB, ALICE, "@carol:c.example"]));
   assertEquals([...devices.keys()], [ALICE]);
 });

@@ -1,6 +1,7 @@
 /** What is kept of users with whom no encrypted room is shared any more. */
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals, assertFalse } from "@std/assert";
+import { UNVOUCHED_USER_DAYS } from "../../../src/crypto/retention.ts";
 import { userKey, type UserRecord } from "../../../src/crypto/user_record.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import { dueLeftovers } from "../../../src/crypto/leftovers.ts";
@@ -39,6 +40,31 @@ Deno.test("the devices of a user who has left are kept for a month", async () =>
   const record = await recordOf(stage, ALICE);
   assertEquals(record?.devices, []);
   assertEquals(record?.gone.map(({ deviceId }) => deviceId), ["ONE", "TWO"]);
+});
+
+Deno.test("that the devices of a user have gone is told to who asks what has changed, and only then", async () => {
+  const stage = await left(new FakeUser(ALICE, "ONE"));
+  await stage.clock.tick(30 * DAY);
+  const changed: (readonly UserID[])[] = [];
+  for (let time = 0; time < 2; time++) {
+    const { version } = stage.lists;
+    await stage.run((tx) => stage.lists.tidyUser(tx, ALICE));
+    changed.push([...stage.lists.changedSince(version) ?? []]);
+  }
+  assertEquals(changed, [[ALICE], []]);
+});
+
+Deno.test("a user of whom nobody has said anything is forgotten as soon as the time has passed, not before", async () => {
+  const stage = await left(new FakeUser(ALICE, "ONE"));
+  const isKept = async () => {
+    await stage.run((tx) => stage.lists.tidyUser(tx, ALICE));
+    return await recordOf(stage, ALICE) !== undefined;
+  };
+  assert(await isKept());
+  await stage.clock.tick(UNVOUCHED_USER_DAYS * DAY - 1);
+  assert(await isKept());
+  await stage.clock.tick(1);
+  assertFalse(await isKept());
 });
 
 Deno.test("a user who is back stays as known as ever", async () => {
