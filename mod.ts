@@ -41,6 +41,7 @@ export type { Crypto, CryptoStartOptions, EncryptOptions } from "./src/actors/cr
 export { type DecryptingClient, DecryptionDispatcher } from "./src/actors/decryption_dispatcher.ts";
 export type { EncryptionOptions, OnNewRecipient } from "./src/actors/encryption_options.ts";
 export type { ComparedDevice, Device as CryptoDevice, DeviceTrust, LocalTrust } from "./src/crypto/device.ts";
+export type { NewRecipient } from "./src/crypto/approvals.ts";
 export type { AcceptPolicy, SendPolicy } from "./src/crypto/policy.ts";
 export type {
   CryptoInput,

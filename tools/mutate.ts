@@ -29,6 +29,11 @@ async function readKillers(): Promise<Map<string, string>> {
   return new Map(Object.entries(JSON.parse(await Deno.readTextFile(KILLERS).catch(() => "{}"))));
 }
 
+function writeKillers(killers: ReadonlyMap<string, string>): void {
+  Deno.mkdirSync(new URL(".", `file://${KILLERS}`), { recursive: true });
+  Deno.writeTextFileSync(KILLERS, JSON.stringify(Object.fromEntries(killers)));
+}
+
 async function main(): Promise<boolean> {
   const accepted = await readAccepted();
   const killers = await readKillers();
@@ -52,14 +57,15 @@ async function main(): Promise<boolean> {
         verdicts.set(verdict.mutant.id, { ...verdict, reachedBy });
         if (verdict.killer !== undefined) killers.set(verdict.mutant.key, verdict.killer);
         if (verdict.killer !== undefined) killed++;
-        if (++tried % 100 === 0) console.log(`${folder}: ${tried} of ${left.length} tried, ${killed} killed`);
+        if (++tried % 100 !== 0) return;
+        console.log(`${folder}: ${tried} of ${left.length} tried, ${killed} killed`);
+        writeKillers(killers);
       },
     });
     console.log(`${folder}: ${left.length} tried, ${killed} killed`);
     failing.push(...failed.map(({ name, error }) => `${name}: ${error}`));
   }
-  await Deno.mkdir(new URL(".", `file://${KILLERS}`), { recursive: true });
-  await Deno.writeTextFile(KILLERS, JSON.stringify(Object.fromEntries(killers), null, 1));
+  writeKillers(killers);
   const { guards } = tree;
   const text = report({
     guards,

@@ -4,19 +4,21 @@
  * @module
  */
 
+import type { NewRecipient } from "../crypto/approvals.ts";
 import type { AcceptPolicy, SendPolicy } from "../crypto/policy.ts";
-import type { RoomID, UserID } from "../types/ids.ts";
+import type { RoomID } from "../types/ids.ts";
 
 /**
- * Is asked before users get a room's key for the first time.
+ * Is asked before users get a room's key for the first time, and again before they get one with another identity than the one
+ * that they were approved with.
  *
  * @param roomId The room.
- * @param users Who never had a key of the room.
+ * @param users Who never had a key of the room, each with the master key of the identity that is shown of them.
  * @returns `false` to refuse: what was to be sent is not sent, and the call rejects with an `EncryptionError`.
  */
 export type OnNewRecipient = (
   roomId: RoomID,
-  users: readonly UserID[],
+  users: readonly NewRecipient[],
 ) => void | boolean | Promise<void | boolean>;
 
 /** How a client encrypts, and what it accepts. */

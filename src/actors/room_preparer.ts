@@ -4,9 +4,10 @@
  * @module
  */
 
+import type { NewRecipient } from "../crypto/approvals.ts";
 import type { RoomDescription, ShareReport } from "../crypto/engine_protocol.ts";
 import { EncryptionError } from "../errors/crypto_error.ts";
-import type { RoomID, UserID } from "../types/ids.ts";
+import type { RoomID } from "../types/ids.ts";
 import type { ActorRef } from "./actor.ts";
 import type { CryptoCourier } from "./crypto_courier.ts";
 import type { CryptoProtocol } from "./crypto_protocol.ts";
@@ -63,7 +64,7 @@ export class RoomPreparer {
     const { actor, describe } = this.#options;
     const rounds = { keysQuery: 0, keysClaim: 0 };
     let idle = false;
-    let approved: readonly UserID[] | undefined;
+    let approved: readonly NewRecipient[] | undefined;
     for (let step = 0; step < MAX_STEPS; step++) {
       const tolerate = {
         keysQuery: rounds.keysQuery >= MAX_ROUNDS,
@@ -123,10 +124,12 @@ export class RoomPreparer {
     return new EncryptionError(text, cause === undefined ? {} : { cause });
   }
 
-  async #approve(roomId: RoomID, users: readonly UserID[]): Promise<void> {
+  async #approve(roomId: RoomID, users: readonly NewRecipient[]): Promise<void> {
     if (await this.#options.onNewRecipient?.(roomId, users) !== false) return;
     throw new EncryptionError(
-      `Cannot encrypt for ${roomId}: onNewRecipient did not let ${users.join(", ")} have its key`,
+      `Cannot encrypt for ${roomId}: onNewRecipient did not let ${
+        users.map(({ userId }) => userId).join(", ")
+      } have its key`,
     );
   }
 }

@@ -6,6 +6,7 @@
 
 import type { CryptoContext } from "./context.ts";
 import { DeviceLists } from "./device_lists.ts";
+import { DeviceOwners } from "./device_owners.ts";
 import { InboundSessions } from "./inbound_sessions.ts";
 import { KeyRequests } from "./key_requests.ts";
 import { OlmChannels } from "./olm_channels.ts";
@@ -56,7 +57,15 @@ export async function engineParts(
   const devices = new DeviceLists(context);
   const rooms = new Rooms(context);
   const olm = new OlmChannels({ context, ownKeys, devices, outbox });
-  const inbound = new InboundSessions({ context, devices });
+  const owners = new DeviceOwners(devices);
+  const inbound = new InboundSessions({
+    context,
+    devices: {
+      devicesOf: (tx, users) => devices.devicesOf(tx, users),
+      everByIdentityKey: (tx, userId, key) => devices.everByIdentityKey(tx, userId, key),
+      ownerOf: (tx, key) => owners.ownerOf(tx, key),
+    },
+  });
   const outbound = new OutboundSessions({ context, rooms, devices, olm, outbox, inbound });
   const parked = new ParkedEvents({ context, inbound });
   const keyRequests = new KeyRequests({ context, devices, olm, outbox, inbound, outbound });

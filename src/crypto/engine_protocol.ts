@@ -11,6 +11,7 @@ import type { DeviceID, EventID, RoomID, SyncToken, TransactionID, UserID } from
 import type { UndecryptableCode } from "../types/encryption_info.ts";
 import type { JsonObject } from "../types/json.ts";
 import type { DecryptedEvent, ToDeviceMessage } from "./decrypted.ts";
+import type { NewRecipient } from "./approvals.ts";
 import type { ComparedDevice, Device, LocalTrust } from "./device.ts";
 import type { DeviceAlarm } from "../types/device_alarm.ts";
 import type { DeviceMessages } from "./outbox.ts";
@@ -160,9 +161,9 @@ export type RoomReadiness =
   }
   | { /** Keys are on their way: `toDevice` requests have to arrive. */ readonly needs: "toDevice" }
   | {
-    /** Users are about to get a key of this room for the first time: `approveRecipients`. */
+    /** Users are about to get a key of this room for the first time, with the identity that they have: `approveRecipients`. */
     readonly needs: "approval";
-    readonly users: readonly UserID[];
+    readonly users: readonly NewRecipient[];
   }
   | {
     /** Nothing: an event can be encrypted. */
@@ -181,8 +182,8 @@ export interface PrepareInput {
     /** Devices of which no one-time key can be had. */
     readonly keysClaim: boolean;
   };
-  /** Users who may get a key of this room for the first time. */
-  readonly approved?: readonly UserID[];
+  /** Users who may get a key of this room for the first time, with the identities that they were shown with. */
+  readonly approved?: readonly NewRecipient[];
   /** When members and devices must have been asked for, since no sync tells of them, in milliseconds since the epoch. */
   readonly since?: number;
 }

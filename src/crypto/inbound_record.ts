@@ -33,22 +33,48 @@ export interface Hearsay {
   readonly sharedHistory: boolean;
 }
 
-/** How many devices may claim a session, and how many of one user: more than one is an attack already. */
-const MAX_CLAIMS = 32;
-const MAX_CLAIMS_PER_USER = 4;
+/** What devices of one user claim. */
+export interface ClaimSet {
+  /** The claims. */
+  readonly claims: readonly OwnerClaim[];
+  /** Where they are among what waits for its first message; absent: it has come, or they are not to be let go of. */
+  readonly unused?: UnusedPlace;
+}
+
+/** What is known of whose a session is: the claims of the user whose it most likely is, and what else was said. */
+export interface Claimed extends ClaimSet {
+  /** How many other users claim it, and whether all who do, or did, said that users who are invited later may have the key. */
+  readonly others?: { readonly count: number; readonly sharedHistory: boolean };
+  /** What others said of it; undefined if nobody but claimants had it. */
+  readonly hearsay?: Hearsay;
+}
 
 /** A session. */
-export interface InboundRecord {
+export interface InboundRecord extends Claimed {
   /** The state of vodozemac's session; secret. */
   readonly state: Uint8Array;
   /** The first index that can be decrypted. */
   readonly firstIndex: number;
-  /** Who claims to have made it. */
-  readonly claims: readonly OwnerClaim[];
-  /** What others said of it; undefined if nobody but claimants had it. */
-  readonly hearsay?: Hearsay;
-  /** Where it is among the sessions that wait for their first message; absent: it has had one, or is an own one. */
-  readonly unused?: UnusedPlace;
+  /** The index from which on the session's own key has signed its ratchet; absent: nobody knows of any. */
+  readonly signedFrom?: number;
+}
+
+/** What a record says of whose its session is. */
+export function claimsIn({ claims, unused, others, hearsay }: Claimed = { claims: [] }): Claimed {
+  return {
+    claims,
+    ...(unused !== undefined && { unused }),
+    ...(others !== undefined && { others }),
+    ...(hearsay !== undefined && { hearsay }),
+  };
+}
+
+/** A record of whose session something else is known now. */
+export function withClaims(
+  { state, firstIndex, signedFrom }: InboundRecord,
+  claimed: Claimed,
+): InboundRecord {
+  return { state, firstIndex, ...(signedFrom !== undefined && { signedFrom }), ...claimed };
 }
 
 /** Where a session is kept: sessions are found by room and ID and by nothing else. */
@@ -57,21 +83,7 @@ export function inboundKey(roomId: RoomID, sessionId: string): RecordKey<Inbound
 }
 
 /** Whether history keys of the session may be passed on: all who sent the key have to say so. */
-export function isShareable({ claims, hearsay }: InboundRecord): boolean {
+export function isShareable({ claims, hearsay, others }: InboundRecord): boolean {
+  if (others?.sharedHistory === false) return false;
   return claims.length > 0 ? claims.every((claim) => claim.sharedHistory) : hearsay?.sharedHistory === true;
-}
-
-/** What is new of whose a session is; undefined: nothing. */
-export function provenanceOf(
-  old: InboundRecord | undefined,
-  { claim, hearsay }: { claim?: OwnerClaim; hearsay?: Hearsay },
-): Partial<Pick<InboundRecord, "claims" | "hearsay">> | undefined {
-  if (hearsay !== undefined) return old?.hearsay === undefined ? { hearsay } : undefined;
-  const claims = old?.claims ?? [];
-  if (claim === undefined || claims.length >= MAX_CLAIMS) return undefined;
-  const ofUser = claims.filter(({ userId }) => userId === claim.userId);
-  if (ofUser.length >= MAX_CLAIMS_PER_USER || ofUser.some(({ senderKey }) => senderKey === claim.senderKey)) {
-    return undefined;
-  }
-  return { claims: [...claims, claim] };
 }

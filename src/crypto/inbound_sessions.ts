@@ -12,21 +12,25 @@ import type { JsonObject } from "../types/json.ts";
 import { isKey, unpadded } from "./base64.ts";
 import type { CryptoContext } from "./context.ts";
 import type { Decryption } from "./engine_protocol.ts";
+import { ClaimJudge, type SenderDevices } from "./claim_judge.ts";
 import {
+  type Claimed,
+  claimsIn,
   type Hearsay,
   inboundKey,
   type InboundRecord,
   isShareable,
   type OwnerClaim,
-  provenanceOf,
 } from "./inbound_record.ts";
 import { LiveObjects } from "./live_objects.ts";
 import { MegolmDecryption } from "./megolm_decryption.ts";
 import { noReplays } from "./replay_log.ts";
 import { readRoomKey, type ReceivedRoomKey, sessionRef } from "./room_key.ts";
-import { type SenderDevices, SessionOwners } from "./session_owner.ts";
+import { mergeRatchets } from "./ratchet_merge.ts";
+import { SessionClaims } from "./session_claims.ts";
+import { SessionOwners } from "./session_owner.ts";
 import type { Transaction } from "./transaction.ts";
-import { type UnusedLimits, type UnusedPlace, UnusedSessions } from "./unused_sessions.ts";
+import { type UnusedLimits, UnusedSessions } from "./unused_sessions.ts";
 import { WithheldLog } from "./withheld_log.ts";
 
 /** The name of a Megolm session. */
@@ -93,19 +97,24 @@ export class InboundSessions {
   readonly #live = new LiveObjects<InboundGroupSession>(LIVE_SESSIONS);
   readonly #withheld = new WithheldLog();
   readonly #unused: UnusedSessions;
-  readonly #owners: SessionOwners;
+  readonly #claims: SessionClaims;
   readonly #decryption: MegolmDecryption;
 
   /** @param options What it needs. */
   constructor({ context, devices, unused }: InboundSessionsOptions) {
     this.#context = context;
     this.#unused = new UnusedSessions(unused);
-    this.#owners = new SessionOwners(context, devices);
+    const judge = new ClaimJudge(context, devices);
+    this.#claims = new SessionClaims({
+      judge,
+      unused: this.#unused,
+      forget: (tx, { roomId, sessionId }) =>
+        tx.onCommit(() => this.#live.evict(inboundKey(roomId, sessionId).id)),
+    });
     this.#decryption = new MegolmDecryption({
       context,
-      owners: this.#owners,
+      owners: new SessionOwners({ own: context.own, devices, judge, claims: this.#claims }),
       withheld: this.#withheld,
-      unused: this.#unused,
       session: (tx, ref, record) => this.#session(tx, ref, record),
     });
   }
@@ -204,26 +213,10 @@ export class InboundSessions {
     const firstIndex = Math.max(index, record.firstIndex);
     const session_key = this.#session(tx, { roomId, sessionId }, record)?.exportAt(firstIndex);
     if (session_key === undefined) return undefined;
-    const { senderKey: sender_key, senderEd25519 } = record.claims[0] ?? record.hearsay ??
+    const { senderKey: sender_key, senderEd25519 } = await this.#claims.best(tx, record) ?? record.hearsay ??
       { senderKey: "", senderEd25519: "" };
     const content = { algorithm: ALGORITHM, room_id: roomId, session_id: sessionId, session_key, sender_key };
     return { content, senderEd25519, sharedHistory: isShareable(record), firstIndex };
-  }
-
-  /** A new session of somebody else waits for its first message; keys that were asked for, and own ones, are no burden. */
-  async #wait(
-    tx: Transaction,
-    ref: SessionRef,
-    claim: OwnerClaim | undefined,
-  ): Promise<UnusedPlace | undefined> {
-    if (claim === undefined || claim.senderKey === this.#context.own.curve25519) return undefined;
-    const { place, evicted } = await this.#unused.add(tx, claim.userId, ref);
-    for (const { roomId, sessionId } of evicted) {
-      const key = inboundKey(roomId, sessionId);
-      tx.delete(key);
-      tx.onCommit(() => this.#live.evict(key.id));
-    }
-    return place;
   }
 
   #session(tx: Transaction, ref: SessionRef, { state }: InboundRecord): InboundGroupSession | undefined {
@@ -256,28 +249,42 @@ export class InboundSessions {
       const key = inboundKey(ref.roomId, ref.sessionId);
       const old = await tx.get(key);
       const before = old && this.#session(tx, ref, old);
-      const ordering = before === undefined ? "better" : session.compare(before);
-      if (ordering === "unconnected") return refused("the session is known with another key, which stays");
-      const better = ordering === "better";
-      const provenance = provenanceOf(old, { claim, hearsay });
-      if (!better && provenance === undefined) return { kind: "known", session: ref };
-      kept = better;
-      const unused = old === undefined ? await this.#wait(tx, ref, claim) : old.unused;
-      const { claims = old?.claims ?? [], hearsay: heard = old?.hearsay } = provenance ?? {};
-      const firstIndex = better || old === undefined ? session.firstKnownIndex : old.firstIndex;
-      if (old === undefined) noReplays(tx, ref, firstIndex);
-      tx.set(key, {
-        state: better || old === undefined ? session.state() : old.state,
-        firstIndex,
-        claims,
-        ...(heard !== undefined && { hearsay: heard }),
-        ...(unused !== undefined && { unused }),
+      const merged = mergeRatchets(session, {
+        isSigned: claim !== undefined, // a room key is, by the session itself, and nothing else is
+        before: old && before && { session: before, record: old },
       });
-      if (better) this.#live.add(tx, key.id, session);
+      if (merged === undefined) return refused("the session is known with another key, which stays");
+      const { isBetter, signedFrom } = merged;
+      const claimed = await this.#claimed(tx, ref, { old, claim, hearsay });
+      if (claimed === undefined && !isBetter && signedFrom === old?.signedFrom) {
+        return { kind: "known", session: ref };
+      }
+      kept = isBetter;
+      const firstIndex = isBetter || old === undefined ? session.firstKnownIndex : old.firstIndex;
+      if (old === undefined) noReplays(tx, ref, firstIndex);
+      const state = isBetter || old === undefined ? session.state() : old.state;
+      const proven = { state, firstIndex, ...(signedFrom !== undefined && { signedFrom }) };
+      tx.set(key, { ...proven, ...(claimed ?? claimsIn(old)) });
+      if (isBetter) this.#live.add(tx, key.id, session);
+      if (claimed === undefined && !isBetter) return { kind: "known", session: ref };
       return { kind: old === undefined ? "added" : "improved", session: ref };
     } finally {
       if (!kept) session[Symbol.dispose]();
     }
+  }
+
+  /** What is new of whose a session is; undefined: nothing. */
+  async #claimed(
+    tx: Transaction,
+    ref: SessionRef,
+    { old, claim, hearsay }: { old: InboundRecord | undefined; claim?: OwnerClaim; hearsay?: Hearsay },
+  ): Promise<Claimed | undefined> {
+    if (claim !== undefined) {
+      const kept = claim.senderKey === this.#context.own.curve25519;
+      return await this.#claims.add(tx, ref, { record: old, claim, kept });
+    }
+    if (hearsay === undefined || old?.hearsay !== undefined) return undefined;
+    return { ...claimsIn(old), hearsay };
   }
 }
 

@@ -96,7 +96,9 @@ export class KeySharing {
     if (looked === undefined) {
       const { record, look } = await this.#look(tx, room);
       const strangers = usersToGetKey(look).filter((userId) => userId !== own.userId);
-      const asked = policy.approveRecipients ? await unapproved(tx, { roomId, record }, strangers) : [];
+      const asked = policy.approveRecipients
+        ? await unapproved(tx, { roomId, record, users: strangers, devices })
+        : [];
       if (asked.length > 0) return { needs: "approval", users: asked };
       const without = await withoutOlm(tx, this.#parts, look);
       await olm.want(tx, [...without]);

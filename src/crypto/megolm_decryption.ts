@@ -10,6 +10,7 @@ import type { MessageEvent } from "../types/event.ts";
 import type { RoomID, UserID } from "../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
 import { bundledWith, hasBundle, withBundle } from "./bundled_events.ts";
+import type { Attribution } from "./claim_judge.ts";
 import type { CryptoContext } from "./context.ts";
 import type { Decryption } from "./engine_protocol.ts";
 import { envelopeProblem } from "./encrypted_event.ts";
@@ -18,9 +19,8 @@ import { readMegolmPayload } from "./megolm_payload.ts";
 import type { RecordKey } from "./record_key.ts";
 import { ReplayLog, type SessionReplays } from "./replay_log.ts";
 import { accepts } from "./sender_trust.ts";
-import type { Attribution, SessionOwners } from "./session_owner.ts";
+import type { SessionOwners } from "./session_owner.ts";
 import type { Transaction } from "./transaction.ts";
-import type { UnusedSessions } from "./unused_sessions.ts";
 import { notDecrypted, undecryptable, untrusted, withheldFrom } from "./undecryptable.ts";
 import type { WithheldLog } from "./withheld_log.ts";
 
@@ -32,8 +32,6 @@ export interface MegolmDecryptionOptions {
   readonly owners: SessionOwners;
   /** Who keeps which key. */
   readonly withheld: WithheldLog;
-  /** The sessions that wait for their first message. */
-  readonly unused: UnusedSessions;
   /** Gives the session of a record, to be used in the step; undefined if the record can't be read. */
   readonly session: (
     tx: Transaction,
@@ -91,7 +89,7 @@ export class MegolmDecryption {
     const replays = new ReplayLog();
     const open: OpenGroup[] = [];
     for (const [index, group] of groups.entries()) {
-      const opened = this.#open(tx, group, { record: records[index], replays });
+      const opened = this.#open(tx, group, { record: records[index], events, replays });
       if (opened !== undefined) open.push(opened);
       else for (const place of group.places) results[place] = await this.#missing(tx, events, place);
     }
@@ -106,15 +104,20 @@ export class MegolmDecryption {
   #open(
     tx: Transaction,
     group: Group,
-    { record, replays: log }: { record: InboundRecord | undefined; replays: ReplayLog },
+    { record, events, replays: log }: {
+      record: InboundRecord | undefined;
+      events: readonly MessageEvent[];
+      replays: ReplayLog;
+    },
   ): OpenGroup | undefined {
     if (record === undefined) return undefined;
     const session = this.#options.session(tx, group, record);
     if (session === undefined) return undefined;
     const outcomes = decryptInCalls(session, group.ciphertexts);
     const replays = log.session(group.roomId, group.sessionId);
-    for (const outcome of outcomes) {
-      if (outcome.ok) replays.want(outcome.value.messageIndex);
+    for (const [index, outcome] of outcomes.entries()) {
+      const { sender } = events[group.places[index] as number] as MessageEvent; // one for each outcome
+      if (outcome.ok) replays.want(outcome.value.messageIndex, sender);
     }
     return { ...group, record, outcomes, replays };
   }
@@ -139,26 +142,23 @@ export class MegolmDecryption {
       const event = events[place] as MessageEvent;
       const outcome = group.outcomes[index] as Outcome<MegolmPlaintext>;
       if (!outcome.ok) {
-        results[place] = notDecrypted(event, outcome.error);
+        results[place] = notDecrypted(event, outcome.error, group.record);
         continue;
       }
-      await this.#use(tx, group);
       let attribution = attributions.get(event.sender);
       if (attribution === undefined) {
-        attribution = await this.#options.owners.attribute(tx, group.record, event.sender);
+        const { record } = group;
+        const { learnt, ...found } = await this.#options.owners.attribute(tx, group, {
+          record,
+          sender: event.sender,
+        });
+        attribution = found;
         attributions.set(event.sender, attribution);
+        group.record = learnt ?? record;
+        if (learnt !== undefined) tx.set(group.key, learnt);
       }
       results[place] = this.#check(event, { group, plaintext: outcome.value, attribution });
     }
-  }
-
-  /** From its first message on a session is part of the history, and kept. */
-  async #use(tx: Transaction, group: OpenGroup): Promise<void> {
-    const { unused, ...record } = group.record;
-    if (unused === undefined) return;
-    await this.#options.unused.used(tx, unused);
-    group.record = record;
-    tx.set(group.key, record);
   }
 
   #check(
@@ -170,6 +170,11 @@ export class MegolmDecryption {
     },
   ): Decryption {
     const { messageIndex } = plaintext;
+    const { trust: senderTrust, source: keySource, senderKey, senderDevice } = attribution;
+    if (!accepts(this.#options.context.policy.accept, senderTrust, keySource)) {
+      return untrusted(event, attribution);
+    }
+    // Not before: what is refused for its sender must use nothing up.
     if (!group.replays.claim(messageIndex, event)) {
       return undecryptable(
         event,
@@ -180,10 +185,6 @@ export class MegolmDecryption {
     const payload = readMegolmPayload(plaintext.plaintext, group.roomId);
     if (typeof payload === "string") {
       return undecryptable(event, "MALFORMED", `${payload}; ask the sender to update their client`);
-    }
-    const { trust: senderTrust, source: keySource, senderKey, senderDevice } = attribution;
-    if (!accepts(this.#options.context.policy.accept, senderTrust, keySource)) {
-      return untrusted(event, attribution);
     }
     const { type, content } = payload;
     const relation = relationInto(content, event);

@@ -1,11 +1,13 @@
 /**
  * Which event had which index of a Megolm session: a message that comes again as another event is a replay.
  *
+ * That goes for each sender by themselves: whoever puts another's ciphertext into an event of theirs uses up nothing of the other's.
+ *
  * @module
  */
 
 import type { MessageEvent } from "../types/event.ts";
-import type { RoomID } from "../types/ids.ts";
+import type { RoomID, UserID } from "../types/ids.ts";
 import { type RecordKey, recordKey } from "./record_key.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -14,50 +16,69 @@ const BLOCK = 32;
 
 /** The events of some consecutive indices; where there is none the ID is empty or missing. */
 interface ReplayBlock {
+  /** Whose events they are: another sender's are elsewhere; absent: an earlier version wrote them, for everybody. */
+  readonly sender?: UserID;
   readonly eventIds: readonly string[];
   readonly times: readonly number[];
 }
 
+/** The events of one sender. */
 interface OpenBlock {
   readonly key: RecordKey<ReplayBlock>;
+  sender: UserID | undefined;
   eventIds: string[];
   times: number[];
   changed: boolean;
 }
 
+/** The events of all senders who are going to ask. */
+interface OpenBlocks {
+  /** Those of the sender who came first. */
+  readonly first: OpenBlock;
+  /** Those of the other senders. */
+  readonly others: Map<UserID, OpenBlock>;
+  readonly senders: Set<UserID>;
+  /** Where another sender's are. */
+  readonly keyOf: (sender: UserID) => RecordKey<ReplayBlock>;
+}
+
 /** Notes, for one step, which events had which index. Ask for all indices first, then {@link open}, then {@link claim}. */
 export class ReplayLog {
-  readonly #sessions = new Map<RoomID, Map<string, Map<number, OpenBlock>>>();
+  readonly #sessions = new Map<RoomID, Map<string, Map<number, OpenBlocks>>>();
 
   /** The blocks of a session, to be asked for indices. */
   session(roomId: RoomID, sessionId: string): SessionReplays {
     const sessions = this.#sessions.getOrInsertComputed(
       roomId,
-      () => new Map<string, Map<number, OpenBlock>>(),
+      () => new Map<string, Map<number, OpenBlocks>>(),
     );
-    const blocks = sessions.getOrInsertComputed(sessionId, () => new Map<number, OpenBlock>());
+    const blocks = sessions.getOrInsertComputed(sessionId, () => new Map<number, OpenBlocks>());
     return new SessionReplays(roomId, sessionId, blocks);
   }
 
-  /** Reads what was asked for, at once. */
+  /** Reads what was asked for, at once; of senders who were not the first, after that. */
   async open(tx: Transaction): Promise<void> {
-    const blocks = [...this.#blocks()];
-    const records = await tx.getMany(blocks.map(({ key }) => key));
-    for (const [index, block] of blocks.entries()) {
-      const { eventIds = [], times = [] } = records[index] ?? {};
-      block.eventIds = [...eventIds];
-      block.times = [...times];
+    const all = [...this.#blocks()];
+    await readBlocks(tx, all.map(({ first }) => first));
+    const others: OpenBlock[] = [];
+    for (const blocks of all) {
+      const { sender: first } = blocks.first;
+      if (first === undefined) continue; // there is nothing of anybody, or it is everybody's
+      for (const sender of blocks.senders) if (sender !== first) others.push(otherBlock(blocks, sender));
     }
+    if (others.length > 0) await readBlocks(tx, others);
   }
 
   /** Writes what is new. */
   save(tx: Transaction): void {
-    for (const { key, eventIds, times, changed } of this.#blocks()) {
-      if (changed) tx.set(key, { eventIds, times });
+    for (const { first, others } of this.#blocks()) {
+      for (const { key, sender, eventIds, times, changed } of [first, ...others.values()]) {
+        if (changed) tx.set(key, { ...(sender !== undefined && { sender }), eventIds, times });
+      }
     }
   }
 
-  *#blocks(): Generator<OpenBlock> {
+  *#blocks(): Generator<OpenBlocks> {
     for (const sessions of this.#sessions.values()) {
       for (const blocks of sessions.values()) yield* blocks.values();
     }
@@ -82,27 +103,38 @@ export function noReplays(
 export class SessionReplays {
   readonly #roomId: RoomID;
   readonly #sessionId: string;
-  readonly #blocks: Map<number, OpenBlock>;
+  readonly #blocks: Map<number, OpenBlocks>;
 
   /** @internal */
-  constructor(roomId: RoomID, sessionId: string, blocks: Map<number, OpenBlock>) {
+  constructor(roomId: RoomID, sessionId: string, blocks: Map<number, OpenBlocks>) {
     this.#roomId = roomId;
     this.#sessionId = sessionId;
     this.#blocks = blocks;
   }
 
-  /** Says that an index will be asked for. */
-  want(index: number): void {
+  /** Says that a sender will ask for an index. */
+  want(index: number, sender: UserID): void {
     const number = Math.floor(index / BLOCK);
-    if (this.#blocks.has(number)) return;
-    const key = blockKey(this.#roomId, this.#sessionId, number);
-    this.#blocks.set(number, { key, eventIds: [], times: [], changed: false });
+    let blocks = this.#blocks.get(number);
+    if (blocks === undefined) {
+      const keyOf = (...other: [] | [UserID]) => blockKey(this.#roomId, this.#sessionId, number, ...other);
+      blocks = { first: newBlock(keyOf()), others: new Map(), senders: new Set(), keyOf };
+      this.#blocks.set(number, blocks);
+    }
+    blocks.senders.add(sender);
   }
 
-  /** Whether an index is the event's: nobody had it before, or the same event at the same time. It is from now on. */
-  claim(index: number, { event_id, origin_server_ts }: MessageEvent): boolean {
-    const block = this.#blocks.get(Math.floor(index / BLOCK));
-    if (block === undefined) return false;
+  /**
+   * Whether an index is the event's: its sender had it in none before, or in the same event at the same time. It is from now on.
+   * To be asked for an event only that is its sender's.
+   */
+  claim(index: number, { sender, event_id, origin_server_ts }: MessageEvent): boolean {
+    const blocks = this.#blocks.get(Math.floor(index / BLOCK));
+    if (blocks === undefined) return false;
+    const { first } = blocks;
+    if (first.eventIds.length === 0) first.sender = sender;
+    const isFirst = first.sender === undefined || first.sender === sender;
+    const block = isFirst ? first : otherBlock(blocks, sender);
     const place = index % BLOCK;
     const owner = block.eventIds[place] ?? "";
     if (owner !== "") return owner === event_id && block.times[place] === origin_server_ts;
@@ -118,6 +150,29 @@ export class SessionReplays {
   }
 }
 
-function blockKey(roomId: RoomID, sessionId: string, number: number): RecordKey<ReplayBlock> {
-  return recordKey("replay", roomId, sessionId, String(number));
+async function readBlocks(tx: Transaction, blocks: readonly OpenBlock[]): Promise<void> {
+  const records = await tx.getMany(blocks.map(({ key }) => key));
+  for (const [index, block] of blocks.entries()) {
+    const { sender = block.sender, eventIds = [], times = [] } = records[index] ?? {};
+    block.sender = sender;
+    block.eventIds = [...eventIds];
+    block.times = [...times];
+  }
+}
+
+function newBlock(key: RecordKey<ReplayBlock>, sender?: UserID): OpenBlock {
+  return { key, sender, eventIds: [], times: [], changed: false };
+}
+
+function otherBlock({ others, keyOf }: OpenBlocks, sender: UserID): OpenBlock {
+  return others.getOrInsertComputed(sender, () => newBlock(keyOf(sender), sender));
+}
+
+function blockKey(
+  roomId: RoomID,
+  sessionId: string,
+  number: number,
+  ...other: [] | [UserID]
+): RecordKey<ReplayBlock> {
+  return recordKey("replay", roomId, sessionId, String(number), ...other);
 }

@@ -7,102 +7,97 @@
  * @module
  */
 
-import type { KeySource, SenderTrust } from "../types/encryption_info.ts";
-import type { DeviceID, UserID } from "../types/ids.ts";
+import type { UserID } from "../types/ids.ts";
 import { sameKey } from "./base64.ts";
-import type { CryptoContext } from "./context.ts";
-import type { FormerDevice } from "./device_trust.ts";
-import type { InboundRecord, OwnerClaim } from "./inbound_record.ts";
-import { senderTrustOf } from "./sender_trust.ts";
+import type { Attribution, ClaimJudge, SenderDevices } from "./claim_judge.ts";
+import type { OwnDevice } from "./context.ts";
+import { type ClaimSet, type Hearsay, type InboundRecord, withClaims } from "./inbound_record.ts";
+import { claimSet, type SessionClaims } from "./session_claims.ts";
 import type { Transaction } from "./transaction.ts";
+import type { SessionName } from "./unused_sessions.ts";
 
-/** What must be known of devices. */
-export interface SenderDevices {
-  /** The devices of users, read at once. */
-  devicesOf(tx: Transaction, users: readonly UserID[]): Promise<unknown>;
-  /** The device of a user that has a Curve25519 key, or had it when it was there last, as it is to be trusted now. */
-  everByIdentityKey(tx: Transaction, userId: UserID, curve25519: string): Promise<FormerDevice | undefined>;
+/** What it needs. */
+export interface SessionOwnersOptions {
+  /** The own device. */
+  readonly own: OwnDevice;
+  /** What is known of devices. */
+  readonly devices: SenderDevices;
+  /** Says how well founded claims are. */
+  readonly judge: ClaimJudge;
+  /** Who claims what. */
+  readonly claims: SessionClaims;
 }
 
-/** Whose a session is, in the eyes of an event that says who sent it. */
-export interface Attribution {
-  /** How far the sending device is to be trusted. */
-  readonly trust: SenderTrust;
-  /** How the key came. */
-  readonly source: KeySource;
-  /** The device's Curve25519 key. */
-  readonly senderKey: string;
-  /** The device; undefined if it is unknown. */
-  readonly senderDevice: DeviceID | undefined;
+/** Whose a session is, and what has to be kept of that. */
+export interface Attributed extends Attribution {
+  /** The session's record, as it should be from now on, if more is known of its devices. */
+  readonly learnt?: InboundRecord;
 }
-
-const FROM_BAD_TO_GOOD: readonly SenderTrust[] = [
-  "mismatched-sender",
-  "unknown-device",
-  "unsigned-device",
-  "verification-violation",
-  "unverified-identity",
-  "verified",
-];
 
 /** Finds out whose sessions are, by what is known of devices now. */
 export class SessionOwners {
-  readonly #context: CryptoContext;
-  readonly #devices: SenderDevices;
+  readonly #options: SessionOwnersOptions;
 
-  /**
-   * @param context What the parts share.
-   * @param devices What is known of devices.
-   */
-  constructor(context: CryptoContext, devices: SenderDevices) {
-    this.#context = context;
-    this.#devices = devices;
+  /** @param options What it needs. */
+  constructor(options: SessionOwnersOptions) {
+    this.#options = options;
   }
 
   /** Reads what will be needed for users, in one go. */
   async prefetch(tx: Transaction, users: readonly UserID[]): Promise<void> {
-    if (users.length > 1) await this.#devices.devicesOf(tx, users);
+    await this.#options.judge.prefetch(tx, users);
   }
 
-  /** Whose a session is, if an event of it says that a user sent it. */
-  async attribute(tx: Transaction, record: InboundRecord, sender: UserID): Promise<Attribution> {
-    const { claims, hearsay } = record;
-    let best: Attribution | undefined;
-    for (const claim of claims) {
-      if (claim.userId !== sender) continue;
-      const attribution = await this.#ofClaim(tx, claim);
-      if (best === undefined || rank(attribution.trust) > rank(best.trust)) best = attribution;
-    }
-    if (best !== undefined) return best;
-    // What was said of the session by others counts, unless it names a device that claims the session for another user.
-    if (hearsay !== undefined && !claims.some(({ senderKey }) => senderKey === hearsay.senderKey)) {
-      const { source, senderKey } = hearsay;
-      return { trust: "unknown-device", source, senderKey, senderDevice: undefined };
-    }
-    const senderKey = claims[0]?.senderKey ?? "";
-    return { trust: "mismatched-sender", source: "direct", senderKey, senderDevice: undefined };
-  }
-
-  async #ofClaim(
+  /** Whose a session is, if a message of it came in an event that says that a user sent it. */
+  async attribute(
     tx: Transaction,
-    { userId, senderKey, senderEd25519 }: OwnerClaim,
-  ): Promise<Attribution> {
-    const { own } = this.#context;
-    if (userId === own.userId && sameKey(senderKey, own.curve25519)) {
-      return { trust: "verified", source: "direct", senderKey, senderDevice: own.deviceId };
-    }
-    const device = await this.#devices.everByIdentityKey(tx, userId, senderKey);
-    if (device === undefined) {
-      return { trust: "unknown-device", source: "direct", senderKey, senderDevice: undefined };
-    }
-    // Whoever named another Ed25519 key than the device has does not speak for the device.
-    if (!sameKey(device.ed25519, senderEd25519)) {
+    session: SessionName,
+    { record, sender }: { readonly record: InboundRecord; readonly sender: UserID },
+  ): Promise<Attributed> {
+    const { claims } = this.#options;
+    const set = await claims.ofUser(tx, session, { record, userId: sender });
+    if (set !== undefined) return await this.#ofClaims(tx, session, { record, userId: sender, set });
+    const { hearsay } = record;
+    const senderKey = record.claims[0]?.senderKey ?? "";
+    if (hearsay === undefined || !await this.#mayBeOf(tx, session, { record, hearsay, sender })) {
       return { trust: "mismatched-sender", source: "direct", senderKey, senderDevice: undefined };
     }
-    return { trust: senderTrustOf(device), source: "direct", senderKey, senderDevice: device.deviceId };
+    const { source } = hearsay;
+    return { trust: "unknown-device", source, senderKey: hearsay.senderKey, senderDevice: undefined };
   }
-}
 
-function rank(trust: SenderTrust): number {
-  return FROM_BAD_TO_GOOD.indexOf(trust);
+  async #ofClaims(
+    tx: Transaction,
+    session: SessionName,
+    { record, userId, set }: { record: InboundRecord; userId: UserID; set: ClaimSet },
+  ): Promise<Attributed> {
+    const { judge, claims } = this.#options;
+    const judged: Attribution[] = [];
+    for (const claim of set.claims) judged.push(await judge.judge(tx, claim));
+    const best = judged.reduce((one, other) => judge.isBetter(other, one) ? other : one);
+    const isUsed = best.trust !== "mismatched-sender";
+    if (set === record && (set.unused === undefined || !isUsed)) return best;
+    const own = set === record ? claimSet(set) : set;
+    const claimed = await claims.met(tx, session, { record, userId, set: own, isUsed });
+    return claimed === undefined ? best : { ...best, learnt: withClaims(record, claimed) };
+  }
+
+  /**
+   * Whether what others said of the session may be true of a sender. It names a device: not if that claims the session for another
+   * user, and not if it is known to be another user's, by the key that it signs with.
+   */
+  async #mayBeOf(
+    tx: Transaction,
+    session: SessionName,
+    { record, hearsay, sender }: { record: InboundRecord; hearsay: Hearsay; sender: UserID },
+  ): Promise<boolean> {
+    const { own, devices, claims } = this.#options;
+    const { senderKey, senderEd25519 } = hearsay;
+    if (await claims.include(tx, session, { record, senderKey })) return false;
+    if (senderEd25519 === "") return true;
+    const device = await devices.everByIdentityKey(tx, sender, senderKey);
+    if (device !== undefined && sameKey(device.ed25519, senderEd25519)) return true;
+    const owner = senderEd25519 === own.ed25519 ? own.userId : await devices.ownerOf(tx, senderEd25519);
+    return owner === undefined || owner === sender;
+  }
 }

@@ -12,6 +12,7 @@ import type { ExportedSession, SessionRef } from "./inbound_sessions.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Rooms } from "./rooms.ts";
 import type { Transaction } from "./transaction.ts";
+import type { UserIdentity } from "./user_record.ts";
 
 /** Others' devices, as sharing keys needs them. */
 export interface RecipientDevices {
@@ -25,6 +26,8 @@ export interface RecipientDevices {
   track(tx: Transaction, users: readonly UserID[]): Promise<void>;
   /** The users' devices that have keys. */
   devicesOf(tx: Transaction, users: readonly UserID[]): Promise<ReadonlyMap<UserID, readonly Device[]>>;
+  /** By which keys a user vouches for devices; undefined if none were ever seen. */
+  identityOf(tx: Transaction, userId: UserID): Promise<UserIdentity | undefined>;
   /** Whether the devices of one of the users may be out of date. */
   isDirty(users: readonly UserID[]): boolean;
 }

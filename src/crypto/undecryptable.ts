@@ -4,12 +4,13 @@
  * @module
  */
 
-import type { VodozemacError } from "@greenroom/vodozemac-wasm";
+import type { VodozemacError, VodozemacErrorCode } from "@greenroom/vodozemac-wasm";
 import { printable } from "../errors/printable.ts";
 import type { MessageEvent } from "../types/event.ts";
 import type { UndecryptableCode } from "../types/encryption_info.ts";
+import type { Attribution } from "./claim_judge.ts";
 import type { Decryption } from "./engine_protocol.ts";
-import type { Attribution } from "./session_owner.ts";
+import type { InboundRecord } from "./inbound_record.ts";
 
 /** An event that can't be read, for now at least. */
 export type Undecryptable = Extract<Decryption, { readonly code: UndecryptableCode }>;
@@ -61,13 +62,25 @@ export function withheldFrom(event: MessageEvent, code: string): Undecryptable {
   return { ...undecryptable(event, "WITHHELD", `${meaning} (${quoted(code)})`), withheld: code };
 }
 
+/** What is wrong if a key does not fit a message that its session has signed. */
+const BAD_RATCHET: ReadonlySet<VodozemacErrorCode> = new Set(["bad_mac", "bad_padding"]);
+
 /** Says of an event that vodozemac refused it. */
-export function notDecrypted(event: MessageEvent, error: VodozemacError): Undecryptable {
+export function notDecrypted(
+  event: MessageEvent,
+  error: VodozemacError,
+  { firstIndex, signedFrom = Infinity }: Pick<InboundRecord, "firstIndex" | "signedFrom">,
+): Undecryptable {
   if (error.code === "unknown_index") {
     const { firstKnownIndex, messageIndex } = error;
     const state = `the key that is there begins at ${firstKnownIndex}, and the event is ${messageIndex}; ` +
       "it is read when an earlier key comes, which the sender's or another own device may have";
     return undecryptable(event, "KEY_TOO_NEW", state);
+  }
+  if (firstIndex < signedFrom && BAD_RATCHET.has(error.code)) {
+    const state =
+      "the key that is there came by way of another and does not open it; it is read when its sender's own key comes";
+    return undecryptable(event, "MISSING_KEY", state);
   }
   const state = `${error.message}; it may have been altered on its way`;
   return undecryptable(event, "MALFORMED", state);

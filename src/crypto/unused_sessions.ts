@@ -1,5 +1,6 @@
 /**
- * Group sessions that no message has come for yet: anybody can send keys, and those of one sender must not fill the disk.
+ * Group sessions that no message of who sent the key has come for yet: anybody can send keys, and those of one sender must not
+ * fill the disk.
  *
  * @module
  */
@@ -10,9 +11,17 @@ import { UNUSED_IN_ALL, UNUSED_OF_USER } from "./retention.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** A session by its name. */
-interface SessionName {
+export interface SessionName {
+  /** The room that it is used in. */
   readonly roomId: RoomID;
+  /** Its ID. */
   readonly sessionId: string;
+}
+
+/** What has to go: what a user claims of a session. */
+export interface Evicted extends SessionName {
+  /** The user. */
+  readonly userId: UserID;
 }
 
 /** Where a session is among those of its sender that wait. */
@@ -77,16 +86,16 @@ export class UnusedSessions {
     tx: Transaction,
     userId: UserID,
     session: SessionName,
-  ): Promise<{ readonly place: UnusedPlace; readonly evicted: readonly SessionName[] }> {
+  ): Promise<{ readonly place: UnusedPlace; readonly evicted: readonly Evicted[] }> {
     if (!this.#loaded) await this.load(tx);
     const list = this.#lists.get(userId) ?? NONE;
     const place = { userId, number: list.next };
     tx.set(entryKey(place), { roomId: session.roomId, sessionId: session.sessionId });
     this.#put(tx, userId, { ...list, next: list.next + 1, count: list.count + 1 });
-    const evicted: SessionName[] = [];
+    const evicted: Evicted[] = [];
     for (let from = this.#tooMany(userId); from !== undefined; from = this.#tooMany(userId)) {
       const oldest = await this.#takeOldest(tx, from);
-      if (oldest !== undefined) evicted.push(oldest);
+      if (oldest !== undefined) evicted.push({ ...oldest, userId: from });
     }
     return { place, evicted };
   }

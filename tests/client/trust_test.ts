@@ -50,7 +50,7 @@ Deno.test("onNewRecipient is asked before a first key, once, and its no keeps ev
   const carol = stage.client("carol", {
     encryption: {
       onNewRecipient(_roomId, users) {
-        asked.push(users.toSorted().join());
+        asked.push(users.map(({ userId }) => userId).toSorted().join());
         return answer;
       },
     },

@@ -32,6 +32,19 @@ Deno.test("canonicalJson() orders names by code point, not by 16-bit unit", () =
   assertEquals(canonical, `{${order.map((name) => `${JSON.stringify(name)}:0`).join()}}`);
 });
 
+Deno.test("canonicalJson() puts a name before those that begin with it, in whichever order they come", () => {
+  const names = ["\u{1f600}", "\u{1f600}a", "\u{1f600}ab"];
+  const canonical = `{${names.map((name) => `"${name}":0`).join()}}`;
+  for (const given of [names, names.toReversed()]) {
+    assertEquals(canonicalJson(Object.fromEntries(given.map((name) => [name, 0]))), canonical);
+  }
+});
+
+Deno.test("canonicalJson() takes objects without a prototype", () => {
+  const object: object = Object.assign(Object.create(null), { b: 1, a: 2 });
+  assertEquals(canonicalJson(object), `{"a":2,"b":1}`);
+});
+
 Deno.test("canonicalJson() orders names that look like numbers as text", () => {
   assertEquals(canonicalJson(JSON.parse(`{"10":1,"9":2,"b":3,"1":4}`)), `{"1":4,"10":1,"9":2,"b":3}`);
 });

@@ -1,4 +1,6 @@
 import { assertEquals, assertNotEquals, assertRejects } from "@std/assert";
+import { newestOf } from "../../src/crypto/user_answer.ts";
+import type { KnownDevice } from "../../src/crypto/user_record.ts";
 import { ValueError } from "../../src/errors/value_error.ts";
 import { DeviceStage } from "./support/device_stage.ts";
 import { fakeDevice, FakeUser, queryResponse } from "./support/fake_user.ts";
@@ -54,6 +56,27 @@ Deno.test("what the application said of a device outlives the device's absence",
   assertEquals(await stage.trust(ALICE), {});
   await stage.learn(alice);
   assertEquals(await stage.trust(ALICE), { A: "blacklisted" });
+});
+
+Deno.test("of former devices those are forgotten first that say the least, and of these the oldest", () => {
+  const former = (deviceId: string, facts: Partial<KnownDevice> = {}) => ({
+    deviceId,
+    curve25519: "",
+    ed25519: "",
+    ...facts,
+  });
+  const gone = [
+    former("blocked", { local: "blacklisted" }),
+    former("verified", { local: "verified" }),
+    former("vouched for", { signedBy: "key" }),
+    former("vouched for later", { signedBy: "key" }),
+    former("unsigned"),
+    former("unsigned later"),
+  ];
+  const kept = (limit: number) => newestOf(gone, limit).map(({ deviceId }) => deviceId);
+  assertEquals(kept(5), ["blocked", "verified", "vouched for", "vouched for later", "unsigned later"]);
+  assertEquals(kept(3), ["blocked", "verified", "vouched for later"]);
+  assertEquals([kept(2), kept(1), kept(0)], [["blocked", "verified"], ["blocked"], []]);
 });
 
 Deno.test("the trust of a device that is not known, or is the own one, can't be set", async () => {

@@ -78,7 +78,7 @@ Deno.test("What is noted of a message against replays is as much at its milliont
         const log = new ReplayLog();
         const session = log.session(ROOM, "session");
         const indices = Array.from({ length: size }, (_, place) => first + place);
-        indices.forEach((index) => session.want(index));
+        indices.forEach((index) => session.want(index, message(index).sender));
         await log.open(tx);
         for (const index of indices) assert(session.claim(index, message(index)));
         log.save(tx);

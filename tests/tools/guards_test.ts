@@ -58,6 +58,14 @@ Deno.test("plant() takes out checks, refusals among others, predicates and what 
   assertEquals(changes(`new Set(["a", "b"]);`), [`"a" -> not listed`, `"b" -> not listed`]);
 });
 
+Deno.test("plant() leaves alone a refusal after which nothing would come", () => {
+  assertEquals(changes("function f() { try { g(); } catch { log(); return undefined; } }"), []);
+  assertEquals(changes("for (;;) { try { g(); } catch { log(); continue; } }"), []);
+  assertEquals(changes("function f() { try { g(); } catch { log(); return undefined; } h(); }"), [
+    "return undefined; -> removed",
+  ]);
+});
+
 Deno.test("plant() never makes a loop endless by itself", () => {
   assertEquals(changes("while (more()) next();"), ["more() -> false"]);
 });

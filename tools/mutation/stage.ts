@@ -11,11 +11,14 @@ import type { Mutant, TestRun, Verdict } from "./types.ts";
 /** Test files that end the instance of vodozemac that all files in a process share. */
 const ALONE = ["tests/crypto/engine/engine_test.ts", "vodozemac-wasm/tests/engine_test.ts"];
 
+/** How many tests are remembered that noticed other mutants of a file. */
+const SHARP = 40;
+
 /** How a stage is run. */
 export interface StageOptions {
   /** How many processes at once. */
   readonly jobs: number;
-  /** How long the tests that are tried with one mutant may take without it, in milliseconds. */
+  /** How long the processor may work for the tests that are tried with one mutant, without it, in milliseconds. */
   readonly budgetMs: number;
   /** The tests that failed the last time, by the mutants' keys: they are tried first. */
   readonly killers: ReadonlyMap<string, string>;
@@ -50,7 +53,11 @@ export async function runStage(
     const baseline = await runBaseline(tree, group);
     failed.push(...baseline.tests.filter(({ error }) => error !== undefined));
     const tests = baseline.tests.filter(({ error }) => error === undefined);
-    await tryAll(tree, { ...baseline, tests }, { mutants: [...left], options, judged });
+    // Each of those that count while sources load takes a process of its own: they come last.
+    const mutants = [...left].toSorted((a, b) =>
+      Number(baseline.early.has(a.id)) - Number(baseline.early.has(b.id))
+    );
+    await tryAll(tree, { ...baseline, tests }, { mutants, options, judged });
   }
   for (const mutant of left) options.report({ mutant, reachedBy: reachedBy.get(mutant) ?? 0 });
   return failed;
@@ -74,8 +81,9 @@ async function tryAll(
   },
 ): Promise<void> {
   const reaching = byReached(tree, baseline);
+  const sharp = new Map<string, string[]>();
   const lane = async () => {
-    await using lane = new Lane(tree, baseline, options);
+    await using lane = new Lane(tree, baseline, { ...options, sharp });
     for (let mutant = mutants.shift(); mutant !== undefined; mutant = mutants.shift()) {
       judged(await lane.judge(mutant, reaching(mutant)));
     }
@@ -120,12 +128,17 @@ class Lane {
   readonly #tree: Tree;
   readonly #baseline: Baseline;
   readonly #options: StageOptions;
-  /** Which tests noticed other mutants, by file, the last first. */
-  readonly #sharp = new Map<string, string[]>();
+  /** Which tests noticed other mutants, by file, the last first; all processes know. */
+  readonly #sharp: Map<string, string[]>;
   #process: TestProcess | undefined;
 
-  constructor(tree: Tree, baseline: Baseline, options: StageOptions) {
+  constructor(
+    tree: Tree,
+    baseline: Baseline,
+    options: StageOptions & { readonly sharp: Map<string, string[]> },
+  ) {
     this.#tree = tree;
+    this.#sharp = options.sharp;
     this.#baseline = baseline;
     this.#options = options;
   }
@@ -167,19 +180,27 @@ class Lane {
     return outcome;
   }
 
-  /** The likeliest to notice first, then the fastest, as many as there is time for. */
+  /** The likeliest to notice first, then those that are most about the file, as many as there is time for. */
   #inOrder({ key, path }: Mutant, reaching: readonly TestRun[]): readonly TestRun[] {
     const first = [this.#options.killers.get(key), ...this.#sharp.get(path) ?? []];
     const rank = new Map(first.toReversed().map((name, index) => [name, -index]));
     let left = this.#options.budgetMs;
     return reaching
-      .toSorted((a, b) => (rank.get(a.name) ?? 1) - (rank.get(b.name) ?? 1) || a.ms - b.ms)
+      .toSorted((a, b) =>
+        (rank.get(a.name) ?? 1) - (rank.get(b.name) ?? 1) || this.#about(b, path) - this.#about(a, path) ||
+        a.ms - b.ms
+      )
       .filter(({ ms }) => (left -= ms) > 0);
+  }
+
+  /** How much of what a test reaches is in a file. */
+  #about({ reached }: TestRun, path: string): number {
+    return reached.filter((id) => this.#tree.mutants[id - 1]?.path === path).length / reached.length;
   }
 
   #remember({ path }: Mutant, killer: string): void {
     const others = (this.#sharp.get(path) ?? []).filter((name) => name !== killer);
-    this.#sharp.set(path, [killer, ...others].slice(0, 8));
+    this.#sharp.set(path, [killer, ...others].slice(0, SHARP));
   }
 
   async #restart(mutant: number): Promise<void> {

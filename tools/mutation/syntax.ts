@@ -6,6 +6,7 @@
 
 import ts from "typescript";
 
+const LABELS = false;
 const COMPARISONS: ReadonlySet<ts.SyntaxKind> = new Set([
   ts.SyntaxKind.LessThanToken,
   ts.SyntaxKind.LessThanEqualsToken,
@@ -85,7 +86,16 @@ export function isListed(node: ts.ArrayLiteralExpression): boolean {
 export function isRefusal(node: ts.Node): boolean {
   if (ts.isThrowStatement(node)) return !isAllOfAnIf(node);
   const leaves = ts.isContinueStatement(node) || (ts.isReturnStatement(node) && isNothing(node.expression));
-  return leaves && ts.isBlock(node.parent) && !ts.isFunctionLike(node.parent.parent) && !isAllOfAnIf(node);
+  return leaves && ts.isBlock(node.parent) && !isAllOfAnIf(node) &&
+    !isLast(node, ts.isContinueStatement(node));
+}
+
+/** Whether nothing of the function, or of the loop around, comes after a statement. */
+function isLast(node: ts.Node, ofLoop: boolean): boolean {
+  const { parent } = node;
+  if (ts.isFunctionLike(parent)) return true;
+  if (ts.isIterationStatement(parent, LABELS)) return ofLoop;
+  return (!ts.isBlock(parent) || parent.statements.at(-1) === node) && isLast(parent, ofLoop);
 }
 
 function isAllOfAnIf(node: ts.Node): boolean {

@@ -4,8 +4,6 @@
  * @module
  */
 
-import { createInterface } from "node:readline";
-import { Readable } from "node:stream";
 import type { Reply, Request, TestRun } from "./types.ts";
 
 /** What JavaScript may keep, in MiB, and what the whole process may. */
@@ -168,10 +166,13 @@ export class TestProcess {
   }
 }
 
-/** What it says, among what the tests print. */
+/** What it says, among what the tests print; a line that its end has torn is left out. */
 async function* replies(stdout: ReadableStream<Uint8Array>): AsyncGenerator<Reply, undefined> {
-  for await (const line of createInterface({ input: Readable.fromWeb(stdout) })) {
-    if (line.startsWith("\u0001")) yield JSON.parse(line.slice(1));
+  let torn = "";
+  for await (const text of stdout.pipeThrough(new TextDecoderStream())) {
+    const lines = (torn + text).split("\n");
+    torn = lines.pop() ?? "";
+    for (const line of lines) if (line.startsWith("\u0001")) yield JSON.parse(line.slice(1));
   }
   return undefined;
 }

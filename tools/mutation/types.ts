@@ -28,7 +28,7 @@ export interface TestRun {
   readonly index: number;
   /** Its file and its name. */
   readonly name: string;
-  /** How long it took. */
+  /** How long the processor worked for it, in milliseconds. */
   readonly ms: number;
   /** Which mutants it reached where they make a difference. */
   readonly reached: readonly number[];

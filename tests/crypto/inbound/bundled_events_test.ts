@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { MessageEvent } from "../../../src/types/event.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
-import { ALICE, knownSender, read, Receiver, Sender, told } from "./support.ts";
+import { ALICE, knownSender, read, Receiver, Sender, toDevice, told } from "./support.ts";
 import { encryptionOf } from "../../../src/types/encryption_of.ts";
 
 const replacing = (event_id: string) => ({ rel_type: "m.replace", event_id });
@@ -82,6 +82,8 @@ Deno.test("a bundled edit that is not what the server says it is goes", async ()
     "state": shown(good, { state_key: "" }),
     "not an event": "edit",
     "nothing": null,
+    "of another type outside": shown(good, { type: "m.room.message" }),
+    "without content": shown(good, { content: null }),
     "broken": shown(good, { content: { algorithm: "m.megolm.v1.aes-sha2" } }),
   };
   for (const [name, sent] of Object.entries(cases)) {
@@ -97,6 +99,48 @@ Deno.test("a bundled event that can't be read yet stays as it is", async () => {
   const original = sender.say("old");
   const sent = shown(edit(later, original));
   assertEquals(await bundleOf(receiver, original, { "m.replace": sent }), { "m.replace": sent });
+});
+
+Deno.test("a bundled event whose key is withheld, or begins later, stays as it is", async () => {
+  const receiver = new Receiver();
+  const sender = await knownSender(receiver);
+  const [withheld, late] = [new Sender(receiver, sender.device), new Sender(receiver, sender.device)];
+  const { algorithm, room_id, session_id } = withheld.roomKey;
+  const content = {
+    algorithm,
+    room_id,
+    session_id,
+    sender_key: sender.device.curve25519,
+    code: "m.unverified",
+  };
+  const notice = toDevice(ALICE, "m.room_key.withheld", content);
+  await receiver.step((tx) => receiver.inbound.receiveWithheld(tx, notice));
+  for (const other of [withheld, late]) {
+    const original = sender.say("old");
+    const sent = shown(edit(other, original));
+    if (other === late) await receiver.key(late, { session_key: late.laterKey().session_key });
+    assertEquals(await bundleOf(receiver, original, { "m.replace": sent }), { "m.replace": sent });
+  }
+});
+
+Deno.test("what is bundled with an edit of a thread's latest event goes", async () => {
+  const receiver = new Receiver();
+  const sender = await knownSender(receiver);
+  const root = sender.say("root");
+  const inThread = { rel_type: "m.thread", event_id: root.event_id };
+  const reply = sender.wrap({ type: "m.room.message", content: { body: "reply", "m.relates_to": inThread } });
+  const corrected = edit(sender, reply);
+  const deepest = { "m.relations": { "m.replace": shown(edit(sender, corrected)) } };
+  const deeper = { "m.relations": { "m.replace": shown(corrected, { unsigned: deepest }) } };
+
+  const bundle = await bundleOf(receiver, root, {
+    "m.thread": { latest_event: shown(reply, { unsigned: deeper }) },
+  });
+
+  const { latest_event } = bundle?.["m.thread"] as { latest_event: MessageEvent };
+  const replaced = latest_event.unsigned?.["m.relations"]?.["m.replace"] as MessageEvent;
+  assertEquals(replaced.content.body, "* new");
+  assertEquals(replaced.unsigned, { "m.relations": {} });
 });
 
 Deno.test("the latest event of a thread is decrypted, and an edit of it too", async () => {

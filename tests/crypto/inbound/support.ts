@@ -29,6 +29,8 @@ export const MEGOLM = "m.megolm.v1.aes-sha2";
 export class KnownDevices {
   readonly #devices: Device[] = [];
   readonly #gone: Device[] = [];
+  /** Also of devices that are gone. */
+  readonly #owners = new Map<string, UserID>();
   /** Users whose devices were read at once. */
   readonly readTogether: (readonly UserID[])[] = [];
 
@@ -36,6 +38,7 @@ export class KnownDevices {
   put(device: Device): Device {
     this.remove(device);
     this.#devices.push(device);
+    this.#owners.set(device.ed25519, device.userId);
     return device;
   }
 
@@ -53,6 +56,10 @@ export class KnownDevices {
 
   byIdentityKey(_tx: Transaction, userId: UserID, curve25519: string): Promise<Device | undefined> {
     return Promise.resolve(this.#devices.find((d) => d.userId === userId && d.curve25519 === curve25519));
+  }
+
+  ownerOf(_tx: Transaction, ed25519: string): Promise<UserID | undefined> {
+    return Promise.resolve(this.#owners.get(ed25519));
   }
 
   device(_tx: Transaction, userId: UserID, deviceId: DeviceID): Promise<Device | undefined> {

@@ -1,9 +1,12 @@
 /** How one-time keys are claimed. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { isAnswered, unreachableServers } from "../../../src/crypto/claimed_key.ts";
+import type { Device } from "../../../src/crypto/device.ts";
 import { OlmClaims } from "../../../src/crypto/olm_claims.ts";
 import type { KeyClaim } from "../../../src/crypto/olm_claims.ts";
 import type { DeviceID, UserID } from "../../../src/types/ids.ts";
+import type { JsonObject } from "../../../src/types/json.ts";
 import { memoryVault, step } from "../support/vault.ts";
 import { aliceAndBob, garbled } from "./peers.ts";
 
@@ -154,6 +157,45 @@ Deno.test("a server that can't be reached is left alone for a while, and its dev
   assertEquals(alice.olm.nextClaim(clock.now()), undefined);
   await clock.tick(MINUTE);
   assertEquals((await alice.claim())?.established, [bob.device]);
+});
+
+/** How often a device is asked for in three hours that each bring the same answer. */
+async function claimsInThreeHours(change: (response: JsonObject) => JsonObject): Promise<number> {
+  const { alice, bob, clock } = await aliceAndBob();
+  await alice.step((tx) => alice.olm.want(tx, [bob.device]));
+  let claims = 0;
+  for (let minute = 0; minute < 180; minute++, await clock.tick(MINUTE)) {
+    if (await alice.claim(change) !== undefined) claims++;
+  }
+  return claims;
+}
+
+Deno.test("a device is given up only because of what its server answers, not because that can't be reached", async () => {
+  const down = { "example.org": {} };
+  const junk = { "@bob:example.org": { BOB: { "signed_curve25519:A": { key: "junk" } } } };
+  assert(await claimsInThreeHours(() => ({ one_time_keys: {}, failures: down })) > 12);
+  assertEquals(await claimsInThreeHours(() => ({ one_time_keys: junk, failures: down })), 12);
+});
+
+Deno.test("a device that has the name of what every object has is not answered by that", () => {
+  const bob = "@bob:example.org";
+  for (const deviceId of ["__proto__", "constructor"]) {
+    assert(!isAnswered({ one_time_keys: { [bob]: {} } }, { userId: bob, deviceId }));
+  }
+});
+
+Deno.test("of the servers that could not be reached the first 10,000 are looked at", () => {
+  const failures = Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`s${index}.org`, {}]));
+  const asked = new Set(["s9999.org", "s10000.org"]);
+  assertEquals(unreachableServers({ failures }, asked), ["s9999.org"]);
+});
+
+Deno.test("a server that was not asked is not left alone, whatever the answer says of it", async () => {
+  const { alice, bob, clock } = await aliceAndBob();
+  await alice.step((tx) => alice.olm.want(tx, [bob.device]));
+  const elsewhere: Device = { ...bob.device, userId: "@carol:other.org" };
+  await alice.claim((response) => ({ ...response, failures: { "other.org": {} } }));
+  assert(alice.olm.isPromising(elsewhere, clock.now()));
 });
 
 Deno.test("a session that came meanwhile makes the claimed one needless", async () => {

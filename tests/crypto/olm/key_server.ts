@@ -19,6 +19,8 @@ export class KeyServer implements KnownDevices {
   readonly published = new Map<string, Published>();
   /** Devices that lists of devices do not show. */
   readonly hidden = new Set<string>();
+  /** Devices that the application has blocked. */
+  readonly blacklisted = new Set<string>();
 
   /** Takes an upload. */
   upload(userId: UserID, deviceId: DeviceID, request: KeysUploadRequest): JsonObject {
@@ -55,15 +57,21 @@ export class KeyServer implements KnownDevices {
   device(_tx: unknown, userId: UserID, deviceId: DeviceID): Promise<Device | undefined> {
     const keys = this.published.get(`${userId} ${deviceId}`)?.keys;
     const isHidden = this.hidden.has(deviceId);
-    return Promise.resolve(keys === undefined || isHidden ? undefined : toDevice(keys));
+    return Promise.resolve(keys === undefined || isHidden ? undefined : this.#known(keys));
   }
 
   byIdentityKey(_tx: unknown, userId: UserID, curve25519: string): Promise<Device | undefined> {
     for (const [name, { keys }] of this.published) {
       if (!name.startsWith(`${userId} `) || keys === undefined || this.hidden.has(keys.device_id)) continue;
-      if (toDevice(keys).curve25519 === curve25519) return Promise.resolve(toDevice(keys));
+      const device = this.#known(keys);
+      if (device.curve25519 === curve25519) return Promise.resolve(device);
     }
     return Promise.resolve(undefined);
+  }
+
+  #known(keys: DeviceKeys): Device {
+    const device = toDevice(keys);
+    return this.blacklisted.has(device.deviceId) ? { ...device, trust: "blacklisted" } : device;
   }
 }
 

@@ -49,6 +49,19 @@ Deno.test("a new session in place of one with which a device could not be unders
   assertEquals(await losses(alice, bob), 1);
 });
 
+Deno.test("no new session is begun with a device that is blocked, when it can't be understood", async () => {
+  const { alice, bob, server } = await aliceAndBob();
+  await bob.meet(alice);
+  await alice.read(await bob.send(alice));
+  server.blacklisted.add("BOB");
+  assertEquals((await alice.receive(garbled(await bob.send(alice)))).kind, "failed");
+  assertEquals([await alice.claim(), await alice.sent()], [undefined, []]);
+  server.blacklisted.clear(); // and it is not held against it later
+  assertEquals((await alice.receive(garbled(await bob.send(alice)))).kind, "failed");
+  await alice.claim();
+  assertEquals((await alice.sent()).length, 1);
+});
+
 Deno.test("a device that says again and again that it has lost its sessions is heeded ten times an hour", async () => {
   const { alice, bob, clock } = await aliceAndBob();
   await bob.meet(alice);

@@ -6,6 +6,7 @@ import type { Device, DeviceTrust } from "../../../src/crypto/device.ts";
 import type { ExportedSession } from "../../../src/crypto/inbound_sessions.ts";
 import type { OwnCopies, RecipientDevices, SharingChannels } from "../../../src/crypto/sharing_parts.ts";
 import type { Transaction } from "../../../src/crypto/transaction.ts";
+import type { UserIdentity } from "../../../src/crypto/user_record.ts";
 import type { RoomID, UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 
@@ -22,6 +23,8 @@ export function device(userId: UserID, deviceId: string, facts: Partial<Device> 
 export class FakeDevices implements RecipientDevices {
   readonly #devices = new Map<UserID, Device[]>();
   readonly dirty = new Set<UserID>();
+  /** The master keys of those who have one. */
+  readonly masters = new Map<UserID, string>();
   readonly tracked = new Set<UserID>();
   readonly changes = new ChangeLog<UserID>();
   dirtyVersion = 0;
@@ -70,6 +73,13 @@ export class FakeDevices implements RecipientDevices {
   devicesOf(_tx: Transaction, users: readonly UserID[]): Promise<ReadonlyMap<UserID, readonly Device[]>> {
     this.reads += users.length;
     return Promise.resolve(new Map(users.map((userId) => [userId, this.of(userId)])));
+  }
+
+  identityOf(_tx: Transaction, userId: UserID): Promise<UserIdentity | undefined> {
+    const master = this.masters.get(userId);
+    return Promise.resolve(
+      master === undefined ? master : { userId, master, pinned: master, changed: false },
+    );
   }
 
   isDirty(users: readonly UserID[]): boolean {

@@ -2,6 +2,7 @@
 
 import type { InboundGroupSession } from "@greenroom/vodozemac-wasm";
 import { assert, assertEquals } from "@std/assert";
+import type { NewRecipient } from "../../../src/crypto/approvals.ts";
 import type { Device } from "../../../src/crypto/device.ts";
 import type { RoomReadiness, ShareReport } from "../../../src/crypto/engine_protocol.ts";
 import { Outbox, type OutboxEntry } from "../../../src/crypto/outbox.ts";
@@ -123,7 +124,7 @@ export class Stage {
 
   /** One step towards the next event. */
   prepare(
-    { tolerate = PATIENT, approved }: { tolerate?: typeof PATIENT; approved?: readonly UserID[] } = {},
+    { tolerate = PATIENT, approved }: { tolerate?: typeof PATIENT; approved?: readonly NewRecipient[] } = {},
   ): Promise<RoomReadiness> {
     return this.step((tx) => this.outbound.prepare(tx, ROOM, { tolerate, approved }));
   }
@@ -202,7 +203,7 @@ export class Stage {
           await this.deliver();
           break;
         case "approval":
-          throw new TypeError(`Nobody approves ${readiness.users}`);
+          throw new TypeError(`Nobody approves ${JSON.stringify(readiness.users)}`);
       }
     }
     throw new TypeError("The room never gets ready");
@@ -278,6 +279,11 @@ export class Stage {
       }
     }
   }
+}
+
+/** Users who have no identity, and are to be approved. */
+export function unknown(...users: UserID[]): NewRecipient[] {
+  return users.map((userId) => ({ userId, master: undefined }));
 }
 
 /** The index that an event was encrypted at. */

@@ -27,6 +27,22 @@ for (const key of ["master", "selfSigning", "userSigning"] as const) {
   }
 }
 
+for (const key of ["pinned", "master", "selfSigning"] as const) {
+  Deno.test(`T20: a device that is called like a ${key} key which is known is refused when the answer leaves the key out`, async () => {
+    const stage = new DeviceStage();
+    const alice = new FakeUser(ALICE, "PHONE").crossSign();
+    await stage.learn(alice);
+    await stage.learn(alice.crossSign()); // so that the pinned key is another than the one that is shown
+    const identity = await stage.run((tx) => stage.lists.identityOf(tx, ALICE));
+    const deviceId = identity?.[key] ?? "";
+    alice.devices.push(fakeDevice(deviceId));
+    await stage.mark(ALICE);
+    const { alarms } = await stage.ask({ device_keys: queryResponse(alice).device_keys });
+    assertEquals(alarms, [{ kind: "device-id-is-key", userId: ALICE, deviceId }]);
+    assertEquals(await stage.trust(ALICE), {});
+  });
+}
+
 Deno.test("T20: it is also refused if the answer leaves the key out, and over when the device is gone", async () => {
   const stage = new DeviceStage();
   const alice = new FakeUser(ALICE, "PHONE").crossSign();

@@ -86,6 +86,9 @@ Deno.test("T34: claims are bounded, and those of one user leave room for others"
     const crowd = new Sender(receiver, newDevice(receiver, `@crowd${number}:example.org`));
     await receiver.key(crowd, { session_id, session_key });
   }
-  const [record] = await receiver.vault.getMany([["crypto", "inbound", ROOM, alice.sessionId]]);
-  assertEquals((record as { claims: unknown[] }).claims.length, 32);
+  const claims = await receiver.vault.getMany([
+    ["crypto", "inbound", ROOM, alice.sessionId],
+    ["crypto", "inbound_claims", ROOM, alice.sessionId, MALLORY],
+  ]);
+  assertEquals(claims.map((record) => (record as { claims: unknown[] }).claims.length), [1, 32]);
 });

@@ -13,6 +13,9 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { IdentityChangedError, ValueError } from "@greenroom/matrix";
 import { twoInARoom } from "../../client/support/encrypted_room.ts";
 import { clientStage } from "../../client/support/stage.ts";
+import { device } from "../outbound/fakes.ts";
+import { ALICE, BOB as BOB_IN_ROOM } from "../outbound/room.ts";
+import { Stage } from "../outbound/stage.ts";
 import { DeviceStage } from "../support/device_stage.ts";
 import { FakeUser, queryResponse } from "../support/fake_user.ts";
 
@@ -95,4 +98,31 @@ Deno.test("T76: a device that is not known yet is looked up before it is verifie
   const device = { userId: "@carol:localhost", deviceId, ed25519 } as const;
   await alice.crypto?.setDeviceTrust(device, "verified");
   assertEquals((await alice.crypto?.getDevices(device.userId))?.map(({ trust }) => trust), ["verified"]);
+});
+
+Deno.test("T76: a user is approved with the identity that was shown, and with another one only when asked again", async () => {
+  const stage = await Stage.open({ policy: { approveRecipients: true } });
+  stage.devices.masters.set(ALICE, "first");
+  const [alice, bob] = [{ userId: ALICE, master: "first" }, { userId: BOB_IN_ROOM, master: undefined }];
+  await stage.describe();
+  assertEquals(await stage.prepare(), { needs: "approval", users: [alice, bob] });
+  const swapped = { userId: ALICE, master: "second" };
+  stage.devices.masters.set(ALICE, "second"); // while the application compares
+  assertEquals(await stage.prepare({ approved: [alice, bob] }), { needs: "approval", users: [swapped] });
+  stage.devices.masters.set(ALICE, "first");
+  await stage.prepare({ approved: [alice] });
+  const first = await stage.send();
+  stage.devices.masters.set(ALICE, "second"); // when she has keys already
+  const planted = device(ALICE, "PLANTED");
+  stage.devices.put(planted);
+  for (let time = 0; time < 2; time++) {
+    assertEquals(await stage.tryToSend(), undefined);
+    assertEquals(await stage.prepare(), { needs: "approval", users: [swapped] });
+    await stage.restart();
+    await stage.describe();
+  }
+  assertEquals(stage.keysOf(planted), []);
+  await stage.prepare({ approved: [swapped] });
+  const second = await stage.send();
+  assertEquals([stage.canRead(planted, first), stage.canRead(planted, second)], [false, true]);
 });
