@@ -6,6 +6,8 @@
 
 import type { Crypto } from "./actors/crypto.ts";
 import { encryptingAPI } from "./actors/encrypting_api.ts";
+import { EncryptionSends } from "./actors/encryption_sends.ts";
+import { notingEncryption } from "./actors/noting_encryption.ts";
 import type { StateStore } from "./actors/state_store.ts";
 import type { SyncRequests } from "./actors/sync_requests.ts";
 import { storeUpdatingAPI } from "./actors/store_updating_api.ts";
@@ -35,10 +37,12 @@ export function clientOperations(
 ): ClientAPI {
   const { getProfile } = profileAPI(session);
   const { nextTransactionId } = session.http;
-  return clientAPI(session, (core) => {
-    const updating = storeUpdatingAPI(core, { stateStore, getProfile, log });
-    return encryptingAPI(updating, { crypto, stateStore, blacklist, nextTransactionId });
+  const encryptionSends = new EncryptionSends();
+  const api = clientAPI(session, (core) => {
+    const updating = storeUpdatingAPI(core, { stateStore, encryptionSends, getProfile, log });
+    return encryptingAPI(updating, { crypto, stateStore, encryptionSends, blacklist, nextTransactionId });
   }, attachmentCipher);
+  return { ...api, ...notingEncryption(api, { stateStore, log }) };
 }
 
 /** What of a client's operations its Syncer needs. */

@@ -15,6 +15,7 @@ import { typeName } from "../types/event_type.ts";
 import type { EventID, RoomID, TransactionID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
 import type { Crypto } from "./crypto.ts";
+import type { EncryptionSends } from "./encryption_sends.ts";
 import type { StateStore } from "./state_store.ts";
 
 /** End-to-end encryption, as far as operations concern it. */
@@ -46,6 +47,8 @@ export interface EncryptingOptions {
   readonly crypto: () => Crypto | undefined;
   /** Knows which rooms are encrypted. */
   readonly stateStore: StateStore;
+  /** Knows which rooms are about to be. */
+  readonly encryptionSends: EncryptionSends;
   /** Types of event that are never encrypted. */
   readonly blacklist: ReadonlySet<string>;
   /** Makes a transaction ID, for a send that has none. */
@@ -56,17 +59,18 @@ export interface EncryptingOptions {
  * Lets `sendMessageEvent()` encrypt in encrypted rooms.
  *
  * Nothing goes out in the clear by mistake: a room that was seen encrypted stays so, and what is not known is asked of the
- * server; a failure to find out is a failure to send. Without encryption, sending into a room that is known to be encrypted
- * is refused.
+ * server; a failure to find out is a failure to send. If this client is just making the room encrypted, it waits for what becomes of
+ * that. Without encryption, sending into a room that is known to be encrypted is refused.
  *
  * @param core The operations below.
  * @param options Encryption, and what else is needed.
  */
 export function encryptingAPI(
   core: CoreAPI,
-  { crypto, stateStore, blacklist, nextTransactionId }: EncryptingOptions,
+  { crypto, stateStore, encryptionSends, blacklist, nextTransactionId }: EncryptingOptions,
 ): CoreAPI & EncryptingAPI & EncryptedRoomsAPI {
   const isEncrypted = async (roomId: RoomID, options: RequestOptions): Promise<boolean> => {
+    await encryptionSends.settled(roomId);
     const known = await stateStore.isEncrypted(roomId);
     const encryption = crypto();
     if (known === true || encryption === undefined) return known ?? false;

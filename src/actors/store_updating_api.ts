@@ -12,11 +12,13 @@ import type { StoredState } from "../store/records.ts";
 import type { ClientStateEvent } from "../types/client_event.ts";
 import { Membership } from "../types/enums.ts";
 import type { Logger } from "../log.ts";
-import { outgoingEvent } from "../api/outgoing_event.ts";
+import { type OutgoingEvent, outgoingEvent } from "../api/outgoing_event.ts";
 import { typeName } from "../types/event_type.ts";
-import type { RoomID, UserID } from "../types/ids.ts";
+import type { EventID, RoomID, UserID } from "../types/ids.ts";
 import type { Profile } from "../types/profile.ts";
 import { SyncStream } from "../types/sync_stream.ts";
+import type { EncryptionSends } from "./encryption_sends.ts";
+import { noting } from "./noting.ts";
 import type { StateStore } from "./state_store.ts";
 import { isShallow } from "../types/checks/depth.ts";
 import { isEvent, isState } from "../types/checks/event_check.ts";
@@ -25,6 +27,8 @@ import { isEvent, isState } from "../types/checks/event_check.ts";
 export interface StoreUpdatingOptions {
   /** Where room state is kept. */
   readonly stateStore: StateStore;
+  /** Knows which rooms are about to be encrypted. */
+  readonly encryptionSends: EncryptionSends;
   /** Reads a user's global profile. */
   readonly getProfile: ProfileAPI["getProfile"];
   /** Where it is told what could not be noted. */
@@ -32,8 +36,8 @@ export interface StoreUpdatingOptions {
 }
 
 /**
- * Adds a store to the core: what the server took or told is noted after it did so. Whether it can be noted makes no difference to
- * the caller: the server has done what it was asked for, and a store that fails says so by the client's `done`.
+ * Adds a store to the core: what the server took or told is noted after it did so. That a room is encrypted is noted, too, if nobody
+ * knows whether the server took it.
  *
  * What is noted is a copy: the caller may change what it sent or got.
  *
@@ -41,14 +45,8 @@ export interface StoreUpdatingOptions {
  * @param options The store, and what else is needed.
  */
 export function storeUpdatingAPI(core: CoreAPI, options: StoreUpdatingOptions): CoreAPI {
-  const { stateStore, getProfile, log } = options;
-  const noting = async (roomId: RoomID, note: () => Promise<void>): Promise<void> => {
-    try {
-      await note();
-    } catch (error) {
-      log.warn("Could not note the state of a room", { roomId, error: String(error) });
-    }
-  };
+  const { stateStore, encryptionSends, getProfile, log } = options;
+  const noted = noting(log);
   /** The create event counts with its sender, which content alone does not tell: it comes with sync. */
   const noteContent = async (
     roomId: RoomID,
@@ -57,7 +55,7 @@ export function storeUpdatingAPI(core: CoreAPI, options: StoreUpdatingOptions): 
     content: object,
   ): Promise<void> => {
     if (type === "m.room.create" || !isShallow(content)) return;
-    await noting(
+    await noted(
       roomId,
       () => stateStore.updateContent(roomId, type, stateKey, JSON.parse(JSON.stringify(content))),
     );
@@ -81,7 +79,7 @@ export function storeUpdatingAPI(core: CoreAPI, options: StoreUpdatingOptions): 
       const { at, membership, notMembership } = options;
       if (at !== undefined || (membership !== undefined && notMembership !== undefined)) return members;
       const events = stored(members).filter(isMember);
-      await noting(
+      await noted(
         roomId,
         () =>
           notMembership === undefined
@@ -96,13 +94,13 @@ export function storeUpdatingAPI(core: CoreAPI, options: StoreUpdatingOptions): 
       const joined = Object.entries(members).map(([userId, { display_name, avatar_url }]) =>
         [userId as UserID, { membership: Membership.JOIN, displayname: display_name, avatar_url }] as const
       );
-      await noting(roomId, () => stateStore.setJoinedMembers(roomId, new Map(joined)));
+      await noted(roomId, () => stateStore.setJoinedMembers(roomId, new Map(joined)));
       return members;
     },
 
     async getState(roomId, options) {
       const state = await core.getState(roomId, options);
-      await noting(roomId, async () => {
+      await noted(roomId, async () => {
         const events = stored(state);
         await stateStore.setMembers(roomId, events.filter(isMember));
         await stateStore.updateState(roomId, events.filter((event) => !isMember(event)));
@@ -118,10 +116,21 @@ export function storeUpdatingAPI(core: CoreAPI, options: StoreUpdatingOptions): 
       return answer;
     },
 
-    async sendStateEvent(roomId, eventType, content, options) {
-      const event = await outgoingEvent(eventType, "state", content);
-      const eventId = await core.sendStateEvent(roomId, event.eventType, event.content, options);
-      await noteContent(roomId, event.eventType, options?.stateKey ?? "", event.content);
+    async sendStateEvent(roomId, eventType, content, options = {}) {
+      const { stateKey = "", signal } = options;
+      let event: OutgoingEvent | undefined;
+      const send = async (): Promise<EventID> => {
+        event = await outgoingEvent(eventType, "state", content);
+        return await core.sendStateEvent(roomId, event.eventType, event.content, options);
+      };
+      const note = async (): Promise<void> => {
+        if (event !== undefined) await noteContent(roomId, event.eventType, stateKey, event.content);
+      };
+      if (typeName(eventType) === "m.room.encryption" && stateKey === "") {
+        return await encryptionSends.run(roomId, { send, note, signal });
+      }
+      const eventId = await send();
+      await note();
       return eventId;
     },
 

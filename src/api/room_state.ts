@@ -186,6 +186,9 @@ export interface RoomStateAPI {
    * Sets one piece of a room's state, in place of what was there under the same type and state key. To set the same once more, as a
    * handler does that runs again after a crash, changes nothing.
    *
+   * A room that is sent `m.room.encryption` is encrypted from then on: what is sent to it meanwhile waits for the answer, and only if the
+   * server refuses is the room as it was before.
+   *
    * @param roomId The room.
    * @param eventType The type. If the application defined it, the content is checked first.
    * @param content The content. Empty content is how state is taken away.

@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import type { Crypto } from "../../src/actors/crypto.ts";
 import { encryptingAPI } from "../../src/actors/encrypting_api.ts";
+import { EncryptionSends } from "../../src/actors/encryption_sends.ts";
 import { storeUpdatingAPI } from "../../src/actors/store_updating_api.ts";
 import { coreAPI } from "../../src/api/core_api.ts";
 import { EncryptionError } from "../../src/errors/crypto_error.ts";
@@ -52,9 +53,11 @@ async function stage(lookup: Rule, crypto: Crypto | null = fakeCrypto(), answer:
   const blacklist = new Set(["m.reaction"]);
   const log = recordingLogger();
   const getProfile = () => Promise.reject(new Error("not asked here"));
-  const core = storeUpdatingAPI(coreAPI(session), { stateStore, getProfile, log });
+  const encryptionSends = new EncryptionSends();
+  const core = storeUpdatingAPI(coreAPI(session), { stateStore, encryptionSends, getProfile, log });
   let ids = 0;
   const api = encryptingAPI(core, {
+    encryptionSends,
     crypto: () => crypto ?? undefined,
     stateStore,
     blacklist,

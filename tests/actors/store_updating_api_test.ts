@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
+import { EncryptionSends } from "../../src/actors/encryption_sends.ts";
 import { storeUpdatingAPI } from "../../src/actors/store_updating_api.ts";
 import { coreAPI } from "../../src/api/core_api.ts";
 import { profileAPI } from "../../src/api/profile.ts";
@@ -22,7 +23,12 @@ async function stage(rules: Record<string, Rule>) {
   const { session, log } = scripted(rules, { retry: false });
   const logged = recordingLogger();
   const { getProfile } = profileAPI(session);
-  const api = storeUpdatingAPI(coreAPI(session), { stateStore, getProfile, log: logged });
+  const api = storeUpdatingAPI(coreAPI(session), {
+    stateStore,
+    encryptionSends: new EncryptionSends(),
+    getProfile,
+    log: logged,
+  });
   const members = async () => {
     const events = await stateStore.listState(ROOM, "m.room.member");
     return events.map(({ state_key, content }) => `${state_key} ${content.membership}`);

@@ -1,5 +1,5 @@
 /**
- * T66: the server says of an event in clear that a verified device encrypted it.
+ * T66: The server says of an event in clear that a verified device encrypted it.
  *
  * It puts the members that decryption adds into what it shows: into history, into what it bundles with an event and nobody has the
  * key of, into what the application hands in itself. Nothing that JSON can say makes an event an encrypted one: what decryption found

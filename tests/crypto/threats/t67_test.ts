@@ -1,5 +1,5 @@
 /**
- * T67: the server forges what this library adds to events.
+ * T67: The server forges what this library adds to events.
  *
  * Where events come from (`source`) is what handlers go by to tell what happens from what happened, and messages to a device from
  * those of rooms. It has a name, so a server can write it into any event. Whatever way an event comes in, `source` is what this

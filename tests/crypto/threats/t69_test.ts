@@ -1,5 +1,5 @@
 /**
- * T69: a device that nobody vouches for sends an encrypted message to the bot's device, past the bot's policy.
+ * T69: A device that nobody vouches for sends an encrypted message to the bot's device, past the bot's policy.
  *
  * With `accept: "cross-signed"` a room's event of such a device reaches no handler, but an application's own message to the device did:
  * a stolen password, or a server that puts a device in, was enough to command a bot that takes commands so. The policy holds for all

@@ -1,5 +1,5 @@
 /**
- * T78: the server aims what somebody said at another event than they did.
+ * T78: The server aims what somebody said at another event than they did.
  *
  * Servers need `m.relates_to` in clear, and some clients write it nowhere else, so it counts where there is none inside: then a server
  * can make the "yes" to one question the "yes" to another, put a message into another thread, or show an edit with another event. Of
