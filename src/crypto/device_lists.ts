@@ -24,6 +24,7 @@ import type { Transaction } from "./transaction.ts";
 import { judgeAnswer, withoutDevices } from "./user_answer.ts";
 import {
   type ComparedIdentity,
+  identityIn,
   NO_RECORD,
   type UserIdentity,
   userKey,
@@ -236,9 +237,7 @@ export class DeviceLists {
 
   /** By which keys a user vouches for devices; undefined if the user never had any. */
   async identityOf(tx: Transaction, userId: UserID): Promise<UserIdentity | undefined> {
-    const identity = (await tx.get(userKey(userId)))?.identity;
-    const { pinned, master } = identity ?? {};
-    return identity && { ...identity, userId, changed: pinned !== undefined && pinned !== master };
+    return identityIn(await tx.get(userKey(userId)) ?? NO_RECORD, userId);
   }
 
   /**

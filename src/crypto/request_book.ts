@@ -188,8 +188,9 @@ export class RequestBook {
     { query, wasPublished }: Extract<Underway, { kind: "keysQuery" }>,
     response: JsonObject,
   ): Promise<AnswerOutcome> {
-    const { devices, outbound, parked, context: { log } } = this.#parts;
+    const { devices, outbound, parked, context: { log, own } } = this.#parts;
     const changes = await devices.receiveQuery(tx, query, response);
+    if (changes.changed.includes(own.userId)) await this.#lookAtOwnIdentity(tx);
     const { alarms } = changes;
     for (const alarm of alarms) log.warn("A user's keys are not what they should be", { ...alarm });
     await outbound.devicesChanged(tx, changes);
@@ -197,6 +198,17 @@ export class RequestBook {
       ? NOTHING
       : await this.#compareOwn(tx, changes.own, { wasPublished });
     return { recovered: changes.changed.length === 0 ? [] : await parked.retry(tx, "all"), alarms, conflict };
+  }
+
+  /** Says that own devices are not vouched for yet, where that makes a difference: nobody would know why they can't read. */
+  async #lookAtOwnIdentity(tx: Transaction): Promise<void> {
+    const { devices, context: { log, own, policy } } = this.#parts;
+    const { pinned, master } = await devices.identityOf(tx, own.userId) ?? {};
+    if (master === undefined || pinned !== undefined) return;
+    if (policy.sendTo !== "cross-signed" && policy.accept === "all") return;
+    const todo =
+      "compare its master key with what another client of the user says, and acknowledgeIdentity()";
+    log.warn(`Own devices count as unsigned until the own identity is accepted: ${todo}`, { master });
   }
 
   /** Whether the server knows this device as it knows itself. */

@@ -60,7 +60,8 @@ export function withAccepted(
       { users: [userId] },
     );
   }
-  return identity.pinned === identity.master
-    ? record
-    : { ...record, identity: { ...identity, pinned: identity.master } };
+  const { master: pinned, selfSigning } = identity;
+  if (identity.pinned === pinned) return record;
+  const selfSigningKeys = selfSigning === undefined ? [] : [selfSigning];
+  return { ...record, identity: { ...identity, pinned, selfSigningKeys } };
 }

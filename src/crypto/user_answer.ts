@@ -17,6 +17,9 @@ import type { KnownDevice, StoredDevice, StoredIdentity, UserRecord } from "./us
 /** More devices than any user has; the same number of devices that are gone is remembered. */
 export const MAX_DEVICES = 1_000;
 
+/** How many self-signing keys of a user are remembered: only the user can make more. */
+const MAX_SELF_SIGNING_KEYS = 32;
+
 /** What the server says of a user. Nobody has checked it yet. */
 export interface UserAnswer {
   /** The user. */
@@ -66,7 +69,7 @@ export function judgeAnswer(judge: Judge, before: UserRecord, answer: UserAnswer
     alarms.push({ kind: "device-id-is-key", userId, deviceId });
     return { record: withDevices(before, before.identity, []), alarms };
   }
-  const identity = nextIdentity(judge, before.identity, answer);
+  const identity = nextIdentity(judge, before.identity, { answer, alarms });
   if (before.identity !== undefined && identity !== undefined && identity.master !== before.identity.master) {
     const [previous, current] = [before.identity.master, identity.master];
     alarms.push({ kind: "identity-changed", userId, previous, current });
@@ -95,20 +98,32 @@ function deviceCalledLikeKey(known: StoredIdentity | undefined, answer: UserAnsw
 function nextIdentity(
   { vodozemac, own }: Judge,
   before: StoredIdentity | undefined,
-  answer: UserAnswer,
+  { answer, alarms }: { answer: UserAnswer; alarms: DeviceAlarm[] },
 ): StoredIdentity | undefined {
   const { userId } = answer;
   const master = readCrossSigningKey(vodozemac, answer.master, { userId, usage: "master" }) ?? before?.master;
   if (master === undefined) return undefined;
-  const selfSigning = readCrossSigningKey(vodozemac, answer.selfSigning, {
+  const shown = readCrossSigningKey(vodozemac, answer.selfSigning, {
     userId,
     usage: "self_signing",
     signedBy: master,
   });
+  const pinned = before?.pinned ?? (userId === own.userId ? undefined : master);
+  const selfSigning = shown ?? (master === before?.master ? before.selfSigning : undefined);
+  const keys = before?.selfSigningKeys ?? [];
+  if (master !== pinned || selfSigning === undefined || selfSigning === keys.at(-1)) {
+    return { pinned, master, selfSigning, selfSigningKeys: keys };
+  }
+  // A signature holds for ever: that a key was replaced, since it was stolen for one, nobody but us remembers.
+  if (keys.includes(selfSigning)) {
+    alarms.push({ kind: "replaced-key", userId, key: selfSigning });
+    return { pinned, master, selfSigning: keys.at(-1), selfSigningKeys: keys };
+  }
   return {
-    pinned: before?.pinned ?? (userId === own.userId ? undefined : master),
+    pinned,
     master,
-    selfSigning: selfSigning ?? (master === before?.master ? before.selfSigning : undefined),
+    selfSigning,
+    selfSigningKeys: [...keys, selfSigning].slice(-MAX_SELF_SIGNING_KEYS),
   };
 }
 

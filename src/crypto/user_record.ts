@@ -50,7 +50,10 @@ export interface UserIdentity {
 }
 
 /** A user's cross-signing keys, as far as they have been verified. */
-export type StoredIdentity = Omit<UserIdentity, "userId" | "changed">;
+export interface StoredIdentity extends Omit<UserIdentity, "userId" | "changed"> {
+  /** The self-signing keys that {@link pinned} has signed, in the order in which they came: one that was replaced vouches for nothing. */
+  readonly selfSigningKeys?: readonly string[];
+}
 
 /** An identity that the application has compared: whose it is, and the key. */
 export type ComparedIdentity = Pick<UserIdentity, "userId" | "master">;
@@ -69,6 +72,13 @@ export interface UserRecord {
 
 /** The record of a user nobody has heard of. */
 export const NO_RECORD: UserRecord = { devices: [], gone: [] };
+
+/** By which keys a user vouches for devices, as others see it; undefined if the user never had any. */
+export function identityIn({ identity }: UserRecord, userId: UserID): UserIdentity | undefined {
+  if (identity === undefined) return undefined;
+  const { pinned, master, selfSigning } = identity;
+  return { userId, pinned, master, selfSigning, changed: pinned !== undefined && pinned !== master };
+}
 
 /** Where a user's record is. */
 export function userKey(userId: UserID): RecordKey<UserRecord> {

@@ -13,6 +13,7 @@ import type { DeviceID, UserID } from "./ids.ts";
  * - `key-reused`: a new device has the Curve25519 key of another device of its user; it is left out;
  * - `device-id-is-key`: a device is called like a cross-signing key; the user's devices are all left out;
  * - `too-many-devices`: a user has more devices than any user has; those that are not known are left out;
+ * - `replaced-key`: a self-signing key is shown again that its user had replaced; the newest stays;
  * - `identity-changed`: a user's master key is not the one that was seen before; devices that it vouches for are in `violation`
  *   until the application accepts it.
  */
@@ -30,6 +31,12 @@ export type DeviceAlarm =
     readonly userId: UserID;
     /** How many devices the server shows. */
     readonly count: number;
+  }
+  | {
+    readonly kind: "replaced-key";
+    readonly userId: UserID;
+    /** The self-signing key, in unpadded base64. */
+    readonly key: string;
   }
   | {
     readonly kind: "identity-changed";

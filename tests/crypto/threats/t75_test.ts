@@ -9,11 +9,11 @@
  * better; of oneself one has, so that a first sight must not be enough.
  */
 
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { CryptoPolicy } from "../../../src/crypto/policy.ts";
 import { IdentityChangedError } from "../../../src/errors/encryption_errors.ts";
 import type { UserID } from "../../../src/types/ids.ts";
-import { Bot } from "../engine/bot.ts";
+import { Bot, silent } from "../engine/bot.ts";
 import { EngineServer, ROOM } from "../engine/homeserver.ts";
 import { RawDevice, RawSession } from "../engine/raw_device.ts";
 import { FakeUser } from "../support/fake_user.ts";
@@ -26,7 +26,9 @@ async function impostor(policy: Partial<CryptoPolicy>) {
   const identity = new FakeUser(ME).crossSign();
   identity.unsigned.add("MINE");
   server.identities.set(ME, identity);
-  const bot = await Bot.open(server, { userId: ME, deviceId: "MINE", policy });
+  const told: string[] = [];
+  const log = { ...silent, warn: (text: string) => void told.push(text) };
+  const bot = await Bot.open(server, { userId: ME, deviceId: "MINE", policy, log });
   const evil = new RawDevice(server, ME, "EVIL").publish();
   await bot.sync();
   const session = new RawSession();
@@ -37,7 +39,7 @@ async function impostor(policy: Partial<CryptoPolicy>) {
   await bot.sync({ toDevice: [key] });
   const acknowledge = () =>
     bot.engine.acknowledgeIdentity({ userId: ME, master: identity.master?.publicKey ?? "" });
-  return { server, identity, bot, events, acknowledge };
+  return { server, identity, bot, events, acknowledge, told };
 }
 
 /** To which devices the key of the room goes, and to which not. */
@@ -120,4 +122,17 @@ Deno.test("T75: an identity says whether it counts", async () => {
   assertEquals(await shown(), { userId: ME, master, pinned: undefined, changed: false });
   await acknowledge();
   assertEquals(await shown(), { userId: ME, master, pinned: master, changed: false });
+});
+
+Deno.test("T75: who chose whom to trust is told why own devices are not, until the own identity is accepted", async () => {
+  for (const policy of [{ sendTo: "cross-signed" }, { accept: "cross-signed" }] as const) {
+    const { server, bot, acknowledge, told } = await impostor(policy);
+    assert(told.length > 0 && told.every((text) => text.includes("acknowledgeIdentity()")), told.join());
+    await acknowledge();
+    told.length = 0;
+    server.show(EVIL, "hidden");
+    await bot.sync();
+    assertEquals(told, []);
+  }
+  for (const policy of [{}, { sendTo: "verified" }] as const) assertEquals((await impostor(policy)).told, []);
 });
