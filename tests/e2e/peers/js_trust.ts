@@ -73,6 +73,8 @@ export class Trust {
           await request({ type: "m.login.password", identifier: { type: "m.id.user", user }, password });
         },
       }),
+    /** The public master key, as it tells its user. */
+    masterKey: () => this.#crypto.getCrossSigningKeyId(),
     /** Returns the recovery key; with a passphrase, that opens it too. Backs up room keys from then on. */
     bootstrapSecretStorage: async ({ passphrase }) => {
       const key = await this.#crypto.createRecoveryKeyFromPassphrase(passphrase);
