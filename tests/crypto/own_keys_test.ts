@@ -202,6 +202,19 @@ Deno.test("what the server shows makes an upload of identity keys needless, if t
   assertEquals(oneTimeKeyIds(request).length, 50);
 });
 
+Deno.test("a store is one of which the server had something as soon as it took an upload, or was set back", async () => {
+  const [never, uploaded, setBack] = [await fresh(), await fresh(), await fresh()];
+  await uploaded.upload();
+  await setBack.step((tx) => setBack.keys.recoverFromRollback(tx));
+  for (const [peer, had] of [[never, false], [uploaded, true], [setBack, true]] as const) {
+    assertEquals(peer.keys.wasPublished, had);
+    await peer.restart();
+    assertEquals(peer.keys.wasPublished, had);
+  }
+  await uploaded.step((tx) => uploaded.keys.checkServer(tx, "missing")); // it has lost the device
+  assert(uploaded.keys.wasPublished);
+});
+
 Deno.test("a store of another user or device is refused, and told apart", async () => {
   const peer = await fresh();
   for (const whose of [{ ...USER, deviceId: "OTHER" }, { ...USER, userId: "@eve:example.org" as const }]) {
