@@ -40,7 +40,7 @@ export class AttachmentHold implements AsyncDisposable {
   async put(block: Bytes): Promise<void> {
     this.#size += block.length;
     this.#blocks.push(block);
-    if (this.#file === undefined && this.#size <= this.#maxMemory) return;
+    if (this.#size <= this.#maxMemory) return;
     try {
       this.#file ??= await TemporaryFile.create();
       for (let next = this.#blocks.shift(); next !== undefined; next = this.#blocks.shift()) {

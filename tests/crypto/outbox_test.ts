@@ -74,3 +74,18 @@ Deno.test("what passes through the outbox takes no other record's place in memor
   const unread = { ...vault, getMany: () => Promise.reject(new TypeError("it was not remembered")) };
   assertEquals(await step(unread, cache, (tx) => tx.get(session)), "used by each message");
 });
+
+Deno.test("the outbox knows whose key is on its way: that of the session that messages are about, and no other", async () => {
+  const outbox = new Outbox();
+  const [sharing] = await step(memoryVault(), (tx) => [
+    outbox.add(tx, { kind: "toDevice", eventType: "m.room.encrypted", messages: {}, sessionId: "one" }, {
+      txnId: TXN,
+      now: 0,
+    }),
+    outbox.add(tx, { kind: "toDevice", eventType: "m.dummy", messages: {} }, { txnId: TXN, now: 0 }),
+    outbox.add(tx, event(ROOM, "said"), { txnId: TXN, now: 0 }),
+  ]);
+  assertEquals(["one", "two"].map((sessionId) => outbox.isSharing(sessionId)), [true, false]);
+  await step(memoryVault(), (tx) => outbox.remove(tx, sharing ?? ""));
+  assertEquals(outbox.isSharing("one"), false);
+});

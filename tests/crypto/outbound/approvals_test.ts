@@ -33,6 +33,15 @@ Deno.test("users who got keys before approval was asked for need none", async ()
   await stage.send();
 });
 
+Deno.test("a user who has the key of the session in use needs no approval for another device", async () => {
+  const stage = await Stage.open();
+  await stage.send();
+  stage.policy = { approveRecipients: true };
+  await stage.restart();
+  stage.devices.put(device(BOB, "BOB2"));
+  await stage.send();
+});
+
 Deno.test("a user who was only told why there is no key needs approval before the first", async () => {
   const stage = await Stage.open();
   stage.devices.put({ ...bob, trust: "blacklisted" });
