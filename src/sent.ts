@@ -23,10 +23,13 @@ const TEXT = 16;
 /** Members of a body in which all is a credential. */
 const CREDENTIALS = /pass|token|secret|auth|private/i;
 
-/** Members that say what is proved or published, and are no secret. */
+/** Of what is longer, all that is said about it is left out: to look for its parts would take too long. */
+const MAX_LENGTH = 1 << 17;
+
+/** Members that say what is proved or published, or is encrypted, and are no secret. */
 const OPEN = new Set([
   ...["type", "session", "identifier", "user", "device_keys", "one_time_keys", "fallback_keys"],
-  ...["master_key", "self_signing_key", "user_signing_key", "signatures"],
+  ...["master_key", "self_signing_key", "user_signing_key", "signatures", "ciphertext"],
 ]);
 
 /** Identifiers, content URIs, and names as of types: what errors have to be able to name. */
@@ -43,6 +46,8 @@ const MAX_DEPTH = 16;
 export interface SentParts {
   /** The whole address. */
   readonly url: string;
+  /** The headers that the caller gave. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** The body, if it is JSON. */
   readonly json?: string;
   /** What authorises requests; empty texts count for nothing. */
@@ -52,7 +57,7 @@ export interface SentParts {
 /** One request, as what is said of it has to know it. */
 export class Sent {
   readonly #parts: SentParts;
-  #runs: Map<number, Set<string>> | undefined;
+  #runs: Runs | undefined;
 
   /** @param parts What is sent. Nothing is done with it before something is to be said. */
   constructor(parts: SentParts) {
@@ -73,9 +78,8 @@ export class Sent {
   repeats(text: string): boolean {
     if (WORD.test(text)) return false;
     const runs = this.#runs ??= runsOf(this.#parts);
-    return spellings(text).some((spelling) =>
-      runs.entries().some(([length, parts]) => has(spelling, length, parts))
-    );
+    if (runs === TOO_LONG) return text !== "";
+    return spellings(text).some((each) => runs.entries().some(([length, parts]) => has(each, length, parts)));
   }
 
   /** The body of a refusal without the texts and members that repeat something. */
@@ -115,12 +119,18 @@ export class Sent {
 }
 
 /** All runs of characters that are a repetition, by their length. */
-function runsOf({ url, json = "{}", credentials }: SentParts): Map<number, Set<string>> {
+type Runs = ReadonlyMap<number, ReadonlySet<string>> | typeof TOO_LONG;
+
+const TOO_LONG = "too long";
+
+function runsOf({ url, headers = {}, json = "{}", credentials }: SentParts): Runs {
   const runs = new Map<number, Set<string>>();
+  let left = MAX_LENGTH;
   const add = (text: string, most: number): void => {
     const lower = text.toLowerCase();
     const length = Math.min(most, lower.length);
-    if (length < MIN_CREDENTIAL) return;
+    left -= lower.length;
+    if (length < MIN_CREDENTIAL || left < 0) return;
     const parts = runs.get(length) ?? new Set();
     runs.set(length, parts);
     for (let start = 0; start + length <= lower.length; start++) {
@@ -141,7 +151,8 @@ function runsOf({ url, json = "{}", credentials }: SentParts): Map<number, Set<s
   const isCredential = false;
   take(JSON.parse(json), isCredential);
   take(Object.fromEntries(new URL(url).searchParams), isCredential);
-  return runs;
+  take(headers, isCredential);
+  return left < 0 ? TOO_LONG : runs;
 }
 
 function has(text: string, length: number, parts: ReadonlySet<string>): boolean {

@@ -71,6 +71,20 @@ Deno.test("Sent.shownBody() takes a body that is nested without end", () => {
   assert(JSON.stringify(sent().shownBody(deep)).length < 200);
 });
 
+Deno.test("Sent.repeats() knows what a caller's headers hold", () => {
+  const proxied = new Sent({ url, headers: { "x-proxy-token": "abcdefghijkl", "user-agent": "greenroom" } });
+  assert(proxied.repeats("bad token cdefghij"));
+  assert(!proxied.repeats("greenroom may not"));
+});
+
+Deno.test("Sent leaves out all that is said about what is too long to be looked for, and takes no time for it", () => {
+  const long = sent({ body: "a long text ".repeat(1 << 20) });
+  assert(long.repeats("anything"));
+  const body = { errcode: "M_TOO_LARGE", error: "It is too large" };
+  assertEquals(long.shownBody(body), { ...body, error: "(left out: it repeats what was sent)" });
+  assert(!sent({ ciphertext: { body: "a long text ".repeat(1 << 20) } }).repeats("anything"));
+});
+
 Deno.test("Sent.shownError() gives an error as it is, unless it tells something", () => {
   const fine = new TypeError("connection refused", { cause: new Error("os error 111") });
   assertStrictEquals(sent().shownError(fine), fine);

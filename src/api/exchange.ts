@@ -88,8 +88,8 @@ export async function exchange<Result>(
   const { operation, method, path, log, clock } = request;
   const name = `${operation} (${method} ${path})`;
   const started = clock.now();
-  const { url, json } = request;
-  const sent = new Sent({ url, json, credentials: () => [token, ...request.credentials()] });
+  const { url, headers, json } = request;
+  const sent = new Sent({ url, headers, json, credentials: () => [token, ...request.credentials()] });
   const deadline = new Deadline(clock, request.timeout, request.signal, sent);
   let status: number | undefined;
   try {

@@ -167,15 +167,18 @@ function echoing({ homeserver }: ClientStage, tokens: Set<string>): typeof globa
 /** Plants all bytes that are anywhere in the records of encryption in a store: private keys, and what they are made of. */
 export async function plantKeys(keys: Planted, store: KvStore): Promise<void> {
   for await (const { key, value } of store.list([])) {
-    if (key.includes("crypto")) collect(value, (bytes) => keys.add(`a record of ${key[3]}`, bytes));
+    if (!key.includes("crypto")) continue;
+    for (const bytes of bytesIn(value)) {
+      if (bytes.length >= MIN_BYTES) keys.add(`a record of ${key[3]}`, bytes);
+    }
   }
 }
 
-function collect(value: unknown, found: (bytes: Uint8Array) => void): void {
-  if (value instanceof Uint8Array) {
-    if (value.length >= MIN_BYTES) found(value);
-  } else if (typeof value === "object" && value !== null) {
-    for (const member of Object.values(value)) collect(member, found);
+/** All bytes that are anywhere in a value. */
+export function* bytesIn(value: unknown): Generator<Uint8Array> {
+  if (value instanceof Uint8Array) yield value;
+  else if (typeof value === "object" && value !== null) {
+    for (const member of Object.values(value)) yield* bytesIn(member);
   }
 }
 

@@ -32,6 +32,7 @@ const secret = Object.fromEntries(
 ) as Record<string, string>;
 const token = planted.token("access token");
 const refreshToken = planted.token("refresh token");
+const proxyToken = planted.token("a proxy's token");
 planted.add("short password", "xq%7Z");
 
 const authentication = { password: secret.password, registrationToken: secret.registration };
@@ -63,7 +64,10 @@ const operations: Record<string, (client: Client) => Promise<unknown>> = {
     client.sendToDevice("org.example.secret", { "@bob:example.org": { D: { secret: [secret.device] } } }),
   setAccountData: (client) => client.setAccountData("org.example", { kept: { deeply: secret.data } }),
   request: (client) =>
-    client.request("GET", "/_matrix/client/v3/x", { query: { access_token: secret.query } }),
+    client.request("GET", "/_matrix/client/v3/x", {
+      query: { access_token: secret.query },
+      headers: { "x-proxy-token": proxyToken },
+    }),
 };
 
 /** Ways to answer badly, all with what was sent. */
