@@ -11,7 +11,7 @@
 import { assertEquals } from "@std/assert";
 import type { UserID } from "../../../src/types/ids.ts";
 import { DeviceStage } from "../support/device_stage.ts";
-import { FakeUser, type SigningKey, signingKey } from "../support/fake_user.ts";
+import { FakeUser, queryResponse, type SigningKey, signingKey } from "../support/fake_user.ts";
 
 const ALICE: UserID = "@alice:a.example", ME: UserID = "@me:example.org";
 
@@ -56,6 +56,18 @@ Deno.test("T94: a key that takes the place of one while another identity is show
   Object.assign(alice, { selfSigning: first });
   await stage.learn(alice);
   assertEquals(await stage.trust(ALICE), { PHONE: "unsigned" });
+});
+
+Deno.test("T94: who shows a replaced key takes nothing from the devices that the newest vouches for", async () => {
+  const stage = new DeviceStage();
+  const alice = new FakeUser(ALICE, "PHONE").crossSign();
+  const { self_signing_keys: old } = queryResponse(alice);
+  await stage.learn(alice);
+  alice.selfSigning = signingKey();
+  await stage.learn(alice);
+  await stage.mark(ALICE);
+  await stage.ask({ ...queryResponse(alice), self_signing_keys: old });
+  assertEquals(await stage.trust(ALICE), { PHONE: "cross-signed" });
 });
 
 Deno.test("T94: an accepted identity begins with the self-signing key that it has, whatever the one before had", async () => {
