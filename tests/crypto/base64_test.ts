@@ -87,4 +87,6 @@ Deno.test("sameKey() compares keys as bytes, and what is no key is like nothing"
   assertFalse(sameKey(KEY, "A".repeat(43)));
   assertFalse(sameKey("x", "x"));
   assertFalse(sameKey(undefined, undefined));
+  assertFalse(sameKey(KEY, `${KEY}and more`));
+  assertFalse(sameKey(`${KEY}and more`, KEY));
 });

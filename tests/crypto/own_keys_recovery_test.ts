@@ -56,6 +56,27 @@ Deno.test("after the store was set back, keys with IDs far beyond are uploaded, 
   assertEquals(bob.keys.nextUpload(), undefined);
 });
 
+/** The number that the ID of the first of the one-time keys stands for. */
+function firstNumber(peer: Peer): number {
+  const numbers = oneTimeKeyIds(peer.keys.nextUpload()).map((id) => {
+    const bytes = Uint8Array.fromBase64(id.replace("signed_curve25519:", ""));
+    return bytes.reduce((number, byte) => number * 256 + byte, 0);
+  });
+  return Math.min(...numbers);
+}
+
+Deno.test("recovering leaves out a thousand IDs the first time, and four thousand from then on", async () => {
+  const peer = await fresh();
+  const skipped: number[] = [];
+  let next = firstNumber(peer) + 50;
+  for (let round = 0; round < 3; round++) {
+    await peer.step((tx) => peer.keys.recoverFromRollback(tx));
+    skipped.push(firstNumber(peer) - next);
+    next = firstNumber(peer) + 50;
+  }
+  assertEquals(skipped, [1_000, 4_000, 4_000]);
+});
+
 Deno.test("recovering twice skips further", async () => {
   const peer = await fresh();
   const ids: string[][] = [];

@@ -158,6 +158,7 @@ Deno.test("the latest event of a thread is decrypted, and an edit of it too", as
   const found = bundle?.["m.thread"] as { latest_event: MessageEvent; count: number };
   assertEquals(found.count, 1);
   assertEquals(found.latest_event.content.body, "reply");
+  assertEquals(encryptionOf(found.latest_event)?.sessionId, sender.sessionId);
   const replaced = found.latest_event.unsigned?.["m.relations"]?.["m.replace"] as MessageEvent;
   assertEquals(replaced.content.body, "* new");
 });

@@ -4,7 +4,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { isAnswered, unreachableServers } from "../../../src/crypto/claimed_key.ts";
 import type { Device } from "../../../src/crypto/device.ts";
 import { OlmClaims } from "../../../src/crypto/olm_claims.ts";
-import type { KeyClaim } from "../../../src/crypto/olm_claims.ts";
+import type { DeviceRef, KeyClaim } from "../../../src/crypto/olm_claims.ts";
 import type { DeviceID, UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { memoryVault, step } from "../support/vault.ts";
@@ -34,6 +34,19 @@ Deno.test("a claim names at most 250 devices, and no device is in two claims at 
   assertEquals(new Set(all.flatMap(namesIn)).size, devices.length);
   assertEquals(made.next(0), undefined);
   assertEquals(all[0]?.oneTimeKeys["@u0:s0"]?.D0, "signed_curve25519");
+});
+
+Deno.test("a device that can't be understood stays known as that, whatever else needs a session with it", async () => {
+  let names = 0;
+  const vault = memoryVault();
+  const made = new OlmClaims({ uniqueId: () => String(++names) });
+  const bob: DeviceRef = { userId: "@bob:example.org", deviceId: "BOB" };
+  const wedged: boolean[] = [];
+  for (const options of [undefined, { wedged: true }, undefined]) {
+    await step(vault, (tx) => made.want(tx, [bob], options));
+    wedged.push(await step(vault, (tx) => made.isWedged(tx, bob)));
+  }
+  assertEquals(wedged, [false, true, true]);
 });
 
 Deno.test("devices may have any name", async () => {
