@@ -11,6 +11,9 @@ import type { Mutant, TestRun, Verdict } from "./types.ts";
 /** Test files that end the instance of vodozemac that all files in a process share. */
 const ALONE = ["tests/crypto/engine/engine_test.ts", "vodozemac-wasm/tests/engine_test.ts"];
 
+/** How many tests are tried with each mutant, however long they take. */
+const AT_LEAST = 3;
+
 /** How many tests are remembered that noticed other mutants of a file. */
 const SHARP = 40;
 
@@ -190,7 +193,7 @@ class Lane {
         (rank.get(a.name) ?? 1) - (rank.get(b.name) ?? 1) || this.#about(b, path) - this.#about(a, path) ||
         a.ms - b.ms
       )
-      .filter(({ ms }) => (left -= ms) > 0);
+      .filter(({ ms }, index) => (left -= ms) > 0 || index < AT_LEAST);
   }
 
   /** How much of what a test reaches is in a file. */

@@ -1,5 +1,17 @@
 import { assert, assertEquals } from "@std/assert";
-import { ALICE, knownSender, MEGOLM, newDevice, read, Receiver, ROOM, Sender, told } from "./support.ts";
+import {
+  ALICE,
+  knownSender,
+  MALLORY,
+  ME,
+  MEGOLM,
+  newDevice,
+  read,
+  Receiver,
+  ROOM,
+  Sender,
+  told,
+} from "./support.ts";
 import { encryptionOf } from "../../../src/types/encryption_of.ts";
 
 Deno.test("a key of an earlier index makes more readable, a later one changes nothing", async () => {
@@ -121,4 +133,23 @@ Deno.test("history may be passed on only if everybody who sent the key says so",
   const key = { sender: ALICE, senderKey, senderEd25519, device: undefined, content: sender.roomKey };
   await receiver.step((tx) => receiver.inbound.addRoomKey(tx, key));
   assert(!await shareable());
+});
+
+Deno.test("history may not be passed on if any user who sent the key says nothing of it, whoever came first", async () => {
+  for (const silent of [0, 1, 2]) {
+    const receiver = new Receiver();
+    const owner = new Sender(
+      receiver,
+      receiver.devices.put(newDevice(receiver, ALICE, { trust: "verified" })),
+    );
+    const ref = { roomId: ROOM, sessionId: owner.sessionId };
+    for (const [index, userId] of [MALLORY, ALICE, ME].entries()) {
+      const device = userId === ALICE ? owner.device : receiver.devices.put(newDevice(receiver, userId));
+      const { session_id, session_key } = owner.roomKey;
+      const shared_history = index !== silent;
+      await receiver.key(new Sender(receiver, device), { session_id, session_key, shared_history });
+      const exported = await receiver.step((tx) => receiver.inbound.exportSession(tx, ref));
+      assertEquals(exported?.sharedHistory, index < silent, `${silent} ${index}`);
+    }
+  }
 });
