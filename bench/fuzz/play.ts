@@ -150,11 +150,13 @@ class Player {
       const place = { seed, index, cast: this.#cast };
       const input = inputAt(place, this.#nextToken());
       const bytes = edit?.(index, input.bytes) ?? input.bytes;
-      if (only?.has(index) === false) continue;
+      const next = tokenOf(bytes, since);
+      // One that leads back would have the client go round in circles, as it is told to.
+      const isBack = served.some((earlier) => earlier.since === next);
+      if (only?.has(index) === false || isBack) continue;
       given.set(index, bytes);
       this.counts.set(input.making, (this.counts.get(input.making) ?? 0) + 1);
       this.#server.moveTo(place);
-      const next = tokenOf(bytes, since);
       served.push({ since, next, bytes, most: next === undefined ? 1 : TRIES, count: 0 });
       since = next ?? since;
     }

@@ -45,11 +45,18 @@ interface LaneState {
   made: number;
   /** How many have come out. */
   carried: number;
-  /** Why the first failed of those that were waited for last. */
-  failure: unknown;
-  /** Whether one has failed, and those behind it must not overtake it. */
+  /** By what it was about, why the first failed of those that were waited for last. */
+  readonly failures: Map<string | undefined, unknown>;
+  /** Whether the server is out of reach, or fails again and again: those behind are not tried. */
   blocked: boolean;
+  /** Over how many the server has failed, one after the other. */
+  refused: number;
+  /** Whether something that was refused is to be asked for in another way. */
+  again: boolean;
 }
+
+/** Over so many requests a server fails, one after the other, that works: it is one of them that is to blame. */
+const MAX_REFUSED = 3;
 
 /** Carries requests, each kind in a lane of its own. */
 export class CryptoCourier {
@@ -84,25 +91,31 @@ export class CryptoCourier {
    * Makes what is to be made, and waits for the requests of a kind.
    *
    * @param kind The kind.
+   * @param about The session that they are about, if what becomes of others does not matter.
    */
-  async round(kind: EngineRequest["kind"]): Promise<RoundOutcome> {
+  async round(kind: EngineRequest["kind"], about?: string): Promise<RoundOutcome> {
     const lane = this.#lane(laneOf(kind));
     const before = lane.carried;
-    lane.failure = undefined;
-    await this.#collect();
-    await lane.done;
-    return { carried: lane.carried - before, failure: lane.failure };
+    lane.failures.clear();
+    do {
+      lane.again = false;
+      await this.#collect();
+      await lane.done;
+    } while (lane.again);
+    const [first] = lane.failures.values();
+    const failure = about === undefined ? first : lane.failures.get(about);
+    return { carried: lane.carried - before, failure };
   }
 
   /** Makes what is to be made, and waits for all of it. What fails waits for the next time. */
   async idle(): Promise<void> {
-    for (const lane of this.#lanes.values()) lane.failure = undefined;
+    for (const lane of this.#lanes.values()) lane.failures.clear();
     for (let made = -1; made !== this.#made;) {
       made = this.#made;
       await this.#collect();
       const lanes = [...this.#lanes.values()];
       await Promise.all(lanes.map(({ done }) => done));
-      if (lanes.some(({ failure }) => failure !== undefined)) return;
+      if (lanes.some(({ failures }) => failures.size > 0)) return;
     }
   }
 
@@ -163,27 +176,45 @@ export class CryptoCourier {
   async #carry(request: EngineRequest, lane: LaneState): Promise<void> {
     const { actor, deliver, log } = this.#options;
     const { id, kind } = request;
+    const about = sessionOf(request);
     try {
-      const response = lane.blocked ? BLOCKED : await this.#send(request);
+      // What a room is told is not to be read without its key.
+      const blocked = lane.blocked || kind === "roomEvent" && lane.failures.has(about);
+      const response = blocked ? BLOCKED : await this.#send(request);
       if (!("failure" in response)) {
+        lane.refused = 0;
         deliver(await actor.ask("answer", { id, response: response.answer }));
         if (kind === "keysQuery") this.wake(); // who is there is known: there may be more to do
         return;
       }
-      lane.failure ??= response.failure;
-      lane.blocked = laneOf(kind) === "outbox";
-      if (response !== BLOCKED && !this.#isHeld) {
-        log.warn("A request of encryption failed", { kind, error: String(response.failure) });
+      const failure = failureOf(response.failure);
+      if (response !== BLOCKED) {
+        this.#noteFailure(lane, request, { status: failure.status, error: response.failure });
       }
-      await actor.ask("fail", { id, failure: failureOf(response.failure) });
+      const { settled } = await actor.ask("fail", { id, failure });
+      lane.again ||= settled;
+      if (settled) this.wake();
+      else if (!lane.failures.has(about)) lane.failures.set(about, response.failure);
     } catch (error) {
-      lane.failure ??= error;
+      if (!lane.failures.has(about)) lane.failures.set(about, error);
       if (error instanceof DeviceConflictError) this.#conflict = error;
       if (this.#isHeld) return;
       log.error("The answer to a request of encryption could not be used", { kind, error: String(error) });
     } finally {
-      if (++lane.carried === lane.made) lane.blocked = false;
+      if (++lane.carried === lane.made) [lane.blocked, lane.refused] = [false, 0];
     }
+  }
+
+  /** A server that fails over one request of the outbox may take the next: whoever is to blame must not stand in others' way. */
+  #noteFailure(
+    lane: LaneState,
+    { kind }: EngineRequest,
+    { status, error }: { readonly status: number; readonly error: unknown },
+  ): void {
+    if (status >= 500) lane.refused++;
+    lane.blocked = laneOf(kind) === "outbox" && (!isAbout(status) || lane.refused >= MAX_REFUSED);
+    if (this.#isHeld) return;
+    this.#options.log.warn("A request of encryption failed", { kind, error: String(error) });
   }
 
   async #send(
@@ -203,8 +234,10 @@ export class CryptoCourier {
       done: Promise.resolve(),
       made: 0,
       carried: 0,
-      failure: undefined,
+      failures: new Map<string | undefined, unknown>(),
       blocked: false,
+      refused: 0,
+      again: false,
     };
     this.#lanes.set(name, found);
     return found;
@@ -218,6 +251,18 @@ const EXISTS = /already exists/i;
 
 function laneOf(kind: EngineRequest["kind"]): Lane {
   return kind === "toDevice" || kind === "roomEvent" ? "outbox" : kind;
+}
+
+/** Whether it may be the request's fault that it failed, and not that of whoever makes it, or of how many there are. */
+function isAbout(status: number): boolean {
+  return status >= 400 && status !== 401 && status !== 429;
+}
+
+/** The session that a request is about. */
+function sessionOf(request: EngineRequest): string | undefined {
+  if (request.kind === "toDevice") return request.sessionId;
+  const session = request.kind === "roomEvent" ? request.content.session_id : undefined;
+  return typeof session === "string" ? session : undefined;
 }
 
 function failureOf(error: unknown): RequestFailure {

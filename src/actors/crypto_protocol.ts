@@ -14,6 +14,7 @@ import type {
   EncryptInput,
   EngineAccount,
   EngineRequest,
+  FailureOutput,
   MemberChange,
   OwnIdentity,
   ParkedEventRef,
@@ -46,7 +47,7 @@ export interface CryptoProtocol {
   /** Takes in the answer to a request. */
   answer(body: { readonly id: string; readonly response: JsonObject }): AnswerOutput;
   /** Takes in that a request failed. */
-  fail(body: { readonly id: string; readonly failure: RequestFailure }): void;
+  fail(body: { readonly id: string; readonly failure: RequestFailure }): FailureOutput;
   /** Says what stands between a room and its next event, and goes one step further towards it. */
   prepare(input: PrepareInput): RoomReadiness;
   /** Takes in what a room is. */

@@ -88,8 +88,10 @@ export class RoomPreparer {
           break;
         }
         case "keysUpload":
-        case "toDevice":
           await this.#round(roomId, readiness.needs);
+          break;
+        case "toDevice":
+          await this.#round(roomId, readiness.needs, readiness.sessionId);
           break;
         case "approval":
           await this.#approve(roomId, readiness.users);
@@ -113,8 +115,9 @@ export class RoomPreparer {
   async #round(
     roomId: RoomID,
     kind: keyof typeof FAILED,
+    about?: string,
   ): Promise<{ readonly carried: number }> {
-    const outcome = await this.#courier.round(kind);
+    const outcome = await this.#courier.round(kind, about);
     if (outcome.failure === undefined) return outcome;
     throw this.#failed(roomId, kind, outcome.failure);
   }

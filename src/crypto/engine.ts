@@ -23,6 +23,7 @@ import type {
   Encrypted,
   EncryptInput,
   EngineRequest,
+  FailureOutput,
   MemberChange,
   OwnIdentity,
   ParkedEventRef,
@@ -123,9 +124,10 @@ export class Engine {
   }
 
   /** Takes in that a request failed. */
-  async fail({ id, failure }: { id: string; failure: RequestFailure }): Promise<void> {
-    const { conflict } = await this.#step((tx) => this.#requests.fail(tx, id, failure));
+  async fail({ id, failure }: { id: string; failure: RequestFailure }): Promise<FailureOutput> {
+    const { conflict, settled = false } = await this.#step((tx) => this.#requests.fail(tx, id, failure));
     if (conflict !== undefined) throw new DeviceConflictError(conflict);
+    return { settled };
   }
 
   /** Says what stands between a room and its next event, and goes one step further towards it. */

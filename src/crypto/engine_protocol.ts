@@ -115,6 +115,8 @@ export type EngineRequest =
     readonly eventType: string;
     readonly txnId: TransactionID;
     readonly messages: DeviceMessages;
+    /** The group session that it is about, if it is about one. */
+    readonly sessionId?: string;
   }
   | {
     /** An event that an earlier process has left; the events of this process are sent by who asked for them. */
@@ -145,6 +147,12 @@ export interface RequestFailure {
   readonly message: string;
 }
 
+/** What a failure has led to. */
+export interface FailureOutput {
+  /** Whether it is over and done with: what was refused is sent in another way, or not at all. */
+  readonly settled: boolean;
+}
+
 /** What stands between a room and its next event. */
 export type RoomReadiness =
   | {
@@ -159,7 +167,12 @@ export type RoomReadiness =
     /** The keys of the own device have to be published: a `keysUpload` is among the requests. */
     readonly needs: "keysUpload";
   }
-  | { /** Keys are on their way: `toDevice` requests have to arrive. */ readonly needs: "toDevice" }
+  | {
+    /** Keys are on their way: the `toDevice` requests about a session have to arrive. */
+    readonly needs: "toDevice";
+    /** The session. */
+    readonly sessionId: string;
+  }
   | {
     /** Users are about to get a key of this room for the first time, with the identity that they have: `approveRecipients`. */
     readonly needs: "approval";

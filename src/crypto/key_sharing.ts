@@ -109,7 +109,7 @@ export class KeySharing {
     const { record, look, sent } = await this.#share(tx, roomId, looked);
     const ready = !sent && !outbox.isSharing(record.sessionId);
     this.#remember(tx, roomId, { sessionId: record.sessionId, look, ready });
-    if (!ready) return { needs: "toDevice" };
+    if (!ready) return { needs: "toDevice", sessionId: record.sessionId };
     const { shared, withheld } = look;
     return { needs: "nothing", share: { sessionId: record.sessionId, shared, withheld } };
   }

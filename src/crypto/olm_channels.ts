@@ -12,7 +12,7 @@ import type { CryptoContext } from "./context.ts";
 import type { Device } from "./device.ts";
 import { elapsed } from "../elapsed.ts";
 import type { KnownDevices } from "./known_devices.ts";
-import { type KeyClaim, OlmClaims } from "./olm_claims.ts";
+import { type ClaimFailure, type KeyClaim, OlmClaims } from "./olm_claims.ts";
 import { type ClaimOutcome, OlmHandshakes } from "./olm_handshakes.ts";
 import type { OlmDecryption } from "./olm_decryption.ts";
 import { OlmHousekeeping } from "./olm_housekeeping.ts";
@@ -171,9 +171,9 @@ export class OlmChannels {
     return await this.#handshakes.receive(tx, claim, response);
   }
 
-  /** Says that a claim failed as a whole; it is made again, a little later. */
-  failClaim(claim: KeyClaim, now: number): void {
-    this.#claims.failed(claim, now);
+  /** Says that a claim failed as a whole; it is made again, a little later, or for fewer devices at once. */
+  failClaim(claim: KeyClaim, failure: ClaimFailure): void {
+    this.#claims.failed(claim, failure);
   }
 
   /** Decrypts a message to this device, once. */

@@ -43,6 +43,16 @@ export interface KeyClaim {
   readonly oneTimeKeys: Readonly<Record<UserID, Readonly<Record<DeviceID, string>>>>;
 }
 
+/** How a request failed. */
+export interface ClaimFailure {
+  /** The time, in milliseconds since the epoch. */
+  readonly now: number;
+  /** Whether the server refused it as such, and would again. */
+  readonly refused: boolean;
+  /** Whether the server failed over it. */
+  readonly answered: boolean;
+}
+
 /** Keeps which devices need a session, durably, and which of them are being asked for. */
 export class OlmClaims {
   readonly #uniqueId: () => string;
@@ -52,7 +62,11 @@ export class OlmClaims {
   readonly #claimed = new Set<string>();
   readonly #devices = new Retries<string>(DEVICE_WAIT, MAX_REMEMBERED);
   readonly #servers = new Retries<string>(SERVER_WAIT, MAX_REMEMBERED);
-  readonly #requests = new Retries<"all">(REQUEST_WAIT);
+  /** Devices for which a request failed as a whole. */
+  readonly #requests = new Retries<string>(REQUEST_WAIT, MAX_REMEMBERED);
+  /** Devices for which a request failed: for how many it may be with one of them, and how many had been answered by then. */
+  readonly #groups = new Map<string, { readonly size: number; readonly answered: number }>();
+  #answered = 0;
 
   /** @param context What the parts share. */
   constructor({ uniqueId }: Pick<CryptoContext, "uniqueId">) {
@@ -92,7 +106,10 @@ export class OlmClaims {
     const key = wantedKey(device);
     if (await tx.get(key) === undefined) return;
     tx.delete(key);
-    tx.onCommit(() => this.#wanted.delete(key.id));
+    tx.onCommit(() => {
+      this.#wanted.delete(key.id);
+      this.#groups.delete(key.id);
+    });
   }
 
   /** All devices that need a session. */
@@ -112,14 +129,19 @@ export class OlmClaims {
 
   /** The next request; undefined if there is nothing to ask for now. No device is asked for twice at a time. */
   next(now: number): KeyClaim | undefined {
-    if (!this.#requests.isOver("all", now)) return undefined;
     const ids: string[] = [];
+    let limit = MAX_DEVICES;
     const oneTimeKeys: Record<UserID, Record<DeviceID, string>> = Object.create(null); // a device may have any name
     for (const [id, device] of this.#wanted) {
-      if (this.#claimed.has(id) || !this.isPromising(device, now)) continue;
+      if (this.#claimed.has(id) || !this.#requests.isOver(id, now) || !this.isPromising(device, now)) {
+        continue;
+      }
+      const group = this.#groups.get(id)?.size ?? MAX_DEVICES;
+      if (ids.length >= group) continue;
+      limit = Math.min(limit, group);
       const ofUser = oneTimeKeys[device.userId] ??= Object.create(null) as Record<DeviceID, string>;
       ofUser[device.deviceId] = SIGNED_CURVE25519;
-      if (ids.push(id) === MAX_DEVICES) break;
+      if (ids.push(id) >= limit) break;
     }
     if (ids.length === 0) return undefined;
     const claim = { id: this.#uniqueId(), oneTimeKeys };
@@ -131,16 +153,35 @@ export class OlmClaims {
   /** Says that a request was answered. */
   answered(tx: Transaction, { id }: KeyClaim): void {
     tx.onCommit(() => {
+      for (const device of this.#underway.get(id) ?? []) {
+        this.#groups.delete(device);
+        this.#requests.forget(device);
+      }
       this.#release(id);
-      this.#requests.forget("all");
+      this.#answered++;
     });
     tx.onAbort(() => this.#release(id));
   }
 
-  /** Says that a request failed as a whole. */
-  failed({ id }: KeyClaim, now: number): void {
+  /**
+   * Says that a request failed as a whole. One that was refused, or over which the server fails again and again, is made for fewer
+   * devices at once, until those who are to blame are alone, who are not waited for.
+   */
+  failed({ id }: KeyClaim, { now, refused, answered }: ClaimFailure): void {
+    const devices = this.#underway.get(id) ?? [];
+    const isRepeated = devices.some((device) => this.#requests.failures(device) > 0);
     this.#release(id);
-    this.#requests.failed("all", now);
+    if (!refused) { for (const device of devices) this.#requests.failed(device, now); }
+    if (devices.length > 1 && (refused || answered && isRepeated)) {
+      const group = { size: Math.ceil(devices.length / 4), answered: this.#answered };
+      for (const device of devices) this.#groups.set(device, group);
+      return;
+    }
+    for (const device of devices) {
+      const before = this.#groups.get(device)?.answered ?? Infinity;
+      const isToBlame = refused || answered && this.#answered > before;
+      if (devices.length === 1 && isToBlame) this.#devices.failed(device, now);
+    }
   }
 
   /** Says that a device has no one-time key left. It is asked for again, more and more seldom, and some time not any more. */

@@ -11,7 +11,9 @@ import type { EngineParts } from "./engine_parts.ts";
 import type { AnswerOutput, EngineRequest, RequestFailure } from "./engine_protocol.ts";
 import type { KeyClaim } from "./olm_claims.ts";
 import type { OutboxEntry } from "./outbox.ts";
+import { halves, isDivisible, RefusedParcels } from "./refused_parcels.ts";
 import { recoverFromRollback } from "./rollback.ts";
+import { postmark } from "./sharing_parts.ts";
 import type { DeviceQuery } from "./tracked_users.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -28,10 +30,13 @@ export interface AnswerOutcome extends AnswerOutput {
   readonly conflict?: string;
 }
 
-const NOTHING: AnswerOutcome = { recovered: [], alarms: [] };
+/** What a failure led to. */
+export interface FailureOutcome extends Pick<AnswerOutcome, "conflict"> {
+  /** Whether it is over and done with: what was refused is sent in another way, or not at all. */
+  readonly settled?: boolean;
+}
 
-/** Failures after which the same request would fail again. */
-const HOPELESS = new Set([400, 403, 404, 405, 413]);
+const NOTHING: AnswerOutcome = { recovered: [], alarms: [] };
 
 /** Whether the server has understood the request, and does not want it. */
 function isRefusal({ status }: RequestFailure): boolean {
@@ -44,6 +49,7 @@ export class RequestBook {
   readonly #underway = new Map<string, Underway>();
   /** Events for rooms that an earlier process has left: those of this process are sent by who asked for them. */
   readonly #inherited: ReadonlySet<string>;
+  readonly #refusedParcels = new RefusedParcels();
   /** Whether the server has said in this process what it has of the own device: ours, or nothing. */
   #isOwnKnown = false;
   /** Whether it has another's: nothing is asked of it any more. */
@@ -87,15 +93,16 @@ export class RequestBook {
         return NOTHING;
       case "outbox":
         this.#parts.outbox.remove(tx, request.entry.id);
+        this.#refusedParcels.took(request.entry);
         return NOTHING;
     }
   }
 
   /** Takes in a failure. */
-  async fail(tx: Transaction, id: string, failure: RequestFailure): Promise<Pick<AnswerOutcome, "conflict">> {
+  async fail(tx: Transaction, id: string, failure: RequestFailure): Promise<FailureOutcome> {
     const request = this.#underway.get(id);
     if (request === undefined) return NOTHING;
-    const { devices, olm, outbox, outbound, context: { clock, log } } = this.#parts;
+    const { devices, olm, context: { clock } } = this.#parts;
     this.#endsWith(tx, id);
     switch (request.kind) {
       case "keysUpload":
@@ -104,17 +111,14 @@ export class RequestBook {
         devices.failQuery(request.query, clock.now(), { refused: isRefusal(failure) });
         return NOTHING;
       case "keysClaim":
-        olm.failClaim(request.claim, clock.now());
-        return NOTHING;
-      case "outbox":
-        if (!HOPELESS.has(failure.status)) return NOTHING;
-        log.warn("Gave up what the server does not take", {
-          kind: request.entry.kind,
-          error: failure.message,
+        olm.failClaim(request.claim, {
+          now: clock.now(),
+          refused: isDivisible(failure.status),
+          answered: failure.status >= 500,
         });
-        outbox.remove(tx, request.entry.id);
-        if (request.entry.kind === "toDevice") await outbound.shareFailed(tx, request.entry);
-        return NOTHING;
+        return { settled: isDivisible(failure.status) };
+      case "outbox":
+        return await this.#parcelFailed(tx, request.entry, failure);
     }
   }
 
@@ -153,13 +157,13 @@ export class RequestBook {
 
   /** In the order in which they were put in; what is on its way is not overtaken, since whoever asks sends in order. */
   *#parcels(): Generator<EngineRequest> {
-    for (const entry of this.#parts.outbox.pending()) {
+    for (const entry of this.#refusedParcels.sorted(this.#parts.outbox.pending())) {
       if (this.#underway.has(entry.id)) continue;
       if (entry.kind === "roomEvent" && !this.#inherited.has(entry.id)) continue;
       this.#underway.set(entry.id, { kind: "outbox", entry });
       if (entry.kind === "toDevice") {
-        const { id, kind, eventType, txnId, messages } = entry;
-        yield { id, kind, eventType, txnId, messages };
+        const { id, kind, eventType, txnId, messages, sessionId } = entry;
+        yield { id, kind, eventType, txnId, messages, sessionId };
       } else {
         const { id, kind, roomId, txnId, content, createdAt } = entry;
         yield { id, kind, roomId, txnId, content, createdAt };
@@ -171,6 +175,27 @@ export class RequestBook {
     const id = this.#parts.context.uniqueId();
     this.#underway.set(id, request);
     return id;
+  }
+
+  /** What the server has refused is sent in halves, or given up if there is nobody else in it; it stands in nobody's way meanwhile. */
+  async #parcelFailed(tx: Transaction, entry: OutboxEntry, failure: RequestFailure): Promise<FailureOutcome> {
+    const { outbox, outbound, context } = this.#parts;
+    const verdict = this.#refusedParcels.judge(entry, failure.status);
+    if (verdict === "later") return NOTHING;
+    outbox.remove(tx, entry.id);
+    const isPart = this.#refusedParcels.takePart(entry);
+    if (verdict === "halves" && entry.kind === "toDevice") {
+      for (const messages of halves(entry.messages)) {
+        const { kind, eventType, sessionId } = entry;
+        const id = outbox.add(tx, { kind, eventType, messages, sessionId }, postmark(context));
+        this.#refusedParcels.divided(id);
+      }
+      return { settled: true };
+    }
+    const { kind } = entry;
+    context.log.warn("Gave up what the server does not take", { kind, error: failure.message });
+    if (kind === "toDevice") await outbound.shareFailed(tx, entry);
+    return { settled: isPart || failure.status >= 500 }; // where nobody gets it, whoever waits for it has to know
   }
 
   /** What of it the server has taken all the same nobody knows, and it may have another's: it is asked before the next. */

@@ -16,7 +16,7 @@ function stage(send: SendEngineRequest, answer: () => RecoveredEvent[] = () => [
     ask(kind: string, body: any): Promise<any> {
       if (kind === "requests") return Promise.resolve(requests.splice(0));
       told.push(`${kind} ${body.id}${kind === "fail" ? ` ${body.failure.status}` : ""}`);
-      if (kind !== "answer") return Promise.resolve();
+      if (kind !== "answer") return Promise.resolve({ settled: false });
       return Promise.resolve().then(() => ({ recovered: answer(), alarms: [] }));
     },
   } as ActorRef<CryptoProtocol>;

@@ -27,6 +27,8 @@ async function claims(count: number) {
 const namesIn = (claim: KeyClaim | undefined) =>
   Object.values(claim?.oneTimeKeys ?? {}).flatMap((devices) => Object.keys(devices));
 
+const down = (now: number) => ({ now, refused: false, answered: false });
+
 Deno.test("a claim names at most 250 devices, and no device is in two claims at a time", async () => {
   const { made, devices } = await claims(600);
   const all = [made.next(0), made.next(0), made.next(0)];
@@ -85,12 +87,12 @@ Deno.test("a claim that failed as a whole is made again, a little later (S19)", 
   const { made } = await claims(3);
   const first = made.next(0);
   assert(first !== undefined);
-  made.failed(first, 0);
+  made.failed(first, down(0));
   assertEquals(made.next(999), undefined);
   const second = made.next(1_000);
   assertEquals(namesIn(second), namesIn(first));
   assert(second !== undefined);
-  made.failed(second, 1_000);
+  made.failed(second, down(1_000));
   assertEquals(made.next(2_999), undefined);
   assertEquals(namesIn(made.next(3_000)), namesIn(first));
 });
@@ -100,7 +102,7 @@ Deno.test("a claim that goes on failing is made every minute: rooms can't be sen
   for (let failures = 0; failures < 20; failures++) {
     const claim = made.next(failures * MINUTE);
     assert(claim !== undefined, `after ${failures} failures`);
-    made.failed(claim, failures * MINUTE);
+    made.failed(claim, down(failures * MINUTE));
   }
 });
 

@@ -1,0 +1,31 @@
+/** A homeserver that does not take what has to do with one user. */
+
+import type { ClientStage } from "../../client/support/stage.ts";
+
+/** What it does not take. */
+export interface Refusal {
+  /** A part of the path of the requests. */
+  readonly path: string;
+  /** Somebody who is named in them. */
+  readonly user: string;
+  readonly status: number;
+}
+
+/** A fetch of which requests fail that name a user; `count` says how many did, and `devices` for how many others. */
+export function refusing(stage: ClientStage, { path, user, status }: Refusal): {
+  fetch: typeof globalThis.fetch;
+  count: () => number;
+} {
+  let count = 0;
+  return {
+    count: () => count,
+    fetch: async (input, init) => {
+      const request = new Request(input, init);
+      const isMeant = new URL(request.url).pathname.includes(path) &&
+        (await request.clone().text()).includes(user);
+      if (!isMeant) return await stage.homeserver.fetch(request);
+      count++;
+      return Response.json({ errcode: "M_UNKNOWN", error: "no" }, { status });
+    },
+  };
+}
