@@ -147,11 +147,8 @@ export interface RequestFailure {
   readonly message: string;
 }
 
-/** What a failure has led to. */
-export interface FailureOutput {
-  /** Whether it is over and done with: what was refused is sent in another way, or not at all. */
-  readonly settled: boolean;
-}
+/** Whether a failure is `settled`, over and done with: what was refused is sent in another way, or not at all. */
+export type FailureOutput = Readonly<Record<"settled", boolean>>;
 
 /** What stands between a room and its next event. */
 export type RoomReadiness =

@@ -9,19 +9,32 @@ import type { Transaction } from "./transaction.ts";
 /** An entry: its group, its name in the group, and what it holds. */
 export type FairEntry<Value> = readonly [group: string, id: string, value: Value];
 
+/** What a group holds. */
+interface Group<Value> {
+  readonly values: Map<string, Value>;
+  /** By share, how many there are, where somebody shares the group. */
+  readonly shares: Map<string, number>;
+}
+
 /**
- * Remembers things by group and name. When there are too many, the oldest of the largest group goes.
+ * Remembers things by group and name. When there are too many, the oldest of the largest group goes; where several share a group, the
+ * oldest of who has most of it.
  *
  * A step changes it at once, so that it sees its own changes; if the step comes to nothing, they are taken back.
  */
 export class FairIndex<Value> {
   readonly #limit: number;
-  readonly #groups = new Map<string, Map<string, Value>>();
+  readonly #shareOf: (value: Value) => string;
+  readonly #groups = new Map<string, Group<Value>>();
   #size = 0;
 
-  /** @param limit How many things it remembers. */
-  constructor(limit: number) {
+  /**
+   * @param limit How many things it remembers.
+   * @param shareOf Whose a thing is, of those who share its group. Default: nobody shares a group.
+   */
+  constructor(limit: number, shareOf: (value: Value) => string = () => "") {
     this.#limit = limit;
+    this.#shareOf = shareOf;
   }
 
   /** How many things it remembers. */
@@ -31,19 +44,22 @@ export class FairIndex<Value> {
 
   /** What it remembers under a name. */
   get(group: string, id: string): Value | undefined {
-    return this.#groups.get(group)?.get(id);
+    return this.#groups.get(group)?.values.get(id);
   }
 
   /** Everything. */
   *values(): Generator<Value> {
-    for (const group of this.#groups.values()) yield* group.values();
+    for (const { values } of this.#groups.values()) yield* values.values();
   }
 
   /** Puts in what is durable already. */
   load(group: string, id: string, value: Value): void {
-    const known = this.#groups.getOrInsertComputed(group, () => new Map<string, Value>());
-    if (!known.has(id)) this.#size++;
-    known.set(id, value);
+    const known = this.#groups.getOrInsertComputed(group, () => ({ values: new Map(), shares: new Map() }));
+    const before = known.values.get(id);
+    if (before === undefined) this.#size++;
+    else count(known, this.#shareOf(before), -1);
+    known.values.set(id, value);
+    count(known, this.#shareOf(value), 1);
   }
 
   /**
@@ -81,17 +97,36 @@ export class FairIndex<Value> {
 
   #remove(group: string, id: string): void {
     const known = this.#groups.get(group);
-    if (known?.delete(id)) this.#size--;
-    if (known?.size === 0) this.#groups.delete(group);
+    const value = known?.values.get(id);
+    if (known === undefined || value === undefined) return;
+    known.values.delete(id);
+    count(known, this.#shareOf(value), -1);
+    this.#size--;
+    if (known.values.size === 0) this.#groups.delete(group);
   }
 
   #oldestOfLargest(): FairEntry<Value> | undefined {
-    let largest: [string, Map<string, Value>] | undefined;
-    for (const entry of this.#groups) {
-      if (largest === undefined || entry[1].size > largest[1].size) largest = entry;
+    const [name = "", group] = largest(this.#groups, ({ values }) => values.size) ?? [];
+    const [share] = largest(group?.shares ?? [], (size) => size) ?? [];
+    for (const [id, value] of group?.values ?? []) {
+      if (this.#shareOf(value) === share) return [name, id, value];
     }
-    if (largest === undefined) return undefined;
-    for (const [id, value] of largest[1]) return [largest[0], id, value];
     return undefined;
   }
+}
+
+function count({ shares }: Group<unknown>, share: string, change: number): void {
+  const next = (shares.get(share) ?? 0) + change;
+  if (next === 0) shares.delete(share);
+  else shares.set(share, next);
+}
+
+/** The first of the entries that is the largest. */
+function largest<Value>(
+  entries: Iterable<readonly [string, Value]>,
+  sizeOf: (value: Value) => number,
+): readonly [string, Value] | undefined {
+  let found: readonly [string, Value] | undefined;
+  for (const entry of entries) if (found === undefined || sizeOf(entry[1]) > sizeOf(found[1])) found = entry;
+  return found;
 }

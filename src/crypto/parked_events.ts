@@ -6,7 +6,7 @@
 
 import type { UndecryptableCode } from "../types/encryption_info.ts";
 import type { MessageEvent } from "../types/event.ts";
-import type { EventID, RoomID } from "../types/ids.ts";
+import type { EventID, RoomID, UserID } from "../types/ids.ts";
 import type { CryptoContext } from "./context.ts";
 import type { DecryptedEvent } from "./decrypted.ts";
 import type { Decryption, ParkedEventRef, RecoveredEvent } from "./engine_protocol.ts";
@@ -25,7 +25,7 @@ export interface ParkedEventsOptions {
     /** Decrypts events; the results are in the order of the events. */
     decryptAll(tx: Transaction, events: readonly MessageEvent[]): Promise<readonly Decryption[]>;
   };
-  /** How many events are kept; beyond that the oldest of the room with the most goes. Default: 1,000. */
+  /** How many events are kept; beyond that the oldest goes of who has sent most of the room with the most. Default: 1,000. */
   readonly limit?: number;
   /** For how long an event is kept, in milliseconds. Default: 30 days. */
   readonly maxAgeMs?: number;
@@ -41,6 +41,7 @@ interface ParkedRecord {
 
 interface Parked extends Omit<ParkedRecord, "event">, ParkedEventRef {
   readonly sessionId: string;
+  readonly sender: UserID;
   /** Whether it has been handed out: it is kept until it has been handled, and not handed out a second time. */
   readonly recovered: boolean;
 }
@@ -69,7 +70,7 @@ export class ParkedEvents {
   /** @param options What it needs, and how much it keeps. */
   constructor(options: ParkedEventsOptions) {
     this.#options = { limit: LIMIT, maxAgeMs: MAX_AGE_MS, ...options };
-    this.#index = new FairIndex(this.#options.limit);
+    this.#index = new FairIndex(this.#options.limit, ({ sender }) => sender);
   }
 
   /** How many events are kept. */
@@ -89,11 +90,12 @@ export class ParkedEvents {
     const records = await tx.list<ParkedRecord>("parked");
     records.sort(([, one], [, other]) => one.order - other.order);
     for (const [, { event, code, order, at }] of records) {
-      const { room_id: roomId, event_id: eventId } = event;
+      const { room_id: roomId, event_id: eventId, sender } = event;
       const parked: Parked = {
         roomId,
         eventId,
         sessionId: sessionOf(event),
+        sender,
         code,
         order,
         at,
@@ -111,7 +113,7 @@ export class ParkedEvents {
    * @returns Whether it is new, and its key is worth asking for.
    */
   park(tx: Transaction, event: MessageEvent, why: Undecryptable): boolean {
-    const { room_id: roomId, event_id: eventId } = event;
+    const { room_id: roomId, event_id: eventId, sender } = event;
     if (!CURABLE.has(why.code) || this.#index.get(roomId, eventId) !== undefined) return false;
     if (JSON.stringify(event).length > MAX_LENGTH) return false;
     const order = ++this.#last;
@@ -120,6 +122,7 @@ export class ParkedEvents {
       roomId,
       eventId,
       sessionId: sessionOf(event),
+      sender,
       code: why.code,
       order,
       at: record.at,

@@ -11,7 +11,7 @@ export interface Refusal {
   readonly status: number;
 }
 
-/** A fetch of which requests fail that name a user; `count` says how many did, and `devices` for how many others. */
+/** A fetch of which requests fail that name a user; `count` says how many did. */
 export function refusing(stage: ClientStage, { path, user, status }: Refusal): {
   fetch: typeof globalThis.fetch;
   count: () => number;
