@@ -15,10 +15,12 @@ import {
 } from "@opentelemetry/sdk-trace-base";
 import { assert, assertEquals } from "@std/assert";
 import type { ClientOptions } from "@greenroom/matrix";
+import { Gates, roomWith } from "../../client/support/hearing.ts";
+import { MortalBot } from "../../client/support/mortal_bot.ts";
 import { type ClientStage, clientStage } from "../../client/support/stage.ts";
 import { printed } from "../../support/printed.ts";
 import { type Conversation, conversation } from "./conversation.ts";
-import { seen } from "./planted.ts";
+import { Planted, seen } from "./planted.ts";
 
 /** What a logger was told, once there has been a conversation. */
 type Listening = (
@@ -85,3 +87,27 @@ for (const [name, listening] of Object.entries(loggers)) {
     }
   });
 }
+
+Deno.test("T105: of an event that is left out, since process after process ended with it, the log has no word", async () => {
+  await using stage = clientStage();
+  using gates = new Gates();
+  const words = new Planted();
+  const text = words.text("what ends it");
+  const told: unknown[] = [];
+  const bot = new MortalBot(stage, {
+    setUp(client, life) {
+      client.on("m.room.message", async ({ content: { body } }) => {
+        if (body !== text || life.epitaph !== undefined) return;
+        life.end();
+        await gates.at("end");
+      });
+      client.on("EVENT_QUARANTINED", ({ event, ...report }) => void told.push([report, "event_id" in event]));
+    },
+  });
+  const { alice, id } = await roomWith(stage, bot);
+  await alice.sendText(id, text);
+  await bot.until(() => told.length > 0);
+  const lines = stage.log.lines.filter(([level]) => level === "error");
+  assert(lines.some(([, message]) => message.startsWith("Left an event out")));
+  assertEquals(words.leaksIn([...stage.log.lines, ...told].map(seen).join("\n")), []);
+});
