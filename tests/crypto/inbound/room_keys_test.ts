@@ -52,6 +52,27 @@ Deno.test("a room key that is not what a room key must be is refused", async () 
   assertEquals(told(await receiver.one(sender.say("hello"))), "MISSING_KEY");
 });
 
+Deno.test("a room key from a device whose keys are none is refused", async () => {
+  const receiver = new Receiver();
+  const { roomKey: content, device } = new Sender(receiver, newDevice(receiver, ALICE));
+  const from = {
+    sender: ALICE,
+    senderKey: device.curve25519,
+    senderEd25519: device.ed25519,
+    device: undefined,
+    content,
+  };
+  for (
+    const change of [{ senderKey: "short" }, { senderKey: "" }, { senderEd25519: "short" }, {
+      senderEd25519: "",
+    }]
+  ) {
+    const added = await receiver.step((tx) => receiver.inbound.addRoomKey(tx, { ...from, ...change }));
+    assertEquals(added.kind, "refused");
+  }
+  assertEquals((await receiver.step((tx) => receiver.inbound.addRoomKey(tx, from))).kind, "added");
+});
+
 Deno.test("a room key of a device with other keys than it is known with is refused", async () => {
   const receiver = new Receiver();
   const sender = new Sender(receiver, newDevice(receiver, ALICE));
