@@ -46,7 +46,7 @@ export function spawnStore(
   { kv: given, close, lease, clock = systemClock, log }: StoreOptions,
 ): Actor<StoreProtocol> {
   const kv = given ?? new MemoryStore();
-  const writer = new StoreWriter({ kv, lease: lease && { ...lease, clock, log } });
+  const writer = new StoreWriter({ kv, lease: lease && { ...lease, clock, log }, log });
   const state = given === undefined ? new MemoryRoomState() : new StoredRoomState(writer);
   const shown = new StoreShown(writer);
   const position = new StorePosition(writer, shown);

@@ -5,12 +5,15 @@
  */
 
 import { ValueError } from "../errors/value_error.ts";
+import { kindOf } from "../store/inspection_kind.ts";
 import { StoreKeys } from "../store/keys.ts";
 import type { KvKey, KvMutation, KvStore } from "../store/kv_store.ts";
 import { Lease, type LeaseOptions } from "../store/lease.ts";
 import { SharedRuns } from "../shared_runs.ts";
 import { readSchema, schemaUpgrade } from "../store/schema.ts";
+import type { Logger } from "../log.ts";
 import { fatal } from "./actor_error.ts";
+import { acceptableChanges } from "./acceptable_changes.ts";
 
 /** What a {@link StoreWriter} works with. */
 export interface StoreWriterOptions {
@@ -18,6 +21,8 @@ export interface StoreWriterOptions {
   readonly kv: KvStore;
   /** How the device is taken; absent: nobody else can have it, and it does not outlive the process. */
   readonly lease?: LeaseOptions;
+  /** Where it is told what the store did not take. */
+  readonly log?: Logger;
 }
 
 const NOTHING: ReadonlyMap<string, KvMutation> = new Map();
@@ -158,7 +163,8 @@ export class StoreWriter {
   /**
    * Makes changes, on condition that nobody else has taken the device. Nothing is done if there are none.
    *
-   * @throws What is fatal to the actor: whether a commit that fails took effect is not known, so nothing may go on from there.
+   * @throws What is fatal to the actor: whether a commit that fails took effect is not known, so nothing may go on from there; but
+   *   what others have filled, and the store does not take, is left out.
    */
   async commit(mutations: readonly KvMutation[]): Promise<void> {
     if (mutations.length > 0) await this.flush(mutations);
@@ -212,7 +218,7 @@ export class StoreWriter {
     this.#gathered = [];
     this.#owes = false;
     try {
-      await this.#apply(changes);
+      await this.#apply(changes).catch((error) => this.#applyOthers(changes, error));
     } catch (error) {
       this.#hasFailed = true;
       throw fatal(error);
@@ -226,6 +232,20 @@ export class StoreWriter {
     const { mutations, isNeeded } = await schemaUpgrade(this.#kv, prefix);
     if (isNeeded) await this.#apply(mutations);
     else mutations.forEach((mutation) => this.defer(mutation));
+  }
+
+  /** What the store refuses, whatever it is asked for beside, is left out, if it is of those that there may be none of. */
+  async #applyOthers(changes: readonly KvMutation[], error: unknown): Promise<void> {
+    const prefix = this.keys.record([]);
+    const acceptable = await acceptableChanges(this.#kv, changes, { error, prefix });
+    if (acceptable === undefined) throw error;
+    await this.#apply(acceptable.changes);
+    const kinds = acceptable.refused.map(kindOf);
+    this.#options.log?.error("Left out records that the store does not take", {
+      count: kinds.length,
+      kinds: [...new Set(kinds)].sort().join(", "),
+      error: String(error),
+    });
   }
 
   async #apply(mutations: readonly KvMutation[]): Promise<void> {

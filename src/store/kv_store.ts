@@ -74,6 +74,9 @@ export interface KvStore {
    * @param mutations The changes, in order.
    * @param checks The conditions.
    * @returns Whether the checks held.
+   * @throws {StoreError} If the store can't be written to.
+   * @throws {ValueError} Or any other error, if there is a key or a value that the store can't keep, whether or not the checks hold;
+   * nothing was written then.
    */
   commit(mutations: readonly KvMutation[], checks?: readonly KvCheck[]): Promise<boolean>;
   /**

@@ -13,7 +13,7 @@ import { decodeKey, encodeKey, endOfRange } from "./sqlite_key.ts";
 import { SqliteLog } from "./sqlite_log.ts";
 import { prepareDatabase, refuseOthers } from "./sqlite_schema.ts";
 import { SqliteVersions } from "./sqlite_versions.ts";
-import { decodeValue, encodeValue } from "./value_codec.ts";
+import { decodeValue, encodeValue, isEncodable } from "./value_codec.ts";
 
 /** How long to wait for another process that writes, in milliseconds. */
 const BUSY_TIMEOUT = 5_000;
@@ -186,10 +186,11 @@ export class SqliteStore implements KvStore, AsyncDisposable {
    * @throws {StoreError} If the disk does not take it: whether it is there after a power cut, nobody knows.
    */
   async commit(mutations: readonly KvMutation[], checks: readonly KvCheck[] = []): Promise<boolean> {
-    const held = this.#now("write to", () => {
-      if (mutations.length > 0) return this.#write(() => this.#holds(checks) && this.#apply(mutations));
-      return this.#snapshot(() => this.#holds(checks));
-    });
+    const change = () => this.#holds(checks) ? this.#apply(mutations) : !mutations.every(isEncodable);
+    const held = this.#now(
+      "write to",
+      () => mutations.length > 0 ? this.#write(change) : this.#snapshot(() => this.#holds(checks)),
+    );
     if (held && mutations.length > 0) await this.#synced();
     return held;
   }

@@ -8,6 +8,7 @@ import { isProxy } from "node:util/types";
 import { deserialize, serialize } from "node:v8";
 import { StoreFormatError } from "../errors/store_error.ts";
 import { ValueError } from "../errors/value_error.ts";
+import type { KvMutation } from "./kv_store.ts";
 
 const ENCODER = new TextEncoder();
 const DECODER = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -52,6 +53,12 @@ export function decodeValue(bytes: Uint8Array): unknown {
       "Cannot read a value of the store: it is damaged; restore the store from a copy",
     );
   }
+}
+
+/** Makes sure that the value of a change, if it has one, can be encoded; else throws what {@link encodeValue} does. */
+export function isEncodable(change: KvMutation): true {
+  if (change.type === "set") encodeValue(change.value);
+  return true;
 }
 
 /** Whether bytes are the same: those of a value that has not changed are, if it was encoded once before. */

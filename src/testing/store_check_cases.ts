@@ -4,7 +4,7 @@
  * @module
  */
 
-import { deepStrictEqual, ok, strictEqual } from "node:assert";
+import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert";
 import type { KvCheck, KvKey, KvStore } from "../store/kv_store.ts";
 import { listed, readValue, remove, set, stampOf, type StoreCase } from "./store_case.ts";
 
@@ -38,6 +38,20 @@ export const checkCases: readonly StoreCase[] = [
       deepStrictEqual(await listed(store, []), before);
       ok(await store.commit(changes, [holds, { key: ["b"], versionstamp: null }]));
       deepStrictEqual((await listed(store, [])).map(({ value }) => value), [2, 2]);
+    },
+  },
+  {
+    name: "refuses what it can't keep whether or not the checks hold, and nothing of the commit is there",
+    async run(open) {
+      const store = await open();
+      const bad = [set(["a"], 1), set(["b"], { is: () => "no data" })];
+      const wrong: KvCheck = { key: ["a"], versionstamp: "none" };
+      const refuses = await store.commit(bad).then(() => false, () => true);
+      if (!refuses) return; // it keeps objects as they are
+      deepStrictEqual(await listed(store, []), []);
+      await rejects(store.commit(bad, [wrong]));
+      deepStrictEqual(await listed(store, []), []);
+      ok(!await store.commit([set(["a"], 1)], [wrong]));
     },
   },
   {

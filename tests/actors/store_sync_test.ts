@@ -182,7 +182,7 @@ Deno.test("A commit that fails fails all that waited for it, and nothing that fo
   const failures = ["t1", "t2", "t3"].map((token) => rejectionOf(here.commit(sync(token, room()))));
   await here.settle();
   await here.store.ask("handled", "t1");
-  here.kv.failure = new Error("The disk is full");
+  here.kv.failure = new StoreError("The disk is full");
   here.kv.letGo();
   const [first] = await Promise.all(failures);
   assertEquals([(first as ActorError).actor, (first as ActorError).cause], ["store", here.kv.failure]);

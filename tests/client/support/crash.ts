@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type KvMutation, type KvStore, MemoryStore } from "@greenroom/matrix";
+import { type KvMutation, type KvStore, MemoryStore, StoreError } from "@greenroom/matrix";
 
 /** What a process does that others can see: a commit, a request, or the request for what is new. */
 export type Deed = "commit" | "request" | "sync";
@@ -128,7 +128,10 @@ export class Life {
     this.fault = `${manner} ${takesEffect ? "after" : "before"} ${deed} ${this.tally.count(deed)}: ${name()}`;
     if (manner === "death") this.epitaph = this.fault;
     if (takesEffect) await work();
-    if (manner === "error") throw new TypeError(`the answer to a ${deed} got lost`);
+    if (manner === "error") {
+      const Failure = deed === "commit" ? StoreError : TypeError; // as stores say it, and as `fetch` does
+      throw new Failure(`the answer to a ${deed} got lost`);
+    }
     this.#ended.resolve(this.fault);
     return await this.#alive() as T;
   }
