@@ -48,7 +48,6 @@ export type {
   CryptoOutput,
   Decryption,
   OwnIdentity,
-  ParkedEventRef,
   RecoveredEvent,
   RoomStateInput,
   SentRoomEvent,

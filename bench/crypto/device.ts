@@ -97,6 +97,7 @@ export class BenchDevice implements AsyncDisposable {
     const output = await this.crypto.receiveSync({
       nextBatch,
       initial: false,
+      handledBefore: true,
       toDevice: messages as unknown as ToDeviceEvent[], // they are, as a server passes them on
       deviceLists: { changed: [], left: [] },
       oneTimeKeyCounts: { signed_curve25519: this.#switchboard.count(this.userId, DEVICE_ID) },

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { ParkedEventRef } from "../crypto/decrypted.ts";
 import type { Device } from "../crypto/device.ts";
 import type {
   AnswerOutput,
@@ -17,7 +18,6 @@ import type {
   FailureOutput,
   MemberChange,
   OwnIdentity,
-  ParkedEventRef,
   PrepareInput,
   PruneOptions,
   PruneReport,

@@ -28,6 +28,8 @@ export interface SyncContext {
   readonly initial: boolean;
   /** Whether handlers may have got the response before, in a process that has ended since. */
   readonly repeated: boolean;
+  /** Whether what came with the responses before has been handled, or will be: what comes again is not to be, then. */
+  readonly handledBefore: boolean;
   /** The token of the response before, if that may still be on its way to the Store. */
   readonly after?: SyncToken;
   /** Which members the filter lets through: all, those who have something to do with the timeline, or nobody knows which. */
@@ -43,11 +45,12 @@ export interface SyncContext {
 }
 
 /** What Crypto has to know of a response. */
-export function cryptoInput(parts: SyncParts, { initial, members }: SyncContext): CryptoInput {
+export function cryptoInput(parts: SyncParts, { initial, members, handledBefore }: SyncContext): CryptoInput {
   const { nextBatch, toDevice, deviceLists, oneTimeKeyCounts, unusedFallbackTypes, rooms } = parts;
   return {
     nextBatch,
     initial,
+    handledBefore,
     toDevice,
     deviceLists,
     oneTimeKeyCounts,

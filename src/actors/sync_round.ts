@@ -130,6 +130,7 @@ export class SyncRound {
       own,
       initial: isInitial,
       repeated,
+      handledBefore: !isInitial && !repeated,
       after,
       members: filter.members,
       acceptClear,

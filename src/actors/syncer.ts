@@ -104,6 +104,7 @@ class Syncer {
       own,
       initial: false,
       repeated: false,
+      handledBefore: false, // nobody knows
       members: "some",
       acceptClear: this.#options.acceptClear(),
       outlives: false, // what comes some other way may come twice

@@ -7,6 +7,7 @@
 import type { EncryptionInfo, SenderInfo } from "../types/encryption_info.ts";
 import type { Encryptions } from "../types/encryption_of.ts";
 import type { MessageEvent, ToDeviceEvent } from "../types/event.ts";
+import type { EventID, RoomID } from "../types/ids.ts";
 
 /** An event that was decrypted. */
 export interface DecryptedEvent extends Encryptions {
@@ -22,4 +23,12 @@ export interface ToDeviceMessage {
   readonly event: ToDeviceEvent;
   /** Which device encrypted it, and how far that is to be trusted; absent if it came in clear. */
   readonly encryption?: SenderInfo;
+}
+
+/** The name of an event that waits for its key. */
+export interface ParkedEventRef {
+  /** The room. */
+  readonly roomId: RoomID;
+  /** The event. */
+  readonly eventId: EventID;
 }

@@ -12,6 +12,7 @@ import type { MessageEvent } from "../types/event.ts";
 import type { RoomID, UserID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
 import type { CryptoContext } from "./context.ts";
+import type { ParkedEventRef } from "./decrypted.ts";
 import type { Device } from "./device.ts";
 import type { EngineOptions } from "./engine_options.ts";
 import { type EngineParts, engineParts } from "./engine_parts.ts";
@@ -26,7 +27,6 @@ import type {
   FailureOutput,
   MemberChange,
   OwnIdentity,
-  ParkedEventRef,
   PrepareInput,
   PruneOptions,
   PruneReport,

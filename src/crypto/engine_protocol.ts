@@ -7,10 +7,10 @@
 import type { Membership } from "../types/enums.ts";
 import type { MessageEvent, StateEvent, ToDeviceEvent } from "../types/event.ts";
 import type { DeviceKeys, KeysUploadRequest } from "../types/device_keys.ts";
-import type { DeviceID, EventID, RoomID, SyncToken, TransactionID, UserID } from "../types/ids.ts";
+import type { DeviceID, RoomID, SyncToken, TransactionID, UserID } from "../types/ids.ts";
 import type { UndecryptableCode } from "../types/encryption_info.ts";
 import type { JsonObject } from "../types/json.ts";
-import type { DecryptedEvent, ToDeviceMessage } from "./decrypted.ts";
+import type { DecryptedEvent, ParkedEventRef, ToDeviceMessage } from "./decrypted.ts";
 import type { NewRecipient } from "./approvals.ts";
 import type { ComparedDevice, Device, LocalTrust } from "./device.ts";
 import type { DeviceAlarm } from "../types/device_alarm.ts";
@@ -43,6 +43,8 @@ export interface CryptoInput {
   readonly state: readonly RoomStateInput[];
   /** Encrypted events of timelines, in order. */
   readonly encrypted: readonly MessageEvent[];
+  /** Whether what came with the responses before has been handled, or will be, so that events that come again are not to be. */
+  readonly handledBefore: boolean;
 }
 
 /** State of a room that changes. */
@@ -75,21 +77,13 @@ export interface RecoveredEvent extends DecryptedEvent {
   readonly parked: ParkedEventRef;
 }
 
-/** The name of an event that waits for its key. */
-export interface ParkedEventRef {
-  /** The room. */
-  readonly roomId: RoomID;
-  /** The event. */
-  readonly eventId: EventID;
-}
-
 /** What encryption makes of a sync response. */
 export interface CryptoOutput {
   /** The messages to this device that are left for handlers, decrypted. */
   readonly toDevice: readonly ToDeviceMessage[];
   /** For each of {@link CryptoInput.encrypted}, in the same order, what became of it. */
   readonly decrypted: readonly Decryption[];
-  /** Those of {@link CryptoInput.encrypted}, by their index, that waited for their key and are being handled: not to be again. */
+  /** Those of {@link CryptoInput.encrypted}, by their index, that are not to be handled: they are being, or have been. */
   readonly underway: readonly number[];
   /** Earlier events that can be read now, in the order in which they came. */
   readonly recovered: readonly RecoveredEvent[];

@@ -23,6 +23,7 @@ import {
   type OwnerClaim,
 } from "./inbound_record.ts";
 import { LiveObjects } from "./live_objects.ts";
+import type { HandingOut } from "./handing_out.ts";
 import { MegolmDecryption } from "./megolm_decryption.ts";
 import { noReplays } from "./replay_log.ts";
 import { readRoomKey, type ReceivedRoomKey, sessionRef } from "./room_key.ts";
@@ -186,10 +187,15 @@ export class InboundSessions {
    * Decrypts events, and those that are bundled with them.
    *
    * @param events Events of the type `m.room.encrypted`.
+   * @param handingOut Tells which were handed out before. Absent: they are only looked at.
    * @returns What became of each, in the same order.
    */
-  async decryptAll(tx: Transaction, events: readonly MessageEvent[]): Promise<Decryption[]> {
-    return await this.#decryption.decryptAll(tx, events);
+  async decryptAll(
+    tx: Transaction,
+    events: readonly MessageEvent[],
+    handingOut?: HandingOut,
+  ): Promise<Decryption[]> {
+    return await this.#decryption.decryptAll(tx, events, handingOut);
   }
 
   /** Takes in an `m.room_key.withheld`, or its older name. It says why an event can't be read, and has no other effect. */

@@ -14,6 +14,7 @@ import type { Attribution } from "./claim_judge.ts";
 import type { CryptoContext } from "./context.ts";
 import type { Decryption } from "./engine_protocol.ts";
 import { envelopeProblem } from "./encrypted_event.ts";
+import type { HandingOut } from "./handing_out.ts";
 import { inboundKey, type InboundRecord } from "./inbound_record.ts";
 import { readMegolmPayload } from "./megolm_payload.ts";
 import type { RecordKey } from "./record_key.ts";
@@ -60,6 +61,14 @@ interface OpenGroup extends Group {
   readonly replays: SessionReplays;
 }
 
+/** What becomes of events. */
+interface Output {
+  readonly results: Decryption[];
+  readonly handingOut: HandingOut | undefined;
+  /** How many of the events are not bundled with others. */
+  readonly count: number;
+}
+
 /** Decrypts events. */
 export class MegolmDecryption {
   readonly #options: MegolmDecryptionOptions;
@@ -69,12 +78,21 @@ export class MegolmDecryption {
     this.#options = options;
   }
 
-  /** Decrypts events, and those that are bundled with them; the results are in the order of the events. */
-  async decryptAll(tx: Transaction, events: readonly MessageEvent[]): Promise<Decryption[]> {
-    if (!events.some(hasBundle)) return await this.#decrypt(tx, events);
+  /**
+   * Decrypts events, and those that are bundled with them; the results are in the order of the events.
+   *
+   * @param handingOut Absent: they are only looked at.
+   */
+  async decryptAll(
+    tx: Transaction,
+    events: readonly MessageEvent[],
+    handingOut?: HandingOut,
+  ): Promise<Decryption[]> {
+    const output = { results: new Array<Decryption>(events.length), handingOut, count: events.length };
+    if (!events.some(hasBundle)) return await this.#decrypt(tx, events, output);
     // Behind all others: an event that came by itself counts before one that the server only shows.
     const bundled = events.flatMap((event) => bundledWith(event));
-    const results = await this.#decrypt(tx, [...events, ...bundled.map(([, event]) => event)]);
+    const results = await this.#decrypt(tx, [...events, ...bundled.map(([, event]) => event)], output);
     const ofBundled = new Map<unknown, Decryption>();
     for (const [index, decryption] of results.splice(events.length).entries()) {
       ofBundled.set(bundled[index]?.[0], decryption);
@@ -82,8 +100,8 @@ export class MegolmDecryption {
     return results.map((result) => "event" in result ? withBundle(result, ofBundled) : result);
   }
 
-  async #decrypt(tx: Transaction, events: readonly MessageEvent[]): Promise<Decryption[]> {
-    const results: Decryption[] = new Array(events.length);
+  async #decrypt(tx: Transaction, events: readonly MessageEvent[], output: Output): Promise<Decryption[]> {
+    const { results } = output;
     const groups = group(events, results);
     const records = await tx.getMany(groups.map(({ key }) => key));
     const replays = new ReplayLog();
@@ -95,7 +113,7 @@ export class MegolmDecryption {
     }
     await replays.open(tx);
     await this.#options.owners.prefetch(tx, sendersOf(open, events));
-    for (const group of open) await this.#finish(tx, group, { events, results });
+    for (const group of open) await this.#finish(tx, group, { events, output });
     replays.save(tx);
     return results;
   }
@@ -134,8 +152,9 @@ export class MegolmDecryption {
   async #finish(
     tx: Transaction,
     group: OpenGroup,
-    { events, results }: { events: readonly MessageEvent[]; results: Decryption[] },
+    { events, output }: { events: readonly MessageEvent[]; output: Output },
   ): Promise<void> {
+    const { results, handingOut, count } = output;
     const attributions = new Map<UserID, Attribution>();
     for (let index = 0; index < group.places.length; index++) {
       const place = group.places[index] as number; // one for each outcome
@@ -157,7 +176,11 @@ export class MegolmDecryption {
         group.record = learnt ?? record;
         if (learnt !== undefined) tx.set(group.key, learnt);
       }
-      results[place] = this.#check(event, { group, plaintext: outcome.value, attribution });
+      const decryption = this.#check(event, { group, plaintext: outcome.value, attribution });
+      results[place] = decryption;
+      if (handingOut === undefined || place >= count || !("event" in decryption)) continue;
+      const { messageIndex } = outcome.value;
+      if (!group.replays.show(messageIndex, event, handingOut)) handingOut.again.add(place);
     }
   }
 
@@ -189,11 +212,10 @@ export class MegolmDecryption {
     const { type, content } = payload;
     const relation = relationInto(content, event);
     const { event_id, sender, origin_server_ts, room_id, unsigned, source } = event;
-    const { sessionId } = group;
     const encryption: EncryptionInfo = {
       senderTrust,
       keySource,
-      sessionId,
+      sessionId: group.sessionId,
       messageIndex,
       senderKey,
       senderDevice,

@@ -8,10 +8,11 @@ import type { UndecryptableCode } from "../types/encryption_info.ts";
 import type { MessageEvent } from "../types/event.ts";
 import type { EventID, RoomID, UserID } from "../types/ids.ts";
 import type { CryptoContext } from "./context.ts";
-import type { DecryptedEvent } from "./decrypted.ts";
-import type { Decryption, ParkedEventRef, RecoveredEvent } from "./engine_protocol.ts";
+import type { DecryptedEvent, ParkedEventRef } from "./decrypted.ts";
+import type { Decryption, RecoveredEvent } from "./engine_protocol.ts";
 import { FairIndex } from "./fair_index.ts";
 import type { SessionRef } from "./inbound_sessions.ts";
+import type { HandingOut } from "./handing_out.ts";
 import { type RecordKey, recordKey } from "./record_key.ts";
 import type { Transaction } from "./transaction.ts";
 import type { Undecryptable } from "./undecryptable.ts";
@@ -23,7 +24,11 @@ export interface ParkedEventsOptions {
   /** What decrypts. */
   readonly inbound: {
     /** Decrypts events; the results are in the order of the events. */
-    decryptAll(tx: Transaction, events: readonly MessageEvent[]): Promise<readonly Decryption[]>;
+    decryptAll(
+      tx: Transaction,
+      events: readonly MessageEvent[],
+      handingOut: HandingOut,
+    ): Promise<readonly Decryption[]>;
   };
   /** How many events are kept; beyond that the oldest goes of who has sent most of the room with the most. Default: 1,000. */
   readonly limit?: number;
@@ -162,7 +167,8 @@ export class ParkedEvents {
       if (record === undefined) this.#forget(tx, parked);
       else found.push([parked, record.event]);
     }
-    const results = await this.#options.inbound.decryptAll(tx, found.map(([, event]) => event));
+    const handingOut = { handledBefore: false, again: new Set<number>() }; // each is here once, until it has been handled
+    const results = await this.#options.inbound.decryptAll(tx, found.map(([, event]) => event), handingOut);
     const recovered: RecoveredEvent[] = [];
     for (const [index, [parked]] of found.entries()) {
       const result = results[index] as Decryption; // one for each event

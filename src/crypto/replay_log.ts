@@ -20,6 +20,8 @@ interface ReplayBlock {
   readonly sender?: UserID;
   readonly eventIds: readonly string[];
   readonly times: readonly number[];
+  /** Which of them have been handed out to be handled, one bit each; absent: none. */
+  readonly shown?: number;
 }
 
 /** The events of one sender. */
@@ -28,6 +30,9 @@ interface OpenBlock {
   sender: UserID | undefined;
   eventIds: string[];
   times: number[];
+  shown: number;
+  /** Which of them in this step. */
+  shownNow: number;
   changed: boolean;
 }
 
@@ -72,8 +77,14 @@ export class ReplayLog {
   /** Writes what is new. */
   save(tx: Transaction): void {
     for (const { first, others } of this.#blocks()) {
-      for (const { key, sender, eventIds, times, changed } of [first, ...others.values()]) {
-        if (changed) tx.set(key, { ...(sender !== undefined && { sender }), eventIds, times });
+      for (const { key, sender, eventIds, times, shown, changed } of [first, ...others.values()]) {
+        if (!changed) continue;
+        tx.set(key, {
+          ...(sender !== undefined && { sender }),
+          eventIds,
+          times,
+          ...(shown !== 0 && { shown }),
+        });
       }
     }
   }
@@ -129,12 +140,8 @@ export class SessionReplays {
    * To be asked for an event only that is its sender's.
    */
   claim(index: number, { sender, event_id, origin_server_ts }: MessageEvent): boolean {
-    const blocks = this.#blocks.get(Math.floor(index / BLOCK));
-    if (blocks === undefined) return false;
-    const { first } = blocks;
-    if (first.eventIds.length === 0) first.sender = sender;
-    const isFirst = first.sender === undefined || first.sender === sender;
-    const block = isFirst ? first : otherBlock(blocks, sender);
+    const block = this.#blockOf(index, sender);
+    if (block === undefined) return false;
     const place = index % BLOCK;
     const owner = block.eventIds[place] ?? "";
     if (owner !== "") return owner === event_id && block.times[place] === origin_server_ts;
@@ -148,20 +155,48 @@ export class SessionReplays {
     block.changed = true;
     return true;
   }
+
+  /**
+   * Whether the event of an index, which it has claimed, is to be handed out: it was not yet in this step, nor, if what was handed out
+   * in steps before has been handled, in one of those. It is from now on.
+   */
+  show(
+    index: number,
+    { sender }: MessageEvent,
+    { handledBefore }: { readonly handledBefore: boolean },
+  ): boolean {
+    const block = this.#blockOf(index, sender);
+    if (block === undefined) return false;
+    const bit = 1 << index % BLOCK;
+    const wasShown = ((handledBefore ? block.shown : block.shownNow) & bit) !== 0;
+    block.changed ||= (block.shown & bit) === 0;
+    block.shown |= bit;
+    block.shownNow |= bit;
+    return !wasShown;
+  }
+
+  #blockOf(index: number, sender: UserID): OpenBlock | undefined {
+    const blocks = this.#blocks.get(Math.floor(index / BLOCK));
+    if (blocks === undefined) return undefined;
+    const { first } = blocks;
+    if (first.eventIds.length === 0) first.sender = sender;
+    return first.sender === undefined || first.sender === sender ? first : otherBlock(blocks, sender);
+  }
 }
 
 async function readBlocks(tx: Transaction, blocks: readonly OpenBlock[]): Promise<void> {
   const records = await tx.getMany(blocks.map(({ key }) => key));
   for (const [index, block] of blocks.entries()) {
-    const { sender = block.sender, eventIds = [], times = [] } = records[index] ?? {};
+    const { sender = block.sender, eventIds = [], times = [], shown = 0 } = records[index] ?? {};
     block.sender = sender;
     block.eventIds = [...eventIds];
     block.times = [...times];
+    block.shown = shown;
   }
 }
 
 function newBlock(key: RecordKey<ReplayBlock>, sender?: UserID): OpenBlock {
-  return { key, sender, eventIds: [], times: [], changed: false };
+  return { key, sender, eventIds: [], times: [], shown: 0, shownNow: 0, changed: false };
 }
 
 function otherBlock({ others, keyOf }: OpenBlocks, sender: UserID): OpenBlock {

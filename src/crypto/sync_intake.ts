@@ -56,12 +56,14 @@ export async function receiveSync(
   await takeDeviceLists(tx, parts, input);
   for (const room of input.state) await receiveRoomState(tx, parts, room);
   const { toDevice, newKeys } = await takeToDevice(tx, parts, { input, skip });
-  const decrypted = await inbound.decryptAll(tx, input.encrypted);
+  const again = new Set<number>();
+  const { handledBefore } = input;
+  const decrypted = await inbound.decryptAll(tx, input.encrypted, { handledBefore, again });
   const underway: number[] = [];
   for (const [index, event] of input.encrypted.entries()) {
     const result = decrypted[index] as Decryption;
     if ("event" in result) {
-      if (!parked.delivered(tx, event)) underway.push(index);
+      if (again.has(index) || !parked.delivered(tx, event)) underway.push(index);
     } else if (await parked.park(tx, event, result)) await keyRequests.want(tx, event);
   }
   if (await tellsOfRollback(tx, parts, { encrypted: input.encrypted, decrypted })) {

@@ -55,6 +55,7 @@ class InWorker implements AsyncDisposable {
     const output = await this.crypto.ask("receiveSync", {
       nextBatch: "s",
       initial: false,
+      handledBefore: true,
       toDevice: toDevice.splice(0),
       deviceLists: { changed: [...changed], left: [] },
       oneTimeKeyCounts: { signed_curve25519: this.#server.oneTimeKeys(ALICE) },
@@ -146,6 +147,7 @@ Deno.test("What the Crypto actor throws in a Worker is here what it was there", 
   await alice.crypto.ask("receiveSync", {
     nextBatch: "s2",
     initial: false,
+    handledBefore: true,
     toDevice: [],
     deviceLists: { changed: [ALICE.userId], left: [] },
     oneTimeKeyCounts: { signed_curve25519: 50 },

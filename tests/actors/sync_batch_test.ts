@@ -14,6 +14,7 @@ import { joined, member, message, OWN, ROOM, state, timeline } from "./support/e
 const CONTEXT: SyncContext = {
   own: OWN,
   initial: false,
+  handledBefore: true,
   repeated: false,
   members: "all",
   acceptClear: undefined,

@@ -111,6 +111,7 @@ export class Bot {
     const input: CryptoInput = {
       nextBatch: `s${++this.#syncs}`,
       initial: false,
+      handledBefore: true,
       toDevice: toDevice.splice(0),
       deviceLists: { changed: [...changed], left: [] },
       oneTimeKeyCounts: { signed_curve25519: this.server.oneTimeKeys(this) },

@@ -40,6 +40,7 @@ async function published(vault: Vault): Promise<Engine> {
 const sync = (oneTimeKeys: number): CryptoInput => ({
   nextBatch: "s1",
   initial: false,
+  handledBefore: true,
   toDevice: [],
   deviceLists: { changed: [], left: [] },
   oneTimeKeyCounts: { signed_curve25519: oneTimeKeys },

@@ -130,6 +130,7 @@ class Person {
     await this.engine.receiveSync({
       nextBatch: `s${++this.#syncs}`,
       initial: false,
+      handledBefore: true,
       toDevice: this.server.inboxOf(this.userId, this.deviceId).splice(0),
       deviceLists: { changed: [], left: [] },
       oneTimeKeyCounts: { signed_curve25519: 50 },
