@@ -1,5 +1,5 @@
-import { assert, assertEquals, assertFalse } from "@std/assert";
-import { Vodozemac } from "../mod.ts";
+import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
+import { Vodozemac, VodozemacError } from "../mod.ts";
 import { decodeBase64 } from "../src/binary.ts";
 import { assertCode } from "./support/assert_code.ts";
 
@@ -25,6 +25,8 @@ Deno.test("Base64 is read with all of its padding or none, and not with a charac
     "AA AA",
     " AAA",
     "AAAA\n",
+    "AAAA    ",
+    "AA AA AA",
     "AB",
   ];
   for (const text of refused) assertCode("bad_base64", () => decodeBase64(text, "read"));
@@ -62,4 +64,14 @@ Deno.test("HPKE takes bytes and text alike, but no text that UTF-8 can't hold", 
   });
   assertEquals(recipient.accept(message, { additionalData: "\u0003" }).plaintext, Uint8Array.of(1, 2));
   assertCode("malformed", () => vodozemac.openHpke(keys.createCurve25519().publicKey, "\ud800"));
+});
+
+Deno.test("an error says which index is known only where that is why, and names a cause only where there is one", () => {
+  using sender = vodozemac.megolm.createOutbound();
+  using receiver = vodozemac.megolm.createInbound(sender.sessionKey());
+  const message = Uint8Array.fromBase64(sender.encrypt("hello"));
+  message[10] = (message[10] ?? 0) ^ 1;
+  const error = assertThrows(() => receiver.decrypt(message), VodozemacError);
+  assertEquals([error.firstKnownIndex, error.messageIndex], [undefined, undefined]);
+  assertFalse("cause" in error);
 });
