@@ -234,6 +234,15 @@ Deno.test("a message that starts a session makes a claim needless", async () => 
   assertEquals(alice.olm.nextClaim(0), undefined);
 });
 
+Deno.test("a message over a session that was there leaves a claim as it is: what can't be understood still can't", async () => {
+  const { alice, bob, clock } = await aliceAndBob();
+  await bob.meet(alice);
+  await alice.read(await bob.send(alice));
+  assertEquals((await alice.receive(garbled(await bob.send(alice)))).kind, "failed");
+  await alice.read(await bob.send(alice));
+  assertEquals(namesIn(alice.olm.nextClaim(clock.now())), ["BOB"]);
+});
+
 Deno.test("a device that is gone is not asked for again", async () => {
   const { alice, bob, server } = await aliceAndBob();
   await alice.step((tx) => alice.olm.want(tx, [bob.device]));
