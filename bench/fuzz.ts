@@ -59,7 +59,7 @@ async function fuzz({ store, seed, count }: Run): Promise<boolean> {
       return false;
     }
     done += options.count;
-    if (epoch % 10 === 9) console.log(`${store}: ${done}, ${perSecond(done, begun)} a second`);
+    console.log(`${store}: ${done}, ${perSecond(done, begun)} a second`);
   }
   console.table(Object.fromEntries([...totals].sort()));
   console.log(

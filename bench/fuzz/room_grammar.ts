@@ -20,11 +20,20 @@ export const ROOMS: readonly string[] = [
     "!:",
     "!__proto__:example.org",
     `!${"r".repeat(200)}:x`,
+    `!${"\u0001".repeat(252)}:x`,
+    `!${"\ue000".repeat(252)}:x`,
   ],
 ];
 /** Who is there beside those with devices. */
 const OTHERS = [
-  ...[OWN_USER, "@constructor:example.org", "@:example.org", `@${"u".repeat(200)}:x`, "@é🎉:example.org"],
+  ...[
+    OWN_USER,
+    "@constructor:example.org",
+    "@:example.org",
+    `@${"u".repeat(200)}:x`,
+    `@${"\u0001".repeat(252)}:x`,
+    "@é🎉:example.org",
+  ],
 ];
 const MEMBERSHIPS = ["join", "leave", "invite", "ban", "knock", "JOIN", ""];
 const ALGORITHMS = [MEGOLM, MEGOLM, MEGOLM, "m.megolm.v2", ""];
@@ -69,7 +78,7 @@ export class RoomGrammar {
     if (random.chance(70)) return `$e${random.next().toString(36)}${this.#events++}:example.org`;
     return random.chance(95)
       ? `$known${random.below(EVENT_IDS)}`
-      : random.pick(["$", "$__proto__", `$${"e".repeat(250)}`]);
+      : random.pick(["$", "$__proto__", `$${"e".repeat(250)}`, `$${"\u0001".repeat(254)}`]);
   }
 
   /** Several of something. */
