@@ -15,6 +15,11 @@ import type { StoredDevice } from "./user_record.ts";
 
 const MAX_ALGORITHMS = 32;
 const MAX_TEXT = 255;
+/** How much is kept of what a device says of itself beside its keys, in bytes: a user may have a thousand devices. */
+const MAX_NAME_BYTES = 255;
+const MAX_ALGORITHM_BYTES = 512;
+
+const encoder = new TextEncoder();
 
 /** Whose keys they have to be. */
 export interface ExpectedDevice {
@@ -57,7 +62,7 @@ export function claimedKeys(
 /**
  * Checks the keys of a device: they are its own, and it has signed them itself.
  *
- * Of the algorithms at most 32 are kept, and texts of at most 255 characters.
+ * Of the names of its algorithms 32 are kept at most, in 512 bytes, and of its own name 255 bytes.
  *
  * @param vodozemac Verifies.
  * @param value The device's keys as they were parsed.
@@ -83,18 +88,28 @@ export function checkDeviceKeys(
   return {
     deviceId,
     ...keys,
-    algorithms: value.algorithms.filter(isShortText).slice(0, MAX_ALGORITHMS),
+    algorithms: algorithmsIn(value.algorithms),
     displayName: displayNameOf(value),
     dehydrated: value.dehydrated === true,
     signedBy: crossSigned ? selfSigning : undefined,
   };
 }
 
-function displayNameOf({ unsigned }: JsonObject): string | undefined {
-  const name = isJsonObject(unsigned) ? unsigned.device_display_name : undefined;
-  return typeof name === "string" ? name.slice(0, MAX_TEXT).toWellFormed() : undefined;
+/** The first ones, as long as there is room. */
+function algorithmsIn(names: readonly unknown[]): readonly string[] {
+  const kept: string[] = [];
+  let left = MAX_ALGORITHM_BYTES;
+  for (const name of names) {
+    if (typeof name !== "string" || name.length > MAX_TEXT) continue;
+    left -= encoder.encode(name).length;
+    if (left < 0 || kept.push(name) === MAX_ALGORITHMS) break;
+  }
+  return kept;
 }
 
-function isShortText(value: unknown): value is string {
-  return typeof value === "string" && value.length <= MAX_TEXT;
+function displayNameOf({ unsigned }: JsonObject): string | undefined {
+  const name = isJsonObject(unsigned) ? unsigned.device_display_name : undefined;
+  if (typeof name !== "string") return undefined;
+  const { read } = encoder.encodeInto(name, new Uint8Array(MAX_NAME_BYTES));
+  return name.slice(0, read).toWellFormed();
 }

@@ -125,7 +125,7 @@ Deno.test("what may change of a device does: algorithms, name, signatures", asyn
   assertEquals((await stage.ask(response)).changed, [ALICE]);
   const device = await stage.run((tx) => stage.lists.device(tx, ALICE, "PHONE"));
   assertEquals([device?.algorithms, device?.dehydrated], [["m.new"], true]);
-  assertEquals(device?.displayName, "x".repeat(254) + "\ufffd");
+  assertEquals(device?.displayName, "x".repeat(254));
 });
 
 Deno.test("algorithms are bounded in number and length", async () => {
