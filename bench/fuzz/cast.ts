@@ -57,7 +57,7 @@ export class Cast implements Disposable {
 
   /** Takes in what the client publishes, and answers. */
   upload(body: Json): object {
-    this.isPublished = true;
+    this.isPublished ||= body.device_keys !== undefined;
     return this.keys.upload(body);
   }
 

@@ -67,8 +67,6 @@ const TEXTS = [
 const NUMBERS = [0, 1, -1, 0.5, 2 ** 31, 2 ** 32, 2 ** 53, -(2 ** 53), 1e21, 1.7976931348623157e308, 5e-324];
 /** More than Deno KV takes for a value. */
 const LONG = "x".repeat(70_000);
-/** Deeper than what recurses can go. */
-const DEEPEST = 6_000;
 const POOL = 2_000;
 
 /** Draws values that nobody expects. */
@@ -98,7 +96,7 @@ export class Oddities {
       case 3:
         return random.pick<unknown>([null, true, false, [], {}, "", [[]], [null], { "": null }]);
       case 4:
-        return this.deep(random.below(100) === 0 ? DEEPEST : random.below(100));
+        return random.below(50) === 0 ? deepest(random.pick([1_000, 6_000])) : this.deep(random.below(100));
       case 5:
         return Array.from({ length: random.pick([2, 50, 1_000]) }, () => random.pick(TEXTS).slice(0, 40));
       case 6:
@@ -125,6 +123,11 @@ export class Oddities {
     for (let level = 0; level < levels; level++) value = level % 2 === 0 ? [value] : { a: value };
     return value;
   }
+}
+
+/** Lists in each other, as text: deeper than `JSON.stringify` can go. */
+function deepest(levels: number): string {
+  return `${RAW}${"[".repeat(levels)}${"]".repeat(levels)}`;
 }
 
 /** An object with one member, whatever that is called. */
