@@ -41,6 +41,7 @@ import { LivingVodozemac } from "./living_vodozemac.ts";
 import { OwnKeys } from "./own_keys.ts";
 import { RecordCache } from "./record_cache.ts";
 import { RequestBook } from "./request_book.ts";
+import { recoverFromOldSession } from "./rollback.ts";
 import { MessageAtFault, receiveMemberChange, receiveSync } from "./sync_intake.ts";
 import { type CommitOptions, Transaction } from "./transaction.ts";
 import { receiveAcknowledgement, receiveTrust } from "./trust_intake.ts";
@@ -132,9 +133,10 @@ export class Engine {
 
   /** Says what stands between a room and its next event, and goes one step further towards it. */
   async prepare(input: PrepareInput): Promise<RoomReadiness> {
-    return await this.#step(async (tx, { freshness }) =>
-      this.#requests.ownNeeds() ?? await freshness.prepare(tx, input)
-    );
+    return await this.#step(async (tx, parts) => {
+      await recoverFromOldSession(tx, parts, input.roomId);
+      return this.#requests.ownNeeds() ?? await parts.freshness.prepare(tx, input);
+    });
   }
 
   /** Takes in what the room is. */

@@ -7,7 +7,8 @@
 import type { OutboundGroupSession } from "@greenroom/vodozemac-wasm";
 import type { RoomID } from "../types/ids.ts";
 import { LiveObjects } from "./live_objects.ts";
-import { OUTBOUND_KIND, outboundKey, type OutboundRecord } from "./outbound_record.ts";
+import { OUTBOUND_KIND, outboundKey, outboundMarkKey, type OutboundRecord } from "./outbound_record.ts";
+import { ReplayLog } from "./replay_log.ts";
 import { isHistoryShared, type RoomSettings } from "./room_settings.ts";
 import { pruneShares } from "./share_records.ts";
 import type { SharingParts } from "./sharing_parts.ts";
@@ -43,6 +44,8 @@ export class GroupSessions {
   readonly #live = new LiveObjects<OutboundGroupSession>(LIVE_SESSIONS);
   /** The rooms of the sessions that are in use. */
   readonly #rooms = new Map<string, RoomID>();
+  /** The rooms whose session was found to be the one that was there last. */
+  readonly #proven = new Set<RoomID>();
 
   /** @param parts What it works with. */
   constructor(parts: Pick<SharingParts, "context" | "inbound">) {
@@ -84,6 +87,7 @@ export class GroupSessions {
     await inbound.addOwn(tx, { roomId, sessionKey: session.sessionKey(), sharedHistory });
     const record = await pruneShares(tx, roomId, made);
     tx.set(outboundKey(roomId), record);
+    tx.set(outboundMarkKey(roomId), { sessionId: record.sessionId, isOver: false });
     tx.onCommit(() => {
       if (previous !== undefined) this.#rooms.delete(previous.sessionId);
       this.#rooms.set(record.sessionId, roomId);
@@ -120,6 +124,26 @@ export class GroupSessions {
     return ciphertext;
   }
 
+  /**
+   * Whether the record of a room's session is an old one, looked at once for each process: the room has had another session since,
+   * or gave it up, or an own event has come that was encrypted where the ratchet stands.
+   */
+  async wasPutBack(tx: Transaction, roomId: RoomID): Promise<boolean> {
+    if (this.#proven.has(roomId)) return false;
+    const record = await tx.get(outboundKey(roomId));
+    if (record === undefined || record.invalid !== undefined) return false;
+    const { sessionId, messages } = record;
+    const { userId } = this.#parts.context.own;
+    const log = new ReplayLog();
+    const replays = log.session(roomId, sessionId);
+    replays.want(messages, userId);
+    const [mark] = await Promise.all([tx.get(outboundMarkKey(roomId)), log.open(tx)]);
+    if (mark !== undefined && (mark.isOver || mark.sessionId !== sessionId)) return true;
+    if (replays.has(messages, userId)) return true;
+    tx.onCommit(() => this.#proven.add(roomId));
+    return false;
+  }
+
   /** The rooms that have a session. */
   rooms(): RoomID[] {
     return [...this.#rooms.values()];
@@ -128,6 +152,7 @@ export class GroupSessions {
   /** Forgets the session of a room. */
   forget(tx: Transaction, { roomId, record }: RoomSession): void {
     tx.delete(outboundKey(roomId));
+    tx.delete(outboundMarkKey(roomId));
     tx.onCommit(() => {
       this.#live.evict(liveId(roomId));
       this.#rooms.delete(record.sessionId);

@@ -7,6 +7,7 @@
 import type { RoomID } from "../types/ids.ts";
 import type { SendPolicy } from "./policy.ts";
 import { type RecordKey, recordKey } from "./record_key.ts";
+import type { Transaction } from "./transaction.ts";
 
 /** Why a group session is not used any more. */
 export type RotationCause =
@@ -63,4 +64,28 @@ export const OUTBOUND_KIND = "outbound_session";
 /** Where a room's session is kept. */
 export function outboundKey(roomId: RoomID): RecordKey<OutboundRecord> {
   return recordKey(OUTBOUND_KIND, roomId);
+}
+
+/** Which session a room has, apart from the session itself, so that an earlier one is told from it. */
+export interface OutboundMark {
+  /** Its ID. */
+  readonly sessionId: string;
+  /** Whether it must not be used any more. */
+  readonly isOver: boolean;
+}
+
+/** Where it is kept which session a room has. */
+export function outboundMarkKey(roomId: RoomID): RecordKey<OutboundMark> {
+  return recordKey("outbound_mark", roomId);
+}
+
+/** Marks a session as not to be used again, together with what was the cause. */
+export function invalidate(
+  tx: Transaction,
+  roomId: RoomID,
+  { record, cause }: { readonly record: OutboundRecord; readonly cause: RotationCause },
+): void {
+  if (record.invalid !== undefined) return;
+  tx.set(outboundKey(roomId), { ...record, invalid: cause });
+  tx.set(outboundMarkKey(roomId), { sessionId: record.sessionId, isOver: true });
 }

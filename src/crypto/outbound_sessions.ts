@@ -11,7 +11,7 @@ import type { Encrypted, EncryptInput, PrepareInput, RoomReadiness } from "./eng
 import { GroupSessions } from "./group_sessions.ts";
 import { KeySharing } from "./key_sharing.ts";
 import type { OutboxEntry } from "./outbox.ts";
-import { OUTBOUND_KIND, outboundKey, type OutboundRecord, type RotationCause } from "./outbound_record.ts";
+import { invalidate, OUTBOUND_KIND, outboundKey, type OutboundRecord } from "./outbound_record.ts";
 import { draftRoomEvent, encodedRoomEvent } from "./room_event.ts";
 import { MEGOLM, type RoomSettings } from "./room_settings.ts";
 import type { RoomChanges } from "./rooms.ts";
@@ -138,6 +138,11 @@ export class OutboundSessions {
     if (record !== undefined) invalidate(tx, roomId, { record, cause: "discarded" });
   }
 
+  /** Whether the session of a room is one that the device has gone on from: somebody has put its record back. */
+  async wasPutBack(tx: Transaction, roomId: RoomID): Promise<boolean> {
+    return await this.#groups.wasPutBack(tx, roomId);
+  }
+
   /** Gives up all sessions: the store was set back, and what it says of them is not true any more. */
   async rollback(tx: Transaction): Promise<void> {
     for (const [[roomId = ""], record] of await tx.list<OutboundRecord>(OUTBOUND_KIND)) {
@@ -232,13 +237,4 @@ export class OutboundSessions {
         `${MEGOLM} is known; use another room`,
     );
   }
-}
-
-/** Marks a session as not to be used again, together with what was the cause. */
-function invalidate(
-  tx: Transaction,
-  roomId: RoomID,
-  { record, cause }: { readonly record: OutboundRecord; readonly cause: RotationCause },
-): void {
-  if (record.invalid === undefined) tx.set(outboundKey(roomId), { ...record, invalid: cause });
 }

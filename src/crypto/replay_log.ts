@@ -135,6 +135,14 @@ export class SessionReplays {
     blocks.senders.add(sender);
   }
 
+  /** Whether an event of a sender had an index. */
+  has(index: number, sender: UserID): boolean {
+    const { first, others } = this.#blocks.get(Math.floor(index / BLOCK)) ?? {};
+    const isFirst = first?.sender === undefined || first.sender === sender;
+    const { eventIds = [] } = (isFirst ? first : others?.get(sender)) ?? {};
+    return (eventIds[index % BLOCK] ?? "") !== "";
+  }
+
   /**
    * Whether an index is the event's: its sender had it in none before, or in the same event at the same time. It is from now on.
    * To be asked for an event only that is its sender's.

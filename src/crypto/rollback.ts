@@ -6,6 +6,7 @@
 
 import { elapsed } from "../elapsed.ts";
 import type { MessageEvent } from "../types/event.ts";
+import type { RoomID } from "../types/ids.ts";
 import { sameKey } from "./base64.ts";
 import type { OwnDevice } from "./context.ts";
 import type { EngineParts } from "./engine_parts.ts";
@@ -50,6 +51,18 @@ export async function tellsOfRollback(
     if (record?.sessionId === encryption.sessionId && encryption.messageIndex >= record.messages) return true;
   }
   return false;
+}
+
+/**
+ * Gives up what {@link recoverFromRollback} does, if the session of a room has an old record. A store that was set back as a whole
+ * is shown own events again, and is told by that; where one record was put back nothing comes, and only others know better.
+ */
+export async function recoverFromOldSession(
+  tx: Transaction,
+  parts: EngineParts,
+  roomId: RoomID,
+): Promise<void> {
+  if (await parts.outbound.wasPutBack(tx, roomId)) await recoverFromRollback(tx, parts);
 }
 
 /** Whether an event that can't be read says that this device sent it. */
