@@ -33,6 +33,23 @@ Deno.test("users who got keys before approval was asked for need none", async ()
   await stage.send();
 });
 
+Deno.test("who needed no approval since there was a key needs none when all those sessions are gone", async () => {
+  const stage = await Stage.open();
+  await stage.send();
+  stage.policy = { approveRecipients: true };
+  await stage.restart();
+  const rotate = () => stage.step((tx) => stage.outbound.discard(tx, ROOM));
+  await rotate();
+  await stage.send();
+  await stage.member(BOB, "leave");
+  for (let count = 0; count < 12; count++) {
+    await rotate();
+    await stage.send();
+  }
+  await stage.member(BOB, "join");
+  await stage.send();
+});
+
 Deno.test("a user who has the key of the session in use needs no approval for another device", async () => {
   const stage = await Stage.open();
   await stage.send();
