@@ -1,7 +1,7 @@
 /** Which keys of a device are taken, one change at a time. */
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertFalse } from "@std/assert";
 import { checkDeviceKeys, claimedKeys } from "../../src/crypto/device_keys_check.ts";
 import type { JsonObject } from "../../src/types/json.ts";
 import { FakeUser, sign, signingKey } from "./support/fake_user.ts";
@@ -22,7 +22,7 @@ Deno.test("checkDeviceKeys() takes what a device has signed of itself, and sees 
   assertEquals(found?.ed25519, ed25519);
   assertEquals(found?.signedBy, expected.selfSigning);
   assertEquals([found?.displayName, found?.dehydrated], ["Phone", true]);
-  assertEquals(checked({ dehydrated: "yes" })?.dehydrated, false);
+  assertFalse(checked({ dehydrated: "yes" })?.dehydrated);
 });
 
 Deno.test("checkDeviceKeys() refuses keys that are another user's or another device's, though well signed", () => {

@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertFalse } from "@std/assert";
 import { Outbox } from "../../src/crypto/outbox.ts";
 import { RecordCache } from "../../src/crypto/record_cache.ts";
 import { recordKey } from "../../src/crypto/record_key.ts";
@@ -87,5 +87,5 @@ Deno.test("the outbox knows whose key is on its way: that of the session that me
   ]);
   assertEquals(["one", "two"].map((sessionId) => outbox.isSharing(sessionId)), [true, false]);
   await step(memoryVault(), (tx) => outbox.remove(tx, sharing ?? ""));
-  assertEquals(outbox.isSharing("one"), false);
+  assertFalse(outbox.isSharing("one"));
 });

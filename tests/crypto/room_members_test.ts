@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStrictEquals } from "@std/assert";
 import { type MemberChanges, RoomMembers } from "../../src/crypto/room_members.ts";
 import type { RoomID, UserID } from "../../src/types/ids.ts";
 
@@ -30,7 +30,7 @@ Deno.test("who is invited gets no keys from the moment on at which history is fo
 Deno.test("recipients are worked out once, as long as nothing changes", () => {
   const members = known(ALICE);
   const first = members.recipients(ROOM, "shared");
-  assertEquals(members.recipients(ROOM, "shared") === first, true);
+  assertStrictEquals(members.recipients(ROOM, "shared"), first);
 });
 
 Deno.test("who came while members were asked for is not missing from the answer; who was there before is", () => {
