@@ -42,7 +42,8 @@ import { OwnKeys } from "./own_keys.ts";
 import { RecordCache } from "./record_cache.ts";
 import { RequestBook } from "./request_book.ts";
 import { recoverFromOldSession } from "./rollback.ts";
-import { MessageAtFault, receiveMemberChange, receiveSync } from "./sync_intake.ts";
+import { receiveDespiteFaults, type SyncStep } from "./sync_faults.ts";
+import { receiveMemberChange, receiveSync } from "./sync_intake.ts";
 import { type CommitOptions, Transaction } from "./transaction.ts";
 import { receiveAcknowledgement, receiveTrust } from "./trust_intake.ts";
 import type { ComparedIdentity, UserIdentity } from "./user_record.ts";
@@ -51,8 +52,6 @@ import type { ComparedIdentity, UserIdentity } from "./user_record.ts";
 const CACHED_RECORDS = 100_000;
 /** How many events may have arrived without that being written down. */
 const MAX_UNNOTED = 1_000;
-/** How many messages of one response may be skipped: a store that fails has all of them fail. */
-const MAX_SKIPPED = 10;
 const DEFERRED: CommitOptions = { deferred: true };
 
 /** The engine of one device. */
@@ -91,16 +90,18 @@ export class Engine {
 
   /** Takes in a sync response. What that changes waits for the commit of its token, and nothing of it reaches anybody before. */
   async receiveSync(input: CryptoInput): Promise<CryptoOutput> {
-    const failed = new Set<number>(); // messages to the device that would have this step fail again and again
-    for (;;) {
-      try {
-        return await this.#step((tx, parts) => receiveSync(tx, parts, { input, skip: failed }), DEFERRED);
-      } catch (error) {
-        if (!(error instanceof MessageAtFault) || failed.size === MAX_SKIPPED) throw error;
-        this.#options.log.error("Skipped a message to this device", { error: String(error.cause) });
-        failed.add(error.index);
-      }
-    }
+    const { log } = this.#options;
+    const step: SyncStep = {
+      take: (intake) => this.#step((tx, parts) => receiveSync(tx, parts, intake), DEFERRED),
+      works: async (intake) => {
+        const undo = new Error("It works");
+        const trial = this.#step((tx, parts) =>
+          receiveSync(tx, parts, intake).then(() => Promise.reject(undo))
+        );
+        return await trial.catch((error) => error === undo);
+      },
+    };
+    return await receiveDespiteFaults(input, { step, log });
   }
 
   /** Decrypts an event that did not come with a sync. */
