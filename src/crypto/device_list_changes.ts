@@ -23,6 +23,8 @@ export class DeviceListChanges {
   readonly alarms: DeviceAlarm[] = [];
   /** What the server shows as the own device's keys, unchecked; undefined if it was not asked, or has not told. */
   own: JsonObject | "missing" | undefined;
+  /** Whether there is more in the answer than was looked at. */
+  more = false;
 
   /** Notes how a user's record has changed. */
   note(userId: UserID, { before, after }: { before: UserRecord; after: UserRecord }): void {

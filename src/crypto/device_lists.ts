@@ -16,7 +16,7 @@ import { DeviceListChanges } from "./device_list_changes.ts";
 import { devicesIn, everByIdentityKey, type FormerDevice } from "./device_trust.ts";
 import { tidyLeftUser } from "./left_users.ts";
 import { lookLater } from "./leftovers.ts";
-import { isQueryResponse, shownKeys, userPart } from "./query_response.ts";
+import { isQueryResponse, nextPiece, shownKeys, userPart } from "./query_response.ts";
 import { GONE_PEER_DAYS, LEFT_USER_DAYS } from "./retention.ts";
 import { withAccepted, withTrust } from "./said_trust.ts";
 import { type DeviceQuery, TrackedUsers } from "./tracked_users.ts";
@@ -141,7 +141,7 @@ export class DeviceLists {
   }
 
   /**
-   * Takes the answer to a query. An answer to none that is under way changes nothing.
+   * Takes the answer to a query, or the next piece of it. An answer to none that is under way changes nothing.
    *
    * @param query The query.
    * @param response The body of the answer, which nobody has checked yet.
@@ -153,7 +153,9 @@ export class DeviceLists {
       tx.onCommit(() => this.#tracked.failed(query, { now, refused: false }));
       return changes;
     }
-    const users = this.#tracked.asked(query);
+    const asked = this.#tracked.asked(query);
+    const users = nextPiece(asked, response);
+    changes.more = users.length < asked.length;
     const records = await tx.getMany(users.map(userKey));
     for (const [index, userId] of users.entries()) {
       const before = records[index] ?? NO_RECORD;

@@ -10,6 +10,7 @@
 import { DeviceConflictError } from "../errors/crypto_error.ts";
 import type { MessageEvent } from "../types/event.ts";
 import type { RoomID, UserID } from "../types/ids.ts";
+import type { DeviceAlarm } from "../types/device_alarm.ts";
 import type { JsonObject } from "../types/json.ts";
 import type { CryptoContext } from "./context.ts";
 import type { ParkedEventRef } from "./decrypted.ts";
@@ -94,7 +95,7 @@ export class Engine {
     const step: SyncStep = {
       take: (intake) => this.#step((tx, parts) => receiveSync(tx, parts, intake), DEFERRED),
       works: async (intake) => {
-        const undo = new Error("It works");
+        const undo = Symbol("it works");
         const trial = this.#step((tx, parts) =>
           receiveSync(tx, parts, intake).then(() => Promise.reject(undo))
         );
@@ -118,11 +119,18 @@ export class Engine {
     return requests;
   }
 
-  /** Takes in the answer to a request. */
+  /** Takes in the answer to a request: a large one in several steps, between which the process can do other things. */
   async answer({ id, response }: { id: string; response: JsonObject }): Promise<AnswerOutput> {
-    const { conflict, ...outcome } = await this.#step((tx) => this.#requests.answer(tx, id, response));
-    if (conflict !== undefined) throw new DeviceConflictError(conflict);
-    return outcome;
+    const recovered: RecoveredEvent[] = [];
+    const alarms: DeviceAlarm[] = [];
+    for (;;) {
+      const outcome = await this.#step((tx) => this.#requests.answer(tx, id, response));
+      if (outcome.conflict !== undefined) throw new DeviceConflictError(outcome.conflict);
+      recovered.push(...outcome.recovered);
+      alarms.push(...outcome.alarms);
+      if (outcome.more !== true) return { recovered, alarms };
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    }
   }
 
   /** Takes in that a request failed. */

@@ -9,6 +9,9 @@ import { isJsonObject, type JsonObject } from "../types/json.ts";
 import { serverOf } from "./query_backoff.ts";
 import type { UserAnswer } from "./user_answer.ts";
 
+/** How many devices are judged in one step: some hundred milliseconds, in which this process does nothing else. */
+const PIECE = 1_000;
+
 /** What an answer says of one user. */
 export interface UserPart {
   /** Whether the server says that it could not ask the one that knows; what it says all the same may be out of date. */
@@ -20,6 +23,17 @@ export interface UserPart {
 /** Whether a body is an answer to a query at all. */
 export function isQueryResponse(response: JsonObject): boolean {
   return isJsonObject(response.device_keys);
+}
+
+/** As many users, the first of those that are asked of, as have some devices together: one at least. */
+export function nextPiece(users: readonly UserID[], response: JsonObject): readonly UserID[] {
+  let devices = 0;
+  const end = users.findIndex((userId, index) => {
+    const shown = memberOf(response.device_keys, userId);
+    devices += isJsonObject(shown) ? Object.keys(shown).length : 0;
+    return devices > PIECE && index > 0;
+  });
+  return end === -1 ? users : users.slice(0, end);
 }
 
 /** What an answer says of a user. Whoever was not asked of is not looked at. */

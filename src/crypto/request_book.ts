@@ -28,6 +28,8 @@ type Underway =
 export interface AnswerOutcome extends AnswerOutput {
   /** Why the device can't go on, if the server knows it as another. */
   readonly conflict?: string;
+  /** Whether there is more in the answer, for the next step. Default: false. */
+  readonly more?: boolean;
 }
 
 /** What a failure led to. */
@@ -76,17 +78,20 @@ export class RequestBook {
     return { needs: this.#mayUpload() ? "keysUpload" : "keysQuery" };
   }
 
-  /** Takes in an answer. */
+  /** Takes in an answer, or the next piece of it. */
   async answer(tx: Transaction, id: string, response: JsonObject): Promise<AnswerOutcome> {
     const request = this.#underway.get(id);
     if (request === undefined) return NOTHING;
+    if (request.kind === "keysQuery") {
+      const outcome = await this.#queried(tx, request, response);
+      if (outcome.more !== true) this.#endsWith(tx, id);
+      return outcome;
+    }
     this.#endsWith(tx, id);
     switch (request.kind) {
       case "keysUpload":
         await this.#parts.ownKeys.receiveUpload(tx, request.body, response);
         return NOTHING;
-      case "keysQuery":
-        return await this.#queried(tx, request, response);
       case "keysClaim":
         await this.#parts.olm.receiveClaim(tx, request.claim, response);
         await this.#parts.keyRequests.retryAnswers(tx); // those who ask for keys may be reached now
@@ -216,13 +221,14 @@ export class RequestBook {
     const { devices, outbound, parked, context: { log, own } } = this.#parts;
     const changes = await devices.receiveQuery(tx, query, response);
     if (changes.changed.includes(own.userId)) await this.#lookAtOwnIdentity(tx);
-    const { alarms } = changes;
+    const { alarms, more } = changes;
     for (const alarm of alarms) log.warn("A user's keys are not what they should be", { ...alarm });
     await outbound.devicesChanged(tx, changes);
     const { conflict } = changes.own === undefined
       ? NOTHING
       : await this.#compareOwn(tx, changes.own, { wasPublished });
-    return { recovered: changes.changed.length === 0 ? [] : await parked.retry(tx, "all"), alarms, conflict };
+    const recovered = changes.changed.length === 0 ? [] : await parked.retry(tx, "all");
+    return { recovered, alarms, conflict, more };
   }
 
   /** Says that own devices are not vouched for yet, where that makes a difference: nobody would know why they can't read. */
