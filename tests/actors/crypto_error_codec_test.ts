@@ -74,12 +74,27 @@ Deno.test("errors of vodozemac come through with their code, and with the places
   assertInstanceOf(dead.cause, RangeError);
 });
 
+Deno.test("an error of vodozemac has no cause that it did not have, and no place that is no number", () => {
+  const { message } = new VodozemacError("unknown_index", "decrypt Megolm message");
+  const data = { firstKnownIndex: "3", messageIndex: null };
+  const crossed = codec.decode(
+    parseWireError({ name: "VodozemacError", message, code: "unknown_index", data }),
+  );
+  assertInstanceOf(crossed, VodozemacError);
+  assertEquals(["cause" in crossed, crossed.firstKnownIndex, crossed.messageIndex], [
+    false,
+    undefined,
+    undefined,
+  ]);
+});
+
 Deno.test("what only looks like such an error is none", () => {
   const wires = [
     { name: "IdentityChangedError", message: "m", data: { users: [1] } },
     { name: "IdentityChangedError", message: "m" },
     { name: "AttachmentError", message: "m", data: { problem: "constructor" } },
     { name: "VodozemacError", message: "m" },
+    { name: "VodozemacError", message: "Cannot sign: undefined" },
     { name: "VodozemacError", message: "Cannot sign: nonsense", code: "bad_key" },
     { name: "VodozemacError", message: "Cannot sign: nonsense", code: "constructor" },
     { name: "VodozemacError", message: "", code: "bad_key" },
