@@ -14,7 +14,7 @@ const ENCRYPTED_ROOM = "!encrypted:honest.example";
 const ENCRYPTED_EVERY = 4;
 
 /** Whatever became of the response before: it is given as often as it is asked for. */
-const AGAIN = { since: ANY, most: Infinity };
+const AGAIN = { since: ANY, most: Infinity } as const;
 
 const encoder = new TextEncoder();
 

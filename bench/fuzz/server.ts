@@ -19,7 +19,7 @@ type Body = string | Uint8Array<ArrayBuffer>;
 /** A sync response, and with what it was asked for. */
 export interface Served {
   /** What the client has to ask with to be given it, */
-  readonly since: string;
+  readonly since: string | typeof ANY;
   /** what it asks with when it has it: then it is not given it again, */
   readonly next?: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -154,8 +154,8 @@ export class FuzzServer {
   }
 }
 
-/** Asked for with whatever token. */
-export const ANY = "*";
+/** Asked for with whatever token: none that a response can name. */
+export const ANY: unique symbol = Symbol("any token");
 
 function answersAt(place: InputPlace) {
   const random = randomFor(place, 2);
