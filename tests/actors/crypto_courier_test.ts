@@ -1,46 +1,8 @@
-import { assertEquals, assertStrictEquals } from "@std/assert";
-import { CryptoCourier, type SendEngineRequest } from "../../src/actors/crypto_courier.ts";
-import type { CryptoProtocol } from "../../src/actors/crypto_protocol.ts";
-import type { ActorRef } from "../../src/actors/actor.ts";
-import type { AnswerOutput, EngineRequest, RecoveredEvent } from "../../src/crypto/engine_protocol.ts";
+import { assertEquals, assertFalse, assertStrictEquals } from "@std/assert";
+import type { SendEngineRequest } from "../../src/actors/crypto_courier.ts";
+import type { RecoveredEvent } from "../../src/crypto/engine_protocol.ts";
 import { DeviceConflictError } from "../../src/errors/crypto_error.ts";
-import { recordingLogger } from "../kernel/support.ts";
-
-/** An engine that hands out requests as given, one list for each time it is asked. */
-function stage(send: SendEngineRequest, answer: () => RecoveredEvent[] = () => []) {
-  const requests: EngineRequest[] = [];
-  const told: string[] = [];
-  const delivered: RecoveredEvent[] = [];
-  const actor = {
-    // deno-lint-ignore no-explicit-any -- a fake of all kinds of message
-    ask(kind: string, body: any): Promise<any> {
-      if (kind === "requests") return Promise.resolve(requests.splice(0));
-      told.push(`${kind} ${body.id}${kind === "fail" ? ` ${body.failure.status}` : ""}`);
-      if (kind !== "answer") return Promise.resolve({ settled: false });
-      return Promise.resolve().then(() => ({ recovered: answer(), alarms: [] }));
-    },
-  } as ActorRef<CryptoProtocol>;
-  const log = recordingLogger();
-  const deliver = ({ recovered }: AnswerOutput): void => void delivered.push(...recovered);
-  return { requests, told, delivered, log, courier: new CryptoCourier({ actor, send, deliver, log }) };
-}
-
-const query = (id: string): EngineRequest => ({ id, kind: "keysQuery", users: [] });
-const parcel = (id: string): EngineRequest => ({
-  id,
-  kind: "toDevice",
-  eventType: "m.room.encrypted",
-  txnId: id,
-  messages: {},
-});
-const event = (id: string): EngineRequest => ({
-  id,
-  kind: "roomEvent",
-  roomId: "!room:a",
-  txnId: id,
-  content: {},
-  createdAt: 0,
-});
+import { courierStage as stage, event, never, parcel, query, turns } from "./support/courier_stage.ts";
 
 Deno.test("round() makes the requests, brings the answers, and says how many of the kind it has waited for", async () => {
   const here = stage(() => Promise.resolve({}));
@@ -108,7 +70,7 @@ Deno.test("Events that an answer made readable are handed on, and nobody waits f
     event: {},
     parked: { roomId: "!room:a", eventId: "$1" },
   }] as unknown as RecoveredEvent[];
-  const here = stage(() => Promise.resolve({}), () => recovered);
+  const here = stage(() => Promise.resolve({}), { answer: () => recovered });
   here.requests.push(query("1"));
   await here.courier.round("keysQuery");
   assertEquals(here.delivered, recovered);
@@ -116,8 +78,10 @@ Deno.test("Events that an answer made readable are handed on, and nobody waits f
 
 Deno.test("A device that the server knows with other keys is remembered as one that can't go on", async () => {
   const conflict = new DeviceConflictError("Cannot use the device");
-  const here = stage(() => Promise.resolve({}), () => {
-    throw conflict;
+  const here = stage(() => Promise.resolve({}), {
+    answer: () => {
+      throw conflict;
+    },
   });
   here.requests.push(query("1"));
   assertStrictEquals((await here.courier.round("keysQuery")).failure, conflict);
@@ -125,9 +89,7 @@ Deno.test("A device that the server knows with other keys is remembered as one t
 });
 
 Deno.test("stop() ends what is on its way", async () => {
-  const here = stage((_request, signal) =>
-    new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
-  );
+  const here = stage(never);
   here.requests.push(parcel("1"), parcel("2"));
   here.courier.wake();
   while (here.requests.length > 0) await Promise.resolve();
@@ -136,17 +98,82 @@ Deno.test("stop() ends what is on its way", async () => {
 });
 
 Deno.test("idle() makes what the answers bring about too, and does not try again what fails", async () => {
-  const here = stage(
-    ({ id }) => id === "bad" ? Promise.reject(new TypeError("down")) : Promise.resolve({}),
-    () => {
-      if (here.told.length === 1) here.requests.push(parcel("2"));
+  const next = [parcel("2"), parcel("3")];
+  const here = stage(({ id }) => id === "bad" ? Promise.reject(new TypeError("down")) : Promise.resolve({}), {
+    answer() {
+      here.requests.push(...next.splice(0, 1));
       return [];
     },
-  );
-  here.requests.push(query("1"));
+    fail: (id) => (here.requests.push(parcel(id)), false),
+  });
+  here.requests.push(parcel("1"));
   await here.courier.idle();
-  assertEquals(here.told, ["answer 1", "answer 2"]);
+  assertEquals(here.told, ["answer 1", "answer 2", "answer 3"]);
   here.requests.push(parcel("bad"));
   await here.courier.idle();
-  assertEquals(here.told.slice(2), ["fail bad 0"]);
+  assertEquals(here.told.slice(3), ["fail bad 0"]);
+});
+
+Deno.test("Once devices are known the engine is asked for more; other answers lead to no question", async () => {
+  for (const [request, asks] of [[query("1"), 2], [parcel("1"), 1]] as const) {
+    const here = stage(() => Promise.resolve({}));
+    here.requests.push(request);
+    here.courier.wake();
+    await here.courier.quiet();
+    await turns();
+    assertEquals([here.told, here.asks()], [["answer 1"], asks]);
+  }
+});
+
+Deno.test("quiet() waits for what is on its way, and for what comes of it, and asks for nothing", async () => {
+  const gates = [Promise.withResolvers<object>(), Promise.withResolvers<object>()];
+  const asked = Promise.withResolvers<void>();
+  const here = stage(
+    ({ id }) => gates[Number(id)]?.promise as ReturnType<SendEngineRequest>,
+    { asked: () => here.asks() === 2 ? asked.promise : undefined },
+  );
+  here.requests.push(query("0"));
+  here.courier.wake();
+  await turns();
+  let isQuiet = false;
+  const quiet = here.courier.quiet().then(() => isQuiet = true);
+  const steps = [
+    () => gates[0]?.resolve({}),
+    () => (here.requests.push(parcel("1")), asked.resolve()),
+    () => gates[1]?.resolve({}),
+  ];
+  for (const step of steps) {
+    await turns();
+    assertFalse(isQuiet);
+    step();
+  }
+  await quiet;
+  assertEquals([here.told, here.asks()], [["answer 0", "answer 1"], 2]);
+});
+
+Deno.test("pause() ends what is on its way and asks for nothing until resume(), which without a pause does nothing", async () => {
+  const here = stage(never);
+  here.requests.push(parcel("1"));
+  here.courier.wake();
+  await turns();
+  here.courier.resume();
+  await turns();
+  assertEquals(here.asks(), 1);
+  await here.courier.pause();
+  assertEquals(here.told, ["fail 1 0"]);
+  here.courier.wake();
+  await here.courier.idle();
+  assertEquals(here.asks(), 1);
+  here.courier.resume();
+  await turns();
+  assertEquals(here.asks(), 2);
+});
+
+Deno.test("A courier that was stopped makes nothing any more, also if it is told to resume", async () => {
+  const here = stage(never);
+  await here.courier.stop();
+  here.requests.push(parcel("1"));
+  here.courier.resume();
+  await turns();
+  assertEquals([here.told, here.asks()], [[], 0]);
 });

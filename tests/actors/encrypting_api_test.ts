@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import type { Crypto } from "../../src/actors/crypto.ts";
 import { encryptingAPI } from "../../src/actors/encrypting_api.ts";
 import { EncryptionSends } from "../../src/actors/encryption_sends.ts";
@@ -114,6 +114,27 @@ Deno.test("sendMessageEvent() remembers that there is no encryption, until there
   await here.sync(ENCRYPTION);
   await here.api.sendMessageEvent(ROOM, "m.room.message", TEXT);
   assertEquals(here.sent(), encrypted("m.room.message", TEXT));
+});
+
+Deno.test("sendMessageEvent() asks again when no sync would tell that the room has become encrypted", async () => {
+  await using here = await stage(inTurn(NOT_FOUND, { algorithm: "a" }), {
+    ...fakeCrypto(),
+    isFollowing: false,
+  });
+  await here.api.sendMessageEvent(ROOM, "m.room.message", TEXT);
+  assertEquals(here.sent(), ["m.room.message", TEXT]);
+  await here.api.sendMessageEvent(ROOM, "m.room.message", TEXT);
+  assertEquals([here.sent(), here.lookups()], [encrypted("m.room.message", TEXT), 2]);
+});
+
+Deno.test("isEncrypted() says what a room is, and refuses what can't be sent without encryption", async () => {
+  await using here = await stage(NOT_FOUND);
+  assertFalse(await here.api.isEncrypted(ROOM, {}));
+  await here.sync(ENCRYPTION);
+  assert(await here.api.isEncrypted(ROOM, {}));
+  await using without = await stage(NOT_FOUND, null);
+  await without.sync(ENCRYPTION);
+  await assertRejects(() => without.api.isEncrypted(ROOM, {}), EncryptionError);
 });
 
 Deno.test("sendMessageEvent() encrypts when the room has become encrypted while the server was asked", async () => {

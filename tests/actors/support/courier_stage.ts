@@ -1,0 +1,94 @@
+/**
+ * A courier between an engine that hands out requests as it is told, and whatever makes them.
+ *
+ * @module
+ */
+
+import type { ActorRef } from "../../../src/actors/actor.ts";
+import { CryptoCourier, type SendEngineRequest } from "../../../src/actors/crypto_courier.ts";
+import type { CryptoProtocol } from "../../../src/actors/crypto_protocol.ts";
+import type {
+  AnswerOutput,
+  EngineRequest,
+  RecoveredEvent,
+  RequestFailure,
+} from "../../../src/crypto/engine_protocol.ts";
+import { MatrixRequestError } from "../../../src/errors/request_error.ts";
+import type { JsonObject } from "../../../src/types/json.ts";
+import { recordingLogger } from "../../kernel/support.ts";
+
+/** What the engine does. */
+export interface CourierEngine {
+  /** Takes an answer. Default: nothing comes of it. */
+  readonly answer?: () => RecoveredEvent[];
+  /** Takes a failure, and says whether that settles the request. Default: it does not. */
+  readonly fail?: (id: string) => boolean;
+  /** Is called, and waited for, when the engine is asked for requests. */
+  readonly asked?: () => Promise<void> | undefined;
+}
+
+/** Makes a courier. The engine hands out what is in `requests`, all of it whenever it is asked. */
+export function courierStage(
+  send: SendEngineRequest,
+  { answer = () => [], fail = () => false, asked = () => undefined }: CourierEngine = {},
+) {
+  const requests: EngineRequest[] = [];
+  const told: string[] = [];
+  const failures: RequestFailure[] = [];
+  const delivered: RecoveredEvent[] = [];
+  let asks = 0;
+  const actor = {
+    // deno-lint-ignore no-explicit-any -- a fake of all kinds of message
+    async ask(kind: string, body: any): Promise<any> {
+      if (kind === "requests") {
+        asks++;
+        await asked();
+        return requests.splice(0);
+      }
+      told.push(`${kind} ${body.id}${kind === "fail" ? ` ${body.failure.status}` : ""}`);
+      if (kind === "fail") failures.push(body.failure);
+      return kind === "fail" ? { settled: fail(body.id) } : { recovered: answer(), alarms: [] };
+    },
+  } as ActorRef<CryptoProtocol>;
+  const log = recordingLogger();
+  const deliver = ({ recovered }: AnswerOutput): void => void delivered.push(...recovered);
+  const courier = new CryptoCourier({ actor, send, deliver, log });
+  return { requests, told, failures, delivered, log, courier, asks: () => asks };
+}
+
+/** A request for devices. */
+export const query = (id: string): EngineRequest => ({ id, kind: "keysQuery", users: [] });
+
+/** Something for devices, the key of a session if that is given. */
+export const parcel = (id: string, sessionId?: string): EngineRequest => ({
+  id,
+  kind: "toDevice",
+  eventType: "m.room.encrypted",
+  txnId: id,
+  messages: {},
+  sessionId,
+});
+
+/** An event of a session. */
+export const event = (id: string, sessionId?: string): EngineRequest => ({
+  id,
+  kind: "roomEvent",
+  roomId: "!room:a",
+  txnId: id,
+  content: sessionId === undefined ? {} : { session_id: sessionId },
+  createdAt: 0,
+});
+
+/** What a server answers that does not do what it is asked for. */
+export function refused(status: number, body: JsonObject = {}): MatrixRequestError {
+  return new MatrixRequestError({ operation: "send", method: "PUT", path: "/", status, body } as never);
+}
+
+/** A request that ends with the courier's patience, and not before. */
+export const never: SendEngineRequest = (_request, signal) =>
+  new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+
+/** Lets what can go on go on. */
+export async function turns(): Promise<void> {
+  for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+}
