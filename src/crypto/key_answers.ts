@@ -71,7 +71,7 @@ const MAX_IN_ALL = 1_000;
  */
 export class KeyAnswers {
   readonly #options: KeyAnswersOptions;
-  readonly #pending = new FairIndex<PendingAnswer>(MAX_PENDING);
+  readonly #pending = new FairIndex<PendingAnswer>(MAX_PENDING, ({ deviceId }) => deviceId);
   readonly #perDevice: RateLimit;
   readonly #inAll: RateLimit;
 
@@ -87,7 +87,7 @@ export class KeyAnswers {
   async load(tx: Transaction): Promise<void> {
     this.#pending.clear();
     for (const [, pending] of await tx.list<PendingAnswer>("keyAnswer")) {
-      this.#pending.load(groupOf(pending), pending.requestId, pending);
+      this.#pending.load(pending.userId, nameOf(pending), pending);
     }
   }
 
@@ -123,13 +123,12 @@ export class KeyAnswers {
     const trusted = isOwn && device.trust === "verified";
     const from = trusted ? 0 : await outbound.sharedAt(tx, roomId, sessionId, device);
     // Only who may ask counts: others must not use up what is allowed.
-    const name = groupOf(asked);
     if (from === undefined) {
       log.debug("Refused a request for a key", { userId, deviceId, roomId, sessionId });
-      if (isOwn && this.#isAllowed(name)) this.#refuse(tx, asked, "m.unauthorised");
+      if (isOwn && this.#isAllowed(asked)) this.#refuse(tx, asked, "m.unauthorised");
       return;
     }
-    if (!this.#isAllowed(name)) return log.warn("A device asks for too many keys", { userId, deviceId });
+    if (!this.#isAllowed(asked)) return log.warn("A device asks for too many keys", { userId, deviceId });
     const exported = await inbound.exportSession(tx, { roomId, sessionId }, from);
     if (exported !== undefined) return await this.#forward(tx, { asked, device, exported });
     if (isOwn) this.#refuse(tx, asked, "m.unavailable");
@@ -147,7 +146,7 @@ export class KeyAnswers {
     };
     const encrypted = await olm.encrypt(tx, device, "m.forwarded_room_key", content);
     if (encrypted !== undefined) return this.#send(tx, asked, "m.room.encrypted", encrypted);
-    const gone = this.#pending.set(tx, [groupOf(asked), asked.requestId, asked]);
+    const gone = this.#pending.set(tx, [asked.userId, nameOf(asked), asked]);
     tx.set(pendingKey(asked), asked);
     for (const [, , pending] of gone) tx.delete(pendingKey(pending));
     await olm.want(tx, [device]);
@@ -175,19 +174,19 @@ export class KeyAnswers {
     });
   }
 
-  #isAllowed(device: string): boolean {
-    return this.#perDevice.take(device) && this.#inAll.take("");
+  #isAllowed({ userId, deviceId }: PendingAnswer): boolean {
+    return this.#perDevice.take(JSON.stringify([userId, deviceId])) && this.#inAll.take("", userId);
   }
 
   #forget(tx: Transaction, asker: Pick<PendingAnswer, "userId" | "deviceId" | "requestId">): void {
-    if (this.#pending.get(groupOf(asker), asker.requestId) === undefined) return;
-    this.#pending.delete(tx, groupOf(asker), asker.requestId);
+    if (this.#pending.get(asker.userId, nameOf(asker)) === undefined) return;
+    this.#pending.delete(tx, asker.userId, nameOf(asker));
     tx.delete(pendingKey(asker));
   }
 }
 
-function groupOf({ userId, deviceId }: Pick<PendingAnswer, "userId" | "deviceId">): string {
-  return JSON.stringify([userId, deviceId]);
+function nameOf({ deviceId, requestId }: Pick<PendingAnswer, "deviceId" | "requestId">): string {
+  return JSON.stringify([deviceId, requestId]);
 }
 
 function pendingKey(

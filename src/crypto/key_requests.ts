@@ -43,6 +43,8 @@ export interface ForwardedRoomKey {
 /** A key that was asked for. */
 interface KeyRequest extends SessionRef {
   readonly requestId: string;
+  /** Who sent the event that needs it. */
+  readonly sender: UserID;
   /** Who was asked: nobody else may answer. */
   readonly devices: readonly { readonly deviceId: DeviceID; readonly curve25519: string }[];
   /** Says the order in which they were made. */
@@ -59,7 +61,7 @@ const MAX_IN_ALL = 500;
 export class KeyRequests {
   readonly #options: KeyRequestsOptions;
   readonly #answers: KeyAnswers;
-  readonly #requests = new FairIndex<KeyRequest>(LIMIT);
+  readonly #requests = new FairIndex<KeyRequest>(LIMIT, ({ sender }) => sender);
   readonly #perRoom: RateLimit;
   readonly #inAll: RateLimit;
   #last = 0;
@@ -86,17 +88,19 @@ export class KeyRequests {
   }
 
   /** Asks the own verified devices for the key of an event, unless they have been asked; if there are none, nobody is asked. */
-  async want(tx: Transaction, { room_id: roomId, content }: MessageEvent): Promise<void> {
+  async want(tx: Transaction, { room_id: roomId, sender, content }: MessageEvent): Promise<void> {
     const { session_id: sessionId, sender_key } = content;
     if (typeof sessionId !== "string" || this.#requests.get(roomId, sessionId) !== undefined) return;
     const { context, devices } = this.#options;
     const { userId } = context.own;
     const asked = ((await devices.devicesOf(tx, [userId])).get(userId) ?? []).filter(mayAnswer);
-    if (asked.length === 0 || !this.#perRoom.take(roomId) || !this.#inAll.take("")) return;
+    if (asked.length === 0 || !this.#perRoom.take(roomId, sender)) return;
+    if (!this.#inAll.take("", sender)) return;
     const request: KeyRequest = {
       roomId,
       sessionId,
       requestId: context.uniqueId(),
+      sender,
       devices: asked.map(({ deviceId, curve25519 }) => ({ deviceId, curve25519 })),
       order: ++this.#last,
     };
