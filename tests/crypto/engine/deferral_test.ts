@@ -8,6 +8,7 @@ import type { Vault } from "../../../src/crypto/vault.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import { memoryVault } from "../support/vault.ts";
 import { silent } from "./bot.ts";
+import { ENCRYPTION, ROOM, stateEvent } from "./homeserver.ts";
 
 /** A vault that tells what is done to it. */
 function toldVault() {
@@ -23,8 +24,7 @@ function toldVault() {
 }
 
 /** An engine whose keys are published. */
-async function published(vault: Vault): Promise<Engine> {
-  const clock = new TestClock();
+async function published(vault: Vault, clock: TestClock = new TestClock()): Promise<Engine> {
   const account = { userId: "@alice:example.org", deviceId: "A" } as const;
   const engine = await Engine.open({ account, vault, clock, log: silent, policy: DEFAULT_POLICY });
   const shown = { device_keys: { [account.userId]: {} } };
@@ -71,6 +71,30 @@ Deno.test("a commit takes along what a sync has changed: a request that follows 
   assertEquals(calls, ["defer", "commit"]);
   const kinds = (await engine.requests()).map(({ kind }) => kind).sort();
   assertEquals([kinds, calls], [["keysQuery", "keysUpload"], ["defer", "commit"]]);
+  await engine.close();
+});
+
+Deno.test("what a sync has changed is written before the next request, however late that comes, and once", async () => {
+  const { vault, calls } = toldVault();
+  const clock = new TestClock();
+  const engine = await published(vault, clock);
+  await engine.areDevicesStale(["@bob:example.org"]);
+  const failure = { status: 0, errcode: undefined, message: "There is no network" };
+  const kinds = async () => {
+    const requests = await engine.requests();
+    for (const { id } of requests) await engine.fail({ id, failure });
+    return requests.map(({ kind }) => kind);
+  };
+  assertEquals(await kinds(), ["keysQuery"]);
+  calls.length = 0;
+  const event = stateEvent("m.room.encryption", ENCRYPTION);
+  const state = [{ roomId: ROOM, events: [event], limited: false, lossy: false }];
+  await engine.receiveSync({ ...sync(50), state });
+  assertEquals([await kinds(), calls], [[], ["defer"]]);
+  await clock.tick(86_400_000);
+  assertEquals([await kinds(), calls], [["keysQuery"], ["defer", "flush"]]);
+  await clock.tick(86_400_000);
+  assertEquals([await kinds(), calls], [["keysQuery"], ["defer", "flush"]]);
   await engine.close();
 });
 

@@ -1,0 +1,226 @@
+/** What an engine asks of the server, when it must not ask yet, and what it makes of a refusal. */
+
+import { assertEquals, assertRejects } from "@std/assert";
+import { Engine } from "../../../src/crypto/engine.ts";
+import type { EngineRequest } from "../../../src/crypto/engine_protocol.ts";
+import { type CryptoPolicy, DEFAULT_POLICY } from "../../../src/crypto/policy.ts";
+import { DeviceConflictError } from "../../../src/errors/crypto_error.ts";
+import type { Logger } from "../../../src/log.ts";
+import { MemoryStore } from "../../../src/store/memory_store.ts";
+import { TestClock } from "../../../src/testing/test_clock.ts";
+import type { UserID } from "../../../src/types/ids.ts";
+import type { JsonObject } from "../../../src/types/json.ts";
+import { FakeUser, queryResponse } from "../support/fake_user.ts";
+import { memoryVault } from "../support/vault.ts";
+
+const ME: UserID = "@me:example.org";
+const BOB: UserID = "@bob:example.org";
+const HOUR = 3_600_000;
+const COUNTS = { one_time_key_counts: { signed_curve25519: 50 } };
+const TOLERATE = { keysQuery: false, keysClaim: false };
+const PATIENT = { roomId: "!room:example.org", tolerate: TOLERATE } as const;
+
+/** An engine that nobody has answered yet, and what a test needs to do so. */
+class Asked {
+  readonly clock = new TestClock(1_700_000_000_000);
+  readonly store = new MemoryStore();
+  readonly warnings: string[] = [];
+  engine!: Engine;
+
+  static async open(policy: Partial<CryptoPolicy> = {}): Promise<Asked> {
+    const asked = new Asked();
+    await asked.restart(policy);
+    return asked;
+  }
+
+  async restart(policy: Partial<CryptoPolicy> = {}): Promise<void> {
+    const warn = (text: string) => void this.warnings.push(text);
+    const log: Logger = { debug() {}, info() {}, warn, error: warn };
+    this.engine = await Engine.open({
+      account: { userId: ME, deviceId: "MINE" },
+      vault: memoryVault(this.store),
+      clock: this.clock,
+      log,
+      policy: { ...DEFAULT_POLICY, ...policy },
+    });
+  }
+
+  /** The only request that there is. */
+  async one<Kind extends EngineRequest["kind"]>(kind: Kind): Promise<Extract<EngineRequest, { kind: Kind }>> {
+    const [request, ...others] = await this.engine.requests();
+    assertEquals([request?.kind, others], [kind, []]);
+    return request as Extract<EngineRequest, { kind: Kind }>;
+  }
+
+  async kinds(): Promise<string[]> {
+    return (await this.engine.requests()).map(({ kind }) => kind);
+  }
+
+  answer({ id }: EngineRequest, response: JsonObject) {
+    return this.engine.answer({ id, response });
+  }
+
+  fail({ id }: EngineRequest, status: number, message = "") {
+    return this.engine.fail({ id, failure: { status, errcode: undefined, message } });
+  }
+
+  /** What the server says of users who have shown nothing, and of the own device once it has it. */
+  shown(): JsonObject {
+    return { device_keys: { [ME]: { MINE: { ...this.engine.identity().deviceKeys } } } };
+  }
+
+  /** Has the server take the keys. */
+  async publish(): Promise<this> {
+    await this.answer(await this.one("keysQuery"), { device_keys: { [ME]: {} } });
+    await this.answer(await this.one("keysUpload"), COUNTS);
+    return this;
+  }
+
+  sync(change: { changed?: UserID[]; oneTimeKeys?: number } = {}) {
+    return this.engine.receiveSync({
+      nextBatch: "s1",
+      initial: false,
+      handledBefore: true,
+      toDevice: [],
+      deviceLists: { changed: change.changed ?? [], left: [] },
+      oneTimeKeyCounts: { signed_curve25519: change.oneTimeKeys ?? 50 },
+      unusedFallbackTypes: ["signed_curve25519"],
+      state: [],
+      encrypted: [],
+    });
+  }
+}
+
+Deno.test("a server that has other keys of the device ends it: nothing more is asked", async () => {
+  const asked = await Asked.open();
+  const query = await asked.one("keysQuery");
+  await assertRejects(
+    () => asked.answer(query, queryResponse(new FakeUser(ME, "MINE"))),
+    DeviceConflictError,
+  );
+  await asked.engine.areDevicesStale([BOB]);
+  assertEquals(await asked.kinds(), []);
+});
+
+Deno.test("a server that has one-time keys of a device which it never got any of is that of another store", async () => {
+  const asked = await Asked.open();
+  await asked.answer(await asked.one("keysQuery"), { device_keys: { [ME]: {} } });
+  const upload = await asked.one("keysUpload");
+  const clash = "One time key signed_curve25519:AAAAAA already exists";
+  await assertRejects(() => asked.fail(upload, 400, clash), DeviceConflictError);
+  assertEquals(await asked.kinds(), []);
+});
+
+Deno.test("a device that was published goes on after such a clash, with other keys, once it knows what the server has", async () => {
+  const asked = await (await Asked.open()).publish();
+  await asked.sync({ oneTimeKeys: 1 });
+  const upload = await asked.one("keysUpload");
+  await asked.fail(upload, 400, "One time key signed_curve25519:AAAAAA already exists");
+  await asked.answer(await asked.one("keysQuery"), asked.shown());
+  const { body } = await asked.one("keysUpload");
+  const names = ({ one_time_keys = {} }: typeof body) => Object.keys(one_time_keys);
+  assertEquals(names(body).filter((name) => names(upload.body).includes(name)), []);
+});
+
+Deno.test("an upload that fails otherwise is the same again, once it is known what the server has", async () => {
+  const asked = await Asked.open();
+  await asked.answer(await asked.one("keysQuery"), { device_keys: { [ME]: {} } });
+  const { body, ...upload } = await asked.one("keysUpload");
+  await asked.fail({ body, ...upload }, 500, "already exists");
+  await asked.answer(await asked.one("keysQuery"), { device_keys: { [ME]: {} } });
+  assertEquals((await asked.one("keysUpload")).body, body);
+});
+
+Deno.test("nothing is uploaded before the server has told what it has of the device, even where it can't or won't tell", async () => {
+  const unreachable = await Asked.open();
+  const failures = { "example.org": {} };
+  await unreachable.answer(await unreachable.one("keysQuery"), { device_keys: {}, failures });
+  assertEquals(await unreachable.kinds(), []);
+  const refused = await Asked.open();
+  await refused.fail(await refused.one("keysQuery"), 400);
+  assertEquals(await refused.kinds(), []);
+});
+
+Deno.test("nothing is uploaded while the own devices may have changed", async () => {
+  const asked = await (await Asked.open()).publish();
+  await asked.sync({ oneTimeKeys: 1, changed: [ME] });
+  const query = await asked.one("keysQuery");
+  assertEquals(await asked.kinds(), []);
+  await asked.answer(query, asked.shown());
+  await asked.one("keysUpload");
+});
+
+Deno.test("one upload is on its way at a time, whatever else is", async () => {
+  const asked = await (await Asked.open()).publish();
+  await asked.engine.areDevicesStale([BOB]);
+  await asked.one("keysQuery");
+  await asked.sync({ oneTimeKeys: 1 });
+  await asked.one("keysUpload");
+  assertEquals(await asked.kinds(), []);
+});
+
+Deno.test("a room waits until the device is known and published, in this process", async () => {
+  const asked = await Asked.open();
+  const needs = async () => (await asked.engine.prepare(PATIENT)).needs;
+  assertEquals(await needs(), "keysQuery");
+  await asked.answer(await asked.one("keysQuery"), { device_keys: { [ME]: {} } });
+  assertEquals(await needs(), "keysUpload");
+  await asked.answer(await asked.one("keysUpload"), COUNTS);
+  assertEquals(await needs(), "room");
+  await asked.restart();
+  assertEquals(await needs(), "keysQuery");
+  await asked.answer(await asked.one("keysQuery"), asked.shown());
+  assertEquals(await needs(), "room");
+});
+
+for (
+  const [status, users] of [[0, 2], [399, 2], [400, 1], [404, 1], [499, 1], [429, 2], [500, 2], [
+    502,
+    2,
+  ]] as const
+) {
+  Deno.test(`after a query of two users that failed with ${status}, ${users} are asked of at once`, async () => {
+    const asked = await (await Asked.open()).publish();
+    await asked.engine.areDevicesStale([BOB, "@carol:example.org"]);
+    const query = await asked.one("keysQuery");
+    assertEquals(query.users.length, 2);
+    await asked.fail(query, status);
+    await asked.clock.tick(HOUR);
+    const [first] = await asked.engine.requests();
+    assertEquals(first?.kind === "keysQuery" && first.users.length, users);
+  });
+}
+
+for (const shows of ["nothing", "the device"]) {
+  Deno.test(`a query from before the upload was taken, which shows ${shows}, says nothing of what was lost`, async () => {
+    const asked = await Asked.open();
+    await asked.answer(await asked.one("keysQuery"), { device_keys: { [ME]: {} } });
+    const upload = await asked.one("keysUpload");
+    await asked.sync({ changed: [ME] });
+    const query = await asked.one("keysQuery");
+    await asked.answer(upload, COUNTS);
+    await asked.answer(query, shows === "nothing" ? { device_keys: { [ME]: {} } } : asked.shown());
+    if (shows === "nothing") await asked.answer(await asked.one("keysQuery"), asked.shown());
+    assertEquals([await asked.kinds(), asked.warnings], [[], []]);
+  });
+}
+
+Deno.test("that own devices count as unsigned is told where that matters, when the own identity shows, and not again", async () => {
+  const me = new FakeUser(ME).crossSign();
+  for (const sendTo of ["all", "cross-signed"] as const) {
+    const asked = await (await Asked.open({ sendTo })).publish();
+    const another = new FakeUser(ME, "OTHER");
+    const { device_keys } = asked.shown();
+    await asked.sync({ changed: [ME] });
+    const devices = {
+      [ME]: { ...(device_keys as JsonObject)[ME] as JsonObject, ...queryResponse(another).device_keys[ME] },
+    };
+    await asked.answer(await asked.one("keysQuery"), { device_keys: devices });
+    assertEquals(asked.warnings.length, 0, "there is no identity");
+    await asked.sync({ changed: [ME] });
+    await asked.answer(await asked.one("keysQuery"), { ...queryResponse(me), device_keys });
+    await asked.engine.areDevicesStale([BOB]);
+    await asked.answer(await asked.one("keysQuery"), { device_keys: { [BOB]: {} } });
+    assertEquals(asked.warnings.length, sendTo === "all" ? 0 : 1);
+  }
+});
