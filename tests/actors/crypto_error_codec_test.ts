@@ -101,3 +101,11 @@ Deno.test("what only looks like such an error is none", () => {
   ];
   for (const wire of wires) assert(codec.decode(parseWireError(wire)) instanceof RemoteError, wire.name);
 });
+
+Deno.test("an error about users that names none is no such error", () => {
+  for (const users of ["@alice:example.org", [7], ["alice"], undefined]) {
+    const data = { users: users as never };
+    const crossed = codec.decode(parseWireError({ name: "IdentityChangedError", message: "m", data }));
+    assertStrictEquals(crossed.constructor, RemoteError);
+  }
+});

@@ -7,6 +7,7 @@ import { DeviceConflictError, EncryptionError } from "../../src/errors/crypto_er
 import { NetworkError } from "../../src/errors/network_error.ts";
 import { ValueError } from "../../src/errors/value_error.ts";
 import { TestClock } from "../../src/testing/test_clock.ts";
+import { encryptionOf } from "../../src/types/encryption_of.ts";
 import type { MessageEvent } from "../../src/types/event.ts";
 import { recordingLogger, rejectionOf } from "../kernel/support.ts";
 import { query, turns } from "./support/courier_stage.ts";
@@ -153,6 +154,19 @@ Deno.test("An event of a sync waits if it could not be read, and only then", asy
     true,
     false,
   ]);
+});
+
+Deno.test("How an event was encrypted is noted on what is decrypted; one that can't be is told as it is", async () => {
+  const encryption = { senderTrust: "verified" };
+  const results = [{ event: {}, encryption }, { code: "no_key", reason: "no key" }];
+  const here = stage({ decrypt: () => results.shift() });
+  const read = await here.encryption.decrypt({} as MessageEvent);
+  assert("event" in read);
+  assertEquals<unknown>(encryptionOf(read.event), encryption);
+  assertEquals<unknown>(await here.encryption.decrypt({} as MessageEvent), {
+    code: "no_key",
+    reason: "no key",
+  });
 });
 
 Deno.test("What is encrypted is an object as it goes through JSON; anything else is refused", async () => {

@@ -65,6 +65,52 @@ Deno.test("An event whose time lies ahead is looked for in all of the history th
   assertEquals([sent, asked], [[], [undefined, "1", "2"]]);
 });
 
+Deno.test("An event that is as old as the server's memory is sent without a look at the history", async () => {
+  const { api, sent, asked } = history([["txn", 10]]);
+  await engineRequests(api, new TestClock(20 * 60_000))(EVENT, SIGNAL);
+  assertEquals([sent.length, asked], [1, []]);
+});
+
+Deno.test("An old event is looked for until the history begins, or shows nothing, or after twenty pages", async () => {
+  const recent = (): [string, number][] => [["other", HOUR]];
+  const histories: [pages: [string, number][][], asked: number, sent: number][] = [
+    [[recent(), recent()], 2, 1],
+    [[recent(), [], [["txn", 10]]], 2, 1],
+    [[recent(), [["edge", -20 * 60_000]], [["txn", 10]]], 3, 0],
+    [[...Array.from({ length: 20 }, recent), [["txn", 10]]], 20, 1],
+    [[...Array.from({ length: 19 }, recent), [["txn", 10]]], 20, 0],
+  ];
+  for (const [pages, questions, sends] of histories) {
+    const { api, sent, asked } = history(...pages);
+    await engineRequests(api, new TestClock(2 * HOUR))(EVENT, SIGNAL);
+    assertEquals([asked.length, sent.length], [questions, sends]);
+  }
+});
+
+Deno.test("One-time keys are uploaded before the device keys that come with them; what comes alone goes as it is", async () => {
+  const [device, oneTime, fallback] = [{ device_id: "D" }, { one: "1" }, { fall: "back" }];
+  const uploads = async (body: object) => {
+    const uploaded: object[] = [];
+    const api = {
+      uploadKeys({ signal: _, ...keys }: { signal: AbortSignal }) {
+        uploaded.push(JSON.parse(JSON.stringify(keys)));
+        return Promise.resolve({ upload: uploaded.length });
+      },
+    } as unknown as EngineOperations;
+    const request = { id: "1", kind: "keysUpload", body } as unknown as EngineRequest;
+    return [await engineRequests(api, new TestClock(0))(request, SIGNAL), ...uploaded];
+  };
+  const rest = { one_time_keys: oneTime, fallback_keys: fallback };
+  const sent = { oneTimeKeys: oneTime, fallbackKeys: fallback };
+  assertEquals(await uploads({ device_keys: device, ...rest }), [
+    { upload: 2 },
+    sent,
+    { deviceKeys: device },
+  ]);
+  assertEquals(await uploads(rest), [{ upload: 1 }, sent]);
+  assertEquals(await uploads({ device_keys: device }), [{ upload: 1 }, { deviceKeys: device }]);
+});
+
 Deno.test("A room is described by the server: its members, its history visibility, and its encryption unless known", async () => {
   const member = (userId: string, membership: string) => ({ state_key: userId, content: { membership } });
   const describe = roomDescriber({
@@ -99,4 +145,9 @@ Deno.test("A room that the server says is not encrypted is refused; a failure to
     "is not encrypted",
   );
   await assertRejects(() => failing(new TypeError("down"))("!room:a"), TypeError, "down");
+  const odd = roomDescriber({
+    core: { getMembers: () => Promise.resolve([]), getStateEvent: () => Promise.resolve(["m"] as never) },
+    stateStore: { getEncryptionInfo: () => Promise.resolve(undefined) },
+  });
+  await assertRejects(() => odd("!room:a"), EncryptionError, "is not encrypted");
 });

@@ -1,4 +1,4 @@
-import { assertEquals, assertStrictEquals } from "@std/assert";
+import { assertEquals, assertFalse, assertStrictEquals } from "@std/assert";
 import { FormerMembers, isMember } from "../../src/actors/former_members.ts";
 import type { MatrixEvent, StateEvent } from "../../src/types/event.ts";
 import type { JsonObject } from "../../src/types/json.ts";
@@ -28,4 +28,12 @@ Deno.test("isMember() takes state only, and an empty state key for one", () => {
       .map((event) => isMember(state(event))),
     [true, true, false, false],
   );
+});
+
+Deno.test("State that is about a user, but is no member event, says nothing of what the user was", () => {
+  const mood = state(member("@a:a", "join", { type: "com.example.mood" }));
+  const join = state(member("@a:a", "join"));
+  const members = new FormerMembers([join, mood] as MatrixEvent[], undefined);
+  assertStrictEquals(members.before(2, "@a:a"), join);
+  assertFalse(isMember(mood));
 });

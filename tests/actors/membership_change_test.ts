@@ -1,5 +1,5 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
-import { membershipChange } from "../../src/actors/membership_change.ts";
+import { membershipChange, membershipIn } from "../../src/actors/membership_change.ts";
 import { Membership } from "../../src/types/enums.ts";
 import type { StateEvent } from "../../src/types/event.ts";
 import { SyncStream } from "../../src/types/sync_stream.ts";
@@ -77,4 +77,18 @@ Deno.test("membershipChange() says nothing of a membership that is none", () => 
   for (const bad of [undefined, null, 7, {}, "constructor", "JOIN"]) {
     assertEquals(membershipChange(event(bad, "@a:b", SyncStream.TIMELINE), JOIN), undefined);
   }
+});
+
+Deno.test("membershipIn() takes text only for a membership", () => {
+  const told = [JOIN, 7, null, undefined, {}].map((membership) =>
+    membershipIn({ content: { membership } as never })
+  );
+  assertEquals([...told, membershipIn(undefined)], [
+    JOIN,
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ]);
 });

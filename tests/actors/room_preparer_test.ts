@@ -9,6 +9,7 @@ import {
 import type { ActorRef } from "../../src/actors/actor.ts";
 import type { CryptoCourier, RoundOutcome } from "../../src/actors/crypto_courier.ts";
 import type { CryptoProtocol } from "../../src/actors/crypto_protocol.ts";
+import type { OnNewRecipient } from "../../src/actors/encryption_options.ts";
 import { RoomPreparer } from "../../src/actors/room_preparer.ts";
 import type { RoomDescription, ShareReport } from "../../src/crypto/engine_protocol.ts";
 import { EncryptionError } from "../../src/errors/crypto_error.ts";
@@ -22,29 +23,31 @@ const NOTHING: Step = { needs: "nothing" };
 interface Step {
   readonly needs: string;
   readonly carried?: number;
+  readonly failure?: Error;
+  readonly users?: readonly { readonly userId: string }[];
 }
 
 /** An engine that needs one thing after the other, then nothing. */
 function stage(
   steps: (step: number) => Step,
   describe: () => Promise<RoomDescription> = () => Promise.resolve(DESCRIBED),
+  onNewRecipient?: OnNewRecipient,
 ) {
   const asked: Record<string, unknown>[] = [];
-  const carried: number[] = [];
+  let outcome: RoundOutcome = { carried: 0, failure: undefined };
   const here = { asked, described: 0 };
   const actor = {
     // deno-lint-ignore no-explicit-any -- a fake of all kinds of message
     async ask(kind: string, body: any): Promise<any> {
       if (kind === "describeRoom") return here.described++;
-      const { needs, carried: rounds = 1 } = steps(asked.push(body) - 1);
-      carried.push(rounds);
+      const { needs, carried = 1, failure, users } = steps(asked.push(body) - 1);
+      outcome = { carried, failure };
       await Promise.resolve();
-      return needs === "nothing" ? { needs, share: { sessionId: `${body.since}` } } : { needs };
+      return needs === "nothing" ? { needs, share: { sessionId: `${body.since}` } } : { needs, users };
     },
   } as ActorRef<CryptoProtocol>;
-  const round = (): Promise<RoundOutcome> =>
-    Promise.resolve({ carried: carried.at(-1) ?? 0, failure: undefined });
-  const options = { actor, describe, onNewRecipient: undefined };
+  const round = (): Promise<RoundOutcome> => Promise.resolve(outcome);
+  const options = { actor, describe, onNewRecipient };
   return Object.assign(here, { rooms: new RoomPreparer(options, { round } as unknown as CryptoCourier) });
 }
 
@@ -106,4 +109,31 @@ Deno.test("A room that is not encrypted is told as such; who is in it may be fou
   const error = await rejectionOf(failing(down));
   assertStrictEquals((error as Error).cause, down);
   assertInstanceOf(error, EncryptionError);
+});
+
+for (const needs of ["keysUpload", "keysQuery", "keysClaim", "toDevice"]) {
+  Deno.test(`A room is not ready if ${needs} fails, and that is told with what led to it`, async () => {
+    const failure = new TypeError("down");
+    const here = stage(inTurn({ needs, failure }));
+    const error = await rejectionOf(here.rooms.prepare(ROOM));
+    assertInstanceOf(error, EncryptionError);
+    assertStrictEquals(error.cause, failure);
+    assertEquals(here.asked.length, 1);
+  });
+}
+
+Deno.test("A new recipient gets the key unless onNewRecipient says no", async () => {
+  const users = [{ userId: "@b:a" }];
+  for (const answer of [undefined, true, false]) {
+    const onNewRecipient = answer === undefined ? undefined : () => Promise.resolve(answer);
+    const here = stage(inTurn({ needs: "approval", users }), undefined, onNewRecipient as OnNewRecipient);
+    const prepared = here.rooms.prepare(ROOM);
+    if (answer === false) {
+      await assertRejects(() => prepared, EncryptionError, "did not let @b:a have its key");
+    } else await prepared;
+    assertEquals(
+      here.asked.map(({ approved }) => approved),
+      answer === false ? [undefined] : [undefined, users],
+    );
+  }
 });

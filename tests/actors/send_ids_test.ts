@@ -1,5 +1,6 @@
 import { assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
 import { DeliverySends, SendIds } from "../../src/actors/send_ids.ts";
+import { ValueError } from "../../src/errors/value_error.ts";
 import type { Outgoing } from "../../src/handler_scope.ts";
 import { spawnStore } from "../../src/actors/store_actor.ts";
 import { MemoryStore } from "../../src/store/memory_store.ts";
@@ -71,4 +72,15 @@ Deno.test("A store that could not be asked is asked again with the next send", a
   await sends.next(say, undefined);
   await store.stop();
   assertEquals(asked, 2);
+});
+
+Deno.test("A key that a run of a handler uses for something else is refused, and it is said for what", async () => {
+  for (const [roomId, where] of [[ROOM, `to ${ROOM}`], [undefined, "to devices"]] as const) {
+    const refused = device().process(async (ids) => {
+      const sends = new DeliverySends(ids, "$1-x");
+      await sends.next({ ...say, type: "m.sticker" }, "k");
+      await sends.next({ ...say, roomId }, "k");
+    });
+    await assertRejects(() => refused, ValueError, `Cannot send m.room.message ${where} with the key "k"`);
+  }
 });
