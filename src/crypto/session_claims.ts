@@ -189,11 +189,6 @@ export class SessionClaims {
   }
 }
 
-/** The claims of a set, without what else there is. */
-export function claimSet({ claims, unused }: ClaimSet): ClaimSet {
-  return { claims, ...waiting(unused) };
-}
-
 const OTHERS_KIND = "inbound_claims";
 const NOBODY: Claimed = { claims: [] };
 

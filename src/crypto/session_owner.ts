@@ -12,7 +12,7 @@ import { sameKey } from "./base64.ts";
 import type { Attribution, ClaimJudge, SenderDevices } from "./claim_judge.ts";
 import type { OwnDevice } from "./context.ts";
 import { type ClaimSet, type Hearsay, type InboundRecord, withClaims } from "./inbound_record.ts";
-import { claimSet, type SessionClaims } from "./session_claims.ts";
+import type { SessionClaims } from "./session_claims.ts";
 import type { Transaction } from "./transaction.ts";
 import type { SessionName } from "./unused_sessions.ts";
 
@@ -77,8 +77,7 @@ export class SessionOwners {
     const best = judged.reduce((one, other) => judge.isBetter(other, one) ? other : one);
     const isUsed = best.trust !== "mismatched-sender";
     if (set === record && (set.unused === undefined || !isUsed)) return best;
-    const own = set === record ? claimSet(set) : set;
-    const claimed = await claims.met(tx, session, { record, userId, set: own, isUsed });
+    const claimed = await claims.met(tx, session, { record, userId, set, isUsed });
     return claimed === undefined ? best : { ...best, learnt: withClaims(record, claimed) };
   }
 

@@ -3,13 +3,14 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { ClaimJudge } from "../../../src/crypto/claim_judge.ts";
 import type { Device } from "../../../src/crypto/device.ts";
-import { inboundKey, type InboundRecord } from "../../../src/crypto/inbound_record.ts";
+import { inboundKey, type InboundRecord, withClaims } from "../../../src/crypto/inbound_record.ts";
 import { SessionClaims } from "../../../src/crypto/session_claims.ts";
 import { type UnusedLimits, UnusedSessions } from "../../../src/crypto/unused_sessions.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import { ALICE, MALLORY, ME, newDevice, Receiver, ROOM } from "./support.ts";
 
-const [ONE, TWO] = ["one", "two"];
+const [ONE, TWO] = ["one", "two"] as const;
+const CAROL = "@carol:example.org";
 
 /** Claims on sessions, kept as the sessions' records keep them. */
 class Stage {
@@ -32,7 +33,7 @@ class Stage {
   }
 
   /** A device claims a session; whether that says anything new. */
-  claim({ userId, curve25519, ed25519 }: Device, sessionId = ONE, kept = false): Promise<boolean> {
+  claim({ userId, curve25519, ed25519 }: Device, sessionId: string = ONE, kept = false): Promise<boolean> {
     return this.receiver.step(async (tx) => {
       const key = inboundKey(ROOM, sessionId);
       const record = await tx.get(key);
@@ -43,12 +44,33 @@ class Stage {
     });
   }
 
-  record(sessionId = ONE): Promise<InboundRecord | undefined> {
+  /** A message of the first session comes from a user who claims it; whether that says anything new. */
+  message(userId: UserID, { isUsed = true } = {}): Promise<boolean> {
+    return this.receiver.step(async (tx) => {
+      const session = { roomId: ROOM, sessionId: ONE };
+      const key = inboundKey(ROOM, ONE);
+      const record = await tx.get(key);
+      const set = record && await this.claims.ofUser(tx, session, { record, userId });
+      assert(record && set);
+      const claimed = await this.claims.met(tx, session, { record, userId, set, isUsed });
+      if (claimed !== undefined) tx.set(key, withClaims(record, claimed));
+      return claimed !== undefined;
+    });
+  }
+
+  /** Whose the first session most likely is, how many others claim it, and how many records say so. */
+  async standing() {
+    const record = await this.record();
+    const records = await this.receiver.vault.list(["crypto", "inbound_claims", ROOM, ONE]);
+    return { first: record?.claims[0]?.userId, others: record?.others?.count, records: records.length };
+  }
+
+  record(sessionId: string = ONE): Promise<InboundRecord | undefined> {
     return this.receiver.step((tx) => tx.get(inboundKey(ROOM, sessionId)));
   }
 
   /** The keys of the devices that claim a session for a user. */
-  async keysOf(userId: UserID, sessionId = ONE): Promise<string[] | undefined> {
+  async keysOf(userId: UserID, sessionId: string = ONE): Promise<string[] | undefined> {
     const record = await this.record(sessionId) ?? { claims: [] };
     const session = { roomId: ROOM, sessionId };
     const set = await this.receiver.step((tx) => this.claims.ofUser(tx, session, { record, userId }));
@@ -118,4 +140,96 @@ Deno.test("a claim that makes another's of the same session go leaves nothing of
   assertEquals((await stage.record())?.claims.map(({ userId }) => userId), [ALICE]);
   assertEquals([await stage.keysOf(ALICE), await stage.keysOf(MALLORY)], [[alice.curve25519], undefined]);
   assertEquals((await stage.record())?.others, undefined);
+});
+
+Deno.test("a user's claims leave those of others as they are", async () => {
+  const stage = new Stage();
+  for (const userId of [ALICE, MALLORY, ALICE, MALLORY]) await stage.claim(stage.device(userId));
+  assertEquals(await stage.standing(), { first: ALICE, others: 1, records: 1 });
+  for (const userId of [ALICE, MALLORY]) assertEquals((await stage.keysOf(userId))?.length, 2);
+});
+
+Deno.test("who sends messages of a session comes before those who only claim it, and the first who does stays first", async () => {
+  const stage = new Stage();
+  for (const userId of [ALICE, MALLORY]) await stage.claim(stage.device(userId));
+  assertEquals(await stage.standing(), { first: ALICE, others: 1, records: 1 });
+  assert(await stage.message(MALLORY));
+  assertEquals(await stage.standing(), { first: MALLORY, others: 1, records: 1 });
+  assert(await stage.message(ALICE));
+  assertEquals(await stage.standing(), { first: MALLORY, others: 1, records: 1 });
+  assertFalse(await stage.message(ALICE), "nothing new");
+  assertEquals(await stage.standing(), { first: MALLORY, others: 1, records: 1 });
+});
+
+Deno.test("of those who have sent no message the one with the better known device comes first, behind all who have", async () => {
+  const stage = new Stage();
+  await stage.claim(stage.device(ALICE));
+  await stage.claim(stage.device(MALLORY, "cross-signed"));
+  assertEquals(await stage.standing(), { first: MALLORY, others: 1, records: 1 });
+  await stage.claim(stage.device(CAROL));
+  assertEquals(await stage.standing(), { first: MALLORY, others: 2, records: 2 });
+  await stage.message(ALICE);
+  assertEquals(await stage.standing(), { first: ALICE, others: 2, records: 2 });
+  await stage.claim(stage.device(ME, "verified"));
+  assertEquals(await stage.standing(), { first: ALICE, others: 3, records: 3 });
+});
+
+Deno.test("a session stays with those who claim it still when the claims of the first one go", async () => {
+  const stage = new Stage({ ofUser: 1, inAll: 100 });
+  const mallory = stage.device(MALLORY);
+  await stage.claim(stage.device(ALICE));
+  await stage.claim(mallory);
+  await stage.claim(stage.device(ALICE), TWO);
+  assertEquals([stage.forgotten, await stage.keysOf(ALICE)], [[], undefined]);
+  assertEquals(await stage.standing(), { first: undefined, others: 1, records: 1 });
+  await stage.message(MALLORY);
+  assertEquals(await stage.standing(), { first: MALLORY, others: 0, records: 0 });
+  assertEquals(await stage.keysOf(MALLORY), [mallory.curve25519]);
+});
+
+Deno.test("who claims a session next takes the place of a first one whose claims have gone", async () => {
+  const stage = new Stage({ ofUser: 1, inAll: 100 });
+  for (const userId of [ALICE, MALLORY]) await stage.claim(stage.device(userId));
+  await stage.claim(stage.device(ALICE), TWO);
+  await stage.claim(stage.device(CAROL));
+  assertEquals(await stage.standing(), { first: CAROL, others: 1, records: 1 });
+});
+
+Deno.test("a session goes with the last one who claims it", async () => {
+  const stage = new Stage({ ofUser: 1, inAll: 100 });
+  for (const sessionId of [ONE, TWO]) {
+    for (const userId of [ALICE, MALLORY]) await stage.claim(stage.device(userId), sessionId);
+  }
+  assertEquals([stage.forgotten, await stage.record()], [[ONE], undefined]);
+  assertEquals(await stage.standing(), { first: undefined, others: undefined, records: 0 });
+});
+
+Deno.test("a session of which others have said whose it is stays when nobody claims it any more", async () => {
+  const stage = new Stage({ ofUser: 1, inAll: 100 });
+  const hearsay = { source: "backup", senderKey: "key", senderEd25519: "", sharedHistory: false } as const;
+  await stage.claim(stage.device(ALICE));
+  await stage.receiver.step(async (tx) => {
+    const record = await tx.get(inboundKey(ROOM, ONE));
+    assert(record);
+    tx.set(inboundKey(ROOM, ONE), { ...record, hearsay });
+  });
+  await stage.claim(stage.device(ALICE), TWO);
+  const { claims, others, hearsay: kept } = await stage.record() ?? {};
+  assertEquals([stage.forgotten, claims, others, kept], [[], [], undefined, hearsay]);
+});
+
+Deno.test("a message that is not to be taken for a user's leaves the user's claims waiting", async () => {
+  const stage = new Stage({ ofUser: 1, inAll: 100 });
+  for (const userId of [ALICE, MALLORY]) await stage.claim(stage.device(userId));
+  assertFalse(await stage.message(MALLORY, { isUsed: false }));
+  await stage.claim(stage.device(MALLORY), TWO);
+  assertEquals(await stage.keysOf(MALLORY), undefined);
+});
+
+Deno.test("a claim of a session that is gone makes room for another", async () => {
+  const stage = new Stage({ ofUser: 1, inAll: 100 });
+  await stage.claim(stage.device(ALICE));
+  await stage.receiver.step((tx) => tx.delete(inboundKey(ROOM, ONE)));
+  assert(await stage.claim(stage.device(ALICE), TWO));
+  assertEquals([stage.forgotten, (await stage.record(TWO))?.claims.length], [[], 1]);
 });
