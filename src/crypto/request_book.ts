@@ -197,9 +197,8 @@ export class RequestBook {
       }
       return { settled: true };
     }
-    const { kind } = entry;
-    context.log.warn("Gave up what the server does not take", { kind, error: failure.message });
-    if (kind === "toDevice") await outbound.shareFailed(tx, entry);
+    context.log.warn("Gave up what the server does not take", { kind: entry.kind, error: failure.message });
+    await outbound.shareFailed(tx, entry);
     return { settled: isPart || failure.status >= 500 }; // where nobody gets it, whoever waits for it has to know
   }
 

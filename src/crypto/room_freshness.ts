@@ -56,7 +56,7 @@ export class RoomFreshness {
     }
     const readiness = await outbound.prepare(tx, roomId, options);
     // What had to be done without is asked for before the next event, not again before this one.
-    if (readiness.needs === "nothing") this.#known.set(roomId, Math.max(known, since), 1);
+    if (readiness.needs === "nothing") this.#known.set(roomId, known, 1);
     return readiness;
   }
 

@@ -38,3 +38,9 @@ Deno.test("a weighed cache counts what is replaced or taken out once", () => {
   for (const key of "def") cache.set(key, 1, 3);
   assertEquals(kept(cache), "def");
 });
+
+Deno.test("what is put in again counts as used last", () => {
+  const cache = new WeighedCache<string, number>(3);
+  for (const key of "abcad") cache.set(key, 1, 1);
+  assertEquals(kept(cache), "acd");
+});

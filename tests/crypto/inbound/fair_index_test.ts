@@ -35,3 +35,29 @@ Deno.test("a fair index that holds as much as it may lets go of nothing", async 
   assertEquals(await fill(index, ["a/1", "a/2", "a/2"]), []);
   assertEquals([index.size, index.get("a", "1"), index.get("b", "1")], [2, 1, undefined]);
 });
+
+Deno.test("a group of a fair index, or a share of one, that was empty between counts as the last that came", async () => {
+  const groups = new FairIndex<string>(2);
+  const shares = new FairIndex<string>(2, (value) => value);
+  await step(memoryVault(), (tx) => {
+    for (const [group, id] of [["a", "1"], ["b", "1"]] as const) groups.set(tx, [group, id, ""]);
+    groups.delete(tx, "a", "1");
+    groups.set(tx, ["a", "2", ""]);
+    assertEquals(groups.set(tx, ["c", "1", ""]), [["b", "1", ""]]);
+    for (const [id, whose] of [["1", "alice"], ["2", "bob"]] as const) shares.set(tx, ["room", id, whose]);
+    shares.delete(tx, "room", "1");
+    shares.set(tx, ["room", "3", "alice"]);
+    assertEquals(shares.set(tx, ["room", "4", "carol"]), [["room", "2", "bob"]]);
+  });
+});
+
+Deno.test("a fair index that was emptied since takes nothing back of a step that comes to nothing", async () => {
+  const index = new FairIndex<number>(10);
+  await step(memoryVault(), (tx) => {
+    for (const group of ["a", "b"]) index.set(tx, [group, "1", 1]);
+    index.clear();
+    index.load("a", "2", 2);
+    throw new RangeError("failed");
+  }).catch(() => {});
+  assertEquals([index.size, ...index.values()], [1, 2]);
+});

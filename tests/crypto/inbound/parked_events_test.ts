@@ -253,7 +253,26 @@ Deno.test("names from the wire that mean something to JavaScript mean nothing he
 Deno.test("an event that is longer than any that servers pass on is not kept", async () => {
   const keeper = new Keeper();
   const sender = stranger(keeper);
-  const long = sender.say("long", { unsigned: { "org.example.long": "x".repeat(262_144) } });
-  assertEquals(await keeper.sync(long, sender.say("short")), ["not parked", "parked"]);
+  const empty = sender.say("long", { unsigned: { "org.example.long": "" } });
+  const length = 262_144 - JSON.stringify(empty).length;
+  const padded = (add: number) => ({
+    ...empty,
+    unsigned: { "org.example.long": "x".repeat(length + add) } as object,
+  });
+  assertEquals(await keeper.sync(padded(1), padded(0)), ["not parked", "parked"]);
   assertEquals(await keeper.records(), 1);
+});
+
+Deno.test("old events are let go of in steps of as many records as a step may change", async () => {
+  const clock = new TestClock();
+  const keeper = new Keeper({ clock, maxAgeMs: 1_000 });
+  const sender = stranger(keeper);
+  await keeper.sync(...["1", "2", "3", "4", "5"].map((body) => sender.say(body)));
+  const letGo = () => keeper.step((tx) => Promise.resolve(keeper.parked.forgetOld(tx, 2)));
+  const left: unknown[] = [];
+  await clock.tick(1_000);
+  assertEquals([await letGo(), await keeper.records()], ["done", 5], "they are not older than they may be");
+  await clock.tick(1);
+  for (let time = 0; time < 3; time++) left.push(await letGo(), await keeper.records());
+  assertEquals(left, ["more", 3, "more", 1, "done", 0]);
 });

@@ -96,6 +96,24 @@ Deno.test("what takes most bytes goes as long as servers take it, and is refused
   assert(last > 0 && last + 1 === first, `${outcomes}`);
 });
 
+Deno.test("an event that is just as long as it may be goes", async () => {
+  const stage = await readyStage();
+  const contentOf = (length: number, related: string) => ({
+    body: "x".repeat(length),
+    "m.relates_to": { event_id: related },
+  });
+  const found: JsonObject[] = [];
+  for (const related of ["", "$", "$1", "$12"]) {
+    for (let length = 48_500; length > 0; length--) {
+      const error = await encrypt(stage, contentOf(length, related)).catch((error) => error);
+      if (!(error instanceof EventTooLargeError)) break;
+      if (error.message.includes("65540 bytes")) found.push(contentOf(length - 3, related)); // four in Base64
+    }
+  }
+  assert(found.length > 0);
+  for (const content of found) assert(await encrypt(stage, content) !== undefined);
+});
+
 Deno.test("what has no JSON form, or is encrypted already, is refused without its content in the error", async () => {
   const stage = await readyStage();
   const cycle: JsonObject = { body: "secret" };

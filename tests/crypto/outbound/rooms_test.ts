@@ -159,6 +159,31 @@ Deno.test("a membership event about nobody changes nothing", async () => {
   assertEquals([changes.track, recipients(stage)], [[], [ALICE, BOB, ME]]);
 });
 
+Deno.test("only membership events tell who is in a room, and one that says nothing counts as a leave", async () => {
+  const stage = await Stage.open();
+  await stage.describe();
+  const other = { ...memberEvent(BOB, "leave"), type: "org.example.member" };
+  assertEquals(await receive(stage, [other]), { roomId: ROOM, left: [], settingsChanged: false, track: [] });
+  assertEquals(recipients(stage), [ALICE, BOB, ME]);
+  const empty = { ...memberEvent(BOB, "join"), content: null as unknown as JsonObject };
+  assertEquals((await receive(stage, [empty])).left, [BOB]);
+  assertEquals(recipients(stage), [ALICE, ME]);
+});
+
+Deno.test("who is said to be a member and is no user is not one", async () => {
+  const stage = await Stage.open();
+  await stage.describe([[ALICE, "join"], ["@:", "join"]]);
+  assertEquals(recipients(stage)?.filter((userId) => userId !== ME), [ALICE]);
+});
+
+Deno.test("the settings of a room have changed when its algorithm has, or who sees its history", async () => {
+  const stage = await Stage.open();
+  const changed = async (event: StateEvent) => (await receive(stage, [event])).settingsChanged;
+  const visibility = stateEvent("m.room.history_visibility", { history_visibility: "joined" });
+  const events = [encryption({}), encryption({ algorithm: MEGOLM }), visibility, visibility];
+  assertEquals(await Array.fromAsync(events, changed), [false, true, true, false]);
+});
+
 Deno.test("a version tells whether recipients may have changed: not for a name, but for whoever comes or goes", async () => {
   const stage = await Stage.open();
   await stage.describe();
