@@ -172,7 +172,7 @@ Deno.test("A commit that fails ends the sync, and no handler hears of what it wa
   await here.settle();
   here.kv.letGo();
   await here.settle();
-  here.kv.failure = new Error("The disk is full");
+  here.kv.failure = new StoreError("The disk is full");
   here.kv.letGo();
   const error = await failure;
   assertInstanceOf(error, ActorError);
