@@ -79,6 +79,20 @@ Deno.test("nobody is asked if there is no own verified device, and one that come
   assertEquals((await asker.sent()).map(([, device]) => device), ["PHONE"]);
 });
 
+Deno.test("nobody is asked for a session that is no text, and a sender key that is none is not passed on", async () => {
+  const asker = new Asker();
+  asker.ownDevice("PHONE");
+  const event = stranger(asker).say("x");
+  const want = (change: JsonObject) => asker.want({ ...event, content: { ...event.content, ...change } });
+  for (const session_id of [undefined, 5, {}]) await want({ session_id });
+  assertEquals(await asker.sent(), []);
+  for (const [number, sender_key] of [undefined, 5, {}].entries()) {
+    await want({ session_id: `${number}`, sender_key });
+  }
+  const bodies = (await asker.sent()).map(([, , { body }]) => Object.keys(body as JsonObject));
+  assertEquals(bodies, Array.from({ length: 3 }, () => ["algorithm", "room_id", "session_id"]));
+});
+
 Deno.test("a flood of sessions in one room does not keep another from asking", async () => {
   const clock = new TestClock();
   const asker = new Asker({ clock });
@@ -104,13 +118,32 @@ Deno.test("a forwarded key that is broken is ignored, and the right one still aw
   const changes = [
     { session_key: forwarded(asker, other).session_key },
     { session_key: undefined },
+    { session_key: 5 },
     { session_key: sender.roomKey.session_key }, // signed, as room keys are
     { algorithm: "m.olm.v1.curve25519-aes-sha2" },
     { sender_key: "" },
+    { sender_key: undefined },
+    { sender_key: 5 },
     { room_id: {} },
+    { session_id: {} },
   ];
   for (const change of changes) assertEquals(await asker.forward(phone, { ...good, ...change }), undefined);
   assert(await asker.forward(phone, good));
+});
+
+Deno.test("a forwarded key keeps the key that its session is claimed for, if it is one", async () => {
+  for (const odd of [undefined, 5, {}, "x"]) {
+    const asker = new Asker();
+    const phone = asker.ownDevice("PHONE");
+    const sender = stranger(asker);
+    await asker.want(sender.say("hello"));
+    const good = forwarded(asker, sender);
+    const claimed = odd === undefined ? good : { ...good, sender_claimed_ed25519_key: odd };
+    const ref = await asker.forward(phone, claimed);
+    assert(ref);
+    const exported = await asker.step((tx) => asker.inbound.exportSession(tx, ref));
+    assertEquals(exported?.senderEd25519, odd === undefined ? sender.device.ed25519 : "");
+  }
 });
 
 Deno.test("nobody is answered unless the policy says so", async () => {
@@ -247,4 +280,12 @@ Deno.test("a device that asks too often is not answered for a while", async () =
   await clock.tick(60 * 60 * 1_000);
   await asker.ask(phone, sender);
   assertEquals((await asker.sent()).length, 1);
+});
+
+Deno.test("an own device that is not verified is told so only so often", async () => {
+  const asker = new Asker({ policy: { answerKeyRequests: true } });
+  const unsigned = asker.ownDevice("UNSIGNED", "unsigned");
+  const sender = await knownSender(asker);
+  for (let number = 0; number < 120; number++) await asker.ask(unsigned, sender, { request_id: `${number}` });
+  assertEquals((await asker.sent()).length, 100);
 });

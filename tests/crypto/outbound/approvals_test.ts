@@ -24,6 +24,13 @@ Deno.test("users who never got a key are approved first, if that is asked for, a
   assertEquals(await stage.prepare(), { needs: "approval", users: unknown(carol) });
 });
 
+Deno.test("users who get no key need no approval", async () => {
+  const stage = await Stage.open({ policy: { approveRecipients: true } });
+  stage.devices.put({ ...bob, trust: "blacklisted" });
+  await stage.describe();
+  assertEquals(await stage.prepare(), { needs: "approval", users: unknown(ALICE) });
+});
+
 Deno.test("users who got keys before approval was asked for need none", async () => {
   const stage = await Stage.open();
   await stage.send();

@@ -132,6 +132,7 @@ Deno.test("devices that may be out of date are looked up first, unless that was 
     "what is tolerated once is tolerated until something changes",
   );
   assert(await stage.tryToSend() !== undefined);
+  assertEquals((await stage.prepare()).needs, "nothing");
   stage.devices.markDirty(ALICE);
   assertEquals(await stage.tryToSend(), undefined);
 });
@@ -254,6 +255,7 @@ Deno.test("a user who was just invited gets the key before the next sync", async
   stage.devices.put(carol);
   await stage.member(carol.userId, "invite"); // what the server has said yes to is told as if it had come with a sync
   assert(stage.canRead(carol, await stage.send()));
+  assert(stage.devices.tracked.has(carol.userId));
 });
 
 Deno.test("an invited user's new device gets the key, and the one that was logged out takes the session with it", async () => {
