@@ -15,9 +15,7 @@ export type Binary = Uint8Array | string;
  */
 export function decodeBase64(text: string, action: string): Uint8Array<ArrayBuffer> {
   const length = text.endsWith("==") ? text.length - 2 : text.endsWith("=") ? text.length - 1 : text.length;
-  const padding = (4 - length % 4) % 4;
-  const complete = length === text.length ? text + "==".slice(0, padding) : text;
-  if (padding === 3 || complete.length !== length + padding) throw new VodozemacError("bad_base64", action);
+  const complete = length === text.length ? text + "==".slice(0, (4 - length % 4) % 4) : text;
   let bytes;
   try {
     bytes = Uint8Array.fromBase64(complete, { lastChunkHandling: "strict" });

@@ -130,6 +130,69 @@ Deno.test("an object that was disposed of is refused, and disposing of it again 
   assertCode("disposed", () => account.generateOneTimeKeys(1));
 });
 
+Deno.test("an object is freed once, and not at all in an instance that is dead", async () => {
+  let freed = 0;
+  const engine = await Engine.instantiate(await wasmModule(), (exports) => ({
+    ...exports,
+    object_free: (handle) => {
+      freed += 1;
+      return exports.object_free(handle);
+    },
+  }));
+  const vodozemac = new Vodozemac(engine);
+  const [one, two] = [vodozemac.olm.createAccount(), vodozemac.olm.createAccount()];
+  one[Symbol.dispose]();
+  one[Symbol.dispose]();
+  vodozemac[Symbol.dispose]();
+  two[Symbol.dispose]();
+  assertEquals(freed, 1);
+});
+
+Deno.test("a session is held only against another that is alive", async () => {
+  const { megolm } = await Vodozemac.load();
+  using outbound = megolm.createOutbound();
+  using one = megolm.createInbound(outbound.sessionKey());
+  const other = megolm.createInbound(outbound.sessionKey());
+  other[Symbol.dispose]();
+  for (const run of [one.compare.bind(one), one.merge.bind(one)]) {
+    assertCode("bad_type", () => run(outbound as never));
+    assertCode("disposed", () => run(other));
+  }
+});
+
+Deno.test("a key that came as text is wiped once it is read, and one that came as bytes is left alone", async () => {
+  const { megolm } = await Vodozemac.load();
+  using outbound = megolm.createOutbound();
+  using inbound = megolm.createInbound(outbound.sessionKey());
+  const key = outbound.sessionKey();
+  const exported = inbound.exportAt(0) ?? "";
+  const uses: readonly [text: string, use: (key: string | Uint8Array) => unknown][] = [
+    [key, (given) => megolm.createInbound(given)],
+    [exported, (given) => megolm.importInbound(given)],
+    [exported, (given) => outbound.signKey(given)],
+  ];
+  const { fromBase64 } = Uint8Array;
+  for (const [text, use] of uses) {
+    const bytes = fromBase64(text);
+    const before = bytes.slice();
+    use(bytes);
+    assertEquals(bytes, before);
+    const decoded: Uint8Array[] = [];
+    Uint8Array.fromBase64 = (...args) => {
+      const read = fromBase64.apply(Uint8Array, args);
+      decoded.push(read);
+      return read;
+    };
+    try {
+      use(text);
+    } finally {
+      Uint8Array.fromBase64 = fromBase64;
+    }
+    const read = first(decoded);
+    assertEquals(read, new Uint8Array(before.length));
+  }
+});
+
 Deno.test("objects show nothing of themselves when printed or serialized", async () => {
   const { olm, keys } = await Vodozemac.load();
   using account = olm.createAccount();
@@ -142,10 +205,13 @@ Deno.test("objects show nothing of themselves when printed or serialized", async
 });
 
 Deno.test("inputs are bounded: what is too long is refused, and what is long works", async () => {
-  const { olm, megolm } = await Vodozemac.load();
+  const { olm, megolm, keys } = await Vodozemac.load();
   using account = olm.createAccount();
   assertCode("too_long", () => account.sign(new Uint8Array(8 * 1024 * 1024 + 1)));
   assertCode("too_long", () => account.sign("x".repeat(3 * 1024 * 1024)));
+  const longest = new Uint8Array(8 * 1024 * 1024);
+  assert(keys.verify(account.ed25519Key, longest.subarray(96), account.sign(longest.subarray(96))));
+  account.sign(longest);
   using outbound = megolm.createOutbound();
   using inbound = megolm.createInbound(outbound.sessionKey());
   const plaintext = new Uint8Array(1024 * 1024).fill(7);

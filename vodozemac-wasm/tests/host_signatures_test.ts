@@ -73,6 +73,7 @@ Deno.test("the host vouches for good signatures, so the fast way is the one take
   const message = new TextEncoder().encode("message");
   const signature = Uint8Array.fromBase64(key.sign(message) + "==");
   assert(host(publicKey, message, signature));
+  assert(keys.verify(publicKey, "gr\u00fc\u00df", key.sign("gr\u00fc\u00df")));
 });
 
 Deno.test("the host never vouches for what vodozemac refuses, for keys and nonces of mixed order", async () => {
@@ -116,6 +117,18 @@ Deno.test("the host vouches for no key and no nonce of small order, in whatever 
         assert(!host(key, message, signature));
       }
     }
+  }
+});
+
+Deno.test("the host vouches for no key of small order where the equation holds", async () => {
+  const nonce = fromBytes(randomBytes()) % L;
+  const point = encode(multiply(BASE, nonce));
+  for (const weak of TORSION.map(encode)) {
+    let message;
+    do message = randomBytes(); while (await sha512(point, weak, message) % 8n !== 0n);
+    const signature = join(point, toBytes(nonce));
+    assert(!strict(weak, message, signature));
+    assert(!host(weak, message, signature));
   }
 });
 

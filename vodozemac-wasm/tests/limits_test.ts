@@ -53,17 +53,31 @@ Deno.test("an HPKE message that is shorter than a key is malformed, and uses not
   assertCode("malformed", () => recipient.accept(new Uint8Array(31)));
   const opened = vodozemac.openHpke(recipient.publicKey, "hello");
   assertCode("malformed", () => opened.channel.complete(new Uint8Array(31)));
+  assertFalse(opened.channel.disposed);
   const accepted = recipient.accept(opened.message);
   assertEquals(accepted.plaintext, new TextEncoder().encode("hello"));
+});
+
+Deno.test("an HPKE message that is as long as a key is no message, and uses the channel up", () => {
+  const recipient = vodozemac.createHpke();
+  const { channel } = vodozemac.openHpke(recipient.publicKey, "hello");
+  const key = keys.createCurve25519().publicKey;
+  assertCode("decryption_failed", () => recipient.accept(key));
+  assertCode("decryption_failed", () => channel.complete(key));
+  assert(recipient.disposed && channel.disposed);
 });
 
 Deno.test("HPKE takes bytes and text alike, but no text that UTF-8 can't hold", () => {
   const recipient = vodozemac.createHpke();
   const { message } = vodozemac.openHpke(recipient.publicKey, Uint8Array.of(1, 2), {
-    additionalData: Uint8Array.of(3),
+    additionalData: new TextEncoder().encode("\u0003\u00e9"),
   });
-  assertEquals(recipient.accept(message, { additionalData: "\u0003" }).plaintext, Uint8Array.of(1, 2));
-  assertCode("malformed", () => vodozemac.openHpke(keys.createCurve25519().publicKey, "\ud800"));
+  assertEquals(recipient.accept(message, { additionalData: "\u0003\u00e9" }).plaintext, Uint8Array.of(1, 2));
+  const { publicKey } = keys.createCurve25519();
+  assertCode("malformed", () => vodozemac.openHpke(publicKey, "\ud800"));
+  for (const name of ["info", "additionalData"]) {
+    assertCode("malformed", () => vodozemac.openHpke(publicKey, "hello", { [name]: "\ud800" }));
+  }
 });
 
 Deno.test("an error says which index is known only where that is why, and names a cause only where there is one", () => {

@@ -31,6 +31,15 @@ Deno.test("OlmSession.decrypt() takes messages out of order, and each only once"
   }
 });
 
+Deno.test("OlmSession.decrypt() takes messages of the types 0 and 1 and of no other", () => {
+  const { fromAlice, fromBob } = pair(vodozemac);
+  const message = fromAlice.encrypt("hello");
+  for (const type of [2, 3, -1, 0.5, 256, 257, NaN]) {
+    assertCode("malformed", () => fromBob.decrypt({ ...message, type: type as 0 }));
+  }
+  assertEquals(text(fromBob.decrypt(message)), "hello");
+});
+
 Deno.test("OlmSession.decrypt() keeps 40 skipped keys and bridges a gap of 2000 messages, not of 2001", () => {
   const { fromAlice, fromBob } = pair(vodozemac);
   const messages = Array.from({ length: 2003 }, () => fromAlice.encrypt("x"));

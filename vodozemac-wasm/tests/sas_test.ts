@@ -52,6 +52,16 @@ Deno.test("EstablishedSas.verifyMac() takes only the MAC of this text and info",
   }
 });
 
+Deno.test("EstablishedSas.verifyMac() gives no verdict where it could not look", () => {
+  const [alice, bob] = established();
+  const mac = alice.mac("text", "info");
+  assertCode("bad_type", () => bob.verifyMac("text", "info", 5 as never));
+  assertCode("malformed", () => bob.verifyMac("text", "\ud800", mac));
+  assertCode("malformed", () => bob.verifyMac("\ud800", "info", mac));
+  bob[Symbol.dispose]();
+  assertCode("disposed", () => bob.verifyMac("text", "info", mac));
+});
+
 Deno.test("EstablishedSas.verifyMacInvalidBase64() knows the old encoding", () => {
   const [alice, bob] = established();
   const mac = alice.macInvalidBase64("text", "info");

@@ -81,6 +81,16 @@ Deno.test("a session that must not be used any more is kept for a month all the 
   assertEquals(await sharedAt(), undefined);
 });
 
+Deno.test("nothing is kept of a session that is over because its room would have had it used for years", async () => {
+  const stage = await Stage.open();
+  stage.room.encryption = { algorithm: "m.megolm.v1.aes-sha2", rotation_period_ms: 1_000 * DAY };
+  await stage.send();
+  await stage.step((tx) => stage.outbound.discard(tx, ROOM));
+  await stage.clock.tick(400 * DAY);
+  await tidy(stage);
+  assertEquals(await kept(stage), [0, 0, 0]);
+});
+
 Deno.test("as long as a key is on its way nothing of its session goes", async () => {
   const stage = await Stage.open();
   await stage.prepare();
