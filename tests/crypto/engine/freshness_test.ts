@@ -101,3 +101,47 @@ Deno.test("a first sync does not tell who has left before it: members are asked 
   await alice.sync({ initial: true });
   assertEquals(await needs(alice, undefined), ["room"]);
 });
+
+Deno.test("an answer holds from when the older of members and devices were asked for", async () => {
+  const { server, alice, bob } = await aliceAndBob();
+  const { clock } = server;
+  const tick = async () => (await clock.tick(1_000), clock.now());
+  const users = [alice.userId, bob.userId];
+  await needs(alice, clock.now());
+  const first = await tick();
+  await needs(alice, first);
+  const second = await tick();
+  await alice.engine.areDevicesStale(users, second); // the members are as before
+  await alice.flush();
+  assertEquals(await needs(alice, first), []);
+  assertEquals(await alice.engine.encrypt(event(second)), undefined);
+  assert(await alice.engine.encrypt(event(first)) !== undefined);
+  await alice.sync({ initial: true });
+  const third = await tick();
+  await needs(alice, undefined); // the members are new, the devices are not
+  assertEquals(await needs(alice, first), []);
+  assertEquals(await alice.engine.encrypt(event(third)), undefined);
+});
+
+Deno.test("only a room that was found to be ready as of a time is, and only what was encrypted before needs no room", async () => {
+  const { server, alice } = await aliceAndBob();
+  const now = server.clock.now();
+  assertEquals((await alice.engine.prepare({ roomId: ROOM, tolerate: TOLERATE, since: now })).needs, "room");
+  await alice.ready();
+  assertEquals(await alice.engine.encrypt(event(now)), undefined);
+  assertEquals(await alice.engine.encrypt(event(now, "new")), undefined);
+  assert(await alice.engine.encrypt(event(undefined, "new")) !== undefined);
+});
+
+Deno.test("devices that were done without for one event are asked for before one that can wait", async () => {
+  const { server, alice } = await aliceAndBob();
+  await needs(alice, server.clock.now());
+  await server.clock.tick(1_000);
+  const since = server.clock.now();
+  const prepared = async (keysQuery: boolean) => {
+    return (await alice.engine.prepare({ roomId: ROOM, tolerate: { ...TOLERATE, keysQuery }, since })).needs;
+  };
+  const [impatient, patient] = [true, false];
+  if (await prepared(impatient) === "room") await alice.describe();
+  assertEquals([await prepared(impatient), await prepared(patient)], ["nothing", "keysQuery"]);
+});

@@ -1,0 +1,191 @@
+/** What an engine makes of what comes to it, and what it still knows of it after a restart. */
+
+import { assert, assertEquals } from "@std/assert";
+import type { Logger } from "../../../src/log.ts";
+import type { ToDeviceEvent } from "../../../src/types/event.ts";
+import type { UserID } from "../../../src/types/ids.ts";
+import type { JsonObject } from "../../../src/types/json.ts";
+import { SyncStream } from "../../../src/types/sync_stream.ts";
+import { FakeUser } from "../support/fake_user.ts";
+import { aliceAndBob, Bot } from "./bot.ts";
+import { ROOM } from "./homeserver.ts";
+import { RawDevice } from "./raw_device.ts";
+
+const MEGOLM = "m.megolm.v1.aes-sha2";
+
+/** A log that tests can read: the level and the text of each line. */
+function toldLog() {
+  const lines: string[] = [];
+  const note = (level: string) => (text: string) => void lines.push(`${level}: ${text}`);
+  const log: Logger = { debug: note("debug"), info: note("info"), warn: note("warn"), error: note("error") };
+  return { log, lines };
+}
+
+function clear(sender: UserID, type: string, content: JsonObject): ToDeviceEvent {
+  return { type, sender, content, source: SyncStream.TO_DEVICE };
+}
+
+/** The kinds of the requests that a bot makes in the meantime. */
+async function kindsDuring(bot: Bot, work: () => Promise<unknown>): Promise<string[]> {
+  const { server } = bot;
+  const kinds: string[] = [];
+  const { answer } = server;
+  server.answer = (from, request) => (kinds.push(request.kind), answer.call(server, from, request));
+  await work();
+  server.answer = answer;
+  return kinds;
+}
+
+Deno.test("a message that can't be read is worth a warning, one that comes again is not", async () => {
+  const { log, lines } = toldLog();
+  const { alice, bob, server } = await aliceAndBob({ log });
+  const carol = await Bot.open(server, { userId: "@carol:example.org", deviceId: "CAROL", log });
+  await alice.send("hello");
+  const [message] = server.mailbox(bob).toDevice;
+  assert(message !== undefined);
+  await bob.sync();
+  lines.length = 0;
+  await bob.sync({ toDevice: [message] });
+  assertEquals(lines, ["debug: A message to this device was not read"]);
+  lines.length = 0;
+  const [ciphertext] = Object.values(message.content.ciphertext as JsonObject);
+  const content = { ...message.content, ciphertext: { [carol.engine.identity().curve25519]: ciphertext } };
+  await carol.sync({ toDevice: [{ ...message, content }] });
+  assertEquals(lines[0], "warn: A message to this device was not read");
+});
+
+Deno.test("a room key that is no good is refused with a warning, and what came with it is taken in", async () => {
+  const { log, lines } = toldLog();
+  const { alice, bob, server } = await aliceAndBob({ log });
+  const carol = new RawDevice(server, "@carol:example.org", "CAROL").publish();
+  const event = await alice.send("hello");
+  lines.length = 0;
+  server.mailbox(bob).toDevice.unshift(carol.message(bob, "m.room_key", { algorithm: "m.none" }));
+  await bob.sync();
+  assertEquals(lines.filter((line) => !line.startsWith("debug")), ["warn: Refused a room key"]);
+  assertEquals(bob.outcome(event), "text: hello");
+});
+
+Deno.test("a message that nobody has thought of is skipped, and told of; what is around it is taken in", async () => {
+  const { log, lines } = toldLog();
+  const { alice, bob } = await aliceAndBob({ log });
+  const event = await alice.send("hello");
+  const input = bob.collect();
+  const content = {
+    algorithm: "m.olm.v1.curve25519-aes-sha2",
+    get sender_key(): string {
+      throw new RangeError("Too much");
+    },
+  };
+  const poisoned = clear("@mallory:example.org", "m.room.encrypted", content);
+  lines.length = 0;
+  const { decrypted } = await bob.engine.receiveSync({
+    ...input,
+    toDevice: [poisoned, ...input.toDevice, poisoned],
+  });
+  assertEquals(lines.filter((line) => line.startsWith("error")), [
+    "error: Skipped a message to this device",
+    "error: Skipped a message to this device",
+  ]);
+  assertEquals(decrypted.map((result) => "event" in result && result.event.event_id), [event.event_id]);
+});
+
+Deno.test("a key is asked for by messages of one type, and withheld by those of two", async () => {
+  const ask = async (type: string) => {
+    const { alice, bob } = await aliceAndBob({ policy: { answerKeyRequests: true } });
+    const { content: { session_id } } = await alice.send("hello");
+    const body = { algorithm: MEGOLM, room_id: ROOM, session_id };
+    const request = { action: "request", requesting_device_id: bob.deviceId, request_id: "one", body };
+    return await kindsDuring(alice, () => alice.sync({ toDevice: [clear(bob.userId, type, request)] }));
+  };
+  assertEquals([await ask("m.room_key_request"), await ask("org.example.request")], [["toDevice"], []]);
+  const withhold = async (type: string) => {
+    const { alice, bob, server } = await aliceAndBob();
+    const event = await alice.send("hello");
+    const { curve25519: sender_key } = alice.engine.identity();
+    const { session_id } = event.content;
+    const content = { algorithm: MEGOLM, room_id: ROOM, session_id, sender_key, code: "m.unverified" };
+    server.mailbox(bob).toDevice.splice(0, Infinity, clear(alice.userId, type, content));
+    await bob.sync();
+    return bob.outcome(event);
+  };
+  const types = ["m.room_key.withheld", "org.matrix.room_key.withheld", "org.example.withheld"];
+  assertEquals(await Promise.all(types.map(withhold)), ["WITHHELD", "WITHHELD", "MISSING_KEY"]);
+});
+
+Deno.test("a device that is blacklisted takes the session with it, one that is verified does not", async () => {
+  const { alice, bob } = await aliceAndBob();
+  const { sessionId } = await alice.ready();
+  const { ed25519 } = bob.engine.identity();
+  const device = { userId: bob.userId, deviceId: bob.deviceId, ed25519 };
+  await alice.engine.setDeviceTrust({ ...device, trust: "verified" });
+  assertEquals((await alice.ready()).sessionId, sessionId);
+  await alice.engine.setDeviceTrust({ ...device, trust: "blacklisted" });
+  assert((await alice.ready()).sessionId !== sessionId);
+});
+
+Deno.test("an event that was recovered and comes again before it was handled is told to be underway, no other", async () => {
+  const { alice, bob, server } = await aliceAndBob();
+  await alice.send("late");
+  const late = server.mailbox(bob).toDevice.splice(0);
+  const input = bob.collect();
+  await bob.engine.receiveSync(input);
+  const { recovered } = await bob.engine.receiveSync({ ...input, encrypted: [], toDevice: late });
+  assertEquals(recovered.length, 1);
+  assertEquals((await bob.engine.receiveSync(input)).underway, [0]);
+  await bob.engine.settle(recovered.map(({ parked }) => parked));
+  const next = await alice.send("next");
+  const { underway, decrypted } = await bob.engine.receiveSync(bob.collect());
+  assertEquals([underway, decrypted.map((result) => "event" in result && result.event.event_id)], [[], [
+    next.event_id,
+  ]]);
+});
+
+Deno.test("an event of a device that was not trusted enough is read as soon as its user vouches for the device", async () => {
+  const { alice, bob, server } = await aliceAndBob({ policy: { accept: "cross-signed" } });
+  await bob.ready(); // he knows her devices
+  const event = await alice.send("hello");
+  await bob.sync();
+  assertEquals(bob.outcome(event), "UNTRUSTED");
+  server.identities.set(alice.userId, new FakeUser(alice.userId).crossSign());
+  server.show(alice);
+  await bob.sync();
+  assertEquals(bob.outcome(event), "text: hello");
+});
+
+Deno.test("after a restart a device list that changes is looked up, as before it", async () => {
+  const { alice, bob } = await aliceAndBob();
+  await alice.ready();
+  await alice.restart();
+  const changed = { deviceLists: { changed: [bob.userId], left: [] } };
+  assertEquals(await kindsDuring(alice, () => alice.sync(changed)), ["keysQuery"]);
+});
+
+Deno.test("after a restart a device that needs a session still does, and a key that the server refuses was not given", async () => {
+  const { alice } = await aliceAndBob();
+  const tolerate = { keysQuery: false, keysClaim: false };
+  const needs = async () => (await alice.engine.prepare({ roomId: ROOM, tolerate })).needs;
+  for (let round = 0; round < 10 && await needs() !== "keysClaim"; round++) {
+    await alice.describe();
+    for (const request of await alice.engine.requests()) {
+      if (request.kind !== "keysClaim") await alice.carry(request);
+    }
+  }
+  const kinds = await kindsDuring(alice, () => alice.restart());
+  assertEquals(kinds.filter((kind) => kind === "keysClaim"), ["keysClaim"]);
+  for (let round = 0; round < 10 && await needs() !== "toDevice"; round++) {
+    if (await needs() === "room") await alice.describe();
+    for (const request of await alice.engine.requests()) {
+      if (request.kind !== "toDevice") await alice.carry(request);
+    }
+  }
+  const { carry } = alice;
+  const failure = { status: 403, errcode: undefined, message: "no" };
+  alice.carry = async (request) => {
+    if (request.kind !== "toDevice") return await carry.call(alice, request);
+    await alice.engine.fail({ id: request.id, failure });
+  };
+  await alice.restart();
+  const { shared, withheld } = await alice.ready();
+  assertEquals([shared.length, withheld.length], [0, 1]);
+});
