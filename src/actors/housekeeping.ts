@@ -96,7 +96,7 @@ export class Housekeeping {
     if (elapsed(now, lookedAt) < DAY) return false;
     const before = typeof doubts === "number" ? doubts : 0;
     const left = lookedAt > now ? 0 : before > 0 ? before - 1 : now - lookedAt >= LEAP ? DOUBTFUL_DAYS : 0;
-    if (left > 0 || before > 0) await this.#note(now, left);
+    if (left > 0) await this.#note(now, left);
     return left === 0;
   }
 
