@@ -129,6 +129,13 @@ Deno.test("A conflict that shows while an event is encrypted ends that, and is w
   assertStrictEquals(await rejectionOf(encryption.encrypt(ROOM, "m.x", {})), conflict);
 });
 
+Deno.test("A room that can't be made ready is told, and nothing is encrypted for it", async () => {
+  const here = stage({ encrypt: () => undefined, prepare: () => ({ needs: "room" }) });
+  await assertRejects(() => here.encryption.shareGroupSession(ROOM), EncryptionError, "can't be found out");
+  await assertRejects(() => here.encryption.encrypt(ROOM, "m.x", {}), EncryptionError, "can't be found out");
+  assertEquals(here.bodies("encrypt").length, 1);
+});
+
 Deno.test("A conflict that shows while a room is made ready for an event is told before it is encrypted", async () => {
   const conflict = new DeviceConflictError("Cannot use the device");
   const here = stage({

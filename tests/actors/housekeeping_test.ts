@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { ActorError, ActorStoppedError } from "../../src/actors/actor_error.ts";
 import { Housekeeping } from "../../src/actors/housekeeping.ts";
 import type { KvMutation } from "../../src/store/kv_store.ts";
 import { recordingLogger } from "../kernel/support.ts";
@@ -11,6 +12,12 @@ class Stage {
   now = Date.UTC(2026, 0, 1);
   /** When something was let go of. */
   readonly pruned: number[] = [];
+  /** What is told. */
+  readonly log = recordingLogger();
+  /** How many records are let go of each time. */
+  removed = 0;
+  /** Why nothing can be. */
+  failure: Error | undefined;
   readonly #records = new Map<string, unknown>();
   #housekeeping = this.#open();
 
@@ -26,6 +33,11 @@ class Stage {
     return this.pruned.length;
   }
 
+  /** A record is damaged. */
+  damage(key: string, value: unknown): void {
+    this.#records.set(key, value);
+  }
+
   #open(): Housekeeping {
     const answers: Record<string, (body: never) => unknown> = {
       readRecords: (keys: readonly string[][]) => keys.map((key) => this.#records.get(key.join())),
@@ -35,16 +47,18 @@ class Stage {
         }
       },
       pruneRooms: () => {
+        if (this.failure !== undefined) throw this.failure;
         this.pruned.push(this.now);
-        return { removed: 0, isDone: true };
+        return { removed: this.removed, isDone: true };
       },
     };
     return new Housekeeping({
-      store: { ask: (kind: string, body: never) => Promise.resolve(answers[kind]?.(body)) as never },
+      // deno-lint-ignore no-explicit-any -- a fake of all kinds of message
+      store: { ask: async (kind: string, body: never): Promise<any> => await answers[kind]?.(body) },
       ready: () => Promise.resolve(),
       pruneCrypto: undefined,
       clock: { now: () => this.now, delay: () => Promise.resolve() },
-      log: recordingLogger(),
+      log: this.log,
     });
   }
 }
@@ -77,6 +91,16 @@ for (const restarts of [false, true]) {
     assertEquals([await look(DAY - 1), await look(1)], [2, 3]);
   });
 
+  Deno.test(`A clock that was ahead for two days, and is right again, is believed at once${how}`, async () => {
+    const { look } = await begun();
+    assertEquals([await look(4 * YEAR), await look(DAY), await look(-4 * YEAR)], [1, 1, 2]);
+  });
+
+  Deno.test(`A clock that is thirty days ahead is not believed at once${how}`, async () => {
+    const { look } = await begun();
+    assertEquals(await look(30 * DAY), 1);
+  });
+
   Deno.test(`A clock that says for a week that years have gone by is believed${how}`, async () => {
     const { look } = await begun();
     assertEquals(await look(4 * YEAR), 1);
@@ -90,3 +114,40 @@ for (const restarts of [false, true]) {
     assertEquals(stage.pruned.length, 3);
   });
 }
+
+Deno.test("What was let go of is told, if it was anything", async () => {
+  const stage = new Stage();
+  await stage.look(0);
+  await stage.look(DAY);
+  assertEquals(stage.log.lines, []);
+  stage.removed = 3;
+  await stage.look(DAY);
+  assertEquals(stage.log.lines, [["info", "Removed what need not be kept", { state: 3 }]]);
+});
+
+Deno.test("What fails is told, unless the client is ending, and tried the next day, or by the next process", async () => {
+  for (
+    const [error, levels] of [
+      [new TypeError("down"), ["warn"]],
+      [new ActorStoppedError("store"), []],
+      [new ActorError("store", { cause: undefined }), []],
+    ] as const
+  ) {
+    const stage = new Stage();
+    await stage.look(0);
+    stage.failure = error;
+    await stage.look(DAY);
+    assertEquals<readonly string[]>(stage.log.lines.map(([level]) => level), levels);
+    stage.failure = undefined;
+    assertEquals(await stage.look(DAY - 1), 0);
+    stage.restart();
+    assertEquals(await stage.look(0), 1);
+  }
+});
+
+Deno.test("A count of doubtful days that is no number is none", async () => {
+  const stage = new Stage();
+  await stage.look(0);
+  stage.damage("pruneDoubts", "7");
+  assertEquals(await stage.look(DAY), 1);
+});

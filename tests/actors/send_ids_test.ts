@@ -62,6 +62,21 @@ Deno.test("Sends differ by delivery, room, type, content, sender, count and key,
   assertEquals(new Set(made).size, made.length);
 });
 
+Deno.test("The order of a content's members makes no other ID; what a key is used for twice is one send", async () => {
+  const id = (content: object, key?: string) => (ids: SendIds) =>
+    new DeliverySends(ids, "$1-x").next({ ...say, content }, key);
+  const here = device();
+  assertEquals(
+    await here.process(id({ a: 1, b: { c: [1, 2], d: 2 } })),
+    await here.process(id({ b: { d: 2, c: [1, 2] }, a: 1 })),
+  );
+  const [first, second] = await here.process(async (ids) => {
+    const sends = new DeliverySends(ids, "$1-x");
+    return [await sends.next(say, "k"), await sends.next({ ...say, content: { body: "no" } }, "k")];
+  });
+  assertEquals(first, second);
+});
+
 Deno.test("A store that could not be asked is asked again with the next send", async () => {
   let asked = 0;
   const ready = () => asked++ === 0 ? Promise.reject(new RangeError("not now")) : Promise.resolve();
