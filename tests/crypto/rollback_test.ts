@@ -1,9 +1,11 @@
 /** Which events tell a device that its store was set back, and which somebody else could have made. */
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals, assertFalse } from "@std/assert";
 import type { Decryption } from "../../src/crypto/engine_protocol.ts";
 import { outboundKey } from "../../src/crypto/outbound_record.ts";
+import { recordKey } from "../../src/crypto/record_key.ts";
 import { tellsOfRollback } from "../../src/crypto/rollback.ts";
+import { TestClock } from "../../src/testing/test_clock.ts";
 import type { JsonObject } from "../../src/types/json.ts";
 import { aliceAndBob } from "./engine/bot.ts";
 import { ROOM } from "./engine/homeserver.ts";
@@ -80,4 +82,22 @@ Deno.test("an event that was read tells it if this device has sent it, at a plac
       { sessionId: "OTHER" },
     ]
   ) assertEquals(await tells(other), "nothing", JSON.stringify(other));
+});
+
+Deno.test("an own event that nobody can read tells it if there is no key for it, and once an hour only", async () => {
+  const clock = new TestClock();
+  const context = testContext({ clock });
+  const { deviceId, curve25519, userId: sender } = context.own;
+  const event = { sender, room_id: ROOM, content: { device_id: deviceId, sender_key: curve25519 } };
+  const tells = (code: string, foundAgo?: number) =>
+    step(memoryVault(), (tx) => {
+      if (foundAgo !== undefined) tx.set(recordKey("rollback"), clock.now() - foundAgo);
+      const decrypted = [{ code, reason: "" } as Decryption];
+      return tellsOfRollback(tx, { context } as never, { encrypted: [event as never], decrypted });
+    });
+  assert(await tells("MISSING_KEY"));
+  for (const code of ["WITHHELD", "MALFORMED", "REPLAYED"]) assertFalse(await tells(code));
+  assertFalse(await tells("MISSING_KEY", 0));
+  assertFalse(await tells("MISSING_KEY", 3_599_999));
+  assert(await tells("MISSING_KEY", 3_600_000));
 });

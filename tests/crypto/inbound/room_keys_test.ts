@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import type { JsonObject } from "../../../src/types/json.ts";
 import {
   ALICE,
   knownSender,
@@ -49,6 +50,16 @@ Deno.test("a room key that is not what a room key must be is refused", async () 
     { session_key: "AAAA" },
   ];
   for (const change of changes) assertEquals((await receiver.key(sender, change)).kind, "refused");
+  const refusal = async (change: JsonObject) => {
+    const added = await receiver.key(sender, change);
+    return added.kind === "refused" && added.reason;
+  };
+  assertEquals(
+    await refusal({ algorithm: "m.megolm.v2" }),
+    "it is for an algorithm that is not known here",
+  );
+  assertEquals(await refusal({ session_key: {} }), "there is no key in it");
+  assertEquals(await refusal({ session_id: "session" }), "it names no room or no session");
   assertEquals(told(await receiver.one(sender.say("hello"))), "MISSING_KEY");
 });
 

@@ -1,5 +1,17 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { ALICE, failure, MEGOLM, newDevice, Receiver, Sender, toDevice, told } from "./support.ts";
+import type { UserID } from "../../../src/types/ids.ts";
+import type { JsonObject } from "../../../src/types/json.ts";
+import {
+  ALICE,
+  failure,
+  knownSender,
+  MEGOLM,
+  newDevice,
+  Receiver,
+  Sender,
+  toDevice,
+  told,
+} from "./support.ts";
 
 Deno.test("S06, S61: a withheld key is told with its code and what that means; the older name counts too", async () => {
   for (const type of ["m.room_key.withheld", "org.matrix.room_key.withheld"]) {
@@ -49,4 +61,72 @@ Deno.test("withheld keys of one sender do not push out those of others", async (
   assertEquals((await receiver.vault.list(["crypto", "withheld"])).length, 2_000);
   receiver.restart();
   assertEquals(told(await receiver.one(sender.say("hello"))), "WITHHELD");
+});
+
+/** What Alice says of why she keeps a key. */
+const withheldBy = (sender: Sender, change: JsonObject = {}) => {
+  const { algorithm, room_id, session_id } = sender.roomKey;
+  const { curve25519: sender_key } = sender.device;
+  const content = { algorithm, room_id, session_id, sender_key, code: "m.blacklisted", ...change };
+  return toDevice(ALICE, "m.room_key.withheld", content);
+};
+
+Deno.test("a withheld key of nobody, or of no room, is not remembered", async () => {
+  const receiver = new Receiver();
+  const sender = new Sender(receiver, newDevice(receiver, ALICE));
+  const wrong = [
+    { ...withheldBy(sender), sender: "nobody" as UserID },
+    withheldBy(sender, { room_id: "room" }),
+    withheldBy(sender, { room_id: "!room\u0001:example.org" }),
+  ];
+  await receiver.step(async (tx) => {
+    for (const event of wrong) await receiver.inbound.receiveWithheld(tx, event);
+  });
+  assertEquals(await receiver.vault.list(["crypto", "withheld"]), []);
+});
+
+Deno.test("a key that is refused leaves what was said of why there is none", async () => {
+  const receiver = new Receiver();
+  const sender = new Sender(receiver, newDevice(receiver, ALICE));
+  await receiver.step((tx) => receiver.inbound.receiveWithheld(tx, withheldBy(sender)));
+  const { session_key } = new Sender(receiver, sender.device).roomKey;
+  assertEquals((await receiver.key(sender, { session_key })).kind, "refused");
+  assertEquals(told(await receiver.one(sender.say("hello"))), "WITHHELD");
+});
+
+Deno.test("after a restart a key takes back what was said before, and what is said counts with what was", async () => {
+  const receiver = new Receiver();
+  const device = newDevice(receiver, ALICE);
+  const [one, two] = [new Sender(receiver, device), new Sender(receiver, device)];
+  const code = "m.no_olm";
+  const unreachable = withheldBy(one, { room_id: undefined, session_id: undefined, code });
+  await receiver.step((tx) => receiver.inbound.receiveWithheld(tx, unreachable));
+  receiver.restart();
+  await receiver.key(one);
+  assertEquals(told(await receiver.one(two.say("hello"))), "MISSING_KEY");
+
+  const flood = (count: number) =>
+    receiver.step(async (tx) => {
+      for (let number = 0; number < count; number++) {
+        await receiver.inbound.receiveWithheld(tx, withheldBy(two, { session_id: `${count}-${number}` }));
+      }
+    });
+  await flood(2_000);
+  receiver.restart();
+  await flood(5);
+  assertEquals((await receiver.vault.list(["crypto", "withheld"])).length, 2_000);
+});
+
+Deno.test("what came in the same step counts: what is said of one session, and the key of another", async () => {
+  const receiver = new Receiver();
+  const one = await knownSender(receiver);
+  const two = new Sender(receiver, one.device);
+  const { userId: sender, curve25519: senderKey, ed25519: senderEd25519 } = one.device;
+  const decrypted = await receiver.step(async (tx) => {
+    await receiver.inbound.receiveWithheld(tx, withheldBy(two));
+    const { roomKey: content, device } = one;
+    await receiver.inbound.addRoomKey(tx, { sender, senderKey, senderEd25519, device, content });
+    return await receiver.inbound.decryptAll(tx, [two.say("two"), one.say("one")]);
+  });
+  assertEquals(decrypted.map(told), ["WITHHELD", "one"]);
 });

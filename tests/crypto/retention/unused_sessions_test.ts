@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type UnusedPlace, UnusedSessions } from "../../../src/crypto/unused_sessions.ts";
+import type { Vault } from "../../../src/crypto/vault.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import { ALICE, failure, MALLORY, newDevice, Receiver, ROOM, Sender, told } from "../inbound/support.ts";
 import { memoryVault, step } from "../support/vault.ts";
@@ -192,4 +193,49 @@ Deno.test("any order of coming, being used and restarting keeps the newest of ea
       assert(model.length <= 9 && users.every((user) => model.filter((m) => m.userId === user).length <= 4));
     }
   }
+});
+
+/** The IDs of the sessions that have to go for new ones, which come in one step. */
+const evictedFor = (sessions: UnusedSessions, vault: Vault, added: readonly (readonly [UserID, string])[]) =>
+  step(vault, async (tx) => {
+    const evicted: string[] = [];
+    for (const [userId, sessionId] of added) {
+      const { evicted: gone } = await sessions.add(tx, userId, { roomId: ROOM, sessionId });
+      evicted.push(...gone.map(({ sessionId }) => sessionId));
+    }
+    return evicted;
+  });
+
+Deno.test("sessions that come in one step count together", async () => {
+  const sessions = new UnusedSessions({ ofUser: 2, inAll: 10 });
+  const added = ["one", "two", "three", "four"].map((sessionId) => [ALICE, sessionId] as const);
+  assertEquals(await evictedFor(sessions, memoryVault(), added), ["one", "two"]);
+});
+
+Deno.test("a new session is not the one that has to go for itself, where all senders have as many", async () => {
+  const sessions = new UnusedSessions({ ofUser: 2, inAll: 1 });
+  const vault = memoryVault();
+  await evictedFor(sessions, vault, [[ALICE, "one"]]);
+  assertEquals(await evictedFor(sessions, vault, [[MALLORY, "two"]]), ["one"]);
+  assertEquals(await evictedFor(sessions, vault, [[ALICE, "three"]]), ["two"]);
+});
+
+Deno.test("after a restart the first message of a session that waits leaves none behind", async () => {
+  const receiver = bounded(3);
+  const made = await senders(receiver, ALICE, 2);
+  receiver.restart();
+  assertEquals(await readable(receiver, made), ["read", "read"]);
+  assertEquals(await count(receiver, "inbound_unused"), 0);
+});
+
+Deno.test("what is written of those who wait may be damaged: who waits now is counted all the same", async () => {
+  const vault = memoryVault();
+  const sessions = new UnusedSessions({ ofUser: 100, inAll: 2 });
+  await step(vault, (tx) => sessions.used(tx, { userId: ALICE, number: 7 }));
+  await evictedFor(sessions, vault, [[ALICE, "one"], [ALICE, "two"]]);
+  for (const { key } of await vault.list(["crypto", "inbound_unused_session"])) {
+    await vault.commit([{ type: "delete", key }]);
+  }
+  assertEquals(await evictedFor(sessions, vault, [[MALLORY, "three"], [MALLORY, "four"]]), []);
+  assertEquals(await evictedFor(sessions, vault, [[MALLORY, "five"]]), ["three"]);
 });
