@@ -103,3 +103,14 @@ for (const when of ["between two steps", "within a step"]) {
     assertEquals(new Set(sent.slice(0, 2).map(({ content }) => content.session_id)).size, 1);
   });
 }
+
+Deno.test("after the instance of vodozemac died, the account still makes keys, and signs them", async () => {
+  const { alice, bob, server } = await aliceAndBob();
+  (await Vodozemac.load())[Symbol.dispose]();
+  const before = server.oneTimeKeys(alice);
+  await alice.sync({ oneTimeKeyCounts: { signed_curve25519: 1 } });
+  assertEquals(server.oneTimeKeys(alice), before + 49);
+  const event = await bob.send("hello");
+  await alice.sync();
+  assertEquals(alice.outcome(event), "text: hello");
+});

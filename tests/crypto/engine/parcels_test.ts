@@ -123,3 +123,25 @@ Deno.test("devices are stale until the server has told of them, again after a ti
   assertEquals(await stale(server.clock.now()), [false, false]);
   assert(await engine.areDevicesStale(["@:"]));
 });
+
+for (const [status, devices] of [[0, 2], [429, 2], [500, 1], [502, 1], [413, 1]] as const) {
+  Deno.test(`after a claim for two devices that failed with ${status} again and again, ${devices} are asked for at once`, async () => {
+    const { server, alice } = await aliceAndBob();
+    await Bot.open(server, { userId: "@carol:example.org", deviceId: "CAROL" });
+    await alice.sync();
+    const claims: number[] = [];
+    for (let round = 0; round < 12 && claims.length < 3; round++) {
+      const { needs } = await alice.engine.prepare({ roomId: ROOM, tolerate: TOLERATE });
+      if (needs === "room") await alice.describe();
+      for (const request of await alice.engine.requests()) {
+        if (request.kind !== "keysClaim") await alice.carry(request);
+        else {
+          claims.push(Object.keys(request.oneTimeKeys).length);
+          await refuse(alice, request, status);
+        }
+      }
+      await server.clock.tick(3_600_000);
+    }
+    assertEquals([claims[0], claims[2]], [2, devices]);
+  });
+}
