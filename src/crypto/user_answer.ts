@@ -137,7 +137,7 @@ function judgeDevices(
   for (const device of [...before.gone, ...before.devices]) known.set(device.deviceId, device);
   const kept = new Map<string, StoredDevice>();
   const holders = new Map<string, DeviceID>([[own.curve25519, ""]]); // no device has an empty name
-  for (const { curve25519, deviceId, local } of before.gone) {
+  for (const { curve25519, deviceId, local } of known.values()) {
     if (local === "blacklisted") holders.set(curve25519, deviceId);
   }
   for (const device of before.devices) {
