@@ -136,7 +136,7 @@ export class OlmSessions {
     const record = await this.peer(tx, peer);
     const isSign = inbound && await this.#isUnanswered(tx, peer, record);
     const entry: SessionEntry = { id: session.sessionId, generation: this.#generation, inbound };
-    const sessions = [entry, ...record.sessions.filter(({ id }) => id !== entry.id)];
+    const sessions = [entry, ...record.sessions];
     await this.#evict(tx, peer, sessions.splice(MAX_SESSIONS));
     await this.note(tx, peer, { sessions, toldNoOlm: false });
     if (!this.isUsable(record)) tx.onCommit(() => this.#changes.note(peer.userId));

@@ -1,10 +1,11 @@
 /** What becomes of a message for each way in which it can't be decrypted. */
 
-import { VodozemacError, type VodozemacErrorCode } from "@greenroom/vodozemac-wasm";
+import { type Vodozemac, VodozemacError, type VodozemacErrorCode } from "@greenroom/vodozemac-wasm";
 import { assertEquals, assertRejects } from "@std/assert";
 import { OlmInbox } from "../../../src/crypto/olm_inbox.ts";
 import type { OlmSessions } from "../../../src/crypto/olm_sessions.ts";
 import type { OwnKeys } from "../../../src/crypto/own_keys.ts";
+import { NEW_PEERS_A_DAY } from "../../../src/crypto/retention.ts";
 import { testContext } from "../support/context.ts";
 import { memoryVault, step } from "../support/vault.ts";
 
@@ -52,5 +53,40 @@ Deno.test("whatever else goes wrong is no one's message's fault, and is thrown",
   for (const code of ["instance_dead", "bad_handle", "disposed"] as const) {
     await assertRejects(() => failsWith(code), VodozemacError);
   }
-  await assertRejects(() => open(new RangeError("no")), RangeError);
+  for (const code of ["malformed", "bad_mac"] as const) {
+    await assertRejects(() => open(Object.assign(new RangeError("no"), { code })), RangeError);
+  }
+});
+
+Deno.test("a message that was not read is not remembered: it crowds out none that was, and is told of as before", async () => {
+  const sessions = { peer: () => Promise.resolve({ sessions: [] }) } as unknown as OlmSessions;
+  const inbox = new OlmInbox(testContext(), { ownKeys: {} as OwnKeys, sessions });
+  const vault = memoryVault();
+  for (let times = 0; times < 2; times++) {
+    const opened = await step(vault, (tx) => inbox.open(tx, PEER, { type: 1, body: Uint8Array.of(1) }));
+    assertEquals(opened.kind, "failed");
+    assertEquals(await step(vault, (tx) => inbox.lastAt(tx, PEER.curve25519)), undefined);
+  }
+});
+
+Deno.test("a device that is known may begin as many sessions in a day as it likes", async () => {
+  let begun = 0;
+  const known = { sessions: [], wedgingIndex: 0 };
+  const sessions = {
+    peer: () => Promise.resolve(known),
+    isGone: () => Promise.resolve(false),
+    add: () => Promise.resolve(),
+  } as unknown as OlmSessions;
+  const ownKeys = {
+    createInbound: () => ({ session: {}, plaintext: Uint8Array.of(++begun) }),
+  } as unknown as OwnKeys;
+  const readPreKeyMessage = () => ({ sessionId: String(begun), identityKey: PEER.curve25519 });
+  const vodozemac = { olm: { readPreKeyMessage } } as unknown as Vodozemac;
+  const inbox = new OlmInbox({ ...testContext(), vodozemac }, { ownKeys, sessions });
+  await step(memoryVault(), async (tx) => {
+    for (let times = 0; times <= NEW_PEERS_A_DAY; times++) {
+      const body = Uint8Array.of(times, times >> 8);
+      assertEquals((await inbox.open(tx, PEER, { type: 0, body })).kind, "opened");
+    }
+  });
 });
