@@ -88,6 +88,25 @@ Deno.test("a session that this device begins in place of one that was not answer
   assertEquals(await alice.step((tx) => alice.olm.wedgingIndex(tx, bob.device)), 1);
 });
 
+Deno.test("a session that is made with a device that could be understood is no sign of a loss", async () => {
+  const { alice, bob } = await aliceAndBob();
+  await alice.meet(bob);
+  assertEquals(await alice.step((tx) => alice.olm.wedgingIndex(tx, bob.device)), 0);
+});
+
+Deno.test("an instance that has died while a session was begun says nothing of the device's key", async () => {
+  const { alice, bob, clock } = await aliceAndBob();
+  await alice.step((tx) => alice.olm.want(tx, [bob.device]));
+  const { createOutbound } = alice.keys;
+  alice.keys.createOutbound = () => {
+    throw new VodozemacError("instance_dead", "createOutbound");
+  };
+  await assertRejects(() => alice.claim(), VodozemacError);
+  alice.keys.createOutbound = createOutbound;
+  assert(alice.olm.isPromising(bob.device, clock.now()));
+  assertEquals((await alice.claim())?.established, [bob.device]);
+});
+
 Deno.test("of the sessions that are let go only those are remembered that the other has begun", async () => {
   for (const begins of ["alice", "bob"] as const) {
     const { alice, bob } = await aliceAndBob();
