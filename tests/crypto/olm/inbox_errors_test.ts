@@ -74,7 +74,7 @@ Deno.test("a device that is known may begin as many sessions in a day as it like
   const known = { sessions: [], wedgingIndex: 0 };
   const sessions = {
     peer: () => Promise.resolve(known),
-    isGone: () => Promise.resolve(false),
+    isGone: () => Promise.resolve(undefined),
     add: () => Promise.resolve(),
   } as unknown as OlmSessions;
   const ownKeys = {

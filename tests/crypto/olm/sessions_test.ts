@@ -92,6 +92,7 @@ Deno.test("a session that is made with a device that could be understood is no s
   const { alice, bob } = await aliceAndBob();
   await alice.meet(bob);
   assertEquals(await alice.step((tx) => alice.olm.wedgingIndex(tx, bob.device)), 0);
+  assertEquals(await alice.sent(), [], "and needs no greeting");
 });
 
 Deno.test("an instance that has died while a session was begun says nothing of the device's key", async () => {
