@@ -1,0 +1,23 @@
+/** Claims of one-time keys, without a server. */
+
+import { OlmClaims } from "../../../src/crypto/olm_claims.ts";
+import type { KeyClaim } from "../../../src/crypto/olm_claims.ts";
+import type { UserID } from "../../../src/types/ids.ts";
+import { memoryVault, step } from "../support/vault.ts";
+
+/** Claims for as many devices. */
+export async function claims(count: number) {
+  let names = 0;
+  const vault = memoryVault();
+  const made = new OlmClaims({ uniqueId: () => `claim-${++names}` });
+  const devices = Array.from({ length: count }, (_, index) => ({
+    userId: `@u${index % 7}:s${index % 7}` as UserID,
+    deviceId: `D${index}`,
+  }));
+  await step(vault, (tx) => made.want(tx, devices));
+  return { made, devices, vault };
+}
+
+/** The devices that a claim names. */
+export const namesIn = (claim: KeyClaim | undefined) =>
+  Object.values(claim?.oneTimeKeys ?? {}).flatMap((devices) => Object.keys(devices));
