@@ -23,3 +23,12 @@ Deno.test("a rate limit remembers as many names as it says; who came first is fo
   assertEquals(taken(limit, "aca"), "a--");
   assertEquals(taken(limit, "b"), "b");
 });
+
+Deno.test("who shares a name is refused only when it is used up, and only beyond an equal part", () => {
+  const limit = new RateLimit(new TestClock(), { times: 4, periodMs: 1_000 });
+  const takes = (share: string, count: number) =>
+    Array.from({ length: count }, () => limit.take("room", share)).filter((taken) => taken).length;
+  assertEquals([takes("a", 1), takes("b", 1), takes("c", 1)], [1, 1, 1]);
+  assertEquals(takes("a", 2), 1, "while there is room, an equal part does not matter");
+  assertEquals([takes("c", 1), takes("d", 2), takes("e", 1), takes("a", 1)], [0, 1, 0, 0]);
+});
