@@ -199,6 +199,19 @@ Deno.test("no room can crowd out the events of another", async () => {
   assertEquals(texts(recovered), ["quiet 1", "quiet 2", ...newest]);
 });
 
+Deno.test("an event that was tried in vain keeps its turn to give way", async () => {
+  const keeper = new Keeper({ limit: 2 });
+  const senders = ([ALICE, "@bob:example.org", "@carol:example.org"] as const).map((userId) =>
+    new Sender(keeper, keeper.devices.put(newDevice(keeper, userId)))
+  );
+  const [alice, bob, carol] = senders as [Sender, Sender, Sender];
+  await keeper.sync(alice.say("alice"), bob.say("bob"));
+  assertEquals(texts(await keeper.retry([alice])), []);
+  await keeper.sync(carol.say("carol"));
+  for (const sender of senders) await keeper.key(sender);
+  assertEquals(texts(await keeper.retry(senders)), ["bob", "carol"]);
+});
+
 Deno.test("events do not wait for ever, but until others are let go of as well", async () => {
   const clock = new TestClock();
   const keeper = new Keeper({ clock, maxAgeMs: 1_000 });
