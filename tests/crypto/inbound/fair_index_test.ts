@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { FairIndex } from "../../../src/crypto/fair_index.ts";
 import { memoryVault, step } from "../support/vault.ts";
 
@@ -53,11 +53,12 @@ Deno.test("a group of a fair index, or a share of one, that was empty between co
 
 Deno.test("a fair index that was emptied since takes nothing back of a step that comes to nothing", async () => {
   const index = new FairIndex<number>(10);
-  await step(memoryVault(), (tx) => {
+  const failing = step(memoryVault(), (tx) => {
     for (const group of ["a", "b"]) index.set(tx, [group, "1", 1]);
     index.clear();
     index.load("a", "2", 2);
     throw new RangeError("failed");
-  }).catch(() => {});
+  });
+  await assertRejects(() => failing, RangeError, "failed");
   assertEquals([index.size, ...index.values()], [1, 2]);
 });
