@@ -59,10 +59,9 @@ export class Watch {
 
   #look(): void {
     this.#bot?.wake();
-    if (this.#idle++ > 0) {
-      this.#clock.advance(Math.min(FIRST_STEP * 2 ** this.#idle, LONGEST_STEP));
-      this.#server.nudge();
-    }
+    // In turn: who waits for the server must not be out of time before it answers.
+    if (this.#idle++ % 2 === 1) this.#server.nudge();
+    else if (this.#idle > 1) this.#clock.advance(Math.min(FIRST_STEP * 2 ** this.#idle, LONGEST_STEP));
     if (this.#idle === PATIENCE) this.#bot?.fault("the client", "it does not hear the next message");
   }
 
