@@ -73,7 +73,8 @@ async function withoutThoseAtFault(
     await search(middle, end);
   };
   await search(0, events.length);
-  return atFault > MAX_SKIPPED ? undefined : { events: left, atFault };
+  // Where none is at fault it is the commit that fails.
+  return atFault === 0 || atFault > MAX_SKIPPED ? undefined : { events: left, atFault };
 }
 
 function emptied({ type, sender, room_id, event_id, origin_server_ts, source }: MessageEvent): MessageEvent {

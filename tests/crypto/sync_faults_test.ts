@@ -19,18 +19,21 @@ const event = (index: number): MessageEvent => ({
 });
 
 /** Takes in a response of as many messages and events, of which some have the step fail; tells which were taken in, and the log. */
-async function receive({ messages = [], events = [], count = 40, always = false }: {
-  readonly messages?: readonly number[];
-  readonly events?: readonly number[];
-  readonly count?: number;
-  readonly always?: boolean;
-}) {
-  const logged: string[] = [];
+async function receive(
+  { messages = [], events = [], count = 40, broken }: {
+    readonly messages?: readonly number[];
+    readonly events?: readonly number[];
+    readonly count?: number;
+    /** What fails whatever there is: the step, or only its commit. */
+    readonly broken?: "step" | "commit";
+  },
+  logged: string[] = [],
+) {
   const note = (text: string) => void logged.push(text);
   const log: Logger = { debug: note, info: note, warn: note, error: note };
   const taken: SyncIntake[] = [];
   const fails = ({ input, skip }: SyncIntake) => {
-    if (always) throw new TypeError("The store is gone");
+    if (broken === "step") throw new TypeError("The store is gone");
     for (const index of messages) {
       if (!skip.has(index)) throw new MessageAtFault(index, new TypeError("unread"));
     }
@@ -43,14 +46,15 @@ async function receive({ messages = [], events = [], count = 40, always = false 
   } as unknown as CryptoInput;
   const step = {
     take: (intake: SyncIntake) => {
-      fails(intake);
       taken.push(intake);
+      fails(intake);
+      if (broken === "commit") throw new TypeError(`The store is gone for step ${taken.length}`);
       return Promise.resolve({ toDevice: [], decrypted: [], underway: [], recovered: [] });
     },
     works: (intake: SyncIntake) => Promise.try(fails, intake).then(() => true, () => false),
   };
   await receiveDespiteFaults(input, { step, log });
-  const [{ skip, input: { encrypted } } = { skip: new Set(), input }] = taken;
+  const { skip, input: { encrypted } } = taken.at(-1) ?? { skip: new Set(), input };
   const emptied = encrypted.filter(({ content }) => content.index === undefined).map(({ event_id }) =>
     event_id
   );
@@ -71,7 +75,10 @@ Deno.test("up to ten events that have the step fail are emptied, no others, with
   assertEquals([one.emptied, one.logged], [["$17"], ["Skipped encrypted events"]]);
   const ten = await receive({ events: upTo(10).map((index) => 4 * index) });
   assertEquals(ten.emptied, upTo(10).map((index) => `$${4 * index}`));
-  await assertRejects(() => receive({ events: upTo(11).map((index) => 3 * index) }), TypeError, "broken");
+  const logged: string[] = [];
+  const eleven = { events: upTo(11).map((index) => 3 * index) };
+  await assertRejects(() => receive(eleven, logged), TypeError, "broken");
+  assertEquals(logged, []);
 });
 
 Deno.test("messages and events of one response may both have the step fail", async () => {
@@ -80,7 +87,17 @@ Deno.test("messages and events of one response may both have the step fail", asy
 });
 
 Deno.test("a step that fails whatever it is given fails as it did, and nothing is said to be skipped", async () => {
+  const logged: string[] = [];
   for (const count of [0, 1, 40]) {
-    await assertRejects(() => receive({ always: true, count }), TypeError, "The store is gone");
+    await assertRejects(() => receive({ broken: "step", count }, logged), TypeError, "The store is gone");
   }
+  assertEquals(logged, []);
+});
+
+Deno.test("a store that does not take the step is no event's fault: it is not tried again, and nothing is said to be skipped", async () => {
+  const logged: string[] = [];
+  for (const count of [0, 1, 40]) {
+    await assertRejects(() => receive({ broken: "commit", count }, logged), TypeError, "for step 1");
+  }
+  assertEquals(logged, []);
 });
