@@ -53,6 +53,15 @@ Deno.test("a clock that was set back makes no answer good for longer", async () 
   assertEquals((await needs(alice, server.clock.now() - 10_000)).slice(0, 2), ["room", "keysQuery"]);
 });
 
+Deno.test("an answer from a time that is still to come counts for nothing, though the session goes on", async () => {
+  const { server, alice } = await aliceAndBob();
+  await server.clock.tick(1_800_000);
+  await needs(alice, server.clock.now());
+  await server.clock.tick(-600_000);
+  assertEquals(await alice.engine.encrypt(event(server.clock.now())), undefined);
+  assert(await alice.engine.encrypt(event()) !== undefined);
+});
+
 Deno.test("what can't be looked up is done without for the event that it was asked for", async () => {
   const { server, alice } = await aliceAndBob();
   const since = server.clock.now() + 1;

@@ -8,7 +8,7 @@ import type { JsonObject } from "../../../src/types/json.ts";
 import { SyncStream } from "../../../src/types/sync_stream.ts";
 import { FakeUser } from "../support/fake_user.ts";
 import { aliceAndBob, Bot } from "./bot.ts";
-import { ROOM } from "./homeserver.ts";
+import { ROOM, stateEvent } from "./homeserver.ts";
 import { RawDevice } from "./raw_device.ts";
 
 const MEGOLM = "m.megolm.v1.aes-sha2";
@@ -121,6 +121,7 @@ Deno.test("a device that is blacklisted takes the session with it, one that is v
   await alice.engine.setDeviceTrust({ ...device, trust: "verified" });
   assertEquals((await alice.ready()).sessionId, sessionId);
   await alice.engine.setDeviceTrust({ ...device, trust: "blacklisted" });
+  await alice.engine.setDeviceTrust({ ...device, trust: undefined }); // before anything else is said
   assert((await alice.ready()).sessionId !== sessionId);
 });
 
@@ -188,4 +189,31 @@ Deno.test("after a restart a device that needs a session still does, and a key t
   await alice.restart();
   const { shared, withheld } = await alice.ready();
   assertEquals([shared.length, withheld.length], [0, 1]);
+});
+
+Deno.test("after a restart who joins a room that was encrypted before is looked up", async () => {
+  const { alice } = await aliceAndBob();
+  await alice.restart();
+  const events = [stateEvent("m.room.member", { membership: "join" }, "@carol:example.org")];
+  const state = [{ roomId: ROOM, events, limited: false, lossy: false }];
+  assertEquals(await kindsDuring(alice, () => alice.sync({ state })), ["keysQuery"]);
+});
+
+Deno.test("after a restart a key that was asked for is not asked for any more when it comes", async () => {
+  const { alice, bob, server } = await aliceAndBob();
+  const phone = await Bot.open(server, { userId: alice.userId, deviceId: "PHONE" });
+  await alice.sync();
+  const { ed25519 } = phone.engine.identity();
+  await alice.engine.setDeviceTrust({ userId: alice.userId, deviceId: "PHONE", ed25519, trust: "verified" });
+  const event = await bob.send("hello");
+  const late = server.mailbox(alice).toDevice.splice(0);
+  const actions = () =>
+    server.mailbox(phone).toDevice.filter(({ type }) => type === "m.room_key_request").map(({ content }) =>
+      content.action
+    );
+  await alice.sync();
+  assertEquals(actions(), ["request"]);
+  await alice.restart();
+  await alice.sync({ toDevice: late });
+  assertEquals([actions(), alice.outcome(event)], [["request", "request_cancellation"], "text: hello"]);
 });
