@@ -56,6 +56,10 @@ Deno.test("EstablishedSas.verifyMac() gives no verdict where it could not look",
   const [alice, bob] = established();
   const mac = alice.mac("text", "info");
   assertCode("bad_type", () => bob.verifyMac("text", "info", 5 as never));
+  for (const odd of [5, Uint8Array.of(1)] as never[]) {
+    assertCode("bad_type", () => bob.verifyMac(odd, "info", mac));
+    assertCode("bad_type", () => bob.mac(odd, "info"));
+  }
   assertCode("malformed", () => bob.verifyMac("text", "\ud800", mac));
   assertCode("malformed", () => bob.verifyMac("\ud800", "info", mac));
   bob[Symbol.dispose]();
