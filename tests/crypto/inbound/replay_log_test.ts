@@ -1,7 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
+import { ReplayLog } from "../../../src/crypto/replay_log.ts";
 import type { MessageEvent } from "../../../src/types/event.ts";
-import { memoryVault, type Work } from "../support/vault.ts";
-import { ALICE, knownSender, newDevice, Receiver, Sender, told } from "./support.ts";
+import { memoryVault, step, type Work } from "../support/vault.ts";
+import { ALICE, knownSender, MALLORY, newDevice, Receiver, ROOM, Sender, told } from "./support.ts";
 
 /** A receiver, and how often it has read. */
 function countingReceiver() {
@@ -91,4 +92,14 @@ Deno.test("after a restart a message that has been there is found, and one that 
   assertEquals(told(await receiver.one({ ...event, event_id: "$other" })), "REPLAYED");
   assertEquals(counts.reads, 2); // session, replays
   assertEquals(told(await receiver.one(sender.say("two"))), "two");
+});
+
+Deno.test("an index that one sender's event had is not another's, nor is one that nobody asked for", async () => {
+  const replays = new ReplayLog();
+  const session = replays.session(ROOM, "session");
+  for (const sender of [ALICE, MALLORY]) session.want(0, sender);
+  await step(memoryVault(), (tx) => replays.open(tx));
+  session.claim(0, { sender: ALICE, event_id: "$event", origin_server_ts: 1 } as unknown as MessageEvent);
+  const asked = [session.has(0, ALICE), session.has(0, MALLORY), session.has(99, ALICE)];
+  assertEquals(asked, [true, false, false]);
 });
