@@ -55,11 +55,10 @@ export function newUpload(
   return Object.keys(request).length === 0 ? undefined : request;
 }
 
-/** How many one-time keys the server says it has, from 0 to as many as it should have. */
+/** How many one-time keys the server says it has. */
 export function countOf(counts: Readonly<Record<string, unknown>>): number {
-  const count = Object.hasOwn(counts, SIGNED_CURVE25519) ? counts[SIGNED_CURVE25519] : 0;
-  if (typeof count !== "number" || !(count > 0)) return 0;
-  return Math.min(ON_SERVER, Math.floor(count));
+  const count = counts[SIGNED_CURVE25519];
+  return typeof count === "number" && count > 0 ? Math.floor(count) : 0;
 }
 
 /** Whether two uploads bring the same one-time and fallback keys. */

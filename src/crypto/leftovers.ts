@@ -54,7 +54,7 @@ export function looked(tx: Transaction, leftover: Leftover): void {
 }
 
 function dayOf(time: number): string {
-  return String(Math.max(0, Math.floor(time / DAY_MS))).padStart(DIGITS, "0");
+  return String(Math.floor(time / DAY_MS)).padStart(DIGITS, "0");
 }
 
 function leftoverKey({ userId, day }: Leftover): RecordKey<number> {

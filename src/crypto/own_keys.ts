@@ -93,8 +93,8 @@ export class OwnKeys {
 
   /** Whether the server ever had anything of this store: if not, the one-time keys of the device that it has are another's. */
   get wasPublished(): boolean {
-    const { identityPublished, fallbackPublishedAt, previousFallback, rollbacks } = this.#account.facts;
-    return identityPublished || fallbackPublishedAt !== undefined || previousFallback || rollbacks > 0;
+    const { identityPublished, fallbackPublishedAt, previousFallback } = this.#account.facts;
+    return identityPublished || fallbackPublishedAt !== undefined || previousFallback;
   }
 
   /**
