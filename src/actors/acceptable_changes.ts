@@ -5,6 +5,7 @@
  * @module
  */
 
+import { culprits } from "../culprits.ts";
 import { StoreError } from "../errors/store_error.ts";
 import type { KvKey, KvMutation, KvStore } from "../store/kv_store.ts";
 
@@ -62,18 +63,12 @@ export async function acceptableChanges(
       return false;
     }
   };
-  const refused = new Set<KvMutation>();
-  const search = async (some: readonly KvMutation[]): Promise<void> => {
-    if (refused.size > MOST || await takes(some)) return;
-    if (some.length === 1) return some.forEach((change) => void refused.add(change));
-    const half = Math.ceil(some.length / 2);
-    await search(some.slice(0, half));
-    await search(some.slice(half));
-  };
   const isFilled = ({ key }: KvMutation): boolean => isExpendable(key.slice(prefix.length));
   if (!await takes(changes.filter((change) => !isFilled(change)))) return undefined;
-  await search(changes.filter(isFilled));
-  if (refused.size === 0 || refused.size > MOST) return undefined;
+  const filled = changes.filter(isFilled);
+  const found = await culprits(filled.length, MOST, (start, end) => takes(filled.slice(start, end)));
+  if (found === undefined || found.length === 0) return undefined;
+  const refused = new Set(found.map((place) => filled[place] as KvMutation)); // one for each place
   const accepted = changes.filter((change) => !refused.has(change));
   for (const { key } of refused) {
     const removal: KvMutation = { type: "delete", key };

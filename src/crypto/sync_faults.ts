@@ -5,6 +5,7 @@
  * @module
  */
 
+import { culprits } from "../culprits.ts";
 import type { Logger } from "../log.ts";
 import type { MessageEvent } from "../types/event.ts";
 import type { CryptoInput, CryptoOutput } from "./engine_protocol.ts";
@@ -58,23 +59,16 @@ async function withoutThoseAtFault(
 ): Promise<{ readonly events: MessageEvent[]; readonly atFault: number } | undefined> {
   const empty = events.map(emptied);
   if (events.length === 0 || !await works(empty)) return undefined;
-  const left = [...events];
-  let atFault = 0;
-  const search = async (start: number, end: number): Promise<void> => {
-    if (atFault > MAX_SKIPPED) return;
-    if (await works([...empty.slice(0, start), ...events.slice(start, end), ...empty.slice(end)])) return;
-    if (end - start === 1) {
-      left[start] = empty[start] as MessageEvent; // one for each event
-      atFault++;
-      return;
-    }
-    const middle = (start + end) >> 1;
-    await search(start, middle);
-    await search(middle, end);
-  };
-  await search(0, events.length);
+  const found = await culprits(
+    events.length,
+    MAX_SKIPPED,
+    (start, end) => works([...empty.slice(0, start), ...events.slice(start, end), ...empty.slice(end)]),
+  );
   // Where none is at fault it is the commit that fails.
-  return atFault === 0 || atFault > MAX_SKIPPED ? undefined : { events: left, atFault };
+  if (found === undefined || found.length === 0) return undefined;
+  const left = [...events];
+  for (const place of found) left[place] = empty[place] as MessageEvent; // one for each event
+  return { events: left, atFault: found.length };
 }
 
 function emptied({ type, sender, room_id, event_id, origin_server_ts, source }: MessageEvent): MessageEvent {
