@@ -22,7 +22,7 @@ import { playersOf, playRounds } from "./peers/rounds.ts";
 import { forIdle, forStart, measureIdle, measureStarts } from "./peers/start_and_idle.ts";
 import { storeTable } from "./peers/store_costs.ts";
 import { StartBundles } from "./peers/start_bundles.ts";
-import { Stub } from "./peers/stub_process.ts";
+import { Stub } from "./peers/stub/stub_process.ts";
 import { peerVersions } from "./peers/versions.ts";
 import { circumstances } from "./support/circumstances.ts";
 

@@ -1,5 +1,5 @@
 /**
- * Checks the structure of the repository: import cycles, layers, and the rules for each file.
+ * Checks the structure of the repository: import cycles, layers, and the rules for each file and folder.
  *
  * @module
  */
@@ -8,6 +8,7 @@ import denoJson from "../deno.json" with { type: "json" };
 import { ROOT, run } from "./process.ts";
 import { findCycles } from "./structure/cycles.ts";
 import { checkFiles } from "./structure/files.ts";
+import { checkFolders } from "./structure/folders.ts";
 import { importGraph } from "./structure/import_graph.ts";
 import { checkKernel, checkLayers } from "./structure/layers.ts";
 import type { SourceFile, Violation } from "./structure/types.ts";
@@ -18,7 +19,13 @@ export async function checkStructure(): Promise<Violation[]> {
   const sources = files.map(({ path }) => path).filter((path) => /^src\/.*\.ts$/.test(path));
   const entries = Object.values(denoJson.exports).map((path) => path.replace("./", ""));
   const edges = await importGraph([...new Set([...entries, ...sources])]);
-  return [...findCycles(edges), ...checkLayers(edges, sources), ...checkKernel(edges), ...checkFiles(files)];
+  return [
+    ...findCycles(edges),
+    ...checkLayers(edges, sources),
+    ...checkKernel(edges),
+    ...checkFiles(files),
+    ...checkFolders(files.filter(({ text }) => text !== "").map(({ path }) => path)),
+  ];
 }
 
 /** The text files that git tracks or would track. */

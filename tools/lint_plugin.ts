@@ -8,12 +8,12 @@ const ROOT = new URL("../", import.meta.url).pathname;
 
 /** Files that may look at the clock, wait or draw random numbers by themselves, and why. */
 const AMBIENT_ALLOWED: Record<string, string> = {
-  "src/clock.ts": "the clock that all others are given",
+  "src/base/clock.ts": "the clock that all others are given",
 };
 
 /** Files that may print, and why. */
 const CONSOLE_ALLOWED: Record<string, string> = {
-  "src/console_log.ts": "what goes wrong is told somewhere, whatever the application has set up",
+  "src/base/console_log.ts": "what goes wrong is told somewhere, whatever the application has set up",
 };
 
 const AMBIENT_FUNCTIONS = new Set(["setTimeout", "setInterval"]);

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { basename } from "node:path";
 import { ROOT } from "./process.ts";
 
 const FOLDER = "tests/crypto/threats";
@@ -12,38 +13,37 @@ const END = "<!-- deno-fmt-ignore-end -->";
 
 /** A test of threats. */
 export interface ThreatTest {
-  /** The name of its file. */
-  readonly name: string;
+  /** Its path in their folder. */
+  readonly path: string;
   /** What is in it. */
   readonly text: string;
 }
 
 /** The line of each threat, in the order of their numbers: what it is, and where its tests are. */
 export function threatLines(tests: readonly ThreatTest[]): string[] {
-  const byNumber = Map.groupBy(tests, ({ name }) => numberOf(name));
+  const byNumber = Map.groupBy(tests, ({ path }) => numberOf(path));
   return [...byNumber].sort(([one], [other]) => one - other).map(([number, files]) => {
-    const names = files.map(({ name }) => name).sort((one, other) => one.length - other.length);
-    const main = files.find(({ name }) => name === names[0]);
-    const links = names.map((name) => `[${name.replace("_test.ts", "")}](${FOLDER}/${name})`);
-    return `- **T${String(number).padStart(2, "0")}** ${main && headOf(main)} ${links.join(", ")}`;
+    const sorted = files.toSorted((one, other) => one.path.length - other.path.length);
+    const links = sorted.map(({ path }) => `[${basename(path, "_test.ts")}](${FOLDER}/${path})`);
+    return `- **T${String(number).padStart(2, "0")}** ${sorted[0] && headOf(sorted[0])} ${links.join(", ")}`;
   });
 }
 
-function numberOf(name: string): number {
-  return Number(/^t(\d{2,3})(_\w+)?_test\.ts$/.exec(name)?.[1] ?? refuse(name, "is not called tNN_test.ts"));
+function numberOf(path: string): number {
+  return Number(/\bt(\d{2,3})(_\w+)?_test\.ts$/.exec(path)?.[1] ?? refuse(path, "is not called tNN_test.ts"));
 }
 
 /** The first sentence of a test's head comment. */
-function headOf({ name, text }: ThreatTest): string {
-  const comment = /^\/\*\*(.*?)\*\//s.exec(text)?.[1] ?? refuse(name, "has no comment at its head");
+function headOf({ path, text }: ThreatTest): string {
+  const comment = /^\/\*\*(.*?)\*\//s.exec(text)?.[1] ?? refuse(path, "has no comment at its head");
   const [paragraph = ""] = comment.replaceAll(/^ \*/gm, "").trim().split(/\n\s*\n/);
   const words = paragraph.replaceAll(/\s+/g, " ").replace(/^T\d+: /, "");
   const [sentence = ""] = /^.*?\.(?= |$)/.exec(words) ?? [words];
   return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1).replace(/\.$/, "")}.`;
 }
 
-function refuse(name: string, why: string): never {
-  throw new Error(`Cannot list the threat of ${FOLDER}/${name}: it ${why}`);
+function refuse(path: string, why: string): never {
+  throw new Error(`Cannot list the threat of ${FOLDER}/${path}: it ${why}`);
 }
 
 /** The page with its list replaced. */
@@ -56,11 +56,16 @@ export function withThreats(page: string, lines: readonly string[]): string {
 /** The page as it is, and as it has to be. */
 export async function securityPage(): Promise<{ written: string; due: string }> {
   const written = await Deno.readTextFile(`${ROOT}SECURITY.md`);
-  const files = await Array.fromAsync(Deno.readDir(ROOT + FOLDER));
-  const names = files.map(({ name }) => name).filter((name) => name.endsWith("_test.ts"));
-  const tests = names.map(async (name) => ({
-    name,
-    text: await Deno.readTextFile(`${ROOT}${FOLDER}/${name}`),
+  const paths: string[] = [];
+  for await (const folder of Deno.readDir(ROOT + FOLDER)) {
+    if (!folder.isDirectory) continue;
+    for await (const { name } of Deno.readDir(`${ROOT}${FOLDER}/${folder.name}`)) {
+      if (name.endsWith("_test.ts")) paths.push(`${folder.name}/${name}`);
+    }
+  }
+  const tests = paths.map(async (path) => ({
+    path,
+    text: await Deno.readTextFile(`${ROOT}${FOLDER}/${path}`),
   }));
   return { written, due: withThreats(written, threatLines(await Promise.all(tests))) };
 }

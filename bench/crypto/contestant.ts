@@ -4,7 +4,7 @@
  * @module
  */
 
-import { linesOf } from "../../tests/e2e/support/peer_lines.ts";
+import { linesOf } from "../../tests/e2e/support/peer/peer_lines.ts";
 import type { JobAnswer, JobOrder, Measured } from "./job.ts";
 
 /** How a contestant is started. */

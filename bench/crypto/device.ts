@@ -4,18 +4,22 @@
  * @module
  */
 
-import { spawnCrypto } from "../../src/actors/crypto_actor.ts";
-import { Encryption } from "../../src/actors/encryption.ts";
-import { spawnStore } from "../../src/actors/store_actor.ts";
-import { systemClock } from "../../src/clock.ts";
-import type { CryptoOutput, EngineRequest, RoomDescription } from "../../src/crypto/engine_protocol.ts";
-import { DEFAULT_POLICY } from "../../src/crypto/policy.ts";
-import { loggerOf } from "../../src/log.ts";
-import { DenoKvStore } from "../../src/store/deno_kv.ts";
+import { spawnCrypto } from "../../src/actors/crypto/crypto_actor.ts";
+import { Encryption } from "../../src/actors/crypto/encryption.ts";
+import { spawnStore } from "../../src/actors/store/store_actor.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import type {
+  CryptoOutput,
+  EngineRequest,
+  RoomDescription,
+} from "../../src/crypto/engine/engine_protocol.ts";
+import { DEFAULT_POLICY } from "../../src/crypto/engine/policy.ts";
+import { loggerOf } from "../../src/base/log.ts";
+import { DenoKvStore } from "../../src/store/deno_kv/deno_kv.ts";
 import type { KvStore } from "../../src/store/kv_store.ts";
 import { MemoryStore } from "../../src/store/memory_store.ts";
-import { SqliteStore } from "../../src/store/sqlite_store.ts";
-import type { MessageEvent, ToDeviceEvent } from "../../src/types/event.ts";
+import { SqliteStore } from "../../src/store/sqlite/sqlite_store.ts";
+import type { MessageEvent, ToDeviceEvent } from "../../src/types/events/event.ts";
 import type { DeviceID, RoomID, UserID } from "../../src/types/ids.ts";
 import type { JsonObject } from "../../src/types/json.ts";
 import { ENCRYPTION } from "./message.ts";

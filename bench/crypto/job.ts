@@ -5,7 +5,7 @@
  */
 
 import process from "node:process";
-import { linesOf } from "../../tests/e2e/support/peer_lines.ts";
+import { linesOf } from "../../tests/e2e/support/peer/peer_lines.ts";
 
 /** What is to be measured. */
 export interface JobOrder {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { MessageEvent } from "../../src/types/event.ts";
+import type { MessageEvent } from "../../src/types/events/event.ts";
 import type { RoomID, TransactionID, UserID } from "../../src/types/ids.ts";
 import { readCrowd } from "./crowd.ts";
 import { BenchDevice, type StoreKind } from "./device.ts";

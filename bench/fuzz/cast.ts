@@ -6,9 +6,9 @@
 
 import type { OlmSession, OutboundGroupSession, Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { Random } from "../../vodozemac-wasm/fuzz/random.ts";
-import { makePerson, type Person } from "../peers/person.ts";
-import { OWN_USER } from "../peers/room_inputs.ts";
-import { StubKeys } from "../peers/stub_keys.ts";
+import { makePerson, type Person } from "../peers/inputs/person.ts";
+import { OWN_USER } from "../peers/inputs/room_inputs.ts";
+import { StubKeys } from "../peers/stub/stub_keys.ts";
 import { jsonText } from "./oddities.ts";
 
 /** The algorithm of messages in rooms. */

@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { Clock } from "../../src/clock.ts";
+import type { Clock } from "../../src/base/clock.ts";
 
 interface Timer {
   readonly due: number;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { OWN_USER } from "../peers/room_inputs.ts";
+import { OWN_USER } from "../peers/inputs/room_inputs.ts";
 import { type GrammarParts, RoomGrammar } from "./room_grammar.ts";
 
 type Json = Record<string, unknown>;

@@ -5,8 +5,8 @@
  */
 
 import type { Random } from "../../vodozemac-wasm/fuzz/random.ts";
-import type { Person } from "../peers/person.ts";
-import { OWN_USER } from "../peers/room_inputs.ts";
+import type { Person } from "../peers/inputs/person.ts";
+import { OWN_USER } from "../peers/inputs/room_inputs.ts";
 import { type Cast, MEGOLM } from "./cast.ts";
 import type { Oddities } from "./oddities.ts";
 

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { OWN_USER } from "../peers/room_inputs.ts";
+import { OWN_USER } from "../peers/inputs/room_inputs.ts";
 import type { Cast } from "./cast.ts";
 import { Grammar } from "./grammar.ts";
 import { type InputPlace, parsed, randomFor } from "./input.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Peer } from "../../tests/e2e/support/peer.ts";
+import type { Peer } from "../../tests/e2e/support/peer/peer.ts";
 import { entriesOf, type LedgerEntry, type RatchetUse, withoutOutages } from "./ledger.ts";
 import { judgeAnswers, type Read } from "./judge_answers.ts";
 import { megolmUse } from "./ratchet.ts";

@@ -5,8 +5,8 @@
  */
 
 import { Client, encryptionOf, type Logger, type RoomID } from "@greenroom/matrix";
-import { Peer } from "../../tests/e2e/support/peer.ts";
-import { newDevice } from "../../tests/e2e/support/peer_device.ts";
+import { Peer } from "../../tests/e2e/support/peer/peer.ts";
+import { newDevice } from "../../tests/e2e/support/peer/peer_device.ts";
 import { newUser, type SynapseServer, type TestUser } from "../../tests/e2e/support/synapse.ts";
 import { encryptedRoom, history, joinAll, plainRoom, request, type ServerEvent } from "./homeserver.ts";
 import { LedgerReader } from "./ledger_reader.ts";

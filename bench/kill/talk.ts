@@ -6,7 +6,7 @@
 
 import type { RoomID } from "@greenroom/matrix";
 import { delay } from "@std/async/delay";
-import type { Peer } from "../../tests/e2e/support/peer.ts";
+import type { Peer } from "../../tests/e2e/support/peer/peer.ts";
 import type { SynapseServer, TestUser } from "../../tests/e2e/support/synapse.ts";
 import { say } from "./homeserver.ts";
 import type { Random } from "./random.ts";

@@ -6,7 +6,7 @@
  */
 
 import { Client, type RoomID } from "@greenroom/matrix";
-import { newDevice } from "../../tests/e2e/support/peer_device.ts";
+import { newDevice } from "../../tests/e2e/support/peer/peer_device.ts";
 import type { SynapseServer, TestUser } from "../../tests/e2e/support/synapse.ts";
 
 /** Logs in, says something to a room, logs out, and returns the ID of what was said. */

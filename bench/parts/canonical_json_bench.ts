@@ -1,8 +1,8 @@
 /** Canonical JSON: what is signed and verified. */
 
-import { canonicalJson } from "../../src/crypto/canonical_json.ts";
+import { canonicalJson } from "../../src/crypto/encoding/canonical_json.ts";
 import { seeded } from "../kill/random.ts";
-import { RoomInputs, withStrangers } from "../peers/room_inputs.ts";
+import { RoomInputs, withStrangers } from "../peers/inputs/room_inputs.ts";
 
 const deviceKeys = {
   user_id: "@alice:example.org",

@@ -1,6 +1,6 @@
 /** What encryption costs with everything that a client has around it, its store in memory. `bench:crypto` has more. */
 
-import type { MessageEvent } from "../../src/types/event.ts";
+import type { MessageEvent } from "../../src/types/events/event.ts";
 import type { TransactionID, UserID } from "../../src/types/ids.ts";
 import { BenchDevice } from "../crypto/device.ts";
 import { CONTENT, encryptedEvent, EVENT_TYPE, ROOM } from "../crypto/message.ts";

@@ -1,6 +1,6 @@
 /** A question to an actor and its answer: what every call within the client costs. */
 
-import { spawn } from "../../src/actors/spawn.ts";
+import { spawn } from "../../src/actors/kernel/spawn.ts";
 
 interface EchoProtocol {
   echo(body: { readonly text: string }): { readonly text: string };

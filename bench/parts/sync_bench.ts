@@ -1,8 +1,8 @@
 /** A sync response, parsed, on its way through the client: checked, committed, and brought to a handler. */
 
 import { Client, SyncStream } from "@greenroom/matrix";
-import { makeInputs, tokenAfter } from "../peers/inputs.ts";
-import { FULL } from "../peers/plan.ts";
+import { makeInputs, tokenAfter } from "../peers/inputs/inputs.ts";
+import { FULL } from "../peers/inputs/plan.ts";
 
 const REPEATS = 50;
 

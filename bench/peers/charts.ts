@@ -6,7 +6,7 @@
 
 import { barChart } from "./chart.ts";
 import type { Measurements } from "./goals.ts";
-import type { JobName } from "./plan.ts";
+import type { JobName } from "./inputs/plan.ts";
 import { middle, type Standing, times } from "./rounds.ts";
 
 const MIB = 2 ** 20;

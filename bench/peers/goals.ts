@@ -9,7 +9,7 @@ import { type Goal as CryptoGoal, time } from "../crypto/report.ts";
 import { number, row } from "../support/markdown.ts";
 import { NAMES } from "./entrants.ts";
 import { grown, type Growth } from "./growth.ts";
-import type { Job, JobName } from "./plan.ts";
+import type { Job, JobName } from "./inputs/plan.ts";
 import { type Figure, type Standing, times } from "./rounds.ts";
 import { type Idle, type Starts, startTime } from "./start_and_idle.ts";
 

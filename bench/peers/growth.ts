@@ -8,7 +8,7 @@ import { number, row } from "../support/markdown.ts";
 import { median, medianRatio } from "../support/statistics.ts";
 import { greenroom } from "./entrants.ts";
 import { figures, type Player, playersOf, playRounds, type Standing } from "./rounds.ts";
-import type { Stub } from "./stub_process.ts";
+import type { Stub } from "./stub/stub_process.ts";
 
 /** What one of our stores came to, by numbers of rooms. */
 export interface Growth {

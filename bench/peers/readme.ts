@@ -11,7 +11,7 @@ import type { Circumstances } from "../support/circumstances.ts";
 import { number, row } from "../support/markdown.ts";
 import { NAMES } from "./entrants.ts";
 import type { Measurements } from "./goals.ts";
-import type { JobName } from "./plan.ts";
+import type { JobName } from "./inputs/plan.ts";
 import { middle, type Standing } from "./rounds.ts";
 import { startTime } from "./start_and_idle.ts";
 

@@ -8,7 +8,7 @@ import { NAMES as ENGINES } from "../crypto/encryption.ts";
 import { table } from "../crypto/report.ts";
 import { goalTable, type Measurements } from "./goals.ts";
 import { growthTable } from "./growth.ts";
-import type { Job } from "./plan.ts";
+import type { Job } from "./inputs/plan.ts";
 import type { Standing } from "./rounds.ts";
 import { idleTable, startTable } from "./start_and_idle.ts";
 import { jobTable } from "./tables.ts";

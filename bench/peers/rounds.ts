@@ -6,8 +6,8 @@
 
 import { median, medianRatio } from "../support/statistics.ts";
 import type { Entrant } from "./entrants.ts";
-import type { Job, JobName, PlanName } from "./plan.ts";
-import type { Stub } from "./stub_process.ts";
+import type { Job, JobName, PlanName } from "./inputs/plan.ts";
+import type { Stub } from "./stub/stub_process.ts";
 import { type Played, takeTurn } from "./turn.ts";
 
 /** What somebody needed for each job, by rounds. */

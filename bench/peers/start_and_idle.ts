@@ -8,7 +8,7 @@ import { number, row } from "../support/markdown.ts";
 import { median } from "../support/statistics.ts";
 import { type Entrant, NAMES } from "./entrants.ts";
 import type { StartBundles } from "./start_bundles.ts";
-import type { Stub } from "./stub_process.ts";
+import type { Stub } from "./stub/stub_process.ts";
 import { type Answer, takeTurn } from "./turn.ts";
 
 const MIB = 2 ** 20;

@@ -5,7 +5,7 @@
  */
 
 import { number, row } from "../support/markdown.ts";
-import type { Job } from "./plan.ts";
+import type { Job } from "./inputs/plan.ts";
 import { figures, middle, type Standing, times } from "./rounds.ts";
 
 const MIB = 2 ** 20;

@@ -5,7 +5,7 @@
  */
 
 import type { Entrant } from "./entrants.ts";
-import type { Job } from "./plan.ts";
+import type { Job } from "./inputs/plan.ts";
 
 /** What a job took. */
 export interface Played {

@@ -4,42 +4,42 @@
  * @module
  */
 
-import type { AttachmentCipher } from "../types/attachment.ts";
-import { type AccountAPI, accountAPI } from "./account.ts";
-import { type AccountDataAPI, accountDataAPI } from "./account_data.ts";
-import { type CapabilitiesAPI, capabilitiesAPI } from "./capabilities.ts";
+import type { AttachmentCipher } from "../types/api/attachment.ts";
+import { type AccountAPI, accountAPI } from "./account/account.ts";
+import { type AccountDataAPI, accountDataAPI } from "./account/account_data.ts";
+import { type CapabilitiesAPI, capabilitiesAPI } from "./server/capabilities.ts";
 import { type CoreAPI, coreAPI, type EncryptedRoomsAPI } from "./core_api.ts";
-import { type DeviceKeysAPI, deviceKeysAPI } from "./device_keys.ts";
-import { type DevicesAPI, devicesAPI } from "./devices.ts";
-import { type DirectoryAPI, directoryAPI } from "./directory.ts";
-import { type FiltersAPI, filtersAPI } from "./filters.ts";
-import { type JoiningAPI, joiningAPI } from "./joining.ts";
-import { type MediaAPI, mediaAPI } from "./media.ts";
-import { noCipher } from "./media_cipher.ts";
-import { uploader } from "./media_upload.ts";
-import { type MembershipAPI, membershipAPI } from "./membership.ts";
-import { type MessagesAPI, messagesAPI } from "./messages.ts";
-import { type OpenIDAPI, openIDAPI } from "./openid.ts";
-import { type PagingAPI, pagingAPI } from "./paging.ts";
-import { type PresenceAPI, presenceAPI } from "./presence.ts";
-import { type ProfileAPI, profileAPI } from "./profile.ts";
-import { type PushRulesAPI, pushRulesAPI } from "./push_rules.ts";
-import { type PushersAPI, pushersAPI } from "./pushers.ts";
-import { type ReceiptsAPI, receiptsAPI } from "./receipts.ts";
-import { type RelationsAPI, relationsAPI } from "./relations.ts";
-import { type ReportingAPI, reportingAPI } from "./reporting.ts";
-import { type RoomExtrasAPI, roomExtrasAPI } from "./room_extras.ts";
-import { type RoomsAPI, roomsAPI } from "./rooms.ts";
-import { type SearchAPI, searchAPI } from "./search.ts";
-import { type SendHelpersAPI, sendHelpersAPI } from "./send_helpers.ts";
+import { type DeviceKeysAPI, deviceKeysAPI } from "./account/device_keys.ts";
+import { type DevicesAPI, devicesAPI } from "./account/devices.ts";
+import { type DirectoryAPI, directoryAPI } from "./rooms/directory.ts";
+import { type FiltersAPI, filtersAPI } from "./account/filters.ts";
+import { type JoiningAPI, joiningAPI } from "./rooms/joining.ts";
+import { type MediaAPI, mediaAPI } from "./media/media.ts";
+import { noCipher } from "./media/media_cipher.ts";
+import { uploader } from "./media/media_upload.ts";
+import { type MembershipAPI, membershipAPI } from "./rooms/membership.ts";
+import { type MessagesAPI, messagesAPI } from "./messages/messages.ts";
+import { type OpenIDAPI, openIDAPI } from "./account/openid.ts";
+import { type PagingAPI, pagingAPI } from "./rooms/paging.ts";
+import { type PresenceAPI, presenceAPI } from "./account/presence.ts";
+import { type ProfileAPI, profileAPI } from "./account/profile.ts";
+import { type PushRulesAPI, pushRulesAPI } from "./account/push_rules.ts";
+import { type PushersAPI, pushersAPI } from "./account/pushers.ts";
+import { type ReceiptsAPI, receiptsAPI } from "./messages/receipts.ts";
+import { type RelationsAPI, relationsAPI } from "./messages/relations.ts";
+import { type ReportingAPI, reportingAPI } from "./messages/reporting.ts";
+import { type RoomExtrasAPI, roomExtrasAPI } from "./rooms/room_extras.ts";
+import { type RoomsAPI, roomsAPI } from "./rooms/rooms.ts";
+import { type SearchAPI, searchAPI } from "./messages/search.ts";
+import { type SendHelpersAPI, sendHelpersAPI } from "./messages/send_helpers.ts";
 import type { Session } from "./session.ts";
-import { type SessionAPI, sessionAPI } from "./session_api.ts";
-import { type SpacesAPI, spacesAPI } from "./spaces.ts";
-import { type SyncAPI, syncAPI } from "./sync.ts";
-import { type ThirdPartyAPI, thirdPartyAPI } from "./third_party.ts";
-import { type ToDeviceAPI, toDeviceAPI } from "./to_device.ts";
-import { type UIAAPI, uiaAPI } from "./uia.ts";
-import { type VoIPAPI, voipAPI } from "./voip.ts";
+import { type SessionAPI, sessionAPI } from "./account/session_api.ts";
+import { type SpacesAPI, spacesAPI } from "./rooms/spaces.ts";
+import { type SyncAPI, syncAPI } from "./server/sync.ts";
+import { type ThirdPartyAPI, thirdPartyAPI } from "./server/third_party.ts";
+import { type ToDeviceAPI, toDeviceAPI } from "./messages/to_device.ts";
+import { type UIAAPI, uiaAPI } from "./account/uia.ts";
+import { type VoIPAPI, voipAPI } from "./server/voip.ts";
 
 /** Every operation of the client-server API, one method each. */
 export interface ClientAPI

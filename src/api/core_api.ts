@@ -5,10 +5,10 @@
  */
 
 import type { RoomID, UserID } from "../types/ids.ts";
-import type { RoomMemberContent } from "../types/member_content.ts";
-import { type MessagesAPI, messagesAPI } from "./messages.ts";
-import type { RequestOptions } from "./request_options.ts";
-import { type RoomStateAPI, roomStateAPI } from "./room_state.ts";
+import type { RoomMemberContent } from "../types/content/member_content.ts";
+import { type MessagesAPI, messagesAPI } from "./messages/messages.ts";
+import type { RequestOptions } from "./http/request_options.ts";
+import { type RoomStateAPI, roomStateAPI } from "./rooms/state_events.ts";
 import type { Session } from "./session.ts";
 
 /** Completes member events. */

@@ -6,16 +6,16 @@
 
 import { ServiceResponseError } from "../errors/service_response_error.ts";
 import { ValueError } from "../errors/value_error.ts";
-import type { VersionsResponse } from "../types/discovery.ts";
+import type { VersionsResponse } from "../types/api/discovery.ts";
 import type { DeviceID, RoomID, UserID } from "../types/ids.ts";
-import type { WhoamiResponse } from "../types/login.ts";
-import type { RoomMemberContent } from "../types/member_content.ts";
-import { endpoint } from "./endpoint.ts";
-import type { HTTPAPI } from "./http_api.ts";
-import type { RequestOptions } from "./request_options.ts";
-import { shape } from "./shape.ts";
-import { isUserId } from "../user_id.ts";
-import { atLeast } from "./versions.ts";
+import type { WhoamiResponse } from "../types/api/login.ts";
+import type { RoomMemberContent } from "../types/content/member_content.ts";
+import { endpoint } from "./http/endpoint.ts";
+import type { HTTPAPI } from "./http/http_api.ts";
+import type { RequestOptions } from "./http/request_options.ts";
+import { shape } from "./http/shape.ts";
+import { isUserId } from "../base/user_id.ts";
+import { atLeast } from "./server/versions.ts";
 
 const whoami = endpoint(
   "whoami",

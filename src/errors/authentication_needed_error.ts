@@ -6,7 +6,7 @@
  */
 
 import { isJsonObject, type JsonObject } from "../types/json.ts";
-import type { AuthenticationResponse } from "../types/uia.ts";
+import type { AuthenticationResponse } from "../types/api/uia.ts";
 import { printable } from "./printable.ts";
 import { MatrixRequestError, type RequestErrorInit } from "./request_error.ts";
 

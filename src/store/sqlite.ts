@@ -17,4 +17,4 @@
  */
 
 export type { KvCheck, KvEntry, KvKey, KvLock, KvMutation, KvStore } from "./kv_store.ts";
-export { SqliteStore } from "./sqlite_store.ts";
+export { SqliteStore } from "./sqlite/sqlite_store.ts";

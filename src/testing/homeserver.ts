@@ -4,7 +4,7 @@
  * @module
  */
 
-import { systemClock } from "../clock.ts";
+import { systemClock } from "../base/clock.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { DeviceID, RoomID, UserID } from "../types/ids.ts";
 import { FaultList } from "./fault_list.ts";
@@ -16,8 +16,8 @@ import type { RawRequest } from "./http/request.ts";
 import { Router } from "./http/router.ts";
 import { serve } from "./http/serve.ts";
 import { randomIds } from "./ids.ts";
-import { ACCESS_TOKEN_LIFETIME } from "./model/sessions.ts";
-import { DEFAULT_ROOM_VERSION } from "./model/room_version.ts";
+import { ACCESS_TOKEN_LIFETIME } from "./model/users/sessions.ts";
+import { DEFAULT_ROOM_VERSION } from "./model/rooms/room_version.ts";
 import { ServerState } from "./model/server_state.ts";
 import { LoggedRequest, RequestLog } from "./request_log.ts";
 import { RoomView } from "./room_view.ts";

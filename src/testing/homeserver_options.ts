@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { IdGenerator } from "./ids.ts";
 
 /** What some homeservers do, and a client has to live with. */

@@ -58,7 +58,7 @@
  * @module
  */
 
-export type { Clock } from "../clock.ts";
+export type { Clock } from "../base/clock.ts";
 export type { DeviceID, EventID, RoomID, UserID } from "../types/ids.ts";
 export type { KvCheck, KvEntry, KvKey, KvLock, KvMutation, KvStore } from "../store/kv_store.ts";
 export type { JsonObject } from "../types/json.ts";
@@ -83,14 +83,17 @@ export type { HomeserverOptions, HomeserverQuirks } from "./homeserver_options.t
 export { type IdGenerator, type IdKind, randomIds, sequentialIds } from "./ids.ts";
 export type { LoggedRequest, RequestLog } from "./request_log.ts";
 export type { RoomView, ViewedEvent } from "./room_view.ts";
-export type { SpoiledStore } from "./store_case.ts";
+export type { SpoiledStore } from "./conformance/store_case.ts";
 export {
   type SpoilOptions,
   type SpoilStore,
   storeConformance,
   type StoreConformanceOptions,
-} from "./store_conformance.ts";
-export { runStoreJob, type StoreJob } from "./store_job.ts";
-export type { StoreProcess } from "./store_process_cases.ts";
-export { storeProcessConformance, type StoreProcessConformanceOptions } from "./store_process_conformance.ts";
+} from "./conformance/store_conformance.ts";
+export { runStoreJob, type StoreJob } from "./conformance/store_job.ts";
+export type { StoreProcess } from "./conformance/store_process_cases.ts";
+export {
+  storeProcessConformance,
+  type StoreProcessConformanceOptions,
+} from "./conformance/store_process_conformance.ts";
 export { TestClock } from "./test_clock.ts";

@@ -6,8 +6,8 @@
 
 import type { EventID, RoomID, UserID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
-import type { Room } from "./model/room.ts";
-import type { RoomEvent } from "./model/room_event.ts";
+import type { Room } from "./model/rooms/room.ts";
+import type { RoomEvent } from "./model/events/room_event.ts";
 
 /** An event as {@link RoomView} shows it. */
 export interface ViewedEvent {

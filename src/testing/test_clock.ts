@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 
 interface Timer {
   readonly due: number;

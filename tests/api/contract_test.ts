@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { Client } from "../../src/client.ts";
+import { Client } from "../../src/client/client.ts";
 import { clientAPI } from "../../src/api/client_api.ts";
 import { MatrixError } from "../../src/errors/matrix_error.ts";
 import { MatrixRequestError } from "../../src/errors/request_error.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertFalse, assertInstanceOf } from "@std/assert";
 import { ActorError, MemoryStore, UnknownTokenError } from "@greenroom/matrix";
-import { rejectionOf } from "../kernel/support.ts";
+import { rejectionOf } from "../actors/kernel/support.ts";
 import { clientStage, heard } from "./support/stage.ts";
 
 Deno.test("A bot is invited, joins, answers, and is told of what happens around it", async () => {

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { Client, ClientEndedError, ValueError } from "@greenroom/matrix";
 import type { Dispatcher } from "@greenroom/matrix";
-import { assertPending } from "../kernel/support.ts";
+import { assertPending } from "../actors/kernel/support.ts";
 import { clientStage } from "./support/stage.ts";
 
 Deno.test("A client needs a homeserver, and a user ID that is one", () => {

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { Scene } from "../operations/scene.ts";
+import { Scene } from "../operations/support/scene.ts";
 import { synapseHost } from "./support/host.ts";
 import { synapseTest } from "./support/synapse.ts";
 

@@ -9,7 +9,7 @@
 
 import { stories } from "../lives/stories/all.ts";
 import { tell } from "../lives/world.ts";
-import { runOperation } from "../operations/scene.ts";
+import { runOperation } from "../operations/support/scene.ts";
 import { operations } from "../operations/suite.ts";
 import { synapseHost } from "./support/host.ts";
 import { synapseTest } from "./support/synapse.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { MemoryStore, type RoomID, UnknownTokenError } from "@greenroom/matrix";
-import { type Player, roomOf, Scene } from "../operations/scene.ts";
-import { syncUntil } from "../operations/wait.ts";
+import { type Player, roomOf, Scene } from "../operations/support/scene.ts";
+import { syncUntil } from "../operations/support/wait.ts";
 import { synapseHost } from "./support/host.ts";
 import { Ours } from "./support/ours.ts";
 import { newUser, type SynapseServer, synapseTest } from "./support/synapse.ts";

@@ -2,8 +2,8 @@
 
 import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
 import { type ClientOptions, DeviceConflictError, MemoryStore } from "@greenroom/matrix";
-import { recordingLogger, rejectionOf } from "../kernel/support.ts";
-import { Scene } from "../operations/scene.ts";
+import { recordingLogger, rejectionOf } from "../actors/kernel/support.ts";
+import { Scene } from "../operations/support/scene.ts";
 import { synapseHost } from "./support/host.ts";
 import { Ours } from "./support/ours.ts";
 import { newUser, type SynapseServer, synapseTest, type TestUser } from "./support/synapse.ts";

@@ -6,7 +6,7 @@ import {
   MemoryStore,
   UnknownTokenError,
 } from "@greenroom/matrix";
-import { roomOf, Scene } from "../operations/scene.ts";
+import { roomOf, Scene } from "../operations/support/scene.ts";
 import { synapseHost } from "./support/host.ts";
 import { newUser, type SynapseServer, synapseTest } from "./support/synapse.ts";
 

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { type Client, MemoryStore, type RoomID } from "@greenroom/matrix";
-import { Scene } from "../operations/scene.ts";
+import { Scene } from "../operations/support/scene.ts";
 import { synapseHost } from "./support/host.ts";
 import { newUser, type SynapseServer, synapseTest } from "./support/synapse.ts";
 

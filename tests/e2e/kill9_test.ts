@@ -8,7 +8,7 @@ import { assert, assertEquals } from "@std/assert";
 import { killRun } from "../../bench/kill/run.ts";
 import type { StoreKind } from "../../bench/kill/store_place.ts";
 import { withoutDenokv } from "./support/denokv.ts";
-import { peerTest } from "./support/peer_test_case.ts";
+import { peerTest } from "./support/peer/peer_test_case.ts";
 import type { SynapseServer } from "./support/synapse.ts";
 
 const KILLS = 10;

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { Scene } from "../operations/scene.ts";
+import { Scene } from "../operations/support/scene.ts";
 import { ProcessBot } from "../client/support/process_bot.ts";
 import { synapseHost } from "./support/host.ts";
 import { newUser, synapseTest } from "./support/synapse.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import { png } from "../operations/png.ts";
-import { roomOf, Scene } from "../operations/scene.ts";
-import { syncUntil } from "../operations/wait.ts";
+import { png } from "../operations/support/png.ts";
+import { roomOf, Scene } from "../operations/support/scene.ts";
+import { syncUntil } from "../operations/support/wait.ts";
 import { synapseHost } from "./support/host.ts";
 import type { StreamReport } from "./support/stream_media.ts";
 import { newUser, synapseTest } from "./support/synapse.ts";

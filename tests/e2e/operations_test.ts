@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
-import { InProcessHost } from "../operations/in_process.ts";
-import type { Operation, OperationsHost } from "../operations/operation.ts";
-import { runOperation, withFetch } from "../operations/scene.ts";
+import { InProcessHost } from "../operations/support/in_process.ts";
+import type { Operation, OperationsHost } from "../operations/support/operation.ts";
+import { runOperation, withFetch } from "../operations/support/scene.ts";
 import { operations } from "../operations/suite.ts";
-import { transcribed } from "../operations/transcript.ts";
+import { transcribed } from "../operations/support/transcript.ts";
 import { synapseHost } from "./support/host.ts";
 import { synapseTest } from "./support/synapse.ts";
 

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { Peer } from "./support/peer.ts";
-import { newDevice } from "./support/peer_device.ts";
-import { PEER_KINDS, type PeerKind } from "./support/peer_kind.ts";
-import { eachPeer, peerTest } from "./support/peer_test_case.ts";
+import { Peer } from "./support/peer/peer.ts";
+import { newDevice } from "./support/peer/peer_device.ts";
+import { PEER_KINDS, type PeerKind } from "./support/peer/peer_kind.ts";
+import { eachPeer, peerTest } from "./support/peer/peer_test_case.ts";
 
 const IMAGE = Uint8Array.from({ length: 5000 }, (_, index) => index % 251);
 const THUMBNAIL = IMAGE.slice(0, 500);

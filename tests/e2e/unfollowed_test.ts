@@ -2,8 +2,8 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { type ClientOptions, MemoryStore } from "@greenroom/matrix";
-import { systemClock } from "../../src/clock.ts";
-import { Scene } from "../operations/scene.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { Scene } from "../operations/support/scene.ts";
 import { synapseHost } from "./support/host.ts";
 import { Ours } from "./support/ours.ts";
 import { newUser, synapseTest } from "./support/synapse.ts";

@@ -1,5 +1,5 @@
-import { InProcessHost } from "../operations/in_process.ts";
-import { runOperation } from "../operations/scene.ts";
+import { InProcessHost } from "../operations/support/in_process.ts";
+import { runOperation } from "../operations/support/scene.ts";
 import { operations } from "../operations/suite.ts";
 
 for (const operation of operations) {

@@ -17,9 +17,9 @@ import {
   type StartOptions,
   type UserID,
 } from "@greenroom/matrix";
-import { systemClock } from "../../src/clock.ts";
+import { systemClock } from "../../src/base/clock.ts";
 import { Life, NO_CRASH } from "../client/support/crash.ts";
-import type { Account } from "../operations/operation.ts";
+import type { Account } from "../operations/support/operation.ts";
 import { Network } from "./network.ts";
 import { Noticeboard } from "./noticeboard.ts";
 

@@ -1,4 +1,4 @@
-import { InProcessHost } from "../operations/in_process.ts";
+import { InProcessHost } from "../operations/support/in_process.ts";
 import { stories } from "./stories/all.ts";
 import { type StoryHost, tell } from "./world.ts";
 

@@ -6,7 +6,7 @@
 
 import { assertEquals } from "@std/assert";
 import { Client, type ClientOptions, type RoomID } from "@greenroom/matrix";
-import type { OperationsHost } from "../operations/operation.ts";
+import type { OperationsHost } from "../operations/support/operation.ts";
 import { Bot, type BotOptions } from "./bot.ts";
 import { Person } from "./person.ts";
 import type { Story } from "./story.ts";

@@ -1,8 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { MatrixRequestError, NotFoundError, ValueError } from "@greenroom/matrix";
-import type { Operation } from "./operation.ts";
-import { roomOf } from "./scene.ts";
-import { refused, syncToken, syncUntil } from "./wait.ts";
+import type { Operation } from "./support/operation.ts";
+import { roomOf } from "./support/scene.ts";
+import { refused, syncToken, syncUntil } from "./support/wait.ts";
 
 /** Account data and tags. */
 export const accountData: readonly Operation[] = [

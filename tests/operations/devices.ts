@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { MatrixRequestError, NotFoundError, UnknownTokenError } from "@greenroom/matrix";
-import type { Operation } from "./operation.ts";
-import type { Scene } from "./scene.ts";
-import { refused } from "./wait.ts";
+import type { Operation } from "./support/operation.ts";
+import type { Scene } from "./support/scene.ts";
+import { refused } from "./support/wait.ts";
 
 async function withDevices(scene: Scene, ...deviceIds: readonly string[]) {
   const alice = await scene.player("alice");

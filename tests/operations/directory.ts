@@ -6,9 +6,9 @@ import {
   type PublicRoomsChunk,
   ValueError,
 } from "@greenroom/matrix";
-import type { Operation } from "./operation.ts";
-import { roomOf } from "./scene.ts";
-import { eventually, refused } from "./wait.ts";
+import type { Operation } from "./support/operation.ts";
+import { roomOf } from "./support/scene.ts";
+import { eventually, refused } from "./support/wait.ts";
 
 /** Aliases, the room directory, the user directory. */
 export const directory: readonly Operation[] = [

@@ -7,9 +7,9 @@ import {
   type SyncResponse,
   ValueError,
 } from "@greenroom/matrix";
-import type { Operation } from "./operation.ts";
-import { roomOf } from "./scene.ts";
-import { refused, syncToken, syncUntil } from "./wait.ts";
+import type { Operation } from "./support/operation.ts";
+import { roomOf } from "./support/scene.ts";
+import { refused, syncToken, syncUntil } from "./support/wait.ts";
 
 /** Filters and sync. */
 export const filtersAndSync: readonly Operation[] = [

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type ClientEvent, ForbiddenError, NotFoundError, ValueError } from "@greenroom/matrix";
-import type { Operation } from "./operation.ts";
-import { roomOf } from "./scene.ts";
-import { refused, syncUntil } from "./wait.ts";
+import type { Operation } from "./support/operation.ts";
+import { roomOf } from "./support/scene.ts";
+import { refused, syncUntil } from "./support/wait.ts";
 
 function bodies(events: readonly ClientEvent[]): unknown[] {
   return events.filter(({ type }) => type === "m.room.message").map(({ content }) => content.body);

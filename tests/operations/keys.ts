@@ -1,9 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { type DeviceID, MatrixRequestError, type SyncResponse, type UserID } from "@greenroom/matrix";
-import type { Operation } from "./operation.ts";
-import type { Player } from "./scene.ts";
-import { crossSigningKey, deviceKeys, SigningKey } from "./signing_key.ts";
-import { refused, syncToken, syncUntil } from "./wait.ts";
+import type { Operation } from "./support/operation.ts";
+import type { Player } from "./support/scene.ts";
+import { crossSigningKey, deviceKeys, SigningKey } from "./support/signing_key.ts";
+import { refused, syncToken, syncUntil } from "./support/wait.ts";
 
 /** The device of a player's client. */
 function deviceOf(player: Player): DeviceID {

@@ -8,9 +8,9 @@ import {
   NotYetUploadedError,
   ValueError,
 } from "@greenroom/matrix";
-import type { Operation } from "./operation.ts";
-import { png } from "./png.ts";
-import { refused } from "./wait.ts";
+import type { Operation } from "./support/operation.ts";
+import { png } from "./support/png.ts";
+import { refused } from "./support/wait.ts";
 
 const TEXT = new TextEncoder().encode("All the world's a stage ü 🎭\0\r\n");
 

@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { BadStateError, type Client, ForbiddenError, type Membership, type UserID } from "@greenroom/matrix";
-import type { Operation } from "./operation.ts";
-import { memberOf, roomOf } from "./scene.ts";
-import { refused, syncUntil } from "./wait.ts";
+import type { Operation } from "./support/operation.ts";
+import { memberOf, roomOf } from "./support/scene.ts";
+import { refused, syncUntil } from "./support/wait.ts";
 
 /** The members of rooms, and their events. */
 export const members: readonly Operation[] = [

@@ -10,9 +10,9 @@ import {
   type UserID,
   ValueError,
 } from "@greenroom/matrix";
-import type { Operation } from "./operation.ts";
-import { memberOf, nobody, roomOf } from "./scene.ts";
-import { refused, syncUntil } from "./wait.ts";
+import type { Operation } from "./support/operation.ts";
+import { memberOf, nobody, roomOf } from "./support/scene.ts";
+import { refused, syncUntil } from "./support/wait.ts";
 
 async function membershipOf(observer: Client, roomId: RoomID, userId: UserID): Promise<Membership> {
   return (await memberOf(observer, roomId, userId)).membership;

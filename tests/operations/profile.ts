@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ForbiddenError, MatrixRequestError, type UserID, ValueError } from "@greenroom/matrix";
-import type { Operation } from "./operation.ts";
-import { nobody, roomOf } from "./scene.ts";
-import { eventually, refused, syncToken, syncUntil } from "./wait.ts";
+import type { Operation } from "./support/operation.ts";
+import { nobody, roomOf } from "./support/scene.ts";
+import { eventually, refused, syncToken, syncUntil } from "./support/wait.ts";
 
 const AVATAR = "mxc://localhost/avatar";
 

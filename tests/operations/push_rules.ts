@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { MatrixRequestError, NotFoundError } from "@greenroom/matrix";
-import type { Operation } from "./operation.ts";
-import { roomOf } from "./scene.ts";
-import { refused } from "./wait.ts";
+import type { Operation } from "./support/operation.ts";
+import { roomOf } from "./support/scene.ts";
+import { refused } from "./support/wait.ts";
 
 const ENABLED = true;
 

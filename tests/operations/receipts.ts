@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { type EventID, ForbiddenError, type RoomID, type SyncResponse } from "@greenroom/matrix";
-import type { Operation } from "./operation.ts";
-import { roomOf } from "./scene.ts";
-import { refused, syncToken, syncUntil } from "./wait.ts";
+import type { Operation } from "./support/operation.ts";
+import { roomOf } from "./support/scene.ts";
+import { refused, syncToken, syncUntil } from "./support/wait.ts";
 
 /** An ephemeral event of a room in a sync response. */
 function ephemeral(roomId: RoomID, type: string) {

@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { type EventID, ForbiddenError, MatrixRequestError, type RoomID } from "@greenroom/matrix";
-import type { Operation } from "./operation.ts";
-import { type Player, roomOf } from "./scene.ts";
-import { eventually, refused } from "./wait.ts";
+import type { Operation } from "./support/operation.ts";
+import { type Player, roomOf } from "./support/scene.ts";
+import { eventually, refused } from "./support/wait.ts";
 
 async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return await Array.fromAsync(items);

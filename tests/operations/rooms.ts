@@ -8,8 +8,8 @@ import {
   UnsupportedRoomVersionError,
   ValueError,
 } from "@greenroom/matrix";
-import type { Operation } from "./operation.ts";
-import { refused } from "./wait.ts";
+import type { Operation } from "./support/operation.ts";
+import { refused } from "./support/wait.ts";
 
 /** Rooms as a whole. */
 export const rooms: readonly Operation[] = [

@@ -9,9 +9,9 @@ import {
   TooLargeError,
   ValueError,
 } from "@greenroom/matrix";
-import type { Operation } from "./operation.ts";
-import { roomOf } from "./scene.ts";
-import { refused } from "./wait.ts";
+import type { Operation } from "./support/operation.ts";
+import { roomOf } from "./support/scene.ts";
+import { refused } from "./support/wait.ts";
 
 const IMAGE = "mxc://localhost/abcdef";
 

@@ -10,9 +10,9 @@ import {
   UserInUseError,
   ValueError,
 } from "@greenroom/matrix";
-import type { Operation } from "./operation.ts";
-import { nobody, roomOf } from "./scene.ts";
-import { eventually, refused } from "./wait.ts";
+import type { Operation } from "./support/operation.ts";
+import { nobody, roomOf } from "./support/scene.ts";
+import { eventually, refused } from "./support/wait.ts";
 
 /** The session, the account, and the homeserver itself. */
 export const session: readonly Operation[] = [

@@ -16,7 +16,7 @@ import { keys } from "./keys.ts";
 import { media } from "./media.ts";
 import { members } from "./members.ts";
 import { membership } from "./membership.ts";
-import type { Operation } from "./operation.ts";
+import type { Operation } from "./support/operation.ts";
 import { profile } from "./profile.ts";
 import { pushRules } from "./push_rules.ts";
 import { rooms } from "./rooms.ts";

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { clientAPI } from "../../src/api/client_api.ts";
-import { HTTPAPI } from "../../src/api/http_api.ts";
+import { HTTPAPI } from "../../src/api/http/http_api.ts";
 import { Session } from "../../src/api/session.ts";
 import { operations } from "./suite.ts";
 

@@ -7,7 +7,10 @@ import {
 } from "../../src/errors/store_error.ts";
 import type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "../../src/store/kv_store.ts";
 import { MemoryStore } from "../../src/store/memory_store.ts";
-import { storeConformance, type StoreConformanceOptions } from "../../src/testing/store_conformance.ts";
+import {
+  storeConformance,
+  type StoreConformanceOptions,
+} from "../../src/testing/conformance/store_conformance.ts";
 
 /** The case of the suite whose name begins so. */
 function caseOf(

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { encryptAttachment } from "../../src/crypto/attachment.ts";
-import type { EncryptedFileSecrets } from "../../src/types/attachment.ts";
+import { encryptAttachment } from "../../src/crypto/attachments/attachment.ts";
+import type { EncryptedFileSecrets } from "../../src/types/api/attachment.ts";
 
 /** A file's encrypted bytes, and what decrypts them. */
 export interface Sealed {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type MediaAPI, mediaAPI } from "../../src/api/media.ts";
+import { type MediaAPI, mediaAPI } from "../../src/api/media/media.ts";
 import type { ContentURI } from "../../src/types/ids.ts";
 import { type Rule, type Scripted, scripted, type ScriptedOptions } from "./scripted_fetch.ts";
 

@@ -6,8 +6,8 @@
  * @module
  */
 
-import { HTTPAPI } from "../../src/api/http_api.ts";
-import { mediaAPI } from "../../src/api/media.ts";
+import { HTTPAPI } from "../../src/api/http/http_api.ts";
+import { mediaAPI } from "../../src/api/media/media.ts";
 import { Session } from "../../src/api/session.ts";
 
 const [baseUrl = "", bytes = "0"] = Deno.args;

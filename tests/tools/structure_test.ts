@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { findCycles } from "../../tools/structure/cycles.ts";
 import { checkFiles } from "../../tools/structure/files.ts";
+import { checkFolders } from "../../tools/structure/folders.ts";
 import { importGraph } from "../../tools/structure/import_graph.ts";
 import { checkKernel, checkLayers } from "../../tools/structure/layers.ts";
 import type { ImportEdge } from "../../tools/structure/types.ts";
@@ -33,16 +34,16 @@ Deno.test("findCycles() names each cycle once, with a shortest way round, and co
 Deno.test("checkLayers() accepts imports that go down", () => {
   assertEquals(
     layerViolations(
-      "mod.ts -> src/client.ts",
-      "src/client.ts -> src/actors/syncer.ts",
-      "src/actors/syncer.ts -> src/api/sync.ts",
-      "src/actors/syncer.ts -> src/actors/spawn.ts",
-      "src/api/sync.ts -> src/types/ids.ts",
+      "mod.ts -> src/client/client.ts",
+      "src/client/client.ts -> src/actors/syncer/syncer.ts",
+      "src/actors/syncer/syncer.ts -> src/api/server/sync.ts",
+      "src/actors/syncer/syncer.ts -> src/actors/kernel/spawn.ts",
+      "src/api/server/sync.ts -> src/types/ids.ts",
       "src/crypto/decrypt.ts ~> src/store/crypto_store.ts",
-      "src/testing/homeserver.ts -> src/clock.ts",
-      "src/testing/store_conformance.ts ~> src/store/kv_store.ts",
+      "src/testing/homeserver.ts -> src/base/clock.ts",
+      "src/testing/conformance/store_conformance.ts ~> src/store/kv_store.ts",
       "src/types/ids.ts -> src/errors/value_error.ts",
-      "src/clock.ts -> third_party/jsr/std-async/delay.ts",
+      "src/base/clock.ts -> third_party/jsr/std-async/delay.ts",
     ),
     [],
   );
@@ -51,38 +52,47 @@ Deno.test("checkLayers() accepts imports that go down", () => {
 Deno.test("checkLayers() refuses imports that go up, sideways, or out of the product", () => {
   for (
     const line of [
-      "src/client.ts -> mod.ts",
-      "src/api/sync.ts -> src/actors/syncer.ts",
-      "src/api/sync.ts ~> src/store/kv_store.ts",
-      "src/store/kv_store.ts -> src/api/sync.ts",
+      "src/client/client.ts -> mod.ts",
+      "src/api/server/sync.ts -> src/actors/syncer/syncer.ts",
+      "src/api/server/sync.ts ~> src/store/kv_store.ts",
+      "src/store/kv_store.ts -> src/api/server/sync.ts",
       "src/crypto/decrypt.ts -> src/store/crypto_store.ts",
       "src/crypto/decrypt.ts ~> src/api/keys.ts",
-      "src/types/ids.ts -> src/api/path.ts",
-      "src/clock.ts -> src/client.ts",
-      "src/testing/homeserver.ts -> src/api/sync.ts",
-      "src/testing/store_conformance.ts -> src/store/memory_store.ts",
-      "src/client.ts -> src/testing/homeserver.ts",
-      "src/api/sync.ts -> tests/support/fake.ts",
+      "src/types/ids.ts -> src/api/http/path.ts",
+      "src/base/clock.ts -> src/client/client.ts",
+      "src/testing/homeserver.ts -> src/api/server/sync.ts",
+      "src/testing/conformance/store_conformance.ts -> src/store/memory_store.ts",
+      "src/client/client.ts -> src/testing/homeserver.ts",
+      "src/api/server/sync.ts -> tests/support/fake.ts",
     ]
   ) assertEquals(layerViolations(line).length, 1, line);
 });
 
 Deno.test("checkLayers() refuses a file that is in no layer", () => {
-  assertEquals(checkLayers([], ["src/utils/strings.ts", "src/api/path.ts"]).length, 1);
+  assertEquals(checkLayers([], ["src/utils/strings.ts", "src/api/http/path.ts"]).length, 1);
 });
 
-Deno.test("checkKernel() refuses Matrix in the kernel and in whatever the kernel imports", () => {
+Deno.test("checkKernel() refuses Matrix in the kernel", () => {
   const clean = [
-    "src/actors/spawn.ts -> src/actors/later.ts",
-    "src/actors/later.ts -> src/errors/actor_error.ts",
+    "src/actors/kernel/spawn.ts -> src/actors/kernel/later.ts",
+    "src/actors/kernel/later.ts -> src/errors/matrix_error.ts",
   ];
-  const outside = "src/actors/syncer.ts -> src/api/sync.ts";
+  const outside = "src/actors/syncer/syncer.ts -> src/api/server/sync.ts";
   assertEquals(checkKernel(edges(...clean, outside)), []);
-  assertEquals(checkKernel(edges("src/actors/spawn.ts ~> src/types/ids.ts")).length, 1);
+  assertEquals(checkKernel(edges("src/actors/kernel/spawn.ts ~> src/types/ids.ts")).length, 1);
   assertEquals(
-    checkKernel(edges(...clean, "src/actors/later.ts -> src/actors/syncer.ts", outside)).length,
+    checkKernel(edges(...clean, "src/actors/kernel/later.ts -> src/actors/syncer/syncer.ts", outside)).length,
     1,
   );
+});
+
+Deno.test("checkFolders() refuses a folder of more than 24 files, but not for what its subfolders hold", () => {
+  const files = (folder: string, count: number) =>
+    Array.from({ length: count }, (_, at) => `${folder}/${at}.ts`);
+  assertEquals(checkFolders([...files("src/api", 24), ...files("src/api/http", 24), "mod.ts"]), []);
+  assertEquals(checkFolders(files("src/api", 25)), [
+    "src/api: holds 25 files; give them subfolders by concept",
+  ]);
 });
 
 Deno.test("importGraph() sees imports between files of the repository and leaves out all others", async () => {

@@ -6,19 +6,26 @@ const FOLDER = "tests/crypto/threats";
 
 Deno.test("threatLines() gives a line for each number, in their order, with the first sentence of its first file", () => {
   const lines = threatLines([
-    { name: "t100_test.ts", text: "/**\n * T100: a stranger sends\n * too much. It must be refused.\n */\n" },
-    { name: "t17_share_test.ts", text: "/** The same elsewhere. */\n" },
-    { name: "t17_test.ts", text: "/**\n * Who: the server\n *\n * What must hold.\n */\n" },
+    {
+      path: "olm/t100_test.ts",
+      text: "/**\n * T100: a stranger sends\n * too much. It must be refused.\n */\n",
+    },
+    { path: "devices/t17_share_test.ts", text: "/** The same elsewhere. */\n" },
+    { path: "devices/t17_test.ts", text: "/**\n * Who: the server\n *\n * What must hold.\n */\n" },
   ]);
   assertEquals(lines, [
-    `- **T17** Who: the server. [t17](${FOLDER}/t17_test.ts), [t17_share](${FOLDER}/t17_share_test.ts)`,
-    `- **T100** A stranger sends too much. [t100](${FOLDER}/t100_test.ts)`,
+    `- **T17** Who: the server. [t17](${FOLDER}/devices/t17_test.ts), [t17_share](${FOLDER}/devices/t17_share_test.ts)`,
+    `- **T100** A stranger sends too much. [t100](${FOLDER}/olm/t100_test.ts)`,
   ]);
 });
 
 Deno.test("threatLines() refuses a file without a head comment or a number", () => {
-  assertThrows(() => threatLines([{ name: "t1_test.ts", text: "/** A threat. */" }]), Error, "is not called");
-  assertThrows(() => threatLines([{ name: "t61_test.ts", text: "import …" }]), Error, "has no comment");
+  assertThrows(
+    () => threatLines([{ path: "olm/t1_test.ts", text: "/** A threat. */" }]),
+    Error,
+    "is not called",
+  );
+  assertThrows(() => threatLines([{ path: "olm/t61_test.ts", text: "import …" }]), Error, "has no comment");
 });
 
 Deno.test("withThreats() replaces what was listed, and nothing else", () => {

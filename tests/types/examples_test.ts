@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { assertCompiles, moduleOf } from "./compiler.ts";
-import { classOf } from "../../src/types/event_type.ts";
+import { classOf } from "../../src/types/events/event_type.ts";
 import { sampleOf, type Schema } from "./schema_sample.ts";
 import { readSharedJson, specificationTest } from "./shared_schemas.ts";
 
@@ -31,7 +31,7 @@ function withoutStrayMembers(key: string, value: unknown): unknown {
 specificationTest("The compiler accepts every example of the specification as its type", async () => {
   const examples = readSharedJson<Record<string, { type: string; content: object }[]>>("event-examples.json");
   const lines = [
-    `import type { ClassOf, ContentOf } from "${moduleOf("event_of.ts")}";`,
+    `import type { ClassOf, ContentOf } from "${moduleOf("events/event_of.ts")}";`,
     "type Exactly<T, U> = [T, U] extends [U, T] ? true : never;",
   ];
   const types = new Set(WITHOUT_EXAMPLE);
@@ -56,7 +56,7 @@ specificationTest("The compiler accepts every example of the specification as it
 
 specificationTest("The compiler accepts contents with every member that their schema names", async () => {
   const schemas = readSharedJson<Record<string, Schema>>("event-schemas.json");
-  const lines = [`import type { ContentOf } from "${moduleOf("event_of.ts")}";`];
+  const lines = [`import type { ContentOf } from "${moduleOf("events/event_of.ts")}";`];
   const left = new Set([
     // What these say of all their variants is in each variant's own schema.
     "m.key.verification.start",

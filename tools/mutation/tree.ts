@@ -13,8 +13,11 @@ import type { Mutant } from "./types.ts";
 const MUTATED = [
   /^src\/crypto\/.*\.ts$/,
   /^vodozemac-wasm\/(?:mod|src\/\w+)\.ts$/,
-  /^src\/actors\/(?:crypto\/\w+|crypto\w*|decryption_dispatcher|encrypting_api|encryption\w*|engine_requests|former_members)\.ts$/,
-  /^src\/actors\/(?:housekeeping|membership_change|noting_members|prune_crypto|room_preparer|send_ids)\.ts$/,
+  /^src\/actors\/crypto\/\w+\.ts$/,
+  /^src\/actors\/syncer\/(?:former_members|membership_change)\.ts$/,
+  /^src\/actors\/dispatcher\/send_ids\.ts$/,
+  /^src\/base\/culprits\.ts$/,
+  /^src\/client\/(?:decryption_dispatcher|encrypting_api|encryption_sends|housekeeping|noting_encryption|noting_members)\.ts$/,
 ];
 
 /** Files without which neither sources nor tests can be loaded. */

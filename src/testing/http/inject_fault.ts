@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock } from "../../clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { ActiveFault } from "../fault_list.ts";
 import type { TruncateFault } from "../faults.ts";
 

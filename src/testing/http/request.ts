@@ -5,10 +5,10 @@
  */
 
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import type { Device } from "../model/device.ts";
+import type { Device } from "../model/users/device.ts";
 import type { ServerState } from "../model/server_state.ts";
-import type { Session } from "../model/sessions.ts";
-import type { User } from "../model/user.ts";
+import type { Session } from "../model/users/sessions.ts";
+import type { User } from "../model/users/user.ts";
 import { badJson, badRequest, Failure, invalidParam, missingParam } from "./failure.ts";
 
 /** What arrived, before anyone has looked at the token. */

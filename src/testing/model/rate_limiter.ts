@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock } from "../../clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { UserID } from "../../types/ids.ts";
 import { Failure } from "../http/failure.ts";
 

@@ -4,22 +4,22 @@
  * @module
  */
 
-import type { Clock } from "../../clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { DeviceID, RoomAlias, RoomID, UserID } from "../../types/ids.ts";
 import { notFound } from "../http/failure.ts";
 import type { IdGenerator } from "../ids.ts";
-import { Device } from "./device.ts";
-import { DeviceChanges } from "./device_changes.ts";
-import { KeyBackups } from "./key_backup.ts";
+import { Device } from "./users/device.ts";
+import { DeviceChanges } from "./users/device_changes.ts";
+import { KeyBackups } from "./users/key_backup.ts";
 import { MediaStore } from "./media_store.ts";
 import type { HomeserverQuirks } from "../homeserver_options.ts";
 import { RateLimiter } from "./rate_limiter.ts";
-import type { Room } from "./room.ts";
-import { Sessions } from "./sessions.ts";
+import type { Room } from "./rooms/room.ts";
+import { Sessions } from "./users/sessions.ts";
 import { Stream } from "./stream.ts";
-import { UiaSessions } from "./uia_sessions.ts";
-import { Unread } from "./unread.ts";
-import { User } from "./user.ts";
+import { UiaSessions } from "./users/uia_sessions.ts";
+import { Unread } from "./users/unread.ts";
+import { User } from "./users/user.ts";
 
 /** What can be set about a homeserver, with every default filled in. */
 export interface Settings {

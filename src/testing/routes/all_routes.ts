@@ -5,29 +5,29 @@
  */
 
 import type { Route } from "../http/route.ts";
-import { accountDataRoutes } from "./account_data.ts";
-import { accountRoutes } from "./account.ts";
-import { createRoomRoutes } from "./create_room.ts";
-import { crossSigningRoutes } from "./cross_signing.ts";
-import { deviceRoutes } from "./devices.ts";
-import { directoryRoutes } from "./directory.ts";
-import { historyRoutes } from "./history.ts";
-import { keyRoutes } from "./keys.ts";
-import { loginRoutes } from "./login.ts";
+import { accountDataRoutes } from "./account/account_data.ts";
+import { accountRoutes } from "./account/account.ts";
+import { createRoomRoutes } from "./rooms/create_room.ts";
+import { crossSigningRoutes } from "./account/cross_signing.ts";
+import { deviceRoutes } from "./account/devices.ts";
+import { directoryRoutes } from "./rooms/directory.ts";
+import { historyRoutes } from "./rooms/history.ts";
+import { keyRoutes } from "./account/keys.ts";
+import { loginRoutes } from "./account/login.ts";
 import { mediaRoutes } from "./media.ts";
-import { membershipRoutes } from "./membership.ts";
-import { profileRoutes } from "./profile.ts";
-import { pushRuleRoutes } from "./push_rules.ts";
-import { receiptRoutes } from "./receipts.ts";
-import { relationRoutes } from "./relations.ts";
-import { roomKeyRoutes } from "./room_keys.ts";
-import { searchRoutes } from "./search.ts";
-import { sendRoutes } from "./send.ts";
+import { membershipRoutes } from "./rooms/membership.ts";
+import { profileRoutes } from "./account/profile.ts";
+import { pushRuleRoutes } from "./account/push_rules.ts";
+import { receiptRoutes } from "./rooms/receipts.ts";
+import { relationRoutes } from "./rooms/relations.ts";
+import { roomKeyRoutes } from "./account/room_keys.ts";
+import { searchRoutes } from "./rooms/search.ts";
+import { sendRoutes } from "./rooms/send.ts";
 import { serverInfoRoutes } from "./server_info.ts";
-import { spaceRoutes } from "./spaces.ts";
-import { stateRoutes } from "./state.ts";
+import { spaceRoutes } from "./rooms/spaces.ts";
+import { stateRoutes } from "./rooms/state.ts";
 import { syncRoutes } from "./sync.ts";
-import { toDeviceRoutes } from "./to_device.ts";
+import { toDeviceRoutes } from "./account/to_device.ts";
 
 /** Every endpoint that the in-process homeserver knows. */
 export const ALL_ROUTES: readonly Route[] = [

@@ -8,8 +8,8 @@ import type { RoomAlias, UserID } from "../../types/ids.ts";
 import { badRequest, forbidden, notFound } from "../http/failure.ts";
 import type { AuthedRequest } from "../http/request.ts";
 import type { Answer } from "../http/reply.ts";
-import type { Viewer } from "../model/format_event.ts";
-import type { Room } from "../model/room.ts";
+import type { Viewer } from "../model/events/format_event.ts";
+import type { Room } from "../model/rooms/room.ts";
 import type { ServerState } from "../model/server_state.ts";
 
 /** Who asks, for formatting events. */

@@ -8,7 +8,7 @@
 import type { AuthedRequest, MatrixRequest } from "../http/request.ts";
 import { type Answer, Reply } from "../http/reply.ts";
 import { openRoute, type Route, route } from "../http/route.ts";
-import { ROOM_VERSIONS } from "../model/room_version.ts";
+import { ROOM_VERSIONS } from "../model/rooms/room_version.ts";
 
 /** How long an OpenID token lives, in seconds. */
 const OPENID_LIFETIME = 3600;

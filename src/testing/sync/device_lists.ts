@@ -6,10 +6,10 @@
  */
 
 import type { UserID } from "../../types/ids.ts";
-import { membershipOf } from "../model/room_event.ts";
-import { firstAfter } from "../model/search.ts";
+import { membershipOf } from "../model/events/room_event.ts";
+import { firstAfter } from "../model/events/search.ts";
 import type { ServerState } from "../model/server_state.ts";
-import type { User } from "../model/user.ts";
+import type { User } from "../model/users/user.ts";
 
 /** Users whose devices have changed or who can now be seen, and users who can no longer be seen. */
 export interface DeviceLists {

@@ -8,7 +8,7 @@
 import type { UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { stringAt } from "../http/read.ts";
-import type { Room } from "../model/room.ts";
+import type { Room } from "../model/rooms/room.ts";
 
 /** How many heroes a room has at most. */
 const HEROES = 5;

@@ -6,12 +6,12 @@
 
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { formatEvent, strippedEvent } from "../model/format_event.ts";
-import { pickFields } from "../model/event_filter.ts";
-import { receiptContent } from "../model/receipts.ts";
-import type { Room } from "../model/room.ts";
-import { membershipOf, type RoomEvent } from "../model/room_event.ts";
-import { knowsMember, rememberMember, stateOf } from "./room_state.ts";
+import { formatEvent, strippedEvent } from "../model/events/format_event.ts";
+import { pickFields } from "../model/events/event_filter.ts";
+import { receiptContent } from "../model/rooms/receipts.ts";
+import type { Room } from "../model/rooms/room.ts";
+import { membershipOf, type RoomEvent } from "../model/events/room_event.ts";
+import { knowsMember, rememberMember, stateOf } from "./state_delta.ts";
 import { summarise } from "./room_summary.ts";
 import { ignoredUsers, startOf, type SyncJob } from "./sync_job.ts";
 import { pageToken } from "./sync_token.ts";

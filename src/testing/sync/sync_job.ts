@@ -6,10 +6,10 @@
 
 import type { UserID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
-import type { Device } from "../model/device.ts";
-import type { SyncFilter } from "../model/event_filter.ts";
+import type { Device } from "../model/users/device.ts";
+import type { SyncFilter } from "../model/events/event_filter.ts";
 import type { ServerState } from "../model/server_state.ts";
-import type { User } from "../model/user.ts";
+import type { User } from "../model/users/user.ts";
 import type { SyncToken } from "./sync_token.ts";
 
 /** What a sync is about. */

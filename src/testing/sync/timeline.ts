@@ -4,11 +4,11 @@
  * @module
  */
 
-import { paginate } from "../model/paginate.ts";
-import type { Room } from "../model/room.ts";
-import type { RoomEvent } from "../model/room_event.ts";
-import { firstAfter } from "../model/search.ts";
-import { canSee } from "../model/visibility.ts";
+import { paginate } from "../model/events/paginate.ts";
+import type { Room } from "../model/rooms/room.ts";
+import type { RoomEvent } from "../model/events/room_event.ts";
+import { firstAfter } from "../model/events/search.ts";
+import { canSee } from "../model/rooms/visibility.ts";
 import { ignoredUsers, type SyncJob } from "./sync_job.ts";
 
 /** How many events a timeline has at most if the filter does not say. */

@@ -23,16 +23,16 @@ import type {
   SecretStorageKeyContent,
   SecretStoragePassphrase,
   TagContent,
-} from "../account_data_content.ts";
+} from "../content/account_data_content.ts";
 import type {
   EventReceipts,
   PresenceContent,
   Receipt,
   ReceiptContent,
   TypingContent,
-} from "../ephemeral_content.ts";
-import type { ImagePackRoomsContent } from "../image_pack_content.ts";
-import type { PushCondition, PushRule, PushRuleset, SetTweakAction } from "../push_rule.ts";
+} from "../content/ephemeral_content.ts";
+import type { ImagePackRoomsContent } from "../content/image_pack_content.ts";
+import type { PushCondition, PushRule, PushRuleset, SetTweakAction } from "../api/push_rule.ts";
 import { list, map, object } from "./composite_shapes.ts";
 import {
   anyObject,

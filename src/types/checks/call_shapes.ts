@@ -18,7 +18,7 @@ import type {
   SessionDescription,
   StreamMetadata,
   StreamMetadataById,
-} from "../call_content.ts";
+} from "../content/call_content.ts";
 import { list, map, object } from "./composite_shapes.ts";
 import { boolean, either, type Members, number, oneOf, optional, type Shape, text, userId } from "./shape.ts";
 

@@ -5,13 +5,13 @@
  */
 
 import { MalformedContentError } from "../../errors/malformed_content_error.ts";
-import type { ContentSchemaResult } from "../content_schema.ts";
-import type { EventDefinition } from "../define_event.ts";
-import { classOf, type EventType, typeName } from "../event_type.ts";
-import type { InternalEvents, MemberEvent } from "../internal_event.ts";
-import type { InternalEventType } from "../internal_event_type.ts";
+import type { ContentSchemaResult } from "../content/content_schema.ts";
+import type { EventDefinition } from "../events/define_event.ts";
+import { classOf, type EventType, typeName } from "../events/event_type.ts";
+import type { InternalEvents, MemberEvent } from "../events/internal_event.ts";
+import type { InternalEventType } from "../events/internal_event_type.ts";
 import { isJsonObject } from "../json.ts";
-import { asCause, membersAtFault, pathOf } from "../schema_issues.ts";
+import { asCause, membersAtFault, pathOf } from "../content/schema_issues.ts";
 import { shapeOf } from "./content_shapes.ts";
 import { type AnyShape, Misfit, type Notes } from "./shape.ts";
 

@@ -10,7 +10,7 @@ import type {
   MessageContents,
   StateContents,
   ToDeviceContents,
-} from "../event_map.ts";
+} from "../events/event_map.ts";
 import * as account from "./account_data_shapes.ts";
 import * as call from "./call_shapes.ts";
 import * as message from "./message_shapes.ts";

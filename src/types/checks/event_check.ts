@@ -16,10 +16,10 @@ import type {
   StrippedState,
   ThreadAggregation,
   UnsignedData,
-} from "../client_event.ts";
+} from "../events/client_event.ts";
 import { isJsonObject, type JsonObject } from "../json.ts";
-import type { RoomMemberContent } from "../member_content.ts";
-import type { StrippedChildStateEvent } from "../public_rooms.ts";
+import type { RoomMemberContent } from "../content/member_content.ts";
+import type { StrippedChildStateEvent } from "../api/public_rooms.ts";
 import { list, object } from "./composite_shapes.ts";
 import { isShallow } from "./depth.ts";
 import { isName, looksLikeEventId, looksLikeUserId } from "./identifiers.ts";

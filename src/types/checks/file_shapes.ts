@@ -15,7 +15,7 @@ import type {
   ThumbnailedInfo,
   ThumbnailInfo,
   VideoInfo,
-} from "../file_info.ts";
+} from "../content/file_info.ts";
 import { list, map, object } from "./composite_shapes.ts";
 import {
   boolean,

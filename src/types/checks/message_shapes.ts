@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { MegolmEncryptedContent } from "../encryption_content.ts";
+import type { MegolmEncryptedContent } from "../content/encryption_content.ts";
 import { EncryptionAlgorithm, RelationType } from "../enums.ts";
 import type {
   AudioMessageContent,
@@ -28,8 +28,8 @@ import type {
   StickerContent,
   TextMessageContent,
   VideoMessageContent,
-} from "../message_content.ts";
-import type { InReplyTo, ReactionRelatesTo, RelatesTo } from "../relation.ts";
+} from "../content/message_content.ts";
+import type { InReplyTo, ReactionRelatesTo, RelatesTo } from "../content/relation.ts";
 import { isJsonObject } from "../json.ts";
 import { audioInfo, encryptedFile, fileInfo, imageInfo, locationInfo, videoInfo } from "./file_shapes.ts";
 import { list, object, tag, variants } from "./composite_shapes.ts";

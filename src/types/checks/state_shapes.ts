@@ -4,17 +4,17 @@
  * @module
  */
 
-import type { RoomEncryptionContent } from "../encryption_content.ts";
+import type { RoomEncryptionContent } from "../content/encryption_content.ts";
 import { GuestAccess, HistoryVisibility, Membership } from "../enums.ts";
-import type { ImagePackImage, ImagePackMeta, RoomImagePackContent } from "../image_pack_content.ts";
+import type { ImagePackImage, ImagePackMeta, RoomImagePackContent } from "../content/image_pack_content.ts";
 import type {
   RoomMemberContent,
   RoomThirdPartyInviteContent,
   SignedThirdPartyInvite,
   ThirdPartyInvite,
   ThirdPartyInviteKey,
-} from "../member_content.ts";
-import type { NotificationPowerLevels, RoomPowerLevelsContent } from "../power_levels_content.ts";
+} from "../content/member_content.ts";
+import type { NotificationPowerLevels, RoomPowerLevelsContent } from "../content/power_levels_content.ts";
 import type {
   AllowCondition,
   PolicyRuleContent,
@@ -37,7 +37,7 @@ import type {
   SpaceParentContent,
   TextualRepresentation,
   TopicContentBlock,
-} from "../room_state_content.ts";
+} from "../content/room_state_content.ts";
 import { avatarInfo, imageInfo } from "./file_shapes.ts";
 import { having, list, map, object } from "./composite_shapes.ts";
 import {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { OlmCiphertext, OlmEncryptedContent } from "../encryption_content.ts";
+import type { OlmCiphertext, OlmEncryptedContent } from "../content/encryption_content.ts";
 import { EncryptionAlgorithm } from "../enums.ts";
 import type {
   DummyContent,
@@ -17,7 +17,7 @@ import type {
   RoomKeyWithheldContent,
   SecretRequestContent,
   SecretSendContent,
-} from "../to_device_content.ts";
+} from "../content/to_device_content.ts";
 import { encryptedFile } from "./file_shapes.ts";
 import { list, map, object } from "./composite_shapes.ts";
 import { anyObject, boolean, oneOf, optional, roomId, type Shape, text } from "./shape.ts";

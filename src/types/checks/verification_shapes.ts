@@ -5,7 +5,7 @@
  */
 
 import { RelationType } from "../enums.ts";
-import type { VerificationRelatesTo } from "../relation.ts";
+import type { VerificationRelatesTo } from "../content/relation.ts";
 import type {
   BaseVerificationContent,
   ReciprocateStartContent,
@@ -18,7 +18,7 @@ import type {
   VerificationReadyContent,
   VerificationRequestContent,
   VerificationStartContent,
-} from "../verification_content.ts";
+} from "../content/verification_content.ts";
 import { list, map, object, tag, variants } from "./composite_shapes.ts";
 import { eventId, type Members, number, oneOf, optional, type Shape, text } from "./shape.ts";
 

@@ -4,18 +4,18 @@
  * @module
  */
 
-import type { ActorRef } from "../../../src/actors/actor.ts";
-import { CryptoCourier, type SendEngineRequest } from "../../../src/actors/crypto_courier.ts";
-import type { CryptoProtocol } from "../../../src/actors/crypto_protocol.ts";
+import type { ActorRef } from "../../../src/actors/kernel/actor.ts";
+import { CryptoCourier, type SendEngineRequest } from "../../../src/actors/crypto/crypto_courier.ts";
+import type { CryptoProtocol } from "../../../src/actors/crypto/crypto_protocol.ts";
 import type {
   AnswerOutput,
   EngineRequest,
   RecoveredEvent,
   RequestFailure,
-} from "../../../src/crypto/engine_protocol.ts";
+} from "../../../src/crypto/engine/engine_protocol.ts";
 import { MatrixRequestError } from "../../../src/errors/request_error.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
-import { recordingLogger } from "../../kernel/support.ts";
+import { recordingLogger } from "../kernel/support.ts";
 
 /** What the engine does. */
 export interface CourierEngine {

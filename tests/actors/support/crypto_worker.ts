@@ -4,13 +4,13 @@
  * @module
  */
 
-import { spawnCrypto } from "../../../src/actors/crypto_actor.ts";
-import { cryptoErrorCodec } from "../../../src/actors/crypto_error_codec.ts";
-import type { Endpoint } from "../../../src/actors/port.ts";
-import { portRef } from "../../../src/actors/port_ref.ts";
-import { serve } from "../../../src/actors/serve.ts";
-import type { StoreProtocol } from "../../../src/actors/store_protocol.ts";
-import { DEFAULT_POLICY } from "../../../src/crypto/policy.ts";
+import { spawnCrypto } from "../../../src/actors/crypto/crypto_actor.ts";
+import { cryptoErrorCodec } from "../../../src/actors/crypto/crypto_error_codec.ts";
+import type { Endpoint } from "../../../src/actors/kernel/port.ts";
+import { portRef } from "../../../src/actors/kernel/port_ref.ts";
+import { serve } from "../../../src/actors/kernel/serve.ts";
+import type { StoreProtocol } from "../../../src/actors/store/store_protocol.ts";
+import { DEFAULT_POLICY } from "../../../src/crypto/engine/policy.ts";
 
 /** Time stands still, as it does in the test. */
 const clock = { now: () => 1_700_000_000_000, delay: () => new Promise<void>(() => {}) };

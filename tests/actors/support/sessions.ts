@@ -4,16 +4,16 @@
  * @module
  */
 
-import type { HandlerContext } from "../../../src/actors/handler_context.ts";
-import { HandlerSessions } from "../../../src/actors/handler_sessions.ts";
-import { spawnStore } from "../../../src/actors/store_actor.ts";
+import type { HandlerContext } from "../../../src/actors/dispatcher/handler_context.ts";
+import { HandlerSessions } from "../../../src/actors/dispatcher/handler_sessions.ts";
+import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import type { KvMutation } from "../../../src/store/kv_store.ts";
 import {
   defineSession,
   type SessionDefinition,
   type SessionScope,
-} from "../../../src/types/define_session.ts";
-import { recordingLogger } from "../../kernel/support.ts";
+} from "../../../src/types/events/define_session.ts";
+import { recordingLogger } from "../kernel/support.ts";
 import { CountingStore } from "./counting_store.ts";
 import { message, ROOM } from "./events.ts";
 

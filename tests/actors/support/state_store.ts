@@ -4,13 +4,13 @@
  * @module
  */
 
-import type { Actor } from "../../../src/actors/actor.ts";
-import { StateStore } from "../../../src/actors/state_store.ts";
-import { spawnStore } from "../../../src/actors/store_actor.ts";
-import type { StoreProtocol } from "../../../src/actors/store_protocol.ts";
-import type { StoredState } from "../../../src/store/records.ts";
+import type { Actor } from "../../../src/actors/kernel/actor.ts";
+import { StateStore } from "../../../src/actors/store/state_store.ts";
+import { spawnStore } from "../../../src/actors/store/store_actor.ts";
+import type { StoreProtocol } from "../../../src/actors/store/store_protocol.ts";
+import type { StoredState } from "../../../src/store/device/records.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
-import { recordingLogger } from "../../kernel/support.ts";
+import { recordingLogger } from "../kernel/support.ts";
 import { CountingStore } from "./counting_store.ts";
 import { ROOM } from "./events.ts";
 

@@ -4,25 +4,25 @@
  * @module
  */
 
-import type { Crypto } from "../../../src/actors/crypto.ts";
-import type { SyncContext } from "../../../src/actors/sync_batch.ts";
-import type { RecoveredEvent } from "../../../src/crypto/engine_protocol.ts";
-import { Deliverer } from "../../../src/actors/deliver.ts";
-import { spawnDispatcher } from "../../../src/actors/dispatcher.ts";
-import { HandlerRegistry } from "../../../src/actors/handler_registry.ts";
-import { HandlerSessions } from "../../../src/actors/handler_sessions.ts";
-import { SendIds } from "../../../src/actors/send_ids.ts";
-import { spawnStore } from "../../../src/actors/store_actor.ts";
-import { spawnSyncer } from "../../../src/actors/syncer.ts";
-import type { SyncerAPI } from "../../../src/actors/syncer_api.ts";
-import { syncerFacade } from "../../../src/actors/syncer_facade.ts";
-import type { SyncRequests } from "../../../src/actors/sync_requests.ts";
-import { supervise, type Supervisor } from "../../../src/actors/supervisor.ts";
-import type { SyncOptions } from "../../../src/api/sync.ts";
+import type { Crypto } from "../../../src/actors/crypto/crypto.ts";
+import type { SyncContext } from "../../../src/actors/syncer/sync_batch.ts";
+import type { RecoveredEvent } from "../../../src/crypto/engine/engine_protocol.ts";
+import { Deliverer } from "../../../src/actors/dispatcher/deliver.ts";
+import { spawnDispatcher } from "../../../src/actors/dispatcher/dispatcher.ts";
+import { HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry.ts";
+import { HandlerSessions } from "../../../src/actors/dispatcher/handler_sessions.ts";
+import { SendIds } from "../../../src/actors/dispatcher/send_ids.ts";
+import { spawnStore } from "../../../src/actors/store/store_actor.ts";
+import { spawnSyncer } from "../../../src/actors/syncer/syncer.ts";
+import type { SyncerAPI } from "../../../src/client/syncer_api.ts";
+import { syncerFacade } from "../../../src/client/syncer_facade.ts";
+import type { SyncRequests } from "../../../src/actors/syncer/sync_requests.ts";
+import { supervise, type Supervisor } from "../../../src/actors/kernel/supervisor.ts";
+import type { SyncOptions } from "../../../src/api/server/sync.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
-import type { SyncResponse } from "../../../src/types/sync_response.ts";
-import { recordingLogger } from "../../kernel/support.ts";
+import type { SyncResponse } from "../../../src/types/events/sync_response.ts";
+import { recordingLogger } from "../kernel/support.ts";
 import { CountingStore } from "./counting_store.ts";
 import { NetworkError } from "../../../src/errors/network_error.ts";
 import { joined, message, OWN, timeline } from "./events.ts";

@@ -6,7 +6,7 @@
 
 import { Client, type ClientOptions } from "@greenroom/matrix";
 import { Homeserver, type HomeserverOptions, TestClock, type TestUser } from "@greenroom/matrix/testing";
-import { recordingLogger } from "../../kernel/support.ts";
+import { recordingLogger } from "../../actors/kernel/support.ts";
 
 /** A homeserver and what is needed around it. */
 export interface ClientStage extends AsyncDisposable {

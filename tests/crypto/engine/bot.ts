@@ -1,18 +1,18 @@
 /** A whole engine on a store of its own, and what drives it. */
 
-import { Engine } from "../../../src/crypto/engine.ts";
+import { Engine } from "../../../src/crypto/engine/engine.ts";
 import type {
   CryptoInput,
   CryptoOutput,
   EngineRequest,
   RecoveredEvent,
   ShareReport,
-} from "../../../src/crypto/engine_protocol.ts";
-import { type CryptoPolicy, DEFAULT_POLICY } from "../../../src/crypto/policy.ts";
-import type { Vault } from "../../../src/crypto/vault.ts";
-import type { Logger } from "../../../src/log.ts";
+} from "../../../src/crypto/engine/engine_protocol.ts";
+import { type CryptoPolicy, DEFAULT_POLICY } from "../../../src/crypto/engine/policy.ts";
+import type { Vault } from "../../../src/crypto/records/vault.ts";
+import type { Logger } from "../../../src/base/log.ts";
 import { MemoryStore } from "../../../src/store/memory_store.ts";
-import type { MessageEvent } from "../../../src/types/event.ts";
+import type { MessageEvent } from "../../../src/types/events/event.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { memoryVault } from "../support/vault.ts";

@@ -1,10 +1,10 @@
 /** What a sync changes is durable with the response's token, or before anything that follows from it reaches the server. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { Engine } from "../../../src/crypto/engine.ts";
-import type { CryptoInput } from "../../../src/crypto/engine_protocol.ts";
-import { DEFAULT_POLICY } from "../../../src/crypto/policy.ts";
-import type { Vault } from "../../../src/crypto/vault.ts";
+import { Engine } from "../../../src/crypto/engine/engine.ts";
+import type { CryptoInput } from "../../../src/crypto/engine/engine_protocol.ts";
+import { DEFAULT_POLICY } from "../../../src/crypto/engine/policy.ts";
+import type { Vault } from "../../../src/crypto/records/vault.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import { memoryVault } from "../support/vault.ts";
 import { silent } from "./bot.ts";

@@ -1,12 +1,12 @@
 /** A homeserver for whole engines: keeps keys, and what is on its way to each device, where tests can get at it. */
 
-import type { EngineRequest } from "../../../src/crypto/engine_protocol.ts";
+import type { EngineRequest } from "../../../src/crypto/engine/engine_protocol.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
-import type { DeviceKeys, KeysUploadRequest } from "../../../src/types/device_keys.ts";
-import type { MessageEvent, StateEvent, ToDeviceEvent } from "../../../src/types/event.ts";
+import type { DeviceKeys, KeysUploadRequest } from "../../../src/types/api/device_keys.ts";
+import type { MessageEvent, StateEvent, ToDeviceEvent } from "../../../src/types/events/event.ts";
 import type { EventID, RoomID, UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
-import { SyncStream } from "../../../src/types/sync_stream.ts";
+import { SyncStream } from "../../../src/types/events/sync_stream.ts";
 import { type FakeUser, queryResponse, sign } from "../support/fake_user.ts";
 
 /** The room of all tests. */

@@ -1,11 +1,11 @@
 /** What an engine makes of what comes to it, and what it still knows of it after a restart. */
 
 import { assert, assertEquals } from "@std/assert";
-import type { Logger } from "../../../src/log.ts";
-import type { ToDeviceEvent } from "../../../src/types/event.ts";
+import type { Logger } from "../../../src/base/log.ts";
+import type { ToDeviceEvent } from "../../../src/types/events/event.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
-import { SyncStream } from "../../../src/types/sync_stream.ts";
+import { SyncStream } from "../../../src/types/events/sync_stream.ts";
 import { FakeUser } from "../support/fake_user.ts";
 import { aliceAndBob, Bot } from "./bot.ts";
 import { ROOM, stateEvent } from "./homeserver.ts";

@@ -1,7 +1,7 @@
 /** What is on its way to devices and rooms: what becomes of it when the server does not take it, and when the process ends. */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import type { EngineRequest } from "../../../src/crypto/engine_protocol.ts";
+import type { EngineRequest } from "../../../src/crypto/engine/engine_protocol.ts";
 import type { TransactionID } from "../../../src/types/ids.ts";
 import { aliceAndBob, Bot } from "./bot.ts";
 import { ROOM } from "./homeserver.ts";

@@ -1,14 +1,14 @@
 /** A device without an engine: it writes to devices whatever a test wants it to. */
 
 import { type OlmSession, Vodozemac } from "@greenroom/vodozemac-wasm";
-import type { OwnDevice } from "../../../src/crypto/context.ts";
-import { newDeviceKeys } from "../../../src/crypto/key_upload.ts";
-import { signableJson, withSignature } from "../../../src/crypto/signed_json.ts";
-import type { DeviceKeys } from "../../../src/types/device_keys.ts";
-import type { ToDeviceEvent } from "../../../src/types/event.ts";
+import type { OwnDevice } from "../../../src/crypto/engine/context.ts";
+import { newDeviceKeys } from "../../../src/crypto/account/key_upload.ts";
+import { signableJson, withSignature } from "../../../src/crypto/encoding/signed_json.ts";
+import type { DeviceKeys } from "../../../src/types/api/device_keys.ts";
+import type { ToDeviceEvent } from "../../../src/types/events/event.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../../src/types/json.ts";
-import { SyncStream } from "../../../src/types/sync_stream.ts";
+import { SyncStream } from "../../../src/types/events/sync_stream.ts";
 import type { Bot } from "./bot.ts";
 import type { EngineServer } from "./homeserver.ts";
 

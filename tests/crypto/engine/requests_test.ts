@@ -1,11 +1,11 @@
 /** What an engine asks of the server, when it must not ask yet, and what it makes of a refusal. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { Engine } from "../../../src/crypto/engine.ts";
-import type { EngineRequest } from "../../../src/crypto/engine_protocol.ts";
-import { type CryptoPolicy, DEFAULT_POLICY } from "../../../src/crypto/policy.ts";
+import { Engine } from "../../../src/crypto/engine/engine.ts";
+import type { EngineRequest } from "../../../src/crypto/engine/engine_protocol.ts";
+import { type CryptoPolicy, DEFAULT_POLICY } from "../../../src/crypto/engine/policy.ts";
 import { DeviceConflictError } from "../../../src/errors/crypto_error.ts";
-import type { Logger } from "../../../src/log.ts";
+import type { Logger } from "../../../src/base/log.ts";
 import { MemoryStore } from "../../../src/store/memory_store.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import type { UserID } from "../../../src/types/ids.ts";

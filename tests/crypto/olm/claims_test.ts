@@ -1,10 +1,10 @@
 /** How one-time keys are claimed. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { isAnswered, unreachableServers } from "../../../src/crypto/claimed_key.ts";
-import type { Device } from "../../../src/crypto/device.ts";
-import { OlmClaims } from "../../../src/crypto/olm_claims.ts";
-import type { DeviceRef } from "../../../src/crypto/olm_claims.ts";
+import { isAnswered, unreachableServers } from "../../../src/crypto/olm/claimed_key.ts";
+import type { Device } from "../../../src/crypto/devices/device.ts";
+import { OlmClaims } from "../../../src/crypto/olm/olm_claims.ts";
+import type { DeviceRef } from "../../../src/crypto/olm/olm_claims.ts";
 import type { DeviceID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { memoryVault, step } from "../support/vault.ts";

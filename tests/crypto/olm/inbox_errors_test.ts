@@ -2,10 +2,10 @@
 
 import { type Vodozemac, VodozemacError, type VodozemacErrorCode } from "@greenroom/vodozemac-wasm";
 import { assertEquals, assertRejects } from "@std/assert";
-import { OlmInbox } from "../../../src/crypto/olm_inbox.ts";
-import type { OlmSessions } from "../../../src/crypto/olm_sessions.ts";
-import type { OwnKeys } from "../../../src/crypto/own_keys.ts";
-import { NEW_PEERS_A_DAY } from "../../../src/crypto/retention.ts";
+import { OlmInbox } from "../../../src/crypto/olm/olm_inbox.ts";
+import type { OlmSessions } from "../../../src/crypto/olm/olm_sessions.ts";
+import type { OwnKeys } from "../../../src/crypto/account/own_keys.ts";
+import { NEW_PEERS_A_DAY } from "../../../src/crypto/engine/retention.ts";
 import { testContext } from "../support/context.ts";
 import { memoryVault, step } from "../support/vault.ts";
 

@@ -1,8 +1,8 @@
 /** Which messages to this device are read at all, one change at a time. */
 
 import { assert, assertEquals } from "@std/assert";
-import { readOlmMessage } from "../../../src/crypto/olm_message.ts";
-import type { ToDeviceEvent } from "../../../src/types/event.ts";
+import { readOlmMessage } from "../../../src/crypto/olm/olm_message.ts";
+import type { ToDeviceEvent } from "../../../src/types/events/event.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { testContext } from "../support/context.ts";
 

@@ -1,7 +1,7 @@
 /** What messages to devices say beside what they are about. */
 
 import { assert, assertEquals } from "@std/assert";
-import { writeOlmPayload } from "../../../src/crypto/olm_payload.ts";
+import { writeOlmPayload } from "../../../src/crypto/olm/olm_payload.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { forge } from "../threats/forged_payload.ts";
 import { aliceAndBob } from "./peers.ts";

@@ -2,18 +2,18 @@
 
 import type { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { assert, assertRejects } from "@std/assert";
-import type { CryptoContext } from "../../../src/crypto/context.ts";
-import type { Device } from "../../../src/crypto/device.ts";
-import { OlmChannels } from "../../../src/crypto/olm_channels.ts";
-import type { OlmDecryption } from "../../../src/crypto/olm_decryption.ts";
-import { Outbox } from "../../../src/crypto/outbox.ts";
-import { OwnKeys } from "../../../src/crypto/own_keys.ts";
-import { RecordCache } from "../../../src/crypto/record_cache.ts";
-import type { Vault } from "../../../src/crypto/vault.ts";
+import type { CryptoContext } from "../../../src/crypto/engine/context.ts";
+import type { Device } from "../../../src/crypto/devices/device.ts";
+import { OlmChannels } from "../../../src/crypto/olm/olm_channels.ts";
+import type { OlmDecryption } from "../../../src/crypto/olm/olm_decryption.ts";
+import { Outbox } from "../../../src/crypto/requests/outbox.ts";
+import { OwnKeys } from "../../../src/crypto/account/own_keys.ts";
+import { RecordCache } from "../../../src/crypto/records/record_cache.ts";
+import type { Vault } from "../../../src/crypto/records/vault.ts";
 import { MemoryStore } from "../../../src/store/memory_store.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
-import type { KeysUploadRequest } from "../../../src/types/device_keys.ts";
-import type { ToDeviceEvent } from "../../../src/types/event.ts";
+import type { KeysUploadRequest } from "../../../src/types/api/device_keys.ts";
+import type { ToDeviceEvent } from "../../../src/types/events/event.ts";
 import type { DeviceID, UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { testContext } from "../support/context.ts";

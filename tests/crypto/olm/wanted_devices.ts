@@ -1,7 +1,7 @@
 /** Claims of one-time keys, without a server. */
 
-import { OlmClaims } from "../../../src/crypto/olm_claims.ts";
-import type { KeyClaim } from "../../../src/crypto/olm_claims.ts";
+import { OlmClaims } from "../../../src/crypto/olm/olm_claims.ts";
+import type { KeyClaim } from "../../../src/crypto/olm/olm_claims.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import { memoryVault, step } from "../support/vault.ts";
 

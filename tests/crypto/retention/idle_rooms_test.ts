@@ -1,9 +1,9 @@
 /** What is kept of own sessions in rooms that nothing is said in any more. */
 
 import { assert, assertEquals } from "@std/assert";
-import { device } from "../outbound/fakes.ts";
-import { ALICE, BOB, ROOM } from "../outbound/room.ts";
-import { Stage } from "../outbound/stage.ts";
+import { device } from "../sharing/fakes.ts";
+import { ALICE, BOB, ROOM } from "../sharing/room.ts";
+import { Stage } from "../sharing/stage.ts";
 import { DAY } from "./records.ts";
 
 const KINDS = ["outbound_session", "outbound_share", "outbound_roster"];

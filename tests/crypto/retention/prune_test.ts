@@ -1,8 +1,8 @@
 /** A whole engine that lets go of what it need not keep. */
 
 import { assert, assertEquals } from "@std/assert";
-import type { PruneOptions } from "../../../src/crypto/engine_protocol.ts";
-import type { ToDeviceEvent } from "../../../src/types/event.ts";
+import type { PruneOptions } from "../../../src/crypto/engine/engine_protocol.ts";
+import type { ToDeviceEvent } from "../../../src/types/events/event.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import { aliceAndBob, type Bot } from "../engine/bot.ts";
 import { RawDevice } from "../engine/raw_device.ts";

@@ -1,12 +1,12 @@
 /** How what is to be done once a day is cut into steps. */
 
 import { assertEquals } from "@std/assert";
-import type { PruneOptions } from "../../../src/crypto/engine_protocol.ts";
-import { lookLater } from "../../../src/crypto/leftovers.ts";
-import { Pruner, type PrunerOptions } from "../../../src/crypto/pruner.ts";
-import { recordKey } from "../../../src/crypto/record_key.ts";
-import { GONE_PEER_DAYS, LEFT_PEER_DAYS } from "../../../src/crypto/retention.ts";
-import type { Transaction } from "../../../src/crypto/transaction.ts";
+import type { PruneOptions } from "../../../src/crypto/engine/engine_protocol.ts";
+import { lookLater } from "../../../src/crypto/records/leftovers.ts";
+import { Pruner, type PrunerOptions } from "../../../src/crypto/engine/pruner.ts";
+import { recordKey } from "../../../src/crypto/records/record_key.ts";
+import { GONE_PEER_DAYS, LEFT_PEER_DAYS } from "../../../src/crypto/engine/retention.ts";
+import type { Transaction } from "../../../src/crypto/records/transaction.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import { testContext } from "../support/context.ts";

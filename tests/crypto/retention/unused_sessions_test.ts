@@ -1,10 +1,10 @@
 /** Group sessions that wait for their first message. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { type UnusedPlace, UnusedSessions } from "../../../src/crypto/unused_sessions.ts";
-import type { Vault } from "../../../src/crypto/vault.ts";
+import { type UnusedPlace, UnusedSessions } from "../../../src/crypto/megolm/unused_sessions.ts";
+import type { Vault } from "../../../src/crypto/records/vault.ts";
 import type { UserID } from "../../../src/types/ids.ts";
-import { ALICE, failure, MALLORY, newDevice, Receiver, ROOM, Sender, told } from "../inbound/support.ts";
+import { ALICE, failure, MALLORY, newDevice, Receiver, ROOM, Sender, told } from "../megolm/support.ts";
 import { memoryVault, step } from "../support/vault.ts";
 
 /** A receiver that keeps few sessions that nobody has used. */

@@ -1,10 +1,10 @@
 /** What the engine's parts share, for tests. */
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
-import type { Clock } from "../../../src/clock.ts";
-import type { CryptoContext, OwnDevice } from "../../../src/crypto/context.ts";
-import { type CryptoPolicy, DEFAULT_POLICY } from "../../../src/crypto/policy.ts";
-import type { Logger } from "../../../src/log.ts";
+import type { Clock } from "../../../src/base/clock.ts";
+import type { CryptoContext, OwnDevice } from "../../../src/crypto/engine/context.ts";
+import { type CryptoPolicy, DEFAULT_POLICY } from "../../../src/crypto/engine/policy.ts";
+import type { Logger } from "../../../src/base/log.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 
 /** What may be chosen; the rest is made up. */

@@ -1,10 +1,10 @@
 /** Device lists on a vault of their own. */
 
-import { DeviceLists } from "../../../src/crypto/device_lists.ts";
-import type { DeviceListChanges } from "../../../src/crypto/device_list_changes.ts";
-import type { LocalTrust } from "../../../src/crypto/device.ts";
-import type { Transaction } from "../../../src/crypto/transaction.ts";
-import type { Vault } from "../../../src/crypto/vault.ts";
+import { DeviceLists } from "../../../src/crypto/devices/device_lists.ts";
+import type { DeviceListChanges } from "../../../src/crypto/devices/device_list_changes.ts";
+import type { LocalTrust } from "../../../src/crypto/devices/device.ts";
+import type { Transaction } from "../../../src/crypto/records/transaction.ts";
+import type { Vault } from "../../../src/crypto/records/vault.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";

@@ -1,7 +1,7 @@
 /** Tracked users on a vault of their own. */
 
-import { type DeviceQuery, TrackedUsers } from "../../../src/crypto/tracked_users.ts";
-import type { Transaction } from "../../../src/crypto/transaction.ts";
+import { type DeviceQuery, TrackedUsers } from "../../../src/crypto/devices/tracked_users.ts";
+import type { Transaction } from "../../../src/crypto/records/transaction.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import { memoryVault, step } from "./vault.ts";
 

@@ -1,8 +1,8 @@
 /** A vault in memory, and steps on it. */
 
-import { RecordCache } from "../../../src/crypto/record_cache.ts";
-import { Transaction } from "../../../src/crypto/transaction.ts";
-import type { Vault } from "../../../src/crypto/vault.ts";
+import { RecordCache } from "../../../src/crypto/records/record_cache.ts";
+import { Transaction } from "../../../src/crypto/records/transaction.ts";
+import type { Vault } from "../../../src/crypto/records/vault.ts";
 import type { KvMutation } from "../../../src/store/kv_store.ts";
 import { MemoryStore } from "../../../src/store/memory_store.ts";
 

@@ -8,7 +8,7 @@ import { Client, type KvStore, MemoryStore, type RoomID, SealedStore } from "@gr
 import { DenoKvStore } from "@greenroom/matrix/store/kv";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { Homeserver } from "@greenroom/matrix/testing";
-import { recordingLogger } from "../../kernel/support.ts";
+import { recordingLogger } from "../../actors/kernel/support.ts";
 
 /** What bots keep everything in, in memory. */
 export const STORES: Readonly<Record<string, () => Promise<KvStore>>> = {

@@ -1,7 +1,7 @@
 import { assert } from "@std/assert";
 import type { RoomID } from "@greenroom/matrix";
 import type { Ours } from "../support/ours.ts";
-import type { Peer } from "../support/peer.ts";
+import type { Peer } from "../support/peer/peer.ts";
 import { forget, read, says, type Scene, sceneTest, unread } from "../support/scene.ts";
 import { newUser } from "../support/synapse.ts";
 

@@ -1,9 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
-import { FaultyNetwork } from "../support/faulty_network.ts";
-import { roomWith, says } from "../support/faulty_talk.ts";
+import { FaultyNetwork } from "../support/faulty/network.ts";
+import { roomWith, says } from "../support/faulty/talk.ts";
 import { Ours } from "../support/ours.ts";
-import { Peer } from "../support/peer.ts";
-import { eachPeer, peerTest } from "../support/peer_test_case.ts";
+import { Peer } from "../support/peer/peer.ts";
+import { eachPeer, peerTest } from "../support/peer/peer_test_case.ts";
 import { Proxy } from "../support/proxy.ts";
 import { newUser } from "../support/synapse.ts";
 

@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type DeviceAlarm, encryptionOf, IdentityChangedError, type MessageEvent } from "@greenroom/matrix";
-import { roomWith } from "../support/faulty_talk.ts";
+import { roomWith } from "../support/faulty/talk.ts";
 import { Ours } from "../support/ours.ts";
-import { Peer } from "../support/peer.ts";
-import { newDevice } from "../support/peer_device.ts";
-import { peerTest } from "../support/peer_test_case.ts";
+import { Peer } from "../support/peer/peer.ts";
+import { newDevice } from "../support/peer/peer_device.ts";
+import { peerTest } from "../support/peer/peer_test_case.ts";
 
 /** Gives a peer's user new cross-signing keys; the master key, as the peer tells it. */
 async function crossSign(peer: Peer): Promise<string> {

@@ -1,11 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
-import { HeldMail } from "../support/faulty_mail.ts";
-import { FaultyNetwork } from "../support/faulty_network.ts";
-import { roomWith } from "../support/faulty_talk.ts";
+import { HeldMail } from "../support/faulty/mail.ts";
+import { FaultyNetwork } from "../support/faulty/network.ts";
+import { roomWith } from "../support/faulty/talk.ts";
 import { Ours } from "../support/ours.ts";
-import { Peer } from "../support/peer.ts";
-import { newDevice } from "../support/peer_device.ts";
-import { eachPeer, peerTest } from "../support/peer_test_case.ts";
+import { Peer } from "../support/peer/peer.ts";
+import { newDevice } from "../support/peer/peer_device.ts";
+import { eachPeer, peerTest } from "../support/peer/peer_test_case.ts";
 import { Proxy } from "../support/proxy.ts";
 
 eachPeer("S28 What came before its key is read when the key comes", async (kind, server) => {

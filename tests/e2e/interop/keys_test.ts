@@ -1,14 +1,14 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { EncryptionError, MemoryStore } from "@greenroom/matrix";
-import { AheadClock, drainKeys } from "../support/faulty_keys.ts";
-import { Life } from "../support/faulty_life.ts";
-import { HeldMail } from "../support/faulty_mail.ts";
-import { FaultyNetwork } from "../support/faulty_network.ts";
-import { Peers, roomWith, says, talk, talkToAll } from "../support/faulty_talk.ts";
+import { AheadClock, drainKeys } from "../support/faulty/keys.ts";
+import { Life } from "../support/faulty/life.ts";
+import { HeldMail } from "../support/faulty/mail.ts";
+import { FaultyNetwork } from "../support/faulty/network.ts";
+import { Peers, roomWith, says, talk, talkToAll } from "../support/faulty/talk.ts";
 import { Ours } from "../support/ours.ts";
-import { Peer } from "../support/peer.ts";
-import { PEER_KINDS } from "../support/peer_kind.ts";
-import { eachPeer, peerTest } from "../support/peer_test_case.ts";
+import { Peer } from "../support/peer/peer.ts";
+import { PEER_KINDS } from "../support/peer/peer_kind.ts";
+import { eachPeer, peerTest } from "../support/peer/peer_test_case.ts";
 import { Proxy } from "../support/proxy.ts";
 
 const MINUTE = 60_000;

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { AttachmentError, type ContentURI, type EncryptedFile } from "@greenroom/matrix";
-import { png } from "../../operations/png.ts";
-import type { PeerMessage } from "../support/peer_event.ts";
+import { png } from "../../operations/support/png.ts";
+import type { PeerMessage } from "../support/peer/peer_event.ts";
 import { type Scene, sceneTest } from "../support/scene.ts";
 import { MEBIBYTE, type StreamReport } from "../support/stream_media.ts";
 import { synapseTest } from "../support/synapse.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import type { EventID, RoomID } from "@greenroom/matrix";
-import type { PeerMessage } from "../support/peer_event.ts";
+import type { PeerMessage } from "../support/peer/peer_event.ts";
 import { read, type Scene, sceneTest } from "../support/scene.ts";
 
 /** How an event says what it has to do with another. */

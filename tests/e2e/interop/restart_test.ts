@@ -1,14 +1,14 @@
 import { assert, assertEquals } from "@std/assert";
 import { MemoryStore } from "@greenroom/matrix";
-import { copyOf, Life } from "../support/faulty_life.ts";
-import { HeldMail } from "../support/faulty_mail.ts";
-import { FaultyNetwork } from "../support/faulty_network.ts";
-import { Peers, roomWith, says, talkToAll } from "../support/faulty_talk.ts";
+import { copyOf, Life } from "../support/faulty/life.ts";
+import { HeldMail } from "../support/faulty/mail.ts";
+import { FaultyNetwork } from "../support/faulty/network.ts";
+import { Peers, roomWith, says, talkToAll } from "../support/faulty/talk.ts";
 import { Ours } from "../support/ours.ts";
-import { Peer } from "../support/peer.ts";
-import { newDevice } from "../support/peer_device.ts";
-import { PEER_KINDS } from "../support/peer_kind.ts";
-import { eachPeer, peerTest } from "../support/peer_test_case.ts";
+import { Peer } from "../support/peer/peer.ts";
+import { newDevice } from "../support/peer/peer_device.ts";
+import { PEER_KINDS } from "../support/peer/peer_kind.ts";
+import { eachPeer, peerTest } from "../support/peer/peer_test_case.ts";
 import { newUser } from "../support/synapse.ts";
 
 const SYNC = /\/sync$/;

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { MemoryStore, type RoomID, UnsupportedAlgorithmError } from "@greenroom/matrix";
 import type { Ours } from "../support/ours.ts";
-import type { Peer } from "../support/peer.ts";
+import type { Peer } from "../support/peer/peer.ts";
 import { forget, read, rotates, says, type Scene, sceneTest } from "../support/scene.ts";
 import type { TestUser } from "../support/synapse.ts";
 

@@ -1,8 +1,8 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { MemoryStore, type RoomID, type UserID } from "@greenroom/matrix";
-import { systemClock } from "../../../src/clock.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 import type { Ours } from "../support/ours.ts";
-import type { Peer } from "../support/peer.ts";
+import type { Peer } from "../support/peer/peer.ts";
 import { forget, type Player, read, rotates, says, sceneTest, unread } from "../support/scene.ts";
 
 const MINUTE = 60_000;

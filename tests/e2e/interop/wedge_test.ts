@@ -1,11 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
-import { HeldMail, type Mail } from "../support/faulty_mail.ts";
-import { FaultyNetwork } from "../support/faulty_network.ts";
-import { roomWith, says, talk } from "../support/faulty_talk.ts";
-import { AheadClock } from "../support/faulty_keys.ts";
+import { HeldMail, type Mail } from "../support/faulty/mail.ts";
+import { FaultyNetwork } from "../support/faulty/network.ts";
+import { roomWith, says, talk } from "../support/faulty/talk.ts";
+import { AheadClock } from "../support/faulty/keys.ts";
 import { Ours } from "../support/ours.ts";
-import { Peer } from "../support/peer.ts";
-import { eachPeer, peerTest } from "../support/peer_test_case.ts";
+import { Peer } from "../support/peer/peer.ts";
+import { eachPeer, peerTest } from "../support/peer/peer_test_case.ts";
 import { Proxy } from "../support/proxy.ts";
 
 const CLAIM = /\/keys\/claim$/;

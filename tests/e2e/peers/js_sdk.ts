@@ -17,7 +17,7 @@ import {
 import type { Device, OlmMachine } from "@matrix-org/matrix-sdk-crypto-wasm";
 import type { MatrixClient, MatrixEvent } from "matrix-js-sdk";
 import { delay } from "@std/async/delay";
-import { linesOf } from "../support/peer_lines.ts";
+import { linesOf } from "../support/peer/peer_lines.ts";
 
 for (const level of ["debug", "info", "log", "trace"] as const) console[level] = console.error; // stdout is the protocol's
 const { Trust } = await import("./js_trust.ts");

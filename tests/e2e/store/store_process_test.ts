@@ -1,6 +1,6 @@
-import { DenoKvStore } from "../../../src/store/deno_kv.ts";
-import { SqliteStore } from "../../../src/store/sqlite_store.ts";
-import { storeProcessConformance } from "../../../src/testing/store_process_conformance.ts";
+import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { SqliteStore } from "../../../src/store/sqlite/sqlite_store.ts";
+import { storeProcessConformance } from "../../../src/testing/conformance/store_process_conformance.ts";
 import { findPython } from "../../../tools/python.ts";
 
 const HERE = new URL(".", import.meta.url).pathname;

@@ -4,9 +4,9 @@
  * Arguments: the class of the store, its file, and the job.
  */
 
-import { DenoKvStore } from "../../../src/store/deno_kv.ts";
-import { SqliteStore } from "../../../src/store/sqlite_store.ts";
-import { runStoreJob } from "../../../src/testing/store_job.ts";
+import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { SqliteStore } from "../../../src/store/sqlite/sqlite_store.ts";
+import { runStoreJob } from "../../../src/testing/conformance/store_job.ts";
 
 const [kind, path = "", job = ""] = Deno.args;
 await runStoreJob(() => kind === "SqliteStore" ? SqliteStore.open(path) : DenoKvStore.open(path), job);

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { OperationsHost } from "../../operations/operation.ts";
+import type { OperationsHost } from "../../operations/support/operation.ts";
 import { newUser, type SynapseServer } from "./synapse.ts";
 
 /** What a scene needs of a Synapse. */

@@ -15,8 +15,8 @@ import {
   type StateEvent,
 } from "@greenroom/matrix";
 import { within } from "./deadline.ts";
-import type { Peer } from "./peer.ts";
-import { PeerWatch } from "./peer_watch.ts";
+import type { Peer } from "./peer/peer.ts";
+import { PeerWatch } from "./peer/peer_watch.ts";
 import { newUser, type SynapseServer, type TestUser } from "./synapse.ts";
 
 /** How long a sync may take, and whatever comes before it, in milliseconds. */

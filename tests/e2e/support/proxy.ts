@@ -4,7 +4,7 @@
  * @module
  */
 
-import { FaultyNetwork } from "./faulty_network.ts";
+import { FaultyNetwork } from "./faulty/network.ts";
 
 /** Passes on what comes to its address. `await using` ends it. */
 export class Proxy implements AsyncDisposable {

@@ -7,12 +7,12 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { within } from "./deadline.ts";
 import { Ours, type OursOptions } from "./ours.ts";
-import { Peer } from "./peer.ts";
-import { newDevice } from "./peer_device.ts";
-import type { PeerMessage, PeerUndecryptable } from "./peer_event.ts";
-import { PEER_KINDS, type PeerKind } from "./peer_kind.ts";
-import { peerTest } from "./peer_test_case.ts";
-import type { PeerWatch } from "./peer_watch.ts";
+import { Peer } from "./peer/peer.ts";
+import { newDevice } from "./peer/peer_device.ts";
+import type { PeerMessage, PeerUndecryptable } from "./peer/peer_event.ts";
+import { PEER_KINDS, type PeerKind } from "./peer/peer_kind.ts";
+import { peerTest } from "./peer/peer_test_case.ts";
+import type { PeerWatch } from "./peer/peer_watch.ts";
 import { newUser, type SynapseServer, type TestUser } from "./synapse.ts";
 
 /** How long a scene may take, in milliseconds; alone on its machine it takes a tenth. */

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertInstanceOf } from "@std/assert";
 import { type KvStore, MemoryStore, StoreFullError, UnknownTokenError } from "@greenroom/matrix";
-import { systemClock } from "../../../src/clock.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 import { BOTH, type Story } from "../story.ts";
 import { causeOf } from "./deployment.ts";
 

@@ -1,6 +1,6 @@
 import { assert, assertInstanceOf, assertStringIncludes } from "@std/assert";
 import { DeviceConflictError, MemoryStore, StoreInUseError } from "@greenroom/matrix";
-import { ActorError } from "../../../src/actors/actor_error.ts";
+import { ActorError } from "../../../src/actors/kernel/actor_error.ts";
 import { BOTH, type Story } from "../story.ts";
 
 /** What an error that ended a client was caused by. */

@@ -4,9 +4,9 @@ import { assertType, type IsExact } from "@std/testing/types";
 import { type ContentCheck, contentCheckOf, Malformed } from "../../../src/types/checks/content_check.ts";
 import { object } from "../../../src/types/checks/composite_shapes.ts";
 import { type Members, optional, type Shape, text } from "../../../src/types/checks/shape.ts";
-import type { EventOf } from "../../../src/types/event_of.ts";
-import { type EventType, eventType } from "../../../src/types/event_type.ts";
-import type { RoomMessageContent } from "../../../src/types/message_content.ts";
+import type { EventOf } from "../../../src/types/events/event_of.ts";
+import { type EventType, eventType } from "../../../src/types/events/event_type.ts";
+import type { RoomMessageContent } from "../../../src/types/content/message_content.ts";
 
 function check(type: EventType, content: unknown): ReturnType<ContentCheck> | undefined {
   return contentCheckOf(type)?.(content);

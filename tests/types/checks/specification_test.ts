@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { contentCheckOf, Malformed } from "../../../src/types/checks/content_check.ts";
 import { CHECKED_CLASSES, shapeOf } from "../../../src/types/checks/content_shapes.ts";
-import { type EventClass, eventType } from "../../../src/types/event_type.ts";
+import { type EventClass, eventType } from "../../../src/types/events/event_type.ts";
 import { isJsonObject, type JsonObject } from "../../../src/types/json.ts";
 import { sampleOf, type Schema } from "../schema_sample.ts";
 import { readSharedJson, specificationTest } from "../shared_schemas.ts";

@@ -1,0 +1,165 @@
+/**
+ * End-to-end encryption, as a client has it in `client.crypto`.
+ *
+ * @module
+ */
+
+import type { ComparedDevice, Device, LocalTrust } from "../../crypto/devices/device.ts";
+import type {
+  CryptoInput,
+  CryptoOutput,
+  Decryption,
+  OwnIdentity,
+  RecoveredEvent,
+  SentRoomEvent,
+  ShareReport,
+} from "../../crypto/engine/engine_protocol.ts";
+import type { ComparedIdentity, UserIdentity } from "../../crypto/devices/user_record.ts";
+import type { Membership } from "../../types/enums.ts";
+import type { MatrixEvent, MessageEvent } from "../../types/events/event.ts";
+import type { RoomID, TransactionID, UserID } from "../../types/ids.ts";
+import type { JsonObject } from "../../types/json.ts";
+
+/** Options of {@link Crypto.encrypt}. */
+export interface EncryptOptions {
+  /**
+   * The transaction ID that the event will be sent with: until {@link Crypto.sent} says that it was, the same bytes come out when it
+   * is encrypted again, and a restart sends them. Default: none, and nothing is remembered.
+   */
+  txnId?: TransactionID;
+  /** Gives up. */
+  signal?: AbortSignal;
+}
+
+/** Options of {@link Crypto.start}. */
+export interface CryptoStartOptions {
+  /** Syncs follow until then: each takes up where the one before has ended. Default: none does. */
+  readonly following?: AbortSignal;
+}
+
+/** End-to-end encryption of one device. A client makes its own with the option `encryption`. */
+export interface Crypto {
+  /**
+   * Opens the engine, compares the device's keys with what the server has of it, and publishes them if it has none. A server
+   * that can't be reached is asked again later; until it has answered, nothing of the device is uploaded, or encrypted.
+   *
+   * @param options Whether syncs follow.
+   * @throws {DeviceConflictError} If the server knows the device with other keys.
+   * @throws {EncryptionError} If the access token belongs to no device.
+   */
+  start(options?: CryptoStartOptions): Promise<void>;
+  /**
+   * Whether what happens in rooms is known: syncs follow, of which one came in the last two minutes, or one came in the last ten
+   * seconds. If not, who is in a room, and with which devices, is asked before something is encrypted for it, unless it was in the
+   * last ten seconds.
+   */
+  readonly isFollowing: boolean;
+  /** Takes in a sync response: keys first, then what they open. It is durable with the response's token. */
+  receiveSync(input: CryptoInput): Promise<CryptoOutput>;
+  /** Whether an event came with a sync and could not be decrypted: it comes again once it can be. */
+  isWaiting(event: MatrixEvent): boolean;
+  /** Decrypts an event that did not come with a sync: one of the room's history, for example. */
+  decrypt(event: MessageEvent): Promise<Decryption>;
+  /**
+   * Encrypts an event, creating and sharing a group session first if need be.
+   *
+   * @param roomId The room.
+   * @param eventType The type of the event.
+   * @param content Its content.
+   * @param options The transaction ID, and a signal.
+   * @returns The content of the `m.room.encrypted` event.
+   * @throws {EncryptionError} If it can't be done; nothing was sent to the room.
+   */
+  encrypt(roomId: RoomID, eventType: string, content: object, options?: EncryptOptions): Promise<JsonObject>;
+  /** Says that an event that was encrypted with a transaction ID has been sent, or never will be. */
+  sent(event: SentRoomEvent): Promise<void>;
+  /**
+   * Creates a group session for a room, if need be, and shares it with its members' devices.
+   *
+   * @param roomId The room.
+   * @returns Who has the key, and who does not get it.
+   * @throws {EncryptionError} If it can't be done.
+   */
+  shareGroupSession(roomId: RoomID): Promise<ShareReport>;
+  /** Has the next event of a room begin a new group session. */
+  discardGroupSession(roomId: RoomID): Promise<void>;
+  /** The own device's public keys. */
+  identity(): Promise<OwnIdentity>;
+  /** A user's devices, looked up anew if they have changed, or may have without a sync that tells. */
+  getDevices(userId: UserID): Promise<Device[]>;
+  /**
+   * Says whether a device is verified or blacklisted. A blacklisted device gets no keys from now on. What was said last holds until
+   * something else is said, also while the server does not show the device. A device that is not known is looked up.
+   *
+   * @param device The device whose Ed25519 key was compared: one of {@link Crypto.getDevices}, or its name with the key.
+   * @param trust What is said; undefined takes back what was said before.
+   * @throws {ValueError} If no such device is known, if it has another key, or if it is the own one.
+   *
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken: token } = homeserver.createUser("bot");
+   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, encryption: true });
+   * for (const device of await bot.crypto?.getDevices("@alice:localhost") ?? []) {
+   *   if (confirm(`Does Alice's ${device.deviceId} show ${device.ed25519}?`)) {
+   *     await bot.crypto?.setDeviceTrust(device, "verified");
+   *   }
+   * }
+   * ```
+   */
+  setDeviceTrust(device: ComparedDevice, trust: LocalTrust | undefined): Promise<void>;
+  /**
+   * The identity of a user: the cross-signing keys by which the user vouches for devices, as far as the server shows them, looked
+   * up with the devices.
+   *
+   * @param userId The user, who may be the own one.
+   * @returns The identity; undefined if none was ever seen.
+   */
+  getIdentity(userId: UserID): Promise<UserIdentity | undefined>;
+  /**
+   * Accepts a user's identity: the devices that it vouches for are `cross-signed` from now on.
+   *
+   * That is needed for an identity that has changed, whose devices are in `violation` until then, and for the own one: the server
+   * could show one that it has made, so that own devices count as `unsigned` until somebody has compared its key with what the
+   * user's other client says.
+   *
+   * @param identity The identity whose master key was compared: that of {@link Crypto.getIdentity}, or of an alarm.
+   * @throws {IdentityChangedError} If the user has another one by now: look it up and compare it again.
+   * @throws {ValueError} If none is known.
+   *
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken: token, userId } = homeserver.createUser("bot");
+   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, encryption: true });
+   * const own = await bot.crypto?.getIdentity(userId);
+   * if (own !== undefined && own.pinned !== own.master && confirm(`Does your other client show ${own.master}?`)) {
+   *   await bot.crypto?.acknowledgeIdentity(own);
+   * }
+   * bot.on("DEVICE_ALARM", async ({ alarm }) => {
+   *   if (alarm.kind !== "identity-changed") return;
+   *   const { userId, current: master } = alarm;
+   *   if (confirm(`Does ${userId} show ${master} now?`)) await bot.crypto?.acknowledgeIdentity({ userId, master });
+   * });
+   * ```
+   */
+  acknowledgeIdentity(identity: ComparedIdentity): Promise<void>;
+  /** Says what a user is to a room since a moment ago; the sync will say so too. */
+  memberChanged(roomId: RoomID, userId: UserID, membership: Membership): Promise<void>;
+  /** Forgets events that were waiting, and have been handled. */
+  settle(events: readonly RecoveredEvent[]): Promise<void>;
+  /**
+   * Resolves when nothing is on its way to the server any more.
+   *
+   * @throws {DeviceConflictError} If the server knows the device with other keys.
+   */
+  idle(): Promise<void>;
+  /** Ends what is on its way to the server; it is durable, and goes on when the client is made anew. */
+  stop(): Promise<void>;
+}

@@ -1,0 +1,145 @@
+/**
+ * Makes rooms ready for an event, step by step, as the engine asks for it.
+ *
+ * @module
+ */
+
+import type { NewRecipient } from "../../crypto/sharing/approvals.ts";
+import type { RoomDescription, ShareReport } from "../../crypto/engine/engine_protocol.ts";
+import { EncryptionError } from "../../errors/crypto_error.ts";
+import type { RoomID } from "../../types/ids.ts";
+import type { ActorRef } from "../kernel/actor.ts";
+import type { CryptoCourier } from "./crypto_courier.ts";
+import type { CryptoProtocol } from "./crypto_protocol.ts";
+import type { OnNewRecipient } from "./encryption_options.ts";
+
+/** What rooms are made ready with. */
+export interface RoomPreparerOptions {
+  /** The Crypto actor. */
+  readonly actor: ActorRef<CryptoProtocol>;
+  /** Reads what a room is, from the server. */
+  readonly describe: (roomId: RoomID) => Promise<RoomDescription>;
+  /** Is asked before users get a room's key for the first time. */
+  readonly onNewRecipient: OnNewRecipient | undefined;
+}
+
+/** How often a kind of request is made before the room is made ready without it. */
+const MAX_ROUNDS = 3;
+/** How many steps a room may take: a share goes to 250 devices in one. */
+const MAX_STEPS = 10_000;
+
+/** Makes rooms ready. */
+export class RoomPreparer {
+  readonly #options: RoomPreparerOptions;
+  readonly #courier: CryptoCourier;
+  readonly #preparing = new Map<RoomID, { readonly since: number; readonly done: Promise<ShareReport> }>();
+
+  /**
+   * @param options What rooms are made ready with.
+   * @param courier Makes the engine's requests.
+   */
+  constructor(options: RoomPreparerOptions, courier: CryptoCourier) {
+    this.#options = options;
+    this.#courier = courier;
+  }
+
+  /**
+   * Makes a room ready; those who come while it is being made ready wait for the same, if that is new enough for them.
+   *
+   * @param roomId The room.
+   * @param since When members and devices must have been asked for, in milliseconds since the epoch; undefined: a sync tells.
+   */
+  async prepare(roomId: RoomID, since?: number): Promise<ShareReport> {
+    const underway = this.#preparing.get(roomId);
+    if (underway !== undefined) {
+      const report = await underway.done;
+      return (since ?? -Infinity) <= underway.since ? report : await this.prepare(roomId, since);
+    }
+    const done = this.#prepareRoom(roomId, since).finally(() => this.#preparing.delete(roomId));
+    this.#preparing.set(roomId, { since: since ?? -Infinity, done });
+    return await done;
+  }
+
+  async #prepareRoom(roomId: RoomID, since: number | undefined): Promise<ShareReport> {
+    const { actor, describe } = this.#options;
+    const rounds = { keysQuery: 0, keysClaim: 0 };
+    let idle = false;
+    let approved: readonly NewRecipient[] | undefined;
+    for (let step = 0; step < MAX_STEPS; step++) {
+      const tolerate = {
+        keysQuery: rounds.keysQuery >= MAX_ROUNDS,
+        keysClaim: rounds.keysClaim >= MAX_ROUNDS,
+      };
+      const readiness = await actor.ask("prepare", { roomId, tolerate, approved, since });
+      switch (readiness.needs) {
+        case "nothing":
+          return readiness.share;
+        case "room":
+          await actor.ask("describeRoom", await this.#described(roomId, describe));
+          break;
+        case "keysQuery":
+        case "keysClaim": {
+          const { needs } = readiness;
+          const { carried } = await this.#round(roomId, needs);
+          // Nothing to wait for: others have just asked, or it failed a moment ago and is not asked for again yet.
+          if (carried === 0 && idle) throw this.#failed(roomId, needs);
+          idle = carried === 0;
+          rounds[needs]++;
+          break;
+        }
+        case "keysUpload":
+          await this.#round(roomId, readiness.needs);
+          break;
+        case "toDevice":
+          await this.#round(roomId, readiness.needs, readiness.sessionId);
+          break;
+        case "approval":
+          await this.#approve(roomId, readiness.users);
+          approved = [...approved ?? [], ...readiness.users];
+      }
+    }
+    throw new EncryptionError(`Cannot share a group session of ${roomId}: it takes too many steps`);
+  }
+
+  async #described(roomId: RoomID, describe: RoomPreparerOptions["describe"]): Promise<RoomDescription> {
+    try {
+      return await describe(roomId);
+    } catch (cause) {
+      if (cause instanceof EncryptionError) throw cause;
+      throw new EncryptionError(`Cannot encrypt for ${roomId}: who is in it can't be found out; try again`, {
+        cause,
+      });
+    }
+  }
+
+  async #round(
+    roomId: RoomID,
+    kind: keyof typeof FAILED,
+    about?: string,
+  ): Promise<{ readonly carried: number }> {
+    const outcome = await this.#courier.round(kind, about);
+    if (outcome.failure === undefined) return outcome;
+    throw this.#failed(roomId, kind, outcome.failure);
+  }
+
+  #failed(roomId: RoomID, kind: keyof typeof FAILED, cause?: unknown): EncryptionError {
+    const text = `Cannot share a group session of ${roomId}: ${FAILED[kind]}; try again`;
+    return new EncryptionError(text, cause === undefined ? {} : { cause });
+  }
+
+  async #approve(roomId: RoomID, users: readonly NewRecipient[]): Promise<void> {
+    if (await this.#options.onNewRecipient?.(roomId, users) !== false) return;
+    throw new EncryptionError(
+      `Cannot encrypt for ${roomId}: onNewRecipient did not let ${
+        users.map(({ userId }) => userId).join(", ")
+      } have its key`,
+    );
+  }
+}
+
+const FAILED = {
+  keysUpload: "the keys of this device could not be published",
+  keysQuery: "the members' devices could not be looked up",
+  keysClaim: "one-time keys of the members' devices could not be claimed",
+  toDevice: "the key could not be sent to the members' devices",
+};

@@ -1,0 +1,293 @@
+/**
+ * Brings one event to its handlers: in order, each on its own.
+ *
+ * @module
+ */
+
+import type { Logger } from "../../base/log.ts";
+import { callHandler } from "../../base/handler_scope.ts";
+import { isEmpty, Malformed } from "../../types/checks/content_check.ts";
+import { isRedacted } from "../../types/checks/event_check.ts";
+import type { MatrixEvent } from "../../types/events/event.ts";
+import type { SessionDefinition } from "../../types/events/define_session.ts";
+import type { EventClass, EventTypeRef } from "../../types/events/event_type.ts";
+import type { InternalEvents } from "../../types/events/internal_event.ts";
+import { InternalEventType } from "../../types/events/internal_event_type.ts";
+import { SyncStream } from "../../types/events/sync_stream.ts";
+import { DeliveryScope } from "./delivery_scope.ts";
+import { type AnyContext, PlainContext } from "./handler_context.ts";
+import type { HandlerEntry, HandlerRegistry } from "./handler_registry.ts";
+import type { HandlerSessions } from "./handler_sessions.ts";
+import type { SendIds } from "./send_ids.ts";
+
+/** A handler at work: settles, without ever rejecting, when the handler has. */
+export interface Task {
+  /** Whether the next sync is to wait for it. */
+  readonly waitSync: boolean;
+  /** Resolves when the handler has settled. */
+  readonly done: Promise<void>;
+  /** Names the delivery, if it may come again. */
+  readonly name: string | undefined;
+}
+
+/** What a handler is called with: an event, or the data of one of Greenroom's own. */
+export type Delivered = MatrixEvent | InternalEvents[InternalEventType];
+
+/** A delivery that may come again. */
+export type NamedDelivery = Pick<DeliveryScope, "name">;
+
+/** What has been started, of one event or of several. */
+export interface Started {
+  /** The handlers that are still at work. */
+  readonly tasks: Task[];
+  /**
+   * Of what a crash lets come again, so that what handlers send has to be told from what they sent before: the deliveries that
+   * settled at once. Undefined: what is delivered never comes again.
+   */
+  readonly settled?: NamedDelivery[];
+  /** Names of deliveries that are left out. Absent: none but those that an earlier process has seen to. */
+  readonly leftOut?: ReadonlySet<string>;
+}
+
+/** The context of all deliveries that never come again: there is nothing to tell them apart by. */
+const NAMELESS = Object.freeze(new PlainContext(undefined));
+
+/** What a {@link Deliverer} works with. */
+export interface DelivererOptions {
+  /** Runs handlers that have a session. */
+  readonly sessions: Pick<HandlerSessions, "run">;
+  /** Makes the transaction IDs of what handlers send. */
+  readonly sendIds: SendIds;
+}
+
+/** Starts handlers and reports those that throw. */
+export class Deliverer {
+  readonly #registry: HandlerRegistry;
+  readonly #log: Logger;
+  readonly #sessions: Pick<HandlerSessions, "run">;
+  readonly #sendIds: SendIds;
+  /** The deliveries that an earlier process has seen to. */
+  #settledBefore: ReadonlySet<string> = new Set();
+  /** Events of which it was told that their content does not fit. */
+  readonly #malformed = new WeakSet<MatrixEvent>();
+  /** What handlers of `HANDLER_ERROR` have been called with. */
+  readonly #reports = new WeakSet<Delivered>();
+
+  /**
+   * @param registry Who wants to know.
+   * @param log Where a handler's failure is told.
+   * @param options What runs handlers that have a session, and names what handlers send.
+   */
+  constructor(registry: HandlerRegistry, log: Logger, { sessions, sendIds }: DelivererOptions) {
+    this.#registry = registry;
+    this.#log = log;
+    this.#sessions = sessions;
+    this.#sendIds = sendIds;
+  }
+
+  /** Has deliveries left out that an earlier process has seen to, in place of those that were before. */
+  leaveOut(names: Iterable<string>): void {
+    this.#settledBefore = new Set(names);
+  }
+
+  /** Whether there is anybody to bring an event to. */
+  wants(event: MatrixEvent): boolean {
+    return this.#wanting(event).some((entry) => takes(entry, sourceOf(event)));
+  }
+
+  /** Whether there is anybody to bring an event of Greenroom's own to. */
+  wantsInternal(type: string): boolean {
+    return this.#registry.of("internal", type).length > 0;
+  }
+
+  /** Whether there is nobody to bring anything to. */
+  get idle(): boolean {
+    return this.#registry.isEmpty;
+  }
+
+  /**
+   * Brings an event to the handlers of all events, then to those of its type.
+   *
+   * @param started Where to put what is started.
+   * @returns The handlers that are still at work, with those that were in `started`.
+   */
+  event(event: MatrixEvent, started: Started = { tasks: [] }): readonly Task[] {
+    this.#start(this.#wanting(event), event, started);
+    return started.tasks;
+  }
+
+  /** Brings an event of Greenroom's own to its handlers, as {@link Deliverer.event} does; those of all events do not get it. */
+  internal(type: string, data: Delivered, started: Started = { tasks: [] }): readonly Task[] {
+    this.#start(this.#registry.of("internal", type), data, started);
+    return started.tasks;
+  }
+
+  /** Brings data to the handlers of a type, and to those of all events only if asked to. */
+  manual(type: EventTypeRef, data: Delivered, { toAll }: { toAll: boolean }): readonly Task[] {
+    const started = { tasks: [] };
+    if (toAll) this.#start(this.#registry.forAll, data, started);
+    this.#start(this.#registry.typed(type.class, type.type), data, started);
+    return started.tasks;
+  }
+
+  #wanting(event: MatrixEvent): readonly HandlerEntry[] {
+    return this.#registry.wanting(eventClassOf(event), event.type);
+  }
+
+  #start(entries: readonly HandlerEntry[], data: Delivered, { tasks, settled, leftOut }: Started): void {
+    if (entries.length === 0) return;
+    const source = sourceOf(data);
+    const comesAgain = settled !== undefined && (source & SyncStream.TIMELINE) !== 0 && "event_id" in data;
+    // By index, not `for (… of …)`, which before V8 has compiled it makes three objects for each of many events.
+    for (let index = 0; index < entries.length; index++) {
+      const entry = entries[index] as HandlerEntry;
+      if (!takes(entry, source)) continue;
+      if (!entry.redacted && isRedacted(data)) continue;
+      const scope = comesAgain ? new DeliveryScope(data, entry, this.#sendIds) : undefined;
+      if (scope !== undefined && this.#settledBefore.size > 0 && this.#settledBefore.has(scope.name)) {
+        continue;
+      }
+      if (scope !== undefined && leftOut?.has(scope.name)) continue;
+      const done = entry.sequential ? this.#queue(entry, data, scope) : this.#run(entry, data, scope);
+      if (done !== undefined) tasks.push({ waitSync: entry.waitSync, done, name: scope?.name });
+      else if (scope !== undefined) settled?.push(scope);
+    }
+  }
+
+  /** Runs a sequential handler when it has settled for the room's events before. */
+  #queue(entry: HandlerEntry, data: Delivered, scope: DeliveryScope | undefined): Promise<void> | undefined {
+    const room = "room_id" in data ? data.room_id ?? "" : "";
+    const before = entry.lanes.get(room);
+    const done = before === undefined
+      ? this.#run(entry, data, scope)
+      : before.then(() => this.#run(entry, data, scope));
+    if (done === undefined) return undefined;
+    const lane = done.then(() => {
+      if (entry.lanes.get(room) === lane) entry.lanes.delete(room);
+    });
+    entry.lanes.set(room, lane);
+    return lane;
+  }
+
+  /** @returns Undefined if the handler has settled at once. */
+  #run(entry: HandlerEntry, data: Delivered, scope: DeliveryScope | undefined): Promise<void> | undefined {
+    const { content } = data as { readonly content?: unknown };
+    if (entry.check === undefined || content === undefined) return this.#call(entry, data, scope);
+    const event = data as MatrixEvent;
+    try {
+      const checked = entry.check(content);
+      if (checked === content) return this.#call(entry, event, scope);
+      return checked instanceof Promise
+        ? this.#settling(checked.then((settled) => this.#callWith(entry, event, scope, settled)), event)
+        : this.#callWith(entry, event, scope, checked);
+    } catch (error) { // a schema of the application's that fails
+      return this.#report(error, data);
+    }
+  }
+
+  /** Runs a handler with a content that is not the sent one, or not at all. */
+  #callWith(
+    entry: HandlerEntry,
+    event: MatrixEvent,
+    scope: DeliveryScope | undefined,
+    checked: object | Malformed,
+  ): Promise<void> | undefined {
+    if (isRedacted(event) && isEmpty(event.content)) return this.#call(entry, event, scope);
+    const content = checked instanceof Malformed ? checked.content : checked;
+    const told = checked instanceof Malformed ? this.#tell(event, checked) : undefined;
+    const called = content && this.#call(entry, { ...event, content } as MatrixEvent, scope);
+    return told && called ? Promise.all([told, called]).then(() => {}) : told ?? called;
+  }
+
+  #call(entry: HandlerEntry, data: Delivered, scope: DeliveryScope | undefined): Promise<void> | undefined {
+    const call = entry.handler as Call;
+    try {
+      const result = entry.session === undefined
+        ? callHandler(scope, call, data, scope === undefined ? NAMELESS : new PlainContext(scope))
+        : this.#runWith(entry.session, call, data, scope);
+      return isPromiseLike(result) ? this.#settling(result, data) : undefined;
+    } catch (error) {
+      return this.#report(error, data);
+    }
+  }
+
+  #runWith(
+    definition: SessionDefinition<object>,
+    handler: Call,
+    event: Delivered,
+    scope: DeliveryScope | undefined,
+  ): Promise<void> {
+    const call = (context: AnyContext) => callHandler(scope, handler, event, context);
+    return this.#sessions.run({ definition, event, deliveryId: scope?.name, call });
+  }
+
+  async #settling(result: PromiseLike<unknown>, data: Delivered): Promise<void> {
+    try {
+      await result;
+    } catch (error) {
+      await this.#report(error, data);
+    }
+  }
+
+  /**
+   * Tells once of an event that its content does not fit, however many handlers it has.
+   *
+   * @returns Undefined if those who want to know of it have settled at once.
+   */
+  #tell(event: MatrixEvent, { content, reason }: Malformed): Promise<void> | undefined {
+    if (this.#malformed.has(event)) return undefined;
+    this.#malformed.add(event);
+    const eventId = "event_id" in event ? event.event_id : undefined;
+    this.#log.debug("The content of an event does not fit its type", { eventId, error: reason });
+    return all(
+      this.internal(InternalEventType.MALFORMED, { event, reason, delivered: content !== undefined }),
+    );
+  }
+
+  /**
+   * A handler's failure concerns nobody but its author: the sync and the other handlers go on.
+   *
+   * @returns Undefined if those who want to know of it have settled at once.
+   */
+  #report(error: unknown, data: Delivered): Promise<void> | undefined {
+    const type = "type" in data ? data.type : undefined;
+    const eventId = "event_id" in data ? data.event_id : undefined;
+    this.#log.error("An event handler failed", { type, eventId, error });
+    if (this.#reports.has(data)) return undefined; // a handler of failures that fails is not told of itself
+    const report = { error, event: data };
+    this.#reports.add(report);
+    return all(this.internal(InternalEventType.HANDLER_ERROR, report));
+  }
+}
+
+/** Whether a handler wants what comes from there. */
+function takes(entry: HandlerEntry, source: SyncStream): boolean {
+  if ((source & SyncStream.HISTORY) !== 0 && !entry.history) return false;
+  return entry.source === undefined || (entry.source & source) !== 0;
+}
+
+type Call = (data: Delivered, context: AnyContext) => unknown;
+
+/** The class of an event that came with a sync: where it came from says it, and in rooms whether it has a state key. */
+export function eventClassOf(event: MatrixEvent): EventClass {
+  const { source } = event;
+  if ((source & SyncStream.TO_DEVICE) !== 0) return "to_device";
+  if ((source & SyncStream.ACCOUNT_DATA) !== 0) return "account_data";
+  if ((source & (SyncStream.EPHEMERAL | SyncStream.PRESENCE)) !== 0) return "ephemeral";
+  return "state_key" in event && event.state_key !== undefined ? "state" : "message";
+}
+
+/** Where data came from, if it says so. */
+function sourceOf(data: Delivered): SyncStream {
+  const { source } = data as { readonly source?: unknown };
+  return typeof source === "number" ? source : SyncStream.INTERNAL;
+}
+
+/** Settles when all tasks have; undefined: there are none. */
+function all(tasks: readonly Task[]): Promise<void> | undefined {
+  return tasks.length === 0 ? undefined : Promise.all(tasks.map(({ done }) => done)).then(() => {});
+}
+
+function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+}

@@ -1,0 +1,210 @@
+/**
+ * The Dispatcher: brings what a sync response holds to handlers, room by room, in order.
+ *
+ * @module
+ */
+
+import type { RecoveredEvent } from "../../crypto/engine/engine_protocol.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log.ts";
+import type { Actor, ActorRef } from "../kernel/actor.ts";
+import { CAREFUL_AFTER, deliverCarefully, type Step } from "./careful_delivery.ts";
+import type { Deliverer, NamedDelivery, Started, Task } from "./deliver.ts";
+import type { DispatcherProtocol, InternalDelivery, SyncBatch } from "./dispatcher_protocol.ts";
+import { noteEncryption } from "../../types/events/encryption_of.ts";
+import type { MatrixEvent } from "../../types/events/event.ts";
+import { HandledMark } from "./handled_mark.ts";
+import { later } from "../kernel/later.ts";
+import { PendingTasks } from "./pending_tasks.ts";
+import { Quarantine } from "./quarantine.ts";
+import { spawn } from "../kernel/spawn.ts";
+import type { StoreProtocol } from "../store/store_protocol.ts";
+
+/** What the Dispatcher is made of. */
+export interface DispatcherOptions {
+  /** Starts the handlers. */
+  readonly deliverer: Deliverer;
+  /** Keeps the token up to which handlers have settled. */
+  readonly store: ActorRef<StoreProtocol>;
+  /** Notes that events which had been waiting for their keys have been handled. */
+  readonly settle: (events: readonly RecoveredEvent[]) => Promise<void>;
+  /** Whether what was delivered can come again, to another process: only then does a delivery need a name. */
+  readonly comesAgain: boolean;
+  /** How many handlers may be at work before the next response waits for them. */
+  readonly maxPending: number;
+  /** Measures waits. */
+  readonly clock: Clock;
+  /** Where failures are told. */
+  readonly log: Logger;
+}
+
+/** Starts the Dispatcher. */
+export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherProtocol> {
+  const { deliverer, store, settle, comesAgain, maxPending, clock, log } = options;
+  const none = (): Started => comesAgain ? { tasks: [], settled: [] } : { tasks: [] };
+  const pending = new PendingTasks();
+  const recovering = new Notes();
+  const mark = new HandledMark(async (batch) => {
+    await pending.upTo(batch);
+    pending.handled(batch); // it is about to be noted
+  }, (token) => store.ask("handled", token));
+  const quarantine = new Quarantine({ store, deliverer, clock, log });
+  let prepared: Promise<void> | undefined;
+  /** An earlier process may have seen to some of what comes again, or have left it out. */
+  const prepare = () =>
+    prepared ??= store.ask("settled", undefined).then(async (names) => {
+      deliverer.leaveOut(names);
+      if (comesAgain) pending.add({ tasks: [...await quarantine.open()] });
+    });
+  const carefully = (batch: SyncBatch): Promise<Started> => {
+    const settled: NamedDelivery[] = [];
+    return deliverCarefully(stepsOf(batch, deliverer, settled), { store, clock, settled, quarantine });
+  };
+  /** @returns The number of the batch, when the next may come. */
+  const follow = (started: Started, { nextBatch }: SyncBatch): number | Promise<number> => {
+    const number = pending.add(started);
+    mark.follows(number, nextBatch);
+    const waits = waitSync(started.tasks);
+    if (waits.length === 0 && pending.size <= maxPending) return number;
+    return Promise.all([...waits, pending.atMost(maxPending)]).then(() => number);
+  };
+  return spawn<DispatcherProtocol>({
+    name: "dispatcher",
+    log,
+    handlers: {
+      dispatch: async (batch) => {
+        await prepare();
+        noteSettled(pending, store);
+        if (!quarantine.isEmpty) await quarantine.forgetRedacted(batch);
+        quarantine.look();
+        const isSuspect = batch.crashes >= (quarantine.isEmpty ? CAREFUL_AFTER : 1);
+        if (isSuspect && !deliverer.idle) {
+          return later(carefully(batch).then((started) => follow(started, batch)));
+        }
+        const number = follow(start(batch, deliverer, none()), batch);
+        return typeof number === "number" ? number : later(number);
+      },
+      recover: async (events) => {
+        await prepare();
+        const started = none();
+        for (const recovered of events) deliverer.event(noteEncryption(recovered.event, recovered), started);
+        const number = pending.add({ tasks: started.tasks }); // they are noted by another name
+        recovering.add(pending.of(number).then(() => settle(events)));
+        return later(Promise.all(waitSync(started.tasks)).then(() => {}));
+      },
+      settled: (batch) => later(pending.of(batch)),
+      noted: () =>
+        later(
+          pending.upTo(Infinity).then(() => quarantine.idle()).then(() => mark.noted())
+            .then(() => store.ask("flush", undefined)),
+        ),
+      redeliver: async (id) => {
+        await prepare();
+        return later(quarantine.redeliver(id));
+      },
+      drop: (id) => quarantine.drop(id),
+      announce: ({ type, data }) => {
+        const started: Started = { tasks: [] };
+        deliverer.internal(type, data, started);
+        pending.add(started);
+        return later(Promise.all(waitSync(started.tasks)).then(() => {}));
+      },
+    },
+    onStop: async () => {
+      store.ask("ending", { isEnding: true }).catch(() => {}); // the store that failed says so by its `done`
+      await pending.upTo(Infinity);
+      await recovering.all();
+      await quarantine.idle();
+      await mark.noted().catch(() => {}); // the store that failed says so by its `done`
+    },
+  });
+}
+
+/** Has the Store know what has settled of responses that wait for other handlers. */
+function noteSettled(pending: PendingTasks, store: ActorRef<StoreProtocol>): void {
+  const names = pending.takeSettled();
+  if (names.length > 0) store.ask("noteSettled", names).catch(() => {}); // the store that failed says so by its `done`
+}
+
+/** Calls back with all that a batch brings, in the order of delivery. */
+function visit(
+  { internal, global, rooms }: SyncBatch,
+  { deliver, tell }: { deliver: (event: MatrixEvent) => void; tell: (event: InternalDelivery) => void },
+): void {
+  internal.forEach(tell);
+  global.forEach(deliver);
+  for (const { gap, events, ignored, remarks, ephemeral, accountData } of rooms) {
+    if (gap !== undefined) tell(gap);
+    events.forEach((event, index) => {
+      if (ignored?.has(index) !== true) deliver(event);
+      const remark = remarks.get(index);
+      if (remark !== undefined) tell(remark);
+    });
+    ephemeral.forEach(deliver);
+    accountData.forEach(deliver);
+  }
+}
+
+function start(batch: SyncBatch, deliverer: Deliverer, started: Started): Started {
+  if (deliverer.idle) return started;
+  visit(batch, {
+    deliver: (event) => deliverer.event(event, started),
+    tell: ({ type, data }) => deliverer.internal(type, data, started),
+  });
+  return started;
+}
+
+function stepsOf(batch: SyncBatch, deliverer: Deliverer, settled: NamedDelivery[]): Step[] {
+  const steps: Step[] = [];
+  const counts = new Map<string, number>();
+  const add = (step: Step): void => {
+    const count = counts.get(step.id) ?? 0;
+    counts.set(step.id, count + 1);
+    steps.push(count === 0 ? step : { ...step, id: `${step.id} ${count}` });
+  };
+  visit(batch, {
+    deliver: (event) =>
+      add({
+        delivery: { data: event },
+        id: nameOf(event),
+        isWanted: () => deliverer.wants(event),
+        start: () => deliverer.event(event, { tasks: [], settled }),
+      }),
+    tell: (delivery) => {
+      const { type, data } = delivery;
+      add({
+        delivery,
+        id: `${nameOf("event" in data ? data.event : data)} ${type}`,
+        isWanted: () => deliverer.wantsInternal(type),
+        start: () => deliverer.internal(type, data, { tasks: [], settled }),
+      });
+    },
+  });
+  return steps;
+}
+
+/** What tells data from other data, as well as may be where it has no ID. */
+function nameOf(data: object): string {
+  const { event_id, type, room_id, sender, state_key }: Partial<Record<string, unknown>> = { ...data };
+  return typeof event_id === "string" ? event_id : JSON.stringify([type, room_id, sender, state_key]);
+}
+
+function waitSync(tasks: readonly Task[]): Promise<void>[] {
+  return tasks.filter((task) => task.waitSync).map(({ done }) => done);
+}
+
+/** What is being noted. That it can't be, the part says that fails; the events come again then. */
+class Notes {
+  readonly #notes = new Set<Promise<void>>();
+
+  add(note: Promise<void>): void {
+    const done = note.catch(() => {}).then(() => {
+      this.#notes.delete(done);
+    });
+    this.#notes.add(done);
+  }
+
+  async all(): Promise<void> {
+    await Promise.all(this.#notes);
+  }
+}

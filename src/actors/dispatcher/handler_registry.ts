@@ -1,0 +1,238 @@
+/**
+ * Who wants to know of what.
+ *
+ * @module
+ */
+
+import { ValueError } from "../../errors/value_error.ts";
+import { type ContentCheck, contentCheckOf } from "../../types/checks/content_check.ts";
+import type { SessionDefinition } from "../../types/events/define_session.ts";
+import { classOf, type EventClass, type EventType, typeName } from "../../types/events/event_type.ts";
+import { isJsonObject } from "../../types/json.ts";
+import type { SyncStream } from "../../types/events/sync_stream.ts";
+import type { HandlerContext } from "./handler_context.ts";
+
+/** What is called with an event, and with what it may need to know beside; what it returns is awaited, and otherwise ignored. */
+export type Handler<Event, State = undefined> = (event: Event, context: HandlerContext<State>) => unknown;
+
+/** How a handler is called. */
+export interface HandlerOptions {
+  /** Whether the next sync request waits until the handler has settled. Default: false. */
+  waitSync?: boolean;
+  /**
+   * Whether the handler gets a room's next event only when its promise for the one before has settled; rooms do not wait
+   * for each other. Default: false: it is started for each event at once, in the order of the events.
+   */
+  sequential?: boolean;
+  /**
+   * Whether a handler of a type of event also gets events that were redacted: their content is empty, or has the few members that
+   * redactions leave, and `unsigned.redacted_because` says why. Handlers of all events, and of what Greenroom tells itself, get them
+   * anyway. Default: false.
+   */
+  redacted?: boolean;
+  /**
+   * Whether the handler also gets history: what stood in a room before the user came, again perhaps, as far as the server shows it at
+   * the join and `fillGaps` lets read on, and the state that the room had; of what Greenroom tells itself, what it tells of that. Such
+   * an event has `SyncStream.HISTORY` in its `source`. Room state as it was then is not known. Default: false. The very first sync is
+   * no history: see `ignoreInitialSync`.
+   */
+  history?: boolean;
+  /** Only events from one of these parts of a sync response: flags of `SyncStream`. Default: from anywhere. */
+  source?: SyncStream;
+  /**
+   * Names the handler among those of its type: what it has handled, and sent, is noted under that name, across restarts and new
+   * versions of your program. Letters, digits, `_` and `-`. Default: the order in which the handlers of the type are added.
+   */
+  name?: string;
+}
+
+/** How a handler that has a session is called. */
+export interface SessionHandlerOptions<State extends object> extends HandlerOptions {
+  /** What it remembers from one event to the next, as `context.session`. */
+  session: SessionDefinition<State>;
+}
+
+/** A handler with all that is known of it. */
+export interface HandlerEntry {
+  /** The function. */
+  readonly handler: Handler<never, never>;
+  /** See {@link HandlerOptions.waitSync}. */
+  readonly waitSync: boolean;
+  /** See {@link HandlerOptions.sequential}. */
+  readonly sequential: boolean;
+  /** See {@link HandlerOptions.history}. */
+  readonly history: boolean;
+  /** See {@link HandlerOptions.source}; undefined: from anywhere. */
+  readonly source: SyncStream | undefined;
+  /** The same after a restart: its type, and its name or its place among the handlers of the type. */
+  readonly id: string;
+  /** What the event's content is checked by; undefined: nothing is promised of it. */
+  readonly check: ContentCheck | undefined;
+  /** Whether it gets redacted events. */
+  readonly redacted: boolean;
+  /** See {@link SessionHandlerOptions.session}; undefined: it has none. */
+  readonly session: SessionDefinition<object> | undefined;
+  /** Of a sequential handler: what it is busy with, by room. */
+  readonly lanes: Map<string, Promise<void>>;
+}
+
+const NONE: readonly HandlerEntry[] = [];
+const NAME = /^[\w-]{1,50}$/;
+
+/** The handlers of one client. A change takes effect with the next event. */
+export class HandlerRegistry {
+  readonly #byType = new Map<string, Map<EventClass, readonly HandlerEntry[]>>();
+  #forAll: readonly HandlerEntry[] = NONE;
+  /** What {@link HandlerRegistry.wanting} has put together since the last change. */
+  readonly #wanting = new Map<string, Map<EventClass, readonly HandlerEntry[]>>();
+  /** How many handlers of a type have been added. */
+  readonly #added = new Map<string, number>();
+
+  /** The handlers of all events, but for Greenroom's own. */
+  get forAll(): readonly HandlerEntry[] {
+    return this.#forAll;
+  }
+
+  /** Whether nobody wants any event. */
+  get isEmpty(): boolean {
+    return this.#forAll.length === 0 && this.#byType.size === 0;
+  }
+
+  /** Whether there are handlers of a type, in whatever class. */
+  has(type: string): boolean {
+    return this.#byType.has(type);
+  }
+
+  /** Whether the next sync request has to wait for any of them. */
+  get waits(): boolean {
+    return this.#some(({ waitSync }) => waitSync);
+  }
+
+  /** Whether any of them wants to know of what was before the user came into a room. */
+  get wantsHistory(): boolean {
+    return this.#some(({ history }) => history);
+  }
+
+  /** The handlers of a type in a class; those of a type whose class nobody knows are under `unknown`. */
+  of(eventClass: EventClass, type: string): readonly HandlerEntry[] {
+    return this.#byType.get(type)?.get(eventClass) ?? NONE;
+  }
+
+  /** The handlers of all events and those of a type in a class, in the order in which they get an event. */
+  wanting(eventClass: EventClass, type: string): readonly HandlerEntry[] {
+    if (this.#byType.size === 0) return this.#forAll; // to look up a type costs more than all the rest
+    const known = this.#wanting.get(type)?.get(eventClass);
+    if (known !== undefined) return known;
+    if (!this.has(type)) return this.#forAll; // any server can make up types: nothing is remembered of them
+    const byClass = this.#wanting.get(type) ?? new Map<EventClass, readonly HandlerEntry[]>();
+    const entries = [...this.#forAll, ...this.typed(eventClass, type)];
+    this.#wanting.set(type, byClass.set(eventClass, entries));
+    return entries;
+  }
+
+  /** The handlers of a type in a class, and who wants a type of which nobody knows the class: in any but Greenroom's own. */
+  typed(eventClass: EventClass, type: string): readonly HandlerEntry[] {
+    const entries = this.of(eventClass, type);
+    return eventClass === "unknown" || eventClass === "internal"
+      ? entries
+      : [...entries, ...this.of("unknown", type)];
+  }
+
+  /**
+   * Adds a handler; one that is there already gets the new options.
+   *
+   * @param type The type of event; undefined: all.
+   * @throws {ValueError} If there is no such type or no handler, or an option can't be used.
+   */
+  add(
+    type: EventType | undefined,
+    handler: Handler<never, never>,
+    options: HandlerOptions & Partial<SessionHandlerOptions<object>> = {},
+  ): void {
+    if (typeof handler !== "function") {
+      throw new ValueError(`Cannot add an event handler: it must be a function, and is ${typeof handler}`);
+    }
+    const { waitSync = false, sequential = false, redacted = false, history = false } = options;
+    const { source, session, name } = options;
+    if (name !== undefined && !NAME.test(name)) {
+      throw new ValueError("Cannot add an event handler: its name may have 1 to 50 letters, digits, _ and -");
+    }
+    this.#change(type, (entries) => {
+      const old = entries.find((entry) => entry.handler === handler);
+      const entry: HandlerEntry = {
+        handler,
+        waitSync,
+        sequential,
+        history,
+        source,
+        session,
+        check: type === undefined ? undefined : contentCheckOf(type),
+        redacted: redacted || type === undefined || classOf(type) === "internal",
+        id: this.#id(type, { name, old, entries }),
+        lanes: old?.lanes ?? new Map(),
+      };
+      return old === undefined ? [...entries, entry] : entries.map((each) => each === old ? entry : each);
+    });
+  }
+
+  /** Removes a handler; what it has begun goes on. Does nothing if it is not there. */
+  remove(type: EventType | undefined, handler: Handler<never, never>): void {
+    this.#change(type, (entries) => entries.filter((entry) => entry.handler !== handler));
+  }
+
+  #id(
+    type: EventType | undefined,
+    { name, old, entries }: {
+      readonly name: string | undefined;
+      readonly old: HandlerEntry | undefined;
+      readonly entries: readonly HandlerEntry[];
+    },
+  ): string {
+    const kind = type === undefined ? "*" : typeName(type);
+    if (name === undefined) {
+      if (old !== undefined) return old.id;
+      const place = this.#added.get(kind) ?? 0;
+      this.#added.set(kind, place + 1);
+      return `${kind}.${place}`;
+    }
+    const id = `${kind}:${name}`;
+    // An event reaches handlers of its class and of those of unknown class: a name is one among all of the type.
+    const all = type === undefined ? entries : [...this.#byType.get(kind)?.values() ?? []].flat();
+    if (all.some((entry) => entry.id === id && entry !== old)) {
+      throw new ValueError(
+        `Cannot add an event handler: another of ${kind} is named "${name}"; choose another name`,
+      );
+    }
+    return id;
+  }
+
+  #some(is: (entry: HandlerEntry) => boolean): boolean {
+    const byType = [...this.#byType.values()].flatMap((types) => [...types.values()]);
+    return [this.#forAll, ...byType].some((entries) => entries.some(is));
+  }
+
+  /** Lists are replaced, not changed: a delivery that is under way keeps the one it began with. */
+  #change(
+    type: EventType | undefined,
+    change: (entries: readonly HandlerEntry[]) => readonly HandlerEntry[],
+  ): void {
+    this.#wanting.clear();
+    if (type === undefined) {
+      this.#forAll = change(this.#forAll);
+      return;
+    }
+    const name = typeof type === "string" || isJsonObject(type) ? typeName(type) : undefined;
+    if (typeof name !== "string" || name === "") {
+      throw new ValueError(
+        "Cannot add an event handler: the event type must be a string that is not empty, or a type with its class",
+      );
+    }
+    const eventClass = classOf(type);
+    const byClass = this.#byType.get(name) ?? new Map<EventClass, readonly HandlerEntry[]>();
+    const entries = change(byClass.get(eventClass) ?? NONE);
+    if (entries.length > 0) byClass.set(eventClass, entries);
+    else byClass.delete(eventClass);
+    if (byClass.size > 0) this.#byType.set(name, byClass);
+    else this.#byType.delete(name);
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * The sessions of handlers: read once, worked on one after the other, committed with the note that the event was handled.
+ *
+ * @module
+ */
+
+import type { KvKey, KvMutation } from "../../store/kv_store.ts";
+import { decodeValue, encodeValue } from "../../store/value_codec.ts";
+import type { SessionDefinition } from "../../types/events/define_session.ts";
+import type { ActorRef } from "../kernel/actor.ts";
+import type { AnyContext } from "./handler_context.ts";
+import { NoSessionContext, SessionContext, type SessionOutcome } from "./session_context.ts";
+import { sessionKey } from "./session_key.ts";
+import type { StoreProtocol } from "../store/store_protocol.ts";
+
+/** What the sessions are made of. */
+export interface HandlerSessionsOptions {
+  /** Keeps them. */
+  readonly store: ActorRef<StoreProtocol>;
+  /** Opens the store, the first time. */
+  readonly ready: () => Promise<void>;
+}
+
+/** A handler that is to run with its session. */
+export interface SessionRun {
+  /** The session. */
+  readonly definition: SessionDefinition<object>;
+  /** The event. */
+  readonly event: object;
+  /** Names the delivery, if it may come again. */
+  readonly deliveryId: string | undefined;
+  /** Calls the handler. */
+  readonly call: (context: AnyContext) => unknown;
+}
+
+/** A session as the last handler has left it. */
+interface Kept {
+  readonly key: KvKey;
+  /** Encoded; undefined: there is none. */
+  bytes: Uint8Array | undefined;
+  /** Settles when the store was asked. */
+  read: Promise<void> | undefined;
+  /** Settles when the last handler that was started for it has settled. */
+  last: Promise<void>;
+  /** How many handlers and commits are about it. */
+  uses: number;
+}
+
+/** What is going to be committed at once. */
+interface Group {
+  readonly mutations: Map<Kept, KvMutation>;
+  readonly settled: string[];
+  readonly done: Promise<void>;
+}
+
+/** How many sessions are remembered that nobody is working on. */
+const REMEMBERED = 1_000;
+
+/** Runs handlers with their sessions. */
+export class HandlerSessions {
+  readonly #options: HandlerSessionsOptions;
+  readonly #sessions = new Map<string, Kept>();
+  #next: Group | undefined;
+  #committed: Promise<unknown> = Promise.resolve();
+
+  /** @param options What they are made of. */
+  constructor(options: HandlerSessionsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Runs a handler when those before have settled that share its session, and commits what it makes of the session.
+   *
+   * @throws What the handler throws; {@link ValueError} if the session can't be used. Nothing changes then.
+   */
+  async run({ definition, event, deliveryId, call }: SessionRun): Promise<void> {
+    const key = sessionKey(definition, event);
+    if (key === undefined) {
+      await call(new NoSessionContext(definition.name, deliveryId));
+      return;
+    }
+    const kept = this.#use(key);
+    const over = Promise.withResolvers<void>();
+    const before = kept.last;
+    kept.last = over.promise;
+    try {
+      await before;
+      await (kept.read ??= this.#read(kept));
+      const context = await SessionContext.of(definition, deliveryId, kept.bytes);
+      await call(context);
+      const committed = this.#take(kept, context.outcome(), deliveryId);
+      over.resolve(); // the next one works on what will be committed before its own
+      await committed;
+    } finally {
+      over.resolve();
+      kept.uses--;
+      this.#forgetSome();
+    }
+  }
+
+  #use(key: KvKey): Kept {
+    const id = JSON.stringify(key);
+    const kept = this.#sessions.get(id) ??
+      { key, bytes: undefined, read: undefined, last: Promise.resolve(), uses: 0 };
+    this.#sessions.delete(id);
+    this.#sessions.set(id, kept); // now the one that was used last
+    kept.uses++;
+    return kept;
+  }
+
+  async #read(kept: Kept): Promise<void> {
+    const { store, ready } = this.#options;
+    try {
+      await ready();
+      const [state] = await store.ask("readRecords", [kept.key]);
+      kept.bytes = state === undefined ? undefined : encodeValue(state);
+    } catch (error) {
+      kept.read = undefined;
+      throw error;
+    }
+  }
+
+  async #take(kept: Kept, outcome: SessionOutcome, deliveryId: string | undefined): Promise<void> {
+    if (outcome.kind === "same") return;
+    kept.bytes = outcome.kind === "changed" ? outcome.bytes : undefined;
+    const { key } = kept;
+    const group = this.#next ??= this.#group();
+    group.mutations.set(
+      kept,
+      // A copy, which the handler can't change any more.
+      kept.bytes === undefined
+        ? { type: "delete", key }
+        : { type: "set", key, value: decodeValue(kept.bytes) },
+    );
+    if (deliveryId !== undefined) group.settled.push(deliveryId);
+    await group.done;
+  }
+
+  /** What settles while a commit is under way is committed with the next. */
+  #group(): Group {
+    const mutations = new Map<Kept, KvMutation>();
+    const settled: string[] = [];
+    const done = this.#committed.then(async () => {
+      this.#next = undefined;
+      await this.#options.store.ask("commitSessions", { mutations: [...mutations.values()], settled });
+    });
+    this.#committed = done.catch(() => {}); // the store that failed says so by its `done`
+    return { mutations, settled, done };
+  }
+
+  #forgetSome(): void {
+    if (this.#sessions.size <= REMEMBERED) return;
+    for (const [id, { uses }] of this.#sessions) {
+      if (uses === 0) this.#sessions.delete(id);
+      if (this.#sessions.size <= REMEMBERED) return;
+    }
+  }
+}

@@ -1,0 +1,225 @@
+/**
+ * Events that were left out, since process after process had ended while they were handled: they are kept, and tried again, one at
+ * a time, at growing distances.
+ *
+ * @module
+ */
+
+import type { Clock } from "../../base/clock.ts";
+import { ValueError } from "../../errors/value_error.ts";
+import type { Logger } from "../../base/log.ts";
+import type { EventQuarantined } from "../../types/events/internal_event.ts";
+import type { ActorRef } from "../kernel/actor.ts";
+import type { Deliverer, NamedDelivery, Started, Task } from "./deliver.ts";
+import type { SyncBatch } from "./dispatcher_protocol.ts";
+import { patience } from "./patience.ts";
+import {
+  type AnyDelivery,
+  deliveryOf,
+  keptOf,
+  nextTry,
+  type QuarantineRecord,
+  told,
+} from "./quarantine_record.ts";
+import type { StoreProtocol } from "../store/store_protocol.ts";
+
+/** How long after a look there is no other, in milliseconds. */
+const SHORTEST_LOOK = 1_000;
+
+/** What the quarantine works with. */
+export interface QuarantineOptions {
+  /** Keeps the events. */
+  readonly store: ActorRef<StoreProtocol>;
+  /** Starts handlers. */
+  readonly deliverer: Deliverer;
+  /** The wall clock. */
+  readonly clock: Clock;
+  /** Where it is told what was left out. */
+  readonly log: Logger;
+}
+
+/** Leaves events out, and tries them again. */
+export class Quarantine {
+  readonly #options: QuarantineOptions;
+  /** When it was looked last for what is due, and when the next is, in milliseconds since the epoch. */
+  #lookedAt = Infinity;
+  #dueAt = -Infinity;
+  #ids: ReadonlySet<string> = new Set();
+  #looking: Promise<void> | undefined;
+  readonly #trying = new Map<string, Promise<void>>();
+
+  /** @param options What it works with. */
+  constructor(options: QuarantineOptions) {
+    this.#options = options;
+  }
+
+  /** Whether there is nothing in it. */
+  get isEmpty(): boolean {
+    return this.#ids.size === 0;
+  }
+
+  /**
+   * Learns what earlier processes have left out.
+   *
+   * @returns What was started to tell which of it has ended the last one.
+   */
+  async open(): Promise<readonly Task[]> {
+    const { store, log } = this.#options;
+    const tried = (await this.#read()).filter(({ isTrying }) => isTrying);
+    for (const record of tried) {
+      await store.ask("waitQuarantined", { id: record.id, at: record.waitsFrom });
+      log.error("An event that had been left out has ended the process once more", logged(record));
+    }
+    return tried.flatMap((record) => this.#tell(told(record)));
+  }
+
+  /** Leaves an event out. */
+  async take(id: string, delivery: AnyDelivery, attempts: number): Promise<readonly Task[]> {
+    const { store, clock, log } = this.#options;
+    const now = clock.now();
+    const record = {
+      id,
+      ...keptOf(delivery),
+      settled: [],
+      attempts,
+      tries: 0,
+      since: now,
+      waitsFrom: now,
+      isTrying: false,
+    };
+    const dropped = await store.ask("quarantine", record);
+    log.error("Left an event out: process after process has ended while it was handled", logged(record));
+    for (const each of dropped) {
+      log.error("Dropped an event that had been left out: there are too many", logged(each));
+    }
+    await this.#read();
+    const isKept = dropped.every((each) => each.id !== id);
+    return [
+      ...isKept ? this.#tell(told(record)) : [],
+      ...dropped.flatMap((each) => this.#tell({ ...told(each), nextTry: undefined })),
+    ];
+  }
+
+  /** Tries again what is due, if that is not being done; others need not wait for it. */
+  look(): void {
+    if (this.isEmpty || this.#looking !== undefined) return;
+    const now = this.#options.clock.now();
+    const mayBeDue = now >= this.#dueAt || now < this.#lookedAt; // if the clock was set back nobody knows when it is
+    if (!mayBeDue) return;
+    this.#looking = this.#tryDue()
+      .catch((error) => this.#options.log.warn("Could not try events again", { error: String(error) }))
+      .finally(() => this.#looking = undefined);
+  }
+
+  /** Lets go of events that a batch tells were redacted: what they said is not to be kept. */
+  async forgetRedacted({ rooms }: SyncBatch): Promise<void> {
+    for (const event of rooms.flatMap(({ events }) => events)) {
+      if (event.type !== "m.room.redaction") continue;
+      const { redacts, content } = event as { redacts?: unknown; content: { redacts?: unknown } };
+      for (const id of [redacts, content.redacts]) if (typeof id === "string") await this.drop(id);
+    }
+  }
+
+  /**
+   * Tries one again, whether it is due or not.
+   *
+   * @returns Resolves when its handlers have settled.
+   * @throws {ValueError} If there is none of the ID, or nobody wants it.
+   */
+  async redeliver(id: string): Promise<void> {
+    const record = (await this.#read()).find((each) => each.id === id);
+    if (record === undefined) {
+      throw new ValueError(
+        `Cannot deliver the event again: none of the ID ${id} has been left out; list() tells them`,
+      );
+    }
+    if (!this.#isWanted(record)) {
+      throw new ValueError(`Cannot deliver ${id} again: it has no handler; add one, or drop() it`);
+    }
+    await this.#try(id);
+  }
+
+  /** Forgets one. */
+  async drop(id: string): Promise<boolean> {
+    const was = await this.#options.store.ask("release", { id, settled: [] });
+    await this.#read();
+    return was;
+  }
+
+  /** Resolves when nothing is being tried. */
+  async idle(): Promise<void> {
+    await this.#looking;
+    await Promise.all([...this.#trying.values()].map((trying) => trying.catch(() => {})));
+  }
+
+  async #tryDue(): Promise<void> {
+    const { store, clock } = this.#options;
+    for (const { id, waitsFrom } of await this.#read()) {
+      if (waitsFrom > clock.now()) await store.ask("waitQuarantined", { id, at: clock.now() });
+    }
+    for (const record of await this.#read()) {
+      const isDue = clock.now() >= nextTry(record);
+      if (!isDue || this.#trying.has(record.id) || !this.#isWanted(record)) continue;
+      const over = this.#try(record.id);
+      over.catch(() => {}); // the store that failed says so by its `done`
+      await patience(clock, over);
+    }
+    await this.#read();
+    this.#dueAt = Math.max(this.#dueAt, this.#lookedAt + SHORTEST_LOOK); // what is due may be wanted by nobody
+  }
+
+  /** What is tried twice is tried once. */
+  #try(id: string): Promise<void> {
+    const trying = this.#trying.get(id) ?? this.#tryOnce(id).finally(() => this.#trying.delete(id));
+    this.#trying.set(id, trying);
+    return trying;
+  }
+
+  async #tryOnce(id: string): Promise<void> {
+    const { store, clock, log } = this.#options;
+    const record = await store.ask("retryQuarantined", { id, at: clock.now() });
+    if (record === undefined) return;
+    const settled: NamedDelivery[] = [];
+    const tasks = this.#start(record, { tasks: [], settled, leftOut: new Set(record.settled) });
+    const names = settled.map(({ name }) => name);
+    if (tasks.length > 0 && names.length > 0) await store.ask("noteSettled", names);
+    await Promise.all(tasks.map(async ({ name, done }) => {
+      await done;
+      if (name === undefined) return;
+      names.push(name);
+      await store.ask("noteSettled", [name]);
+    }));
+    await store.ask("release", { id, settled: names });
+    await this.#read();
+    log.info("Handled an event that had been left out", logged(record));
+  }
+
+  #start(record: QuarantineRecord, started: Started): readonly Task[] {
+    const { deliverer } = this.#options;
+    const { type, data } = deliveryOf(record);
+    return type === undefined ? deliverer.event(data, started) : deliverer.internal(type, data, started);
+  }
+
+  #isWanted(record: QuarantineRecord): boolean {
+    const { deliverer } = this.#options;
+    const { type, data } = deliveryOf(record);
+    return type === undefined ? deliverer.wants(data) : deliverer.wantsInternal(type);
+  }
+
+  #tell(data: EventQuarantined): readonly Task[] {
+    return this.#options.deliverer.internal("EVENT_QUARANTINED", data);
+  }
+
+  async #read(): Promise<QuarantineRecord[]> {
+    const { store, clock } = this.#options;
+    const records = await store.ask("quarantined", undefined);
+    this.#ids = new Set(records.map(({ id }) => id));
+    this.#lookedAt = clock.now();
+    this.#dueAt = Math.min(...records.filter(({ id }) => !this.#trying.has(id)).map(nextTry));
+    return records;
+  }
+}
+
+function logged({ id, type, attempts }: QuarantineRecord): Record<string, unknown> {
+  return { event: id, type, attempts };
+}

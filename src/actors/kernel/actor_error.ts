@@ -1,0 +1,99 @@
+/**
+ * The errors of the actor kernel.
+ *
+ * @module
+ */
+
+import { MatrixError } from "../../errors/matrix_error.ts";
+
+/** What an error of an actor is made of, next to the actor's name. */
+export interface ActorErrorInit {
+  /** The message it is about; absent if it is about none. */
+  kind?: string;
+  /** What led to the error. */
+  cause?: unknown;
+}
+
+/**
+ * An actor failed for good: its `done` rejects with this error, and so does the ask it failed at.
+ *
+ * Nothing restarts an actor, because what it holds in memory may be ahead of what is stored; build a new client from the
+ * store. The `cause` is what went wrong.
+ */
+export class ActorError extends MatrixError {
+  /** Always `ACTOR_FAILED`. */
+  override readonly code = "ACTOR_FAILED";
+  /** The name of the actor. */
+  readonly actor: string;
+  /** The message it failed at; absent if it failed outside of any, as while stopping. */
+  readonly kind?: string;
+
+  /**
+   * Names the actor and what it did.
+   *
+   * @param actor The name of the actor.
+   * @param init The message it failed at, and the cause.
+   */
+  constructor(actor: string, init: ActorErrorInit) {
+    const { kind, cause } = init;
+    const work = kind === undefined ? `run actor "${actor}"` : `handle "${kind}" in actor "${actor}"`;
+    const state = cause instanceof Error ? cause.message : "it failed";
+    super(`Cannot ${work}: ${state}; the actor has ended, start a new one`, { cause });
+    this.actor = actor;
+    this.kind = kind;
+  }
+}
+
+/** An actor was asked after its end, or ended before it answered. If it failed, the `cause` is its {@link ActorError}. */
+export class ActorStoppedError extends MatrixError {
+  /** Always `ACTOR_STOPPED`. */
+  override readonly code = "ACTOR_STOPPED";
+  /** The name of the actor. */
+  readonly actor: string;
+  /** What was asked; absent where the error is the reason of the signal that tells an actor's work to stop. */
+  readonly kind?: string;
+
+  /**
+   * Names the actor and what was asked of it.
+   *
+   * @param actor The name of the actor.
+   * @param init What was asked, and why the actor stopped if it failed.
+   */
+  constructor(actor: string, init: ActorErrorInit = {}) {
+    const { kind, cause } = init;
+    const work = kind === undefined ? `go on in actor "${actor}"` : `ask "${kind}" of actor "${actor}"`;
+    super(`Cannot ${work}: it has stopped; start a new one`, cause === undefined ? undefined : { cause });
+    this.actor = actor;
+    this.kind = kind;
+  }
+}
+
+/** A message that no actor could have handled: of an unknown kind, malformed, or with a body that can't be cloned. */
+export class ActorProtocolError extends MatrixError {
+  /** Always `ACTOR_PROTOCOL`. */
+  override readonly code = "ACTOR_PROTOCOL";
+}
+
+/** What a handler throws to end its actor: a wrapper around the cause. Made by {@link fatal}, never seen by an asker. */
+export class FatalError extends Error {
+  /**
+   * Wraps the cause.
+   *
+   * @param cause What went wrong.
+   */
+  constructor(cause: unknown) {
+    super("Cannot go on", { cause });
+  }
+}
+
+/**
+ * Marks an error as one its actor can't survive: a dead token, a failed commit, a broken invariant.
+ *
+ * A handler that throws it has its ask rejected, ends its actor, and lets the actor's `done` reject.
+ *
+ * @param cause What went wrong.
+ * @returns What to throw, or to reject a task with.
+ */
+export function fatal(cause: unknown): FatalError {
+  return new FatalError(cause);
+}

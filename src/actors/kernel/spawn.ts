@@ -1,0 +1,198 @@
+/**
+ * An actor's whole life, in this thread.
+ *
+ * @module
+ */
+
+import { systemClock } from "../../base/clock.ts";
+import { type Logger, loggerOf } from "../../base/log.ts";
+import type {
+  Actor,
+  AskOptions,
+  Body,
+  Handlers,
+  Kind,
+  Message,
+  Protocol,
+  Reply,
+  TurnContext,
+} from "./actor.ts";
+import { ActorError, ActorProtocolError, ActorStoppedError, FatalError } from "./actor_error.ts";
+import { Later } from "./later.ts";
+import { Mailbox } from "./mailbox.ts";
+import { isInside, runInside } from "./turn_scope.ts";
+
+/** What an actor is made of. */
+export interface SpawnOptions<P extends Protocol<P>> {
+  /** The name, as it appears in errors and in the log. */
+  name: string;
+  /** What it does, one function for each kind of message; only own properties count. */
+  handlers: Handlers<P>;
+  /**
+   * How many asks the mailbox holds; more wait at its door.
+   *
+   * @default {64}
+   */
+  capacity?: number;
+  /** Where a failure is reported; the default logger if absent. */
+  log?: Logger;
+  /** Releases what the actor holds: its last act, after the last turn and the last task, also after a failure. */
+  onStop?: () => void | Promise<void>;
+}
+
+/**
+ * Starts an actor: it handles one message at a time, in order.
+ *
+ * What a handler throws rejects that ask; what it throws as `fatal(cause)` ends the actor.
+ *
+ * @param options What the actor is made of.
+ * @returns The actor, ready to be asked.
+ */
+export function spawn<P extends Protocol<P>>(options: SpawnOptions<P>): Actor<P> {
+  return new LocalActor(options);
+}
+
+/** An ask on its way. */
+interface Call<P extends Protocol<P>> {
+  readonly kind: Message<P>["kind"];
+  readonly body: Message<P>["body"];
+  readonly signal: AbortSignal | undefined;
+  readonly resolve: (reply: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+type AnyHandler = (body: unknown, context: TurnContext) => unknown;
+
+class LocalActor<P extends Protocol<P>> implements Actor<P> {
+  readonly name: string;
+  readonly done: Promise<void>;
+  /** Without a prototype: a message from a port may ask for any word, `constructor` too. */
+  readonly #handlers: Readonly<Record<string, AnyHandler | undefined>>;
+  readonly #mailbox: Mailbox<Call<P>>;
+  readonly #log: Logger;
+  readonly #onStop: SpawnOptions<P>["onStop"];
+  readonly #stopping = new AbortController();
+  readonly #context: TurnContext = { stopping: this.#stopping.signal };
+  readonly #done = Promise.withResolvers<void>();
+  readonly #stopped = Promise.withResolvers<void>();
+  readonly #tasks = new Map<Call<P>, Promise<void>>();
+  #turn: Call<P> | undefined;
+  #ended = false;
+  #failure: ActorError | undefined;
+
+  constructor(options: SpawnOptions<P>) {
+    const { name, handlers, capacity = 64, log, onStop } = options;
+    this.name = name;
+    this.#log = loggerOf(log, systemClock, "actors", name);
+    this.#onStop = onStop;
+    this.#handlers = Object.assign(Object.create(null), handlers);
+    this.#mailbox = new Mailbox(capacity, (call) => this.#refuse(call));
+    this.done = this.#done.promise;
+    this.done.catch(() => {}); // reported by `#fail`; whoever owns the actor looks at `done` if it wants to
+    runInside(this, () => this.#live()).then(this.#stopped.resolve, this.#stopped.reject);
+  }
+
+  ask<K extends Kind<P>>(kind: K, body: Body<P, K>, options?: AskOptions): Promise<Reply<P, K>> {
+    const signal = options?.signal;
+    return new Promise((resolve, reject) => {
+      // The reply of a call is of the type its kind says: a handler of another type does not compile.
+      this.#mailbox.send({ kind, body, signal, resolve: resolve as (reply: unknown) => void, reject });
+    });
+  }
+
+  stop(): Promise<void> {
+    this.#close();
+    return isInside([this]) ? Promise.resolve() : this.#stopped.promise;
+  }
+
+  abandon(): void {
+    if (!this.#ended) {
+      this.#end();
+      this.#done.resolve();
+    }
+    this.#stopped.resolve(); // also after a failure, whose leftovers may be what is stuck
+  }
+
+  async #live(): Promise<void> {
+    while (await this.#mailbox.ready()) await this.#receive();
+    await Promise.all(this.#tasks.values());
+    try {
+      await this.#onStop?.();
+    } catch (error) {
+      this.#fail(new ActorError(this.name, { cause: error }));
+    }
+    this.#ended = true;
+    this.#done.resolve();
+  }
+
+  /** Apart from the loop, which holds all it has seen of a message until the next one comes: that may be a whole batch. */
+  async #receive(): Promise<void> {
+    const call = this.#mailbox.take();
+    if (call === undefined) return;
+    this.#turn = call;
+    try {
+      const reply = await this.#handle(call);
+      if (reply instanceof Later) this.#tasks.set(call, this.#finish(call, reply.promise));
+      else call.resolve(reply);
+    } catch (error) {
+      this.#reject(call, error);
+    }
+    this.#turn = undefined;
+  }
+
+  #handle(call: Call<P>): unknown {
+    const handler = this.#handlers[call.kind];
+    if (handler === undefined) {
+      throw new ActorProtocolError(
+        `Cannot ask "${call.kind}" of actor "${this.name}": it knows no such message; check the protocol`,
+      );
+    }
+    const { signal } = call;
+    return handler(call.body, signal === undefined ? this.#context : { ...this.#context, signal });
+  }
+
+  async #finish(call: Call<P>, task: Promise<unknown>): Promise<void> {
+    try {
+      call.resolve(await task);
+    } catch (error) {
+      this.#reject(call, error);
+    }
+    this.#tasks.delete(call);
+  }
+
+  #reject(call: Call<P>, error: unknown): void {
+    if (!(error instanceof FatalError)) return call.reject(error);
+    const failure = new ActorError(this.name, { kind: call.kind, cause: error.cause });
+    call.reject(failure);
+    this.#fail(failure);
+  }
+
+  #refuse(call: Call<P>): void {
+    if (call.signal?.aborted) return call.reject(call.signal.reason);
+    call.reject(new ActorStoppedError(this.name, { kind: call.kind, cause: this.#failure }));
+  }
+
+  #fail(failure: ActorError): void {
+    if (this.#failure !== undefined && this.#failure.cause === failure.cause) return; // one failure of several tasks
+    if (!this.#ended) {
+      this.#failure = failure;
+      this.#end();
+      this.#done.reject(failure);
+    }
+    this.#log.error("An actor failed", { actor: this.name, kind: failure.kind, error: failure.cause });
+  }
+
+  #close(): void {
+    this.#mailbox.close();
+    this.#stopping.abort(new ActorStoppedError(this.name));
+  }
+
+  /** No ask stays without an answer; what has begun may go on, but nobody waits for it. */
+  #end(): void {
+    this.#ended = true;
+    this.#mailbox.clear();
+    for (const call of this.#tasks.keys()) this.#refuse(call);
+    if (this.#turn !== undefined) this.#refuse(this.#turn);
+    this.#close();
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * Actors that live and die together.
+ *
+ * @module
+ */
+
+import { type Clock, systemClock } from "../../base/clock.ts";
+import { type Logger, loggerOf } from "../../base/log.ts";
+import type { Lifecycle } from "./actor.ts";
+import { isInside, runOutside } from "./turn_scope.ts";
+
+/** How actors are supervised. */
+export interface SuperviseOptions {
+  /** Where a stop for failure and a stuck actor are reported; the default logger if absent. */
+  log?: Logger;
+  /** What measures the deadline; the machine's own clock if absent. */
+  clock?: Clock;
+  /**
+   * How long each actor may take to stop, in milliseconds, before it is abandoned; for ever if absent.
+   */
+  deadline?: number;
+}
+
+/** The one who looks after a set of actors. */
+export interface Supervisor {
+  /**
+   * Resolves when all the actors have ended; rejects with the `ActorError` of the first that failed, once the others have
+   * been stopped. Whoever does not look at it causes no unhandled rejection.
+   */
+  readonly done: Promise<void>;
+  /** Whether the actors are being stopped, or have ended. */
+  readonly isStopping: boolean;
+  /** Why {@link Supervisor.done} rejects, or will; undefined: nothing has failed. */
+  readonly failure: Error | undefined;
+  /**
+   * Stops the actors one after the other, in the order of the data, so that each can still ask those behind it while it
+   * drains. May be called again.
+   *
+   * An actor that takes longer than the deadline is reported and abandoned: its asks are rejected, and the next one is
+   * stopped. Called by a handler of one of the actors, or by what that handler started, it resolves at once, since the
+   * stop waits for that very handler; the handler must not wait for {@link Supervisor.done} either.
+   *
+   * @returns Resolves when all are stopped. Never rejects: how it went is for {@link Supervisor.done} to say.
+   */
+  stop(): Promise<void>;
+}
+
+/**
+ * Looks after actors: when one fails, the others are stopped.
+ *
+ * @param actors The actors, in the order in which data flows: those that ask before those that they ask. The very objects
+ *   that `spawn()` made, by which {@link Supervisor.stop} knows whether it is called from inside.
+ * @param options Log, clock and deadline.
+ * @returns Their supervisor.
+ */
+export function supervise(actors: readonly Lifecycle[], options: SuperviseOptions = {}): Supervisor {
+  return new ActorSupervisor(actors, options);
+}
+
+class ActorSupervisor implements Supervisor {
+  readonly done: Promise<void>;
+  readonly #actors: readonly Lifecycle[];
+  readonly #log: Logger;
+  readonly #clock: Clock;
+  readonly #deadline: number | undefined;
+  #stopping: Promise<void> | undefined;
+  #failure: Error | undefined;
+
+  constructor(actors: readonly Lifecycle[], options: SuperviseOptions) {
+    this.#actors = actors;
+    this.#clock = options.clock ?? systemClock;
+    this.#log = loggerOf(options.log, this.#clock, "actors");
+    this.#deadline = options.deadline;
+    this.done = this.#watch();
+    this.done.catch(() => {}); // the actor has reported its failure; whoever owns the actors looks at `done`
+  }
+
+  get isStopping(): boolean {
+    return this.#stopping !== undefined;
+  }
+
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= runOutside(() => this.#stopAll());
+    return isInside(this.#actors) ? Promise.resolve() : this.#stopping;
+  }
+
+  async #watch(): Promise<void> {
+    await Promise.all(this.#actors.map((actor) => actor.done.catch((error) => this.#fail(actor, error))));
+    await this.#stopping;
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  #fail(actor: Lifecycle, error: Error): void {
+    this.#failure ??= error;
+    if (this.#stopping === undefined) {
+      this.#log.error("Stopping all actors, because one failed", { actor: actor.name });
+      this.stop();
+    }
+  }
+
+  async #stopAll(): Promise<void> {
+    for (const actor of this.#actors) await this.#stopOne(actor);
+  }
+
+  async #stopOne(actor: Lifecycle): Promise<void> {
+    const stopped = actor.stop();
+    if (this.#deadline === undefined) return await stopped;
+    const inTime = new AbortController();
+    const late = this.#clock.delay(this.#deadline, { signal: inTime.signal }).then(() => true, () => false);
+    if (await Promise.race([stopped.then(() => false), late])) {
+      this.#log.error("An actor did not stop in time and was abandoned", {
+        actor: actor.name,
+        deadline: this.#deadline,
+      });
+      actor.abandon();
+    }
+    inTime.abort();
+  }
+}

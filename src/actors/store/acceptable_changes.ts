@@ -1,0 +1,82 @@
+/**
+ * What a store does not take of a commit: one name or one value that it can't keep must not have it refuse all others, again and
+ * again.
+ *
+ * @module
+ */
+
+import { culprits } from "../../base/culprits.ts";
+import { StoreError } from "../../errors/store_error.ts";
+import type { KvKey, KvMutation, KvStore } from "../../store/kv_store.ts";
+
+/** How many are looked for: each takes some tries. */
+const MOST = 1_000;
+/** No value has it, so that nothing is written. */
+const NEVER = "never";
+
+/** What the keys of room state begin with, behind those of the device. */
+const STATE = "state";
+
+/** The records that others fill, by their kind: without one a client can do less, and is no less safe. */
+const EXPENDABLE: ReadonlySet<string | undefined> = new Set([
+  "inbound",
+  "inbound_unused",
+  "inbound_unused_session",
+  "keyAnswer",
+  "keyRequest",
+  "leftover",
+  "olm-wanted",
+  "olm_stranger",
+  "parked",
+  "tracked",
+  "withheld",
+]);
+
+/** A commit without what the store refuses. */
+export interface AcceptableChanges {
+  /** What it takes: state that it refuses is removed, since what is not known is better than what is no longer so. */
+  readonly changes: readonly KvMutation[];
+  /** The keys, without what those of the device begin with, of the records that it refuses. */
+  readonly refused: readonly KvKey[];
+}
+
+/**
+ * Finds the changes that have a store refuse a commit, among those that it may go on without. Nothing is written for it.
+ *
+ * @param kv The store.
+ * @param changes The changes that it did not take together.
+ * @param error What it said then.
+ * @param prefix What the keys of the device begin with.
+ * @returns What is left; undefined if the store is broken, or refuses what must be there, or too much.
+ */
+export async function acceptableChanges(
+  kv: KvStore,
+  changes: readonly KvMutation[],
+  { error, prefix }: { readonly error: unknown; readonly prefix: KvKey },
+): Promise<AcceptableChanges | undefined> {
+  if (error instanceof StoreError) return undefined; // the disk, or who else has the store
+  const takes = async (some: readonly KvMutation[]): Promise<boolean> => {
+    try {
+      await kv.commit(some, [{ key: prefix, versionstamp: NEVER }]);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const isFilled = ({ key }: KvMutation): boolean => isExpendable(key.slice(prefix.length));
+  if (!await takes(changes.filter((change) => !isFilled(change)))) return undefined;
+  const filled = changes.filter(isFilled);
+  const found = await culprits(filled.length, MOST, (start, end) => takes(filled.slice(start, end)));
+  if (found === undefined || found.length === 0) return undefined;
+  const refused = new Set(found.map((place) => filled[place] as KvMutation)); // one for each place
+  const accepted = changes.filter((change) => !refused.has(change));
+  for (const { key } of refused) {
+    const removal: KvMutation = { type: "delete", key };
+    if (key[prefix.length] === STATE && await takes([removal])) accepted.push(removal);
+  }
+  return { changes: accepted, refused: [...refused].map(({ key }) => key.slice(prefix.length)) };
+}
+
+function isExpendable([part, kind]: KvKey): boolean {
+  return part === STATE || (part === "crypto" && EXPENDABLE.has(kind));
+}

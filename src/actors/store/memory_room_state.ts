@@ -1,0 +1,126 @@
+/**
+ * The state of rooms of a client that keeps everything in memory.
+ *
+ * @module
+ */
+
+import { compareParts } from "../../store/key_order.ts";
+import type { StoredState } from "../../store/device/records.ts";
+import type { RoomID } from "../../types/ids.ts";
+import type { RoomState } from "./state_records.ts";
+import type { PrunedRooms, StateQuery } from "./store_protocol.ts";
+
+/**
+ * How many events of a room may wait, beside as many as it has pieces of state: for nobody who looks at a room's state do more
+ * than these have to be sorted in, and where nobody looks, no more of them are there in vain.
+ */
+const MAX_WAITING = 64;
+
+/** After so many looks at what waits it is sorted in: one look through it takes a tenth of that, or less. */
+const MAX_LOOKS = 8;
+
+/**
+ * Keeps the state of rooms in memory: the events themselves, no copies of them. What is changed is in effect at once: there is
+ * nothing that a commit could fail at.
+ */
+export class MemoryRoomState implements RoomState {
+  readonly #rooms = new Map<RoomID, Pieces>();
+
+  getMany(queries: readonly StateQuery[]): Promise<(StoredState | undefined)[]> {
+    return Promise.resolve(
+      queries.map(({ roomId, type, stateKey }) => this.#rooms.get(roomId)?.get(type, stateKey)),
+    );
+  }
+
+  list(roomId: RoomID, type?: string): Promise<StoredState[]> {
+    return Promise.resolve(this.#rooms.get(roomId)?.list(type) ?? []);
+  }
+
+  set(roomId: RoomID, events: readonly StoredState[]): void {
+    if (events.length === 0) return;
+    let pieces = this.#rooms.get(roomId);
+    if (pieces === undefined) this.#rooms.set(roomId, pieces = new Pieces());
+    pieces.set(events);
+  }
+
+  remove(roomId: RoomID, events: readonly StoredState[]): void {
+    this.#rooms.get(roomId)?.remove(events);
+  }
+
+  /** Removes all at once: that takes no time. */
+  clear(roomId: RoomID): Promise<PrunedRooms> {
+    const removed = this.#rooms.get(roomId)?.size ?? 0;
+    this.#rooms.delete(roomId);
+    return Promise.resolve({ removed, isDone: true });
+  }
+}
+
+/**
+ * The state of a room. Events are sorted in when somebody looks more than a few times: of most rooms nobody ever does, and a first
+ * sync brings the state of all of them.
+ */
+class Pieces {
+  /** The events that have been sorted in, by type and state key; undefined before the first are. */
+  #byType: Map<string, Map<string, StoredState>> | undefined;
+  #sorted = 0;
+  /** Events that wait to be sorted in, from old to new. */
+  #waiting: StoredState[] = [];
+  /** When so many wait, they are sorted in though nobody looks. */
+  #limit = 0;
+  #looks = 0;
+
+  get size(): number {
+    this.#sort();
+    return this.#sorted;
+  }
+
+  set(events: readonly StoredState[]): void {
+    if (this.#waiting.length === 0) {
+      this.#limit = this.#sorted + events.length + MAX_WAITING;
+      this.#waiting = events.slice();
+    } else {
+      for (const event of events) this.#waiting.push(event);
+      if (this.#waiting.length > this.#limit) this.#sort();
+    }
+  }
+
+  get(type: string, stateKey: string): StoredState | undefined {
+    if (this.#waiting.length > 0 && ++this.#looks > MAX_LOOKS) this.#sort();
+    const isIt = (event: StoredState) => event.state_key === stateKey && event.type === type;
+    return this.#waiting.findLast(isIt) ?? this.#byType?.get(type)?.get(stateKey);
+  }
+
+  list(type?: string): StoredState[] {
+    this.#sort();
+    const types = type === undefined ? inOrder(this.#byType) : [this.#byType?.get(type)];
+    return types.flatMap(inOrder);
+  }
+
+  remove(events: readonly StoredState[]): void {
+    this.#sort();
+    for (const { type, state_key } of events) {
+      const byKey = this.#byType?.get(type);
+      if (byKey?.delete(state_key) !== true) continue;
+      this.#sorted--;
+      if (byKey.size === 0) this.#byType?.delete(type);
+    }
+  }
+
+  #sort(): void {
+    const byType = this.#byType ??= new Map();
+    for (const event of this.#waiting) {
+      let byKey = byType.get(event.type);
+      if (byKey === undefined) byType.set(event.type, byKey = new Map());
+      const before = byKey.size;
+      byKey.set(event.state_key, event);
+      this.#sorted += byKey.size - before;
+    }
+    this.#waiting = [];
+    this.#looks = 0;
+  }
+}
+
+/** Values in the order of their keys, as stores have them. */
+function inOrder<Value>(values: ReadonlyMap<string, Value> = new Map()): Value[] {
+  return [...values].sort((first, second) => compareParts(first[0], second[0])).map(([, value]) => value);
+}

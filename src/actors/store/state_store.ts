@@ -1,0 +1,278 @@
+/**
+ * The room state that a client keeps, for those who ask about it.
+ *
+ * @module
+ */
+
+import { hasPower, type PowerAction, powerLevelOf, type RoomPower } from "../../store/device/room_power.ts";
+import type { RoomRecord, StoredState } from "../../store/device/records.ts";
+import { Membership } from "../../types/enums.ts";
+import { Misfit, UNNOTED } from "../../types/checks/shape.ts";
+import { roomMember } from "../../types/checks/state_shapes.ts";
+import type { RoomMemberContent } from "../../types/content/member_content.ts";
+import type { RoomID, UserID } from "../../types/ids.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { SyncStream } from "../../types/events/sync_stream.ts";
+import type { ActorRef } from "../kernel/actor.ts";
+import type { StoreProtocol } from "./store_protocol.ts";
+
+const PRESENT: readonly Membership[] = [Membership.JOIN, Membership.INVITE];
+
+/**
+ * Room state as it was committed with the latest sync, and corrected by what this client sends and reads.
+ *
+ * Handlers see the state that their event's sync response led to. Events are shared, not copied: do not change them.
+ *
+ * @example
+ * ```ts
+ * import { Client } from "@greenroom/matrix";
+ * import { Homeserver } from "@greenroom/matrix/testing";
+ *
+ * await using homeserver = new Homeserver();
+ * const { accessToken, userId } = await homeserver.createUser("alice");
+ * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+ * const room = await client.createRoom({ name: "Green room" });
+ * await client.syncOnce();
+ * console.assert(await client.stateStore.isJoined(room, userId));
+ * console.assert(await client.stateStore.hasPowerLevel(room, userId, "kick"));
+ * ```
+ */
+export class StateStore {
+  readonly #store: ActorRef<StoreProtocol>;
+  readonly #ready: () => Promise<void>;
+
+  /**
+   * Made by the client.
+   *
+   * @internal
+   * @param store The Store actor.
+   * @param ready Opens it, the first time.
+   */
+  constructor(store: ActorRef<StoreProtocol>, ready: () => Promise<void>) {
+    this.#store = store;
+    this.#ready = ready;
+  }
+
+  /**
+   * One piece of a room's state.
+   *
+   * @param roomId The room.
+   * @param type The type of state.
+   * @param stateKey Which piece of it. Default: the empty key.
+   * @returns The event, stripped in a room the user is not in; undefined if it is not known.
+   */
+  async getState(roomId: RoomID, type: string, stateKey: string = ""): Promise<StoredState | undefined> {
+    return await this.#ask("getState", { roomId, type, stateKey });
+  }
+
+  /**
+   * A room's state, as far as it is known.
+   *
+   * @param roomId The room.
+   * @param type Only this type. Default: all.
+   */
+  async listState(roomId: RoomID, type?: string): Promise<StoredState[]> {
+    return await this.#ask("listState", { roomId, type });
+  }
+
+  /** The content of a user's member event in a room; undefined if it is not known. */
+  async getMember(roomId: RoomID, userId: UserID): Promise<RoomMemberContent | undefined> {
+    const event = await this.getState(roomId, "m.room.member", userId);
+    return event && memberContent(event);
+  }
+
+  /**
+   * The known members of a room.
+   *
+   * @param roomId The room.
+   * @param memberships Only users who are this to the room. Default: joined and invited.
+   */
+  async getMembers(
+    roomId: RoomID,
+    memberships: readonly Membership[] = PRESENT,
+  ): Promise<Map<UserID, RoomMemberContent>> {
+    const events = await this.listState(roomId, "m.room.member");
+    const members = new Map<UserID, RoomMemberContent>();
+    for (const event of events) {
+      const content = memberContent(event);
+      if (content && memberships.includes(content.membership)) {
+        members.set(event.state_key as UserID, content);
+      }
+    }
+    return members;
+  }
+
+  /** Whether the known members are all there are. */
+  async hasFullMemberList(roomId: RoomID): Promise<boolean> {
+    return (await this.#room(roomId))?.allMembers ?? false;
+  }
+
+  /** What a user is to a room; `leave` if nothing is known. */
+  async getMembership(roomId: RoomID, userId: UserID): Promise<Membership> {
+    return (await this.getMember(roomId, userId))?.membership ?? Membership.LEAVE;
+  }
+
+  /** Whether a user is in a room, as far as is known. */
+  async isJoined(roomId: RoomID, userId: UserID): Promise<boolean> {
+    return await this.getMembership(roomId, userId) === Membership.JOIN;
+  }
+
+  /** The rooms the acting user is in. */
+  async getJoinedRooms(): Promise<RoomID[]> {
+    const rooms = await this.#ask("rooms", undefined);
+    return rooms.filter(({ membership }) => membership === Membership.JOIN).map(({ roomId }) => roomId);
+  }
+
+  /** The rooms the acting user and another are both in, or invited to. */
+  async findSharedRooms(userId: UserID): Promise<RoomID[]> {
+    const rooms = await this.getJoinedRooms();
+    const memberships = await Promise.all(rooms.map((roomId) => this.getMembership(roomId, userId)));
+    return rooms.filter((_, index) => PRESENT.includes(memberships[index] ?? Membership.LEAVE));
+  }
+
+  /**
+   * Whether a room is encrypted. Once true it stays true.
+   *
+   * @returns Undefined if it is not known.
+   */
+  async isEncrypted(roomId: RoomID): Promise<boolean | undefined> {
+    const encryption = (await this.#room(roomId))?.encryption;
+    return encryption === undefined ? undefined : encryption !== false;
+  }
+
+  /** The content of the `m.room.encryption` that counts; undefined if the room has none, or it is not known. */
+  async getEncryptionInfo(roomId: RoomID): Promise<JsonObject | undefined> {
+    return (await this.#room(roomId))?.encryption || undefined;
+  }
+
+  /** The content of `m.room.power_levels`; undefined if it is not known. */
+  async getPowerLevels(roomId: RoomID): Promise<JsonObject | undefined> {
+    const content = (await this.getState(roomId, "m.room.power_levels"))?.content;
+    return isJsonObject(content) ? content : undefined;
+  }
+
+  /** The `m.room.create` event; undefined if it is not known. */
+  async getCreate(roomId: RoomID): Promise<StoredState | undefined> {
+    return await this.getState(roomId, "m.room.create");
+  }
+
+  /**
+   * A user's power level: `Infinity` for a creator of a room of version 12 or later; undefined if it is not known, since the room's
+   * create event is not, or its `m.room.power_levels`. Only of a room that the user is in it is known that there are none.
+   */
+  async getPowerLevel(roomId: RoomID, userId: UserID): Promise<number | undefined> {
+    const power = await this.#power(roomId);
+    return power && powerLevelOf(userId, power);
+  }
+
+  /**
+   * Whether a user's power level is known to be enough.
+   *
+   * @param roomId The room.
+   * @param userId The user.
+   * @param action What the user wants to do; any event type as `{ event: type }`, state as `{ event: type, state: true }`.
+   * @returns False, too, if the level is not known (`getPowerLevel()` gives undefined then).
+   */
+  async hasPowerLevel(roomId: RoomID, userId: UserID, action: PowerAction): Promise<boolean> {
+    const power = await this.#power(roomId);
+    return power !== undefined && hasPower(userId, action, power);
+  }
+
+  /** Notes a user's member event, as the server told or took it. */
+  async setMember(roomId: RoomID, userId: UserID, content: RoomMemberContent): Promise<void> {
+    await this.updateState(roomId, [synthetic(roomId, "m.room.member", userId, content)]);
+  }
+
+  /** Notes what a user is to a room, and keeps the user's profile there. */
+  async setMembership(roomId: RoomID, userId: UserID, membership: Membership): Promise<void> {
+    await this.setMember(roomId, userId, { ...await this.getMember(roomId, userId), membership });
+  }
+
+  /**
+   * Replaces the known members of a room.
+   *
+   * @param roomId The room.
+   * @param members Their member events.
+   * @param options.only Replace only users who are this to the room. Default: all.
+   * @param options.complete Whether these are all members there are. Default: whether `only` is absent.
+   */
+  async setMembers(
+    roomId: RoomID,
+    members: readonly StoredState[],
+    { only, complete = only === undefined }: { only?: Membership; complete?: boolean } = {},
+  ): Promise<void> {
+    await this.#ask("replaceMembers", { roomId, events: members, only, complete });
+  }
+
+  /**
+   * Notes who is in a room: those who are not named, and were thought to be, have left. Who is invited stays as it was.
+   *
+   * @param roomId The room.
+   * @param joined All who are in it, with their profiles there.
+   */
+  async setJoinedMembers(roomId: RoomID, joined: ReadonlyMap<UserID, RoomMemberContent>): Promise<void> {
+    const known = await this.getMembers(roomId, [Membership.JOIN]);
+    const gone = [...known].filter(([userId]) => !joined.has(userId));
+    const events = [
+      ...[...joined].filter(([userId]) => !known.has(userId)),
+      ...gone.map(([userId, content]) => [userId, { ...content, membership: Membership.LEAVE }] as const),
+    ];
+    await this.updateState(
+      roomId,
+      events.map(([userId, content]) => synthetic(roomId, "m.room.member", userId, content)),
+    );
+  }
+
+  /** Notes state that the server told or took. */
+  async updateState(roomId: RoomID, events: readonly StoredState[]): Promise<void> {
+    await this.#ask("putState", { roomId, events });
+  }
+
+  /** Notes content of which nothing else is known. */
+  async updateContent(roomId: RoomID, type: string, stateKey: string, content: object): Promise<void> {
+    await this.updateState(roomId, [synthetic(roomId, type, stateKey, content)]);
+  }
+
+  /** Notes that the server says a room has no encryption; an encryption that was seen once stays. */
+  async setUnencrypted(roomId: RoomID): Promise<void> {
+    await this.#ask("noEncryption", roomId);
+  }
+
+  async #room(roomId: RoomID): Promise<RoomRecord | undefined> {
+    return await this.#ask("room", roomId);
+  }
+
+  async #power(roomId: RoomID): Promise<RoomPower | undefined> {
+    const [powerLevels, create, room] = await Promise.all([
+      this.getPowerLevels(roomId),
+      this.getCreate(roomId),
+      this.#room(roomId),
+    ]);
+    // An invitation does not show the levels; the state of a room that one is in comes whole.
+    if (powerLevels === undefined && room?.membership !== Membership.JOIN) return undefined;
+    return create && { powerLevels, create }; // creators may stand above all levels
+  }
+
+  readonly #ask: ActorRef<StoreProtocol>["ask"] = async (kind, body) => {
+    await this.#ready();
+    return await this.#store.ask(kind, body);
+  };
+}
+
+/** A state event of which only the content is known. */
+function synthetic(roomId: RoomID, type: string, stateKey: string, content: object): StoredState {
+  return {
+    type,
+    room_id: roomId,
+    state_key: stateKey,
+    content: content as JsonObject,
+    sender: "@:",
+    source: SyncStream.INTERNAL,
+  };
+}
+
+/** What a member event says; undefined if it says nothing that it must. */
+function memberContent({ content }: StoredState): RoomMemberContent | undefined {
+  const fitting = roomMember(content, UNNOTED);
+  return fitting instanceof Misfit ? undefined : fitting;
+}

@@ -1,0 +1,168 @@
+/**
+ * The Store: the single writer of what is kept.
+ *
+ * @module
+ */
+
+import { type Clock, systemClock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log.ts";
+import type { KvKey, KvMutation, KvStore } from "../../store/kv_store.ts";
+import type { Lease, LeaseOptions } from "../../store/device/lease.ts";
+import { MemoryStore } from "../../store/memory_store.ts";
+import type { Actor, ActorRef } from "../kernel/actor.ts";
+import { later } from "../kernel/later.ts";
+import { MemoryRoomState } from "./memory_room_state.ts";
+import { StoredRoomState } from "./state_records.ts";
+import { spawn } from "../kernel/spawn.ts";
+import { StoreAttempts } from "./store_attempts.ts";
+import { StoreDeliveries } from "./store_deliveries.ts";
+import { StorePosition } from "./store_position.ts";
+import type { StoreProtocol } from "./store_protocol.ts";
+import { StoreQuarantine } from "./store_quarantine.ts";
+import { StoreShown } from "./store_shown.ts";
+import { StoreRooms } from "./store_rooms.ts";
+import { StoreSync } from "./store_sync.ts";
+import { StoreWriter } from "./store_writer.ts";
+
+/** What the Store is made of. */
+export interface StoreOptions {
+  /** Where everything is kept. Absent: in memory, for as long as the actor lives. */
+  readonly kv?: KvStore;
+  /** Whether to close it in the end: who opened it closes it. */
+  readonly close: boolean;
+  /** How the device is taken; absent: nobody else can have it. */
+  readonly lease?: Pick<LeaseOptions, "held" | "owner" | "duration">;
+  /** Measures the lease. Default: the machine's own. */
+  readonly clock?: Clock;
+  /** Where failures are told. */
+  readonly log?: Logger;
+}
+
+/** How long a change may wait for a commit to go along with, in milliseconds. */
+const MAX_DEFERRED = 5_000;
+
+/** Starts the Store. */
+export function spawnStore(
+  { kv: given, close, lease, clock = systemClock, log }: StoreOptions,
+): Actor<StoreProtocol> {
+  const kv = given ?? new MemoryStore();
+  const writer = new StoreWriter({ kv, lease: lease && { ...lease, clock, log }, log });
+  const state = given === undefined ? new MemoryRoomState() : new StoredRoomState(writer);
+  const shown = new StoreShown(writer);
+  const position = new StorePosition(writer, shown);
+  const rooms = new StoreRooms(writer, state, clock, shown);
+  const sync = new StoreSync(writer, position, rooms);
+  const quarantine = new StoreQuarantine(writer);
+  const deliveries = new StoreDeliveries(writer, quarantine);
+  const attempts = new StoreAttempts(writer);
+  const records = (mutations: readonly KvMutation[]): KvMutation[] =>
+    mutations.map((each) => ({ ...each, key: writer.keys.record(each.key) }));
+  /** What only begins when all that was asked for before is durable. Sync responses need not wait for one another. */
+  const settled =
+    <Body, Reply>(work: (body: Body) => Reply | Promise<Reply>) => (body: Body): Reply | Promise<Reply> =>
+      writer.settled?.then(() => work(body)) ?? work(body);
+  let opening: Promise<void> = Promise.resolve();
+  let keeping: Promise<void> | undefined;
+  const open = async (prefix: KvKey, stopping: AbortSignal, signal: AbortSignal): Promise<void> => {
+    const held = await writer.open(prefix, signal);
+    if (held !== undefined) keeping ??= keep(store, { lease: held, writer, clock, stopping });
+  };
+  const store = spawn<StoreProtocol>({
+    name: "store",
+    log,
+    handlers: {
+      // Others may have to be waited for, which no turn does. Whoever takes an ask back may have been about to take the device.
+      open: (prefix, { stopping, signal = stopping }) => {
+        const go = () => open(prefix, stopping, AbortSignal.any([stopping, signal]));
+        opening = opening.then(go, go);
+        return later(opening);
+      },
+      commitSync: (change) => sync.commit(change),
+      async handled(token) {
+        if (!await position.handled(token)) return;
+        await deliveries.marked();
+        await attempts.marked();
+      },
+      async remembered(roomIds) {
+        await position.get(); // with which goes what was shown
+        return await rooms.remembered(roomIds);
+      },
+      noteSettled: (names) => deliveries.noteSettled(names),
+      readRecords: (keys) => writer.getMany(keys.map((key) => writer.keys.record(key))),
+      deferRecords: (mutations) => writer.owe(records(mutations)),
+      position: settled(() => position.get()),
+      move: settled((nextBatch) => position.move(nextBatch)),
+      settled: settled(() => deliveries.settled()),
+      commitSessions: settled((change) => deliveries.commitSessions(change)),
+      attempt: settled(async (attempt) => {
+        const attempted = await attempts.begin(attempt);
+        return await quarantine.has(attempt.id) ? { ...attempted, verdict: "out" } : attempted;
+      }),
+      outlived: settled((id) => attempts.outlived(id)),
+      ended: settled((ids) => attempts.ended(ids)),
+      ending: settled(async ({ isEnding }) => {
+        const changes = await attempts.ending(isEnding);
+        if (!isEnding) return;
+        position.ending();
+        await writer.flush([...changes, ...quarantine.ending()]);
+      }),
+      quarantine: settled(async (record) =>
+        await quarantine.add(record, await deliveries.settled(), await attempts.leavingOut(record.id))
+      ),
+      quarantined: settled(() => quarantine.list()),
+      retryQuarantined: settled(({ id, at }) => quarantine.retry(id, at)),
+      waitQuarantined: settled(({ id, at }) => quarantine.wait(id, at)),
+      release: settled(async ({ id, settled }) =>
+        await quarantine.release(id, await deliveries.noting(settled))
+      ),
+      flush: settled(() => writer.flush()),
+      rest: settled(() => writer.rest()),
+      saveFilter: settled((filter) => position.saveFilter(filter)),
+      getState: settled((query) => rooms.getState(query)),
+      listState: settled(({ roomId, type }) => rooms.listState(roomId, type)),
+      putState: settled(({ roomId, events }) => rooms.putState(roomId, events)),
+      replaceMembers: settled(({ roomId, events, only, complete }) =>
+        rooms.replaceMembers(roomId, events, only, complete)
+      ),
+      room: settled((roomId) => rooms.room(roomId)),
+      rooms: settled(() => rooms.rooms()),
+      pruneRooms: settled(({ leftBefore }) => rooms.prune(leftBefore)),
+      noEncryption: settled((roomId) => rooms.noEncryption(roomId)),
+      listRecords: settled((prefix) => writer.listRecords(prefix)),
+      firstRecords: settled(({ prefix, limit }) => writer.listRecords(prefix, limit)),
+      commitRecords: settled((mutations) => writer.commit(records(mutations))),
+    },
+    onStop: async () => {
+      await keeping;
+      try {
+        await writer.close();
+      } finally {
+        if (close) await kv.close();
+      }
+    },
+  });
+  return store;
+}
+
+interface Keeping {
+  readonly lease: Lease;
+  readonly writer: Pick<StoreWriter, "isResting">;
+  readonly clock: Clock;
+  readonly stopping: AbortSignal;
+}
+
+/** Shows others that we live, and writes what waits to be written, even if nothing else has to be. */
+async function keep(
+  store: ActorRef<StoreProtocol>,
+  { lease, writer, clock, stopping }: Keeping,
+): Promise<void> {
+  try {
+    for (;;) {
+      const wait = writer.isResting ? MAX_DEFERRED : Math.min(lease.dueIn, MAX_DEFERRED);
+      await clock.delay(wait, { signal: stopping, persistent: false });
+      if (!writer.isResting) await store.ask("flush", undefined);
+    }
+  } catch {
+    // The Store is stopping, or has failed, which it says itself.
+  }
+}

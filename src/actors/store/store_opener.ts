@@ -1,0 +1,97 @@
+/**
+ * Opens the Store for the account that acts.
+ *
+ * @module
+ */
+
+import { abortable } from "@std/async/abortable";
+import { ValueError } from "../../errors/value_error.ts";
+import type { DeviceID, UserID } from "../../types/ids.ts";
+import type { KvKey } from "../../store/kv_store.ts";
+import type { ActorRef } from "../kernel/actor.ts";
+import type { StoreProtocol } from "./store_protocol.ts";
+
+/** Who acts. */
+export interface Account {
+  /** The user; empty until known. */
+  readonly mxid: UserID | "";
+  /** The device; undefined until known, and after a logout. */
+  readonly deviceId: DeviceID | undefined;
+  /** Finds out. */
+  account(options: { readonly signal: AbortSignal }): Promise<KvKey>;
+}
+
+/** What a {@link storeOpener} works with. */
+export interface StoreOpenerOptions {
+  /** The Store actor. */
+  readonly store: ActorRef<StoreProtocol>;
+  /** Who acts. */
+  readonly session: Account;
+  /** Whether the store may hold what belongs to others too, so that it matters who acts. */
+  readonly shared: boolean;
+}
+
+/**
+ * Opens the Store.
+ *
+ * @param signal Ends the wait for it. If nobody waits any more, and it is not open yet, it is left alone.
+ */
+export type OpenStore = (signal?: AbortSignal) => Promise<void>;
+
+/**
+ * Makes what opens the Store the first time, and from then on makes sure that it is still the same user and device who acts.
+ *
+ * @returns Rejects with a `ValueError` if the account is another than before.
+ */
+export function storeOpener({ store, session, shared }: StoreOpenerOptions): OpenStore {
+  const opening = new Opening(async (signal) => {
+    await store.ask("open", shared ? await session.account({ signal }) : [], { signal });
+  });
+  let owner: Pick<Account, "mxid" | "deviceId"> = { mxid: "", deviceId: undefined };
+  return async (signal) => {
+    await opening.join(signal);
+    const mxid = session.mxid || owner.mxid;
+    const deviceId = session.deviceId ?? owner.deviceId;
+    const isOther = (owner.mxid !== "" && mxid !== owner.mxid) ||
+      (owner.deviceId !== undefined && deviceId !== owner.deviceId);
+    if (isOther) {
+      throw new ValueError(
+        `Cannot use the store for ${mxid} ${deviceId}: it is open for ${owner.mxid} ${owner.deviceId}; make a new Client`,
+      );
+    }
+    owner = { mxid, deviceId };
+  };
+}
+
+/** Work that several wait for, which is done once, and given up when none of them waits any more. */
+class Opening {
+  readonly #work: (signal: AbortSignal) => Promise<void>;
+  #isOpen = false;
+  #attempt: { readonly done: Promise<void>; readonly abort: AbortController; waiting: number } | undefined;
+
+  constructor(work: (signal: AbortSignal) => Promise<void>) {
+    this.#work = work;
+  }
+
+  async join(signal: AbortSignal | undefined): Promise<void> {
+    if (this.#isOpen) return;
+    const attempt = this.#attempt ??= this.#begin();
+    attempt.waiting++;
+    try {
+      await (signal === undefined ? attempt.done : abortable(attempt.done, signal));
+      this.#isOpen = true;
+    } finally {
+      if (--attempt.waiting === 0) {
+        attempt.abort.abort(signal?.reason); // of no effect if it is open, or has failed
+        if (this.#attempt === attempt) this.#attempt = undefined;
+      }
+    }
+  }
+
+  #begin() {
+    const abort = new AbortController();
+    const done = this.#work(abort.signal);
+    done.catch(() => {}); // those who wait are told
+    return { done, abort, waiting: 0 };
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * What the Store keeps of events that were left out, since process after process had ended while they were handled.
+ *
+ * @module
+ */
+
+import type { KvKey, KvMutation } from "../../store/kv_store.ts";
+import { encodeValue } from "../../store/value_codec.ts";
+import type { QuarantineRecord } from "../dispatcher/quarantine_record.ts";
+import { set, type StoreWriter } from "./store_writer.ts";
+
+/** The first part of the keys. */
+const QUARANTINE = "quarantine";
+/** How many are kept, and how many bytes of them; what was tried most often goes first. */
+const MOST = { records: 100, bytes: 4 * 2 ** 20 };
+
+interface Kept {
+  /** The last part of its key, which says the order: names of events may be too long for one. */
+  readonly place: string;
+  readonly record: QuarantineRecord;
+  readonly bytes: number;
+}
+
+/** Keeps them. */
+export class StoreQuarantine {
+  readonly #writer: StoreWriter;
+  #kept: Map<string, Kept> | undefined;
+  #last = 0;
+  /** What is being tried by this process, as it was before. */
+  readonly #before = new Map<string, QuarantineRecord>();
+
+  /** @param writer Reads and writes. */
+  constructor(writer: StoreWriter) {
+    this.#writer = writer;
+  }
+
+  /** All of them, those first that were left out first. */
+  async list(): Promise<QuarantineRecord[]> {
+    return [...(await this.#all()).values()].map(({ record }) => record);
+  }
+
+  /** Whether an event is among them. */
+  async has(id: string): Promise<boolean> {
+    return (await this.#all()).has(id);
+  }
+
+  /**
+   * Keeps one more, with other changes in the same commit.
+   *
+   * @param added What is kept.
+   * @param settled Names of deliveries that have settled, of this event and of others.
+   * @param changes The other changes.
+   * @returns Those that had to go for it: itself, if it is too large.
+   */
+  async add(
+    added: QuarantineRecord,
+    settled: readonly string[],
+    changes: readonly KvMutation[],
+  ): Promise<QuarantineRecord[]> {
+    const all = await this.#all();
+    const record = { ...added, settled: settled.filter((name) => isOf(added, name)) };
+    this.#put(record);
+    const dropped: QuarantineRecord[] = [];
+    const gone: KvMutation[] = [];
+    for (let bytes = sizeOf(all); all.size > MOST.records || bytes > MOST.bytes; bytes = sizeOf(all)) {
+      const worst = worstOf(all, record, this.#before);
+      if (worst === undefined) break;
+      gone.push({ type: "delete", key: this.#key(worst) });
+      all.delete(worst.record.id);
+      dropped.push(worst.record);
+    }
+    const own = all.get(record.id);
+    await this.#writer.commit([...changes, ...gone, ...own ? [set(this.#key(own), record)] : []]);
+    return dropped;
+  }
+
+  /**
+   * Notes, durably, that one is about to be tried.
+   *
+   * @returns Undefined if there is none.
+   */
+  async retry(id: string, at: number): Promise<QuarantineRecord | undefined> {
+    const before = (await this.#all()).get(id)?.record;
+    if (before === undefined) return undefined;
+    this.#before.set(id, before);
+    return await this.#change({
+      ...before,
+      isTrying: true,
+      waitsFrom: at,
+      tries: before.tries + 1,
+      attempts: before.attempts + 1,
+    });
+  }
+
+  /** Has one wait from now on, as it is not being tried any more, or nobody knows for how long it has waited. */
+  async wait(id: string, at: number): Promise<void> {
+    const record = (await this.#all()).get(id)?.record;
+    if (record !== undefined) await this.#change({ ...record, isTrying: false, waitsFrom: at });
+  }
+
+  /**
+   * Lets go of one, with other changes in the same commit.
+   *
+   * @returns Whether it was there.
+   */
+  async release(id: string, changes: readonly KvMutation[]): Promise<boolean> {
+    this.#before.delete(id);
+    const all = await this.#all();
+    const kept = all.get(id);
+    all.delete(id);
+    await this.#writer.commit(kept ? [...changes, { type: "delete", key: this.#key(kept) }] : changes);
+    return kept !== undefined;
+  }
+
+  /** What it takes to remember of events that are kept which of their deliveries have settled. */
+  async noting(names: readonly string[]): Promise<KvMutation[]> {
+    const all = await this.#all();
+    return [...all.values()].flatMap(({ record }) => {
+      const own = names.filter((name) => isOf(record, name) && !record.settled.includes(name));
+      return own.length === 0 ? [] : [this.#put({ ...record, settled: [...record.settled, ...own] })];
+    });
+  }
+
+  /** What it takes that tries of this life do not count, since it ends by itself. */
+  ending(): KvMutation[] {
+    const changes = [...this.#before].map(([id, before]) => {
+      const { settled = before.settled } = this.#kept?.get(id)?.record ?? {};
+      return this.#put({ ...before, settled });
+    });
+    this.#before.clear();
+    return changes;
+  }
+
+  async #change(record: QuarantineRecord): Promise<QuarantineRecord> {
+    await this.#writer.commit([this.#put(record)]);
+    return record;
+  }
+
+  /** Keeps a record in memory; what is returned keeps it in the store. */
+  #put(record: QuarantineRecord): KvMutation {
+    const all = this.#kept ?? new Map<string, Kept>();
+    const place = all.get(record.id)?.place ?? String(++this.#last).padStart(16, "0");
+    const kept = { place, record, bytes: encodeValue(record).length };
+    all.set(record.id, kept);
+    return set(this.#key(kept), record);
+  }
+
+  async #all(): Promise<Map<string, Kept>> {
+    if (this.#kept !== undefined) return this.#kept;
+    const kept = new Map<string, Kept>();
+    for (const { key: [, place = ""], value } of await this.#writer.listRecords([QUARANTINE])) {
+      const record = value as QuarantineRecord; // written by this class
+      kept.set(record.id, { place, record, bytes: encodeValue(record).length });
+      this.#last = Number(place);
+    }
+    return this.#kept = kept;
+  }
+
+  #key({ place }: Kept): KvKey {
+    return this.#writer.keys.record([QUARANTINE, place]);
+  }
+}
+
+/** The one that goes first: what was tried most often, but not what is being tried; the one itself, if it is too large for all. */
+function worstOf(
+  all: ReadonlyMap<string, Kept>,
+  record: QuarantineRecord,
+  trying: ReadonlyMap<string, unknown>,
+): Kept | undefined {
+  const own = all.get(record.id);
+  if (own === undefined || own.bytes > MOST.bytes) return own;
+  const others = [...all.values()].filter((kept) => kept !== own && !trying.has(kept.record.id));
+  return others.sort((one, other) => other.record.tries - one.record.tries)[0] ?? own;
+}
+
+function sizeOf(all: ReadonlyMap<string, Kept>): number {
+  return [...all.values()].reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/** Whether a delivery is one of the event. */
+function isOf({ data }: QuarantineRecord, name: string): boolean {
+  return "event_id" in data && name.startsWith(`${data.event_id}-`);
+}

@@ -1,0 +1,266 @@
+/**
+ * Rooms and their state, as the Store actor keeps them.
+ *
+ * @module
+ */
+
+import type { Clock } from "../../base/clock.ts";
+import type { KvMutation } from "../../store/kv_store.ts";
+import type { RoomRecord, StoredState } from "../../store/device/records.ts";
+import type { Membership } from "../../types/enums.ts";
+import type { RoomID } from "../../types/ids.ts";
+import { isJsonObject } from "../../types/json.ts";
+import type { RoomState } from "./state_records.ts";
+import type {
+  FormerRoom,
+  FormerRooms,
+  PrunedRooms,
+  RememberedRoom,
+  RoomChange,
+  StateQuery,
+} from "./store_protocol.ts";
+import { factsOf, isLeft, nextRecord, type RoomFacts } from "./store_room_record.ts";
+import type { StoreShown } from "./store_shown.ts";
+import { StoreRoomRecords } from "./store_room_records.ts";
+import { set, type StoreWriter } from "./store_writer.ts";
+
+/** What a sync response changes, to be committed. */
+export interface RoomMutations {
+  /** The changes. */
+  readonly mutations: readonly KvMutation[];
+  /** What was known before. */
+  readonly former: FormerRooms;
+  /** The records among the changes. */
+  readonly records: readonly RoomRecord[];
+  /** The rooms that the changes are of. */
+  readonly changed: readonly RoomID[];
+}
+
+/** What changes of a room, and what of it matters. */
+interface Change {
+  readonly room: RoomChange;
+  readonly facts: RoomFacts;
+}
+
+const NO_MEMBERS: FormerRoom["members"] = new Map();
+
+/** How many pieces of state are removed at once. */
+const MAX_REMOVALS = 500;
+
+/** Keeps what is known of rooms. */
+export class StoreRooms {
+  readonly #writer: StoreWriter;
+  readonly #state: RoomState;
+  readonly #clock: Clock;
+  readonly #shown: StoreShown;
+  readonly #records: StoreRoomRecords;
+  /** Rooms that change with what is being committed. */
+  readonly #changing = new Set<RoomID>();
+
+  /**
+   * @param writer Reads and writes.
+   * @param state Keeps their state.
+   * @param clock Says when a room was left.
+   * @param shown Knows which events have been handled.
+   */
+  constructor(writer: StoreWriter, state: RoomState, clock: Clock, shown: StoreShown) {
+    this.#writer = writer;
+    this.#shown = shown;
+    this.#state = state;
+    this.#clock = clock;
+    this.#records = new StoreRoomRecords(writer);
+  }
+
+  /** What is known of a room beside its state. */
+  async room(roomId: RoomID): Promise<RoomRecord | undefined> {
+    return await this.#records.get(roomId);
+  }
+
+  /** What is to be remembered of rooms. */
+  async remembered(roomIds: readonly RoomID[]): Promise<RememberedRoom[]> {
+    if (roomIds.some((roomId) => this.#changing.has(roomId))) await this.#writer.settled;
+    const records = await this.#records.getMany(roomIds);
+    const rooms = roomIds.map((roomId) => ({ roomId, first: "", ...records.get(roomId) }));
+    const shown = await this.#shown.of(rooms);
+    return rooms.map(({ roomId }, index) => {
+      const { membership, entries = [] } = records.get(roomId) ?? {};
+      return { isJoined: membership === "join", shown: shown[index] ?? "", entries };
+    });
+  }
+
+  /** Every room that is known. */
+  async rooms(): Promise<RoomRecord[]> {
+    return await this.#writer.list<RoomRecord>(this.#writer.keys.rooms());
+  }
+
+  /** One piece of a room's state. */
+  async getState(query: StateQuery): Promise<StoredState | undefined> {
+    const [event] = await this.#state.getMany([query]);
+    return event;
+  }
+
+  /** A room's state, all of it or all of a type. */
+  async listState(roomId: RoomID, type?: string): Promise<StoredState[]> {
+    return await this.#state.list(roomId, type);
+  }
+
+  /** What a sync response changes of rooms, as they are when all is committed that was asked for before. */
+  async changes(rooms: readonly RoomChange[]): Promise<RoomMutations> {
+    if (this.#mustWait(rooms)) await this.#writer.settled;
+    const { keys } = this.#writer;
+    const now = this.#clock.now();
+    const changes = rooms.map((room) => ({ room, facts: factsOf(room.state) }));
+    const known = await this.#records.getMany(roomsOf(changes));
+    const members = await this.#members(changes.filter(({ room }) => known.has(room.roomId)));
+    const mutations: KvMutation[] = [];
+    const former: (FormerRoom | undefined)[] = [];
+    const records: RoomRecord[] = [];
+    const changed: RoomID[] = [];
+    for (const { room, facts } of changes) {
+      const { roomId, membership, state } = room;
+      const record = known.get(roomId);
+      former.push(record && formerRoom(record, members.get(roomId)));
+      if (record !== undefined && record.membership !== "join" && membership === "join") {
+        // It may miss what has happened while the user was not there, and is given anew at the join.
+        await this.#state.clear(roomId, Infinity, mutations);
+      }
+      this.#state.set(roomId, state, mutations);
+      const predecessor = facts.predecessor && known.get(facts.predecessor);
+      const next = nextRecord(room, { record, facts, predecessor, now });
+      if (next !== record || state.length > 0) changed.push(roomId);
+      if (next === record) continue;
+      mutations.push(set(keys.room(roomId), next));
+      records.push(next);
+      known.set(roomId, next);
+    }
+    return { mutations, former, records, changed };
+  }
+
+  /** Takes note that changes are about to be committed. */
+  committing({ changed }: RoomMutations): void {
+    for (const roomId of changed) this.#changing.add(roomId);
+  }
+
+  /** Takes note that changes have been committed. */
+  committed({ records, changed }: Pick<RoomMutations, "records" | "changed">): void {
+    for (const record of records) this.#records.note(record);
+    for (const roomId of changed) this.#changing.delete(roomId);
+  }
+
+  /** Applies state that is known from elsewhere than sync. */
+  async putState(roomId: RoomID, events: readonly StoredState[]): Promise<void> {
+    const { encryption } = factsOf(events);
+    const record = await this.#changed(roomId, encryption && { encryption });
+    const mutations: KvMutation[] = [];
+    this.#state.set(roomId, events, mutations);
+    await this.#commit(mutations, record);
+  }
+
+  /** Replaces the members of a room, those of one membership or all. */
+  async replaceMembers(
+    roomId: RoomID,
+    events: readonly StoredState[],
+    only: Membership | undefined,
+    complete: boolean,
+  ): Promise<void> {
+    const old = await this.listState(roomId, "m.room.member");
+    const record = await this.#changed(roomId, complete ? { allMembers: true } : undefined);
+    const mutations: KvMutation[] = [];
+    const gone = old.filter((event) => only === undefined || event.content.membership === only);
+    this.#state.remove(roomId, gone, mutations);
+    this.#state.set(roomId, events, mutations);
+    await this.#commit(mutations, record);
+  }
+
+  /** Notes that the server says a room has no encryption. */
+  async noEncryption(roomId: RoomID): Promise<void> {
+    await this.#commit([], await this.#changed(roomId, { encryption: false }));
+  }
+
+  /** Removes state of rooms that were left before a time: so much that others need not wait long. What is known beside it stays. */
+  async prune(leftBefore: number): Promise<PrunedRooms> {
+    const mutations: KvMutation[] = [];
+    const records: RoomRecord[] = [];
+    const now = this.#clock.now();
+    let removed = 0;
+    for (const room of await this.rooms()) {
+      const { leftAt, first: _, entries: __, ...record } = room;
+      // Who left on a clock that was set back since then counts as having left now.
+      if (leftAt !== undefined && leftAt > now) records.push({ ...room, leftAt: now });
+      if (leftAt === undefined || leftAt >= leftBefore) continue;
+      const cleared = await this.#state.clear(record.roomId, MAX_REMOVALS - removed, mutations);
+      removed += cleared.removed;
+      if (!cleared.isDone) break; // the rest comes next, since the room still says when it was left
+      this.#shown.forget(record.roomId, mutations);
+      records.push({ ...record, allMembers: false });
+    }
+    await this.#commit(mutations, ...records);
+    return { removed, isDone: removed < MAX_REMOVALS };
+  }
+
+  async #commit(mutations: KvMutation[], ...records: (RoomRecord | undefined)[]): Promise<void> {
+    const changed = records.filter((record) => record !== undefined);
+    for (const record of changed) mutations.push(set(this.#writer.keys.room(record.roomId), record));
+    await this.#writer.commit(mutations);
+    this.committed({ records: changed, changed: [] });
+  }
+
+  /**
+   * Whether what is being committed may matter to what a response changes. What changes state always waits, so that no commit grows
+   * by state that does not belong together: it may be more than a store takes at once.
+   */
+  #mustWait(rooms: readonly RoomChange[]): boolean {
+    return this.#changing.size > 0 &&
+      rooms.some(({ roomId, state }) => state.length > 0 || this.#changing.has(roomId));
+  }
+
+  /**
+   * The record of a room after a change, unless there is none. State that is put into a room that was left has to go again some
+   * time: the room says so, also if nothing else changes.
+   */
+  async #changed(roomId: RoomID, change?: Partial<RoomRecord>): Promise<RoomRecord | undefined> {
+    const known = await this.room(roomId);
+    const record = known ?? { roomId, membership: "leave", allMembers: false };
+    const isDated = !isLeft(record) || record.leftAt !== undefined;
+    if (change === undefined && (known === undefined || isDated)) return undefined;
+    const encryption = record.encryption || (change ?? record).encryption;
+    const leftAt = isDated ? undefined : { leftAt: this.#clock.now() };
+    return { ...record, ...change, encryption, ...leftAt };
+  }
+
+  /** By room, the kept member events of those whose membership a change is about. */
+  async #members(changes: readonly Change[]): Promise<Map<RoomID, Map<string, StoredState>>> {
+    const found = new Map<RoomID, Map<string, StoredState>>();
+    const queries: StateQuery[] = [];
+    const rooms: Map<string, StoredState>[] = [];
+    for (const { room: { roomId }, facts } of changes) {
+      if (facts.members.length === 0) continue;
+      const members = found.get(roomId) ?? new Map<string, StoredState>();
+      found.set(roomId, members);
+      for (const user of facts.members) {
+        queries.push({ roomId, type: "m.room.member", stateKey: user });
+        rooms.push(members);
+      }
+    }
+    if (queries.length === 0) return found; // the rule
+    const events = await this.#state.getMany(queries);
+    for (const [index, event] of events.entries()) {
+      if (event !== undefined) rooms[index]?.set(event.state_key, event);
+    }
+    return found;
+  }
+}
+
+/** The rooms that changes are about, and those in whose place rooms of them were made. */
+function roomsOf(changes: readonly Change[]): RoomID[] {
+  const rooms = changes.map(({ room }) => room.roomId);
+  for (const { facts: { predecessor } } of changes) if (predecessor !== undefined) rooms.push(predecessor);
+  return rooms;
+}
+
+function formerRoom(
+  { membership, encryption, encryptedBy }: RoomRecord,
+  members: FormerRoom["members"] = NO_MEMBERS,
+): FormerRoom {
+  return { membership, members, encrypted: isJsonObject(encryption), ...(encryptedBy && { encryptedBy }) };
+}

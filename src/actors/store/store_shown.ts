@@ -1,0 +1,156 @@
+/**
+ * Which events have been handled, the latest of each room, as the Store actor keeps them.
+ *
+ * They are written down in a log, whose end is a part of the position: a record of each room would be one more page that each
+ * response writes, a fifth of what a small one costs. What has become old in the log is kept by room.
+ *
+ * @module
+ */
+
+import type { ShownLogEnd, ShownRecord } from "../../store/device/records.ts";
+import type { KvMutation } from "../../store/kv_store.ts";
+import type { RoomID } from "../../types/ids.ts";
+import { type ShownEvents, type ShownRoom, withShown } from "../syncer/shown_events.ts";
+import { set, type StoreWriter } from "./store_writer.ts";
+
+/** How long the text beside the position may be: with it, the position still is in one page of a file. */
+const PORTION = 700;
+/** How many portions are kept: some 16,000 events, in 400 kB. */
+const PORTIONS = 512;
+/** What is too much for the log: it would leave nothing of the others. */
+const MANY_ROOMS = 32;
+const MANY_EVENTS = 400;
+/** How many characters of its ID stand for a room. Should two have the same, each is known to have shown what the other has, too. */
+const TAG = 8;
+
+/** What the log tells of a room. */
+interface Logged {
+  readonly shown: ShownEvents;
+  /** Whether these are all; otherwise there may be older ones, which the log did not tell. */
+  readonly isWhole: boolean;
+  /** The latest portion in which it is. */
+  readonly portion: number;
+}
+
+const EMPTY: ShownLogEnd = { text: "", from: 0, to: 0 };
+
+/** Keeps them. */
+export class StoreShown {
+  readonly #writer: StoreWriter;
+  #end: ShownLogEnd = EMPTY;
+  /** The portions of the log, from old to new. */
+  readonly #portions = new Map<number, string>();
+  /** By tag, the rooms that are in the log. */
+  readonly #rooms = new Map<string, Logged>();
+
+  /** @param writer Reads and writes. */
+  constructor(writer: StoreWriter) {
+    this.#writer = writer;
+  }
+
+  /** Reads the log. */
+  async load(end: ShownLogEnd = EMPTY): Promise<void> {
+    this.#end = end;
+    const prefix = this.#writer.keys.shownLog();
+    for (const [index, text] of (await this.#writer.list<string>(prefix)).entries()) {
+      this.#read(end.from + index, text);
+    }
+    this.#read(end.to, end.text);
+  }
+
+  /** The latest events of a room: `first` are those of the very first response. */
+  async of(
+    rooms: readonly { readonly roomId: RoomID; readonly first: ShownEvents }[],
+  ): Promise<ShownEvents[]> {
+    const tags = rooms.map(({ roomId }) => tagOf(roomId));
+    const records = await this.#writer.getMany<ShownRecord>(
+      tags.map((tag) => this.#writer.keys.shownRoom(tag)),
+    );
+    return rooms.map(({ first }, index) => {
+      const [to, before] = records[index] ?? [0, first];
+      const logged = this.#rooms.get(tags[index] ?? "");
+      if (logged === undefined || logged.portion < to) return before;
+      return logged.isWhole ? logged.shown : withShown(before, logged.shown.trim());
+    });
+  }
+
+  /** Writes down what has been shown and handled; the log ends as `end` says then. */
+  note(rooms: readonly ShownRoom[]): ShownLogEnd {
+    const isMuch = rooms.length > MANY_ROOMS;
+    let { text } = this.#end;
+    for (const { roomId, shown, added } of rooms) {
+      const tag = tagOf(roomId);
+      if (isMuch || added.length > MANY_EVENTS) this.#keep(tag, shown);
+      else {
+        text += `;${tag} ${added}`;
+        this.#rooms.set(tag, { shown, isWhole: true, portion: this.#end.to });
+      }
+    }
+    this.#end = { ...this.#end, text };
+    if (text.length > PORTION) this.#turn();
+    return this.#end;
+  }
+
+  /** Forgets a room: what it has shown will not matter any more. */
+  forget(roomId: RoomID, mutations: KvMutation[]): void {
+    const tag = tagOf(roomId);
+    this.#rooms.delete(tag);
+    mutations.push({ type: "delete", key: this.#writer.keys.shownRoom(tag) });
+  }
+
+  /** Forgets everything. */
+  async clear(mutations: KvMutation[]): Promise<void> {
+    const { keys } = this.#writer;
+    for (const key of await this.#writer.keysBelow(keys.shown(), Infinity)) {
+      mutations.push({ type: "delete", key });
+    }
+    this.#end = EMPTY;
+    this.#portions.clear();
+    this.#rooms.clear();
+  }
+
+  /** Begins another portion, and lets go of the oldest if there are too many. */
+  #turn(): void {
+    const { text, from, to } = this.#end;
+    const { keys } = this.#writer;
+    this.#portions.set(to, text);
+    this.#writer.defer(set(keys.shownLog(to), text));
+    const isFull = to - from >= PORTIONS;
+    this.#end = { text: "", from: isFull ? from + 1 : from, to: to + 1 };
+    if (!isFull) return;
+    for (const [tag] of entriesOf(this.#portions.get(from) ?? "")) {
+      const logged = this.#rooms.get(tag);
+      if (logged?.portion === from) this.#keep(tag, logged.shown);
+    }
+    this.#portions.delete(from);
+    this.#writer.defer({ type: "delete", key: keys.shownLog(from) });
+  }
+
+  /** Keeps what a room has shown in a record of its own. */
+  #keep(tag: string, shown: ShownEvents): void {
+    this.#rooms.delete(tag);
+    const record: ShownRecord = [this.#end.to, shown];
+    this.#writer.defer(set(this.#writer.keys.shownRoom(tag), record));
+  }
+
+  #read(portion: number, text: string): void {
+    if (portion < this.#end.to) this.#portions.set(portion, text);
+    for (const [tag, names] of entriesOf(text)) {
+      const before = this.#rooms.get(tag)?.shown ?? "";
+      this.#rooms.set(tag, { shown: withShown(before, names), isWhole: false, portion });
+    }
+  }
+}
+
+/** What a portion of the log tells, by tag. */
+function entriesOf(text: string): [string, string][] {
+  return text.split(";").slice(1).map((entry) => {
+    const end = entry.indexOf(" ");
+    return [entry.slice(0, end), entry.slice(end + 1)];
+  });
+}
+
+function tagOf(roomId: RoomID): string {
+  const end = roomId.indexOf(":");
+  return roomId.slice(1, end < 0 ? undefined : end).slice(-TAG).replaceAll(/[ ;]/g, "_");
+}

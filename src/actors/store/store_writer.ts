@@ -1,0 +1,259 @@
+/**
+ * Reads and writes for the Store actor: every commit goes through here.
+ *
+ * @module
+ */
+
+import { ValueError } from "../../errors/value_error.ts";
+import { kindOf } from "../../store/device/inspection_kind.ts";
+import { StoreKeys } from "../../store/device/keys.ts";
+import type { KvKey, KvMutation, KvStore } from "../../store/kv_store.ts";
+import { Lease, type LeaseOptions } from "../../store/device/lease.ts";
+import { SharedRuns } from "../../base/shared_runs.ts";
+import { readSchema, schemaUpgrade } from "../../store/device/schema.ts";
+import type { Logger } from "../../base/log.ts";
+import { fatal } from "../kernel/actor_error.ts";
+import { acceptableChanges } from "./acceptable_changes.ts";
+
+/** What a {@link StoreWriter} works with. */
+export interface StoreWriterOptions {
+  /** Where everything is kept. */
+  readonly kv: KvStore;
+  /** How the device is taken; absent: nobody else can have it, and it does not outlive the process. */
+  readonly lease?: LeaseOptions;
+  /** Where it is told what the store did not take. */
+  readonly log?: Logger;
+}
+
+const NOTHING: ReadonlyMap<string, KvMutation> = new Map();
+
+/** Reads and writes what one device keeps. */
+export class StoreWriter {
+  readonly #options: StoreWriterOptions;
+  readonly #kv: KvStore;
+  #keys: StoreKeys | undefined;
+  #lease: Lease | undefined;
+  /** By key, changes that wait for a commit to go along with. */
+  #deferred = new Map<string, KvMutation>();
+  /** What {@link #deferred} was when the commit began that is on its way: it may not be there yet for those who read. */
+  #committing: ReadonlyMap<string, KvMutation> = NOTHING;
+  /** Other changes that the next commit makes. */
+  #gathered: (readonly KvMutation[])[] = [];
+  #owes = false;
+  /** What follows a commit that has failed fails as well. */
+  readonly #commits = new SharedRuns(() => this.#commitAll());
+  #hasFailed = false;
+  #isResting = false;
+
+  /** @param options What it works with. */
+  constructor(options: StoreWriterOptions) {
+    this.#options = options;
+    this.#kv = options.kv;
+  }
+
+  /**
+   * Chooses where everything is kept, takes the device, and upgrades its records if need be.
+   *
+   * @param prefix What the keys of the device begin with.
+   * @param signal Ends the wait for another that holds the device.
+   * @returns The lease that has to be renewed; undefined if there is none.
+   * @throws What is fatal to the actor, unless it is the signal's reason.
+   */
+  async open(prefix: KvKey, signal: AbortSignal): Promise<Lease | undefined> {
+    const { lease } = this.#options;
+    if (lease !== undefined && this.#lease === undefined) {
+      try {
+        await readSchema(this.#kv, prefix);
+        this.#lease = await Lease.acquire(this.#kv, prefix, { ...lease, signal });
+        await this.#upgrade(prefix);
+      } catch (error) {
+        throw signal.aborted && error === signal.reason ? error : fatal(error);
+      }
+    }
+    this.#keys = new StoreKeys(prefix);
+    return this.#lease;
+  }
+
+  /**
+   * Where what is kept.
+   *
+   * @throws {ValueError} If the store has not been opened.
+   */
+  get keys(): StoreKeys {
+    if (this.#keys !== undefined) return this.#keys;
+    throw new ValueError("Cannot use the store: it has not been opened for an account yet");
+  }
+
+  /** Reads several values. They are ours, written through this class: what is read is what was written. */
+  async getMany<T>(keys: readonly KvKey[]): Promise<(T | undefined)[]> {
+    if (keys.length === 0) return [];
+    const entries = await this.#kv.getMany(keys);
+    const none = this.#deferred.size === 0 && this.#committing.size === 0;
+    return entries.map((entry, index) => {
+      const deferred = none ? undefined : this.#deferredAt(JSON.stringify(keys[index]));
+      if (deferred === undefined) return entry?.value as T | undefined;
+      return deferred.type === "set" ? deferred.value as T : undefined;
+    });
+  }
+
+  /** Reads a value. */
+  async get<T>(key: KvKey): Promise<T | undefined> {
+    const [value] = await this.getMany<T>([key]);
+    return value;
+  }
+
+  /** Reads all values below a prefix. */
+  async list<T>(prefix: KvKey): Promise<T[]> {
+    const found: T[] = [];
+    for await (const { value } of this.#kv.list(prefix)) found.push(value as T);
+    return found;
+  }
+
+  /** The first keys below a prefix. */
+  async keysBelow(prefix: KvKey, limit: number): Promise<KvKey[]> {
+    const found: KvKey[] = [];
+    for await (const { key } of this.#kv.list(prefix)) {
+      if (found.length === limit) break;
+      found.push(key);
+    }
+    return found;
+  }
+
+  /** Reads the records of another actor's below a prefix, with keys relative to the account's. */
+  async listRecords(prefix: KvKey, limit = Infinity): Promise<{ key: KvKey; value: unknown }[]> {
+    const found: { key: KvKey; value: unknown }[] = [];
+    await this.settled;
+    if (this.#owes) await this.flush();
+    const from = this.keys.record([]).length;
+    for await (const { key, value } of this.#kv.list(this.keys.record(prefix))) {
+      found.push({ key: key.slice(from), value });
+      if (found.length >= limit) break;
+    }
+    return found;
+  }
+
+  /** Makes the changes that wait for a commit. From then on there is none before there is something else to change. */
+  async rest(): Promise<void> {
+    await this.flush();
+    this.#isResting = this.#deferred.size === 0 && this.#gathered.length === 0;
+  }
+
+  /** Whether the store is left alone: the lease is not renewed. */
+  get isResting(): boolean {
+    return this.#isResting;
+  }
+
+  /** Makes a change with the next commit, whatever that is for: it costs none of its own, and is lost if there comes none. */
+  defer(mutation: KvMutation): void {
+    this.#isResting = false;
+    this.#deferred.set(JSON.stringify(mutation.key), mutation);
+  }
+
+  /** Makes changes with the next commit, which there has to be before anything that follows from them is told to anybody. */
+  owe(mutations: readonly KvMutation[]): void {
+    for (const mutation of mutations) this.defer(mutation);
+    this.#owes = true;
+  }
+
+  /** Whether there has to be a commit. */
+  get owes(): boolean {
+    return this.#owes;
+  }
+
+  /**
+   * Makes changes, on condition that nobody else has taken the device. Nothing is done if there are none.
+   *
+   * @throws What is fatal to the actor: whether a commit that fails took effect is not known, so nothing may go on from there; but
+   *   what others have filled, and the store does not take, is left out.
+   */
+  async commit(mutations: readonly KvMutation[]): Promise<void> {
+    if (mutations.length > 0) await this.flush(mutations);
+  }
+
+  /**
+   * Makes the changes that wait for a commit, and renews the lease if it is time to. If a commit is on its way, that comes after it,
+   * in one commit with all that is to be changed until then.
+   *
+   * @param mutations What else is to be changed.
+   * @returns Resolves when the changes are durable.
+   * @throws As {@link StoreWriter.commit} does.
+   */
+  flush(mutations: readonly KvMutation[] = []): Promise<void> {
+    if (mutations.length > 0) {
+      this.#isResting = false;
+      this.#gathered.push(mutations);
+    }
+    return this.#commits.next();
+  }
+
+  /** Resolves when all changes are durable that are being made by now; undefined: none are. */
+  get settled(): Promise<void> | undefined {
+    return this.#commits.pending;
+  }
+
+  /** Makes the changes that wait for a commit, and lets others take the device. That may fail: the lease runs out by itself. */
+  async close(): Promise<void> {
+    const changes = this.#hasFailed ? [] : [...this.#deferred.values()]; // they may follow from what was not written
+    const lease = this.#lease;
+    if (lease === undefined) {
+      if (changes.length > 0) await this.#kv.commit(changes);
+    } else if (changes.length === 0) {
+      await lease.release().catch(() => {});
+    } else if (!await lease.release(changes)) {
+      throw await lease.lost();
+    }
+  }
+
+  #deferredAt(id: string): KvMutation | undefined {
+    return this.#deferred.get(id) ?? this.#committing.get(id);
+  }
+
+  async #commitAll(): Promise<void> {
+    if (this.#isResting) return;
+    // Not by `[..., ...]`, which takes some time for the state of many rooms.
+    const changes = [...this.#deferred.values()].concat(...this.#gathered, this.#lease?.renewal() ?? []);
+    if (changes.length === 0) return;
+    this.#committing = this.#deferred;
+    this.#deferred = new Map();
+    this.#gathered = [];
+    this.#owes = false;
+    try {
+      await this.#apply(changes).catch((error) => this.#applyOthers(changes, error));
+    } catch (error) {
+      this.#hasFailed = true;
+      throw fatal(error);
+    } finally {
+      this.#committing = NOTHING;
+    }
+  }
+
+  /** What another process did while it was waited for counts, so the records are looked at now. */
+  async #upgrade(prefix: KvKey): Promise<void> {
+    const { mutations, isNeeded } = await schemaUpgrade(this.#kv, prefix);
+    if (isNeeded) await this.#apply(mutations);
+    else mutations.forEach((mutation) => this.defer(mutation));
+  }
+
+  /** What the store refuses, whatever it is asked for beside, is left out, if it is of those that there may be none of. */
+  async #applyOthers(changes: readonly KvMutation[], error: unknown): Promise<void> {
+    const prefix = this.keys.record([]);
+    const acceptable = await acceptableChanges(this.#kv, changes, { error, prefix });
+    if (acceptable === undefined) throw error;
+    await this.#apply(acceptable.changes);
+    const kinds = acceptable.refused.map(kindOf);
+    this.#options.log?.error("Left out records that the store does not take", {
+      count: kinds.length,
+      kinds: [...new Set(kinds)].sort().join(", "),
+      error: String(error),
+    });
+  }
+
+  async #apply(mutations: readonly KvMutation[]): Promise<void> {
+    if (!await this.#kv.commit(mutations, this.#lease?.checks)) throw await this.#lease?.lost();
+  }
+}
+
+/** The change that puts a value in the place of whatever is there. */
+export function set(key: KvKey, value: unknown): KvMutation {
+  return { type: "set", key, value };
+}

@@ -1,0 +1,128 @@
+/**
+ * Reads what a limited timeline left out.
+ *
+ * @module
+ */
+
+import { RequestTimeoutError } from "../../errors/network_error.ts";
+import { MatrixRequestError } from "../../errors/request_error.ts";
+import { ServiceResponseError } from "../../errors/service_response_error.ts";
+import type { ClientEvent } from "../../types/events/client_event.ts";
+import { PaginationDirection } from "../../types/enums.ts";
+import type { MessageEvent, StateEvent } from "../../types/events/event.ts";
+import type { RoomEventFilter } from "../../types/api/filter.ts";
+import type { SyncToken } from "../../types/ids.ts";
+import type { GapReason } from "../../types/events/internal_event.ts";
+import { isEvent, isRoomEvent, tidyEvent } from "../../types/checks/event_check.ts";
+import { SyncStream } from "../../types/events/sync_stream.ts";
+import type { RoomPart } from "./sync_parts.ts";
+import type { SyncRequests } from "./sync_requests.ts";
+
+/** How many events a page is asked to hold. */
+const PAGE = 100;
+
+/** An event of a room's timeline. */
+export type TimelineEvent = MessageEvent | StateEvent;
+
+/** What a gap is read with. */
+export interface GapReader {
+  /** The way to the server. */
+  readonly requests: Pick<SyncRequests, "getMessages">;
+  /** The token that the response with the gap goes on from: the gap ends there. Undefined: at the limit. */
+  readonly since: SyncToken | undefined;
+  /** The most events to read. */
+  readonly limit: number;
+  /** Which events the timeline has. */
+  readonly filter: RoomEventFilter | undefined;
+  /** Which events of a page have been shown before: the gap ends at them, since not every server heeds where it is to end. */
+  readonly shown?: (events: readonly TimelineEvent[]) => ReadonlySet<TimelineEvent>;
+  /** Whether an event is the last one to be read. */
+  readonly isEnd?: (event: TimelineEvent) => boolean;
+  /** Ends the reading. */
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Why the reading of a gap has ended. */
+export interface GapEnd {
+  /** `closed`: nothing is missing any more; `end`: at the event that was to be the last. */
+  readonly reason: Exclude<GapReason, "off"> | "closed" | "end";
+  /** What the server said, if it refused. */
+  readonly error?: Error;
+}
+
+/**
+ * Fills the gap in front of a room's timeline, as far as the limit allows; what is left stays marked as a gap.
+ *
+ * A server that refuses, or takes too long, leaves the gap: it would the next time too. One that can't be reached lets the whole
+ * response be asked for again.
+ */
+export async function fillGap(room: RoomPart, reader: GapReader): Promise<GapEnd> {
+  const known = new Set(room.timeline.map(({ event_id }) => event_id));
+  const newestFirst: TimelineEvent[] = [];
+  try {
+    return await readBack(room, reader, (event) => {
+      if (known.has(event.event_id)) return;
+      known.add(event.event_id);
+      newestFirst.push(event);
+    });
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    return { reason: "refused", error };
+  } finally {
+    room.filled = newestFirst.reverse();
+  }
+}
+
+/**
+ * Puts in the place of a room's timeline the one that it had up to an earlier token.
+ *
+ * @param reader Whose limit says how many events that were.
+ */
+export async function rewind(room: RoomPart, token: SyncToken, reader: GapReader): Promise<GapEnd> {
+  room.timeline = [];
+  room.prevBatch = token;
+  const end = await fillGap(room, reader);
+  room.limited = false;
+  return end;
+}
+
+/** Reads the events in front of a room's timeline, from new to old; notes in the room how far it came. */
+async function readBack(
+  room: RoomPart,
+  { requests, since, limit, filter, shown, isEnd, signal }: GapReader,
+  add: (event: TimelineEvent) => void,
+): Promise<GapEnd> {
+  for (let left = limit; left > 0 && room.prevBatch !== undefined;) {
+    const page = await requests.getMessages(room.roomId, PaginationDirection.BACKWARD, room.prevBatch, {
+      toToken: since,
+      limit: Math.min(left, PAGE),
+      filterJson: filter,
+      signal,
+    });
+    const events = page.chunk.filter((event) => isEvent(event) && isRoomEvent(event))
+      .map((event) => tagged(event, room));
+    const before = shown?.(events) ?? new Set();
+    // What stands in front of the oldest that was shown is older than what has been shown.
+    const last = events.findLastIndex((event) => before.has(event));
+    for (const event of last < 0 ? events : events.slice(0, last)) {
+      if (!before.has(event)) add(event);
+      if (isEnd?.(event)) return { reason: "end" };
+    }
+    left -= page.chunk.length || PAGE; // a page can be empty without being the last
+    const atEnd = last >= 0 || page.end === undefined || page.end === room.prevBatch;
+    room.prevBatch = atEnd ? undefined : page.end;
+    room.limited = !atEnd;
+  }
+  return { reason: room.limited ? "limit" : "closed" };
+}
+
+function isRefusal(error: unknown): error is Error {
+  return error instanceof MatrixRequestError || error instanceof ServiceResponseError ||
+    error instanceof RequestTimeoutError;
+}
+
+/** An event as those of the timeline that it stands in front of. */
+function tagged(event: ClientEvent, { roomId, base }: RoomPart): TimelineEvent {
+  tidyEvent(event);
+  return Object.assign(event, { room_id: roomId, source: base | SyncStream.TIMELINE }) as TimelineEvent;
+}

@@ -1,0 +1,177 @@
+/**
+ * Joins the rooms of a sync response to what came before: what was shown already, what is missing, and what is history.
+ *
+ * @module
+ */
+
+import { Membership } from "../../types/enums.ts";
+import type { SyncToken, UserID } from "../../types/ids.ts";
+import { rewind } from "./gap_filler.ts";
+import { markHistory, type StayView } from "./own_stay.ts";
+import { RoomGaps, type RoomGapsOptions, type RoomWithGap } from "./room_gaps.ts";
+import type { RoomMemory } from "./room_memory.ts";
+import type { RememberedRoom } from "../store/store_protocol.ts";
+import { namesOf, shownAmong, withShown } from "./shown_events.ts";
+import { sideBySide } from "./side_by_side.ts";
+import type { SyncFilter } from "./sync_filter.ts";
+import type { RoomNews, RoomPart, SyncParts } from "./sync_parts.ts";
+
+/** What a {@link RoomContinuity} works with. */
+export interface RoomContinuityOptions extends RoomGapsOptions {
+  /** What was shown before. */
+  readonly memory: RoomMemory;
+  /** The acting user. */
+  readonly own: UserID;
+  /** What the server lets through. */
+  readonly filter: Pick<SyncFilter, "members" | "timeline" | "timelineLimit">;
+}
+
+/** What a response goes on from. */
+export interface Continuation {
+  /** The token that it was asked with; undefined: it tells everything from the start. */
+  readonly since: SyncToken | undefined;
+  /** What the very first response ended with, if this is that response once more. */
+  readonly first: SyncToken | undefined;
+  /** How many events of a gap are read at most, in each room; false: none. */
+  readonly limit: number | false;
+  /** Whether timelines are not delivered. */
+  readonly dropTimeline: boolean;
+}
+
+const NEVER_SEEN: RememberedRoom = { isJoined: false, shown: "", entries: [] };
+/** How many of the own joins are remembered. */
+const ENTRIES = 8;
+/** How many rooms are read at once, */
+const SIDE_BY_SIDE = 4;
+/** and how many events of all rooms of a response, about: they are in memory until it has been delivered. */
+const MAX_READ = 50_000;
+
+/** Knows how rooms go on. Responses have to come in order. */
+export class RoomContinuity {
+  readonly #options: RoomContinuityOptions;
+  readonly #gaps: RoomGaps;
+
+  /** @param options What it works with. */
+  constructor(options: RoomContinuityOptions) {
+    this.#options = options;
+    this.#gaps = new RoomGaps(options);
+  }
+
+  /** Joins a response; undefined: that took no time. */
+  connect(parts: SyncParts, from: Continuation): Promise<void> | undefined {
+    const { since } = from;
+    if (since === undefined) return this.#begin(parts.rooms, from);
+    const views = this.#views(parts.rooms);
+    return Array.isArray(views)
+      ? this.#join(parts, views, { ...from, since })
+      : views.then((views) => this.#join(parts, views, { ...from, since }));
+  }
+
+  /** Takes note of a response that was asked for some other way: of what the user is to rooms, and of gaps. */
+  async note({ rooms }: SyncParts): Promise<void> {
+    const views = await this.#views(rooms);
+    each(rooms, views, (room, view) => {
+      if (room.limited && view.before.isJoined) this.#gaps.leaveOut({ room, view }, { reason: "off" });
+      const after = { ...view.before, isJoined: isJoined(room) };
+      room.news = { before: view.before, after, added: "", entry: undefined };
+    });
+  }
+
+  /** Remembers what a response tells of its rooms, since it is about to be delivered. Returns what takes that back. */
+  remember({ rooms }: SyncParts): () => void {
+    const { memory } = this.#options;
+    for (const { roomId, news } of rooms) {
+      if (news === undefined) continue;
+      // Who was thrown out and is invited again has the room in two sections.
+      if (isOutside(news)) memory.set(roomId, { ...memory.get(roomId) ?? news.before, isJoined: false });
+      else memory.set(roomId, news.after);
+    }
+    return () => {
+      for (const { roomId, news } of rooms.toReversed()) memory.set(roomId, news?.before);
+    };
+  }
+
+  /** What rooms are seen by; a promise, if the Store has to be asked. */
+  #views(rooms: readonly RoomPart[]): StayView[] | Promise<StayView[]> {
+    const { own, memory } = this.#options;
+    const known = rooms.map(({ roomId }) => memory.get(roomId));
+    const view = (before: RememberedRoom = NEVER_SEEN): StayView => ({ own, before });
+    const unknown = rooms.filter((_, index) => known[index] === undefined);
+    if (unknown.length === 0) return known.map((room) => view(room));
+    return memory.recall(unknown.map(({ roomId }) => roomId)).then((recalled) => {
+      const others = recalled.values();
+      return known.map((room) => view(room ?? others.next().value));
+    });
+  }
+
+  /** The very first response, or that once more: it is delivered whole. */
+  #begin(rooms: readonly RoomPart[], { first, dropTimeline }: Continuation): Promise<void> | undefined {
+    const tell = (): void => {
+      for (const room of rooms) {
+        const added = namesOf(room.timeline);
+        const after = { isJoined: isJoined(room), shown: withShown("", added), entries: [] };
+        room.news = { before: NEVER_SEEN, after, added, entry: undefined };
+      }
+    };
+    if (first === undefined) return void tell();
+    const { requests, signal, filter } = this.#options;
+    const limit = dropTimeline ? 0 : filter.timelineLimit;
+    const reader = { requests, signal, since: undefined, limit, filter: filter.timeline };
+    return sideBySide(rooms, SIDE_BY_SIDE, (room) => rewind(room, first, reader)).then(tell);
+  }
+
+  /** @returns Undefined if there was nothing to be read. */
+  #join(
+    { rooms, nextBatch }: SyncParts,
+    views: readonly StayView[],
+    { since, limit, dropTimeline }: Continuation & { readonly since: SyncToken },
+  ): Promise<void> | undefined {
+    const gaps: RoomWithGap[] = [];
+    each(rooms, views, (room, view) => {
+      room.shown = shownAmong(view.before.shown, room.timeline);
+      if (!dropTimeline && this.#gaps.isOpen(room, view)) gaps.push({ room, view, since });
+    });
+    if (gaps.length === 0) return void each(rooms, views, tellNews);
+    let left = MAX_READ;
+    return sideBySide(gaps, SIDE_BY_SIDE, async (gap) => {
+      left -= await this.#gaps.fill(
+        gap,
+        nextBatch,
+        limit === false ? false : Math.max(Math.min(limit, left), 0),
+      );
+    }).then(() => each(rooms, views, tellNews));
+  }
+}
+
+/** Notes what a part tells of its room, and marks what of it is history. */
+function tellNews(room: RoomPart, view: StayView): void {
+  const { before } = view;
+  const { shown, entries } = before;
+  const entry = markHistory(room, view);
+  const isNews = entry !== undefined && isJoined(room) && !entries.includes(entry);
+  const events = room.filled.length === 0 ? room.timeline : [...room.filled, ...room.timeline];
+  const added = namesOf(room.shown.size === 0 ? events : events.filter((event) => !room.shown.has(event)));
+  const after = {
+    isJoined: isJoined(room),
+    shown: withShown(shown, added),
+    entries: isNews ? [...entries, entry].slice(-ENTRIES) : entries,
+  };
+  room.news = { before, after, added, entry: isNews ? entry : undefined };
+}
+
+function each(
+  rooms: readonly RoomPart[],
+  views: readonly StayView[],
+  act: (room: RoomPart, view: StayView) => void,
+): void {
+  for (let index = 0; index < rooms.length; index++) act(rooms[index] as RoomPart, views[index] as StayView);
+}
+
+function isJoined({ membership }: RoomPart): boolean {
+  return membership === Membership.JOIN;
+}
+
+/** Whether nothing was shown of a room that the user is not in. */
+function isOutside({ after, added }: RoomNews): boolean {
+  return !after.isJoined && added === "";
+}

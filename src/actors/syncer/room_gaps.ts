@@ -1,0 +1,172 @@
+/**
+ * The gaps in front of rooms' timelines: which there are, how they are filled, and what is told of those that are not.
+ *
+ * @module
+ */
+
+import type { Logger } from "../../base/log.ts";
+import { Membership } from "../../types/enums.ts";
+import type { EventID, SyncToken } from "../../types/ids.ts";
+import { SyncStream } from "../../types/events/sync_stream.ts";
+import { fillGap, type GapEnd, type GapReader, type TimelineEvent } from "./gap_filler.ts";
+import { prevMembership } from "./membership_change.ts";
+import { isEntry, isOwnMember, type StayView } from "./own_stay.ts";
+import { shownAmong } from "./shown_events.ts";
+import type { SyncFilter } from "./sync_filter.ts";
+import type { RoomPart } from "./sync_parts.ts";
+import type { SyncRequests } from "./sync_requests.ts";
+
+/** What {@link RoomGaps} works with. */
+export interface RoomGapsOptions {
+  /** The way to the server. */
+  readonly requests: Pick<SyncRequests, "getMessages">;
+  /** What the server lets through. */
+  readonly filter: Pick<SyncFilter, "members" | "timeline">;
+  /** Whether somebody wants to know of what was before the user came into a room. */
+  readonly wantsHistory: () => boolean;
+  /** Ends the reading. */
+  readonly signal: AbortSignal;
+  /** Where it is told what is left out. */
+  readonly log: Logger;
+}
+
+/** A room's part, with what is known of the room, and the token that the response goes on from. */
+export interface RoomWithGap {
+  /** The part. */
+  readonly room: RoomPart;
+  /** What it is seen by. */
+  readonly view: StayView;
+  /** Where a gap ends. */
+  readonly since: SyncToken;
+}
+
+/** How far back the own join is looked for where the filter hides it. */
+const SEARCHED = 1_000;
+
+/** Fills gaps. */
+export class RoomGaps {
+  readonly #options: RoomGapsOptions;
+
+  /** @param options What it works with. */
+  constructor(options: RoomGapsOptions) {
+    this.#options = options;
+  }
+
+  /** Whether something is to be read of a room. */
+  isOpen(room: RoomPart, view: StayView): boolean {
+    return this.#isMissing(room, view) || this.#isHidden(room, view);
+  }
+
+  /**
+   * Reads what is missing of a room.
+   *
+   * @param nextBatch Where its response ends.
+   * @param limit The most events to read; false: none, and that is told.
+   * @returns How many have been read.
+   */
+  async fill(gap: RoomWithGap, nextBatch: SyncToken, limit: number | false): Promise<number> {
+    const { room, view } = gap;
+    const after = this.#isHidden(room, view) ? await this.#findEntry(gap, nextBatch) : undefined;
+    if (room.gap !== undefined || !this.#isMissing(room, view)) return 0;
+    const found = room.filled; // the own join that the filter hides
+    const end = await this.#read(gap, limit, after);
+    const { length } = room.filled;
+    room.filled = [...found, ...room.filled];
+    if (end.reason !== "closed" && end.reason !== "end") this.leaveOut(gap, { ...end, reason: end.reason });
+    return length;
+  }
+
+  /** Notes that something is left out of a room. */
+  leaveOut({ room, view, since }: Omit<RoomWithGap, "since"> & Partial<RoomWithGap>, why: LeftOut): void {
+    const { roomId, prevBatch, filled, timeline } = room;
+    const isHistory = !view.before.isJoined && [...filled, ...timeline].some((event) => isEntry(event, view));
+    room.gap = {
+      room_id: roomId,
+      ...(prevBatch !== undefined && { from: prevBatch }),
+      ...(since !== undefined && { to: since }),
+      read: filled.length,
+      ...why,
+      source: SyncStream.INTERNAL | (isHistory ? SyncStream.HISTORY : 0),
+    };
+    if (isHistory) return;
+    const { reason, error } = why;
+    const told = { roomId, reason, read: filled.length, ...(error && { error: String(error) }) };
+    this.#options.log.warn("Left out events of a room: see GAP", told);
+  }
+
+  /** Whether events are missing that have not been shown, and are no history that nobody wants. */
+  #isMissing({ limited, timeline, shown, membership }: RoomPart, view: StayView): boolean {
+    const { before: { isJoined, shown: known, entries: [entry] }, own } = view;
+    const [first] = timeline;
+    if (!limited || (first !== undefined && shown.has(first))) return false;
+    // If nothing has been handled, the join that was committed may come once more.
+    if (isJoined) return known !== "" || !timeline.some(({ event_id }) => event_id === entry);
+    if (timeline.some((event) => isEntry(event, view))) return this.#options.wantsHistory();
+    // Who was not let in, or did not come, has nothing to look back at.
+    return membership === Membership.JOIN ||
+      timeline.some((event) => isOwnMember(event, own) && prevMembership(event) === Membership.JOIN);
+  }
+
+  async #read(
+    { room, view, since }: RoomWithGap,
+    limit: number | false,
+    after: ReadonlySet<EventID> | undefined,
+  ): Promise<GapEnd | LeftOut> {
+    if (limit === false) return { reason: "off" };
+    if (limit === 0) return { reason: "limit" };
+    if (room.prevBatch === undefined) return { reason: "refused" };
+    const { isJoined, shown, entries: [entry] } = view.before;
+    const isAll = !isJoined && this.#options.wantsHistory();
+    return await fillGap(room, {
+      ...this.#reader(since, limit),
+      filter: this.#options.filter.timeline,
+      shown: (events) =>
+        after === undefined || isAll
+          ? shownAmong(shown, events)
+          : new Set(events.filter(({ event_id }) => !after.has(event_id))),
+      isEnd: (event) => isJoined ? shown === "" && event.event_id === entry : !isAll && isEntry(event, view),
+    });
+  }
+
+  /** Whether the filter hides with which event the user came into the room, and so what was before. */
+  #isHidden({ membership, timeline, filled, state, stateAfter }: RoomPart, view: StayView): boolean {
+    if (this.#options.filter.members !== "some" || membership !== Membership.JOIN || view.before.isJoined) {
+      return false;
+    }
+    if (timeline.length === 0 || [...filled, ...timeline].some((event) => isEntry(event, view))) return false;
+    return stateAfter ||
+      !state.some((event) => isOwnMember(event, view.own) && event.content.membership === Membership.JOIN);
+  }
+
+  /**
+   * Looks for the own join that the filter hides, and puts it where it belongs, as shown.
+   *
+   * @returns The events after it; undefined: it was not found.
+   */
+  async #findEntry(gap: RoomWithGap, nextBatch: SyncToken): Promise<ReadonlySet<EventID> | undefined> {
+    const { room, view, since } = gap;
+    const all: RoomPart = { ...room, timeline: [], prevBatch: nextBatch };
+    const isEnd = (event: TimelineEvent): boolean => isEntry(event, view);
+    const { reason, error } = await fillGap(all, { ...this.#reader(since, SEARCHED), isEnd });
+    const [entry, ...others] = all.filled;
+    if (reason === "refused") {
+      room.timeline.forEach((event) => event.source |= SyncStream.HISTORY); // better unheard than an old command obeyed
+      this.leaveOut(gap, { reason, ...(error && { error }) });
+    }
+    if (reason !== "end" || entry === undefined) return undefined;
+    const after = new Set(others.map(({ event_id }) => event_id));
+    const place = room.timeline.findIndex(({ event_id }) => after.has(event_id));
+    if (place === 0) room.filled = [entry];
+    else room.timeline = room.timeline.toSpliced(place < 0 ? room.timeline.length : place, 0, entry);
+    room.shown = new Set([...room.shown, entry]);
+    return after;
+  }
+
+  #reader(since: SyncToken, limit: number): GapReader {
+    const { requests, signal } = this.#options;
+    return { requests, since, limit, filter: undefined, signal };
+  }
+}
+
+/** Why something is left out. */
+type LeftOut = Pick<NonNullable<RoomPart["gap"]>, "reason" | "error">;

@@ -1,0 +1,253 @@
+/**
+ * Takes a sync response apart: for Crypto, for the Store and for the Dispatcher.
+ *
+ * A server is not trusted: a part that is not of the shape it must have is left out, and counted.
+ *
+ * @module
+ */
+
+import { Membership } from "../../types/enums.ts";
+import type {
+  AccountDataEvent,
+  EphemeralEvent,
+  MatrixEvent,
+  MessageEvent,
+  PresenceEvent,
+  StateEvent,
+  StrippedStateEvent,
+  ToDeviceEvent,
+} from "../../types/events/event.ts";
+import type { EventID, RoomID, SyncToken, UserID } from "../../types/ids.ts";
+import type { Gap, UndecryptableEvent } from "../../types/events/internal_event.ts";
+import {
+  hasSender,
+  isEvent,
+  isRoomEvent,
+  isState,
+  isStripped,
+  tidyEvent,
+  tidyStripped,
+} from "../../types/checks/event_check.ts";
+import { looksLikeRoomId, looksLikeUserId } from "../../types/checks/identifiers.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { SyncStream } from "../../types/events/sync_stream.ts";
+import type { RememberedRoom } from "../store/store_protocol.ts";
+
+/** What a part of a room tells of the room itself. */
+export interface RoomNews {
+  /** What was remembered of the room, */
+  readonly before: RememberedRoom;
+  /** and what is to be. */
+  readonly after: RememberedRoom;
+  /** The names of the events that it has shown and that were not shown before: see `ShownRoom`. */
+  readonly added: string;
+  /** The own join with which the user came into the room; undefined: the user was in it, or is not. */
+  readonly entry: EventID | undefined;
+}
+
+/** One room of a sync response. */
+export interface RoomPart {
+  /** The room. */
+  readonly roomId: RoomID;
+  /** What the user is to the room now. */
+  readonly membership: Membership;
+  /** The section of the response that it came in: a flag of `SyncStream`. */
+  readonly base: SyncStream;
+  /** State in front of the timeline, or, with `stateAfter`, at its end. */
+  readonly state: readonly (StateEvent | StrippedStateEvent)[];
+  /** Whether `state` holds at the timeline's end, so that the timeline changes nothing. */
+  readonly stateAfter: boolean;
+  /** What was missing in front of the timeline and has been read since, in order. */
+  filled: readonly (MessageEvent | StateEvent)[];
+  /** The timeline, in order. */
+  timeline: readonly (MessageEvent | StateEvent)[];
+  /** Events of the timeline that were shown before: they are not delivered again. */
+  shown: ReadonlySet<MatrixEvent>;
+  /** The events that handlers do not get, though they should. */
+  gap: Gap | undefined;
+  /** What it tells of the room itself. */
+  news: RoomNews | undefined;
+  /** Whether events are missing in front of the timeline. */
+  limited: boolean;
+  /** Where to read on backwards from there. */
+  prevBatch: SyncToken | undefined;
+  /** Typing and receipts. */
+  readonly ephemeral: readonly EphemeralEvent[];
+  /** Private data of the room. */
+  readonly accountData: readonly AccountDataEvent[];
+}
+
+/** Why an event can't be read. */
+export type Undecryptable = Omit<UndecryptableEvent, "event">;
+
+/** A sync response, checked and tagged. */
+export interface SyncParts {
+  /** The token to ask with next. */
+  readonly nextBatch: SyncToken;
+  /** Private data of the account. */
+  readonly accountData: readonly AccountDataEvent[];
+  /** Who came and went. */
+  readonly presence: readonly PresenceEvent[];
+  /** Messages to this device. */
+  toDevice: readonly ToDeviceEvent[];
+  /** Whose devices changed. */
+  readonly deviceLists: { readonly changed: UserID[]; readonly left: UserID[] };
+  /** How many one-time keys the server has left. */
+  readonly oneTimeKeyCounts: Readonly<Record<string, number>>;
+  /** Algorithms whose fallback key nobody has used. */
+  readonly unusedFallbackTypes: string[] | undefined;
+  /** Rooms: left, joined, invited to, knocked on. */
+  readonly rooms: readonly RoomPart[];
+  /** Encrypted events of timelines that can't be read, with the reason. */
+  undecryptable: ReadonlyMap<MatrixEvent, Undecryptable>;
+  /** How many parts had the wrong shape and were left out. */
+  readonly malformed: number;
+}
+
+/** Takes a response apart, of which it is known that `next_batch` is a string. The events are tagged in place. */
+export function takeApart(response: JsonObject, own: UserID): SyncParts {
+  const reader = new Reader(own);
+  const rooms = reader.object(response.rooms);
+  const lists = reader.object(response.device_lists);
+  const fallback = response.device_unused_fallback_key_types ??
+    response["org.matrix.msc2732.device_unused_fallback_key_types"];
+  return {
+    nextBatch: response.next_batch as SyncToken,
+    accountData: reader.events(response.account_data, SyncStream.ACCOUNT_DATA),
+    presence: reader.events(response.presence, SyncStream.PRESENCE, hasSender),
+    toDevice: reader.events(response.to_device, SyncStream.TO_DEVICE, hasSender),
+    deviceLists: { changed: reader.userIds(lists.changed), left: reader.userIds(lists.left) },
+    oneTimeKeyCounts: counts(reader.object(response.device_one_time_keys_count)),
+    unusedFallbackTypes: Array.isArray(fallback) ? strings(fallback) : undefined,
+    rooms: [
+      // First: a room that the user left and is invited to again is in both sections.
+      ...reader.rooms(rooms.leave, Membership.LEAVE, SyncStream.LEFT_ROOM),
+      ...reader.rooms(rooms.join, Membership.JOIN, SyncStream.JOINED_ROOM),
+      ...reader.outside(rooms.invite, Membership.INVITE, SyncStream.INVITED_ROOM, "invite"),
+      ...reader.outside(rooms.knock, Membership.KNOCK, SyncStream.KNOCKED_ROOM, "knock"),
+    ],
+    undecryptable: new Map(),
+    malformed: reader.malformed,
+  };
+}
+
+const NONE: readonly never[] = [];
+const NOTHING_YET = { filled: NONE, shown: new Set<never>(), gap: undefined, news: undefined };
+
+class Reader {
+  readonly #own: UserID;
+  malformed = 0;
+
+  constructor(own: UserID) {
+    this.#own = own;
+  }
+
+  /** The events of a section, each with its source, and its room if it has one. */
+  events<Event extends MatrixEvent>(
+    section: unknown,
+    source: SyncStream,
+    isWhole: (event: JsonObject) => boolean = () => true,
+    roomId?: RoomID,
+  ): readonly Event[] {
+    const list = this.object(section).events ?? NONE;
+    const all: readonly unknown[] = Array.isArray(list) ? list : [undefined];
+    // Mostly nothing is wrong: then it is the server's list, and no other is made.
+    const isRight = (event: unknown): event is JsonObject => isEvent(event) && isWhole(event);
+    const events = all.every(isRight) ? all : all.filter(isRight);
+    this.malformed += all.length - events.length;
+    events.forEach((event) => {
+      event.source = source;
+      if (roomId !== undefined) event.room_id = roomId;
+      tidyEvent(event);
+    });
+    return events as unknown as Event[]; // what the types promise has been looked at, but for the content
+  }
+
+  rooms(section: unknown, membership: Membership, base: SyncStream): RoomPart[] {
+    return this.#entries(section, (roomId, room) => {
+      const timeline = this.object(room.timeline);
+      const after = isJsonObject(room.state_after) ? room.state_after : undefined;
+      return {
+        roomId,
+        membership,
+        base,
+        ...NOTHING_YET,
+        state: this.events(after ?? room.state, base | SyncStream.STATE, isState, roomId),
+        stateAfter: after !== undefined,
+        timeline: this.events(timeline, base | SyncStream.TIMELINE, isRoomEvent, roomId),
+        limited: timeline.limited === true,
+        prevBatch: typeof timeline.prev_batch === "string" ? timeline.prev_batch : undefined,
+        ephemeral: this.events(room.ephemeral, base | SyncStream.EPHEMERAL, undefined, roomId),
+        accountData: this.events(room.account_data, base | SyncStream.ACCOUNT_DATA, undefined, roomId),
+      };
+    });
+  }
+
+  /** Rooms that the user sees from outside: of interest is the own member event, and the rest goes with it. */
+  outside(section: unknown, membership: Membership, base: SyncStream, kind: "invite" | "knock"): RoomPart[] {
+    return this.#entries(section, (roomId, room) => {
+      const found = this.events<StrippedStateEvent>(
+        room[`${kind}_state`],
+        base | SyncStream.STATE,
+        isStripped,
+        roomId,
+      );
+      found.forEach(tidyStripped);
+      const own = found.find((event) => event.type === "m.room.member" && event.state_key === this.#own);
+      if (own === undefined) return undefined;
+      own.unsigned = {
+        ...this.object(own.unsigned),
+        [`${kind}_room_state`]: found.filter((event) => event !== own),
+      };
+      return {
+        roomId,
+        membership,
+        base,
+        ...NOTHING_YET,
+        state: [own],
+        stateAfter: true,
+        timeline: [],
+        limited: false,
+        prevBatch: undefined,
+        ephemeral: [],
+        accountData: [],
+      };
+    });
+  }
+
+  /** The user IDs of a list, if there is one. */
+  userIds(value: unknown): UserID[] {
+    const all: readonly unknown[] = Array.isArray(value) ? value : NONE;
+    const users = all.filter(looksLikeUserId);
+    this.malformed += all.length - users.length;
+    return users;
+  }
+
+  /** A section, or an empty one in its place. */
+  object(value: unknown): JsonObject {
+    if (isJsonObject(value)) return value;
+    if (value !== undefined && value !== null) this.malformed++;
+    return {};
+  }
+
+  #entries(section: unknown, read: (roomId: RoomID, room: JsonObject) => RoomPart | undefined): RoomPart[] {
+    const parts: RoomPart[] = [];
+    for (const [roomId, room] of Object.entries(this.object(section))) {
+      const part = looksLikeRoomId(roomId) && isJsonObject(room) ? read(roomId, room) : undefined;
+      if (part === undefined) this.malformed++;
+      else parts.push(part);
+    }
+    return parts;
+  }
+}
+
+function strings(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+}
+
+function counts(section: JsonObject): Record<string, number> {
+  const entries = Object.entries(section).filter(([, count]) =>
+    Number.isSafeInteger(count) && Number(count) >= 0
+  );
+  return Object.fromEntries(entries) as Record<string, number>;
+}

@@ -1,0 +1,228 @@
+/**
+ * One run of syncing: takes responses in, one after the other, and brings them to handlers in the same order.
+ *
+ * While a response is being committed, those behind it are taken in already, a few of them, so that the Store has one commit to
+ * make for several.
+ *
+ * @module
+ */
+
+import type { SyncToken, UserID } from "../../types/ids.ts";
+import { InternalEventType } from "../../types/events/internal_event_type.ts";
+import { SyncStream } from "../../types/events/sync_stream.ts";
+import type { InternalDelivery } from "../dispatcher/dispatcher_protocol.ts";
+import type { Continuation, RoomContinuity } from "./room_continuity.ts";
+import type { SyncSettings } from "./start_options.ts";
+import type { SyncContext } from "./sync_batch.ts";
+import type { SyncFilter } from "./sync_filter.ts";
+import type { SyncParts } from "./sync_parts.ts";
+import { type TakenSync, takeSync } from "./sync_pipeline.ts";
+import type { Read, SyncReader } from "./sync_reader.ts";
+import type { SyncerOptions } from "./syncer_options.ts";
+
+/** What a {@link SyncRound} works with. */
+export interface SyncRoundOptions {
+  /** What the Syncer is made of. */
+  readonly syncer: SyncerOptions;
+  /** What the application wants. */
+  readonly settings: SyncSettings;
+  /** Ends the run. */
+  readonly signal: AbortSignal;
+  /** The acting user. */
+  readonly own: UserID;
+  /** What to sync. */
+  readonly filter: SyncFilter;
+  /** Reads responses. */
+  readonly reader: SyncReader;
+  /** Joins them to what came before. */
+  readonly continuity: RoomContinuity;
+  /** Whether the next response may be asked for before one has been handled. */
+  readonly ahead: boolean;
+  /** Where to go on. */
+  readonly position: () => Promise<SyncPosition>;
+  /** Tells handlers of something. */
+  readonly announce: (event: InternalDelivery) => Promise<void>;
+  /** Brings a response to handlers. */
+  readonly deliver: (taken: TakenSync) => Promise<unknown>;
+}
+
+/** Where to go on. */
+export interface SyncPosition {
+  /** The token; undefined: from the start. */
+  readonly since: SyncToken | undefined;
+  /** Whether what follows may have been delivered before. */
+  readonly repeated: boolean;
+  /** What the first response ended with, if it is to be handled once more. */
+  readonly first: SyncToken | undefined;
+}
+
+/** A response that was taken in. */
+interface Taken extends TakenSync {
+  readonly read: Read;
+  /** The one behind it, if that is being taken in already. */
+  readonly next: Promise<Taken> | undefined;
+}
+
+const DEFAULT_GAP_LIMIT = 1_000;
+/** How many responses may be on their way to handlers at a time, */
+const MAX_UNDERWAY = 4;
+/** and how many events those may have that others follow so closely: all of them are in memory, and go into one commit. */
+const MAX_EVENTS = 100;
+
+/** Takes responses in, and hands them on. */
+export class SyncRound {
+  readonly #options: SyncRoundOptions;
+  #isFirst = true;
+  /** The response that is to be delivered next, if it is being taken in already. */
+  #next: Promise<Taken> | undefined;
+  /** Of each response that has been taken in, and not delivered: takes back that it is remembered. */
+  readonly #underway: (() => void)[] = [];
+  /** Who waits until fewer are. */
+  #waiting: (PromiseWithResolvers<void> & { readonly limit: number }) | undefined;
+  /** Why what was taken in ahead is given up, as long as some of it is on its way. */
+  #failure: { readonly error: unknown } | undefined;
+
+  /** @param options What it works with. */
+  constructor(options: SyncRoundOptions) {
+    this.#options = options;
+  }
+
+  /** Whether a response was asked for ahead that has to be delivered if it is there. */
+  get isAhead(): boolean {
+    return this.#next !== undefined;
+  }
+
+  /** One response, until its handlers have been started. */
+  async sync(): Promise<Read> {
+    const ahead = this.#next;
+    this.#next = undefined;
+    try {
+      const taken = await (ahead ?? this.#take(await this.#options.position()));
+      this.#next = taken.next;
+      await this.#options.deliver(taken);
+      this.#delivered();
+      return taken.read;
+    } catch (error) {
+      await this.#giveUp(error);
+      throw error;
+    }
+  }
+
+  /** Reads a response and takes it in, as soon as it may follow the one before. */
+  async #take(position: SyncPosition, after?: SyncToken): Promise<Taken> {
+    const { syncer, settings, signal, own, filter, reader, announce, continuity } = this.#options;
+    const { since, repeated, first } = position;
+    const read = await reader.read(since);
+    const { response } = read;
+    const isTold = syncer.wants(InternalEventType.SYNC_SUCCESSFUL);
+    if (after !== undefined) await this.#atMost(isTold || syncer.waits() ? 0 : MAX_UNDERWAY - 1);
+    const isInitial = since === undefined;
+    const isFirst = this.#isFirst && after === undefined;
+    if (isTold) {
+      const data = { data: response, isInitial, isFirst, source: SyncStream.INTERNAL };
+      await announce({ type: InternalEventType.SYNC_SUCCESSFUL, data });
+    }
+    signal.throwIfAborted();
+    const dropTimeline = (isInitial && settings.ignoreInitialSync === true) ||
+      (isFirst && settings.ignoreFirstSync === true);
+    const acceptClear = syncer.acceptClear();
+    const context = {
+      own,
+      initial: isInitial,
+      repeated,
+      handledBefore: !isInitial && !repeated,
+      after,
+      members: filter.members,
+      acceptClear,
+      outlives: syncer.isDurable,
+      atOnce: syncer.resume === "committed",
+      dropTimeline,
+    };
+    // The very first response once more goes as far as it went then: what came after it comes after it.
+    const upToFirst = first === undefined ? { ...response } : { ...response, next_batch: first };
+    let isAsked = false;
+    const taken = await takeSync(upToFirst, context, {
+      crypto: syncer.crypto(),
+      store: syncer.store,
+      log: syncer.log,
+      connect: (parts) => continuity.connect(parts, this.#continuation(position, context)),
+      readAhead: (parts) => {
+        isAsked = this.#readAhead(parts, since);
+        return isAsked && syncer.isDurable ? reader.sent() : undefined;
+      },
+    });
+    this.#underway.push(continuity.remember(taken.parts));
+    const { nextBatch } = taken.parts;
+    const isFollowed = isAsked && this.#mayBeFollowed(taken);
+    const next = isFollowed ? this.#take({ ...position, since: nextBatch }, nextBatch) : undefined;
+    next?.catch(() => {}); // whoever delivers it learns of it
+    return { ...taken, read, next };
+  }
+
+  /** Asks for the next response already, if that may be. */
+  #readAhead({ toDevice, nextBatch }: SyncParts, since: SyncToken | undefined): boolean {
+    const { syncer, reader, ahead } = this.#options;
+    // The server forgets what it had for the device when it is asked for more: that has to have been handled.
+    const mayAsk = ahead && toDevice.length === 0 && nextBatch !== since && !syncer.waits();
+    if (!mayAsk || this.#failure !== undefined) return false;
+    reader.readAhead(nextBatch);
+    return true;
+  }
+
+  /** Whether the next response may be taken in before one has been handled. */
+  #mayBeFollowed({ parts, context: { initial, repeated } }: TakenSync): boolean {
+    const { isDurable, resume } = this.#options.syncer;
+    if (!isDurable || resume === "committed" || initial || repeated || this.#failure !== undefined) {
+      return false;
+    }
+    return eventsOf(parts) <= MAX_EVENTS && parts.undecryptable.size === 0; // those are kept whole
+  }
+
+  /** Where a response goes on from, and how much of what it left out is to be read. */
+  #continuation({ since, repeated, first }: SyncPosition, { dropTimeline }: SyncContext): Continuation {
+    const { fillGaps = true } = this.#options.settings;
+    // What came in several responses before comes in one now, which may be too much for its timelines.
+    const wanted = fillGaps || repeated;
+    const limit = wanted === true ? DEFAULT_GAP_LIMIT : wanted;
+    return { since, first, limit, dropTimeline };
+  }
+
+  #delivered(): void {
+    this.#isFirst = false;
+    this.#underway.shift();
+    const waiting = this.#waiting;
+    if (waiting === undefined || this.#underway.length > waiting.limit) return;
+    this.#waiting = undefined;
+    waiting.resolve();
+  }
+
+  /** Resolves when no more than so many responses are on their way to handlers. */
+  async #atMost(limit: number): Promise<void> {
+    if (this.#underway.length > limit && this.#failure === undefined) {
+      this.#waiting = { limit, ...Promise.withResolvers<void>() };
+      await this.#waiting.promise;
+    }
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  /** Takes nothing more in, and waits until what was taken in has reached the Store: it comes again. */
+  async #giveUp(error: unknown): Promise<void> {
+    this.#failure = { error };
+    this.#waiting?.resolve();
+    this.#waiting = undefined;
+    if (this.#next !== undefined) this.#options.reader.discard();
+    while (this.#next !== undefined) {
+      const taken: Taken | undefined = await this.#next.catch(() => undefined);
+      this.#next = taken?.next;
+    }
+    for (const takeBack of this.#underway.splice(0).reverse()) takeBack();
+    this.#failure = undefined;
+  }
+}
+
+function eventsOf({ rooms }: SyncParts): number {
+  return rooms.reduce(
+    (sum, { state, filled, timeline }) => sum + state.length + filled.length + timeline.length,
+    0,
+  );
+}

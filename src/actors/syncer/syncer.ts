@@ -1,0 +1,258 @@
+/**
+ * The Syncer: asks for what is new, again and again, and hands each response down the pipeline.
+ *
+ * @module
+ */
+
+import { abortable } from "@std/async/abortable";
+import { backoff, type BackoffRange } from "../../base/backoff.ts";
+import { elapsed } from "../../base/elapsed.ts";
+import { MatrixRequestError } from "../../errors/request_error.ts";
+import { ValueError } from "../../errors/value_error.ts";
+import type { SyncToken } from "../../types/ids.ts";
+import { InternalEventType } from "../../types/events/internal_event_type.ts";
+import type { SyncResponse } from "../../types/events/sync_response.ts";
+import { SyncStream } from "../../types/events/sync_stream.ts";
+import type { Actor } from "../kernel/actor.ts";
+import { ActorError, fatal } from "../kernel/actor_error.ts";
+import type { InternalDelivery } from "../dispatcher/dispatcher_protocol.ts";
+import { later } from "../kernel/later.ts";
+import { spawn } from "../kernel/spawn.ts";
+import type { SyncSettings } from "./start_options.ts";
+import { syncBackoff } from "./sync_backoff.ts";
+import { asError, isDeadly } from "./sync_failure.ts";
+import { RoomContinuity, type RoomContinuityOptions } from "./room_continuity.ts";
+import { RoomMemory } from "./room_memory.ts";
+import { SyncFilter } from "./sync_filter.ts";
+import { deliverSync, type TakenSync, takeSync } from "./sync_pipeline.ts";
+import { SyncReader, tokenOf } from "./sync_reader.ts";
+import { type SyncPosition, SyncRound } from "./sync_round.ts";
+import type { SyncRequests } from "./sync_requests.ts";
+import type { SyncerOptions } from "./syncer_options.ts";
+import type { SyncerProtocol } from "./syncer_protocol.ts";
+
+/** The longest wait that a server can ask for, in milliseconds. */
+const MAX_RETRY_AFTER = 3_600_000;
+/** How long to wait when the server answers at once and says nothing, in milliseconds: nothing may spin. */
+const IDLE_WAIT = 1_000;
+const DEFAULT_TIMEOUT = 30_000;
+/** Of a response that was asked for some other way nobody knows what was left out. */
+const NO_FILTER = { members: "some", timeline: undefined, timelineLimit: 0 } as const;
+const INTERNAL = { source: SyncStream.INTERNAL };
+
+/** Starts the Syncer; it is idle until it is asked to run. */
+export function spawnSyncer(options: SyncerOptions): Actor<SyncerProtocol> {
+  const syncer = new Syncer(options);
+  return spawn<SyncerProtocol>({
+    name: "syncer",
+    log: options.log,
+    handlers: {
+      run: (settings, { stopping, signal }) => later(syncer.run(settings, stopping, signal)),
+      stop: () => later(syncer.stop()),
+      once: (settings, { stopping, signal }) => later(syncer.once(settings, stopping, signal)),
+      take: (response, { stopping }) => later(syncer.take(response, stopping)),
+    },
+  });
+}
+
+class Syncer {
+  readonly #options: SyncerOptions;
+  /** The token of the last response whose handlers have been started by this process. */
+  #dispatched: SyncToken | undefined;
+  /** The number of that response's batch of handlers. */
+  #batch = 0;
+  readonly #memory: RoomMemory;
+  #running: { readonly abort: AbortController; readonly done: Promise<void> } | undefined;
+
+  constructor(options: SyncerOptions) {
+    this.#options = options;
+    this.#memory = new RoomMemory(options.store);
+  }
+
+  async run(settings: SyncSettings, ...signals: (AbortSignal | undefined)[]): Promise<void> {
+    const waits = syncBackoff(settings.backoff);
+    const before = this.stop();
+    await this.#runs(signals, async (signal) => {
+      await before;
+      await this.#loop(settings, waits, signal);
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#running?.abort.abort();
+    await this.#running?.done;
+  }
+
+  async once(settings: SyncSettings, ...signals: (AbortSignal | undefined)[]): Promise<SyncResponse> {
+    if (this.#running !== undefined) {
+      throw new ValueError("Cannot sync once: the client is syncing already; stop() it first");
+    }
+    return await this.#runs(signals, async (signal) => {
+      const response = await this.#single(settings, signal);
+      await this.#options.dispatcher.ask("noted", undefined);
+      await abortable(Promise.resolve(this.#options.crypto()?.idle()), signal); // the program may end now
+      await abortable(this.#options.afterSync(), signal);
+      this.#options.afterFirst();
+      return response;
+    });
+  }
+
+  async take(response: SyncResponse, signal: AbortSignal): Promise<number> {
+    const own = await this.#options.requests.userId();
+    await this.#options.ready(signal); // it looks at who acts
+    const context = {
+      own,
+      initial: false,
+      repeated: false,
+      handledBefore: false, // nobody knows
+      members: "some",
+      acceptClear: this.#options.acceptClear(),
+      outlives: false, // what comes some other way may come twice
+      dropTimeline: false,
+    } as const;
+    const { store, log } = this.#options;
+    const continuity = this.#continuity({ own, filter: NO_FILTER, signal });
+    const taken = await takeSync({ ...response }, context, {
+      crypto: this.#options.crypto(),
+      store,
+      log,
+      connect: (parts) => continuity.note(parts),
+      readAhead: () => undefined,
+    });
+    continuity.remember(taken.parts);
+    return await this.#deliver(taken);
+  }
+
+  /** Work that {@link Syncer.stop} ends and waits for. */
+  async #runs<Result>(
+    signals: readonly (AbortSignal | undefined)[],
+    work: (signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    const { store } = this.#options;
+    const abort = new AbortController();
+    const signal = AbortSignal.any([abort.signal, ...signals.filter((signal) => signal !== undefined)]);
+    const ending = () => void store.ask("ending", { isEnding: signal.aborted }).catch(() => {});
+    signal.addEventListener("abort", ending); // that handlers are cut off then is not their doing
+    ending();
+    const done = work(signal);
+    const running = { abort, done: done.then(() => {}, () => {}) };
+    this.#running = running;
+    try {
+      return await done;
+    } finally {
+      signal.removeEventListener("abort", ending);
+      if (this.#running === running) this.#running = undefined;
+    }
+  }
+
+  async #single(settings: SyncSettings, signal: AbortSignal): Promise<SyncResponse> {
+    try {
+      const round = await this.#prepare(settings, signal, { timeout: 0, ahead: false });
+      return (await round.sync()).response;
+    } catch (error) {
+      throw await this.#options.requests.firstContact(error, signal);
+    }
+  }
+
+  async #loop(settings: SyncSettings, waits: BackoffRange, signal: AbortSignal): Promise<void> {
+    const { clock, requests } = this.#options;
+    let failure: Error | undefined;
+    let round: SyncRound | undefined;
+    let token: SyncToken | undefined;
+    await this.#announce({ type: InternalEventType.SYNC_STARTED, data: INTERNAL });
+    // What has been taken in when the end comes is delivered.
+    for (let failures = 0; (!signal.aborted || round?.isAhead) && failure === undefined;) {
+      try {
+        const current = round ??= await this.#prepare(settings, signal, {
+          timeout: DEFAULT_TIMEOUT,
+          ahead: true,
+        });
+        const since = token;
+        const { asked, nextBatch } = await tokenOf(() => current.sync());
+        if (token === undefined) this.#tellFirst();
+        [token, failures] = [nextBatch, 0];
+        this.#options.afterSync();
+        const tooFast = IDLE_WAIT - elapsed(clock.now(), asked);
+        if (token === since && tooFast > 0) await clock.delay(tooFast, { signal });
+      } catch (error) {
+        if (signal.aborted && !(error instanceof ActorError)) break; // a part that fails stops all others
+        const reason = await requests.firstContact(error, signal);
+        if (isDeadly(reason)) failure = reason;
+        else await this.#waitAfter(asError(reason), backoff(failures++, waits), signal);
+      }
+    }
+    await this.#announce({ type: InternalEventType.SYNC_STOPPED, data: { ...INTERNAL, error: failure } });
+    await this.#options.store.ask("flush", undefined).catch(() => {}); // the store that failed says so by its `done`
+    if (failure !== undefined) throw fatal(failure);
+  }
+
+  async #prepare(
+    settings: SyncSettings,
+    signal: AbortSignal,
+    { timeout: byDefault, ahead }: { readonly timeout: number; readonly ahead: boolean },
+  ): Promise<SyncRound> {
+    const { requests, store, ready, presence, clock } = this.#options;
+    const own = await requests.userId(signal);
+    await ready(signal); // it looks at who acts
+    const following = ahead ? signal : undefined;
+    await abortable(Promise.resolve(this.#options.crypto()?.start({ following })), signal);
+    const createFilter: SyncRequests["createFilter"] = (each) => requests.createFilter(each, { signal });
+    const filter = new SyncFilter(settings, { createFilter }, store);
+    const { timeout = byDefault } = settings;
+    const reader = new SyncReader({ requests, filter, timeout, presence, clock, signal });
+    return new SyncRound({
+      syncer: this.#options,
+      settings,
+      signal,
+      own,
+      filter,
+      reader,
+      continuity: this.#continuity({ own, filter, signal }),
+      ahead,
+      position: () => this.#position(),
+      announce: (event) => this.#announce(event),
+      deliver: (taken) => this.#deliver(taken),
+    });
+  }
+
+  #tellFirst(): void {
+    const { dispatcher, afterFirst } = this.#options;
+    dispatcher.ask("settled", this.#batch).then(afterFirst, () => {}); // whoever closed or failed says so by `done`
+  }
+
+  #continuity(of: Pick<RoomContinuityOptions, "own" | "filter" | "signal">): RoomContinuity {
+    const { requests, wantsHistory, log } = this.#options;
+    return new RoomContinuity({ ...of, memory: this.#memory, requests, wantsHistory, log });
+  }
+
+  async #deliver(taken: TakenSync): Promise<number> {
+    const batch = await deliverSync(taken, this.#options.dispatcher);
+    this.#dispatched = taken.parts.nextBatch;
+    return this.#batch = batch;
+  }
+
+  /**
+   * The token to go on from, and whether what follows may have been delivered before. What this process has dispatched need not
+   * come again, whatever has settled by now.
+   */
+  async #position(): Promise<SyncPosition> {
+    const { nextBatch, handled, first } = await this.#options.store.ask("position", undefined);
+    const goesOn = nextBatch === this.#dispatched || this.#options.resume === "committed";
+    if (nextBatch === handled && nextBatch !== this.#dispatched) this.#memory.clear(); // it was moved: what was shown may come again
+    const since = goesOn ? nextBatch : handled;
+    return { since, repeated: since !== nextBatch, first: since === undefined ? first : undefined };
+  }
+
+  async #waitAfter(error: Error, wait: number, signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#options;
+    const asked = error instanceof MatrixRequestError ? error.retryAfter : undefined;
+    const sleepFor = asked === undefined ? wait : Math.min(Math.max(asked, IDLE_WAIT), MAX_RETRY_AFTER);
+    log.warn("A sync failed", { error: String(error), sleepFor: Math.round(sleepFor) });
+    await this.#announce({ type: InternalEventType.SYNC_ERRORED, data: { ...INTERNAL, error, sleepFor } });
+    await clock.delay(sleepFor, { signal }).catch(() => {}); // the loop looks at the signal
+  }
+
+  async #announce(event: InternalDelivery): Promise<void> {
+    if (this.#options.wants(event.type)) await this.#options.dispatcher.ask("announce", event);
+  }
+}

@@ -1,0 +1,200 @@
+/**
+ * The account: registration, password, addresses, and its end.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#account-registration-and-management | Account management}
+ * @module
+ */
+
+import { ExclusiveError, InvalidUsernameError, UserInUseError } from "../../errors/errcodes.ts";
+import type { ThirdPartyMedium } from "../../types/enums.ts";
+import type { DeviceID } from "../../types/ids.ts";
+import type { Open } from "../../types/open.ts";
+import { endpoint } from "../http/endpoint.ts";
+import type { RequestOptions } from "../http/request_options.ts";
+import type { Session } from "../session.ts";
+import { field, nothing, shape } from "../http/shape.ts";
+import { forgetLogin, type NewSession, storeLogin } from "./store_login.ts";
+import { authenticated, type AuthenticationOptions } from "./uia.ts";
+
+const ACCOUNT = "/_matrix/client/v3/account";
+const register = endpoint(
+  "register",
+  "POST",
+  "/_matrix/client/v3/register",
+  shape<NewSession>({
+    user_id: "string",
+    device_id: "string?",
+    access_token: "string?",
+    refresh_token: "string?",
+    expires_in_ms: "number?",
+  }),
+  { auth: false },
+);
+const available = endpoint(
+  "isUsernameAvailable",
+  "GET",
+  "/_matrix/client/v3/register/available",
+  field<boolean>("available", "boolean"),
+  { auth: false },
+);
+const changePassword = endpoint("changePassword", "POST", `${ACCOUNT}/password`, nothing);
+const deactivate = endpoint(
+  "deactivateAccount",
+  "POST",
+  `${ACCOUNT}/deactivate`,
+  field<"success" | "no-support" | undefined>("id_server_unbind_result", "string?"),
+);
+const thirdPartyIds = endpoint(
+  "getThirdPartyIds",
+  "GET",
+  `${ACCOUNT}/3pid`,
+  field<ThirdPartyId[] | undefined>("threepids", "array?"),
+);
+
+/** An address outside Matrix that belongs to the account. */
+export interface ThirdPartyId {
+  /** What the address is of. */
+  medium: Open<ThirdPartyMedium>;
+  /** The address. */
+  address: string;
+  /** When it was validated, in milliseconds since the epoch. */
+  validated_at: number;
+  /** When it was added to the account, in milliseconds since the epoch. */
+  added_at: number;
+}
+
+/** Options of {@link AccountAPI.register}. */
+export interface RegisterOptions extends AuthenticationOptions {
+  /** What the account is: a user's or a guest's. Default: `user`. */
+  kind?: "user" | "guest";
+  /** The local part of the user ID. Default: the server makes one up. */
+  username?: string;
+  /** The password. Default: none. */
+  password?: string;
+  /** The device. Default: the server makes one up. */
+  deviceId?: DeviceID;
+  /** The name of the device. Default: none. */
+  deviceName?: string;
+  /** Whether to ask for an access token that expires and is renewed on the way. Default: false. */
+  refreshToken?: boolean;
+  /** Whether to make the account alone, and no device and no token. Default: false. */
+  inhibitLogin?: boolean;
+  /** Whether the client acts as the new session from then on, if there is one. Default: true. */
+  storeAccessToken?: boolean;
+}
+
+/** Options of {@link AccountAPI.changePassword}. */
+export interface ChangePasswordOptions extends AuthenticationOptions {
+  /** Whether all other devices are logged out. Default: true. */
+  logoutDevices?: boolean;
+}
+
+/** Options of {@link AccountAPI.deactivateAccount}. */
+export interface DeactivateAccountOptions extends AuthenticationOptions {
+  /** The identity server to remove the account's addresses from. Default: the one that each was bound through. */
+  idServer?: string;
+  /** Whether users who join later are not to see what the user sent. Default: false. */
+  erase?: boolean;
+  /** Whether the client forgets its token and device. Default: true. */
+  clearAccessToken?: boolean;
+}
+
+/** Operations on the account. */
+export interface AccountAPI {
+  /**
+   * Makes an account, and logs in unless told otherwise. Most servers want an authentication, `m.login.dummy` at the least;
+   * `authentication: {}` covers that.
+   *
+   * @param options What the account is to be, how to authenticate, and request options.
+   * @returns The user, and the session unless there is none: keep its tokens secret.
+   * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication` does not cover.
+   * @throws {UserInUseError} If the name is taken.
+   * @throws {InvalidUsernameError} If the name breaks the grammar.
+   * @throws {ForbiddenError} If the server takes no registrations.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3register | POST /register}
+   */
+  register(options?: RegisterOptions): Promise<NewSession>;
+
+  /**
+   * Asks whether a name can be registered.
+   *
+   * @param username The local part of a user ID.
+   * @param options Request options.
+   * @returns Whether it can; false if it is taken, reserved or malformed.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3registeravailable | GET /register/available}
+   */
+  isUsernameAvailable(username: string, options?: RequestOptions): Promise<boolean>;
+
+  /**
+   * Changes the password of the account.
+   *
+   * @param newPassword The new password.
+   * @param options Whether to log other devices out, how to authenticate, and request options.
+   * @throws {WeakPasswordError} If the server finds the password too weak.
+   * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication` does not cover.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3accountpassword | POST /account/password}
+   */
+  changePassword(newPassword: string, options?: ChangePasswordOptions): Promise<void>;
+
+  /**
+   * Ends the account for good. Its user ID can never be used again. If the client syncs, that ends as by
+   * {@linkcode SessionAPI.logout}.
+   *
+   * @param options What to erase, how to authenticate, and request options.
+   * @returns Whether the account's addresses were removed from the identity server: `success` or `no-support`, also if the server
+   * does not say.
+   * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication` does not cover.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3accountdeactivate | POST /account/deactivate}
+   */
+  deactivateAccount(options?: DeactivateAccountOptions): Promise<"success" | "no-support">;
+
+  /**
+   * Lists the addresses outside Matrix that belong to the account.
+   *
+   * @param options Request options.
+   * @returns The addresses.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3account3pid | GET /account/3pid}
+   */
+  getThirdPartyIds(options?: RequestOptions): Promise<ThirdPartyId[]>;
+}
+
+/** Makes the operations on the account. */
+export function accountAPI(session: Session): AccountAPI {
+  const { http } = session;
+  return {
+    async register({ kind, storeAccessToken = true, ...given } = {}) {
+      const { username, password, deviceId, deviceName, refreshToken, inhibitLogin, ...options } = given;
+      const body = {
+        username,
+        password,
+        device_id: deviceId,
+        initial_device_display_name: deviceName,
+        refresh_token: refreshToken || undefined,
+        inhibit_login: inhibitLogin || undefined,
+      };
+      const created = await authenticated(session, register, { path: {}, query: { kind }, body }, options);
+      if (storeAccessToken && created.access_token !== undefined) storeLogin(session, created);
+      return created;
+    },
+    async isUsernameAvailable(username, options) {
+      try {
+        return await http.call(available, { path: {}, query: { username } }, options);
+      } catch (error) {
+        const taken = [UserInUseError, InvalidUsernameError, ExclusiveError];
+        if (taken.some((Class) => error instanceof Class)) return false;
+        throw error;
+      }
+    },
+    changePassword(newPassword, { logoutDevices = true, ...options } = {}) {
+      const body = { new_password: newPassword, logout_devices: logoutDevices };
+      return authenticated(session, changePassword, { path: {}, body }, options);
+    },
+    async deactivateAccount({ idServer, erase, clearAccessToken = true, ...options } = {}) {
+      const body = { id_server: idServer, erase: erase || undefined };
+      const result = await authenticated(session, deactivate, { path: {}, body }, options);
+      if (clearAccessToken) forgetLogin(session);
+      return result ?? "no-support";
+    },
+    getThirdPartyIds: async (options) => await http.call(thirdPartyIds, { path: {} }, options) ?? [],
+  };
+}

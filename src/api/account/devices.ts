@@ -1,0 +1,121 @@
+/**
+ * The user's devices.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#device-management | Device management}
+ * @module
+ */
+
+import type { Device } from "../../types/api/device.ts";
+import type { DeviceID } from "../../types/ids.ts";
+import { endpoint } from "../http/endpoint.ts";
+import type { RequestOptions } from "../http/request_options.ts";
+import type { Session } from "../session.ts";
+import { field, nothing, shape } from "../http/shape.ts";
+import { authenticated, type AuthenticationOptions } from "./uia.ts";
+
+const list = endpoint("getDevices", "GET", "/_matrix/client/v3/devices", field<Device[]>("devices", "array"));
+const get = endpoint(
+  "getDevice",
+  "GET",
+  "/_matrix/client/v3/devices/{deviceId}",
+  shape<Device>({
+    device_id: "string",
+    display_name: "string?",
+    last_seen_ip: "string?",
+    last_seen_ts: "number?",
+  }),
+);
+const update = endpoint("updateDevice", "PUT", "/_matrix/client/v3/devices/{deviceId}", nothing);
+const remove = endpoint("deleteDevice", "DELETE", "/_matrix/client/v3/devices/{deviceId}", nothing);
+const removeMany = endpoint(
+  "deleteDevices",
+  "POST",
+  "/_matrix/client/v3/delete_devices",
+  nothing,
+  { idempotent: true }, // devices that are gone already are passed over
+);
+
+/** Operations on the user's devices. */
+export interface DevicesAPI {
+  /**
+   * Lists the user's devices.
+   *
+   * @param options Request options.
+   * @returns The devices.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3devices | GET /devices}
+   */
+  getDevices(options?: RequestOptions): Promise<Device[]>;
+
+  /**
+   * Looks one of the user's devices up.
+   *
+   * @param deviceId The device.
+   * @param options Request options.
+   * @returns The device.
+   * @throws {NotFoundError} If the user has no such device.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3devicesdeviceid | GET /devices/{deviceId}}
+   */
+  getDevice(deviceId: DeviceID, options?: RequestOptions): Promise<Device>;
+
+  /**
+   * Renames one of the user's devices.
+   *
+   * @param deviceId The device.
+   * @param displayName The new name. Other users can see it.
+   * @param options Request options.
+   * @throws {NotFoundError} If the user has no such device.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3devicesdeviceid | PUT /devices/{deviceId}}
+   */
+  updateDevice(deviceId: DeviceID, displayName: string, options?: RequestOptions): Promise<void>;
+
+  /**
+   * Deletes one of the user's devices: its token and its keys become void.
+   *
+   * @param deviceId The device.
+   * @param options How to authenticate, and request options.
+   * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication` does not cover.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3devicesdeviceid | DELETE /devices/{deviceId}}
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = await homeserver.createUser("alice", { password: "curtain" });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * const other = await client.login({
+   *   identifier: "@alice:localhost",
+   *   password: "curtain",
+   *   deviceId: "OLD",
+   *   storeAccessToken: false,
+   * });
+   * await client.deleteDevice(other.device_id, { authentication: { password: "curtain" } });
+   * console.assert((await client.getDevices()).every(({ device_id }) => device_id !== "OLD"));
+   * ```
+   */
+  deleteDevice(deviceId: DeviceID, options?: AuthenticationOptions): Promise<void>;
+
+  /**
+   * Deletes several of the user's devices at once.
+   *
+   * @param deviceIds The devices; those that do not exist are passed over.
+   * @param options How to authenticate, and request options.
+   * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication` does not cover.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3delete_devices | POST /delete_devices}
+   */
+  deleteDevices(deviceIds: readonly DeviceID[], options?: AuthenticationOptions): Promise<void>;
+}
+
+/** Makes the operations on the user's devices. */
+export function devicesAPI(session: Session): DevicesAPI {
+  const { http } = session;
+  return {
+    getDevices: (options) => http.call(list, { path: {} }, options),
+    getDevice: (deviceId, options) => http.call(get, { path: { deviceId } }, options),
+    updateDevice: (deviceId, displayName, options) =>
+      http.call(update, { path: { deviceId }, body: { display_name: displayName } }, options),
+    deleteDevice: (deviceId, options) => authenticated(session, remove, { path: { deviceId } }, options),
+    deleteDevices: (deviceIds, options) =>
+      authenticated(session, removeMany, { path: {}, body: { devices: deviceIds } }, options),
+  };
+}

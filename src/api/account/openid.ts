@@ -1,0 +1,46 @@
+/**
+ * Proving to a third party who one is.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#openid | OpenID}
+ * @module
+ */
+
+import type { OpenIDToken } from "../../types/api/openid.ts";
+import { endpoint } from "../http/endpoint.ts";
+import type { RequestOptions } from "../http/request_options.ts";
+import type { Session } from "../session.ts";
+import { shape } from "../http/shape.ts";
+
+const request = endpoint(
+  "getOpenIDToken",
+  "POST",
+  "/_matrix/client/v3/user/{userId}/openid/request_token",
+  shape<OpenIDToken>({
+    access_token: "string",
+    token_type: "string",
+    matrix_server_name: "string",
+    expires_in: "number",
+  }),
+);
+
+/** The operation on OpenID tokens. */
+export interface OpenIDAPI {
+  /**
+   * Gets a token that proves to a third party who the user is. It gives no access to the account.
+   *
+   * @param options Request options.
+   * @returns The token, and whom the third party has to ask about it.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3useruseridopenidrequest_token | POST /user/{userId}/openid/request_token}
+   */
+  getOpenIDToken(options?: RequestOptions): Promise<OpenIDToken>;
+}
+
+/** Makes the operation on OpenID tokens. */
+export function openIDAPI(session: Session): OpenIDAPI {
+  return {
+    async getOpenIDToken(options) {
+      const userId = await session.userId(options);
+      return await session.http.call(request, { path: { userId } }, options);
+    },
+  };
+}

@@ -1,0 +1,204 @@
+/**
+ * What users tell about themselves: names, avatars and other fields of their profiles.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#profiles | Profiles}
+ * @module
+ */
+
+import { NotFoundError } from "../../errors/errcodes.ts";
+import { ValueError } from "../../errors/value_error.ts";
+import type { ContentURI, UserID } from "../../types/ids.ts";
+import type { JsonObject } from "../../types/json.ts";
+import type { Profile } from "../../types/api/profile.ts";
+import { parseContentURI } from "../media/content_uri.ts";
+import { endpoint } from "../http/endpoint.ts";
+import type { RequestOptions } from "../http/request_options.ts";
+import type { Session } from "../session.ts";
+import { jsonObject, nothing, shape } from "../http/shape.ts";
+
+const FIELD_PATH = "/_matrix/client/v3/profile/{userId}/{keyName}";
+
+const profile = endpoint("getProfile", "GET", "/_matrix/client/v3/profile/{userId}", shape<Profile>({}));
+const getField = endpoint("getProfileField", "GET", FIELD_PATH, jsonObject);
+const setField = endpoint("setProfileField", "PUT", FIELD_PATH, nothing);
+const deleteField = endpoint("deleteProfileField", "DELETE", FIELD_PATH, nothing);
+
+/** Options of the operations that set a part of the own profile. */
+export interface SetProfileOptions extends RequestOptions {
+  /** Whether to look first, and to set nothing if nothing would change. Default: true. */
+  checkCurrent?: boolean;
+}
+
+/**
+ * Operations on profiles.
+ *
+ * Each throws {@link MatrixRequestError} if the homeserver refuses, and `ValueError` before anything is sent if what is given
+ * can't be a user ID.
+ */
+export interface ProfileAPI {
+  /**
+   * Looks a user's profile up.
+   *
+   * @param userId The user.
+   * @param options Request options.
+   * @returns All of the profile.
+   * @throws {NotFoundError} If there is no such user, or no profile.
+   * @throws {ForbiddenError} If the server does not tell.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3profileuserid | GET /profile/{userId}}
+   */
+  getProfile(userId: UserID, options?: RequestOptions): Promise<Profile>;
+
+  /**
+   * Looks a user's display name up.
+   *
+   * @param userId The user.
+   * @param options Request options.
+   * @returns The name; undefined if there is none, or no such user.
+   * @throws {ForbiddenError} If the server does not tell.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3profileuseridkeyname | GET /profile/{userId}/{keyName}}
+   */
+  getDisplayname(userId: UserID, options?: RequestOptions): Promise<string | undefined>;
+
+  /**
+   * Sets the acting user's display name, in all rooms too.
+   *
+   * @param displayname The name; empty or undefined to have none.
+   * @param options Whether to look first, and request options.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3profileuseridkeyname | PUT /profile/{userId}/{keyName}}
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = await homeserver.createUser("alice");
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await client.setDisplayname("Alice of the stage");
+   * console.assert(await client.getDisplayname("@alice:localhost") === "Alice of the stage");
+   * ```
+   */
+  setDisplayname(displayname: string | undefined, options?: SetProfileOptions): Promise<void>;
+
+  /**
+   * Looks a user's avatar up.
+   *
+   * @param userId The user.
+   * @param options Request options.
+   * @returns Where the image is; undefined if there is none, or no such user.
+   * @throws {ForbiddenError} If the server does not tell.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3profileuseridkeyname | GET /profile/{userId}/{keyName}}
+   */
+  getAvatarUrl(userId: UserID, options?: RequestOptions): Promise<ContentURI | undefined>;
+
+  /**
+   * Sets the acting user's avatar, in all rooms too.
+   *
+   * @param avatarUrl Where the image is, as `uploadMedia()` returned it; empty or undefined to have none.
+   * @param options Whether to look first, and request options.
+   * @throws {ValueError} If it is no `mxc://` URI.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3profileuseridkeyname | PUT /profile/{userId}/{keyName}}
+   */
+  setAvatarUrl(avatarUrl: ContentURI | "" | undefined, options?: SetProfileOptions): Promise<void>;
+
+  /**
+   * Looks a field of a user's profile up. Since version 1.16 of the specification there are others than name and avatar.
+   *
+   * @param userId The user.
+   * @param keyName The field, such as `m.tz`.
+   * @param options Request options.
+   * @returns The value, unchecked: its form is the other user's choice. Undefined if there is none, or no such user.
+   * @throws {ForbiddenError} If the server does not tell.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3profileuseridkeyname | GET /profile/{userId}/{keyName}}
+   */
+  getProfileField(userId: UserID, keyName: string, options?: RequestOptions): Promise<unknown>;
+
+  /**
+   * Sets a field of the acting user's profile.
+   *
+   * @param keyName The field, at most 255 bytes: the specification's, or one named after a domain that you own.
+   * @param value The value: anything JSON can say but `null`, which servers may refuse.
+   * @param options Request options.
+   * @throws {ProfileTooLargeError} If the profile would exceed 64 KiB.
+   * @throws {KeyTooLargeError} If the name is too long.
+   * @throws {ValueError} If the value is undefined.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3profileuseridkeyname | PUT /profile/{userId}/{keyName}}
+   */
+  setProfileField(keyName: string, value: unknown, options?: RequestOptions): Promise<void>;
+
+  /**
+   * Takes a field out of the acting user's profile.
+   *
+   * @param keyName The field.
+   * @param options Request options.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3profileuseridkeyname | DELETE /profile/{userId}/{keyName}}
+   */
+  deleteProfileField(keyName: string, options?: RequestOptions): Promise<void>;
+}
+
+/** Makes the operations on profiles. */
+export function profileAPI(session: Session): ProfileAPI {
+  const { http } = session;
+
+  const get = async (userId: UserID, keyName: string, options?: RequestOptions): Promise<unknown> => {
+    try {
+      const answer: JsonObject = await http.call(getField, { path: { userId, keyName } }, options);
+      return Object.hasOwn(answer, keyName) ? answer[keyName] ?? undefined : undefined;
+    } catch (error) {
+      if (error instanceof NotFoundError) return undefined;
+      throw error;
+    }
+  };
+
+  const getText = async (
+    userId: UserID,
+    keyName: string,
+    options?: RequestOptions,
+  ): Promise<string | undefined> => {
+    const value = await get(userId, keyName, options);
+    return typeof value === "string" && value !== "" ? value : undefined;
+  };
+
+  /**
+   * Sets a text, or takes it away. Servers refuse `null`; those that know no `DELETE`, which came with version 1.16, take the
+   * empty text for it.
+   */
+  const setText = async (
+    keyName: string,
+    value: string,
+    { checkCurrent = true, ...options }: SetProfileOptions,
+  ) => {
+    const userId = await session.userId(options);
+    if (checkCurrent && (await getText(userId, keyName, options) ?? "") === value) return;
+    const path = { userId, keyName };
+    if (value === "" && await session.supports("v1.16", "uk.tcpip.msc4133.stable", options)) {
+      await http.call(deleteField, { path }, options);
+    } else {
+      await http.call(setField, { path, body: { [keyName]: value } }, options);
+    }
+  };
+
+  return {
+    getProfile: (userId, options) => http.call(profile, { path: { userId } }, options),
+    getDisplayname: (userId, options) => getText(userId, "displayname", options),
+    setDisplayname: (displayname, options = {}) => setText("displayname", displayname ?? "", options),
+    getAvatarUrl: async (userId, options) =>
+      await getText(userId, "avatar_url", options) as ContentURI | undefined,
+    async setAvatarUrl(avatarUrl, options = {}) {
+      if (avatarUrl) parseContentURI(avatarUrl);
+      await setText("avatar_url", avatarUrl ?? "", options);
+    },
+    getProfileField: get,
+    async setProfileField(keyName, value, options = {}) {
+      if (value === undefined) {
+        throw new ValueError(
+          `Cannot set the profile field ${keyName}: there is no value; see deleteProfileField()`,
+        );
+      }
+      const userId = await session.userId(options);
+      await http.call(setField, { path: { userId, keyName }, body: { [keyName]: value } }, options);
+    },
+    async deleteProfileField(keyName, options = {}) {
+      await http.call(deleteField, { path: { userId: await session.userId(options), keyName } }, options);
+    },
+  };
+}

@@ -1,0 +1,65 @@
+/**
+ * What a client makes of a login: from then on it acts as the user who logged in.
+ *
+ * @module
+ */
+
+import type { LoginResponse } from "../../types/api/login.ts";
+import type { DeviceID, UserID } from "../../types/ids.ts";
+import { checkedBaseUrl } from "../http/http_options.ts";
+import type { Session } from "../session.ts";
+
+/** What a login or a registration says of the new session. */
+export interface NewSession {
+  /** The user. */
+  user_id: UserID;
+  /** The device. */
+  device_id?: DeviceID;
+  /** Authorises requests. Secret. */
+  access_token?: string;
+  /** Buys the next access token. Secret. */
+  refresh_token?: string;
+  /** How long the access token lives, in milliseconds. */
+  expires_in_ms?: number;
+}
+
+/** Makes a session that of another user or device. */
+export function storeLogin(session: Session, login: NewSession): void {
+  session.http.setTokens({
+    accessToken: login.access_token ?? "",
+    refreshToken: login.refresh_token,
+    expiresInMs: login.expires_in_ms,
+  });
+  session.reset();
+  session.mxid = login.user_id;
+  session.deviceId = login.device_id;
+}
+
+/** Ends a session on this side: what it could do, it can no more. The user stays known. */
+export function forgetLogin(session: Session): void {
+  session.http.token = "";
+  session.deviceId = undefined;
+}
+
+/**
+ * Moves to the homeserver's address as a login tells it. An address that can't be one, or that would give up encryption, is
+ * passed over: the login has succeeded where we are, and the token must not be lost.
+ */
+export function followLogin(session: Session, { well_known }: LoginResponse): void {
+  const { http } = session;
+  const told: unknown = well_known?.["m.homeserver"]?.base_url;
+  if (told === undefined) return;
+  try {
+    const url = checkedBaseUrl(String(told));
+    if (url.startsWith("https:") || !http.baseUrl.startsWith("https:")) {
+      http.baseUrl = url;
+      session.reset();
+      return;
+    }
+  } catch {
+    // told below
+  }
+  http.log.warn("Kept the homeserver's address: the one that came with the login can't be used", {
+    operation: "login",
+  });
+}

@@ -1,0 +1,205 @@
+/**
+ * User-interactive authentication: before some operations the server wants to know once more who is asking.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#user-interactive-authentication-api | User-interactive authentication}
+ * @module
+ */
+
+import { challengeIn } from "../../errors/authentication_needed_error.ts";
+import { MatrixRequestError } from "../../errors/request_error.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import {
+  type AuthenticationData,
+  type AuthenticationResponse,
+  AuthenticationStage,
+} from "../../types/api/uia.ts";
+import type { Endpoint } from "../http/endpoint.ts";
+import type { Call } from "../http/http_options.ts";
+import { fillPath, queryString } from "../http/path.ts";
+import type { RequestOptions } from "../http/request_options.ts";
+import type { Session } from "../session.ts";
+
+/** More stages than this no server can mean. */
+const MAX_ROUNDS = 10;
+
+/** A stage that is about to be done. */
+export interface StageRequest {
+  /** The stage, such as `m.login.terms`. */
+  readonly stage: string;
+  /** What the server says about the stage. */
+  readonly params: JsonObject;
+  /** A page where a user can do the stage in a browser. */
+  readonly fallbackUrl: string;
+  /** The whole of what the server wants. */
+  readonly challenge: AuthenticationResponse;
+  /** The signal of the operation that needs the authentication. */
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Does a stage: gives what the server has to be sent, without `type` and `session`; or nothing once the stage was done
+ * somewhere else, in a browser for example.
+ */
+export type StageHandler = (
+  request: StageRequest,
+) => JsonObject | undefined | void | Promise<JsonObject | undefined | void>;
+
+/** How to authenticate: all that is given here may be used; `m.login.dummy`, which needs nothing, goes without saying. */
+export interface Authentication {
+  /** The acting user's password, for `m.login.password`. Default: none. */
+  password?: string;
+  /** A token that the server's administration gave out, for `m.login.registration_token`. Default: none. */
+  registrationToken?: string;
+  /** Whether the user agrees to the policies in `params`, for `m.login.terms`. Default: nobody is asked. */
+  acceptTerms?: (request: StageRequest) => boolean | Promise<boolean>;
+  /** Does stages of any other kind, by name; goes before all the above. Default: none. */
+  stages?: { readonly [stage: string]: StageHandler };
+  /** Shows a user `fallbackUrl`, for every stage that nothing else does; done when its promise is. Default: none. */
+  fallback?: (request: StageRequest) => void | Promise<void>;
+}
+
+/** Options of the operations that may need authentication. */
+export interface AuthenticationOptions extends RequestOptions {
+  /** How to authenticate if the server wants it. Default: not at all; an `AuthenticationNeededError` then tells what the server wants. */
+  authentication?: Authentication;
+}
+
+/** Authentication for any operation. */
+export interface UIAAPI {
+  /**
+   * Runs a request that may need authentication: as often as there are stages to be done.
+   *
+   * The operations of Greenroom that need it take it as their option `authentication`; this is for all others.
+   *
+   * @param request Sends the request, with `auth` in its body if there is any.
+   * @param authentication How to authenticate.
+   * @param options Request options, of which the signal counts.
+   * @returns What the request returned in the end.
+   * @throws {AuthenticationNeededError} If no way that the server offers can be gone with what was given; its `challenge` has the
+   * ways (`flows`) and the session.
+   * @throws {MatrixRequestError} If a stage was refused.
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = await homeserver.createUser("alice", { password: "curtain" });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await client.withUIA(
+   *   (auth) =>
+   *     client.request("POST", "/_matrix/client/v3/delete_devices", { body: { devices: ["OLD"], auth } }),
+   *   { password: "curtain" },
+   * );
+   * ```
+   */
+  withUIA<Result>(
+    request: (auth: AuthenticationData | undefined) => Promise<Result>,
+    authentication: Authentication,
+    options?: RequestOptions,
+  ): Promise<Result>;
+}
+
+/** Makes the authentication for any operation. */
+export function uiaAPI(session: Session): UIAAPI {
+  return {
+    withUIA: (request, authentication, options = {}) => withUIA(session, request, authentication, options),
+  };
+}
+
+/** Asks an endpoint that may need authentication. */
+export async function authenticated<Path extends string, Result>(
+  session: Session,
+  endpoint: Endpoint<Path, Result>,
+  call: Call<Path>,
+  { authentication, ...options }: AuthenticationOptions = {},
+): Promise<Result> {
+  const request = (auth: AuthenticationData | undefined) =>
+    session.http.call(endpoint, { ...call, body: { ...call.body, auth } }, options);
+  return authentication === undefined
+    ? await request(undefined)
+    : await withUIA(session, request, authentication, options);
+}
+
+async function withUIA<Result>(
+  session: Session,
+  request: (auth: AuthenticationData | undefined) => Promise<Result>,
+  authentication: Authentication,
+  options: RequestOptions,
+): Promise<Result> {
+  const handlers = stageHandlers(session, authentication, options);
+  const tried = new Set<string>();
+  let auth: AuthenticationData | undefined;
+  let id: string | undefined;
+  for (;;) {
+    try {
+      return await request(auth);
+    } catch (error) {
+      const challenge = error instanceof MatrixRequestError ? challengeIn(error) : undefined;
+      // A stage that was tried and is still to be done was refused: once more would be of no use.
+      const stage = challenge && nextStage(challenge, handlers);
+      if (challenge === undefined || stage === undefined || tried.has(stage) || tried.size >= MAX_ROUNDS) {
+        throw error;
+      }
+      tried.add(stage);
+      id = challenge.session ?? id;
+      options.signal?.throwIfAborted();
+      const data = await handlers(stage)?.(
+        stageRequest(session, stage, { ...challenge, session: id }, options),
+      );
+      auth = data ? { ...data, type: stage, session: id } : { session: id };
+    }
+  }
+}
+
+type Handlers = (stage: string) => StageHandler | undefined;
+
+/** The first stage still to be done on the shortest way that can be gone. */
+function nextStage(
+  { flows, completed = [] }: AuthenticationResponse,
+  handlers: Handlers,
+): string | undefined {
+  return flows
+    .map(({ stages }) => stages.filter((stage) => !completed.includes(stage)))
+    .filter((stages) => stages.every((stage) => handlers(stage) !== undefined))
+    .sort((one, other) => one.length - other.length)[0]?.[0];
+}
+
+function stageRequest(
+  session: Session,
+  stage: string,
+  challenge: AuthenticationResponse,
+  { signal }: RequestOptions,
+): StageRequest {
+  const params = challenge.params?.[stage];
+  const path = fillPath("/_matrix/client/v3/auth/{stage}/fallback/web", { stage });
+  const ownUrl = stage === AuthenticationStage.OAUTH && typeof params?.url === "string"
+    ? params.url
+    : undefined;
+  return {
+    stage,
+    params: isJsonObject(params) ? params : {},
+    fallbackUrl: ownUrl ?? `${session.http.baseUrl}${path}${queryString({ session: challenge.session })}`,
+    challenge,
+    signal,
+  };
+}
+
+function stageHandlers(session: Session, given: Authentication, options: RequestOptions): Handlers {
+  const { password, registrationToken, acceptTerms, stages = {}, fallback } = given;
+  const known = new Map<string, StageHandler>([[AuthenticationStage.DUMMY, () => ({})]]);
+  if (password !== undefined) {
+    known.set(AuthenticationStage.PASSWORD, async () => ({
+      identifier: { type: "m.id.user", user: await session.userId(options) },
+      password,
+    }));
+  }
+  if (registrationToken !== undefined) {
+    known.set(AuthenticationStage.REGISTRATION_TOKEN, () => ({ token: registrationToken }));
+  }
+  if (acceptTerms !== undefined) {
+    known.set(AuthenticationStage.TERMS, async (request) => await acceptTerms(request) ? {} : undefined);
+  }
+  for (const [stage, handler] of Object.entries(stages)) known.set(stage, handler);
+  return (stage) => known.get(stage) ?? fallback;
+}

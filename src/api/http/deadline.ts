@@ -1,0 +1,130 @@
+/**
+ * The time limit of one try of a request, and how the try ended if it failed.
+ *
+ * @module
+ */
+
+import { alarm, type Clock } from "../../base/clock.ts";
+import { MatrixError } from "../../errors/matrix_error.ts";
+import { RequestTimeoutError } from "../../errors/network_error.ts";
+import { connectionFailure } from "./connection_failure.ts";
+import type { Sent } from "../../base/sent.ts";
+
+const ENDED = new DOMException("The request has ended", "AbortError");
+
+/** Aborts its signal when nothing has happened for a while, or when the caller's signal says so. */
+export class Deadline {
+  readonly #controller = new AbortController();
+  readonly #clock: Clock;
+  readonly #ms: number;
+  readonly #outer: AbortSignal | undefined;
+  #progress = 0;
+  #stopWatch: (() => void) | undefined;
+  #timedOut = false;
+  /** Whether all of the answer has come. */
+  #settled = false;
+  /** Whether somebody waits for the end. */
+  #awaited = false;
+  #failure: { readonly error: unknown } | undefined;
+
+  /** What is asked of whom, which errors must not tell. */
+  readonly sent: Sent;
+
+  /** Whether somebody has taken over the duty to call {@link Deadline.end}. */
+  held = false;
+
+  /** Whether it is not the network that is waited for: time does not count then. */
+  idle = false;
+
+  /**
+   * @param clock Measures the time.
+   * @param ms How long nothing may happen, in milliseconds; 0 means for ever.
+   * @param outer The caller's signal.
+   * @param sent What is asked of whom.
+   */
+  constructor(clock: Clock, ms: number, outer: AbortSignal | undefined, sent: Sent) {
+    outer?.throwIfAborted();
+    this.sent = sent;
+    this.#clock = clock;
+    this.#ms = ms;
+    this.#outer = outer;
+    outer?.addEventListener("abort", this.#abort);
+    if (ms > 0) this.#watch();
+  }
+
+  /** What `fetch` listens to. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Something happened: the time starts anew. */
+  touch(): void {
+    this.#progress++;
+  }
+
+  /** All of the answer has come: there is nothing left to break off. */
+  settle(): void {
+    this.#settled = true;
+  }
+
+  /** Calls back when the request ends, in whatever way. */
+  whenEnded(call: () => void): void {
+    this.#awaited = true;
+    this.signal.addEventListener("abort", call, { once: true });
+  }
+
+  /** Takes over the duty to call {@link Deadline.end}. */
+  hold(): void {
+    this.held = true;
+  }
+
+  /** Ends the request because of something on this side, which is what the request then fails with. */
+  fail(error: unknown): void {
+    if (this.signal.aborted) return;
+    this.#failure = { error };
+    this.#close(error);
+  }
+
+  /** Ends the watch, and with it whatever of the answer has not been read. */
+  end(): void {
+    this.#outer?.removeEventListener("abort", this.#abort);
+    if (this.#settled && !this.#awaited) this.#stopWatch?.();
+    else this.#close(ENDED);
+  }
+
+  /**
+   * What a request under this watch fails with.
+   *
+   * @param error What was thrown.
+   * @param request Names the request.
+   */
+  explain(error: unknown, request: string): unknown {
+    if (this.#outer?.aborted) return this.#outer.reason;
+    if (this.#failure !== undefined) return this.#failure.error;
+    if (error instanceof MatrixError) return error;
+    const { host } = this.sent;
+    const cause = this.sent.shownError(error);
+    if (this.#timedOut) {
+      const state = `${host} made no progress for ${this.#ms} ms`;
+      return new RequestTimeoutError(`Cannot ${request}: ${state}`, { cause });
+    }
+    return connectionFailure(cause, request, host);
+  }
+
+  readonly #abort = (): void => this.#close(this.#outer?.reason);
+
+  #close(reason: unknown): void {
+    this.#stopWatch?.();
+    this.#controller.abort(reason);
+  }
+
+  /** Looks once per time limit whether there was progress. */
+  #watch(): void {
+    const seen = this.#progress;
+    this.#stopWatch = alarm(this.#clock, this.#ms, () => {
+      if (this.idle || seen !== this.#progress) return this.#watch();
+      this.#timedOut = true;
+      this.#close(new DOMException("The request timed out", "TimeoutError"));
+    });
+  }
+}

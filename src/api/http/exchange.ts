@@ -1,0 +1,181 @@
+/**
+ * One try of one request: sent, answered, and judged.
+ *
+ * @module
+ */
+
+import type { Clock } from "../../base/clock.ts";
+import { requestError } from "../../errors/errcodes.ts";
+import type { MatrixError } from "../../errors/matrix_error.ts";
+import { RedirectError, ServiceResponseError } from "../../errors/service_response_error.ts";
+import type { Logger } from "../../base/log.ts";
+import { Deadline } from "./deadline.ts";
+import { type Answer, letGo, readErrorBody } from "./response_body.ts";
+import { retryAfter } from "./retry.ts";
+import { Sent } from "../../base/sent.ts";
+
+/** A body that is sent as it is. */
+export interface RawBody {
+  /** The `Content-Type`. */
+  readonly type: string;
+  /** Whether {@link RawBody.open} can be called again, for another try. */
+  readonly repeatable: boolean;
+  /** Gives the body; the deadline is to be told when some of it has gone, and what goes wrong with it. */
+  readonly open: (deadline: Deadline) => BodyInit;
+}
+
+/** What all tries of a request need. */
+export interface Exchange {
+  /** The operation's name, for errors and logs. */
+  readonly operation: string;
+  /** The HTTP method. */
+  readonly method: string;
+  /** The path alone, for errors and logs. */
+  readonly path: string;
+  /** The whole address. */
+  readonly url: string;
+  /** The headers, but for authorisation and content; their names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body as JSON text. */
+  readonly json: string | undefined;
+  /** The body as it is; goes before {@link Exchange.json}. */
+  readonly raw: RawBody | undefined;
+  /** How long nothing may happen, in milliseconds; 0 means for ever. */
+  readonly timeout: number;
+  /** The caller's signal. */
+  readonly signal: AbortSignal | undefined;
+  /** The tokens of the session, which nothing may tell that is said of the request. */
+  readonly credentials: () => readonly string[];
+  /** What sends the request. */
+  readonly fetch: typeof fetch;
+  /** Measures the timeout. */
+  readonly clock: Clock;
+  /** Where the try is told. */
+  readonly log: Logger;
+}
+
+/** What differs from one try to the next. */
+export interface Try {
+  /** The access token; empty for none. */
+  readonly token: string;
+  /** How many tries were before. */
+  readonly resends: number;
+}
+
+/**
+ * Reads what is wanted out of an answer. Who hands out the answer's body holds the deadline and ends it later.
+ */
+export type ReadAnswer<Result> = (answer: Answer) => Promise<Result>;
+
+/** What `fetch` is told of a request. */
+type FetchOptions = RequestInit & { readonly headers: Record<string, string> };
+
+/** A chain of redirects longer than this is a loop. */
+const MAX_REDIRECTS = 5;
+
+/**
+ * Sends a request once and reads the answer.
+ *
+ * @throws {MatrixRequestError} If the homeserver refuses.
+ * @throws {NetworkError} If it can't be reached, or the answer breaks off.
+ * @throws {ServiceResponseError} If the answer makes no sense.
+ */
+export async function exchange<Result>(
+  request: Exchange,
+  { token, resends }: Try,
+  read: ReadAnswer<Result>,
+): Promise<Result> {
+  const { operation, method, path, log, clock } = request;
+  const name = `${operation} (${method} ${path})`;
+  const started = clock.now();
+  const { url, headers, json } = request;
+  const sent = new Sent({ url, headers, json, credentials: () => [token, ...request.credentials()] });
+  const deadline = new Deadline(clock, request.timeout, request.signal, sent);
+  let status: number | undefined;
+  try {
+    const init = fetchOptions(request, token, deadline);
+    let response = await request.fetch(request.url, init);
+    const moved = isRedirect(response) ? await followed(response, request, { init, name, sent }) : undefined;
+    response = moved?.response ?? response;
+    status = response.status;
+    const answer = { response, request: name, deadline };
+    if (status === 401 && moved?.isElsewhere && token !== "") {
+      letGo(response.body);
+      throw redirected(name, moved.url, sent); // it was not shown the token
+    }
+    if (!response.ok) throw await refusal(request, answer);
+    return await read(answer);
+  } catch (error) {
+    throw deadline.explain(error, name);
+  } finally {
+    if (!deadline.held) deadline.end();
+    log.debug("Request ended", { operation, method, path, status, duration: clock.now() - started, resends });
+  }
+}
+
+function fetchOptions(
+  { method, headers, json, raw }: Exchange,
+  token: string,
+  deadline: Deadline,
+): FetchOptions {
+  const own: Record<string, string> = { ...headers };
+  if (token !== "") own.authorization = `Bearer ${token}`;
+  if (raw !== undefined) own["content-type"] = raw.type;
+  else if (json !== undefined) own["content-type"] = "application/json";
+  const body = raw === undefined ? json : raw.open(deadline);
+  return { method, headers: own, body, redirect: "manual", signal: deadline.signal };
+}
+
+function isRedirect({ status }: Response): boolean {
+  return status >= 300 && status <= 399;
+}
+
+/** Where redirects have led to. */
+interface Moved {
+  readonly response: Response;
+  readonly url: string;
+  /** Whether that is another server, which has not been shown the token. */
+  readonly isElsewhere: boolean;
+}
+
+/** Follows the redirects of a `GET`: with the token only as long as they stay on the server. */
+async function followed(
+  answer: Response,
+  { method, url: first, fetch }: Exchange,
+  { init, name, sent }: { readonly init: FetchOptions; readonly name: string; readonly sent: Sent },
+): Promise<Moved> {
+  let response = answer;
+  let url = first;
+  let isElsewhere = false;
+  for (let redirects = 0; isRedirect(response); redirects++) {
+    const location = response.headers.get("location");
+    if (location === null) break;
+    letGo(response.body);
+    if (redirects === MAX_REDIRECTS) {
+      throw new ServiceResponseError(`Cannot ${name}: more than ${MAX_REDIRECTS} redirects`);
+    }
+    const target = URL.parse(location, url);
+    if (method !== "GET" || target === null || !/^https?:$/.test(target.protocol)) {
+      throw redirected(name, target?.href, sent);
+    }
+    isElsewhere ||= target.origin !== new URL(url).origin;
+    if (isElsewhere) delete init.headers.authorization;
+    url = target.href;
+    response = await fetch(url, init);
+  }
+  return { response, url, isElsewhere };
+}
+
+function redirected(name: string, target: string | undefined, sent: Sent): RedirectError {
+  const isTold = target !== undefined && !sent.repeats(new URL(target).origin);
+  return new RedirectError(name, isTold ? target : undefined);
+}
+
+async function refusal(request: Exchange, answer: Answer): Promise<MatrixError> {
+  const { operation, method, path, clock } = request;
+  const { status, headers } = answer.response;
+  const body = await readErrorBody(answer);
+  const now = Date.parse(headers.get("date") ?? "") || clock.now(); // the clock of who names a time, if possible
+  const wait = retryAfter(headers.get("retry-after"), body.retry_after_ms, now);
+  return requestError({ operation, method, path, status, body, retryAfter: wait });
+}

@@ -1,0 +1,298 @@
+/**
+ * The transport: every request of Greenroom goes through {@link HTTPAPI}.
+ *
+ * @module
+ */
+
+import { type Clock, systemClock } from "../../base/clock.ts";
+import { UnknownTokenError } from "../../errors/errcodes.ts";
+import { ValueError } from "../../errors/value_error.ts";
+import { type Logger, loggerOf } from "../../base/log.ts";
+import type { RefreshResponse } from "../../types/api/login.ts";
+import { Address } from "./address.ts";
+import { Credentials, type Tokens } from "./credentials.ts";
+import { type Endpoint, endpoint, type Method } from "./endpoint.ts";
+import { type Exchange, exchange, type ReadAnswer } from "./exchange.ts";
+import type { Call, CustomRequestOptions, HTTPAPIOptions } from "./http_options.ts";
+import { isMatrixRefusal } from "./matrix_refusal.ts";
+import { fillPath, type Query, queryString } from "./path.ts";
+import {
+  DEFAULT_RETRY,
+  requestHeaders,
+  type RequestOptions,
+  type RetryPolicy,
+  retryPolicy,
+} from "./request_options.ts";
+import { readJson } from "./response_body.ts";
+import { retryDelay } from "./retry.ts";
+import { checks, shape, unchecked } from "./shape.ts";
+import { traced } from "./trace.ts";
+import { transactionIds } from "./transaction_id.ts";
+
+const refreshEndpoint = endpoint(
+  "refresh",
+  "POST",
+  "/_matrix/client/v3/refresh",
+  shape<RefreshResponse>({
+    access_token: "string",
+    refresh_token: "string?",
+    expires_in_ms: "number?",
+  }),
+  { auth: false, idempotent: true }, // the old refresh token is good until a new one of the pair is used
+);
+
+/** The low-level client of one homeserver and one session: authorises, escapes, retries, bounds and checks. */
+export class HTTPAPI {
+  /** Where requests, retries and durations are told. */
+  readonly log: Logger;
+  /** Measures timeouts and waits. */
+  readonly clock: Clock;
+  /** Makes transaction IDs that nobody else makes. */
+  readonly nextTransactionId: () => string = transactionIds();
+  /** @internal Whether a homeserver has answered at this address: with what the specification says, or an error code of it. */
+  isAnswered = false;
+  readonly #fetch: typeof fetch;
+  readonly #credentials: Credentials;
+  readonly #retry: RetryPolicy;
+  readonly #options: HTTPAPIOptions;
+  #headers: Readonly<Record<string, string>> | undefined;
+  readonly #address: Address;
+
+  /**
+   * Makes a transport; nothing is sent.
+   *
+   * @param options The homeserver's address, or what finds it, at the least.
+   * @throws {ValueError} If the address is no `http` or `https` URL.
+   */
+  constructor(options: HTTPAPIOptions) {
+    this.#options = options;
+    this.#address = new Address(options.baseUrl);
+    this.#fetch = options.fetch ?? ((input, init) => fetch(input, init));
+    this.clock = options.clock ?? systemClock;
+    this.log = loggerOf(options.log, this.clock, "http");
+    this.#retry = retryPolicy(DEFAULT_RETRY, options.retry);
+    this.#credentials = new Credentials(this.clock, options.onTokensRefreshed);
+    const { token = "", refreshToken, expiresInMs } = options;
+    this.#credentials.set({ accessToken: token, refreshToken, expiresInMs });
+  }
+
+  /** The homeserver's address, without a slash at its end; empty until it was found. */
+  get baseUrl(): string {
+    return this.#address.url;
+  }
+
+  /** Moves to another address; a path in it is kept. */
+  set baseUrl(url: string | URL) {
+    this.#address.url = url;
+    this.isAnswered = false;
+  }
+
+  /** The access token; empty if there is none. */
+  get token(): string {
+    return this.#credentials.accessToken;
+  }
+
+  /** Replaces the access token; a refresh token is forgotten with the old one. */
+  set token(accessToken: string) {
+    this.#credentials.set({ accessToken });
+  }
+
+  /** Takes the tokens of a login. */
+  setTokens(tokens: Tokens): void {
+    this.#credentials.set(tokens);
+  }
+
+  /** The largest answer to take, in bytes after decompression. */
+  get maxResponseSize(): number {
+    return this.#options.maxResponseSize ?? 256 * 2 ** 20;
+  }
+
+  /** Whether a refresh token is held. */
+  get refreshable(): boolean {
+    return this.#credentials.renewable;
+  }
+
+  /**
+   * Asks an endpoint and gives what its `parse` makes of the answer.
+   *
+   * @internal
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   * @throws {NetworkError} If it can't be reached.
+   * @throws {ServiceResponseError} If its answer is not what the specification promises.
+   */
+  call<Path extends string, Result>(
+    endpoint: Endpoint<Path, Result>,
+    call: Call<Path>,
+    options: RequestOptions = {},
+  ): Promise<Result> {
+    return this.#send(endpoint, call, options, async (answer) => {
+      const result = endpoint.parse(await readJson(answer, this.maxResponseSize), answer.request);
+      this.isAnswered ||= checks(endpoint.parse);
+      return result;
+    });
+  }
+
+  /**
+   * Asks an endpoint for something that is no JSON.
+   *
+   * @internal
+   * @param read Reads the answer. The request's time limit holds until its promise settles.
+   */
+  download<Path extends string, Result>(
+    endpoint: Endpoint<Path, unknown>,
+    call: Call<Path>,
+    options: RequestOptions,
+    read: ReadAnswer<Result>,
+  ): Promise<Result> {
+    return this.#send(endpoint, call, options, read);
+  }
+
+  /**
+   * Reaches any endpoint, with everything the operations have: authorisation, retries, bounds and errors.
+   *
+   * @param method The HTTP method.
+   * @param path The path below the homeserver's address; `{name}` takes the parameter of that name from `options.path`.
+   * @param options The body, the parameters, and the options of every request.
+   * @returns The parsed JSON of the answer, unchecked.
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = await homeserver.createUser("alice");
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * const filter = await client.request("POST", "/_matrix/client/v3/user/{userId}/filter", {
+   *   path: { userId: "@alice:localhost" },
+   *   body: { room: { timeline: { limit: 5 } } },
+   * });
+   * ```
+   */
+  async request<Result = unknown>(
+    method: Method,
+    path: string,
+    options: CustomRequestOptions = {},
+  ): Promise<Result> {
+    const { path: params = {}, body, idempotent, ...rest } = options;
+    const custom = endpoint(`request ${path}`, method, path, unchecked, { idempotent });
+    return await this.call(custom, { path: params, body }, rest) as Result;
+  }
+
+  /** One request with all its tries; `read` takes what is wanted out of the answer, as part of the try. */
+  async #send<Path extends string, Result>(
+    endpoint: Endpoint<Path, unknown>,
+    call: Call<Path>,
+    options: RequestOptions,
+    read: ReadAnswer<Result>,
+  ): Promise<Result> {
+    const { operation, method, auth } = endpoint;
+    const path = fillPath(endpoint.path, call.path as Record<string, string>);
+    const query = queryString(call.query, this.#identity(options), options.query);
+    const repeatable = endpoint.idempotent && (call.raw?.repeatable ?? true);
+    const policy = retryPolicy(this.#retry, repeatable ? options.retry : false);
+    const request: Exchange = {
+      operation,
+      method,
+      path,
+      url: `${this.#address.url || await this.#address.find(options.signal)}${path}${query}`,
+      headers: this.#headersFor(options),
+      json: method === "GET" || call.raw !== undefined ? undefined : toJSON(call.body ?? {}, operation),
+      raw: call.raw,
+      timeout: options.requestTimeout ?? this.#options.requestTimeout ?? 60_000,
+      signal: options.signal,
+      credentials: () => this.#credentials.all,
+      fetch: this.#fetch,
+      clock: this.clock,
+      log: this.log,
+    };
+    return await traced(endpoint, () => this.#tries(request, { policy, auth }, read));
+  }
+
+  async #tries<Result>(
+    request: Exchange,
+    { policy, auth }: { readonly policy: RetryPolicy; readonly auth: boolean },
+    read: ReadAnswer<Result>,
+  ): Promise<Result> {
+    for (let resends = 0;; resends++) {
+      try {
+        if (!auth) return await exchange(request, { token: "", resends }, read);
+        return await this.#authorised(request, resends, read);
+      } catch (error) {
+        this.isAnswered ||= isMatrixRefusal(error);
+        const delay = retryDelay(error, resends, policy);
+        if (delay === undefined) throw error;
+        const { operation, path, signal } = request;
+        const told = {
+          operation,
+          path,
+          attempt: resends + 1,
+          delay: Math.round(delay),
+          error: String(error),
+        };
+        this.log.warn("Request failed, trying again", told);
+        await this.clock.delay(delay, { signal });
+      }
+    }
+  }
+
+  /** One try with the access token, which is renewed if it has come to the end of its life. */
+  async #authorised<Result>(
+    request: Exchange,
+    resends: number,
+    read: ReadAnswer<Result>,
+  ): Promise<Result> {
+    if (this.#credentials.stale) await this.#credentials.renew(this.token, this.#refresh);
+    const { token } = this;
+    try {
+      return await exchange(request, { token, resends }, read);
+    } catch (error) {
+      if (!await this.#renewed(error, token) || request.raw?.repeatable === false) throw error;
+      return await exchange(request, { token: this.token, resends }, read);
+    }
+  }
+
+  /** Whether an error was a token's end of life and there is a new token now. */
+  async #renewed(error: unknown, token: string): Promise<boolean> {
+    const soft = error instanceof UnknownTokenError && error.softLogout;
+    if (!soft || !this.#credentials.renewable) return false;
+    await this.#credentials.renew(token, this.#refresh);
+    return true;
+  }
+
+  readonly #refresh = async (refreshToken: string): Promise<Tokens> => {
+    const body = { refresh_token: refreshToken };
+    const answer = await this.call(refreshEndpoint, { path: {}, body });
+    return {
+      accessToken: answer.access_token,
+      refreshToken: answer.refresh_token ?? refreshToken,
+      expiresInMs: answer.expires_in_ms,
+    };
+  };
+
+  /** The headers that go with a request: made once for all that bring none of their own. */
+  #headersFor({ headers }: RequestOptions): Readonly<Record<string, string>> {
+    const own = { "user-agent": this.#options.userAgent ?? "greenroom" };
+    if (headers !== undefined) return requestHeaders({ ...own, ...headers });
+    return this.#headers ??= requestHeaders(own);
+  }
+
+  #identity({ asUserId, asDeviceId, timestamp }: RequestOptions): Query | undefined {
+    const user = asUserId ?? this.#options.asUserId;
+    const device = asDeviceId ?? this.#options.asDeviceId;
+    if (user === undefined && device === undefined && timestamp === undefined) return undefined;
+    return {
+      user_id: user,
+      device_id: device,
+      "org.matrix.msc3202.device_id": device,
+      ts: timestamp,
+    };
+  }
+}
+
+function toJSON(body: object, operation: string): string {
+  try {
+    return JSON.stringify(body);
+  } catch (cause) {
+    throw new ValueError(`Cannot ${operation}: the body can't be written as JSON`, { cause });
+  }
+}

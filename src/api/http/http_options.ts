@@ -1,0 +1,97 @@
+/**
+ * How the transport is made, and what is asked of it.
+ *
+ * @module
+ */
+
+import type { Clock } from "../../base/clock.ts";
+import { ValueError } from "../../errors/value_error.ts";
+import type { Logger } from "../../base/log.ts";
+import type { DeviceID, UserID } from "../../types/ids.ts";
+import type { OnTokensRefreshed } from "./credentials.ts";
+import type { RawBody } from "./exchange.ts";
+import type { PathParams, Query } from "./path.ts";
+import type { RequestOptions, RetryPolicy } from "./request_options.ts";
+
+/** Finds out where a homeserver is; the signal says that nobody needs to know any more. */
+export type FindAddress = (signal: AbortSignal) => Promise<string | URL>;
+
+/** How an {@link HTTPAPI} is made. */
+export interface HTTPAPIOptions {
+  /**
+   * The homeserver's address; a path in it is kept in front of every request's. Or what finds it: it is asked with the first
+   * request, and again with the next one if it fails.
+   */
+  baseUrl: string | URL | FindAddress;
+  /** The access token. Default: none, until `login()`. */
+  token?: string;
+  /** Buys a new access token when the present one has expired. Default: none. */
+  refreshToken?: string;
+  /** How long the access token lives from now, in milliseconds. Default: it is not known to expire. */
+  expiresInMs?: number;
+  /** Persists each new pair of tokens; requests wait for its promise. */
+  onTokensRefreshed?: OnTokensRefreshed;
+  /** What sends the requests. Default: the global `fetch`. */
+  fetch?: typeof fetch;
+  /**
+   * Where is told what goes on: a `@std/log` logger, one of LogTape, or `console`; `false`: nowhere. Default: LogTape, in categories
+   * below `greenroom`, where the application has configured that; else warnings and errors go to the console, where what is repeated
+   * is counted.
+   */
+  log?: Logger | false;
+  /** Measures timeouts and waits. Default: the machine's clock. */
+  clock?: Clock;
+  /** Changes to the retry policy, or `false` for single tries. */
+  retry?: Partial<RetryPolicy> | false;
+  /** How long a try may stay without progress, in milliseconds; 0 means for ever. Default: 60,000. */
+  requestTimeout?: number;
+  /** The largest answer to take, in bytes after decompression. Default: 256 MiB. */
+  maxResponseSize?: number;
+  /** The `User-Agent` header. Default: `greenroom`. */
+  userAgent?: string;
+  /** Application services: the user to act as in every request. */
+  asUserId?: UserID;
+  /** Application services: the device to act as in every request. */
+  asDeviceId?: DeviceID;
+}
+
+/** What fills an endpoint for one request. */
+export type Call<Path extends string> = {
+  /** The parameters of the path. */
+  path: PathParams<Path>;
+  /** The operation's own parameters of the query. */
+  query?: Query;
+  /** The body, sent as JSON. Default: `{}`, and none with `GET`. */
+  body?: object;
+  /** A body that is no JSON. */
+  raw?: RawBody;
+};
+
+/** Options of {@link HTTPAPI.request}. */
+export interface CustomRequestOptions extends RequestOptions {
+  /**
+   * The parameters of the path's template. Each is escaped; one that is named after a kind of identifier, like `roomId`, must look
+   * like one; none may be empty but `stateKey`.
+   */
+  path?: Readonly<Record<string, string>>;
+  /** The body, sent as JSON. Default: `{}`, and none with `GET`. */
+  body?: object;
+  /** Whether the request may be repeated with the effect of one, and so be retried. Default: true, but for `POST`. */
+  idempotent?: boolean;
+}
+
+/**
+ * A homeserver's address as the transport keeps it: without a slash at its end.
+ *
+ * @throws {ValueError} If it is no absolute `http` or `https` URL, or has more than a host and a path.
+ */
+export function checkedBaseUrl(url: string | URL): string {
+  const parsed = URL.parse(url);
+  if (parsed === null || (parsed.protocol !== "https:" && parsed.protocol !== "http:")) {
+    throw new ValueError("Cannot use the base URL: it must be an absolute http or https URL");
+  }
+  if (parsed.username !== "" || parsed.password !== "" || parsed.search !== "" || parsed.hash !== "") {
+    throw new ValueError("Cannot use the base URL: it must have no user name, password, query or fragment");
+  }
+  return `${parsed.origin}${parsed.pathname}`.replace(/\/+$/, "");
+}

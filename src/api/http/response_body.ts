@@ -1,0 +1,218 @@
+/**
+ * Reads the bodies of answers, never more than was allowed.
+ *
+ * @module
+ */
+
+import { NetworkError } from "../../errors/network_error.ts";
+import { ServiceResponseError } from "../../errors/service_response_error.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import type { Deadline } from "./deadline.ts";
+
+/** An error's body is read up to here; what is longer is no Matrix error. */
+const MAX_ERROR_SIZE = 1 << 16;
+
+/**
+ * A body that is announced to be no longer than this is read at once: a stream costs 30 to 130 µs more. Nothing then tells of
+ * progress, so this has to be what even a bad connection brings within one time limit.
+ */
+const AT_ONCE = 1 << 16;
+
+/** The first room for a body that does not say how long it is. */
+const FIRST_ROOM = 1 << 14;
+
+/** The most room that is made on the word of the sender. */
+const MAX_FIRST_ROOM = 1 << 24;
+
+const decoder = new TextDecoder();
+
+/** An answer whose body is about to be read. */
+export interface Answer {
+  /** The answer. */
+  readonly response: Response;
+  /** Names the request in errors. */
+  readonly request: string;
+  /** Is told of progress. */
+  readonly deadline: Deadline;
+}
+
+/**
+ * Reads a body of JSON.
+ *
+ * @param answer The answer.
+ * @param maxSize The most bytes to take, after decompression.
+ * @throws {ServiceResponseError} If the body is larger, empty, or no JSON.
+ */
+export async function readJson(answer: Answer, maxSize: number): Promise<unknown> {
+  const { response, request, deadline } = answer;
+  const bytes = await readWhole(answer, maxSize);
+  const size = bytes.length;
+  try {
+    return JSON.parse(textOf(bytes));
+  } catch {
+    // Without the parser's error: it quotes the text, which may hold a secret.
+    const type = deadline.sent.shown(response.headers.get("content-type")?.slice(0, 100) ?? "none");
+    throw new ServiceResponseError(
+      `Cannot use the answer to ${request}: it is no JSON (content type ${type}, ${size} bytes)`,
+    );
+  }
+}
+
+/** Decodes a body. If it is large, its bytes go at once: else they would be there beside the text and what it becomes. */
+function textOf(bytes: Uint8Array<ArrayBuffer>): string {
+  const text = decoder.decode(bytes);
+  if (bytes.length > AT_ONCE) bytes.buffer.transfer(0); // made by `gather()`: nobody else has it
+  return text;
+}
+
+/** The body of a refusal, without what it repeats of the request: empty if it is not the JSON object that the specification says. */
+export async function readErrorBody(answer: Answer): Promise<JsonObject> {
+  try {
+    const body = await readJson(answer, MAX_ERROR_SIZE);
+    return isJsonObject(body) ? answer.deadline.sent.shownBody(body) : {};
+  } catch (error) {
+    if (error instanceof ServiceResponseError) return {};
+    throw error;
+  }
+}
+
+/**
+ * Reads a body whole.
+ *
+ * @param answer The answer.
+ * @param maxSize The most bytes to take, after decompression.
+ * @param onProgress Told after each part how many bytes there are so far.
+ * @throws {ServiceResponseError} If it is larger.
+ * @throws {NetworkError} If it ends before the length that was announced.
+ */
+export async function readBytes(
+  answer: Answer,
+  maxSize: number,
+  onProgress?: (size: number) => void,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = await readWhole(answer, maxSize, onProgress);
+  return bytes.length === bytes.buffer.byteLength ? bytes : bytes.slice();
+}
+
+/** As {@link readBytes}; the bytes' buffer may be larger than they are. */
+async function readWhole(
+  answer: Answer,
+  maxSize: number,
+  onProgress?: (size: number) => void,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { response, deadline } = answer;
+  const announced = announcedSize(response);
+  checkSize(answer, announced ?? 0, maxSize);
+  if (announced === undefined || announced > AT_ONCE || onProgress !== undefined) {
+    return await gather(answer, announced, maxSize, onProgress);
+  }
+  deadline.touch();
+  const bytes = await response.bytes();
+  deadline.settle();
+  checkSize(answer, bytes.length, maxSize);
+  checkComplete(answer, bytes.length, announced);
+  return bytes.length > AT_ONCE ? bytes.slice() : bytes; // more than announced, by a `fetch` of somebody's own
+}
+
+/** Collects a body in one buffer that grows with it: parts with buffers of their own would be there beside the whole. */
+async function gather(
+  answer: Answer,
+  announced: number | undefined,
+  maxSize: number,
+  onProgress: ((size: number) => void) | undefined,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { response, deadline } = answer;
+  let whole = new Uint8Array(announced === undefined ? FIRST_ROOM : Math.min(announced + 1, MAX_FIRST_ROOM));
+  let size = 0;
+  const reader = byteReader(response.body ?? new Blob().stream());
+  try {
+    while (true) {
+      if (size === whole.length) {
+        whole = new Uint8Array(whole.buffer.transfer(Math.min(2 * size, maxSize + 1)));
+      }
+      const { done, value } = await reader.read(whole.subarray(size));
+      if (done) deadline.settle();
+      if (value === undefined) break;
+      whole = new Uint8Array(value.buffer); // the one it was given, under another name
+      if (done) break;
+      size += value.length;
+      deadline.touch();
+      checkSize(answer, size, maxSize);
+      onProgress?.(size);
+    }
+  } finally {
+    letGo(reader);
+  }
+  checkComplete(answer, size, announced);
+  return whole.subarray(0, size);
+}
+
+/** Reads a body into buffers that it is given, as what `fetch` makes can be read; a stream of somebody else's is made to. */
+function byteReader(body: ReadableStream<Uint8Array<ArrayBuffer>>): ReadableStreamBYOBReader {
+  try {
+    return body.getReader({ mode: "byob" });
+  } catch {
+    const reader = body.getReader();
+    const bytes = new ReadableStream({
+      type: "bytes",
+      async pull(controller) {
+        let next = await reader.read();
+        while (next.value?.length === 0) next = await reader.read();
+        if (next.value !== undefined) return controller.enqueue(next.value.slice()); // takes the buffer away
+        controller.close();
+        controller.byobRequest?.respond(0);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    });
+    return bytes.getReader({ mode: "byob" });
+  }
+}
+
+function checkSize({ response, request }: Answer, size: number, maxSize: number): void {
+  if (size <= maxSize) return;
+  letGo(response.body);
+  throw new ServiceResponseError(
+    `Cannot use the answer to ${request}: it is larger than ${maxSize} bytes, the most it may be`,
+  );
+}
+
+function checkComplete({ request }: Answer, size: number, announced = 0): void {
+  if (size >= announced) return;
+  throw new NetworkError(`Cannot ${request}: the answer broke off after ${size} of ${announced} bytes`);
+}
+
+/**
+ * Reads a body part by part.
+ *
+ * @throws {NetworkError} If it ends before the length that was announced.
+ */
+export async function* readChunks(answer: Answer): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined> {
+  let size = 0;
+  const reader = answer.response.body?.getReader();
+  try {
+    for (let next = await reader?.read(); next?.value !== undefined; next = await reader?.read()) {
+      answer.deadline.touch();
+      size += next.value.length;
+      yield next.value;
+    }
+  } finally {
+    letGo(reader);
+  }
+  checkComplete(answer, size, announcedSize(answer.response));
+}
+
+/**
+ * Tells the sender that nobody wants the rest. It is not waited for: a body that somebody else reads as well, of a clone for
+ * example, is only cancelled when both want it to be.
+ */
+export function letGo(body: { cancel(): Promise<void> } | null | undefined): void {
+  body?.cancel().catch(() => {});
+}
+
+/** How long the body is going to be, in bytes; undefined if the answer does not say, or packs it. */
+export function announcedSize({ headers }: Response): number | undefined {
+  const length = headers.get("content-length");
+  if (length === null || !/^\d+$/.test(length)) return undefined;
+  // A body in chunks ends with the last of them, whatever length is announced beside (RFC 9112, section 6.3).
+  return headers.has("content-encoding") || headers.has("transfer-encoding") ? undefined : Number(length);
+}

@@ -1,0 +1,296 @@
+/**
+ * The content repository: uploads, downloads, thumbnails and previews.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#content-repository | Content repository}
+ * @module
+ */
+
+import type { AttachmentCipher } from "../../types/api/attachment.ts";
+import { ResizeMethod } from "../../types/enums.ts";
+import type { EncryptedFile } from "../../types/content/file_info.ts";
+import type { ContentURI } from "../../types/ids.ts";
+import type { CreateMediaResponse, MediaConfig, UrlPreview } from "../../types/api/media.ts";
+import { parseContentURI } from "./content_uri.ts";
+import type { ReadAnswer } from "../http/exchange.ts";
+import { checkInteger } from "../http/integer.ts";
+import { checkFile, noCipher } from "./media_cipher.ts";
+import {
+  config,
+  create,
+  download,
+  located,
+  type Moved,
+  preview,
+  thumbnail,
+  uploadTo,
+} from "./media_endpoints.ts";
+import { type MediaDownload, mediaDownload } from "./media_file.ts";
+import type {
+  DownloadMediaOptions,
+  DownloadMediaStreamOptions,
+  DownloadThumbnailOptions,
+  GetUrlPreviewOptions,
+  UploadMediaOptions,
+} from "./media_options.ts";
+import { checkMediaType, uploadCall, type UploadDescription, uploader } from "./media_upload.ts";
+import type { Query } from "../http/path.ts";
+import type { RequestOptions } from "../http/request_options.ts";
+import { announcedSize, readBytes } from "../http/response_body.ts";
+import type { Session } from "../session.ts";
+import { type MediaData, type MediaSource, mediaSource } from "../http/upload_body.ts";
+import { waitLimit } from "../http/wait_limit.ts";
+
+/** The size of a thumbnail whose size nobody said, in pixels: every server has it at hand. */
+const THUMBNAIL_SIZE = 96;
+
+/** Operations on the content repository. */
+export interface MediaAPI {
+  /**
+   * Uploads content. Other users can get it only by the URI, and by the rooms that it is sent to.
+   *
+   * Content is sent in parts as it is read, and never held whole; but a stream of unknown size is, up to 32 MiB: say its
+   * `size` if it may be larger. The upload is one try, for a second one would make a second copy.
+   *
+   * @param data Bytes, a `Blob` or `File`, a stream, or a file such as `Deno.open()` gives.
+   * @param options What the content is, progress, and request options.
+   * @returns Where the content is.
+   * @throws {TooLargeError} If the server takes no content as large as this; see `getMediaRepoConfig()`.
+   * @throws {ServiceResponseError} If the server does not say where the content is.
+   * @throws {ValueError} If the data is not what it should be, has another size than was said, or `mimeType` can't be one.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixmediav3upload | POST /_matrix/media/v3/upload}
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = await homeserver.createUser("alice");
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * const script = new TextEncoder().encode("Enter a ghost");
+   * const url = await client.uploadMedia(script, { mimeType: "text/plain", filename: "script.txt" });
+   * const copy = await client.downloadMedia(url);
+   * console.assert(new TextDecoder().decode(copy) === "Enter a ghost");
+   * ```
+   */
+  uploadMedia(data: MediaData, options?: UploadMediaOptions): Promise<ContentURI>;
+
+  /**
+   * Makes a place for content that is uploaded later, by `uploadMediaTo()`: its URI can be sent at once.
+   *
+   * @param options Request options.
+   * @returns The URI, and when it is given up if nothing is uploaded.
+   * @throws {LimitExceededError} If too many places are empty.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixmediav1create | POST /_matrix/media/v1/create}
+   */
+  createMedia(options?: RequestOptions): Promise<CreateMediaResponse>;
+
+  /**
+   * Uploads content to a place that `createMedia()` made. Unless the data is a stream, it is tried again as any request.
+   *
+   * @param url The place.
+   * @param data Bytes, a `Blob` or `File`, a stream, or a file.
+   * @param options What the content is, progress, and request options.
+   * @throws {CannotOverwriteMediaError} If there is content already; after a try that failed it may be this one.
+   * @throws {ValueError} As of `uploadMedia()`.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixmediav3uploadservernamemediaid | PUT /_matrix/media/v3/upload/{serverName}/{mediaId}}
+   */
+  uploadMediaTo(url: ContentURI, data: MediaData, options?: UploadMediaOptions): Promise<void>;
+
+  /**
+   * Downloads content whole; if it is encrypted, decrypts it.
+   *
+   * @param url Where the content is; of an encrypted file what the message says of it: its `file`.
+   * @param options The most to take, progress, and request options.
+   * @returns The content.
+   * @throws {AttachmentError} If it is an encrypted file, and not the one that was sent.
+   * @throws {NotFoundError} If there is no such content.
+   * @throws {NotYetUploadedError} If nothing has been uploaded yet.
+   * @throws {ServiceResponseError} If there is more than `maxSize`.
+   * @throws {ValueError} If it is no content URI.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1mediadownloadservernamemediaid | GET /media/download/{serverName}/{mediaId}}
+   */
+  downloadMedia(
+    url: ContentURI | EncryptedFile,
+    options?: DownloadMediaOptions,
+  ): Promise<Uint8Array<ArrayBuffer>>;
+
+  /**
+   * Downloads content as a stream, of any size.
+   *
+   * Only the start of the answer is waited for, and tried again if it fails. The request's signal and time limit hold until
+   * the stream ends; time in which nobody reads does not count.
+   *
+   * An encrypted file is decrypted, and none of it comes before all of it has arrived and was found to be what was sent: until
+   * then it is held, in memory or, if it is large, in a temporary file. Of what the server says of it only the size counts.
+   *
+   * @param url Where the content is; of an encrypted file what the message says of it: its `file`.
+   * @param options The most to take and to hold in memory, progress, and request options.
+   * @returns The stream, which must be read to its end or cancelled, and what the server says of the content. It fails with an
+   * `AttachmentError` if it is an encrypted file that is not the one that was sent, is larger than `maxSize`, or can't be held.
+   * @throws {AttachmentError} If what the message says of an encrypted file can't be used.
+   * @throws {NotFoundError} If there is no such content.
+   * @throws {ValueError} If it is no content URI.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1mediadownloadservernamemediaid | GET /media/download/{serverName}/{mediaId}}
+   */
+  downloadMediaStream(
+    url: ContentURI | EncryptedFile,
+    options?: DownloadMediaStreamOptions,
+  ): Promise<MediaDownload>;
+
+  /**
+   * Downloads a smaller version of an image. Its size may differ from what is asked for.
+   *
+   * An encrypted image can't be made smaller by the server; its sender does that, and sends the message's
+   * `info.thumbnail_file`. Given that, this downloads and decrypts it as it is.
+   *
+   * @param url Where the image is; or an encrypted thumbnail, as the message says.
+   * @param options The size, and request options.
+   * @returns The thumbnail.
+   * @throws {AttachmentError} If it is an encrypted file, and not the one that was sent.
+   * @throws {MatrixRequestError} If the server can't make a thumbnail of the content.
+   * @throws {ValueError} If it is no content URI, or a size is no integer of at least 1.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1mediathumbnailservernamemediaid | GET /media/thumbnail/{serverName}/{mediaId}}
+   */
+  downloadThumbnail(
+    url: ContentURI | EncryptedFile,
+    options?: DownloadThumbnailOptions,
+  ): Promise<Uint8Array<ArrayBuffer>>;
+
+  /**
+   * Asks what the content repository allows.
+   *
+   * @param options Request options.
+   * @returns The limits; those that are missing are not known.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1mediaconfig | GET /media/config}
+   */
+  getMediaRepoConfig(options?: RequestOptions): Promise<MediaConfig>;
+
+  /**
+   * Asks what is known of a web page. The server learns its address, so ask for no page of an encrypted room.
+   *
+   * @param url The page.
+   * @param options How old the preview may be, and request options.
+   * @returns The preview.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1mediapreview_url | GET /media/preview_url}
+   */
+  getUrlPreview(url: string, options?: GetUrlPreviewOptions): Promise<UrlPreview>;
+}
+
+/**
+ * Makes the operations on the content repository.
+ *
+ * @param session Who acts, and where.
+ * @param cipher Decrypts files. Default: nothing does.
+ */
+export function mediaAPI(session: Session, cipher: AttachmentCipher = noCipher): MediaAPI {
+  const { http } = session;
+  const upload = uploader(session);
+
+  const get = async <Result>(
+    endpoint: Moved<void>,
+    url: ContentURI,
+    { timeout, ...options }: RequestOptions & { readonly timeout?: number },
+    query: Query,
+    read: ReadAnswer<Result>,
+  ): Promise<Result> => {
+    const path = { ...parseContentURI(url) };
+    checkInteger("timeout", timeout);
+    const here = await located(session, endpoint, options);
+    const limit = timeout === undefined ? {} : { requestTimeout: waitLimit(timeout) };
+    const allQuery = {
+      ...query,
+      timeout_ms: timeout,
+      allow_remote: here === endpoint.old ? query.allow_remote : undefined,
+    };
+    return await http.download(here, { path, query: allQuery }, { ...limit, ...options }, read);
+  };
+
+  const getBytes = async (
+    endpoint: Moved<void>,
+    url: ContentURI,
+    { maxSize = http.maxResponseSize, onProgress, ...options }: DownloadMediaOptions,
+    query: Query = {},
+  ): Promise<Uint8Array<ArrayBuffer>> =>
+    await get(endpoint, url, options, query, (answer) => {
+      const total = announcedSize(answer.response);
+      return readBytes(answer, maxSize, (size) => onProgress?.(size, total));
+    });
+
+  /** Downloads content whole, and decrypts it. */
+  const getFile = async (
+    file: ContentURI | EncryptedFile,
+    options: DownloadMediaOptions,
+  ): Promise<Uint8Array<ArrayBuffer>> => {
+    if (typeof file === "string") return await getBytes(download, file, options);
+    checkFile(cipher, file);
+    const bytes = await getBytes(download, file.url, options);
+    await cipher.decrypt(bytes, file);
+    return bytes;
+  };
+
+  return {
+    async uploadMedia(data, options = {}) {
+      const [source, description, requestOptions] = await toUpload(data, options);
+      return await upload(source, description, requestOptions);
+    },
+    createMedia: (options) => http.call(create, { path: {} }, options),
+    async uploadMediaTo(url, data, options = {}) {
+      const { serverName, mediaId } = parseContentURI(url);
+      const [source, description, requestOptions] = await toUpload(data, options);
+      const call = { path: { serverName, mediaId }, ...uploadCall(source, description) };
+      await http.call(uploadTo, call, requestOptions);
+    },
+    downloadMedia: async (url, options = {}) => await getFile(url, options),
+    async downloadMediaStream(file, { onProgress, maxSize, maxMemory, ...options } = {}) {
+      checkInteger("maxSize", maxSize);
+      checkInteger("maxMemory", maxMemory);
+      const encrypted = typeof file !== "string";
+      if (encrypted) checkFile(cipher, file);
+      const found = await get(
+        download,
+        encrypted ? file.url : file,
+        options,
+        {},
+        (answer) =>
+          Promise.resolve(mediaDownload(answer, { onProgress, maxSize: encrypted ? undefined : maxSize })),
+      );
+      if (!encrypted) return found;
+      return { ...found, stream: cipher.decryptStream(found.stream, file, { maxSize, maxMemory }) };
+    },
+    async downloadThumbnail(
+      url,
+      { width, height, resizeMethod, animated, allowRemote = true, ...options } = {},
+    ) {
+      checkInteger("width", width, 1);
+      checkInteger("height", height, 1);
+      if (typeof url !== "string") return await getFile(url, options);
+      const unsaid = width === undefined && height === undefined;
+      return await getBytes(thumbnail, url, options, {
+        width: width ?? height ?? THUMBNAIL_SIZE,
+        height: height ?? width ?? THUMBNAIL_SIZE,
+        method: resizeMethod ?? (unsaid ? ResizeMethod.CROP : undefined),
+        animated,
+        allow_remote: allowRemote ? undefined : false,
+      });
+    },
+    getMediaRepoConfig: async (options) =>
+      await http.call(await located(session, config, options), { path: {} }, options),
+    async getUrlPreview(url, { timestamp, ...options } = {}) {
+      checkInteger("timestamp", timestamp);
+      const call = { path: {}, query: { url, ts: timestamp } };
+      return await http.call(await located(session, preview, options), call, options);
+    },
+  };
+}
+
+/** What is uploaded, what the homeserver is told of it, and what is left of the options. */
+async function toUpload(
+  data: MediaData,
+  { mimeType, filename, size, onProgress, ...options }: UploadMediaOptions,
+): Promise<[MediaSource, UploadDescription, RequestOptions]> {
+  const type = mimeType ?? ((data instanceof Blob && data.type) || "application/octet-stream");
+  checkMediaType(type);
+  const name = filename ?? (data instanceof File ? data.name : undefined);
+  const source = await mediaSource(data, { size, signal: options.signal });
+  return [source, { mimeType: type, filename: name, onProgress }, options];
+}

@@ -1,0 +1,237 @@
+/**
+ * Brings the files of a message to where the message says they are: data is uploaded, encrypted if the room is.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#sending-encrypted-attachments | Encrypted attachments}
+ * @module
+ */
+
+import { ValueError } from "../../errors/value_error.ts";
+import type { AttachmentCipher, EncryptedAttachment } from "../../types/api/attachment.ts";
+import type { EncryptedFile, FileInfo, ThumbnailInfo } from "../../types/content/file_info.ts";
+import type { ContentURI, RoomID, TransactionID } from "../../types/ids.ts";
+import { isJsonObject } from "../../types/json.ts";
+import { parseContentURI } from "./content_uri.ts";
+import { checkInteger } from "../http/integer.ts";
+import { checkFile } from "./media_cipher.ts";
+import { checkMediaType, type UploadDescription, type UploadSource } from "./media_upload.ts";
+import { digesting } from "./media_digest.ts";
+import type { SendOptions } from "../messages/messages.ts";
+import type { RequestOptions } from "../http/request_options.ts";
+import {
+  isMediaData,
+  type MediaData,
+  type MediaSource,
+  mediaSource,
+  type OnProgress,
+  streamIn,
+  unusable,
+} from "../http/upload_body.ts";
+
+/** What it takes to bring files somewhere. */
+export interface FilePlacing {
+  /** Uploads content. */
+  readonly upload: UploadSource;
+  /** Encrypts files. */
+  readonly cipher: AttachmentCipher;
+  /**
+   * Whether messages to a room are encrypted. If that can't be found out, or they have to be and can't, it rejects: then nothing
+   * is uploaded. Default: they are not.
+   */
+  readonly isEncrypted?: (roomId: RoomID, options: RequestOptions) => Promise<boolean>;
+  /** Makes a transaction ID, for a message that has none. */
+  readonly nextTransactionId: () => TransactionID;
+}
+
+/** The files of a message, as the caller gives them. */
+export interface Attachment {
+  /** The file. */
+  readonly file: ContentURI | EncryptedFile | MediaData;
+  /** What the caller knows of it. */
+  readonly info?: FileInfo;
+  /** Its name. */
+  readonly name?: string;
+  /** A smaller version of it. */
+  readonly thumbnail?: { readonly data: MediaData; readonly info?: ThumbnailInfo };
+  /** Told of the progress of the file. */
+  readonly onProgress?: OnProgress;
+  /** Whether it is to be known afterwards what the data was. */
+  readonly isHashed: boolean;
+}
+
+/** Files that are where they are to be. */
+export interface PlacedFiles {
+  /** Where the file is, and what is known of it. */
+  readonly placed: PlacedFile;
+  /** If it was to be known: hashes of the file and of the thumbnail, of those that are data. */
+  readonly digests: readonly (string | undefined)[];
+}
+
+/** Where a file is, and what is known of it: a part of the content of a message. */
+export interface PlacedFile {
+  /** Where it is, if it is not encrypted. */
+  url?: ContentURI;
+  /** Where it is, and its key, if it is encrypted. */
+  file?: EncryptedFile;
+  /** What is known of it. */
+  info?: FileInfo;
+}
+
+/** Data on its way. */
+interface Parcel {
+  readonly source: MediaSource;
+  readonly info: { mimetype?: string; size: number };
+  /** A hash of what was read, if it was to be known. */
+  readonly digest?: () => string;
+}
+
+/**
+ * Checks the files of a message, before anything is asked or sent.
+ *
+ * @throws {AttachmentError} If an encrypted file can't be decrypted by anybody.
+ * @throws {ValueError} If anything else can't be used.
+ */
+export function checkAttachment(cipher: AttachmentCipher, { file, info, thumbnail }: Attachment): void {
+  if (isData(file)) checkData(file, info);
+  else if (typeof file === "string") parseContentURI(file);
+  else checkFile(cipher, file);
+  if (thumbnail === undefined) return;
+  if (!isData(thumbnail.data)) throw unusable();
+  checkData(thumbnail.data, thumbnail.info);
+}
+
+/**
+ * Brings the files of a message to where they are to be.
+ *
+ * @param placing What uploads and encrypts.
+ * @param roomId The room that the message is for.
+ * @param attachment The files, which have been checked.
+ * @param options The options of the message.
+ * @throws {ValueError} If data is not of the size that is said.
+ */
+export async function placeFiles(
+  placing: FilePlacing,
+  roomId: RoomID,
+  { file, info, name, thumbnail, onProgress, isHashed }: Attachment,
+  options: SendOptions,
+): Promise<PlacedFiles> {
+  const { disableEncryption = false } = options;
+  const request = requestOptions(options);
+  const data = isData(file) ? file : undefined;
+  const hidden = (data !== undefined || thumbnail !== undefined) && !disableEncryption &&
+    (await placing.isEncrypted?.(roomId, request) ?? false);
+  const send = async (parcel: Parcel, description: Partial<UploadDescription>): Promise<PlacedFile> =>
+    hidden
+      ? { file: await uploadEncrypted(placing, parcel, description.onProgress, request) }
+      : { url: await uploadPlain(placing, parcel, description, request) };
+
+  // Both are looked at before either is uploaded.
+  const parcelled = async (data: MediaData, info: FileInfo | undefined): Promise<Parcel> => {
+    const parcel = await parcelOf(data, info, request);
+    return isHashed ? { ...parcel, ...await digesting(parcel.source) } : parcel;
+  };
+  const parcel = data && await parcelled(data, info);
+  const small = thumbnail && await parcelled(thumbnail.data, thumbnail.info);
+  const picture = small && await send(small, {});
+  const known = {
+    ...info,
+    ...parcel?.info,
+    ...(picture?.url && { thumbnail_url: picture.url }),
+    ...(picture?.file && { thumbnail_file: picture.file }),
+    ...(small && { thumbnail_info: { ...thumbnail?.info, ...small.info } }),
+  };
+  const place = parcel ? await send(parcel, { filename: name, onProgress }) : placeOf(file);
+  const digests = [parcel?.digest?.(), small?.digest?.()];
+  const placed = {
+    ...place,
+    ...((info !== undefined || Object.keys(known).length > 0) && { info: known }),
+  };
+  return { placed, digests };
+}
+
+/** Lets go of streams that nobody has begun to read: who gave them counts on it that they are used up. */
+export function discard(...data: unknown[]): void {
+  for (const stream of data.map(streamIn)) {
+    if (stream?.locked === false) stream.cancel().catch(() => {});
+  }
+}
+
+/** Whether it is data: what is neither a URI nor says by its members that it is an encrypted file. */
+function isData(file: unknown): file is MediaData {
+  if (typeof file === "string") return false;
+  if (isMediaData(file)) return true;
+  if (isJsonObject(file) && "url" in file && streamIn(file) === undefined) return false;
+  throw unusable();
+}
+
+function checkData(data: MediaData, info: FileInfo | undefined): void {
+  checkInteger("size", info?.size);
+  const type = mediaType(data, info);
+  if (type !== undefined) checkMediaType(type);
+  const size = data instanceof Blob ? data.size : "byteLength" in data ? data.byteLength : info?.size;
+  if (info?.size === undefined || size === info.size) return;
+  throw new ValueError(
+    `Cannot send the data: its info says that it has ${info.size} bytes, and it has ${size}`,
+  );
+}
+
+function mediaType(data: MediaData, info: FileInfo | undefined): string | undefined {
+  return info?.mimetype ?? ((data instanceof Blob && data.type) || undefined);
+}
+
+async function parcelOf(
+  data: MediaData,
+  info: FileInfo | undefined,
+  { signal }: RequestOptions,
+): Promise<Parcel> {
+  const source = await mediaSource(data, { size: info?.size, signal });
+  const mimetype = mediaType(data, info);
+  return { source, info: { ...(mimetype !== undefined && { mimetype }), size: source.size } };
+}
+
+async function uploadPlain(
+  { upload }: FilePlacing,
+  { source, info }: Parcel,
+  description: Partial<UploadDescription>,
+  options: RequestOptions,
+): Promise<ContentURI> {
+  return await upload(source, { mimeType: info.mimetype ?? OCTETS, ...description }, options);
+}
+
+/** What the server learns of encrypted content. */
+const OCTETS = "application/octet-stream";
+
+async function uploadEncrypted(
+  { upload, cipher }: FilePlacing,
+  { source }: Parcel,
+  onProgress: OnProgress | undefined,
+  options: RequestOptions,
+): Promise<EncryptedFile> {
+  let attachment: EncryptedAttachment | undefined;
+  /** A try of its own has a key of its own: data that changed in between must not be seen under the same one. */
+  const open = (): ReadableStream<Uint8Array> => {
+    attachment = cipher.encrypt(source.open());
+    return attachment.stream;
+  };
+  const encrypted = { size: source.size, repeatable: source.repeatable, open };
+  const url = await upload(encrypted, { mimeType: OCTETS, onProgress }, options);
+  attachment ??= await nothing(cipher);
+  return { url, ...attachment.secrets() };
+}
+
+/** An upload of nothing is not read. */
+async function nothing(cipher: AttachmentCipher): Promise<EncryptedAttachment> {
+  const attachment = cipher.encrypt(new Uint8Array());
+  await attachment.stream.pipeTo(new WritableStream());
+  return attachment;
+}
+
+function placeOf(file: Attachment["file"]): PlacedFile {
+  return typeof file === "string" ? { url: file } : { file: file as EncryptedFile }; // not data: that was checked
+}
+
+/** Of a message's options, those that fit any request that is made on its behalf. */
+function requestOptions(
+  { signal, requestTimeout, headers, retry, asUserId, asDeviceId }: RequestOptions,
+): RequestOptions {
+  return { signal, requestTimeout, headers, retry, asUserId, asDeviceId };
+}

@@ -1,0 +1,36 @@
+/**
+ * Encrypted files, as the operations on media use them; and what stands where nothing encrypts files.
+ *
+ * @module
+ */
+
+import { DecryptionError, EncryptionError } from "../../errors/crypto_error.ts";
+import type { AttachmentCipher } from "../../types/api/attachment.ts";
+import type { EncryptedFile } from "../../types/content/file_info.ts";
+import { parseContentURI } from "./content_uri.ts";
+
+function refuse(): never {
+  throw new DecryptionError("Cannot decrypt the file: nothing here decrypts files; hand in a cipher");
+}
+
+/** A cipher that refuses everything. */
+export const noCipher: AttachmentCipher = {
+  encrypt() {
+    throw new EncryptionError("Cannot encrypt the file: nothing here encrypts files; hand in a cipher");
+  },
+  check: refuse,
+  decrypt: refuse,
+  decryptStream: refuse,
+};
+
+/**
+ * Checks what a message says of an encrypted file; all of it may be anything.
+ *
+ * @throws {AttachmentError} If the file can't be decrypted with it.
+ * @throws {ValueError} If it is at no content URI.
+ */
+export function checkFile(cipher: AttachmentCipher, file: EncryptedFile): void {
+  cipher.check(file);
+  const url: unknown = file.url;
+  parseContentURI(typeof url === "string" ? url : "");
+}

@@ -1,0 +1,214 @@
+/**
+ * Sending into rooms and reading their history.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#sending-events-to-a-room | Sending events to a room}
+ * @module
+ */
+
+import { clientEvent, clientStateEvent } from "../../types/checks/event_check.ts";
+import { list, object } from "../../types/checks/composite_shapes.ts";
+import { optional, text } from "../../types/checks/shape.ts";
+import type { ClientEvent } from "../../types/events/client_event.ts";
+import type { PaginationDirection } from "../../types/enums.ts";
+import type { EventType } from "../../types/events/event_type.ts";
+import type { RoomEventFilter } from "../../types/api/filter.ts";
+import type { MessagesResponse } from "../../types/api/history.ts";
+import type { EventID, RoomID, SyncToken } from "../../types/ids.ts";
+import type { JsonObject } from "../../types/json.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { endOfHistory } from "./history_ends.ts";
+import { checkIdentifier } from "../http/identifier.ts";
+import { shaped } from "./incoming.ts";
+import { checkInteger } from "../http/integer.ts";
+import { outgoingEvent, type SendableContent } from "./outgoing_event.ts";
+import type { RequestOptions } from "../http/request_options.ts";
+import type { Session } from "../session.ts";
+import { field } from "../http/shape.ts";
+import { identified, type TransactionOptions } from "../http/transaction_id.ts";
+
+const eventIdOf = field<EventID>("event_id", "string");
+
+const send = endpoint(
+  "sendMessageEvent",
+  "PUT",
+  "/_matrix/client/v3/rooms/{roomId}/send/{eventType}/{txnId}",
+  eventIdOf,
+);
+const redaction = endpoint(
+  "redact",
+  "PUT",
+  "/_matrix/client/v3/rooms/{roomId}/redact/{eventId}/{txnId}",
+  eventIdOf,
+);
+const event = endpoint(
+  "getEvent",
+  "GET",
+  "/_matrix/client/v3/rooms/{roomId}/event/{eventId}",
+  shaped(clientEvent),
+);
+const messages = endpoint(
+  "getMessages",
+  "GET",
+  "/_matrix/client/v3/rooms/{roomId}/messages",
+  shaped(object<MessagesResponse>({
+    chunk: list(clientEvent),
+    start: text,
+    end: optional(text),
+    state: optional(list(clientStateEvent)),
+  })),
+);
+
+/** Options of everything that sends a message event. */
+export interface SendOptions extends TransactionOptions {
+  /** Whether to send in clear even into an encrypted room. Default: false. */
+  disableEncryption?: boolean;
+}
+
+/** Options of {@link MessagesAPI.redact}. */
+export interface RedactOptions extends TransactionOptions {
+  /** Why. Default: empty, none. */
+  reason?: string;
+  /** More members of the redaction's content. Default: none. */
+  extraContent?: Readonly<JsonObject>;
+}
+
+/** Options of {@link MessagesAPI.getMessages}. */
+export interface GetMessagesOptions extends RequestOptions {
+  /** Where to stop. Default: at `limit` events, or where the history ends. */
+  toToken?: SyncToken;
+  /** How many events to return at most, at least 1. Default: the server's, which is 10. */
+  limit?: number;
+  /** Which events to return: a filter, or one as JSON text. Default: all. */
+  filterJson?: RoomEventFilter | string;
+}
+
+/**
+ * Operations on the messages of rooms.
+ *
+ * Each throws {@link MatrixRequestError} if the homeserver refuses, and `ValueError` before anything is sent if an identifier
+ * can't be one.
+ */
+export interface MessagesAPI {
+  /**
+   * Sends an event that is no state into a room.
+   *
+   * The send is repeated, as the retry policy says, under one transaction ID: what arrives twice counts once.
+   *
+   * @param roomId The room.
+   * @param eventType The type. If the application defined it, the content is checked first.
+   * @param content The content.
+   * @param options Transaction ID, encryption, and request options.
+   * @returns The ID of the event.
+   * @throws {ForbiddenError} If the caller is not in the room, or lacks the power.
+   * @throws {TooLargeError} If the event would exceed 64 KiB.
+   * @throws {ValueError} If the type is empty or not of messages, or the content is refused.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3roomsroomidsendeventtypetxnid | PUT /rooms/{roomId}/send/{eventType}/{txnId}}
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = await homeserver.createUser("alice");
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * const roomId = await client.createRoom();
+   * const eventId = await client.sendMessageEvent(roomId, "com.example.curtain", { open: true });
+   * const event = await client.getEvent(roomId, eventId);
+   * console.assert(event.content.open === true);
+   * ```
+   */
+  sendMessageEvent<const T extends EventType>(
+    roomId: RoomID,
+    eventType: T,
+    content: SendableContent<T, "message">,
+    options?: SendOptions,
+  ): Promise<EventID>;
+
+  /**
+   * Redacts an event: takes everything out of it that the server does not need. It can't be undone.
+   *
+   * Everyone may redact their own events; others' take the room's power level for redactions. It is never encrypted.
+   *
+   * @param roomId The room.
+   * @param eventId The event to redact.
+   * @param options Reason, transaction ID, and request options.
+   * @returns The ID of the redaction.
+   * @throws {ForbiddenError} If the caller lacks the power.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3roomsroomidredacteventidtxnid | PUT /rooms/{roomId}/redact/{eventId}/{txnId}}
+   */
+  redact(roomId: RoomID, eventId: EventID, options?: RedactOptions): Promise<EventID>;
+
+  /**
+   * Looks an event up.
+   *
+   * @param roomId The room.
+   * @param eventId The event.
+   * @param options Request options.
+   * @returns The event, encrypted if it is.
+   * @throws {NotFoundError} If there is no such event, or the caller may not see it.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomideventeventid | GET /rooms/{roomId}/event/{eventId}}
+   */
+  getEvent(roomId: RoomID, eventId: EventID, options?: RequestOptions): Promise<ClientEvent>;
+
+  /**
+   * Reads a page of a room's history.
+   *
+   * @param roomId The room.
+   * @param direction `b` from new to old, `f` from old to new.
+   * @param fromToken Where to begin: a room's `prev_batch`, or `start` or `end` of another page; undefined for the newest end
+   * (`b`) or the oldest (`f`), which is looked up first on servers before version 1.3.
+   * @param options Where to stop, how many and which events, and request options.
+   * @returns The events in order of reading, and the tokens of both ends; without `end` there is nothing more to read.
+   * @throws {ForbiddenError} If the caller may not see the history.
+   * @throws {ValueError} If `limit` is no integer of at least 1.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidmessages | GET /rooms/{roomId}/messages}
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = await homeserver.createUser("alice");
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * const roomId = await client.createRoom();
+   * await client.sendText(roomId, "Five minutes, please");
+   * const { chunk } = await client.getMessages(roomId, "b", undefined, { limit: 1 });
+   * console.assert(chunk[0]?.content.body === "Five minutes, please");
+   * ```
+   */
+  getMessages(
+    roomId: RoomID,
+    direction: PaginationDirection,
+    fromToken: SyncToken | undefined,
+    options?: GetMessagesOptions,
+  ): Promise<MessagesResponse>;
+}
+
+/** Makes the operations on the messages of rooms. */
+export function messagesAPI(session: Session): MessagesAPI {
+  const { http } = session;
+  return {
+    async sendMessageEvent(roomId, type, body, given = {}) {
+      checkIdentifier("roomId", roomId);
+      const { eventType, content } = await outgoingEvent(type, "message", body);
+      const outgoing = { roomId, type: eventType, content, inClear: true };
+      const { txnId, ...options } = await identified(outgoing, given, http.nextTransactionId);
+      return await http.call(send, { path: { roomId, eventType, txnId }, body: content }, options);
+    },
+    async redact(roomId, eventId, { reason = "", extraContent, ...given } = {}) {
+      const body = { ...extraContent, ...(reason !== "" && { reason }) };
+      const outgoing = { roomId, type: `the redaction of ${eventId}`, content: body, inClear: true };
+      const { txnId, ...options } = await identified(outgoing, given, http.nextTransactionId);
+      return await http.call(redaction, { path: { roomId, eventId, txnId }, body }, options);
+    },
+    getEvent: (roomId, eventId, options) => http.call(event, { path: { roomId, eventId } }, options),
+    async getMessages(roomId, direction, fromToken, { toToken, limit, filterJson, ...options } = {}) {
+      checkIdentifier("roomId", roomId);
+      checkInteger("limit", limit, 1);
+      const filter = typeof filterJson === "object" ? JSON.stringify(filterJson) : filterJson;
+      const from = fromToken ?? await endOfHistory(session, roomId, direction, options);
+      const query = { dir: direction, from, to: toToken, limit, filter };
+      return await http.call(messages, { path: { roomId }, query }, options);
+    },
+  };
+}

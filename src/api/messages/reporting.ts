@@ -1,0 +1,69 @@
+/**
+ * Reports to the server's administration.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#reporting-content | Reporting content}
+ * @module
+ */
+
+import type { EventID, RoomID, UserID } from "../../types/ids.ts";
+import { endpoint } from "../http/endpoint.ts";
+import type { RequestOptions } from "../http/request_options.ts";
+import type { Session } from "../session.ts";
+import { nothing } from "../http/shape.ts";
+
+const ROOM = "/_matrix/client/v3/rooms/{roomId}/report";
+const event = endpoint("reportEvent", "POST", `${ROOM}/{eventId}`, nothing);
+const room = endpoint("reportRoom", "POST", ROOM, nothing);
+const user = endpoint("reportUser", "POST", "/_matrix/client/v3/users/{userId}/report", nothing);
+
+/** Options of the operations that report. */
+export interface ReportOptions extends RequestOptions {
+  /** Why. Default: empty. */
+  reason?: string;
+}
+
+/** Operations that report to the server's administration. */
+export interface ReportingAPI {
+  /**
+   * Reports an event.
+   *
+   * @param roomId The room, which the caller must be in.
+   * @param eventId The event.
+   * @param options Reason, and request options.
+   * @throws {NotFoundError} If there is no such event, or the caller is not in the room.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidreporteventid | POST /rooms/{roomId}/report/{eventId}}
+   */
+  reportEvent(roomId: RoomID, eventId: EventID, options?: ReportOptions): Promise<void>;
+
+  /**
+   * Reports a room.
+   *
+   * @param roomId The room, which the caller need not be in.
+   * @param options Reason, and request options.
+   * @throws {NotFoundError} If there is no such room; some servers do not tell.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidreport | POST /rooms/{roomId}/report}
+   */
+  reportRoom(roomId: RoomID, options?: ReportOptions): Promise<void>;
+
+  /**
+   * Reports a user.
+   *
+   * @param userId The user.
+   * @param options Reason, and request options.
+   * @throws {NotFoundError} If there is no such user; some servers do not tell.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3usersuseridreport | POST /users/{userId}/report}
+   */
+  reportUser(userId: UserID, options?: ReportOptions): Promise<void>;
+}
+
+/** Makes the operations that report. */
+export function reportingAPI({ http }: Session): ReportingAPI {
+  return {
+    reportEvent: (roomId, eventId, { reason = "", ...options } = {}) =>
+      http.call(event, { path: { roomId, eventId }, body: { reason } }, options),
+    reportRoom: (roomId, { reason = "", ...options } = {}) =>
+      http.call(room, { path: { roomId }, body: { reason } }, options),
+    reportUser: (userId, { reason = "", ...options } = {}) =>
+      http.call(user, { path: { userId }, body: { reason } }, options),
+  };
+}

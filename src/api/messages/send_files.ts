@@ -1,0 +1,200 @@
+/**
+ * Sending files: what has been uploaded, and data that is uploaded on the way, encrypted where the room is.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#sending-encrypted-attachments | Encrypted attachments}
+ * @module
+ */
+
+import { MessageType } from "../../types/enums.ts";
+import type {
+  AudioInfo,
+  BaseFileInfo,
+  EncryptedFile,
+  FileInfo,
+  ImageInfo,
+  ThumbnailInfo,
+  VideoInfo,
+} from "../../types/content/file_info.ts";
+import type { ContentURI, EventID, RoomID } from "../../types/ids.ts";
+import type { RoomMessageContent } from "../../types/content/message_content.ts";
+import type { RelatesTo } from "../../types/content/relation.ts";
+import { checkIdentifier } from "../http/identifier.ts";
+import { checkAttachment, discard, type FilePlacing, placeFiles } from "../media/media_attachment.ts";
+import type { SendOptions } from "./messages.ts";
+import { identified, isToldByContent } from "../http/transaction_id.ts";
+import type { MediaData, OnProgress } from "../http/upload_body.ts";
+
+/** A smaller version of a file, to be uploaded with it. */
+export interface Thumbnail {
+  /** The image. */
+  data: MediaData;
+  /** What is known of it. Its media type and size are found out where they can be. Default: nothing. */
+  info?: ThumbnailInfo;
+}
+
+/** Options of {@link SendFilesAPI.sendImage}. */
+export interface SendImageOptions extends SendOptions {
+  /**
+   * What is known of the image: size, media type, thumbnail. Default: nothing; of data, media type and size are found out
+   * where they can be. The size of a stream should be said.
+   */
+  info?: ImageInfo;
+  /** The image's file name; shown where the image can't be. Default: a `File`'s own, else none. */
+  fileName?: string;
+  /** A smaller version of the image, to be uploaded. Default: none but what `info` says. */
+  thumbnail?: Thumbnail;
+  /** Told how much of the data was uploaded so far. Default: nobody. */
+  onProgress?: OnProgress;
+  /** How the message relates to another event. Default: not at all. */
+  relatesTo?: RelatesTo;
+}
+
+/** Options of {@link SendFilesAPI.sendFile}. */
+export interface SendFileOptions extends SendOptions {
+  /**
+   * What is known of the file: size, media type, thumbnail. Default: nothing; of data, media type and size are found out
+   * where they can be. The size of a stream should be said.
+   */
+  info?: BaseFileInfo | FileInfo | ImageInfo | AudioInfo | VideoInfo;
+  /** The file's name. Default: a `File`'s own, else none. */
+  fileName?: string;
+  /** What kind of file it is. Default: `m.file`. */
+  fileType?: "m.file" | "m.image" | "m.audio" | "m.video";
+  /** A picture of the file, to be uploaded. Default: none but what `info` says. */
+  thumbnail?: Thumbnail;
+  /** Told how much of the data was uploaded so far. Default: nobody. */
+  onProgress?: OnProgress;
+  /** How the message relates to another event. Default: not at all. */
+  relatesTo?: RelatesTo;
+}
+
+/** Operations that send files. */
+export interface SendFilesAPI {
+  /**
+   * Sends a file: data, or what has been uploaded before.
+   *
+   * Data is uploaded as `uploadMedia()` does it. If the room is encrypted, it is encrypted first, with a key that only the
+   * message tells; the server learns neither its media type nor its name. So is the thumbnail, with a key of its own. Nothing
+   * is uploaded before all options were checked, and a stream is used up also if sending fails later.
+   *
+   * @param roomId The room.
+   * @param url The file: data, or where it is, as `uploadMedia()` returned it, or an encrypted file, as a message has it.
+   * @param options What is known of the file, its name, kind and thumbnail, relation, transaction ID, encryption, and request
+   * options.
+   * @returns The ID of the event.
+   * @throws {EncryptionError} If the room is encrypted, and the client can't encrypt.
+   * @throws {TooLargeError} If the server takes no content as large as this.
+   * @throws {ValueError} If `url` is neither data nor an `mxc://` URI, or the data has another size than `info` says.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mfile | m.file}
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = await homeserver.createUser("alice");
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * const roomId = await client.createRoom();
+   * client.on("m.room.message", async ({ content }) => {
+   *   if (content.msgtype !== "m.file") return;
+   *   const place = content.file ?? content.url; // encrypted, or in clear
+   *   if (place !== undefined) await client.downloadMedia(place);
+   * });
+   * const script = new File(["Enter a ghost"], "script.txt", { type: "text/plain" });
+   * await client.sendFile(roomId, script);
+   * ```
+   */
+  sendFile(
+    roomId: RoomID,
+    url: ContentURI | EncryptedFile | MediaData,
+    options?: SendFileOptions,
+  ): Promise<EventID>;
+
+  /**
+   * Sends an image: data, or what has been uploaded before. Data is treated as by `sendFile()`.
+   *
+   * @param roomId The room.
+   * @param url The image: data, or where it is, as `uploadMedia()` returned it, or an encrypted file, as a message has it.
+   * @param options What is known of the image, its name and thumbnail, relation, transaction ID, encryption, and request
+   * options.
+   * @returns The ID of the event.
+   * @throws {EncryptionError} If the room is encrypted, and the client can't encrypt.
+   * @throws {TooLargeError} If the server takes no content as large as this.
+   * @throws {ValueError} If `url` is neither data nor an `mxc://` URI, or the data has another size than `info` says.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mimage | m.image}
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = await homeserver.createUser("alice");
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * const roomId = await client.createRoom();
+   * const [set, small] = [new Uint8Array(9_000), new Uint8Array(90)]; // as a camera gives them
+   * await client.sendImage(roomId, set, {
+   *   fileName: "set.png",
+   *   info: { mimetype: "image/png", w: 1200, h: 900 },
+   *   thumbnail: { data: small, info: { mimetype: "image/png", w: 120, h: 90 } },
+   * });
+   * ```
+   */
+  sendImage(
+    roomId: RoomID,
+    url: ContentURI | EncryptedFile | MediaData,
+    options?: SendImageOptions,
+  ): Promise<EventID>;
+}
+
+/** What stands in the body of media without a name: a word for their kind. */
+const NAMELESS = { "m.file": "file", "m.image": "image", "m.audio": "audio", "m.video": "video" } as const;
+
+/**
+ * Makes the operations that send files.
+ *
+ * @param sendMessage What sends messages.
+ * @param placing What uploads files, and knows where they have to be encrypted.
+ */
+export function sendFilesAPI(
+  sendMessage: (roomId: RoomID, content: RoomMessageContent, options?: SendOptions) => Promise<EventID>,
+  placing: FilePlacing,
+): SendFilesAPI {
+  const sendFile: SendFilesAPI["sendFile"] = async (
+    roomId,
+    file,
+    { info, fileName, fileType = MessageType.FILE, thumbnail, onProgress, relatesTo, ...options } = {},
+  ) => {
+    checkIdentifier("roomId", roomId);
+    const name = fileName ?? (file instanceof File ? file.name : undefined);
+    const isHashed = isToldByContent(options);
+    const attachment = { file, info, name, thumbnail, onProgress, isHashed };
+    checkAttachment(placing.cipher, attachment);
+    try {
+      const outgoing = { roomId, type: "m.room.message", content: {} };
+      const named = isHashed ? options : await identified(outgoing, options, placing.nextTransactionId);
+      const { placed, digests } = await placeFiles(placing, roomId, attachment, options);
+      const told = {
+        msgtype: fileType,
+        ...(name ? { body: name, filename: name } : { body: NAMELESS[fileType] }),
+        ...(relatesTo && { "m.relates_to": relatesTo }),
+      };
+      const content = { ...told, ...placed };
+      if (!isHashed) return await sendMessage(roomId, content, named);
+      // Where it is, and under which key, is another each time: the data tells it.
+      const [data = file, small] = digests;
+      const same = {
+        ...outgoing,
+        content: { ...told, info, thumbnail: thumbnail?.info, files: [data, small] },
+      };
+      return await sendMessage(roomId, content, await identified(same, options, placing.nextTransactionId));
+    } catch (error) {
+      discard(file, thumbnail?.data);
+      throw error;
+    }
+  };
+  return {
+    sendFile,
+    sendImage: async (roomId, url, options = {}) =>
+      await sendFile(roomId, url, { ...options, fileType: MessageType.IMAGE }),
+  };
+}

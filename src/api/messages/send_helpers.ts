@@ -1,0 +1,231 @@
+/**
+ * Sending what people send: text, files, images, stickers, reactions.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#instant-messaging | Instant messaging}
+ * @module
+ */
+
+import { ValueError } from "../../errors/value_error.ts";
+import { MessageType, RelationType } from "../../types/enums.ts";
+import type { ImageInfo } from "../../types/content/file_info.ts";
+import type { ContentURI, EventID, RoomID } from "../../types/ids.ts";
+import type { RoomMessageContent } from "../../types/content/message_content.ts";
+import type { RelatesTo } from "../../types/content/relation.ts";
+import { parseContentURI } from "../media/content_uri.ts";
+import { withEditFallback } from "./edit_fallback.ts";
+import { htmlToText } from "./html_to_text.ts";
+import { checkIdentifier } from "../http/identifier.ts";
+import type { FilePlacing } from "../media/media_attachment.ts";
+import type { MessagesAPI, SendOptions } from "./messages.ts";
+import { type SendFilesAPI, sendFilesAPI } from "./send_files.ts";
+
+/** Options of the operations that send text of a certain kind. */
+export interface SendTextOptions extends SendOptions {
+  /** The text with formatting. Default: none. */
+  html?: string;
+  /** How the message relates to another event: as a reply, an edit, part of a thread. Default: not at all. */
+  relatesTo?: RelatesTo;
+}
+
+/** Options of {@link SendHelpersAPI.sendText}. */
+export interface SendTypedTextOptions extends SendTextOptions {
+  /** What kind of text it is. Default: `m.text`. */
+  msgtype?: "m.text" | "m.notice" | "m.emote";
+}
+
+/** Options of {@link SendHelpersAPI.sendSticker}. */
+export interface SendStickerOptions extends SendOptions {
+  /** What the sticker shows or means, in words. Default: empty. */
+  text?: string;
+  /** How the sticker relates to another event. Default: not at all. */
+  relatesTo?: RelatesTo;
+}
+
+/**
+ * Operations that send messages of the common kinds. All go through `sendMessageEvent()`, and so are encrypted where it encrypts.
+ *
+ * A message whose relation is `m.replace` is an edit: what is given is what the edited message is to say, and the fallback for
+ * clients that know no edits, with a `* ` in front, is made of it.
+ *
+ * Each throws {@link MatrixRequestError} if the homeserver refuses, and `ValueError` before anything is sent if an identifier
+ * can't be one.
+ */
+export interface SendHelpersAPI extends SendFilesAPI {
+  /**
+   * Sends a message with any content.
+   *
+   * @param roomId The room.
+   * @param content The content: text, media, a location or anything else with a `msgtype`.
+   * @param options Transaction ID, encryption, and request options.
+   * @returns The ID of the event.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mroommessage | m.room.message}
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = await homeserver.createUser("alice");
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * const roomId = await client.createRoom();
+   * await client.sendMessage(roomId, {
+   *   msgtype: "m.location",
+   *   body: "The stage door",
+   *   geo_uri: "geo:51.5129,-0.1200",
+   * });
+   * ```
+   */
+  sendMessage(roomId: RoomID, content: RoomMessageContent, options?: SendOptions): Promise<EventID>;
+
+  /**
+   * Sends text.
+   *
+   * @param roomId The room.
+   * @param text The plain text; `null` or undefined to make it from `html`.
+   * @param options Formatting, kind, relation, transaction ID, encryption, and request options.
+   * @returns The ID of the event.
+   * @throws {ValueError} If there is neither text nor HTML.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mtext | m.text}
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = await homeserver.createUser("alice");
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * const roomId = await client.createRoom();
+   * const eventId = await client.sendText(roomId, null, { html: "<b>Beginners</b>, please" });
+   * const { content } = await client.getEvent(roomId, eventId);
+   * console.assert(content.body === "Beginners, please");
+   * // An edit of it:
+   * await client.sendText(roomId, "Beginners!", { relatesTo: { rel_type: "m.replace", event_id: eventId } });
+   * ```
+   */
+  sendText(roomId: RoomID, text: string | null | undefined, options?: SendTypedTextOptions): Promise<EventID>;
+
+  /**
+   * Sends text that other bots do not answer; the right kind for what a bot says.
+   *
+   * @param roomId The room.
+   * @param text The plain text; `null` or undefined to make it from `html`.
+   * @param options Formatting, relation, transaction ID, encryption, and request options.
+   * @returns The ID of the event.
+   * @throws {ValueError} If there is neither text nor HTML.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mnotice | m.notice}
+   */
+  sendNotice(roomId: RoomID, text: string | null | undefined, options?: SendTextOptions): Promise<EventID>;
+
+  /**
+   * Sends an action of the user, as `/me` writes it.
+   *
+   * @param roomId The room.
+   * @param text What the user does; `null` or undefined to make it from `html`.
+   * @param options Formatting, relation, transaction ID, encryption, and request options.
+   * @returns The ID of the event.
+   * @throws {ValueError} If there is neither text nor HTML.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#memote | m.emote}
+   */
+  sendEmote(roomId: RoomID, text: string | null | undefined, options?: SendTextOptions): Promise<EventID>;
+
+  /**
+   * Sends a sticker.
+   *
+   * @param roomId The room.
+   * @param url Where the image is.
+   * @param info What is known of the image.
+   * @param options What it shows, relation, transaction ID, encryption, and request options.
+   * @returns The ID of the event.
+   * @throws {ValueError} If `url` is no `mxc://` URI.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#msticker | m.sticker}
+   */
+  sendSticker(
+    roomId: RoomID,
+    url: ContentURI,
+    info: ImageInfo,
+    options?: SendStickerOptions,
+  ): Promise<EventID>;
+
+  /**
+   * Reacts to an event.
+   *
+   * @param roomId The room.
+   * @param eventId The event.
+   * @param key The reaction, mostly an emoji.
+   * @param options Transaction ID and request options. Reactions are not encrypted unless the client is told so.
+   * @returns The ID of the reaction; redact it to take the reaction back.
+   * @throws {DuplicateAnnotationError} If the user has reacted to the event with this key before.
+   * @throws {ValueError} If `key` is empty.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mreaction | m.reaction}
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = await homeserver.createUser("alice");
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * const roomId = await client.createRoom();
+   * const question = await client.sendText(roomId, "Ready?");
+   * await client.react(roomId, question, "👍️");
+   * ```
+   */
+  react(roomId: RoomID, eventId: EventID, key: string, options?: SendOptions): Promise<EventID>;
+}
+
+/**
+ * Makes the operations that send messages.
+ *
+ * @param sendMessageEvent What sends events: the encrypting version of it, if there is one.
+ * @param placing What uploads files, and knows where they have to be encrypted.
+ */
+export function sendHelpersAPI(
+  sendMessageEvent: MessagesAPI["sendMessageEvent"],
+  placing: FilePlacing,
+): SendHelpersAPI {
+  const sendMessage: SendHelpersAPI["sendMessage"] = async (roomId, content, options) =>
+    await sendMessageEvent(roomId, "m.room.message", withEditFallback(content), options);
+
+  const sendText: SendHelpersAPI["sendText"] = async (
+    roomId,
+    text,
+    { html, msgtype = MessageType.TEXT, relatesTo, ...options } = {},
+  ) => {
+    checkIdentifier("roomId", roomId);
+    const body = text ?? (html === undefined ? undefined : await htmlToText(html));
+    if (body === undefined) {
+      throw new ValueError("Cannot send text: there is neither text nor html; give one of them");
+    }
+    const formatted = html === undefined ? {} : { format: "org.matrix.custom.html", formatted_body: html };
+    return await sendMessage(roomId, { msgtype, body, ...formatted, ...relation(relatesTo) }, options);
+  };
+
+  return {
+    sendMessage,
+    sendText,
+    sendNotice: (roomId, text, options = {}) =>
+      sendText(roomId, text, { ...options, msgtype: MessageType.NOTICE }),
+    sendEmote: (roomId, text, options = {}) =>
+      sendText(roomId, text, { ...options, msgtype: MessageType.EMOTE }),
+    ...sendFilesAPI(sendMessage, placing),
+    async sendSticker(roomId, url, info, { text = "", relatesTo, ...options } = {}) {
+      parseContentURI(url);
+      return await sendMessageEvent(
+        roomId,
+        "m.sticker",
+        { body: text, url, info, ...relation(relatesTo) },
+        options,
+      );
+    },
+    async react(roomId, eventId, key, options) {
+      checkIdentifier("eventId", eventId);
+      if (key === "") throw new ValueError("Cannot react: the key is empty");
+      const relatesTo = { rel_type: RelationType.ANNOTATION, event_id: eventId, key };
+      return await sendMessageEvent(roomId, "m.reaction", { "m.relates_to": relatesTo }, options);
+    },
+  };
+}
+
+function relation(relatesTo: RelatesTo | undefined): { "m.relates_to"?: RelatesTo } {
+  return relatesTo === undefined ? {} : { "m.relates_to": relatesTo };
+}

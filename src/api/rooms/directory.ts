@@ -1,0 +1,294 @@
+/**
+ * Finding rooms and users: aliases, the room directory, the user directory.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#room-aliases | Room aliases}
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#published-room-directory | Published room directory}
+ * @module
+ */
+
+import { NotFoundError } from "../../errors/errcodes.ts";
+import { MatrixRequestError } from "../../errors/request_error.ts";
+import { ServiceResponseError } from "../../errors/service_response_error.ts";
+import { ValueError } from "../../errors/value_error.ts";
+import { RoomDirectoryVisibility } from "../../types/enums.ts";
+import type { DirectoryPaginationToken, RoomAlias, RoomID } from "../../types/ids.ts";
+import type { Open } from "../../types/open.ts";
+import type { RoomType } from "../../types/enums.ts";
+import type { UserSearchResponse } from "../../types/api/profile.ts";
+import type { PublicRoomsResponse, RoomAliasResponse } from "../../types/api/public_rooms.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { checkIdentifier } from "../http/identifier.ts";
+import { checkInteger } from "../http/integer.ts";
+import type { RequestOptions } from "../http/request_options.ts";
+import type { Session } from "../session.ts";
+import { field, nothing, shape } from "../http/shape.ts";
+
+const ALIAS_PATH = "/_matrix/client/v3/directory/room/{roomAlias}";
+const VISIBILITY_PATH = "/_matrix/client/v3/directory/list/room/{roomId}";
+const ROOMS_PATH = "/_matrix/client/v3/publicRooms";
+
+const publicRooms = shape<PublicRoomsResponse>({
+  chunk: "array",
+  next_batch: "string?",
+  prev_batch: "string?",
+  total_room_count_estimate: "number?",
+});
+
+const addAlias = endpoint("addRoomAlias", "PUT", ALIAS_PATH, nothing);
+const removeAlias = endpoint("removeRoomAlias", "DELETE", ALIAS_PATH, nothing);
+const getAlias = endpoint(
+  "getRoomAlias",
+  "GET",
+  ALIAS_PATH,
+  shape<RoomAliasResponse>({ room_id: "string", servers: "array" }),
+);
+const getAliases = endpoint(
+  "getRoomAliases",
+  "GET",
+  "/_matrix/client/v3/rooms/{roomId}/aliases",
+  field<RoomAlias[]>("aliases", "array"),
+);
+const getVisibility = endpoint("getRoomDirectoryVisibility", "GET", VISIBILITY_PATH, visibilityOf);
+const setVisibility = endpoint("setRoomDirectoryVisibility", "PUT", VISIBILITY_PATH, nothing);
+const listRooms = endpoint("getRoomDirectory", "GET", ROOMS_PATH, publicRooms);
+// Searches change nothing, whatever their method.
+const searchRooms = endpoint("getRoomDirectory", "POST", ROOMS_PATH, publicRooms, { idempotent: true });
+const searchUsers = endpoint(
+  "searchUsers",
+  "POST",
+  "/_matrix/client/v3/user_directory/search",
+  shape<UserSearchResponse>({ results: "array", limited: "boolean" }),
+  { idempotent: true },
+);
+
+/** Options of {@link DirectoryAPI.addRoomAlias}. */
+export interface AddRoomAliasOptions extends RequestOptions {
+  /** Whether to take the alias away from the room that has it, if one does. Default: false. */
+  override?: boolean;
+}
+
+/** Options of {@link DirectoryAPI.removeRoomAlias}. */
+export interface RemoveRoomAliasOptions extends RequestOptions {
+  /** Whether it is an error if there is no such alias. Default: false. */
+  raise404?: boolean;
+}
+
+/** Options of {@link DirectoryAPI.getRoomDirectory}. */
+export interface GetRoomDirectoryOptions extends RequestOptions {
+  /** At most how many rooms, at least 1. Default: the server decides. */
+  limit?: number;
+  /** The server whose directory to read. Default: the user's own. */
+  server?: string;
+  /** The page: `next_batch` or `prev_batch` of another; which of the two decides the direction. Default: the first page. */
+  since?: DirectoryPaginationToken;
+  /** What to look for in names, topics and aliases. Default: nothing, all rooms. */
+  searchQuery?: string;
+  /** Whether to list the rooms of all third-party networks. Default: false. */
+  includeAllNetworks?: boolean;
+  /** The third-party network whose rooms to list; not together with `includeAllNetworks`. Default: Matrix itself. */
+  thirdPartyInstanceId?: string;
+  /** Which types of room to list; `null` stands for rooms without a type. Default: all. */
+  roomTypes?: readonly (Open<RoomType> | null)[];
+}
+
+/** Options of {@link DirectoryAPI.searchUsers}. */
+export interface SearchUsersOptions extends RequestOptions {
+  /** At most how many users, at least 1. Default: 10. */
+  limit?: number;
+}
+
+/**
+ * Operations on aliases and directories.
+ *
+ * Each throws {@link MatrixRequestError} if the homeserver refuses, and `ValueError` before anything is sent if an identifier
+ * can't be one.
+ */
+export interface DirectoryAPI {
+  /**
+   * Gives a room an alias on the user's own server.
+   *
+   * @param roomId The room.
+   * @param aliasLocalpart The local part of the alias: `stage` for `#stage:example.org`.
+   * @param options Whether to take it from another room, and request options.
+   * @throws {MatrixRequestError} With status 409 if a room has the alias already, and `override` is not set.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3directoryroomroomalias | PUT /directory/room/{roomAlias}}
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = await homeserver.createUser("alice");
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * const roomId = await client.createRoom();
+   * await client.addRoomAlias(roomId, "stage", { override: true });
+   * console.assert((await client.getRoomAlias("#stage:localhost")).room_id === roomId);
+   * ```
+   */
+  addRoomAlias(roomId: RoomID, aliasLocalpart: string, options?: AddRoomAliasOptions): Promise<void>;
+
+  /**
+   * Removes an alias of the user's own server.
+   *
+   * @param aliasLocalpart The local part of the alias.
+   * @param options Whether it is an error if there is no such alias, and request options.
+   * @throws {NotFoundError} If there is no such alias, and `raise404` is set.
+   * @throws {ForbiddenError} If the user did not create it and has no other right to remove it.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3directoryroomroomalias | DELETE /directory/room/{roomAlias}}
+   */
+  removeRoomAlias(aliasLocalpart: string, options?: RemoveRoomAliasOptions): Promise<void>;
+
+  /**
+   * Looks up where an alias leads. The alias's own server is asked, if it is another one.
+   *
+   * @param roomAlias The alias.
+   * @param options Request options.
+   * @returns The room, and servers that know it.
+   * @throws {NotFoundError} If there is no such alias.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3directoryroomroomalias | GET /directory/room/{roomAlias}}
+   */
+  getRoomAlias(roomAlias: RoomAlias, options?: RequestOptions): Promise<RoomAliasResponse>;
+
+  /**
+   * Lists the aliases that a room has on the user's own server.
+   *
+   * @param roomId The room.
+   * @param options Request options.
+   * @returns The aliases; they may not be in the room's state.
+   * @throws {ForbiddenError} If the user is not in the room, and its history is not open to the world.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidaliases | GET /rooms/{roomId}/aliases}
+   */
+  getRoomAliases(roomId: RoomID, options?: RequestOptions): Promise<RoomAlias[]>;
+
+  /**
+   * Reads a page of a room directory.
+   *
+   * @param options Which rooms and how many, whose directory, which page, and request options.
+   * @returns The rooms, the tokens of the pages around, and about how many there are in all.
+   * @throws {ValueError} If a third-party network is named and all of them are asked for, or `limit` is no integer of at least 1.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3publicrooms | POST /publicRooms}
+   */
+  getRoomDirectory(options?: GetRoomDirectoryOptions): Promise<PublicRoomsResponse>;
+
+  /**
+   * Asks whether the room directory lists a room.
+   *
+   * @param roomId The room.
+   * @param options Request options.
+   * @returns `public` if it does.
+   * @throws {NotFoundError} If the server does not know the room.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3directorylistroomroomid | GET /directory/list/room/{roomId}}
+   */
+  getRoomDirectoryVisibility(roomId: RoomID, options?: RequestOptions): Promise<RoomDirectoryVisibility>;
+
+  /**
+   * Sets whether the room directory lists a room.
+   *
+   * @param roomId The room.
+   * @param visibility `public` if it is to.
+   * @param options Request options.
+   * @throws {ForbiddenError} If the server does not let the user.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3directorylistroomroomid | PUT /directory/list/room/{roomId}}
+   */
+  setRoomDirectoryVisibility(
+    roomId: RoomID,
+    visibility: RoomDirectoryVisibility,
+    options?: RequestOptions,
+  ): Promise<void>;
+
+  /**
+   * Searches for users by ID and display name, without regard to case: those of the own server, and those in rooms that it
+   * knows, as far as it decides to look. The header `Accept-Language`, set in `headers`, may change how names compare.
+   *
+   * @param searchQuery What to look for.
+   * @param options At most how many users, and request options.
+   * @returns The users, the best match first, and whether there are more.
+   * @throws {ValueError} If `limit` is no integer of at least 1.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3user_directorysearch | POST /user_directory/search}
+   */
+  searchUsers(searchQuery: string, options?: SearchUsersOptions): Promise<UserSearchResponse>;
+}
+
+/** Makes the operations on aliases and directories. */
+export function directoryAPI(session: Session): DirectoryAPI {
+  const { http } = session;
+
+  const aliasPath = async (localpart: string, options: RequestOptions): Promise<{ roomAlias: RoomAlias }> => {
+    checkIdentifier("aliasLocalpart", localpart);
+    return { roomAlias: `#${localpart}:${await session.serverName(options)}` };
+  };
+
+  const removeRoomAlias: DirectoryAPI["removeRoomAlias"] = async (
+    aliasLocalpart,
+    { raise404 = false, ...options } = {},
+  ) => {
+    try {
+      await http.call(removeAlias, { path: await aliasPath(aliasLocalpart, options) }, options);
+    } catch (error) {
+      if (raise404 || !(error instanceof NotFoundError)) throw error;
+    }
+  };
+
+  return {
+    async addRoomAlias(roomId, aliasLocalpart, { override = false, ...options } = {}) {
+      checkIdentifier("roomId", roomId);
+      const call = { path: await aliasPath(aliasLocalpart, options), body: { room_id: roomId } };
+      try {
+        await http.call(addAlias, call, options);
+      } catch (error) {
+        if (!override || !(error instanceof MatrixRequestError) || error.status !== 409) throw error;
+        await removeRoomAlias(aliasLocalpart, options);
+        await http.call(addAlias, call, options);
+      }
+    },
+    removeRoomAlias,
+    getRoomAlias: (roomAlias, options) => http.call(getAlias, { path: { roomAlias } }, options),
+    getRoomAliases: (roomId, options) => http.call(getAliases, { path: { roomId } }, options),
+    async getRoomDirectory({
+      limit,
+      server,
+      since,
+      searchQuery,
+      includeAllNetworks = false,
+      thirdPartyInstanceId,
+      roomTypes,
+      ...options
+    } = {}) {
+      checkInteger("limit", limit, 1);
+      if (includeAllNetworks && thirdPartyInstanceId !== undefined) {
+        throw new ValueError(
+          "Cannot list rooms: thirdPartyInstanceId names one network, includeAllNetworks all of them",
+        );
+      }
+      const plain = !searchQuery && !includeAllNetworks && thirdPartyInstanceId === undefined &&
+        roomTypes === undefined;
+      if (plain) return await http.call(listRooms, { path: {}, query: { limit, since, server } }, options);
+      const filter = { generic_search_term: searchQuery || undefined, room_types: roomTypes };
+      const body = {
+        limit,
+        since,
+        filter,
+        include_all_networks: includeAllNetworks,
+        third_party_instance_id: thirdPartyInstanceId,
+      };
+      return await http.call(searchRooms, { path: {}, query: { server }, body }, options);
+    },
+    getRoomDirectoryVisibility: (roomId, options) => http.call(getVisibility, { path: { roomId } }, options),
+    setRoomDirectoryVisibility: (roomId, visibility, options) =>
+      http.call(setVisibility, { path: { roomId }, body: { visibility } }, options),
+    async searchUsers(searchQuery, { limit = 10, ...options } = {}) {
+      checkInteger("limit", limit, 1);
+      return await http.call(searchUsers, { path: {}, body: { search_term: searchQuery, limit } }, options);
+    },
+  };
+}
+
+function visibilityOf(body: unknown, request: string): RoomDirectoryVisibility {
+  const visibility = field<string>("visibility", "string")(body, request);
+  if (visibility === RoomDirectoryVisibility.PUBLIC || visibility === RoomDirectoryVisibility.PRIVATE) {
+    return visibility;
+  }
+  throw new ServiceResponseError(
+    `Cannot use the answer to ${request}: "visibility" is neither public nor private`,
+  );
+}

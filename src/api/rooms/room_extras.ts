@@ -1,0 +1,160 @@
+/**
+ * Less common operations on rooms: upgrades, summaries, and what was around an event or a time.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#room-upgrades | Room upgrades}
+ * @module
+ */
+
+import { clientEvent, clientStateEvent } from "../../types/checks/event_check.ts";
+import { list, object } from "../../types/checks/composite_shapes.ts";
+import { optional, text } from "../../types/checks/shape.ts";
+import type { PaginationDirection } from "../../types/enums.ts";
+import type { RoomEventFilter } from "../../types/api/filter.ts";
+import type { EventContextResponse, TimestampToEventResponse } from "../../types/api/history.ts";
+import type { EventID, RoomAlias, RoomID, UserID } from "../../types/ids.ts";
+import type { RoomSummary } from "../../types/api/public_rooms.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { checkIdentifier } from "../http/identifier.ts";
+import { shaped } from "../messages/incoming.ts";
+import { checkInteger } from "../http/integer.ts";
+import type { RequestOptions } from "../http/request_options.ts";
+import type { Session } from "../session.ts";
+import { field, shape } from "../http/shape.ts";
+
+const ROOM = "/_matrix/client/v3/rooms/{roomId}";
+const upgrade = endpoint(
+  "upgradeRoom",
+  "POST",
+  `${ROOM}/upgrade`,
+  field<RoomID>("replacement_room", "string"),
+);
+const context = endpoint(
+  "getEventContext",
+  "GET",
+  `${ROOM}/context/{eventId}`,
+  shaped(object<EventContextResponse>({
+    event: optional(clientEvent),
+    events_before: optional(list(clientEvent)),
+    events_after: optional(list(clientEvent)),
+    state: optional(list(clientStateEvent)),
+    start: optional(text),
+    end: optional(text),
+  })),
+);
+const atTime = endpoint(
+  "timestampToEvent",
+  "GET",
+  "/_matrix/client/v1/rooms/{roomId}/timestamp_to_event",
+  shape<TimestampToEventResponse>({ event_id: "string", origin_server_ts: "number" }),
+);
+const summary = endpoint(
+  "getRoomSummary",
+  "GET",
+  "/_matrix/client/v1/room_summary/{roomIdOrAlias}",
+  shape<RoomSummary>({ room_id: "string", num_joined_members: "number" }),
+);
+
+/** Options of {@link RoomExtrasAPI.upgradeRoom}. */
+export interface UpgradeRoomOptions extends RequestOptions {
+  /** From room version 12 on: users who are to be creators of the new room beside the caller. Default: none. */
+  additionalCreators?: readonly UserID[];
+}
+
+/** Options of {@link RoomExtrasAPI.getEventContext}. */
+export interface GetEventContextOptions extends RequestOptions {
+  /** At most how many events before and after it, together. Default: 10. */
+  limit?: number;
+  /** Which events before and after it. Default: all. */
+  filter?: RoomEventFilter;
+}
+
+/** Options of {@link RoomExtrasAPI.getRoomSummary}. */
+export interface GetRoomSummaryOptions extends RequestOptions {
+  /** Servers to ask, because they are in the room. Default: the server finds some itself, if it can. */
+  servers?: readonly string[];
+}
+
+/** Less common operations on rooms. */
+export interface RoomExtrasAPI {
+  /**
+   * Upgrades a room: makes a new one of another version, moves what can be moved, and closes the old one.
+   *
+   * @param roomId The room.
+   * @param newVersion The version of the new room.
+   * @param options Request options.
+   * @returns The new room.
+   * @throws {ForbiddenError} If the caller lacks the power.
+   * @throws {UnsupportedRoomVersionError} If the server does not know the version.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidupgrade | POST /rooms/{roomId}/upgrade}
+   */
+  upgradeRoom(roomId: RoomID, newVersion: string, options?: UpgradeRoomOptions): Promise<RoomID>;
+
+  /**
+   * Looks up what happened around an event.
+   *
+   * @param roomId The room.
+   * @param eventId The event.
+   * @param options How many and which events, and request options.
+   * @returns The event, what is around it, and tokens to read on with `getMessages()`.
+   * @throws {NotFoundError} If there is no such event, or the caller may not see it.
+   * @throws {ValueError} If `limit` is negative or no integer.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidcontexteventid | GET /rooms/{roomId}/context/{eventId}}
+   */
+  getEventContext(
+    roomId: RoomID,
+    eventId: EventID,
+    options?: GetEventContextOptions,
+  ): Promise<EventContextResponse>;
+
+  /**
+   * Finds the event that is closest to a time.
+   *
+   * @param roomId The room.
+   * @param time The time, in milliseconds since the epoch.
+   * @param direction Where to look: `f` at and after the time, `b` at and before it.
+   * @param options Request options.
+   * @returns The event and its time.
+   * @throws {NotFoundError} If there is no event on that side.
+   * @throws {ValueError} If the time is negative or no integer.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1roomsroomidtimestamp_to_event | GET /rooms/{roomId}/timestamp_to_event}
+   */
+  timestampToEvent(
+    roomId: RoomID,
+    time: number,
+    direction: PaginationDirection,
+    options?: RequestOptions,
+  ): Promise<TimestampToEventResponse>;
+
+  /**
+   * Asks what someone who may join a room can know of it. Servers before version 1.15 do not know this operation.
+   *
+   * @param roomIdOrAlias The room's ID, or an alias of it.
+   * @param options Servers to ask, and request options.
+   * @returns The summary.
+   * @throws {NotFoundError} If there is no such room, or the caller may not know it.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1room_summaryroomidoralias | GET /room_summary/{roomIdOrAlias}}
+   */
+  getRoomSummary(roomIdOrAlias: RoomID | RoomAlias, options?: GetRoomSummaryOptions): Promise<RoomSummary>;
+}
+
+/** Makes the less common operations on rooms. */
+export function roomExtrasAPI({ http }: Session): RoomExtrasAPI {
+  return {
+    async upgradeRoom(roomId, newVersion, { additionalCreators, ...options } = {}) {
+      additionalCreators?.forEach((userId) => checkIdentifier("userId", userId));
+      const body = { new_version: newVersion, additional_creators: additionalCreators };
+      return await http.call(upgrade, { path: { roomId }, body }, options);
+    },
+    async getEventContext(roomId, eventId, { limit, filter, ...options } = {}) {
+      checkInteger("limit", limit);
+      const query = { limit, filter: filter && JSON.stringify(filter) };
+      return await http.call(context, { path: { roomId, eventId }, query }, options);
+    },
+    async timestampToEvent(roomId, time, direction, options) {
+      checkInteger("time", time);
+      return await http.call(atTime, { path: { roomId }, query: { ts: time, dir: direction } }, options);
+    },
+    getRoomSummary: (roomIdOrAlias, { servers, ...options } = {}) =>
+      http.call(summary, { path: { roomIdOrAlias }, query: { via: servers } }, options),
+  };
+}

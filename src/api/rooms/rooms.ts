@@ -1,0 +1,153 @@
+/**
+ * Creating rooms, and listing the own ones.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#creation | Creation of rooms}
+ * @module
+ */
+
+import { RoomCreatePreset, RoomDirectoryVisibility } from "../../types/enums.ts";
+import type { RoomID, UserID } from "../../types/ids.ts";
+import type { JsonObject } from "../../types/json.ts";
+import type { RoomPowerLevelsContent } from "../../types/content/power_levels_content.ts";
+import type { InitialStateEvent } from "../../types/events/room_records.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { checkIdentifier } from "../http/identifier.ts";
+import type { RequestOptions } from "../http/request_options.ts";
+import type { Session } from "../session.ts";
+import { field } from "../http/shape.ts";
+
+// Never repeated: a creation whose answer was lost would leave two rooms.
+const create = endpoint(
+  "createRoom",
+  "POST",
+  "/_matrix/client/v3/createRoom",
+  field<RoomID>("room_id", "string"),
+);
+const joined = endpoint(
+  "getJoinedRooms",
+  "GET",
+  "/_matrix/client/v3/joined_rooms",
+  field<RoomID[]>("joined_rooms", "array"),
+);
+
+/** Options of {@link RoomsAPI.createRoom}. */
+export interface CreateRoomOptions extends RequestOptions {
+  /** The local part of an alias to create on the own server: `stage` for `#stage:example.org`. Default: none. */
+  aliasLocalpart?: string;
+  /** Whether the room directory lists the room. Default: `private`, it does not. */
+  visibility?: RoomDirectoryVisibility;
+  /** The set of state that the room starts from. Default: `private_chat`, by invitation only. */
+  preset?: RoomCreatePreset;
+  /** The room's name. Default: none. */
+  name?: string;
+  /** The room's topic. Default: none. */
+  topic?: string;
+  /** Whether the invitations are to a direct chat. Default: false. */
+  isDirect?: boolean;
+  /** Users to invite. Default: none. */
+  invitees?: readonly UserID[];
+  /** State that goes before the preset's; `name` and `topic` go before it. Default: none. */
+  initialState?: readonly InitialStateEvent[];
+  /** The room's version. Default: the homeserver's. */
+  roomVersion?: string;
+  /** More of the content of `m.room.create`, such as `m.federate` or `type`. Default: none. */
+  creationContent?: Readonly<JsonObject>;
+  /** Power levels that go before the preset's. Default: none. */
+  powerLevelContentOverride?: Partial<RoomPowerLevelsContent>;
+  /** More members of the request's body; all of the above go before them. Default: none. */
+  customRequestFields?: Readonly<JsonObject>;
+}
+
+/** Operations on rooms as a whole. */
+export interface RoomsAPI {
+  /**
+   * Creates a room and joins it.
+   *
+   * A creation is not repeated when its answer is lost, for that might leave two rooms.
+   *
+   * @param options What the room is to be, and request options.
+   * @returns The room's ID.
+   * @throws {RoomInUseError} If the alias is taken.
+   * @throws {UnsupportedRoomVersionError} If the server does not know the room version.
+   * @throws {InvalidRoomStateError} If the initial state or the power levels make no valid room.
+   * @throws {ServiceResponseError} If the answer names no room.
+   * @throws {ValueError} If an invitee is no user ID, or the alias's local part is more than that.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3createroom | POST /createRoom}
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = await homeserver.createUser("alice");
+   * await homeserver.createUser("bob");
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * const roomId = await client.createRoom({
+   *   name: "Dressing room",
+   *   invitees: ["@bob:localhost"],
+   *   initialState: [{ type: "m.room.history_visibility", content: { history_visibility: "invited" } }],
+   * });
+   * console.assert((await client.getJoinedRooms()).includes(roomId));
+   * ```
+   */
+  createRoom(options?: CreateRoomOptions): Promise<RoomID>;
+
+  /**
+   * Lists the rooms that the user has joined.
+   *
+   * @param options Request options.
+   * @returns The IDs of the rooms, in no particular order.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3joined_rooms | GET /joined_rooms}
+   */
+  getJoinedRooms(options?: RequestOptions): Promise<RoomID[]>;
+}
+
+/** Makes the operations on rooms as a whole. */
+export function roomsAPI({ http }: Session): RoomsAPI {
+  return {
+    async createRoom({
+      aliasLocalpart,
+      visibility = RoomDirectoryVisibility.PRIVATE,
+      preset = RoomCreatePreset.PRIVATE,
+      name,
+      topic,
+      isDirect = false,
+      invitees,
+      initialState,
+      roomVersion,
+      creationContent,
+      powerLevelContentOverride,
+      customRequestFields,
+      ...options
+    } = {}) {
+      if (aliasLocalpart) checkIdentifier("aliasLocalpart", aliasLocalpart);
+      invitees?.forEach((invitee) => checkIdentifier("userId", invitee));
+      const { room_version: _versionHasItsOwnField, ...creation } = creationContent ?? {};
+      const body = {
+        ...customRequestFields,
+        visibility,
+        preset,
+        is_direct: isDirect,
+        ...present({
+          room_alias_name: aliasLocalpart,
+          name,
+          topic,
+          invite: invitees,
+          initial_state: initialState,
+          room_version: roomVersion,
+          creation_content: creationContent && creation,
+          power_level_content_override: powerLevelContentOverride,
+        }),
+      };
+      return await http.call(create, { path: {}, body }, options);
+    },
+    getJoinedRooms: (options) => http.call(joined, { path: {} }, options),
+  };
+}
+
+/** The members that have a value; without one are undefined and the empty text, list and object. */
+function present(members: Readonly<Record<string, object | string | undefined>>): JsonObject {
+  return Object.fromEntries(
+    Object.entries(members).filter(([, value]) => value !== undefined && Object.keys(value).length > 0),
+  );
+}

@@ -1,0 +1,259 @@
+/**
+ * From a server name to the address of its homeserver.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#server-discovery | Server discovery}
+ * @module
+ */
+
+import type { Clock } from "../../base/clock.ts";
+import { MatrixError } from "../../errors/matrix_error.ts";
+import { MissingPermissionError } from "../../errors/missing_permission_error.ts";
+import { MatrixRequestError } from "../../errors/request_error.ts";
+import { ValueError } from "../../errors/value_error.ts";
+import {
+  WellKnownError,
+  WellKnownInvalidIdentityServerError,
+  WellKnownInvalidVersionsError,
+  WellKnownMissingHomeserverError,
+  WellKnownNotJSONError,
+  WellKnownNotURLError,
+  WellKnownUnreachableError,
+  WellKnownUnsupportedSchemeError,
+} from "../../errors/well_known_error.ts";
+import type { Logger } from "../../base/log.ts";
+import type { UserID } from "../../types/ids.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { HTTPAPI } from "../http/http_api.ts";
+import { checkedBaseUrl } from "../http/http_options.ts";
+import type { RequestOptions } from "../http/request_options.ts";
+import { readBytes } from "../http/response_body.ts";
+import { parseServerName } from "../../base/server_name.ts";
+import { Session } from "../session.ts";
+import { nothing } from "../http/shape.ts";
+import { isUserId, parseUserId } from "../../base/user_id.ts";
+import { isVersion } from "./versions.ts";
+
+const wellKnown = endpoint("discover", "GET", "/.well-known/matrix/client", nothing, { auth: false });
+const identity = endpoint("discover", "GET", "/_matrix/identity/v2", nothing, { auth: false });
+
+/** What the identity server is called in a discovery file. */
+const IDENTITY = "m.identity_server";
+
+/** A discovery file is read up to here, in bytes. */
+const MAX_SIZE = 1 << 18;
+
+/** Options of {@link discover}. */
+export interface DiscoverOptions extends RequestOptions {
+  /** What sends the requests. Default: the global `fetch`. */
+  fetch?: typeof fetch;
+  /** Where requests are told, as of a client. */
+  log?: Logger | false;
+  /** Measures timeouts and waits. Default: the machine's clock. */
+  clock?: Clock;
+}
+
+/**
+ * Finds the homeserver of a domain, as the part of a user ID behind the colon names it, and makes sure that it is one. If the domain
+ * names an identity server, that has to be one too, as the specification says.
+ *
+ * @param domain The server name, or the ID of a user there. A port is left out, as the specification says.
+ * @param options What sends the requests, and request options.
+ * @returns The homeserver's address, for `baseUrl`; undefined if the domain has no discovery file (404).
+ * @throws {WellKnownError} If the discovery file can't be had or used, or no homeserver or identity server is where it says.
+ * @throws {ValueError} If the domain can't be one.
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#getwell-knownmatrixclient | GET /.well-known/matrix/client}
+ * @example
+ * ```ts
+ * import { Client } from "@greenroom/matrix";
+ *
+ * const answers: Record<string, unknown> = {
+ *   "https://example.org/.well-known/matrix/client": { "m.homeserver": { base_url: "https://hs.example.org/" } },
+ *   "https://hs.example.org/_matrix/client/versions": { versions: ["v1.16"] },
+ * };
+ * const baseUrl = await Client.discover("example.org", {
+ *   fetch: (url) => Promise.resolve(Response.json(answers[String(url)])),
+ * });
+ * console.assert(baseUrl === "https://hs.example.org");
+ * ```
+ */
+export async function discover(domain: string, options: DiscoverOptions = {}): Promise<string | undefined> {
+  return await lookUp(domain, options, () => {});
+}
+
+/**
+ * Finds the homeserver of a user whose token is to go there: it has to be where nobody on the way can read it.
+ *
+ * @param mxid The user.
+ * @param options What sends the requests, and request options.
+ * @throws {WellKnownError} If the domain does not say where that is, or names an address of plain http, unless both are on this
+ *   machine; and as {@link discover}.
+ */
+export async function homeserverOf(mxid: UserID, options: DiscoverOptions): Promise<string> {
+  const baseUrl = await lookUp(mxid, options, checkSecrecy).catch((error) => {
+    throw error.cause instanceof MissingPermissionError ? error.cause : error; // which no other address mends
+  });
+  if (baseUrl !== undefined) return baseUrl;
+  throw new WellKnownError(
+    `Cannot discover the homeserver of ${mxid}: the domain has no discovery file; give the client a baseUrl`,
+  );
+}
+
+function checkSecrecy(homeserver: URL, host: string): void {
+  if (homeserver.protocol === "https:" || (isLoopback(homeserver.hostname) && isLoopback(host))) return;
+  throw new WellKnownUnsupportedSchemeError(
+    `Cannot discover the homeserver of ${host}: its base_url is plain http, which all on the way can read; ` +
+      "give the client a baseUrl to go there all the same",
+  );
+}
+
+function isLoopback(host: string): boolean {
+  return /^(.*\.)?localhost$|^127(\.\d{1,3}){3}$|^\[::1\]$/.test(host);
+}
+
+async function lookUp(
+  domain: string,
+  options: DiscoverOptions,
+  check: (homeserver: URL, host: string) => void,
+): Promise<string | undefined> {
+  const host = parseServerName(isUserId(domain) ? parseUserId(domain)[1] : domain)?.host;
+  if (host === undefined) {
+    throw new ValueError(
+      "Cannot discover the homeserver: the domain must be a server name like example.org, or a user ID",
+    );
+  }
+  const { fetch: send, log, clock, ...requestOptions } = options;
+  const transport = { fetch: send, log, clock, maxResponseSize: MAX_SIZE };
+  const domainHttp = new HTTPAPI({ ...transport, fetch: encryptedOnly(send), baseUrl: `https://${host}` });
+  const text = await wellKnownFile(domainHttp, requestOptions);
+  if (text === undefined) return undefined;
+  const file = discoveryFile(text, host);
+  const baseUrl = homeserverUrl(file, host);
+  check(new URL(baseUrl), host);
+  await checkHomeserver(new Session(new HTTPAPI({ ...transport, baseUrl })), host, requestOptions);
+  if (Object.hasOwn(file, IDENTITY)) {
+    await checkIdentityServer(
+      file,
+      host,
+      (url) => new HTTPAPI({ ...transport, baseUrl: url }).call(identity, { path: {} }, requestOptions),
+    );
+  }
+  return baseUrl;
+}
+
+/** A `fetch` that does not follow a redirect out of encryption: whoever listens there could name any homeserver. */
+function encryptedOnly(send: typeof fetch = fetch): typeof fetch {
+  return async (input, init) => {
+    if (String(input).startsWith("https:")) return await send(input, init);
+    throw new WellKnownUnreachableError("Cannot discover the homeserver: the domain redirects to plain http");
+  };
+}
+
+/** The text of the discovery file; undefined if there is none. */
+async function wellKnownFile(http: HTTPAPI, options: RequestOptions): Promise<string | undefined> {
+  try {
+    return await http.download(wellKnown, { path: {} }, options, async (answer) => {
+      const { status } = answer.response;
+      if (status !== 200) {
+        throw new WellKnownUnreachableError(`Cannot use the answer to discover: status ${status}`);
+      }
+      return new TextDecoder().decode(await readBytes(answer, MAX_SIZE));
+    });
+  } catch (error) {
+    if (error instanceof MatrixRequestError && error.status === 404) return undefined;
+    if (!(error instanceof MatrixError) || error instanceof ValueError) throw error;
+    throw new WellKnownUnreachableError(
+      `Cannot discover the homeserver: ${http.baseUrl} gives no discovery file`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+/** The discovery file, if it is one. */
+function discoveryFile(text: string, host: string): JsonObject {
+  const file = parsed(text);
+  if (isJsonObject(file)) return file;
+  throw new WellKnownNotJSONError(
+    `Cannot discover the homeserver of ${host}: the discovery file is no JSON object`,
+  );
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The address that a discovery file has of a server; undefined if it has none. */
+function addressIn(file: JsonObject, name: string): string | undefined {
+  const server = file[name];
+  return isJsonObject(server) && typeof server.base_url === "string" ? server.base_url : undefined;
+}
+
+function homeserverUrl(file: JsonObject, host: string): string {
+  const url = addressIn(file, "m.homeserver");
+  if (url === undefined) {
+    throw new WellKnownMissingHomeserverError(
+      `Cannot discover the homeserver of ${host}: the discovery file has no m.homeserver.base_url`,
+    );
+  }
+  const parsed = URL.parse(url);
+  if (parsed === null) {
+    throw new WellKnownNotURLError(
+      `Cannot discover the homeserver of ${host}: its base_url is no absolute URL`,
+    );
+  }
+  if (parsed.protocol !== "https:" && parsed.protocol !== "http:") {
+    throw new WellKnownUnsupportedSchemeError(
+      `Cannot discover the homeserver of ${host}: its base_url is neither https nor http`,
+    );
+  }
+  try {
+    return checkedBaseUrl(parsed);
+  } catch (cause) {
+    throw new WellKnownNotURLError(
+      `Cannot discover the homeserver of ${host}: its base_url has more than a host and a path`,
+      { cause },
+    );
+  }
+}
+
+async function checkHomeserver(session: Session, host: string, options: RequestOptions): Promise<void> {
+  let cause: unknown;
+  try {
+    const { versions } = await session.versions(options);
+    if (versions.some(isVersion)) return;
+  } catch (error) {
+    if (!(error instanceof MatrixError)) throw error;
+    cause = error;
+  }
+  throw new WellKnownInvalidVersionsError(
+    `Cannot discover the homeserver of ${host}: no homeserver answers at ${session.http.baseUrl}`,
+    { cause },
+  );
+}
+
+async function checkIdentityServer(
+  file: JsonObject,
+  host: string,
+  ask: (url: string) => Promise<void>,
+): Promise<void> {
+  const url = addressIn(file, IDENTITY);
+  let cause: unknown;
+  try {
+    if (url !== undefined) return await ask(url);
+  } catch (error) {
+    if (!(error instanceof MatrixError)) throw error;
+    cause = error;
+  }
+  const why = url === undefined
+    ? "its discovery file names an identity server without base_url"
+    : "no identity server answers where its discovery file says; leave m.identity_server out of it";
+  throw new WellKnownInvalidIdentityServerError(`Cannot discover the homeserver of ${host}: ${why}`, {
+    cause,
+  });
+}

@@ -1,0 +1,103 @@
+/**
+ * The long poll that tells what happened.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#syncing | Syncing}
+ * @module
+ */
+
+import type { PresenceState } from "../../types/enums.ts";
+import type { Filter } from "../../types/api/filter.ts";
+import type { FilterID, SyncToken } from "../../types/ids.ts";
+import type { SyncResponse } from "../../types/events/sync_response.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { checkInteger } from "../http/integer.ts";
+import type { RequestOptions } from "../http/request_options.ts";
+import type { Session } from "../session.ts";
+import { shape } from "../http/shape.ts";
+import { waitLimit } from "../http/wait_limit.ts";
+
+const sync = endpoint(
+  "sync",
+  "GET",
+  "/_matrix/client/v3/sync",
+  shape<SyncResponse>({
+    next_batch: "string",
+    rooms: "object?",
+    presence: "object?",
+    account_data: "object?",
+    to_device: "object?",
+    device_lists: "object?",
+    device_one_time_keys_count: "object?",
+  }),
+  { idempotent: false }, // whoever polls knows better than the transport when to poll again
+);
+
+/** Options of {@link SyncAPI.sync}. */
+export interface SyncOptions extends RequestOptions {
+  /** Where to go on: `next_batch` of the response before. Default: none, for an initial sync. */
+  since?: SyncToken;
+  /**
+   * How long the server waits for something to happen, in milliseconds. Default: 30,000. Unless `requestTimeout` says
+   * otherwise, the request fails when nothing has come 30 s after that.
+   */
+  timeout?: number;
+  /** What to be told: the ID of an uploaded filter, or a filter. Default: everything. */
+  filterId?: FilterID | Filter;
+  /** Whether to get the full state of all rooms, and not only what changed. Default: false. */
+  fullState?: boolean;
+  /** What the user's presence becomes by this request. Default: what the server does, `online`. */
+  setPresence?: PresenceState;
+  /**
+   * Whether to get state as it is after the timeline, in `state_after`, and not before it, in `state`. Servers before version
+   * 1.16 do not know this, and answer with `state`. Default: false.
+   */
+  useStateAfter?: boolean;
+}
+
+/** The operation that everything incoming comes from. */
+export interface SyncAPI {
+  /**
+   * Asks once what happened since a token. `Syncer` does so in a loop, and is what bots want.
+   *
+   * The transport never repeats this request, whatever `retry` says.
+   *
+   * @param options Where to go on, how long to wait, what to be told, and request options.
+   * @returns The response as it is.
+   * @throws {UnknownTokenError} If the session has ended.
+   * @throws {ValueError} If `timeout` is negative or no integer.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3sync | GET /sync}
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = await homeserver.createUser("alice");
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * const roomId = await client.createRoom();
+   * const { rooms } = await client.sync({ timeout: 0, filterId: { room: { timeline: { limit: 1 } } } });
+   * console.assert(rooms?.join?.[roomId]?.timeline?.events?.length === 1);
+   * ```
+   */
+  sync(options?: SyncOptions): Promise<SyncResponse>;
+}
+
+/** Makes the operation that asks what happened. */
+export function syncAPI({ http }: Session): SyncAPI {
+  return {
+    async sync(
+      { since, timeout = 30_000, filterId, fullState, setPresence, useStateAfter, ...options } = {},
+    ) {
+      checkInteger("timeout", timeout);
+      const query = {
+        since: since || undefined,
+        timeout,
+        filter: (typeof filterId === "object" ? JSON.stringify(filterId) : filterId) || undefined,
+        full_state: fullState || undefined,
+        set_presence: setPresence,
+        use_state_after: useStateAfter || undefined,
+      };
+      return await http.call(sync, { path: {}, query }, { requestTimeout: waitLimit(timeout), ...options });
+    },
+  };
+}

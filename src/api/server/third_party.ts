@@ -1,0 +1,129 @@
+/**
+ * Networks outside Matrix that the server has a bridge to.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#third-party-networks | Third-party networks}
+ * @module
+ */
+
+import type { RoomAlias, UserID } from "../../types/ids.ts";
+import type { ThirdPartyLocation, ThirdPartyProtocol, ThirdPartyUser } from "../../types/api/third_party.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { checked } from "../http/identifier.ts";
+import type { RequestOptions } from "../http/request_options.ts";
+import type { Session } from "../session.ts";
+import { listOf, shape } from "../http/shape.ts";
+
+const ROOT = "/_matrix/client/v3/thirdparty";
+const protocols = endpoint(
+  "getThirdPartyProtocols",
+  "GET",
+  `${ROOT}/protocols`,
+  shape<{ [protocol: string]: ThirdPartyProtocol }>({}),
+);
+const protocol = endpoint(
+  "getThirdPartyProtocol",
+  "GET",
+  `${ROOT}/protocol/{protocol}`,
+  shape<ThirdPartyProtocol>({ user_fields: "array", location_fields: "array", instances: "array" }),
+);
+const locations = endpoint(
+  "getThirdPartyLocations",
+  "GET",
+  `${ROOT}/location/{protocol}`,
+  listOf<ThirdPartyLocation>(),
+);
+const locationsOf = endpoint(
+  "getThirdPartyLocationsOfAlias",
+  "GET",
+  `${ROOT}/location`,
+  listOf<ThirdPartyLocation>(),
+);
+const users = endpoint("getThirdPartyUsers", "GET", `${ROOT}/user/{protocol}`, listOf<ThirdPartyUser>());
+const usersOf = endpoint("getThirdPartyUsersOfId", "GET", `${ROOT}/user`, listOf<ThirdPartyUser>());
+
+/** Options of the operations that look in a network. */
+export interface ThirdPartyLookupOptions extends RequestOptions {
+  /** What to look for: values of the fields that the protocol names. Default: everything. */
+  fields?: Readonly<Record<string, string>>;
+}
+
+/** Operations on networks outside Matrix. */
+export interface ThirdPartyAPI {
+  /**
+   * Lists the kinds of network that the server has a bridge to.
+   *
+   * @param options Request options.
+   * @returns The kinds by name.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3thirdpartyprotocols | GET /thirdparty/protocols}
+   */
+  getThirdPartyProtocols(options?: RequestOptions): Promise<{ [protocol: string]: ThirdPartyProtocol }>;
+
+  /**
+   * Looks a kind of network up.
+   *
+   * @param protocol Its name.
+   * @param options Request options.
+   * @returns The kind of network.
+   * @throws {NotFoundError} If the server has no bridge to such a network.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3thirdpartyprotocolprotocol | GET /thirdparty/protocol/{protocol}}
+   */
+  getThirdPartyProtocol(protocol: string, options?: RequestOptions): Promise<ThirdPartyProtocol>;
+
+  /**
+   * Finds rooms that stand for places of a network.
+   *
+   * @param protocol The kind of network.
+   * @param options What to look for, and request options.
+   * @returns The places.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3thirdpartylocationprotocol | GET /thirdparty/location/{protocol}}
+   */
+  getThirdPartyLocations(protocol: string, options?: ThirdPartyLookupOptions): Promise<ThirdPartyLocation[]>;
+
+  /**
+   * Finds the places that a room stands for.
+   *
+   * @param alias An alias of the room.
+   * @param options Request options.
+   * @returns The places.
+   * @throws {ValueError} If it is no alias.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3thirdpartylocation | GET /thirdparty/location}
+   */
+  getThirdPartyLocationsOfAlias(alias: RoomAlias, options?: RequestOptions): Promise<ThirdPartyLocation[]>;
+
+  /**
+   * Finds Matrix users who stand for users of a network.
+   *
+   * @param protocol The kind of network.
+   * @param options What to look for, and request options.
+   * @returns The users.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3thirdpartyuserprotocol | GET /thirdparty/user/{protocol}}
+   */
+  getThirdPartyUsers(protocol: string, options?: ThirdPartyLookupOptions): Promise<ThirdPartyUser[]>;
+
+  /**
+   * Finds the users of networks whom a Matrix user stands for.
+   *
+   * @param userId The Matrix user.
+   * @param options Request options.
+   * @returns The users.
+   * @throws {ValueError} If it is no user ID.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3thirdpartyuser | GET /thirdparty/user}
+   */
+  getThirdPartyUsersOfId(userId: UserID, options?: RequestOptions): Promise<ThirdPartyUser[]>;
+}
+
+/** Makes the operations on networks outside Matrix. */
+export function thirdPartyAPI({ http }: Session): ThirdPartyAPI {
+  return {
+    getThirdPartyProtocols: (options) => http.call(protocols, { path: {} }, options),
+    getThirdPartyProtocol: (name, options) => http.call(protocol, { path: { protocol: name } }, options),
+    getThirdPartyLocations: (name, { fields, ...options } = {}) =>
+      http.call(locations, { path: { protocol: name }, query: fields }, options),
+    getThirdPartyLocationsOfAlias: async (alias, options) =>
+      await http.call(locationsOf, { path: {}, query: { alias: checked("roomAlias", alias) } }, options),
+    getThirdPartyUsers: (name, { fields, ...options } = {}) =>
+      http.call(users, { path: { protocol: name }, query: fields }, options),
+    getThirdPartyUsersOfId: async (userId, options) =>
+      await http.call(usersOf, { path: {}, query: { userid: checked("userId", userId) } }, options),
+  };
+}

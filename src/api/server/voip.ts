@@ -1,0 +1,44 @@
+/**
+ * Servers that relay calls.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#voice-over-ip | Voice over IP}
+ * @module
+ */
+
+import type { TurnServer } from "../../types/api/turn.ts";
+import { endpoint } from "../http/endpoint.ts";
+import type { RequestOptions } from "../http/request_options.ts";
+import type { Session } from "../session.ts";
+import { jsonObject, shape } from "../http/shape.ts";
+
+const turnServer = shape<TurnServer>({
+  username: "string",
+  password: "string",
+  uris: "array",
+  ttl: "number",
+});
+const get = endpoint(
+  "getTurnServer",
+  "GET",
+  "/_matrix/client/v3/voip/turnServer",
+  // A server without TURN answers with an empty object.
+  (body, request) =>
+    Object.keys(jsonObject(body, request)).length === 0 ? undefined : turnServer(body, request),
+);
+
+/** The operation on servers that relay calls. */
+export interface VoIPAPI {
+  /**
+   * Asks for servers that relay calls.
+   *
+   * @param options Request options.
+   * @returns Where they are, and how to use them: keep it secret. Undefined if the homeserver has none.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3voipturnserver | GET /voip/turnServer}
+   */
+  getTurnServer(options?: RequestOptions): Promise<TurnServer | undefined>;
+}
+
+/** Makes the operation on servers that relay calls. */
+export function voipAPI({ http }: Session): VoIPAPI {
+  return { getTurnServer: (options) => http.call(get, { path: {} }, options) };
+}

@@ -1,0 +1,53 @@
+/**
+ * Which delivery of which event the running code belongs to, so that what a handler sends can be told from what it sent
+ * when it ran before.
+ *
+ * @module
+ */
+
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { RoomID, TransactionID, UserID } from "../types/ids.ts";
+
+/** What is about to be sent, before it is encrypted. */
+export interface Outgoing {
+  /** The room; absent of what goes to devices. */
+  readonly roomId?: RoomID;
+  /** What it is. */
+  readonly type: string;
+  /** What it says. */
+  readonly content: unknown;
+  /** As whom it is sent, if not as the own user. */
+  readonly asUserId?: UserID;
+  /** Whether the server sees what it says. Default: false. */
+  readonly inClear?: boolean;
+}
+
+/** One run of one handler for one event. */
+export interface HandlerScope {
+  /** The same in every run of this handler for this event, also after a restart. */
+  readonly name: string;
+  /**
+   * Makes the transaction ID of a send: the same in every run that sends the same as often, or under the same key.
+   *
+   * @throws {ValueError} If the run has used the key for another type, or in another room.
+   */
+  transactionId(outgoing: Outgoing, key: string | undefined): Promise<TransactionID>;
+}
+
+const storage = new AsyncLocalStorage<HandlerScope | undefined>();
+
+/** Calls a handler; whatever it calls or starts is inside. */
+export function callHandler<Event, Context>(
+  scope: HandlerScope | undefined,
+  handler: (event: Event, context: Context) => unknown,
+  event: Event,
+  context: Context,
+): unknown {
+  if (scope === undefined && storage.getStore() === undefined) return handler(event, context);
+  return storage.run(scope, handler, event, context);
+}
+
+/** The run that the caller is inside of. */
+export function currentHandler(): HandlerScope | undefined {
+  return storage.getStore();
+}

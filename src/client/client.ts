@@ -1,0 +1,300 @@
+/**
+ * The client: actors wired together, and a facade in front of them.
+ *
+ * @module
+ */
+
+import type { Crypto } from "../actors/crypto/crypto.ts";
+import { DecryptionDispatcher } from "./decryption_dispatcher.ts";
+import type { DispatcherOptions } from "../actors/dispatcher/dispatcher.ts";
+import type { EncryptingAPI } from "./encrypting_api.ts";
+import { type QuarantineAPI, quarantineAPI } from "./quarantine_api.ts";
+import { Housekeeping, type PruneSummary } from "./housekeeping.ts";
+import { notingMembers } from "./noting_members.ts";
+import { StateStore } from "../actors/store/state_store.ts";
+import { SyncStore } from "./sync_store.ts";
+import { spawnSyncer } from "../actors/syncer/syncer.ts";
+import type { Dispatcher, DispatcherType, SyncerAPI } from "./syncer_api.ts";
+import { syncerFacade } from "./syncer_facade.ts";
+import type { ClientAPI } from "../api/client_api.ts";
+import { discover, type DiscoverOptions } from "../api/server/discovery.ts";
+import { HTTPAPI } from "../api/http/http_api.ts";
+import type { CustomRequestOptions } from "../api/http/http_options.ts";
+import type { Method } from "../api/http/endpoint.ts";
+import { type FillMemberEventCallback, Session } from "../api/session.ts";
+import { parseUserId, type UserIDParts } from "../base/user_id.ts";
+import { clientDispatcher } from "./client_dispatcher.ts";
+import { clientEncryption } from "./client_encryption.ts";
+import { ClientLife } from "./client_life.ts";
+import { acceptClear, type ClientOptions, encryptionOptions, httpOptions } from "./client_options.ts";
+import { clientOperations, syncRequests } from "./client_operations.ts";
+import { clientStore } from "./client_store.ts";
+import { type Logger, loggerOf } from "../base/log.ts";
+import { PresenceState } from "../types/enums.ts";
+import type { DeviceID, UserID } from "../types/ids.ts";
+
+/**
+ * A user's client: all operations of the homeserver, syncing, handlers, room state.
+ *
+ * Clients share nothing: a process can have as many as it likes.
+ *
+ * @example
+ * ```ts
+ * import { Client } from "@greenroom/matrix";
+ * import { Homeserver } from "@greenroom/matrix/testing";
+ *
+ * await using homeserver = new Homeserver();
+ * await homeserver.createUser("alice", { password: "wonderland" });
+ * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch });
+ * await client.login({ identifier: "@alice:localhost", password: "wonderland" });
+ * const roomId = await client.createRoom({ name: "Green room" });
+ * await client.sendText(roomId, "Hello, world!");
+ * ```
+ */
+export class Client {
+  /** The transport. */
+  readonly api: HTTPAPI;
+  /** Where it is told what goes on. */
+  readonly log: Logger;
+  /** Where it is told what goes on with encryption. */
+  readonly cryptoLog: Logger;
+  /** Room state as it was committed with the latest sync. */
+  readonly stateStore: StateStore;
+  /** The position in the sync stream. */
+  readonly syncStore: SyncStore;
+  /** Types of event that are never encrypted; it can be changed. */
+  readonly encryptionBlacklist: Set<string>;
+  /** The dispatchers that have been added, by their type. */
+  readonly dispatchers: Map<DispatcherType<Client>, Dispatcher> = new Map();
+  /** Events that are left out for a time, since the process has ended again and again while they were handled. */
+  readonly quarantine: QuarantineAPI;
+  /** What others are told of the user's presence while the client syncs. Default: `online`. */
+  presence: PresenceState = PresenceState.ONLINE;
+  /** What `start()` returned last; undefined before. */
+  syncingTask: Promise<void> | undefined;
+  readonly #session: Session;
+  #crypto: Crypto | undefined;
+  readonly #housekeeping: Housekeeping;
+  readonly #life: ClientLife;
+
+  /**
+   * Makes a client; nothing is sent.
+   *
+   * @param options The homeserver, or the user to find it by, at the least.
+   * @throws {ValueError} If there is neither, or an option can't be used.
+   */
+  constructor(options: ClientOptions) {
+    const { mxid, deviceId, log } = options;
+    if (mxid !== undefined) parseUserId(mxid);
+    this.api = options.api ?? new HTTPAPI(httpOptions(options));
+    const { clock } = this.api;
+    this.log = loggerOf(log, clock, "client");
+    this.cryptoLog = loggerOf(log, clock, "crypto");
+    this.encryptionBlacklist = new Set(options.encryptionBlacklist ?? ["m.reaction"]);
+    const session = new Session(this.api, mxid, deviceId);
+    session.fillMemberEventCallback = options.fillMemberEventCallback;
+    this.#session = session;
+
+    const { store, ready } = clientStore(options, session);
+    const settle: DispatcherOptions["settle"] = async (events) => await this.crypto?.settle(events);
+    const { registry, deliverer, dispatcher } = clientDispatcher(options, { clock, store, ready, settle });
+    this.stateStore = new StateStore(store, ready);
+    this.syncStore = new SyncStore(store, ready);
+    this.quarantine = quarantineAPI({ store, ready, dispatcher });
+    const crypto = (): Crypto | undefined => this.crypto;
+    const { stateStore, encryptionBlacklist: blacklist } = this;
+    const api = clientOperations(session, { crypto, stateStore, blacklist, log: this.log });
+    const encryption = encryptionOptions(options);
+    const parts = { session, api, store, ready, stateStore, dispatcher, log: this.cryptoLog };
+    const own = encryption && clientEncryption(encryption, parts);
+    const housekeeping = new Housekeeping({ store, ready, pruneCrypto: own?.prune, clock, log: this.log });
+    this.#housekeeping = housekeeping;
+    const syncer = spawnSyncer({
+      requests: syncRequests(session, api),
+      crypto,
+      acceptClear: () => this.crypto && acceptClear(encryption, blacklist),
+      store,
+      ready,
+      dispatcher,
+      afterSync: () => housekeeping.look(),
+      afterFirst: () => this.#life.first.resolve(),
+      presence: () => this.presence,
+      waits: () => registry.waits,
+      wantsHistory: () => registry.wantsHistory,
+      wants: (type) => deliverer.wantsInternal(type),
+      isDurable: options.store !== undefined,
+      resume: options.deliver === "at-most-once" ? "committed" : "handled",
+      clock,
+      log: this.log,
+    });
+    const actors = [syncer, dispatcher, ...(own === undefined ? [] : [own.lifecycle]), store];
+    const timing = { clock, deadline: options.closeDeadline, log: this.log };
+    this.#life = new ClientLife({ actors, dispatcher, store, own, housekeeping, ...timing });
+    const facade = syncerFacade({ syncer, dispatcher, deliverer, registry, client: this });
+    const life = this.#life.api({ ...api, ...facade });
+    const start: SyncerAPI["start"] = (settings) => this.syncingTask = life.start(settings);
+    Object.assign(this, api, notingMembers(api, crypto), facade, life, { start });
+    this.crypto = own?.crypto ?? options.crypto;
+  }
+
+  /**
+   * Finds out where a domain's homeserver is.
+   *
+   * @param domain The server name, as in a user ID, or the user ID; a port is left out.
+   * @param options How to ask.
+   * @returns The homeserver's address, to be used as `baseUrl`; undefined if the domain does not say (404).
+   * @throws {WellKnownError} If the domain can't be asked, or what it says can't be used.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#server-discovery | Server discovery}
+   */
+  static async discover(domain: string, options?: DiscoverOptions): Promise<string | undefined> {
+    return await discover(domain, options);
+  }
+
+  /**
+   * Takes a user ID apart.
+   *
+   * @param mxid The user ID.
+   * @returns The local part and the server name.
+   * @throws {ValueError} If it is no user ID.
+   */
+  static parseUserId(mxid: string): UserIDParts {
+    return parseUserId(mxid);
+  }
+
+  /** The same as {@linkcode Client.parseUserId}. */
+  static parseMxid(mxid: string): UserIDParts {
+    return parseUserId(mxid);
+  }
+
+  /** The acting user; empty until it is known: from the options, a login, or because the server was asked. */
+  get mxid(): UserID | "" {
+    return this.#session.mxid;
+  }
+
+  /**
+   * Changes the acting user.
+   *
+   * @param mxid The user ID.
+   * @throws {ValueError} If it is no user ID.
+   */
+  setMxid(mxid: UserID): void {
+    parseUserId(mxid);
+    this.#session.mxid = mxid;
+  }
+
+  /** The device that the access token belongs to; undefined until it is known. */
+  get deviceId(): DeviceID | undefined {
+    return this.#session.deviceId;
+  }
+
+  /** Says which device the access token belongs to. */
+  set deviceId(deviceId: DeviceID | undefined) {
+    this.#session.deviceId = deviceId;
+  }
+
+  /** End-to-end encryption; undefined if the client has none. */
+  get crypto(): Crypto | undefined {
+    return this.#crypto;
+  }
+
+  /** Sets or takes away end-to-end encryption, and the dispatcher with it that decrypts. */
+  set crypto(crypto: Crypto | undefined) {
+    this.#crypto = crypto;
+    if (crypto === undefined) this.removeDispatcher(DecryptionDispatcher);
+    else this.addDispatcher(DecryptionDispatcher);
+  }
+
+  /** Completes member events that are sent by hand; it can be set later. */
+  get fillMemberEventCallback(): FillMemberEventCallback | undefined {
+    return this.#session.fillMemberEventCallback;
+  }
+
+  /** Sets what completes member events. */
+  set fillMemberEventCallback(callback: FillMemberEventCallback | undefined) {
+    this.#session.fillMemberEventCallback = callback;
+  }
+
+  /**
+   * Resolves when the client has been closed; rejects with an {@linkcode ActorError}, which names the part and the cause, when
+   * it can't go on: the token is dead, or the store has failed. Everything has stopped then.
+   */
+  get done(): Promise<void> {
+    return this.#life.supervisor.done;
+  }
+
+  /**
+   * Resolves when the first sync of the latest start, or of `syncOnce()`, has been handled: when the handlers of its first response
+   * have settled. Read before the first start, it is that one's. It rejects with a {@linkcode ClientEndedError} if the client is
+   * stopped or closed before, and with what `start()` rejects with. Whoever does not look at it causes no unhandled rejection.
+   */
+  get ready(): Promise<void> {
+    return this.#life.first.handled;
+  }
+
+  /**
+   * Reaches any endpoint, with everything the operations have: authorisation, retries, bounds and errors.
+   *
+   * @param method The HTTP method.
+   * @param path The path below the homeserver's address; `{name}` takes the parameter of that name from `options.path`.
+   * @param options The body, the parameters, and the options of every request.
+   * @returns The parsed JSON of the answer, unchecked.
+   */
+  async request<Result = unknown>(
+    method: Method,
+    path: string,
+    options?: CustomRequestOptions,
+  ): Promise<Result> {
+    return await this.api.request<Result>(method, path, options);
+  }
+
+  /**
+   * Adds a dispatcher: makes one and registers it. Does nothing if there is one of the type.
+   *
+   * @param type The class of the dispatcher.
+   */
+  addDispatcher(type: DispatcherType<Client>): void {
+    if (this.dispatchers.has(type)) return;
+    const dispatcher = new type(this);
+    this.dispatchers.set(type, dispatcher);
+    dispatcher.register();
+  }
+
+  /**
+   * Removes a dispatcher. Does nothing if there is none of the type.
+   *
+   * @param type The class of the dispatcher.
+   */
+  removeDispatcher(type: DispatcherType<Client>): void {
+    const dispatcher = this.dispatchers.get(type);
+    this.dispatchers.delete(type);
+    dispatcher?.unregister();
+  }
+
+  /**
+   * Lets go of what need not be kept any more: the state of rooms that were left a week ago, and what encryption keeps beyond its
+   * time. Of what can be read, nothing is lost. A client that syncs does so by itself once a day, between other things.
+   *
+   * @returns What was removed.
+   */
+  async prune(): Promise<PruneSummary> {
+    return await this.#housekeeping.prune();
+  }
+
+  /**
+   * Closes the client: stops syncing, waits for handlers, then for what is being stored, and lets go of the device. Nothing of
+   * the client uses the store after that. Called from a handler, it does not wait for that handler.
+   *
+   * @returns Resolves when everything has stopped, or had its time to.
+   */
+  async close(): Promise<void> {
+    await this.#life.supervisor.stop();
+  }
+
+  /** The same as {@linkcode Client.close}. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+/** The operations, which the constructor puts in. */
+export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI {}

@@ -1,0 +1,52 @@
+/**
+ * What brings events to a client's handlers: the Dispatcher actor, and those that it calls.
+ *
+ * @module
+ */
+
+import type { Actor } from "../actors/kernel/actor.ts";
+import { Deliverer } from "../actors/dispatcher/deliver.ts";
+import { type DispatcherOptions, spawnDispatcher } from "../actors/dispatcher/dispatcher.ts";
+import type { DispatcherProtocol } from "../actors/dispatcher/dispatcher_protocol.ts";
+import { HandlerRegistry } from "../actors/dispatcher/handler_registry.ts";
+import { HandlerSessions, type HandlerSessionsOptions } from "../actors/dispatcher/handler_sessions.ts";
+import { SendIds } from "../actors/dispatcher/send_ids.ts";
+import type { ClientOptions } from "./client_options.ts";
+import type { Clock } from "../base/clock.ts";
+import { loggerOf } from "../base/log.ts";
+
+/** What of a client its Dispatcher needs. */
+export interface ClientDispatcherParts extends HandlerSessionsOptions, Pick<DispatcherOptions, "settle"> {
+  /** Measures waits. */
+  readonly clock: Clock;
+}
+
+/** What brings events to handlers. */
+export interface ClientDispatcher {
+  /** Who wants to know of what. */
+  readonly registry: HandlerRegistry;
+  /** Starts handlers. */
+  readonly deliverer: Deliverer;
+  /** Has them started, response by response. */
+  readonly dispatcher: Actor<DispatcherProtocol>;
+}
+
+/** How many handlers may be at work before the next response waits for them, if nobody says. */
+const MAX_PENDING = 10_000;
+
+/** Makes a client's Dispatcher. */
+export function clientDispatcher(
+  { log: wanted, maxPendingHandlers: maxPending = MAX_PENDING, store: given }: ClientOptions,
+  { clock, store, ready, settle }: ClientDispatcherParts,
+): ClientDispatcher {
+  const log = loggerOf(wanted, clock, "client");
+  const registry = new HandlerRegistry();
+  const kept = { store, ready };
+  const deliverer = new Deliverer(registry, log, {
+    sessions: new HandlerSessions(kept),
+    sendIds: new SendIds(kept),
+  });
+  const comesAgain = given !== undefined; // a store of the client's own ends with it
+  const dispatcher = spawnDispatcher({ deliverer, store, settle, comesAgain, maxPending, clock, log });
+  return { registry, deliverer, dispatcher };
+}

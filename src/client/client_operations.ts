@@ -1,0 +1,55 @@
+/**
+ * The operations as a client has them: what they learn of a room's state is kept, and what goes to an encrypted room is encrypted.
+ *
+ * @module
+ */
+
+import type { Crypto } from "../actors/crypto/crypto.ts";
+import { encryptingAPI } from "./encrypting_api.ts";
+import { EncryptionSends } from "./encryption_sends.ts";
+import { notingEncryption } from "./noting_encryption.ts";
+import type { StateStore } from "../actors/store/state_store.ts";
+import type { SyncRequests } from "../actors/syncer/sync_requests.ts";
+import { storeUpdatingAPI } from "./store_updating_api.ts";
+import { type ClientAPI, clientAPI } from "../api/client_api.ts";
+import { firstContact } from "../api/http/first_contact.ts";
+import { profileAPI } from "../api/account/profile.ts";
+import type { Session } from "../api/session.ts";
+import { attachmentCipher } from "../crypto/attachments/attachment.ts";
+import type { Logger } from "../base/log.ts";
+
+/** What of a client its operations need. */
+export interface ClientOperationsParts {
+  /** Encrypts; asked for at each call, since it can be set later. */
+  readonly crypto: () => Crypto | undefined;
+  /** Knows, and keeps, the state of rooms. */
+  readonly stateStore: StateStore;
+  /** Types of event that are never encrypted. */
+  readonly blacklist: ReadonlySet<string>;
+  /** Where it is told what goes on. */
+  readonly log: Logger;
+}
+
+/** Makes a client's operations. */
+export function clientOperations(
+  session: Session,
+  { crypto, stateStore, blacklist, log }: ClientOperationsParts,
+): ClientAPI {
+  const { getProfile } = profileAPI(session);
+  const { nextTransactionId } = session.http;
+  const encryptionSends = new EncryptionSends();
+  const api = clientAPI(session, (core) => {
+    const updating = storeUpdatingAPI(core, { stateStore, encryptionSends, getProfile, log });
+    return encryptingAPI(updating, { crypto, stateStore, encryptionSends, blacklist, nextTransactionId });
+  }, attachmentCipher);
+  return { ...api, ...notingEncryption(api, { stateStore, log }) };
+}
+
+/** What of a client's operations its Syncer needs. */
+export function syncRequests(session: Session, api: ClientAPI): SyncRequests {
+  return {
+    ...api,
+    userId: (signal) => session.userId({ signal }),
+    firstContact: (error, signal) => firstContact(error, session, signal),
+  };
+}

@@ -1,0 +1,174 @@
+/**
+ * How a client is made.
+ *
+ * @module
+ */
+
+import type { Crypto } from "../actors/crypto/crypto.ts";
+import type { EncryptionOptions } from "../actors/crypto/encryption_options.ts";
+import { homeserverOf } from "../api/server/discovery.ts";
+import type { HTTPAPI } from "../api/http/http_api.ts";
+import type { HTTPAPIOptions } from "../api/http/http_options.ts";
+import type { FillMemberEventCallback } from "../api/session.ts";
+import { type CryptoPolicy, DEFAULT_POLICY } from "../crypto/engine/policy.ts";
+import { ValueError } from "../errors/value_error.ts";
+import type { KvStore } from "../store/kv_store.ts";
+import { DEFAULT_LEASE, MAX_LEASE, MIN_LEASE } from "../store/device/lease.ts";
+import type { DeviceID, UserID } from "../types/ids.ts";
+
+/**
+ * How a process takes a device. A client that is closed lets go of it at once.
+ *
+ * @example
+ * ```ts
+ * import { Client, MemoryStore } from "@greenroom/matrix";
+ *
+ * await using client = new Client({
+ *   baseUrl: "https://matrix.example.org",
+ *   store: new MemoryStore(),
+ *   lease: { duration: 5_000, held: "refuse", owner: "bot on host a" },
+ * });
+ * ```
+ */
+export interface ClientLeaseOptions {
+  /**
+   * How long others leave the device alone after a sign of life of this process, which comes three times as often, in
+   * milliseconds: from 1,000 to 600,000. That long may the process be paused, or cut off from the store, before another may take
+   * its place: when it goes on then it can write nothing, and the client ends. And that long does a restart wait after the process
+   * was killed, if the store has no {@link KvStore.lock | locks}; with a store in a file it does not wait. Default: 15,000.
+   */
+  duration?: number;
+  /**
+   * What to do while another process holds the device. With `wait` everything that needs the store waits, which the log says, until
+   * the other lets go of it, has ended (as a lock shows), or gives no sign of life for the time of its lease; with `refuse` the client ends, and `client.done`
+   * rejects with what was caused by a `StoreInUseError`. Default: `wait`.
+   */
+  held?: "wait" | "refuse";
+  /** What others are told of who holds the device. Default: `process`, with the number of the process. */
+  owner?: string;
+}
+
+/** How a {@linkcode Client} is made: a homeserver, as `baseUrl` or `api`, or a user to find it by, as `mxid`, is all it must have. */
+export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
+  /**
+   * The homeserver's address; a path in it is kept in front of every request's. Default: where the domain of `mxid` says, which is
+   * asked with the first request, as `Client.discover()` does, and again with the next one if that fails with a
+   * {@linkcode WellKnownError}. Whoever answers for that domain, by https alone, then says where the access token goes: to an https
+   * address only, or from a domain on this machine to this machine. Give the address to trust nobody with that.
+   */
+  baseUrl?: string | URL;
+  /** A transport that is there already, in place of one made of the other options. */
+  api?: HTTPAPI;
+  /** The acting user. Default: whoever the access token belongs to; the server is asked when it matters. */
+  mxid?: UserID;
+  /** The device that the access token belongs to. Default: as the server says. */
+  deviceId?: DeviceID;
+  /**
+   * Where room state and the position in the sync are kept; it may be shared by many clients, and is left open. Default:
+   * in memory, for this client alone.
+   */
+  store?: KvStore;
+  /**
+   * How this process takes the device in `store`: one process at a time writes what is kept of a device. Of no effect without
+   * `store`.
+   */
+  lease?: ClientLeaseOptions;
+  /**
+   * End-to-end encryption: `true`, or how to encrypt and what to accept. The keys are kept in `store`; without one they are lost
+   * with the process, and with them what was sent to this device. Default: none; sending into a room that is known to be
+   * encrypted is refused then.
+   */
+  encryption?: boolean | EncryptionOptions;
+  /** End-to-end encryption of another make, in place of `encryption`. */
+  crypto?: Crypto;
+  /** Types of event that are never encrypted. Default: `m.reaction`. */
+  encryptionBlacklist?: Iterable<string>;
+  /** Completes member events that are sent by hand. Default: with the profile that is known. */
+  fillMemberEventCallback?: FillMemberEventCallback;
+  /**
+   * What a restart with the same store goes on from. With `at-least-once` it is what handlers have settled for, so that an
+   * event whose handler was cut off comes again; with `at-most-once` it is what was received. Default: `at-least-once`.
+   */
+  deliver?: "at-least-once" | "at-most-once";
+  /** How many handlers may be at work before the next response waits for them. Default: 10,000. */
+  maxPendingHandlers?: number;
+  /** How long each part may take to stop when the client is closed, in milliseconds. Default: 5,000. */
+  closeDeadline?: number;
+}
+
+/**
+ * How the device is taken in the store; undefined if the client has one for itself, which needs no lease.
+ *
+ * @throws {ValueError} If it can't be taken so.
+ */
+export function leaseOptions({ store, lease = {} }: ClientOptions): ClientLeaseOptions | undefined {
+  const { duration = DEFAULT_LEASE, held } = lease;
+  if (!(duration >= MIN_LEASE && duration <= MAX_LEASE)) {
+    throw new ValueError(
+      `Cannot make a client: lease.duration must be from ${MIN_LEASE} to ${MAX_LEASE} milliseconds, not ${duration}`,
+    );
+  }
+  checkChoice("lease.held", held, ["wait", "refuse"]);
+  return store && lease;
+}
+
+/**
+ * What the transport of a client is made of.
+ *
+ * @throws {ValueError} If there is no homeserver, nor a user to find it by.
+ */
+export function httpOptions({ baseUrl, ...options }: ClientOptions): HTTPAPIOptions {
+  if (baseUrl !== undefined) return { ...options, baseUrl };
+  const { mxid, fetch, log, clock, retry, requestTimeout } = options;
+  if (mxid === undefined) {
+    throw new ValueError("Cannot make a client: it needs a homeserver; give it baseUrl, api or mxid");
+  }
+  return {
+    ...options,
+    baseUrl: (signal) => homeserverOf(mxid, { fetch, log, clock, retry, requestTimeout, signal }),
+  };
+}
+
+/** What was chosen about end-to-end encryption; undefined if there is to be none. */
+export function encryptionOptions({ encryption, crypto }: ClientOptions): EncryptionOptions | undefined {
+  if (encryption === undefined || encryption === false) return undefined;
+  if (crypto !== undefined) {
+    throw new ValueError("Cannot make a client: it has both encryption and crypto; give it one of them");
+  }
+  const options = encryption === true ? {} : encryption;
+  checkChoice("encryption.sendTo", options.sendTo, ["all", "cross-signed", "verified"]);
+  checkChoice("encryption.accept", options.accept, ["all", "cross-signed-or-legacy", "cross-signed"]);
+  checkChoice("encryption.unencrypted", options.unencrypted, ["ignore", "deliver"]);
+  return options;
+}
+
+/** What the engine goes by. */
+export function policyOf(
+  { sendTo, accept, answerKeyRequests, onNewRecipient }: EncryptionOptions,
+): CryptoPolicy {
+  return {
+    sendTo: sendTo ?? DEFAULT_POLICY.sendTo,
+    accept: accept ?? DEFAULT_POLICY.accept,
+    answerKeyRequests: answerKeyRequests ?? DEFAULT_POLICY.answerKeyRequests,
+    approveRecipients: onNewRecipient !== undefined,
+  };
+}
+
+/**
+ * Which messages count that come in clear into an encrypted room: types that are never encrypted, redactions, which say nothing,
+ * and calls.
+ *
+ * @returns Undefined if all of them do.
+ */
+export function acceptClear(
+  options: EncryptionOptions | undefined,
+  blacklist: ReadonlySet<string>,
+): ((event: { readonly type: string }) => boolean) | undefined {
+  if (options?.unencrypted === "deliver") return undefined;
+  return ({ type }) => blacklist.has(type) || type === "m.room.redaction" || type.startsWith("m.call.");
+}
+
+function checkChoice(name: string, value: string | undefined, choices: readonly string[]): void {
+  if (value === undefined || choices.includes(value)) return;
+  throw new ValueError(`Cannot make a client: ${name} must be one of ${choices.join(", ")}`);
+}

@@ -1,0 +1,30 @@
+/**
+ * Where a client keeps what it keeps: the Store actor, and what opens it.
+ *
+ * @module
+ */
+
+import type { Actor } from "../actors/kernel/actor.ts";
+import { spawnStore } from "../actors/store/store_actor.ts";
+import { type OpenStore, storeOpener } from "../actors/store/store_opener.ts";
+import type { StoreProtocol } from "../actors/store/store_protocol.ts";
+import type { Session } from "../api/session.ts";
+import { type ClientOptions, leaseOptions } from "./client_options.ts";
+import { loggerOf } from "../base/log.ts";
+
+/** A client's Store. */
+export interface ClientStore {
+  /** The actor. */
+  readonly store: Actor<StoreProtocol>;
+  /** Opens it, the first time. */
+  readonly ready: OpenStore;
+}
+
+/** Makes a client's Store: over the one it was given, which it may share, or over one of its own. */
+export function clientStore(options: ClientOptions, session: Session): ClientStore {
+  const { store: given } = options;
+  const { clock } = session.http;
+  const log = loggerOf(options.log, clock, "store");
+  const store = spawnStore({ kv: given, close: false, lease: leaseOptions(options), clock, log });
+  return { store, ready: storeOpener({ store, session, shared: given !== undefined }) };
+}

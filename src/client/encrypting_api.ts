@@ -1,0 +1,149 @@
+/**
+ * Sending in encrypted rooms.
+ *
+ * @module
+ */
+
+import type { CoreAPI, EncryptedRoomsAPI } from "../api/core_api.ts";
+import type { ShareReport } from "../crypto/engine/engine_protocol.ts";
+import { EncryptionError } from "../errors/crypto_error.ts";
+import { NotFoundError } from "../errors/errcodes.ts";
+import { outgoingEvent } from "../api/messages/outgoing_event.ts";
+import type { RequestOptions } from "../api/http/request_options.ts";
+import { identified } from "../api/http/transaction_id.ts";
+import { typeName } from "../types/events/event_type.ts";
+import type { EventID, RoomID, TransactionID } from "../types/ids.ts";
+import type { JsonObject } from "../types/json.ts";
+import type { Crypto } from "../actors/crypto/crypto.ts";
+import type { EncryptionSends } from "./encryption_sends.ts";
+import type { StateStore } from "../actors/store/state_store.ts";
+
+/** End-to-end encryption, as far as operations concern it. */
+export interface EncryptingAPI {
+  /**
+   * Encrypts an event for a room, creating and sharing a group session first if need be.
+   *
+   * @param roomId The room.
+   * @param eventType The type of the event.
+   * @param content Its content.
+   * @returns The content of the `m.room.encrypted` event, to be sent with `sendMessageEvent()`; it is another each time, so that in
+   * a handler the send should have a `key`.
+   * @throws {EncryptionError} If the client has no encryption, or it can't be done.
+   */
+  encrypt(roomId: RoomID, eventType: string, content: object): Promise<JsonObject>;
+  /**
+   * Creates a group session for a room and shares it with its members' devices, so that the first message need not wait.
+   *
+   * @param roomId The room.
+   * @returns Which devices have the key, and which do not get it, and why.
+   * @throws {EncryptionError} If the client has no encryption, or it can't be done.
+   */
+  shareGroupSession(roomId: RoomID): Promise<ShareReport>;
+}
+
+/** What is needed beside the core. */
+export interface EncryptingOptions {
+  /** Encryption, if the client has it; it can be set later. */
+  readonly crypto: () => Crypto | undefined;
+  /** Knows which rooms are encrypted. */
+  readonly stateStore: StateStore;
+  /** Knows which rooms are about to be. */
+  readonly encryptionSends: EncryptionSends;
+  /** Types of event that are never encrypted. */
+  readonly blacklist: ReadonlySet<string>;
+  /** Makes a transaction ID, for a send that has none. */
+  readonly nextTransactionId: () => TransactionID;
+}
+
+/**
+ * Lets `sendMessageEvent()` encrypt in encrypted rooms.
+ *
+ * Nothing goes out in the clear by mistake: a room that was seen encrypted stays so, and what is not known is asked of the
+ * server; a failure to find out is a failure to send. If this client is just making the room encrypted, it waits for what becomes of
+ * that. Without encryption, sending into a room that is known to be encrypted is refused.
+ *
+ * @param core The operations below.
+ * @param options Encryption, and what else is needed.
+ */
+export function encryptingAPI(
+  core: CoreAPI,
+  { crypto, stateStore, encryptionSends, blacklist, nextTransactionId }: EncryptingOptions,
+): CoreAPI & EncryptingAPI & EncryptedRoomsAPI {
+  const isEncrypted = async (roomId: RoomID, options: RequestOptions): Promise<boolean> => {
+    await encryptionSends.settled(roomId);
+    const known = await stateStore.isEncrypted(roomId);
+    const encryption = crypto();
+    if (known === true || encryption === undefined) return known ?? false;
+    // That a room has no encryption holds as long as a sync would tell otherwise.
+    if (known === false && encryption.isFollowing) return false;
+    try {
+      await core.getStateEvent(roomId, "m.room.encryption", requestOptions(options));
+      return true;
+    } catch (error) {
+      if (!(error instanceof NotFoundError)) throw error;
+      await stateStore.setUnencrypted(roomId);
+      return await stateStore.isEncrypted(roomId) ?? false; // it may have become so in the meantime
+    }
+  };
+  const machine = (action: string): Crypto => {
+    const found = crypto();
+    if (found === undefined) {
+      throw new EncryptionError(`Cannot ${action}: the client has no encryption; give it crypto`);
+    }
+    return found;
+  };
+  return {
+    ...core,
+    async sendMessageEvent(roomId, eventType, content, { disableEncryption = false, ...options } = {}) {
+      const type = typeName(eventType);
+      const plain = disableEncryption || blacklist.has(type) || type === "m.room.encrypted" ||
+        !await isEncrypted(roomId, options);
+      if (plain) return await core.sendMessageEvent(roomId, eventType, content, options);
+      const event = await outgoingEvent(eventType, "message", content);
+      if (options.asUserId !== undefined) {
+        throw new EncryptionError(
+          `Cannot send ${type} to the encrypted room ${roomId} as ${options.asUserId}: only the own user's device can encrypt`,
+        );
+      }
+      const encryption = machine(`send ${type} to the encrypted room ${roomId}`);
+      const outgoing = { roomId, type, content: event.content };
+      const named = await identified(outgoing, options, nextTransactionId);
+      const { txnId, signal } = named;
+      const encrypted = await encryption.encrypt(roomId, type, event.content, { txnId, signal });
+      const sending = core.sendMessageEvent(roomId, "m.room.encrypted", encrypted as never, named);
+      return await settled(sending, (outcome) => encryption.sent({ roomId, txnId, ...outcome }));
+    },
+    async isEncrypted(roomId, options) {
+      if (!await isEncrypted(roomId, options)) return false;
+      machine(`send to the encrypted room ${roomId}`);
+      return true;
+    },
+    encrypt: async (roomId, eventType, content) =>
+      await machine(`encrypt for ${roomId}`).encrypt(roomId, eventType, content),
+    shareGroupSession: async (roomId) =>
+      await machine(`share a group session of ${roomId}`).shareGroupSession(roomId),
+  };
+}
+
+/**
+ * What is sent is remembered until it is known what became of it: what the caller was told has failed must not be sent by the next
+ * process.
+ */
+async function settled(
+  sending: Promise<EventID>,
+  note: (outcome: { readonly arrived: boolean }) => Promise<void>,
+): Promise<EventID> {
+  const result = await sending.catch(async (error) => {
+    await note({ arrived: false }).catch(() => {}); // the caller is to know what the server said
+    throw error;
+  });
+  note({ arrived: true }).catch(() => {}); // then it is sent once more by the next process, under the same transaction ID
+  return result;
+}
+
+/** Of a send's options, those that fit any request that is made on its behalf. */
+function requestOptions(
+  { signal, requestTimeout, headers, retry, asUserId, asDeviceId }: RequestOptions,
+): RequestOptions {
+  return { signal, requestTimeout, headers, retry, asUserId, asDeviceId };
+}

@@ -1,0 +1,172 @@
+/**
+ * How handlers of events are added and removed.
+ *
+ * @module
+ */
+
+import type { MatrixEvent } from "../types/events/event.ts";
+import type { EventOf, RedactableEventOf } from "../types/events/event_of.ts";
+import type { EventType } from "../types/events/event_type.ts";
+import type {
+  Handler,
+  HandlerOptions,
+  SessionHandlerOptions,
+} from "../actors/dispatcher/handler_registry.ts";
+
+/** What `on(type)` gives: calls with a handler add it. It also decorates methods, which are then bound to their object. */
+export interface HandlerDecorator<T extends EventType> {
+  /**
+   * Adds a handler.
+   *
+   * @param handler The function, or a method if it decorates one.
+   * @param context Of a decorated method.
+   * @returns The same function.
+   */
+  <H extends Handler<EventOf<T>>>(handler: H, context?: ClassMethodDecoratorContext): H;
+}
+
+/** What a handler of a type is given: redacted events too if it is added with `redacted: true`. */
+export type EventFor<T extends EventType, Redacted extends boolean> = [Redacted] extends [false] ? EventOf<T>
+  : RedactableEventOf<T>;
+
+/** Options of a handler, of which it is known whether it takes redacted events. */
+export type OptionsFor<Options extends HandlerOptions, Redacted extends boolean> =
+  & Options
+  & {
+    /** See {@linkcode HandlerOptions.redacted}. */
+    redacted?: Redacted;
+  };
+
+/** Handlers of events. */
+export interface HandlersAPI {
+  /**
+   * Adds a handler of all events, Greenroom's own excepted.
+   *
+   * @param handler Called with each event. One that throws, or whose promise rejects, is reported with a `HANDLER_ERROR`
+   *   event; the sync goes on.
+   * @param options How it is called.
+   */
+  addEventHandler(handler: Handler<MatrixEvent>, options?: HandlerOptions): void;
+
+  /**
+   * Adds a handler of a type of event that remembers something from one event to the next.
+   *
+   * @param eventType The type.
+   * @param handler Called with each event of the type, and with its session, which it may change: see
+   *   {@linkcode defineSession}.
+   * @param options How it is called, and the session.
+   * @throws {ValueError} If the type is no event type.
+   */
+  addEventHandler<
+    const T extends EventType,
+    State extends object,
+    Redacted extends boolean = false,
+  >(
+    eventType: T,
+    handler: Handler<EventFor<T, Redacted>, State>,
+    options: OptionsFor<SessionHandlerOptions<State>, Redacted>,
+  ): void;
+
+  /**
+   * Adds a handler of a type of event.
+   *
+   * Handlers are started in the order of a room's events and run side by side; `sequential` ones take a room's events one
+   * at a time. A handler that is added again for the same type gets the new options.
+   *
+   * The content is what the type says: of the specification's types it has been checked, of your own by their schema. What their
+   * senders made of it that does not fit is told as `MALFORMED`: where it may be absent it is taken away, else the handler does not
+   * get the event. Redacted events come only with the option `redacted`. To get everything as it was sent, add a handler of all events,
+   * or of a definition without a schema.
+   *
+   * @param eventType A name of the specification or of Greenroom's own (`InternalEventType`), any other name, a type with
+   *   its class from `eventType()`, or one of your own from `defineEvent()`, whose schema then checks the content.
+   * @param handler Called with each event of the type.
+   * @param options How it is called.
+   * @throws {ValueError} If the type is no event type.
+   */
+  addEventHandler<const T extends EventType, Redacted extends boolean = false>(
+    eventType: T,
+    handler: Handler<EventFor<T, Redacted>>,
+    options?: OptionsFor<HandlerOptions, Redacted>,
+  ): void;
+
+  /**
+   * Removes a handler of all events. Does nothing if it is not there.
+   *
+   * @param handler The same function that was added.
+   */
+  removeEventHandler(handler: Handler<MatrixEvent>): void;
+
+  /**
+   * Removes a handler of a type of event. Does nothing if it is not there.
+   *
+   * @param eventType The type it was added for.
+   * @param handler The same function that was added.
+   */
+  removeEventHandler<const T extends EventType>(eventType: T, handler: Handler<EventOf<T>, never>): void;
+
+  /**
+   * Adds a handler of all events.
+   *
+   * @param handler Called with each event.
+   * @returns The handler.
+   */
+  on<H extends Handler<MatrixEvent>>(handler: H): H;
+
+  /**
+   * Gives what adds handlers of a type of event; it can be used as a decorator of methods.
+   *
+   * @param eventType The type.
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   *
+   * const client = new Client({ baseUrl: "https://matrix.example.org" });
+   * class Greeter {
+   *   @client.on("JOIN")
+   *   greet(event: { room_id: string }): void {
+   *     console.log("somebody came to", event.room_id);
+   *   }
+   * }
+   * new Greeter();
+   * ```
+   */
+  on<const T extends EventType>(eventType: T): HandlerDecorator<T>;
+
+  /**
+   * Adds a handler of a type of event that remembers something from one event to the next.
+   *
+   * @param eventType The type.
+   * @param handler Called with each event of the type, and with its session, which it may change: see
+   *   {@linkcode defineSession}.
+   * @param options How it is called, and the session.
+   * @returns The handler.
+   */
+  on<
+    const T extends EventType,
+    State extends object,
+    Redacted extends boolean = false,
+  >(
+    eventType: T,
+    handler: Handler<EventFor<T, Redacted>, State>,
+    options: OptionsFor<SessionHandlerOptions<State>, Redacted>,
+  ): Handler<EventFor<T, Redacted>, State>;
+
+  /**
+   * Adds a handler of a type of event.
+   *
+   * @param eventType The type.
+   * @param handler Called with each event of the type.
+   * @param options How it is called.
+   * @returns The handler.
+   */
+  on<
+    const T extends EventType,
+    H extends Handler<EventFor<T, Redacted>>,
+    Redacted extends boolean = false,
+  >(
+    eventType: T,
+    handler: H,
+    options?: OptionsFor<HandlerOptions, Redacted>,
+  ): H;
+}

@@ -1,0 +1,90 @@
+/**
+ * What an application can do about events that were left out.
+ *
+ * @module
+ */
+
+import type { EventQuarantined } from "../types/events/internal_event.ts";
+import type { ActorRef } from "../actors/kernel/actor.ts";
+import type { DispatcherProtocol } from "../actors/dispatcher/dispatcher_protocol.ts";
+import { told } from "../actors/dispatcher/quarantine_record.ts";
+import type { StoreProtocol } from "../actors/store/store_protocol.ts";
+
+/**
+ * Events that are left out for a time, since the process has ended again and again while they were handled: in three lives within
+ * five seconds, or in twenty that lasted longer. Lives that ended by `stop()` or `close()` do not count.
+ *
+ * Each is kept in the `store`, with what it says, at most 100 of them and 4 MiB, and tried again by itself while the client syncs:
+ * after 10 seconds, then a minute, 10 minutes, an hour, six hours, and once a day. Once its handlers have settled, or it was redacted,
+ * it is gone. `EVENT_QUARANTINED` tells each time that one is left out. What a client without a `store` does nobody remembers: there
+ * it is always empty.
+ *
+ * @example
+ * ```ts
+ * import { Client, MemoryStore } from "@greenroom/matrix";
+ * import { Homeserver } from "@greenroom/matrix/testing";
+ *
+ * await using homeserver = new Homeserver();
+ * const { accessToken } = homeserver.createUser("bot");
+ * await using bot = new Client({
+ *   baseUrl: homeserver.baseUrl,
+ *   fetch: homeserver.fetch,
+ *   token: accessToken,
+ *   store: new MemoryStore(), // or one that outlives the process
+ * });
+ * bot.on("EVENT_QUARANTINED", ({ id, attempts, nextTry }) => console.log(id, "ended", attempts, "lives;", nextTry));
+ * bot.on("m.room.message", () => {}); // repaired by now
+ * for (const { id, type } of await bot.quarantine.list()) {
+ *   if (type === "m.room.message") await bot.quarantine.redeliver(id);
+ *   else await bot.quarantine.drop(id);
+ * }
+ * ```
+ */
+export interface QuarantineAPI {
+  /** Tells what is left out, the oldest first. */
+  list(): Promise<EventQuarantined[]>;
+  /**
+   * Delivers an event again now. It is the same delivery: what its handlers send has the transaction IDs that it had, and handlers that
+   * have settled are not called.
+   *
+   * @param id The event's ID, as `list()` tells it.
+   * @returns Resolves when the handlers have settled; the event is not left out any more.
+   * @throws {ValueError} If there is none of the ID, or it has no handler.
+   */
+  redeliver(id: string): Promise<void>;
+  /**
+   * Forgets an event: it is not delivered any more.
+   *
+   * @param id The event's ID, as `list()` tells it.
+   * @returns Whether there was one.
+   */
+  drop(id: string): Promise<boolean>;
+}
+
+/** What it goes to. */
+export interface QuarantineAPIOptions {
+  /** Keeps the events. */
+  readonly store: ActorRef<StoreProtocol>;
+  /** Opens it, the first time. */
+  readonly ready: () => Promise<void>;
+  /** Delivers them. */
+  readonly dispatcher: ActorRef<DispatcherProtocol>;
+}
+
+/** Makes the operations on events that were left out. */
+export function quarantineAPI({ store, ready, dispatcher }: QuarantineAPIOptions): QuarantineAPI {
+  return {
+    async list() {
+      await ready();
+      return (await store.ask("quarantined", undefined)).map(told);
+    },
+    async redeliver(id) {
+      await ready();
+      await dispatcher.ask("redeliver", id);
+    },
+    async drop(id) {
+      await ready();
+      return await dispatcher.ask("drop", id);
+    },
+  };
+}

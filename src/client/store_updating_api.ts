@@ -1,0 +1,157 @@
+/**
+ * Operations that keep the state store up to date with what they send and read.
+ *
+ * @module
+ */
+
+import type { CoreAPI } from "../api/core_api.ts";
+import type { ProfileAPI } from "../api/account/profile.ts";
+import type { RequestOptions } from "../api/http/request_options.ts";
+import { ForbiddenError, NotFoundError } from "../errors/errcodes.ts";
+import type { StoredState } from "../store/device/records.ts";
+import type { ClientStateEvent } from "../types/events/client_event.ts";
+import { Membership } from "../types/enums.ts";
+import type { Logger } from "../base/log.ts";
+import { type OutgoingEvent, outgoingEvent } from "../api/messages/outgoing_event.ts";
+import { typeName } from "../types/events/event_type.ts";
+import type { EventID, RoomID, UserID } from "../types/ids.ts";
+import type { Profile } from "../types/api/profile.ts";
+import { SyncStream } from "../types/events/sync_stream.ts";
+import type { EncryptionSends } from "./encryption_sends.ts";
+import { noting } from "./noting.ts";
+import type { StateStore } from "../actors/store/state_store.ts";
+import { isShallow } from "../types/checks/depth.ts";
+import { isEvent, isState } from "../types/checks/event_check.ts";
+
+/** What is needed beside the core. */
+export interface StoreUpdatingOptions {
+  /** Where room state is kept. */
+  readonly stateStore: StateStore;
+  /** Knows which rooms are about to be encrypted. */
+  readonly encryptionSends: EncryptionSends;
+  /** Reads a user's global profile. */
+  readonly getProfile: ProfileAPI["getProfile"];
+  /** Where it is told what could not be noted. */
+  readonly log: Logger;
+}
+
+/**
+ * Adds a store to the core: what the server took or told is noted after it did so. That a room is encrypted is noted, too, if nobody
+ * knows whether the server took it.
+ *
+ * What is noted is a copy: the caller may change what it sent or got.
+ *
+ * @param core The plain operations.
+ * @param options The store, and what else is needed.
+ */
+export function storeUpdatingAPI(core: CoreAPI, options: StoreUpdatingOptions): CoreAPI {
+  const { stateStore, encryptionSends, getProfile, log } = options;
+  const noted = noting(log);
+  /** The create event counts with its sender, which content alone does not tell: it comes with sync. */
+  const noteContent = async (
+    roomId: RoomID,
+    type: string,
+    stateKey: string,
+    content: object,
+  ): Promise<void> => {
+    if (type === "m.room.create" || !isShallow(content)) return;
+    await noted(
+      roomId,
+      () => stateStore.updateContent(roomId, type, stateKey, JSON.parse(JSON.stringify(content))),
+    );
+  };
+  const globalProfile = async (
+    userId: UserID,
+    options?: RequestOptions,
+  ): Promise<Profile | undefined> => {
+    try {
+      return await getProfile(userId, options);
+    } catch (error) {
+      if (error instanceof NotFoundError || error instanceof ForbiddenError) return undefined;
+      throw error;
+    }
+  };
+  return {
+    ...core,
+
+    async getMembers(roomId, options = {}) {
+      const members = await core.getMembers(roomId, options);
+      const { at, membership, notMembership } = options;
+      if (at !== undefined || (membership !== undefined && notMembership !== undefined)) return members;
+      const events = stored(members).filter(isMember);
+      await noted(
+        roomId,
+        () =>
+          notMembership === undefined
+            ? stateStore.setMembers(roomId, events, { only: membership })
+            : stateStore.updateState(roomId, events),
+      );
+      return members;
+    },
+
+    async getJoinedMembers(roomId, options) {
+      const members = await core.getJoinedMembers(roomId, options);
+      const joined = Object.entries(members).map(([userId, { display_name, avatar_url }]) =>
+        [userId as UserID, { membership: Membership.JOIN, displayname: display_name, avatar_url }] as const
+      );
+      await noted(roomId, () => stateStore.setJoinedMembers(roomId, new Map(joined)));
+      return members;
+    },
+
+    async getState(roomId, options) {
+      const state = await core.getState(roomId, options);
+      await noted(roomId, async () => {
+        const events = stored(state);
+        await stateStore.setMembers(roomId, events.filter(isMember));
+        await stateStore.updateState(roomId, events.filter((event) => !isMember(event)));
+      });
+      return state;
+    },
+
+    async getStateEvent(roomId, eventType, options) {
+      const answer = await core.getStateEvent(roomId, eventType, options);
+      // deno-lint-ignore no-explicit-any -- the answer's type depends on the format, which is looked at here
+      const content: object = options?.format === "event" ? (answer as any).content : answer;
+      await noteContent(roomId, typeName(eventType), options?.stateKey ?? "", content);
+      return answer;
+    },
+
+    async sendStateEvent(roomId, eventType, content, options = {}) {
+      const { stateKey = "", signal } = options;
+      let event: OutgoingEvent | undefined;
+      const send = async (): Promise<EventID> => {
+        event = await outgoingEvent(eventType, "state", content);
+        return await core.sendStateEvent(roomId, event.eventType, event.content, options);
+      };
+      const note = async (): Promise<void> => {
+        if (event !== undefined) await noteContent(roomId, event.eventType, stateKey, event.content);
+      };
+      if (typeName(eventType) === "m.room.encryption" && stateKey === "") {
+        return await encryptionSends.run(roomId, { send, note, signal });
+      }
+      const eventId = await send();
+      await note();
+      return eventId;
+    },
+
+    async fillMemberEvent(roomId, userId, content, options) {
+      const filled = await core.fillMemberEvent(roomId, userId, content, options);
+      if (filled !== undefined) return filled;
+      if (content.displayname !== undefined || content.avatar_url !== undefined) return undefined;
+      const profile = await stateStore.getMember(roomId, userId) ?? await globalProfile(userId, options);
+      if (profile === undefined) return undefined;
+      const { displayname, avatar_url } = profile;
+      return { ...content, ...(displayname && { displayname }), ...(avatar_url && { avatar_url }) };
+    },
+  };
+}
+
+/** Events that were read: as good as those that came with sync. */
+function stored(events: readonly ClientStateEvent[]): StoredState[] {
+  const whole = events.filter((event) => isEvent(event) && isState(event));
+  return structuredClone(whole).map((event) => ({ ...event, source: SyncStream.INTERNAL }));
+}
+
+function isMember({ type }: StoredState): boolean {
+  return type === "m.room.member";
+}

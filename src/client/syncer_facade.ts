@@ -1,0 +1,143 @@
+/**
+ * Turns the calls of {@link SyncerAPI} into requests to the actors, and into entries of the handler registry.
+ *
+ * @module
+ */
+
+import { stopOnSignals } from "./ending_signals.ts";
+import { MatrixError } from "../errors/matrix_error.ts";
+import { ValueError } from "../errors/value_error.ts";
+import {
+  canBeOfClass,
+  classOf,
+  type EventType,
+  type EventTypeRef,
+  typeName,
+} from "../types/events/event_type.ts";
+import type { MatrixEvent } from "../types/events/event.ts";
+import type { Logger } from "../base/log.ts";
+import { isJsonObject } from "../types/json.ts";
+import type { Actor, ActorRef } from "../actors/kernel/actor.ts";
+import { ActorError } from "../actors/kernel/actor_error.ts";
+import type { Delivered, Deliverer, Task } from "../actors/dispatcher/deliver.ts";
+import type { DispatcherProtocol } from "../actors/dispatcher/dispatcher_protocol.ts";
+import type { Handler, HandlerOptions, HandlerRegistry } from "../actors/dispatcher/handler_registry.ts";
+import type { SyncerAPI } from "./syncer_api.ts";
+import type { SyncerProtocol } from "../actors/syncer/syncer_protocol.ts";
+import { isInside } from "../actors/kernel/turn_scope.ts";
+
+/** What the calls go to. */
+export interface SyncerFacadeOptions {
+  /** Asks for what is new. */
+  readonly syncer: ActorRef<SyncerProtocol>;
+  /** Brings it to handlers, who must not wait for themselves. */
+  readonly dispatcher: Actor<DispatcherProtocol>;
+  /** Brings single events to handlers. */
+  readonly deliverer: Deliverer;
+  /** Who wants to know of what. */
+  readonly registry: HandlerRegistry;
+  /** What a signal closes. */
+  readonly client: { readonly log: Logger; close(): Promise<void> };
+}
+
+/** Makes the operations of syncing and of handlers. */
+export function syncerFacade(
+  { syncer, dispatcher, deliverer, registry, client }: SyncerFacadeOptions,
+): SyncerAPI {
+  const closeBy = async (name: string): Promise<void> => {
+    client.log.info("Closing the client, since a signal ends the process", { signal: name });
+    await client.close();
+  };
+  const internal: SyncerAPI["dispatchInternalEvent"] = (eventType, data, { customType = eventType } = {}) =>
+    promises(deliverer.manual(refOf(customType), data as Delivered, { toAll: false }));
+  return {
+    async start({ signal, signals = false, ...settings } = {}) {
+      if (signal?.aborted) return;
+      const unlisten = signals ? stopOnSignals(closeBy) : () => {};
+      try {
+        await unwrapped(syncer.ask("run", settings, { signal }));
+      } finally {
+        unlisten();
+      }
+    },
+    async stop() {
+      const stopped = syncer.ask("stop", undefined);
+      if (isInside([dispatcher])) stopped.catch(() => {}); // the handler that calls is one the stop may wait for
+      else await stopped;
+    },
+    syncOnce: async ({ signal, ...settings } = {}) =>
+      await unwrapped(syncer.ask("once", settings, { signal })),
+
+    addEventHandler(...args: unknown[]): void {
+      const { type, handler, options } = handlerArguments(args);
+      registry.add(type, handler, options);
+    },
+    removeEventHandler(...args: unknown[]): void {
+      const { type, handler } = handlerArguments(args);
+      registry.remove(type, handler);
+    },
+    on: ((first: EventType | Handler<never>, handler?: Handler<never>, options?: HandlerOptions) => {
+      if (typeof first !== "function" && handler === undefined) return decorator(registry, first);
+      const args = handlerArguments(typeof first === "function" ? [first] : [first, handler, options]);
+      registry.add(args.type, args.handler, args.options);
+      return args.handler;
+    }) as SyncerAPI["on"],
+
+    dispatchEvent: (event: MatrixEvent, source) => promises(deliverer.event({ ...event, source })),
+    dispatchInternalEvent: internal,
+    runInternalEvent: async (eventType, data, options) => {
+      await Promise.all(internal(eventType, data, options));
+    },
+    dispatchManualEvent(eventType, data, { includeGlobalHandlers = false, forceSynchronous = false } = {}) {
+      const toAll = includeGlobalHandlers && !canBeOfClass(eventType, "internal");
+      const tasks = deliverer.manual(refOf(eventType), data as Delivered, { toAll });
+      return promises(forceSynchronous ? tasks : tasks.filter(({ waitSync }) => waitSync));
+    },
+    async handleSync(data) {
+      if (!isJsonObject(data) || typeof data.next_batch !== "string") {
+        throw new ValueError("Cannot handle the sync response: it has no next_batch");
+      }
+      const batch = await unwrapped(syncer.ask("take", structuredClone(data))); // events are tagged in place
+      return [dispatcher.ask("settled", batch).catch(() => {})]; // whoever closed or failed says so by `done`
+    },
+  };
+}
+
+function decorator(registry: HandlerRegistry, type: EventType): unknown {
+  return <H extends Handler<never>>(handler: H, context?: ClassMethodDecoratorContext): H => {
+    if (context === undefined) registry.add(type, handler);
+    else {
+      context.addInitializer(function () {
+        registry.add(type, handler.bind(this) as Handler<never>);
+      });
+    }
+    return handler;
+  };
+}
+
+/** A handler alone is one of all events. */
+function handlerArguments(args: readonly unknown[]) {
+  const [type, handler, options] = typeof args[0] === "function" ? [undefined, ...args] : args;
+  return {
+    type: type as EventType | undefined,
+    handler: handler as Handler<never>,
+    options: options as HandlerOptions | undefined,
+  };
+}
+
+function refOf(type: EventType): EventTypeRef {
+  return { type: typeName(type), class: classOf(type) };
+}
+
+function promises(tasks: readonly Task[]): Promise<void>[] {
+  return tasks.map(({ done }) => done);
+}
+
+/** Says why, in place of where: what is wrong with the account or the server concerns the caller more than our actors. */
+async function unwrapped<T>(asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    throw error instanceof ActorError && error.cause instanceof MatrixError ? error.cause : error;
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * What is uploaded of the own keys.
+ *
+ * @module
+ */
+
+import type { PublishableKey } from "@greenroom/vodozemac-wasm";
+import type { DeviceKeys, KeysUploadRequest, OneTimeKeys, SignedKey } from "../../types/api/device_keys.ts";
+import { EncryptionAlgorithm } from "../../types/enums.ts";
+import type { JsonObject } from "../../types/json.ts";
+import type { OwnDevice } from "../engine/context.ts";
+
+/** The algorithm of one-time and fallback keys. */
+export const SIGNED_CURVE25519 = "signed_curve25519";
+
+/** How many one-time keys should lie on the server. */
+export const ON_SERVER = 50;
+
+/** What there is to upload. */
+interface UploadParts {
+  /** The device's keys, if the server does not have them. */
+  readonly deviceKeys: DeviceKeys | undefined;
+  /** One-time keys that the server may not have. */
+  readonly oneTimeKeys: readonly PublishableKey[];
+  /** The fallback key, if the server may not have it. */
+  readonly fallbackKey: PublishableKey | undefined;
+  /** Signs with the device's key. */
+  readonly sign: (object: JsonObject) => JsonObject;
+}
+
+/** The keys of a device, without signatures. What is kept of them is signed: to say more of a device takes a step of the schema. */
+export function newDeviceKeys(
+  { userId, deviceId, curve25519, ed25519 }: OwnDevice,
+): Omit<DeviceKeys, "signatures"> {
+  return {
+    user_id: userId,
+    device_id: deviceId,
+    algorithms: [EncryptionAlgorithm.OLM_V1, EncryptionAlgorithm.MEGOLM_V1],
+    keys: { [`curve25519:${deviceId}`]: curve25519, [`ed25519:${deviceId}`]: ed25519 },
+  };
+}
+
+/** The body of an upload; undefined if there is nothing to upload. The same parts make the same bytes. */
+export function newUpload(
+  { deviceKeys, oneTimeKeys, fallbackKey, sign }: UploadParts,
+): KeysUploadRequest | undefined {
+  const request: KeysUploadRequest = {};
+  if (deviceKeys !== undefined) request.device_keys = deviceKeys;
+  if (oneTimeKeys.length > 0) {
+    request.one_time_keys = Object.fromEntries(oneTimeKeys.map((key) => signedKey(key, sign)));
+  }
+  if (fallbackKey !== undefined) {
+    request.fallback_keys = Object.fromEntries([signedKey(fallbackKey, sign, { fallback: true })]);
+  }
+  return Object.keys(request).length === 0 ? undefined : request;
+}
+
+/** How many one-time keys the server says it has. */
+export function countOf(counts: Readonly<Record<string, unknown>>): number {
+  const count = counts[SIGNED_CURVE25519];
+  return typeof count === "number" && count > 0 ? Math.floor(count) : 0;
+}
+
+/** Whether two uploads bring the same one-time and fallback keys. */
+export function sameKeys(one: KeysUploadRequest | undefined, other: KeysUploadRequest | undefined): boolean {
+  return namesOf(one?.one_time_keys) === namesOf(other?.one_time_keys) &&
+    namesOf(one?.fallback_keys) === namesOf(other?.fallback_keys);
+}
+
+function signedKey(
+  { keyId, key }: PublishableKey,
+  sign: UploadParts["sign"],
+  more: { fallback?: true } = {},
+): [string, SignedKey] {
+  // Signed, it is what it was, and has a signature.
+  return [`${SIGNED_CURVE25519}:${keyId}`, sign({ key, ...more }) as unknown as SignedKey];
+}
+
+function namesOf(keys: OneTimeKeys | undefined): string {
+  const named = Object.entries(keys ?? {}).map(([name, key]) =>
+    `${name} ${typeof key === "string" ? key : key.key}`
+  );
+  return named.sort().join();
+}

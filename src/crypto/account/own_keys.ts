@@ -1,0 +1,297 @@
+/**
+ * The own keys: who this device is, and the one-time and fallback keys by which others start sessions with it.
+ *
+ * @module
+ */
+
+import type { InboundOlmSession, OlmMessage, OlmSession, Vodozemac } from "@greenroom/vodozemac-wasm";
+import type { Clock } from "../../base/clock.ts";
+import { EncryptionError } from "../../errors/crypto_error.ts";
+import type { Logger } from "../../base/log.ts";
+import type { DeviceKeys, KeysUploadRequest } from "../../types/api/device_keys.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { sameKey } from "../encoding/base64.ts";
+import type { OwnDevice } from "../engine/context.ts";
+import type { Device } from "../devices/device.ts";
+import { elapsed } from "../../base/elapsed.ts";
+import type { EngineAccount, RequestFailure } from "../engine/engine_protocol.ts";
+import { countOf, newUpload, ON_SERVER, sameKeys, SIGNED_CURVE25519 } from "./key_upload.ts";
+import { OwnAccount } from "./own_account.ts";
+import { RateLimit } from "../requests/rate_limit.ts";
+import type { Transaction } from "../records/transaction.ts";
+
+const HOUR = 3_600_000;
+const WEEK = 7 * 24 * HOUR;
+/** How many IDs of one-time keys are left out when the store was set back: the first time, and from then on. */
+const SKIPPED_IDS = [1_000, 4_000] as const;
+/** As many keys are made at once to leave out their IDs; with those that are kept they are fewer than vodozemac's limit. */
+const SKIPPED_AT_ONCE = 500;
+
+/** What the own keys are made of. */
+export interface OwnKeysOptions {
+  /** Gives the primitives: another instance after one has trapped. */
+  readonly vodozemac: () => Vodozemac;
+  /** Whose keys they are. */
+  readonly account: EngineAccount;
+  /** The wall clock. */
+  readonly clock: Clock;
+  /** Where it is told what goes on. */
+  readonly log: Logger;
+}
+
+/** Keeps the own account, and says what the server has to get of it. */
+export class OwnKeys {
+  /** The own device. */
+  readonly own: OwnDevice;
+  readonly #account: OwnAccount;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  /** How often keys are made, or uploaded, because of what the server says, which may be whatever it likes. */
+  readonly #doubts: RateLimit;
+  #upload: { readonly of: object; readonly request: KeysUploadRequest | undefined } | undefined;
+
+  private constructor(account: OwnAccount, { account: { userId, deviceId }, clock, log }: OwnKeysOptions) {
+    const { [`curve25519:${deviceId}`]: curve25519 = "", [`ed25519:${deviceId}`]: ed25519 = "" } =
+      account.deviceKeys.keys;
+    this.own = { userId, deviceId, curve25519, ed25519 };
+    this.#account = account;
+    this.#clock = clock;
+    this.#log = log;
+    this.#doubts = new RateLimit(clock, { times: 3, periodMs: HOUR });
+  }
+
+  /**
+   * Opens the account, or makes one if there is none.
+   *
+   * @throws {EncryptionError} If the store is that of another device, or damaged.
+   */
+  static async open(tx: Transaction, options: OwnKeysOptions): Promise<OwnKeys> {
+    const { vodozemac, account: { userId, deviceId } } = options;
+    const found = await OwnAccount.open(tx, vodozemac);
+    if (found !== undefined && (found.facts.userId !== userId || found.facts.deviceId !== deviceId)) {
+      const { facts } = found;
+      throw new EncryptionError(
+        `Cannot open the keys of ${userId}, device ${deviceId}: the store holds those of ${facts.userId}, ` +
+          `device ${facts.deviceId}; give each device a store of its own`,
+      );
+    }
+    const account = found ?? OwnAccount.create(tx, vodozemac, { userId, deviceId });
+    const keys = new OwnKeys(account, options);
+    if (found === undefined) keys.#generate(tx, { oneTimeKeys: ON_SERVER, fallback: true });
+    return keys;
+  }
+
+  /** The own device's keys as they are published, with its signature; always the same object. */
+  deviceKeys(): DeviceKeys {
+    return this.#account.deviceKeys;
+  }
+
+  /** Whether the server has the device's keys, as far as is known. */
+  get isPublished(): boolean {
+    return this.#account.facts.identityPublished;
+  }
+
+  /** Whether the server ever had anything of this store: if not, the one-time keys of the device that it has are another's. */
+  get wasPublished(): boolean {
+    const { identityPublished, fallbackPublishedAt, previousFallback } = this.#account.facts;
+    return identityPublished || fallbackPublishedAt !== undefined || previousFallback;
+  }
+
+  /**
+   * Signs with the device's key.
+   *
+   * @returns A copy with the signature.
+   * @throws {ValueError} If the object has no canonical form.
+   */
+  sign(object: JsonObject): JsonObject {
+    return this.#account.sign(object);
+  }
+
+  /**
+   * Learns how many keys the server has left, and makes more if it has too few, unless some are still to be uploaded.
+   *
+   * @param counts By algorithm; one that is missing has none.
+   * @param unusedFallbackTypes Algorithms whose fallback key nobody has used; undefined if the server has no fallback keys.
+   */
+  receiveCounts(
+    tx: Transaction,
+    counts: Readonly<Record<string, number>>,
+    unusedFallbackTypes: readonly string[] | undefined,
+  ): Promise<void> {
+    this.#forgetPrevious(tx);
+    const missing = ON_SERVER - countOf(counts);
+    this.#generate(tx, { oneTimeKeys: missing, fallback: this.#mayReplaceFallback(unusedFallbackTypes) });
+    return Promise.resolve();
+  }
+
+  /** What the server has to get: of durable keys only, and the same until it has them. Undefined: nothing. */
+  nextUpload(): KeysUploadRequest | undefined {
+    const facts = this.#account.durable;
+    if (facts === undefined) return undefined;
+    if (this.#upload?.of !== facts) this.#upload = { of: facts, request: this.#pending() };
+    return this.#upload.request;
+  }
+
+  /**
+   * Learns that the server has taken an upload.
+   *
+   * @param request What it has taken.
+   * @param response Its answer; it says how many one-time keys the server has now.
+   */
+  receiveUpload(tx: Transaction, request: KeysUploadRequest, response: JsonObject): Promise<void> {
+    const pending = this.#pending();
+    const { identityPublished } = this.#account.facts;
+    if (request.device_keys !== undefined && !identityPublished) {
+      this.#account.change(tx, { identityPublished: true });
+    }
+    // An answer to an upload of other keys says nothing of these.
+    if (!this.#account.facts.unpublished || !sameKeys(request, pending)) return Promise.resolve();
+    const published = request.fallback_keys === undefined ? {} : { fallbackPublishedAt: this.#clock.now() };
+    this.#account.change(
+      tx,
+      { unpublished: false, ...published },
+      (account) => account.markKeysAsPublished(),
+    );
+    // A server that has none after it was given all it may have would be given more and more: the next sync will tell.
+    const uploaded = Object.keys(request.one_time_keys ?? {}).length;
+    if (uploaded < ON_SERVER && isJsonObject(response.one_time_key_counts)) {
+      this.#generate(tx, { oneTimeKeys: ON_SERVER - countOf(response.one_time_key_counts), fallback: false });
+    }
+    return Promise.resolve();
+  }
+
+  /**
+   * Learns that an upload failed.
+   *
+   * @returns `clash` if the server has other keys under the same names, since the store is older than what was uploaded:
+   *   {@link recoverFromRollback}; three times an hour at most. Else the same upload is to be tried again.
+   */
+  failUpload(_tx: Transaction, { status, message }: RequestFailure): Promise<"retry" | "clash"> {
+    const clash = status === 400 && /already exists/i.test(message) && this.#account.facts.unpublished;
+    // A server that refuses whatever it is given must not have keys made for it in a circle.
+    return Promise.resolve(clash && this.#doubts.take("upload") ? "clash" : "retry");
+  }
+
+  /**
+   * Compares what the server shows of the own device with what it is.
+   *
+   * @param shown The device's keys as the server shows them, or that it knows no such device.
+   * @returns `same`; `upload` if the keys are to be uploaded (again); `differs` if the server has other keys, so that nobody
+   *   could ever talk to this device.
+   */
+  checkServer(tx: Transaction, shown: DeviceKeys | "missing"): Promise<"same" | "upload" | "differs"> {
+    const { identityPublished } = this.#account.facts;
+    if (shown === "missing") {
+      if (identityPublished && this.#doubts.take("lost")) {
+        this.#log.warn("The server has lost the keys of this device: uploading them again");
+        this.#account.change(tx, { identityPublished: false });
+      }
+      return Promise.resolve("upload");
+    }
+    const { deviceId, curve25519, ed25519 } = this.own;
+    const keys: unknown = shown.keys; // as the server sent it
+    const same = isJsonObject(keys) && sameKey(keys[`ed25519:${deviceId}`], ed25519) &&
+      sameKey(keys[`curve25519:${deviceId}`], curve25519);
+    if (!same) return Promise.resolve("differs");
+    if (!identityPublished) this.#account.change(tx, { identityPublished: true });
+    return Promise.resolve("same");
+  }
+
+  /**
+   * Goes on after the store was set back: leaves out the IDs of one-time keys that may have been handed out, and makes new
+   * one-time keys and a new fallback key. What waited to be uploaded stays usable, but is not uploaded.
+   */
+  recoverFromRollback(tx: Transaction): Promise<void> {
+    const { rollbacks } = this.#account.facts;
+    const skipped = rollbacks === 0 ? SKIPPED_IDS[0] : SKIPPED_IDS[1];
+    this.#log.warn("The server has one-time keys that the store knows nothing of: skipping their IDs", {
+      skipped,
+    });
+    this.#account.change(tx, { unpublished: false, rollbacks: rollbacks + 1 }, (account) => {
+      account.markKeysAsPublished();
+      for (let left = skipped; left > 0; left -= SKIPPED_AT_ONCE) {
+        for (const key of account.generateOneTimeKeys(SKIPPED_AT_ONCE).created) account.removeOneTimeKey(key);
+      }
+    });
+    this.#generate(tx, { oneTimeKeys: ON_SERVER, fallback: true });
+    return Promise.resolve();
+  }
+
+  /**
+   * Starts the session that a pre-key message announces, and decrypts the message. The private half of the one-time key goes in
+   * the same step, and only if the message could be decrypted.
+   *
+   * @param senderKey The Curve25519 key of the sender's device.
+   * @param message The message, of type 0.
+   * @throws {VodozemacError} If it can't; then nothing has changed.
+   */
+  createInbound(tx: Transaction, senderKey: string, message: OlmMessage): InboundOlmSession {
+    return this.#account.createInbound(tx, senderKey, message);
+  }
+
+  /**
+   * Starts a session with another device.
+   *
+   * @param oneTimeKey A key of it, whose signature has been verified.
+   * @throws {VodozemacError} If the key is one that only an attacker would make.
+   */
+  createOutbound(_tx: Transaction, device: Pick<Device, "curve25519">, oneTimeKey: string): OlmSession {
+    return this.#account.createOutbound(device.curve25519, oneTimeKey);
+  }
+
+  /**
+   * Since when nobody can begin a session with a fallback key that is older, in milliseconds since the epoch; undefined: not yet.
+   * A message that would have to is a repetition, and can't be read.
+   */
+  oldestFallbackSince(): number | undefined {
+    const { previousFallback, previousPublishedAt, fallbackPublishedAt } = this.#account.facts;
+    return previousFallback ? previousPublishedAt : fallbackPublishedAt;
+  }
+
+  /** Lets go of objects of vodozemac: they are made anew when they are needed. */
+  clear(): void {
+    this.#account.clear();
+  }
+
+  /** Makes keys, unless there are some that the server may not have yet: those come first, and stay the same. */
+  #generate(
+    tx: Transaction,
+    { oneTimeKeys, fallback }: { readonly oneTimeKeys: number; readonly fallback: boolean },
+  ): void {
+    if (this.#account.facts.unpublished) return;
+    if (oneTimeKeys > 0) this.#account.generateOneTimeKeys(tx, oneTimeKeys);
+    if (!fallback) return;
+    const { fallbackPublishedAt, rollbacks } = this.#account.facts;
+    const previousFallback = fallbackPublishedAt !== undefined || rollbacks > 0; // else it is the first
+    const facts = {
+      fallbackPublishedAt: undefined,
+      previousPublishedAt: fallbackPublishedAt,
+      previousFallback,
+    };
+    this.#account.change(tx, { unpublished: true, ...facts }, (account) => account.generateFallbackKey());
+  }
+
+  /** A new one replaces the last but one: not before messages that use that have had an hour to come. */
+  #mayReplaceFallback(unusedTypes: readonly string[] | undefined): boolean {
+    const age = elapsed(this.#clock.now(), this.#account.facts.fallbackPublishedAt);
+    if (unusedTypes === undefined || age < HOUR) return false;
+    return !unusedTypes.includes(SIGNED_CURVE25519) || age >= WEEK;
+  }
+
+  #forgetPrevious(tx: Transaction): void {
+    const { previousFallback, fallbackPublishedAt } = this.#account.facts;
+    if (!previousFallback || fallbackPublishedAt === undefined) return;
+    if (elapsed(this.#clock.now(), fallbackPublishedAt) < HOUR) return;
+    this.#account.change(tx, { previousFallback: false }, (account) => account.forgetFallbackKey());
+  }
+
+  #pending(): KeysUploadRequest | undefined {
+    const { unpublished, identityPublished } = this.#account.facts;
+    return newUpload({
+      deviceKeys: identityPublished ? undefined : this.deviceKeys(),
+      oneTimeKeys: unpublished ? this.#account.account.oneTimeKeys() : [],
+      fallbackKey: unpublished ? this.#account.account.fallbackKey() : undefined,
+      sign: (object) => this.sign(object),
+    });
+  }
+}

@@ -1,0 +1,173 @@
+/**
+ * Encrypted files: AES-256 in counter mode, under a SHA-256 of the encrypted bytes.
+ *
+ * The hash is all that vouches for a file: nothing of it is decrypted before all of it was hashed.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#sending-encrypted-attachments | Encrypted attachments}
+ * @module
+ */
+
+import type { Hash } from "node:crypto";
+import { AttachmentError, EncryptionError } from "../../errors/crypto_error.ts";
+import { nodeCrypto } from "../../base/node_crypto.ts";
+import type {
+  AttachmentCipher,
+  EncryptedAttachment,
+  EncryptedFileSecrets,
+  HoldOptions,
+} from "../../types/api/attachment.ts";
+import { BLOCK_SIZE, BlockReader } from "./attachment_blocks.ts";
+import { CounterMode } from "./attachment_counter.ts";
+import { readSecrets, writeSecrets } from "./attachment_file.ts";
+import { AttachmentHold } from "./attachment_hold.ts";
+
+/** What is taken of a stream where nobody says otherwise, in bytes. */
+const MAX_SIZE = 2 ** 30;
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/**
+ * Encrypts a file with a new key.
+ *
+ * @param data The file; a stream is used up, and read only as fast as the result is.
+ * @returns The encrypted bytes, and, once they have been read, what decrypts them.
+ */
+export function encryptAttachment(data: Uint8Array | ReadableStream<Uint8Array>): EncryptedAttachment {
+  const key = crypto.getRandomValues(new Uint8Array(32));
+  const iv = new Uint8Array(16);
+  crypto.getRandomValues(iv.subarray(0, 8)); // the other half counts
+  const mode = new CounterMode(key, iv);
+  const reader = new BlockReader(data instanceof Uint8Array ? ReadableStream.from([data]) : data);
+  let hash: Hash | undefined;
+  let sha256: Bytes | undefined;
+  const stream = new ReadableStream<Bytes>({
+    async pull(controller) {
+      hash ??= await newHash();
+      const block = await reader.read();
+      if (block === undefined) {
+        sha256 = new Uint8Array(hash.digest());
+        return controller.close();
+      }
+      const encrypted = await mode.apply(block);
+      hash.update(encrypted);
+      controller.enqueue(encrypted);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  }, { highWaterMark: 0 });
+  return {
+    stream,
+    secrets() {
+      if (sha256 !== undefined) return writeSecrets({ key, iv, sha256 });
+      throw new EncryptionError(
+        "Cannot tell what decrypts the file: it has not been encrypted to its end; read its stream first",
+      );
+    },
+  };
+}
+
+/**
+ * Decrypts a file in place.
+ *
+ * @param data The encrypted bytes; decrypted afterwards.
+ * @param file What decrypts it.
+ * @throws {AttachmentError} If it is not the file that was sent; nothing is decrypted then.
+ */
+export async function decryptAttachment(data: Bytes, file: EncryptedFileSecrets): Promise<void> {
+  const { key, iv, sha256 } = readSecrets(file);
+  await checkHash((await newHash()).update(data), sha256);
+  const mode = new CounterMode(key, iv);
+  for (let offset = 0; offset < data.length; offset += BLOCK_SIZE) {
+    data.set(await mode.apply(data.subarray(offset, offset + BLOCK_SIZE)), offset);
+  }
+}
+
+/**
+ * Decrypts a file that comes as a stream. Nothing is read before it is asked for, and nothing handed out before all was read.
+ *
+ * @param data The encrypted bytes; used up.
+ * @param file What decrypts it.
+ * @param options How much is held, and where.
+ * @returns The file, or a stream that fails with an {@linkcode AttachmentError}. It must be read to its end or cancelled.
+ * @throws {AttachmentError} If what the message says of the file can't be used.
+ */
+export function decryptAttachmentStream(
+  data: ReadableStream<Uint8Array>,
+  file: EncryptedFileSecrets,
+  { maxSize = MAX_SIZE, maxMemory }: HoldOptions = {},
+): ReadableStream<Bytes> {
+  const { key, iv, sha256 } = readSecrets(file);
+  const reader = new BlockReader(data);
+  const hold = new AttachmentHold(maxMemory);
+  const mode = new CounterMode(key, iv);
+  const cancelled = new AbortController();
+  /** The last step that was begun: the hold must not go while it is at work. */
+  let step: Promise<unknown> = Promise.resolve();
+  let verified = false;
+
+  const verify = async (): Promise<void> => {
+    const hash = await newHash();
+    for (let block = await reader.read(); block !== undefined; block = await reader.read()) {
+      cancelled.signal.throwIfAborted();
+      hash.update(block);
+      if (hold.size + block.length > maxSize) {
+        throw new AttachmentError(
+          `Cannot decrypt the file: it has more than ${maxSize} bytes; raise maxSize if it may`,
+          { problem: "size" },
+        );
+      }
+      await hold.put(block);
+    }
+    await checkHash(hash, sha256);
+    verified = true;
+  };
+  const next = async (): Promise<Bytes | undefined> => {
+    if (!verified) await verify();
+    const block = await hold.take();
+    return block === undefined ? undefined : await mode.apply(block);
+  };
+  const pull = async (controller: ReadableStreamDefaultController<Bytes>): Promise<void> => {
+    try {
+      const part = await next();
+      if (cancelled.signal.aborted) return;
+      if (part !== undefined) return controller.enqueue(part);
+      await hold[Symbol.asyncDispose]();
+      controller.close();
+    } catch (error) {
+      if (!verified) reader.cancel(error).catch(() => {});
+      await hold[Symbol.asyncDispose]();
+      throw error;
+    }
+  };
+  return new ReadableStream<Bytes>({
+    pull: (controller) => step = pull(controller),
+    async cancel(reason) {
+      cancelled.abort(reason);
+      try {
+        if (!verified) await reader.cancel(reason);
+      } finally {
+        await step.catch(() => {});
+        await hold[Symbol.asyncDispose]();
+      }
+    },
+  }, { highWaterMark: 0 });
+}
+
+async function newHash(): Promise<Hash> {
+  return (await nodeCrypto()).createHash("sha256");
+}
+
+async function checkHash(actual: Hash, expected: Uint8Array): Promise<void> {
+  if ((await nodeCrypto()).timingSafeEqual(actual.digest(), expected)) return;
+  throw new AttachmentError(
+    "Cannot decrypt the file: it is not what was sent, its SHA-256 is another",
+    { problem: "hash" },
+  );
+}
+
+/** Encrypts and decrypts files, for the operations on media. */
+export const attachmentCipher: AttachmentCipher = {
+  encrypt: encryptAttachment,
+  check: readSecrets,
+  decrypt: decryptAttachment,
+  decryptStream: decryptAttachmentStream,
+};

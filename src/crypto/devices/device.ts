@@ -1,0 +1,45 @@
+/**
+ * Devices, as the engine knows them.
+ *
+ * @module
+ */
+
+import type { DeviceID, UserID } from "../../types/ids.ts";
+
+/** What the application has said of a device itself. */
+export type LocalTrust = "verified" | "blacklisted";
+
+/**
+ * How far a device is to be trusted, from bad to good.
+ *
+ * - `blacklisted`: the application has blocked it;
+ * - `unsigned`: it says itself that it is the user's, and so does the server; of the own user also a device that an identity
+ *   vouches for which the application has not accepted;
+ * - `violation`: the user vouches for it, but the user's identity is another than the one that was seen first;
+ * - `cross-signed`: the user vouches for it, and the user's identity is the one that was seen first;
+ * - `verified`: the application has verified the device.
+ */
+export type DeviceTrust = "blacklisted" | "unsigned" | "violation" | "cross-signed" | "verified";
+
+/** A device whose keys have been checked: its own signature holds, and its keys are those it had when it was first seen. */
+export interface Device {
+  /** The device's user. */
+  readonly userId: UserID;
+  /** The device. */
+  readonly deviceId: DeviceID;
+  /** Its Curve25519 identity key, in unpadded base64. */
+  readonly curve25519: string;
+  /** Its Ed25519 signing key, in unpadded base64. */
+  readonly ed25519: string;
+  /** The encryption algorithms that it knows. */
+  readonly algorithms: readonly string[];
+  /** The name that its user gave it; the server says so, and nobody signed it. */
+  readonly displayName?: string;
+  /** Whether it is a dehydrated device: one that only receives keys. */
+  readonly dehydrated: boolean;
+  /** How far it is to be trusted now. */
+  readonly trust: DeviceTrust;
+}
+
+/** A device that the application has compared: its name, and the key that it was compared by. */
+export type ComparedDevice = Pick<Device, "userId" | "deviceId" | "ed25519">;

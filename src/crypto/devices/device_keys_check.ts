@@ -1,0 +1,115 @@
+/**
+ * The keys of a device, checked.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#device-keys | Device keys}
+ * @module
+ */
+
+import type { Vodozemac } from "@greenroom/vodozemac-wasm";
+import { isOpaqueId } from "../../types/checks/identifiers.ts";
+import type { DeviceID, UserID } from "../../types/ids.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isKey, unpadded } from "../encoding/base64.ts";
+import { verifySignedJson } from "../encoding/signed_json.ts";
+import type { StoredDevice } from "./user_record.ts";
+
+const MAX_ALGORITHMS = 32;
+const MAX_TEXT = 255;
+/** How much is kept of what a device says of itself beside its keys, in bytes: a user may have a thousand devices. */
+const MAX_NAME_BYTES = 255;
+const MAX_ALGORITHM_BYTES = 512;
+
+const encoder = new TextEncoder();
+
+/** Whose keys they have to be. */
+export interface ExpectedDevice {
+  /** The user. */
+  readonly userId: UserID;
+  /** The device. */
+  readonly deviceId: DeviceID;
+  /** The user's self-signing key, whose signature is looked for; undefined if there is none. */
+  readonly selfSigning?: string;
+}
+
+/** The two keys that a device goes by, in unpadded base64. */
+export interface IdentityKeys {
+  /** Its identity key. */
+  readonly curve25519: string;
+  /** Its signing key. */
+  readonly ed25519: string;
+}
+
+/**
+ * Reads which keys an object claims for a device. No signature has been looked at.
+ *
+ * @param value The device's keys as they were parsed.
+ * @param expected Whose keys they have to be.
+ * @returns The keys; `keyless` if it is about the device but has none of it; `malformed` if it is something else.
+ */
+export function claimedKeys(
+  value: unknown,
+  { userId, deviceId }: ExpectedDevice,
+): IdentityKeys | "keyless" | "malformed" {
+  if (!isJsonObject(value) || value.user_id !== userId || value.device_id !== deviceId) return "malformed";
+  if (!isOpaqueId(deviceId) || !isJsonObject(value.keys)) return "malformed";
+  const curve25519 = value.keys[`curve25519:${deviceId}`];
+  const ed25519 = value.keys[`ed25519:${deviceId}`];
+  if (curve25519 === undefined && ed25519 === undefined) return "keyless";
+  if (!isKey(curve25519) || !isKey(ed25519)) return "malformed";
+  return { curve25519: unpadded(curve25519), ed25519: unpadded(ed25519) };
+}
+
+/**
+ * Checks the keys of a device: they are its own, and it has signed them itself.
+ *
+ * Of the names of its algorithms 32 are kept at most, in 512 bytes, and of its own name 255 bytes.
+ *
+ * @param vodozemac Verifies.
+ * @param value The device's keys as they were parsed.
+ * @param expected Whose keys they have to be.
+ * @returns The device; undefined if its keys are not to be used.
+ */
+export function checkDeviceKeys(
+  vodozemac: Vodozemac,
+  value: unknown,
+  expected: ExpectedDevice,
+): StoredDevice | undefined {
+  const { userId, deviceId, selfSigning } = expected;
+  const keys = claimedKeys(value, expected);
+  if (typeof keys === "string" || !isJsonObject(value) || !Array.isArray(value.algorithms)) return undefined;
+  const selfSigned = { userId, keyId: `ed25519:${deviceId}`, publicKey: keys.ed25519 };
+  if (!verifySignedJson(vodozemac, value, selfSigned)) return undefined;
+  const crossSigned = selfSigning !== undefined &&
+    verifySignedJson(vodozemac, value, {
+      userId,
+      keyId: `ed25519:${selfSigning}`,
+      publicKey: selfSigning,
+    });
+  return {
+    deviceId,
+    ...keys,
+    algorithms: algorithmsIn(value.algorithms),
+    displayName: displayNameOf(value),
+    dehydrated: value.dehydrated === true,
+    signedBy: crossSigned ? selfSigning : undefined,
+  };
+}
+
+/** The first ones, as long as there is room. */
+function algorithmsIn(names: readonly unknown[]): readonly string[] {
+  const kept: string[] = [];
+  let left = MAX_ALGORITHM_BYTES;
+  for (const name of names) {
+    if (typeof name !== "string" || name.length > MAX_TEXT) continue;
+    left -= encoder.encode(name).length;
+    if (left < 0 || kept.push(name) === MAX_ALGORITHMS) break;
+  }
+  return kept;
+}
+
+function displayNameOf({ unsigned }: JsonObject): string | undefined {
+  const name = isJsonObject(unsigned) ? unsigned.device_display_name : undefined;
+  if (typeof name !== "string") return undefined;
+  const { read } = encoder.encodeInto(name, new Uint8Array(MAX_NAME_BYTES));
+  return name.slice(0, read).toWellFormed();
+}

@@ -1,0 +1,300 @@
+/**
+ * The devices of others, and how far they are to be trusted.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#tracking-the-device-list-for-a-user | Tracking device lists}
+ * @module
+ */
+
+import { ValueError } from "../../errors/value_error.ts";
+import type { DeviceID, UserID } from "../../types/ids.ts";
+import type { JsonObject } from "../../types/json.ts";
+import { unpadded } from "../encoding/base64.ts";
+import { ChangeLog } from "../records/change_log.ts";
+import type { CryptoContext } from "../engine/context.ts";
+import type { ComparedDevice, Device, LocalTrust } from "./device.ts";
+import { DeviceListChanges } from "./device_list_changes.ts";
+import { devicesIn, everByIdentityKey, type FormerDevice } from "./device_trust.ts";
+import { tidyLeftUser } from "./left_users.ts";
+import { lookLater } from "../records/leftovers.ts";
+import { isQueryResponse, nextPiece, shownKeys, userPart } from "./query_response.ts";
+import { GONE_PEER_DAYS, LEFT_USER_DAYS } from "../engine/retention.ts";
+import { withAccepted, withTrust } from "./said_trust.ts";
+import { type DeviceQuery, TrackedUsers } from "./tracked_users.ts";
+import type { Transaction } from "../records/transaction.ts";
+import { judgeAnswer, withoutDevices } from "./user_answer.ts";
+import {
+  type ComparedIdentity,
+  identityIn,
+  NO_RECORD,
+  type UserIdentity,
+  userKey,
+  type UserRecord,
+} from "./user_record.ts";
+
+/** One user's part of an answer. */
+interface Receiving {
+  readonly userId: UserID;
+  readonly query: DeviceQuery;
+  readonly response: JsonObject;
+  readonly before: UserRecord;
+  readonly changes: DeviceListChanges;
+}
+
+/**
+ * Keeps track of devices, of at most 1,000 for each user.
+ *
+ * What is known of a user outlives the tracking: the keys of a device never change, and neither does the identity that a user is
+ * known by, unless the application accepts another.
+ */
+export class DeviceLists {
+  readonly #context: CryptoContext;
+  readonly #tracked = new TrackedUsers();
+  readonly #changes = new ChangeLog<UserID>();
+
+  /** @param context What the engine's parts share. */
+  constructor(context: CryptoContext) {
+    this.#context = context;
+  }
+
+  /** Changes when any device, its trust or any identity does, once that is durable. */
+  get version(): number {
+    return this.#changes.version;
+  }
+
+  /** Whose devices, trust or identity have changed since a version; undefined: it is too long ago to tell. */
+  changedSince(version: number): ReadonlySet<UserID> | undefined {
+    return this.#changes.since(version);
+  }
+
+  /** Changes when somebody's devices may have become out of date, or are not kept up to date any more: {@link isDirty}. */
+  get dirtyVersion(): number {
+    return this.#tracked.version;
+  }
+
+  /** Reads who is tracked. */
+  async load(tx: Transaction): Promise<void> {
+    await this.#tracked.load(tx);
+  }
+
+  /** Begins to track users: the members of encrypted rooms, and the own user. Those who are new are dirty. */
+  track(tx: Transaction, users: Iterable<UserID>): Promise<void> {
+    this.#tracked.track(tx, users);
+    return Promise.resolve();
+  }
+
+  /** Marks users whose devices may have changed; those who are not tracked are left out. */
+  changed(tx: Transaction, users: Iterable<UserID>): Promise<void> {
+    this.#tracked.changed(tx, users);
+    return Promise.resolve();
+  }
+
+  /**
+   * Ends the tracking of users. What is known of them is kept; when they are tracked again, they are dirty.
+   *
+   * Whoever is still in an encrypted room has to be tracked again, after this and in the same step.
+   */
+  left(tx: Transaction, users: Iterable<UserID>): Promise<void> {
+    const now = this.#context.clock.now();
+    for (const userId of this.#tracked.left(tx, users)) lookLater(tx, userId, { now, days: LEFT_USER_DAYS });
+    return Promise.resolve();
+  }
+
+  /** Marks all users: changes may have been missed. */
+  invalidateAll(tx: Transaction): Promise<void> {
+    this.#tracked.invalidateAll(tx);
+    return Promise.resolve();
+  }
+
+  /** Has users asked of anew who were asked of before a time, by default all; gives the earliest of the others' times. */
+  outdate(users: Iterable<UserID>, since = Infinity): number {
+    return this.#tracked.outdate(users, { since, now: this.#context.clock.now() });
+  }
+
+  /** Whether a user is tracked: changes of the devices are then known of. */
+  isTracked(userId: UserID): boolean {
+    return this.#tracked.has(userId);
+  }
+
+  /**
+   * Whether the devices of any of the users have to be looked up before something is encrypted for them.
+   *
+   * Users who are not tracked don't count, and neither do those for whom looking is of no use now, as the server does not know
+   * them, or can't reach the server that does: they are asked of again later.
+   */
+  isDirty(users: Iterable<UserID>): boolean {
+    return this.#tracked.isDirty(users);
+  }
+
+  /**
+   * What to ask the server now: of at most 250 users, of each in one query at a time.
+   *
+   * @param now The time, in milliseconds since the epoch.
+   * @returns The query, which {@link receiveQuery} or {@link failQuery} has to end; undefined: nothing is to be asked now.
+   */
+  nextQuery(now: number): DeviceQuery | undefined {
+    return this.#tracked.nextQuery(now);
+  }
+
+  /** When {@link nextQuery} has something to ask, in milliseconds since the epoch; undefined: not before something changes. */
+  retryAt(): number | undefined {
+    return this.#tracked.retryAt();
+  }
+
+  /**
+   * Takes the answer to a query, or the next piece of it. An answer to none that is under way changes nothing.
+   *
+   * @param query The query.
+   * @param response The body of the answer, which nobody has checked yet.
+   */
+  async receiveQuery(tx: Transaction, query: DeviceQuery, response: JsonObject): Promise<DeviceListChanges> {
+    const changes = new DeviceListChanges();
+    if (!isQueryResponse(response)) {
+      const now = this.#context.clock.now();
+      tx.onCommit(() => this.#tracked.failed(query, { now, refused: false }));
+      return changes;
+    }
+    const asked = this.#tracked.asked(query);
+    const users = nextPiece(asked, response);
+    changes.more = users.length < asked.length;
+    const records = await tx.getMany(users.map(userKey));
+    for (const [index, userId] of users.entries()) {
+      const before = records[index] ?? NO_RECORD;
+      this.#receiveUser(tx, { userId, query, response, before, changes });
+    }
+    for (const { userId } of changes.removed) {
+      lookLater(tx, userId, { now: this.#context.clock.now(), days: GONE_PEER_DAYS + 1 }); // a day has a beginning
+    }
+    tx.onCommit(() => {
+      for (const userId of changes.changed) this.#changes.note(userId);
+    });
+    return changes;
+  }
+
+  /**
+   * Gives up a query: its users stay dirty and are asked of again, after a delay that grows with each failure.
+   *
+   * @param query The query.
+   * @param now The time, in milliseconds since the epoch.
+   * @param options.refused Whether the server refused the query as such, and would again: the users are then asked of in
+   * smaller groups, until those who are to blame are alone, who are not waited for any more. Default: false.
+   */
+  failQuery(query: DeviceQuery, now: number, { refused = false }: { refused?: boolean } = {}): void {
+    this.#tracked.failed(query, { now, refused });
+  }
+
+  /** The devices of users, the own one left out; users who have none are missing. */
+  async devicesOf(
+    tx: Transaction,
+    users: readonly UserID[],
+  ): Promise<ReadonlyMap<UserID, readonly Device[]>> {
+    const records = await tx.getMany(users.map(userKey));
+    const found = new Map<UserID, readonly Device[]>();
+    for (const [index, userId] of users.entries()) {
+      const record = records[index];
+      if (record !== undefined && record.devices.length > 0) found.set(userId, devicesIn(record, userId));
+    }
+    return found;
+  }
+
+  /** A device, of which the own one is always `verified`; undefined if it is not there. */
+  async device(tx: Transaction, userId: UserID, deviceId: DeviceID): Promise<Device | undefined> {
+    if (this.#isOwn(userId, deviceId)) return this.#own();
+    return (await this.#devices(tx, userId)).find((device) => device.deviceId === deviceId);
+  }
+
+  /** The device of a user that has a Curve25519 identity key; undefined if none is there. */
+  async byIdentityKey(tx: Transaction, userId: UserID, curve25519: string): Promise<Device | undefined> {
+    const key = unpadded(curve25519);
+    const { own } = this.#context;
+    if (userId === own.userId && key === own.curve25519) return this.#own();
+    return (await this.#devices(tx, userId)).find((device) => device.curve25519 === key);
+  }
+
+  /** The device of a user that has an identity key, or had it when it was there last, as it is to be trusted now. */
+  async everByIdentityKey(
+    tx: Transaction,
+    userId: UserID,
+    curve25519: string,
+  ): Promise<FormerDevice | undefined> {
+    const record = await tx.get(userKey(userId));
+    return record && everByIdentityKey(record, unpadded(curve25519));
+  }
+
+  /**
+   * Says how far a device is to be trusted, whatever its user says, and whether the server shows it or not.
+   *
+   * @param tx The step.
+   * @param device The device, with the key that was compared.
+   * @param trust What is said; undefined: nothing any more.
+   * @throws {ValueError} If the device is not known by that key, or is the own one.
+   */
+  async setTrust(tx: Transaction, device: ComparedDevice, trust: LocalTrust | undefined): Promise<void> {
+    const { userId, deviceId } = device;
+    if (this.#isOwn(userId, deviceId)) {
+      const named = `device ${JSON.stringify(deviceId)} of ${JSON.stringify(userId)}`;
+      throw new ValueError(`Cannot set the trust of ${named}: it is this device, which trusts itself`);
+    }
+    this.#put(tx, userId, withTrust(await tx.get(userKey(userId)) ?? NO_RECORD, device, trust));
+  }
+
+  /** By which keys a user vouches for devices; undefined if the user never had any. */
+  async identityOf(tx: Transaction, userId: UserID): Promise<UserIdentity | undefined> {
+    return identityIn(await tx.get(userKey(userId)) ?? NO_RECORD, userId);
+  }
+
+  /**
+   * Accepts the identity that a user has now in the place of the one that was seen first, or as the own one.
+   *
+   * @throws {ValueError} If the user has none.
+   * @throws {IdentityChangedError} If it is not the one that was compared.
+   */
+  async acknowledgeIdentity(tx: Transaction, identity: ComparedIdentity): Promise<void> {
+    const before = await tx.get(userKey(identity.userId));
+    const record = withAccepted(before, identity);
+    if (record !== before) this.#put(tx, identity.userId, record);
+  }
+
+  /** Lets go of the devices of a user with whom no encrypted room is shared, if nobody tracks the user. */
+  async tidyUser(tx: Transaction, userId: UserID): Promise<void> {
+    if (this.#tracked.has(userId)) return;
+    const gone = await tidyLeftUser(tx, userId, this.#context.clock.now());
+    if (gone) tx.onCommit(() => this.#changes.note(userId));
+  }
+
+  #receiveUser(tx: Transaction, { userId, query, response, before, changes }: Receiving): void {
+    const { clock, own, vodozemac } = this.#context;
+    const { unreachable, answer } = userPart(response, userId);
+    if (unreachable) this.#tracked.unreachable(tx, userId, clock.now());
+    else if (typeof answer !== "string") this.#tracked.answered(tx, userId, query);
+    else this.#tracked.absent(tx, userId, { query, now: clock.now() });
+    if (answer === "malformed" || (unreachable && answer === "absent")) return;
+    if (userId === own.userId) changes.own = shownKeys(answer, own.deviceId);
+    const { record, alarms } = answer === "absent"
+      ? { record: withoutDevices(before), alarms: [] }
+      : judgeAnswer({ vodozemac, own }, before, answer);
+    changes.alarms.push(...alarms);
+    if (JSON.stringify(record) === JSON.stringify(before)) return;
+    tx.set(userKey(userId), record);
+    changes.note(userId, { before, after: record });
+  }
+
+  #put(tx: Transaction, userId: UserID, record: UserRecord): void {
+    tx.set(userKey(userId), record);
+    tx.onCommit(() => this.#changes.note(userId));
+  }
+
+  async #devices(tx: Transaction, userId: UserID): Promise<readonly Device[]> {
+    const record = await tx.get(userKey(userId));
+    return record === undefined ? [] : devicesIn(record, userId);
+  }
+
+  #isOwn(userId: UserID, deviceId: DeviceID): boolean {
+    const { own } = this.#context;
+    return userId === own.userId && deviceId === own.deviceId;
+  }
+
+  #own(): Device {
+    const algorithms = ["m.olm.v1.curve25519-aes-sha2", "m.megolm.v1.aes-sha2"];
+    return { ...this.#context.own, algorithms, dehydrated: false, trust: "verified" };
+  }
+}

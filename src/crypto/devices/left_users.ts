@@ -1,0 +1,36 @@
+/**
+ * What is kept of users with whom no encrypted room is shared any more.
+ *
+ * @module
+ */
+
+import type { UserID } from "../../types/ids.ts";
+import { lookLater } from "../records/leftovers.ts";
+import { DAY_MS, FORMER_DEVICES, UNVOUCHED_USER_DAYS } from "../engine/retention.ts";
+import type { Transaction } from "../records/transaction.ts";
+import { newestOf, withoutDevices } from "./user_answer.ts";
+import { userKey, type UserRecord } from "./user_record.ts";
+
+/**
+ * Lets go of the devices of a user who is not tracked. What must not change of them is remembered, and so are the user's identity
+ * and what the application said of devices, for good; of a user without either, nothing is after another year.
+ *
+ * @returns Whether devices have gone.
+ */
+export async function tidyLeftUser(tx: Transaction, userId: UserID, now: number): Promise<boolean> {
+  const record = await tx.get(userKey(userId));
+  if (record === undefined) return false;
+  if (record.leftAt === undefined) tx.set(userKey(userId), leftBehind(record, now));
+  const { devices, gone, identity, leftAt = now } = record;
+  const vouched = identity !== undefined || [...gone, ...devices].some(({ local }) => local !== undefined);
+  if (!vouched && now - leftAt >= UNVOUCHED_USER_DAYS * DAY_MS) tx.delete(userKey(userId));
+  else if (!vouched) lookLater(tx, userId, { now: leftAt, days: UNVOUCHED_USER_DAYS + 1 });
+  return devices.length > 0;
+}
+
+/** What must not change of former devices is remembered of some, and of those that the application has said something of. */
+function leftBehind(before: UserRecord, now: number): UserRecord {
+  const { gone, identity } = withoutDevices(before);
+  const spokenOf = gone.filter(({ local }) => local !== undefined).length;
+  return { devices: [], gone: newestOf(gone, spokenOf + FORMER_DEVICES), identity, leftAt: now };
+}

@@ -1,0 +1,295 @@
+/**
+ * Whose devices are to be known, and of whom the server has to be asked.
+ *
+ * @module
+ */
+
+import type { UserID } from "../../types/ids.ts";
+import { isUserId } from "../../base/user_id.ts";
+import { QueryBackoff, serverOf } from "./query_backoff.ts";
+import { type RecordKey, recordKey } from "../records/record_key.ts";
+import type { Transaction } from "../records/transaction.ts";
+
+/** A question to the server. */
+export interface DeviceQuery {
+  /** Of whom: at most 250. */
+  readonly users: readonly UserID[];
+  /** Tells it from all others, and from what has changed since. */
+  readonly sequence: number;
+  /** When it was begun, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** When something last changed and when the server was last asked, as sequence numbers: what is higher was later. */
+interface Tracking {
+  readonly changed: number;
+  /** The number of the last query that was answered; 0: none. */
+  readonly checked: number;
+}
+
+const MAX_USERS = 250;
+
+/**
+ * Keeps count of whose devices may have changed.
+ *
+ * Each change has a higher sequence number than all that was before, and only the answer to a query that began later clears it.
+ * What is in memory changes at once, and back if the step comes to nothing. No query outlives the process, so that numbers need
+ * not be written down as long as the user stays dirty.
+ */
+export class TrackedUsers {
+  readonly #users = new Map<UserID, Tracking>();
+  readonly #dirty = new Set<UserID>();
+  /** Dirty users without whose devices nothing should be sent: all but those for whom asking is of no use now. */
+  readonly #urgent = new Set<UserID>();
+  readonly #asked = new Map<UserID, number>();
+  /** Who is to be asked of anew though nobody has told of a change; in memory only, as the question is. */
+  readonly #outdated = new Set<UserID>();
+  /** When the last query was begun that was answered, in milliseconds since the epoch. */
+  readonly #answered = new Map<UserID, number>();
+  readonly #backoff = new QueryBackoff();
+  #sequence = 0;
+  /** What was checked before this number is out of date, whoever it is. */
+  #epoch = 0;
+  #version = 0;
+
+  /** Reads what an earlier process has left. */
+  async load(tx: Transaction): Promise<void> {
+    const memory = [this.#users, this.#asked, this.#outdated, this.#answered, this.#dirty, this.#urgent];
+    for (const part of [...memory, this.#backoff]) part.clear();
+    this.#epoch = await tx.get(epochKey) ?? 0;
+    this.#sequence = this.#epoch;
+    for (const [[userId = ""], tracking] of await tx.list<Tracking>("tracked")) {
+      if (!isUserId(userId)) continue; // an earlier version took more for one
+      this.#users.set(userId, tracking);
+      this.#sequence = Math.max(this.#sequence, tracking.changed, tracking.checked);
+    }
+    for (const userId of this.#users.keys()) this.#refresh(userId);
+  }
+
+  /** Changes whenever somebody becomes dirty for {@link isDirty}, is tracked, or is not tracked any more. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Whether a user is tracked. */
+  has(userId: UserID): boolean {
+    return this.#users.has(userId);
+  }
+
+  /** Begins to track users, who are dirty at first; for those who are tracked nothing changes. */
+  track(tx: Transaction, users: Iterable<UserID>): void {
+    for (const userId of users) {
+      // What is no user ID has no devices, and would have the transport refuse to ask for all others.
+      if (!this.#users.has(userId) && isUserId(userId)) this.#mark(tx, userId);
+    }
+  }
+
+  /** Marks users whose devices may have changed; those who are not tracked are left out. */
+  changed(tx: Transaction, users: Iterable<UserID>): void {
+    for (const userId of users) if (this.#users.has(userId)) this.#mark(tx, userId);
+  }
+
+  /**
+   * Ends the tracking of users; should they be tracked again, they begin as dirty.
+   *
+   * @returns Those who were tracked.
+   */
+  left(tx: Transaction, users: Iterable<UserID>): UserID[] {
+    const left = [...users].filter((userId) => this.#users.has(userId));
+    for (const userId of left) {
+      this.#set(tx, userId, undefined);
+      tx.delete(trackedKey(userId));
+    }
+    return left;
+  }
+
+  /** Marks all users. */
+  invalidateAll(tx: Transaction): void {
+    const before = this.#epoch;
+    this.#epoch = ++this.#sequence;
+    tx.set(epochKey, this.#epoch);
+    tx.onAbort(() => {
+      this.#epoch = before;
+      for (const userId of this.#users.keys()) this.#refresh(userId);
+    });
+    for (const userId of this.#users.keys()) this.#refresh(userId);
+  }
+
+  /**
+   * Has users asked of anew who were asked of before a time: nobody tells what has changed since.
+   *
+   * @returns When the others were asked of: the earliest time.
+   */
+  outdate(users: Iterable<UserID>, { since, now }: { since: number; now: number }): number {
+    let earliest = now;
+    for (const userId of users) {
+      const at = this.#answered.get(userId) ?? -Infinity;
+      if (at >= since && at <= now) earliest = Math.min(earliest, at);
+      else if (this.#users.has(userId)) {
+        this.#outdated.add(userId);
+        this.#refresh(userId);
+      }
+    }
+    return earliest;
+  }
+
+  /** Whether the devices of any of the users have to be looked up before something is sent to them. */
+  isDirty(users: Iterable<UserID>): boolean {
+    if (this.#urgent.size === 0) return false;
+    for (const userId of users) if (this.#urgent.has(userId)) return true;
+    return false;
+  }
+
+  /** What to ask the server now, if anything; nobody is asked of in two queries at a time. */
+  nextQuery(now: number): DeviceQuery | undefined {
+    const users: UserID[] = [];
+    let limit = MAX_USERS;
+    for (const userId of this.#dirty) {
+      if (users.length >= limit) break;
+      if (this.#asked.has(userId) || !this.#backoff.isReady(userId, now)) continue;
+      const own = this.#backoff.groupOf(userId) ?? MAX_USERS;
+      if (users.length >= own) continue;
+      users.push(userId);
+      limit = Math.min(limit, own);
+    }
+    if (users.length === 0) return undefined;
+    const sequence = ++this.#sequence;
+    for (const userId of users) this.#asked.set(userId, sequence);
+    return { users, sequence, at: now };
+  }
+
+  /** When somebody who has to wait may be asked of, in milliseconds since the epoch; undefined: nobody waits. */
+  retryAt(): number | undefined {
+    let earliest: number | undefined;
+    for (const userId of this.#dirty) {
+      if (this.#asked.has(userId)) continue;
+      const at = this.#backoff.readyAt(userId);
+      if (earliest === undefined || at < earliest) earliest = at;
+    }
+    return earliest;
+  }
+
+  /** Those of a query who are still asked of by it. */
+  asked({ users, sequence }: DeviceQuery): UserID[] {
+    return users.filter((userId) => this.#asked.get(userId) === sequence);
+  }
+
+  /** The server has told of a user. */
+  answered(tx: Transaction, userId: UserID, { sequence, at }: DeviceQuery): void {
+    this.#ends(tx, userId);
+    tx.onCommit(() => {
+      this.#backoff.exists(userId);
+      this.#outdated.delete(userId);
+      this.#answered.set(userId, at);
+      this.#recovered(userId);
+      this.#refresh(userId);
+    });
+    const tracking = this.#users.get(userId);
+    if (tracking === undefined) return;
+    const next = { ...tracking, checked: sequence };
+    this.#set(tx, userId, next);
+    tx.set(trackedKey(userId), next);
+  }
+
+  /** The server knows nothing of a user: it is asked again later. */
+  absent(tx: Transaction, userId: UserID, { query, now }: { query: DeviceQuery; now: number }): void {
+    this.#ends(tx, userId);
+    tx.onCommit(() => {
+      this.#recovered(userId);
+      const tracking = this.#users.get(userId);
+      if (tracking !== undefined && tracking.changed <= query.sequence) this.#backoff.absent(userId, now);
+      this.#refresh(userId);
+    });
+  }
+
+  /** The server can't reach the one that knows of a user: nobody there is asked of for a while. */
+  unreachable(tx: Transaction, userId: UserID, now: number): void {
+    this.#ends(tx, userId);
+    tx.onCommit(() => {
+      this.#refreshServer(this.#backoff.unreachable(userId, now));
+    });
+  }
+
+  /**
+   * A query has come to nothing.
+   *
+   * @param options.now The time, in milliseconds since the epoch.
+   * @param options.refused Whether the server will never answer it: the users are then asked of in smaller groups, and one who
+   * is refused alone is not waited for any more.
+   */
+  failed(query: DeviceQuery, { now, refused }: { now: number; refused: boolean }): void {
+    for (const userId of this.asked(query)) {
+      this.#asked.delete(userId);
+      this.#backoff.failed(userId, { now, refused: refused ? query.users.length : undefined });
+      this.#refresh(userId);
+    }
+  }
+
+  #mark(tx: Transaction, userId: UserID): void {
+    const before = this.#users.get(userId);
+    const next = { changed: ++this.#sequence, checked: before?.checked ?? 0 };
+    if (before === undefined || !this.#isBehind(before)) tx.set(trackedKey(userId), next);
+    this.#backoff.exists(userId);
+    this.#set(tx, userId, next);
+  }
+
+  #set(tx: Transaction, userId: UserID, tracking: Tracking | undefined): void {
+    const before = this.#users.get(userId);
+    this.#put(userId, tracking);
+    tx.onAbort(() => this.#put(userId, before));
+  }
+
+  #put(userId: UserID, tracking: Tracking | undefined): void {
+    if ((tracking === undefined) === this.#users.has(userId)) this.#version++;
+    if (tracking !== undefined) this.#users.set(userId, tracking);
+    else {
+      this.#users.delete(userId);
+      this.#outdated.delete(userId);
+      this.#answered.delete(userId);
+      this.#backoff.forget(userId);
+    }
+    this.#refresh(userId);
+  }
+
+  #ends(tx: Transaction, userId: UserID): void {
+    const sequence = this.#asked.get(userId);
+    this.#asked.delete(userId);
+    tx.onAbort(() => {
+      if (sequence !== undefined) this.#asked.set(userId, sequence);
+    });
+  }
+
+  /** The server tells of a user again, if only that it knows nothing. */
+  #recovered(userId: UserID): void {
+    const server = this.#backoff.recovered(userId);
+    if (server !== undefined) this.#refreshServer(server);
+  }
+
+  #refreshServer(server: string): void {
+    for (const userId of [...this.#dirty]) if (serverOf(userId) === server) this.#refresh(userId);
+  }
+
+  #isBehind({ changed, checked }: Tracking): boolean {
+    return checked < changed || checked < this.#epoch;
+  }
+
+  #refresh(userId: UserID): void {
+    const tracking = this.#users.get(userId);
+    if (tracking === undefined || !(this.#isBehind(tracking) || this.#outdated.has(userId))) {
+      this.#dirty.delete(userId);
+      this.#urgent.delete(userId);
+      return;
+    }
+    this.#dirty.add(userId);
+    const urgent = this.#urgent.has(userId);
+    if (this.#backoff.isVain(userId)) this.#urgent.delete(userId);
+    else this.#urgent.add(userId);
+    if (!urgent && this.#urgent.has(userId)) this.#version++;
+  }
+}
+
+const epochKey: RecordKey<number> = recordKey("deviceListEpoch");
+
+function trackedKey(userId: UserID): RecordKey<Tracking> {
+  return recordKey("tracked", userId);
+}

@@ -1,0 +1,217 @@
+/**
+ * What the server says of one user, and what becomes of the user's record by it.
+ *
+ * @module
+ */
+
+import type { Vodozemac } from "@greenroom/vodozemac-wasm";
+import type { DeviceID, UserID } from "../../types/ids.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isKey, unpadded } from "../encoding/base64.ts";
+import type { OwnDevice } from "../engine/context.ts";
+import { readCrossSigningKey } from "./cross_signing_key.ts";
+import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
+import { checkDeviceKeys, claimedKeys } from "./device_keys_check.ts";
+import type { KnownDevice, StoredDevice, StoredIdentity, UserRecord } from "./user_record.ts";
+
+/** More devices than any user has; the same number of devices that are gone is remembered. */
+export const MAX_DEVICES = 1_000;
+
+/** How many self-signing keys of a user are remembered: only the user can make more. */
+const MAX_SELF_SIGNING_KEYS = 32;
+
+/** What the server says of a user. Nobody has checked it yet. */
+export interface UserAnswer {
+  /** The user. */
+  readonly userId: UserID;
+  /** Keys by device; what is not in it is gone. */
+  readonly devices: JsonObject;
+  /** The master key. */
+  readonly master: unknown;
+  /** The key that vouches for the user's devices. */
+  readonly selfSigning: unknown;
+  /** The key that vouches for others; only the user's own devices see it. */
+  readonly userSigning: unknown;
+}
+
+/** What is needed to judge it. */
+export interface Judge {
+  /** Verifies. */
+  readonly vodozemac: Vodozemac;
+  /** The own device, which is left out: nobody need tell us of it. */
+  readonly own: OwnDevice;
+}
+
+/** What becomes of it. */
+export interface Judgement {
+  /** The user's record. */
+  readonly record: UserRecord;
+  /** What may be an attack. */
+  readonly alarms: readonly DeviceAlarm[];
+}
+
+/**
+ * Judges what the server says of a user.
+ *
+ * The keys of a device never change, also if it was gone in between. Cross-signing keys that are missing, or bad, change nothing.
+ * Each device that is not right is left out by itself; a known device of which only nonsense is shown stays as it was. At most
+ * {@link MAX_DEVICES} devices are kept, those that are known first.
+ *
+ * @param judge Verifies, for whom.
+ * @param before The user's record.
+ * @param answer What the server says.
+ */
+export function judgeAnswer(judge: Judge, before: UserRecord, answer: UserAnswer): Judgement {
+  const alarms: DeviceAlarm[] = [];
+  const { userId } = answer;
+  const deviceId = deviceCalledLikeKey(before.identity, answer);
+  if (deviceId !== undefined) {
+    alarms.push({ kind: "device-id-is-key", userId, deviceId });
+    return { record: withDevices(before, before.identity, []), alarms };
+  }
+  const identity = nextIdentity(judge, before.identity, { answer, alarms });
+  if (before.identity !== undefined && identity !== undefined && identity.master !== before.identity.master) {
+    const [previous, current] = [before.identity.master, identity.master];
+    alarms.push({ kind: "identity-changed", userId, previous, current });
+  }
+  const devices = judgeDevices(judge, { ...before, identity }, { answer, alarms });
+  return { record: withDevices(before, identity, devices), alarms };
+}
+
+/** A user whose devices are all gone, as far as the server says. */
+export function withoutDevices(before: UserRecord): UserRecord {
+  return withDevices(before, before.identity, []);
+}
+
+/** Names of devices and of cross-signing keys look alike where signatures are: one device could pass for the user. */
+function deviceCalledLikeKey(known: StoredIdentity | undefined, answer: UserAnswer): DeviceID | undefined {
+  const suspects = Object.keys(answer.devices).filter(isKey);
+  if (suspects.length === 0) return undefined;
+  const keys = new Set<unknown>([known?.pinned, known?.master, known?.selfSigning]);
+  for (const given of [answer.master, answer.selfSigning, answer.userSigning]) {
+    if (!isJsonObject(given) || !isJsonObject(given.keys)) continue;
+    for (const key of Object.values(given.keys)) if (isKey(key)) keys.add(unpadded(key));
+  }
+  return suspects.find((deviceId) => keys.has(unpadded(deviceId)));
+}
+
+function nextIdentity(
+  { vodozemac, own }: Judge,
+  before: StoredIdentity | undefined,
+  { answer, alarms }: { answer: UserAnswer; alarms: DeviceAlarm[] },
+): StoredIdentity | undefined {
+  const { userId } = answer;
+  const master = readCrossSigningKey(vodozemac, answer.master, { userId, usage: "master" }) ?? before?.master;
+  if (master === undefined) return undefined;
+  const shown = readCrossSigningKey(vodozemac, answer.selfSigning, {
+    userId,
+    usage: "self_signing",
+    signedBy: master,
+  });
+  const pinned = before?.pinned ?? (userId === own.userId ? undefined : master);
+  const selfSigning = shown ?? (master === before?.master ? before.selfSigning : undefined);
+  const keys = before?.selfSigningKeys ?? [];
+  if (master !== pinned || selfSigning === undefined || selfSigning === keys.at(-1)) {
+    return { pinned, master, selfSigning, selfSigningKeys: keys };
+  }
+  // A signature holds for ever: that a key was replaced, since it was stolen for one, nobody but us remembers.
+  if (keys.includes(selfSigning)) {
+    alarms.push({ kind: "replaced-key", userId, key: selfSigning });
+    return { pinned, master, selfSigning: keys.at(-1), selfSigningKeys: keys };
+  }
+  return {
+    pinned,
+    master,
+    selfSigning,
+    selfSigningKeys: [...keys, selfSigning].slice(-MAX_SELF_SIGNING_KEYS),
+  };
+}
+
+function judgeDevices(
+  { vodozemac, own }: Judge,
+  before: UserRecord,
+  { answer: { userId, devices }, alarms }: { answer: UserAnswer; alarms: DeviceAlarm[] },
+): StoredDevice[] {
+  const present = new Map(before.devices.map((device) => [device.deviceId, device]));
+  const known = new Map<string, KnownDevice>();
+  for (const device of [...before.gone, ...before.devices]) known.set(device.deviceId, device);
+  const kept = new Map<string, StoredDevice>();
+  const holders = new Map<string, DeviceID>([[own.curve25519, ""]]); // no device has an empty name
+  for (const { curve25519, deviceId, local } of known.values()) {
+    if (local === "blacklisted") holders.set(curve25519, deviceId);
+  }
+  for (const device of before.devices) {
+    if (Object.hasOwn(devices, device.deviceId)) holders.set(device.curve25519, device.deviceId);
+  }
+  const names = Object.keys(devices).filter((deviceId) => userId !== own.userId || deviceId !== own.deviceId);
+  if (names.length > MAX_DEVICES) alarms.push({ kind: "too-many-devices", userId, count: names.length });
+  for (const deviceId of knownFirst(names, present).slice(0, MAX_DEVICES)) {
+    const value = devices[deviceId];
+    const expected = { userId, deviceId, selfSigning: before.identity?.selfSigning };
+    const keys = claimedKeys(value, expected);
+    if (keys === "keyless") continue;
+    const [earlier, current] = [known.get(deviceId), present.get(deviceId)];
+    if (current !== undefined) kept.set(deviceId, current);
+    if (keys === "malformed") continue;
+    if (
+      earlier !== undefined && (earlier.curve25519 !== keys.curve25519 || earlier.ed25519 !== keys.ed25519)
+    ) {
+      alarms.push({ kind: "keys-changed", userId, deviceId });
+      continue;
+    }
+    if ((holders.get(keys.curve25519) ?? deviceId) !== deviceId) {
+      alarms.push({ kind: "key-reused", userId, deviceId });
+      continue;
+    }
+    const checked = checkDeviceKeys(vodozemac, value, expected);
+    if (checked === undefined) continue;
+    holders.set(checked.curve25519, deviceId);
+    kept.set(deviceId, { ...checked, local: earlier?.local });
+  }
+  return [...kept.values()];
+}
+
+function knownFirst(names: readonly string[], known: ReadonlyMap<string, unknown>): readonly string[] {
+  if (names.length <= MAX_DEVICES) return names;
+  return [...names.filter((name) => known.has(name)), ...names.filter((name) => !known.has(name))];
+}
+
+/** The record with other devices; of those that are not there any more, what must not change is remembered. */
+function withDevices(
+  before: UserRecord,
+  identity: StoredIdentity | undefined,
+  devices: readonly StoredDevice[],
+): UserRecord {
+  const there = new Set(devices.map(({ deviceId }) => deviceId));
+  const gone = [...before.gone, ...before.devices.map(lasting)].filter(({ deviceId }) =>
+    !there.has(deviceId)
+  );
+  const sorted = devices.toSorted((one, other) => one.deviceId < other.deviceId ? -1 : 1);
+  return { devices: sorted, gone: newestOf(gone, MAX_DEVICES), identity };
+}
+
+function lasting({ deviceId, curve25519, ed25519, local, signedBy }: KnownDevice): KnownDevice {
+  return { deviceId, curve25519, ed25519, local, signedBy };
+}
+
+/**
+ * The former devices that are remembered, of those that have been gone for longest the fewest. First those are forgotten that
+ * nobody vouches for, of which a server can show any number; what the application said is forgotten last, that it blocked one at
+ * the very last.
+ *
+ * @param gone The devices, from the one that has been gone for longest.
+ * @param limit How many are remembered.
+ */
+export function newestOf(gone: readonly KnownDevice[], limit: number): readonly KnownDevice[] {
+  let kept = gone;
+  for (let weight = 0; kept.length > limit; weight++) {
+    let surplus = kept.length - limit;
+    kept = kept.filter((device) => weightOf(device) !== weight || surplus-- <= 0);
+  }
+  return kept;
+}
+
+function weightOf({ local, signedBy }: KnownDevice): number {
+  if (local !== undefined) return local === "blacklisted" ? 3 : 2;
+  return signedBy === undefined ? 0 : 1;
+}

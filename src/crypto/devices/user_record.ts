@@ -1,0 +1,86 @@
+/**
+ * What is kept of a user: devices, and the keys by which the user vouches for them.
+ *
+ * @module
+ */
+
+import type { DeviceID, UserID } from "../../types/ids.ts";
+import type { LocalTrust } from "./device.ts";
+import { type RecordKey, recordKey } from "../records/record_key.ts";
+
+/** What must never change of a device, and what the application said of it. */
+export interface KnownDevice {
+  /** The device. */
+  readonly deviceId: DeviceID;
+  /** Its Curve25519 identity key, in unpadded base64. */
+  readonly curve25519: string;
+  /** Its Ed25519 signing key, in unpadded base64. */
+  readonly ed25519: string;
+  /** What the application said of it; undefined: nothing. */
+  readonly local?: LocalTrust;
+  /** The self-signing key whose signature it carries, or carried when it was there last, which has been verified. */
+  readonly signedBy?: string;
+}
+
+/** A device that is there. */
+export interface StoredDevice extends KnownDevice {
+  /** The encryption algorithms that it knows. */
+  readonly algorithms: readonly string[];
+  /** The name that its user gave it. */
+  readonly displayName?: string;
+  /** Whether it only receives keys. */
+  readonly dehydrated: boolean;
+}
+
+/** By which keys a user vouches for devices. */
+export interface UserIdentity {
+  /** The user. */
+  readonly userId: UserID;
+  /**
+   * The master key that was seen first, or that the application has accepted since, in unpadded base64; of the own user only one
+   * that it has accepted: who is asked for the own identity first is the server, which may have made it.
+   */
+  readonly pinned?: string;
+  /** The master key that was seen last; users compare it. */
+  readonly master: string;
+  /** The self-signing key that {@link master} has signed. */
+  readonly selfSigning?: string;
+  /** Whether the master key is another than {@link pinned}. */
+  readonly changed: boolean;
+}
+
+/** A user's cross-signing keys, as far as they have been verified. */
+export interface StoredIdentity extends Omit<UserIdentity, "userId" | "changed"> {
+  /** The self-signing keys that {@link pinned} has signed, in the order in which they came: one that was replaced vouches for nothing. */
+  readonly selfSigningKeys?: readonly string[];
+}
+
+/** An identity that the application has compared: whose it is, and the key. */
+export type ComparedIdentity = Pick<UserIdentity, "userId" | "master">;
+
+/** What is kept of a user. It stays when the user is not tracked any more. */
+export interface UserRecord {
+  /** The devices that are there. */
+  readonly devices: readonly StoredDevice[];
+  /** Devices that were there, from the one that has been gone for longest. */
+  readonly gone: readonly KnownDevice[];
+  /** The cross-signing keys; undefined if none were ever seen. */
+  readonly identity?: StoredIdentity;
+  /** When the devices were let go of, for no encrypted room was shared any more, in milliseconds since the epoch. */
+  readonly leftAt?: number;
+}
+
+/** The record of a user nobody has heard of. */
+export const NO_RECORD: UserRecord = { devices: [], gone: [] };
+
+/** By which keys a user vouches for devices, as others see it; undefined if the user never had any. */
+export function identityIn({ identity }: UserRecord, userId: UserID): UserIdentity | undefined {
+  if (identity === undefined) return undefined;
+  const { pinned, master, selfSigning } = identity;
+  return { userId, pinned, master, selfSigning, changed: pinned !== undefined && pinned !== master };
+}
+
+/** Where a user's record is. */
+export function userKey(userId: UserID): RecordKey<UserRecord> {
+  return recordKey("devices", userId);
+}

@@ -1,0 +1,39 @@
+/**
+ * What all parts of the engine share.
+ *
+ * @module
+ */
+
+import type { Vodozemac } from "@greenroom/vodozemac-wasm";
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log.ts";
+import type { DeviceID, UserID } from "../../types/ids.ts";
+import type { CryptoPolicy } from "./policy.ts";
+
+/** The own device. */
+export interface OwnDevice {
+  /** The user. */
+  readonly userId: UserID;
+  /** The device. */
+  readonly deviceId: DeviceID;
+  /** The Curve25519 identity key, in unpadded base64. */
+  readonly curve25519: string;
+  /** The Ed25519 signing key, in unpadded base64. */
+  readonly ed25519: string;
+}
+
+/** What all parts of the engine share. */
+export interface CryptoContext {
+  /** The primitives: another instance after one has trapped, so that it must be read at each use. */
+  readonly vodozemac: Vodozemac;
+  /** The own device. */
+  readonly own: OwnDevice;
+  /** The wall clock. */
+  readonly clock: Clock;
+  /** Where it is told what goes on; never keys, tokens or contents. */
+  readonly log: Logger;
+  /** What the engine goes by. */
+  readonly policy: CryptoPolicy;
+  /** A name that nobody used before, for transactions and requests. */
+  readonly uniqueId: () => string;
+}

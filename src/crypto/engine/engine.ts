@@ -1,0 +1,299 @@
+/**
+ * The engine of end-to-end encryption: data in, decrypted events and requests to the server out.
+ *
+ * It does no input or output but through its {@link Vault}. Every method is one step: its changes are committed at once before
+ * it returns, and a step that fails changes nothing. Steps must not overlap; the actor that the engine lives in sees to that.
+ *
+ * @module
+ */
+
+import { DeviceConflictError } from "../../errors/crypto_error.ts";
+import type { MessageEvent } from "../../types/events/event.ts";
+import type { RoomID, UserID } from "../../types/ids.ts";
+import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
+import type { JsonObject } from "../../types/json.ts";
+import type { CryptoContext } from "./context.ts";
+import type { ParkedEventRef } from "../megolm/decrypted.ts";
+import type { Device } from "../devices/device.ts";
+import type { EngineOptions } from "./engine_options.ts";
+import { type EngineParts, engineParts } from "./engine_parts.ts";
+import type {
+  AnswerOutput,
+  CryptoInput,
+  CryptoOutput,
+  Decryption,
+  Encrypted,
+  EncryptInput,
+  EngineRequest,
+  FailureOutput,
+  MemberChange,
+  OwnIdentity,
+  PrepareInput,
+  PruneOptions,
+  PruneReport,
+  RecoveredEvent,
+  RequestFailure,
+  RoomDescription,
+  RoomReadiness,
+  SentRoomEvent,
+  TrustInput,
+} from "./engine_protocol.ts";
+import { LivingVodozemac } from "./living_vodozemac.ts";
+import { OwnKeys } from "../account/own_keys.ts";
+import { RecordCache } from "../records/record_cache.ts";
+import { RequestBook } from "../requests/request_book.ts";
+import { recoverFromOldSession } from "./rollback.ts";
+import { receiveDespiteFaults, type SyncStep } from "./sync_faults.ts";
+import { receiveMemberChange, receiveSync } from "./sync_intake.ts";
+import { type CommitOptions, Transaction } from "../records/transaction.ts";
+import { receiveAcknowledgement, receiveTrust } from "./trust_intake.ts";
+import type { ComparedIdentity, UserIdentity } from "../devices/user_record.ts";
+
+/** How many records are remembered between steps: at least half as many, which is five of each room for a bot in 10,000 rooms. */
+const CACHED_RECORDS = 100_000;
+/** How many events may have arrived without that being written down. */
+const MAX_UNNOTED = 1_000;
+const DEFERRED: CommitOptions = { deferred: true };
+
+/** The engine of one device. */
+export class Engine {
+  readonly #options: EngineOptions;
+  readonly #cache = new RecordCache(CACHED_RECORDS);
+  readonly #random = crypto.getRandomValues(new Uint8Array(12)).toHex();
+  /** Events that need not be sent any more, and of which that is not written down yet. */
+  readonly #sent: SentRoomEvent[] = [];
+  /** Whether the vault may still owe what a step has deferred. */
+  #owed = false;
+  #count = 0;
+  readonly #vodozemac: LivingVodozemac;
+  #parts: EngineParts | undefined;
+  #book: RequestBook | undefined;
+
+  private constructor(options: EngineOptions, vodozemac: LivingVodozemac) {
+    this.#options = options;
+    this.#vodozemac = vodozemac;
+  }
+
+  /** Opens the engine of a device, with what is in the vault, or with new keys if there is nothing. */
+  static async open(options: EngineOptions): Promise<Engine> {
+    const vodozemac = await LivingVodozemac.load({ log: options.log, forget: () => engine.#clear() });
+    const engine = new Engine(options, vodozemac);
+    await vodozemac.run(() => engine.#open());
+    return engine;
+  }
+
+  /** The own device's public keys. */
+  identity(): OwnIdentity {
+    const { ownKeys } = this.#opened;
+    const { curve25519, ed25519 } = ownKeys.own;
+    return { deviceKeys: ownKeys.deviceKeys(), curve25519, ed25519 };
+  }
+
+  /** Takes in a sync response. What that changes waits for the commit of its token, and nothing of it reaches anybody before. */
+  async receiveSync(input: CryptoInput): Promise<CryptoOutput> {
+    const { log } = this.#options;
+    const step: SyncStep = {
+      take: (intake) => this.#step((tx, parts) => receiveSync(tx, parts, intake), DEFERRED),
+      works: async (intake) => {
+        const undo = Symbol("it works");
+        const trial = this.#step((tx, parts) =>
+          receiveSync(tx, parts, intake).then(() => Promise.reject(undo))
+        );
+        return await trial.catch((error) => error === undo);
+      },
+    };
+    return await receiveDespiteFaults(input, { step, log });
+  }
+
+  /** Decrypts an event that did not come with a sync. */
+  async decrypt(event: MessageEvent): Promise<Decryption> {
+    const [decryption] = await this.#step((tx, { inbound }) => inbound.decryptAll(tx, [event]));
+    return decryption as Decryption; // one for each event
+  }
+
+  /** What has to be asked of the server, but for what is being asked already: all that led to it is durable. */
+  async requests(): Promise<EngineRequest[]> {
+    const requests = this.#requests.take();
+    if (requests.length > 0 && this.#owed) await this.#options.vault.flush();
+    this.#owed &&= requests.length === 0;
+    return requests;
+  }
+
+  /** Takes in the answer to a request: a large one in several steps, between which the process can do other things. */
+  async answer({ id, response }: { id: string; response: JsonObject }): Promise<AnswerOutput> {
+    const recovered: RecoveredEvent[] = [];
+    const alarms: DeviceAlarm[] = [];
+    for (;;) {
+      const outcome = await this.#step((tx) => this.#requests.answer(tx, id, response));
+      if (outcome.conflict !== undefined) throw new DeviceConflictError(outcome.conflict);
+      recovered.push(...outcome.recovered);
+      alarms.push(...outcome.alarms);
+      if (outcome.more !== true) return { recovered, alarms };
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+  }
+
+  /** Takes in that a request failed. */
+  async fail({ id, failure }: { id: string; failure: RequestFailure }): Promise<FailureOutput> {
+    const { conflict, settled = false } = await this.#step((tx) => this.#requests.fail(tx, id, failure));
+    if (conflict !== undefined) throw new DeviceConflictError(conflict);
+    return { settled };
+  }
+
+  /** Says what stands between a room and its next event, and goes one step further towards it. */
+  async prepare(input: PrepareInput): Promise<RoomReadiness> {
+    return await this.#step(async (tx, parts) => {
+      await recoverFromOldSession(tx, parts, input.roomId);
+      return this.#requests.ownNeeds() ?? await parts.freshness.prepare(tx, input);
+    });
+  }
+
+  /** Takes in what the room is. */
+  async describeRoom(description: RoomDescription): Promise<void> {
+    await this.#step(async (tx, { rooms, outbound, devices }) => {
+      const changes = rooms.describe(tx, description);
+      await devices.track(tx, changes.track);
+      await outbound.roomChanged(tx, changes);
+    });
+  }
+
+  /** Takes in what a user is to a room since a moment ago, as the sync will tell. */
+  async memberChanged(change: MemberChange): Promise<void> {
+    await this.#step((tx, parts) => receiveMemberChange(tx, parts, change));
+  }
+
+  /** Encrypts an event; undefined if the room has to be prepared first. */
+  async encrypt(input: EncryptInput): Promise<Encrypted | undefined> {
+    return await this.#step((tx, { freshness }) => freshness.encrypt(tx, input));
+  }
+
+  /**
+   * Forgets an encrypted event. That one has arrived is written down with whatever is written next: should the process end
+   * before that, it is sent once more, under the same transaction ID. What never will arrive must not be sent by the next process.
+   */
+  async roomEventSent(event: SentRoomEvent): Promise<void> {
+    this.#sent.push(event);
+    if (!event.arrived || this.#sent.length >= MAX_UNNOTED) await this.noteSent();
+  }
+
+  /** Forgets events that had been waiting for their keys, and have been handled since. */
+  async settle(events: readonly ParkedEventRef[]): Promise<void> {
+    await this.#step(async (tx, { parked }) => await parked.settle(tx, events));
+  }
+
+  /** Has the next event of a room begin a new group session. */
+  async discardGroupSession(roomId: RoomID): Promise<void> {
+    await this.#step((tx, { outbound }) => outbound.discard(tx, roomId));
+  }
+
+  /** The devices of users, as far as they are known. */
+  async devicesOf(users: readonly UserID[]): Promise<Device[]> {
+    return await this.#step(async (tx, { devices }) =>
+      [...(await devices.devicesOf(tx, users)).values()].flat()
+    );
+  }
+
+  /** Whether something about users' devices is out of date; users who were not of interest are from now on. */
+  async areDevicesStale(users: readonly UserID[], since?: number): Promise<boolean> {
+    return await this.#step(async (tx, { devices }) => {
+      await devices.track(tx, users);
+      if (since !== undefined) devices.outdate(users, since);
+      return users.some((userId) => !devices.isTracked(userId)) || devices.isDirty(users);
+    });
+  }
+
+  /** Takes in what the application says of a device. */
+  async setDeviceTrust(input: TrustInput): Promise<RecoveredEvent[]> {
+    return await this.#step((tx, parts) => receiveTrust(tx, parts, input));
+  }
+
+  /** By which keys a user vouches for devices; undefined if none were ever seen. */
+  async identityOf(userId: UserID): Promise<UserIdentity | undefined> {
+    return await this.#step((tx, { devices }) => devices.identityOf(tx, userId));
+  }
+
+  /** Takes in that the application has accepted a user's identity. */
+  async acknowledgeIdentity(identity: ComparedIdentity): Promise<RecoveredEvent[]> {
+    return await this.#step((tx, parts) => receiveAcknowledgement(tx, parts, identity));
+  }
+
+  /** One step of letting go of what need not be kept any more; to be asked for again until it is done. */
+  async prune(options: PruneOptions = {}): Promise<PruneReport> {
+    return await this.#step((tx, { pruner }) => pruner.step(tx, options));
+  }
+
+  /** Writes down what is left to be written: which events need not be sent any more. */
+  async noteSent(): Promise<void> {
+    if (this.#sent.length > 0) await this.#step((tx) => this.#forgetSent(tx));
+  }
+
+  /** The same, and releases what it holds. */
+  async close(): Promise<void> {
+    await this.noteSent();
+    this.#clear();
+  }
+
+  get #opened(): EngineParts {
+    if (this.#parts === undefined) throw new TypeError("Cannot use the engine: it is not open");
+    return this.#parts;
+  }
+
+  get #requests(): RequestBook {
+    return this.#book ??= new RequestBook(this.#opened);
+  }
+
+  async #open(): Promise<void> {
+    const { account, clock, log, policy } = this.#options;
+    const vodozemac = () => this.#vodozemac.instance;
+    this.#parts = await this.#transact(async (tx) => {
+      const ownKeys = await OwnKeys.open(tx, { vodozemac, account, clock, log });
+      const context: CryptoContext = {
+        get vodozemac() {
+          return vodozemac();
+        },
+        own: ownKeys.own,
+        clock,
+        log,
+        policy,
+        uniqueId: () => `gr-${this.#random}-${(this.#count++).toString(36)}`,
+      };
+      return await engineParts(tx, context, ownKeys);
+    });
+  }
+
+  /** One step. */
+  async #step<Result>(
+    work: (tx: Transaction, parts: EngineParts) => Promise<Result>,
+    commit?: CommitOptions,
+  ): Promise<Result> {
+    return await this.#vodozemac.run(() => this.#transact((tx) => work(tx, this.#opened), commit));
+  }
+
+  async #transact<Result>(
+    work: (tx: Transaction) => Promise<Result>,
+    commit: CommitOptions = {},
+  ): Promise<Result> {
+    const tx = new Transaction(this.#options.vault, this.#cache);
+    try {
+      const result = await work(tx);
+      if (tx.changes > 0 && this.#sent.length > 0) await this.#forgetSent(tx);
+      await tx.commit(commit);
+      if (tx.changes > 0) this.#owed = commit.deferred === true;
+      return result;
+    } catch (error) {
+      tx.abort();
+      throw error;
+    }
+  }
+
+  async #forgetSent(tx: Transaction): Promise<void> {
+    const sent = this.#sent.splice(0);
+    tx.onAbort(() => this.#sent.unshift(...sent));
+    for (const { roomId, txnId } of sent) await this.#opened.outbound.roomEventSent(tx, roomId, txnId);
+  }
+
+  #clear(): void {
+    const { olm, inbound, outbound, ownKeys } = this.#parts ?? {};
+    for (const part of [olm, inbound, outbound, ownKeys]) part?.clear();
+  }
+}

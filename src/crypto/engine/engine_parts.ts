@@ -1,0 +1,93 @@
+/**
+ * The parts of the engine, put together.
+ *
+ * @module
+ */
+
+import type { CryptoContext } from "./context.ts";
+import { DeviceLists } from "../devices/device_lists.ts";
+import { DeviceOwners } from "../devices/device_owners.ts";
+import { InboundSessions } from "../megolm/inbound_sessions.ts";
+import { KeyRequests } from "../requests/key_requests.ts";
+import { OlmChannels } from "../olm/olm_channels.ts";
+import { OutboundSessions } from "../sharing/outbound_sessions.ts";
+import { Outbox } from "../requests/outbox.ts";
+import type { OwnKeys } from "../account/own_keys.ts";
+import { ParkedEvents } from "../megolm/parked_events.ts";
+import { Pruner } from "./pruner.ts";
+import { RoomFreshness } from "../sharing/room_freshness.ts";
+import { Rooms } from "../sharing/rooms.ts";
+import type { Transaction } from "../records/transaction.ts";
+
+/** The parts of the engine. */
+export interface EngineParts {
+  /** What they share. */
+  readonly context: CryptoContext;
+  /** The own account: identity, one-time and fallback keys. */
+  readonly ownKeys: OwnKeys;
+  /** Others' devices. */
+  readonly devices: DeviceLists;
+  /** Olm: from device to device. */
+  readonly olm: OlmChannels;
+  /** What is on its way. */
+  readonly outbox: Outbox;
+  /** Encrypted rooms. */
+  readonly rooms: Rooms;
+  /** Megolm sessions of other devices, and copies of the own. */
+  readonly inbound: InboundSessions;
+  /** The own Megolm sessions. */
+  readonly outbound: OutboundSessions;
+  /** Events that wait for their key. */
+  readonly parked: ParkedEvents;
+  /** Keys that are asked for. */
+  readonly keyRequests: KeyRequests;
+  /** Lets nothing be encrypted by what is out of date. */
+  readonly freshness: RoomFreshness;
+  /** Lets go of what need not be kept any more. */
+  readonly pruner: Pruner;
+}
+
+/** Makes the parts, and has them read what must be in memory. */
+export async function engineParts(
+  tx: Transaction,
+  context: CryptoContext,
+  ownKeys: OwnKeys,
+): Promise<EngineParts> {
+  const outbox = new Outbox();
+  const devices = new DeviceLists(context);
+  const rooms = new Rooms(context);
+  const olm = new OlmChannels({ context, ownKeys, devices, outbox });
+  const owners = new DeviceOwners(devices);
+  const inbound = new InboundSessions({
+    context,
+    devices: {
+      devicesOf: (tx, users) => devices.devicesOf(tx, users),
+      everByIdentityKey: (tx, userId, key) => devices.everByIdentityKey(tx, userId, key),
+      ownerOf: (tx, key) => owners.ownerOf(tx, key),
+    },
+  });
+  const outbound = new OutboundSessions({ context, rooms, devices, olm, outbox, inbound });
+  const parked = new ParkedEvents({ context, inbound });
+  const keyRequests = new KeyRequests({ context, devices, olm, outbox, inbound, outbound });
+  const pruner = new Pruner({ context, devices, olm, outbound, parked });
+  for (const part of [outbox, devices, rooms, olm, inbound, outbound, parked, keyRequests]) {
+    await part.load(tx);
+  }
+  await devices.track(tx, [context.own.userId]);
+  devices.outdate([context.own.userId]); // whatever has become of this device while no process was there
+  const freshness = new RoomFreshness({ context, rooms, devices, outbound, outbox });
+  return {
+    freshness,
+    context,
+    ownKeys,
+    devices,
+    olm,
+    outbox,
+    rooms,
+    inbound,
+    outbound,
+    parked,
+    keyRequests,
+    pruner,
+  };
+}

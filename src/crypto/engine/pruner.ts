@@ -1,0 +1,117 @@
+/**
+ * Lets go of what need not be kept any more, in small steps.
+ *
+ * Group sessions that others have used stay for good, so that history can be read, and with them what refuses their messages a
+ * second time. Nothing else that is let go of here would make a message count twice, or be lost.
+ *
+ * @module
+ */
+
+import type { RoomID } from "../../types/ids.ts";
+import type { CryptoContext } from "./context.ts";
+import type { DeviceLists } from "../devices/device_lists.ts";
+import { elapsed } from "../../base/elapsed.ts";
+import type { PruneOptions, PruneReport } from "./engine_protocol.ts";
+import { dueLeftovers, type Leftover, looked, lookLater } from "../records/leftovers.ts";
+import type { OlmChannels } from "../olm/olm_channels.ts";
+import type { OutboundSessions } from "../sharing/outbound_sessions.ts";
+import type { ParkedEvents } from "../megolm/parked_events.ts";
+import { type RecordKey, recordKey } from "../records/record_key.ts";
+import { DAY_MS, GONE_PEER_DAYS, LEFT_PEER_DAYS, RECORDS_A_STEP } from "./retention.ts";
+import type { Transaction } from "../records/transaction.ts";
+
+/** Whose records it looks after. */
+export interface PrunerOptions {
+  /** What the parts share. */
+  readonly context: CryptoContext;
+  /** Others' devices. */
+  readonly devices: DeviceLists;
+  /** Olm. */
+  readonly olm: OlmChannels;
+  /** The own Megolm sessions. */
+  readonly outbound: OutboundSessions;
+  /** Events that wait for their key. */
+  readonly parked: ParkedEvents;
+}
+
+/** A look at one thing; whether it has to be looked at once more at once. */
+type Look = (tx: Transaction) => Promise<"done" | "more">;
+
+/** At how many things a step looks, which may all have to stay. */
+const LOOKS_A_STEP = 200;
+
+/**
+ * Does what is to be done once a day. How far it has come is in memory only: what a process has left undone, the next one begins
+ * anew, and finds less to do.
+ */
+export class Pruner {
+  readonly #options: PrunerOptions;
+  /** What is left to be looked at, the next one last; undefined: nothing was begun. */
+  #looks: Look[] | undefined;
+
+  /** @param options Whose records it looks after. */
+  constructor(options: PrunerOptions) {
+    this.#options = options;
+  }
+
+  /** Does a part of it, if there is anything to be done. */
+  async step(tx: Transaction, { force = false }: PruneOptions): Promise<PruneReport> {
+    const { clock } = this.#options.context;
+    const before = this.#looks;
+    const isDue = force || elapsed(clock.now(), await tx.get(prunedKey())) >= DAY_MS;
+    if (before === undefined && !isDue) return { done: true, removed: {} };
+    const looks = [...before ?? this.#begin()];
+    let done = false;
+    for (let count = 0; count < LOOKS_A_STEP && tx.changes < RECORDS_A_STEP; count++) {
+      const look = looks.at(-1);
+      if (look === undefined && tx.changes > 0) break; // what this step has written would not show
+      done = look === undefined && !await this.#addDue(tx, looks);
+      if (done) break;
+      if (look !== undefined && await look(tx) === "done") looks.pop();
+    }
+    if (done) tx.set(prunedKey(), clock.now());
+    tx.onCommit(() => this.#looks = done ? undefined : looks);
+    return { done, removed: tx.removals };
+  }
+
+  #begin(): Look[] {
+    const { olm: { housekeeping }, outbound, parked } = this.#options;
+    return [
+      ...outbound.sessionRooms().map((roomId: RoomID): Look => (tx) => outbound.tidyRoom(tx, roomId)),
+      ...housekeeping.wanted().map((device) => one((tx) => housekeeping.tidyWanted(tx, device))),
+      ...housekeeping.strangers().map((stranger) => one((tx) => housekeeping.tidyStranger(tx, stranger))),
+      (tx) => Promise.resolve(parked.forgetOld(tx, RECORDS_A_STEP)),
+    ];
+  }
+
+  /** Adds the next users who are due; whether there are any. */
+  async #addDue(tx: Transaction, looks: Look[]): Promise<boolean> {
+    const due = await dueLeftovers(tx, { now: this.#options.context.clock.now(), limit: LOOKS_A_STEP });
+    for (const leftover of due) looks.push((tx) => this.#tidyUser(tx, leftover));
+    return due.length > 0;
+  }
+
+  async #tidyUser(tx: Transaction, leftover: Leftover): Promise<"done" | "more"> {
+    const { devices, olm, context: { clock } } = this.#options;
+    const { userId } = leftover;
+    const days = devices.isTracked(userId) ? GONE_PEER_DAYS : LEFT_PEER_DAYS;
+    await devices.tidyUser(tx, userId); // first: sessions with devices that go may go with them
+    const outcome = await olm.housekeeping.tidyUser(tx, userId, days);
+    if (outcome === "more") return "more";
+    looked(tx, leftover);
+    if (outcome === "later") lookLater(tx, userId, { now: clock.now(), days: GONE_PEER_DAYS });
+    return "done";
+  }
+}
+
+function one(look: (tx: Transaction) => Promise<void> | void): Look {
+  return async (tx) => {
+    await look(tx);
+    return "done";
+  };
+}
+
+/** When all was done last, in milliseconds since the epoch. */
+function prunedKey(): RecordKey<number> {
+  return recordKey("pruned");
+}

@@ -1,0 +1,140 @@
+/**
+ * How the engine takes in a sync response: one step, durable before anything of it goes on.
+ *
+ * @module
+ */
+
+import { EncryptionError } from "../../errors/crypto_error.ts";
+import type { StateEvent } from "../../types/events/event.ts";
+import { SyncStream } from "../../types/events/sync_stream.ts";
+import type { ToDeviceMessage } from "../megolm/decrypted.ts";
+import type { EngineParts } from "./engine_parts.ts";
+import type {
+  CryptoInput,
+  CryptoOutput,
+  Decryption,
+  MemberChange,
+  RoomStateInput,
+} from "./engine_protocol.ts";
+import type { SessionRef } from "../megolm/inbound_sessions.ts";
+import { DamagedAccountError } from "../account/own_account.ts";
+import { recoverFromRollback, tellsOfRollback } from "./rollback.ts";
+import { receiveToDevice } from "./to_device_intake.ts";
+import type { Transaction } from "../records/transaction.ts";
+
+/** What is taken in. */
+export interface SyncIntake {
+  /** What of a sync response concerns encryption. */
+  readonly input: CryptoInput;
+  /** Messages to this device, by their place, that are left out: the step failed because of them. */
+  readonly skip: ReadonlySet<number>;
+}
+
+/** A message to this device had a step fail in a way that nobody has thought of. */
+export class MessageAtFault extends EncryptionError {
+  /** The place of the message in the response. */
+  readonly index: number;
+
+  /**
+   * @param index The place of the message in the response.
+   * @param cause What happened.
+   */
+  constructor(index: number, cause: unknown) {
+    super(`Cannot take in message ${index} to this device: it had the engine fail`, { cause });
+    this.index = index;
+  }
+}
+
+/** Takes in a sync response: keys first, then what they open. */
+export async function receiveSync(
+  tx: Transaction,
+  parts: EngineParts,
+  { input, skip }: SyncIntake,
+): Promise<CryptoOutput> {
+  const { ownKeys, inbound, parked, keyRequests } = parts;
+  await ownKeys.receiveCounts(tx, input.oneTimeKeyCounts, input.unusedFallbackTypes);
+  await takeDeviceLists(tx, parts, input);
+  for (const room of input.state) await receiveRoomState(tx, parts, room);
+  const { toDevice, newKeys } = await takeToDevice(tx, parts, { input, skip });
+  const again = new Set<number>();
+  const { handledBefore } = input;
+  const decrypted = await inbound.decryptAll(tx, input.encrypted, { handledBefore, again });
+  const underway: number[] = [];
+  for (const [index, event] of input.encrypted.entries()) {
+    const result = decrypted[index] as Decryption;
+    if ("event" in result) {
+      if (again.has(index) || !parked.delivered(tx, event)) underway.push(index);
+    } else if (await parked.park(tx, event, result)) await keyRequests.want(tx, event);
+  }
+  if (await tellsOfRollback(tx, parts, { encrypted: input.encrypted, decrypted })) {
+    await recoverFromRollback(tx, parts);
+  }
+  // The process before may have taken in a key and ended: its message, which comes again, is not a new key then.
+  const tried = parked.isUntried ? "all" : newKeys;
+  const recovered = tried.length === 0 ? [] : await parked.retry(tx, tried);
+  return { toDevice, decrypted, underway, recovered };
+}
+
+async function takeDeviceLists(
+  tx: Transaction,
+  { devices, rooms }: EngineParts,
+  { initial, deviceLists }: CryptoInput,
+): Promise<void> {
+  if (initial) {
+    rooms.forgetMembers(tx);
+    await devices.invalidateAll(tx);
+  }
+  if (deviceLists.changed.length > 0) await devices.changed(tx, deviceLists.changed);
+  if (deviceLists.left.length > 0) await devices.left(tx, deviceLists.left);
+}
+
+/** Takes in how a room has changed. */
+export async function receiveRoomState(
+  tx: Transaction,
+  { rooms, devices, outbound }: EngineParts,
+  room: RoomStateInput,
+): Promise<void> {
+  const changes = rooms.receiveState(tx, room);
+  if (changes.track.length > 0) await devices.track(tx, changes.track);
+  await outbound.roomChanged(tx, changes);
+}
+
+/** Takes in what a user is to a room, as the sync will tell. */
+export async function receiveMemberChange(
+  tx: Transaction,
+  parts: EngineParts,
+  { roomId, userId, membership }: MemberChange,
+): Promise<void> {
+  const event: StateEvent = {
+    type: "m.room.member",
+    state_key: userId,
+    content: { membership },
+    room_id: roomId,
+    sender: parts.context.own.userId,
+    event_id: "$",
+    origin_server_ts: 0,
+    source: SyncStream.INTERNAL,
+  };
+  await receiveRoomState(tx, parts, { roomId, events: [event], limited: false, lossy: false });
+}
+
+async function takeToDevice(
+  tx: Transaction,
+  parts: EngineParts,
+  { input, skip }: SyncIntake,
+): Promise<{ toDevice: ToDeviceMessage[]; newKeys: SessionRef[] }> {
+  const toDevice: ToDeviceMessage[] = [];
+  const newKeys: SessionRef[] = [];
+  for (const [index, event] of input.toDevice.entries()) {
+    if (skip.has(index)) continue;
+    try {
+      const { message, newKey } = await receiveToDevice(tx, parts, event);
+      if (message !== undefined) toDevice.push(message);
+      if (newKey !== undefined) newKeys.push(newKey);
+    } catch (error) {
+      if (error instanceof DamagedAccountError) throw error; // without its account no message can be taken in
+      throw new MessageAtFault(index, error);
+    }
+  }
+  return { toDevice, newKeys };
+}

@@ -1,0 +1,184 @@
+/**
+ * The ratchets of the own group sessions.
+ *
+ * @module
+ */
+
+import type { OutboundGroupSession } from "@greenroom/vodozemac-wasm";
+import type { RoomID } from "../../types/ids.ts";
+import { LiveObjects } from "../engine/live_objects.ts";
+import {
+  OUTBOUND_KIND,
+  outboundKey,
+  outboundMarkKey,
+  type OutboundRecord,
+} from "../sharing/outbound_record.ts";
+import { ReplayLog } from "./replay_log.ts";
+import { isHistoryShared, type RoomSettings } from "../sharing/room_settings.ts";
+import { pruneShares } from "../sharing/share_records.ts";
+import type { SharingParts } from "../sharing/sharing_parts.ts";
+import type { Transaction } from "../records/transaction.ts";
+
+/** A room that gets a new session. */
+export interface NewSession {
+  /** The room. */
+  readonly roomId: RoomID;
+  /** What it goes by. */
+  readonly settings: RoomSettings;
+  /** The session whose place the new one takes. */
+  readonly previous: OutboundRecord | undefined;
+}
+
+/** A session of a room. */
+export interface RoomSession {
+  /** The room. */
+  readonly roomId: RoomID;
+  /** Its session. */
+  readonly record: OutboundRecord;
+}
+
+/**
+ * How many sessions are kept ready for use, so that a bot in 10,000 rooms need not make them anew for each message, which
+ * takes as long as to encrypt it. One takes 1 kB.
+ */
+const LIVE_SESSIONS = 12_000;
+
+/** Makes group sessions and turns their ratchets. Every turn is written with what it was for. */
+export class GroupSessions {
+  readonly #parts: Pick<SharingParts, "context" | "inbound">;
+  readonly #live = new LiveObjects<OutboundGroupSession>(LIVE_SESSIONS);
+  /** The rooms of the sessions that are in use. */
+  readonly #rooms = new Map<string, RoomID>();
+  /** The rooms whose session was found to be the one that was there last. */
+  readonly #proven = new Set<RoomID>();
+
+  /** @param parts What it works with. */
+  constructor(parts: Pick<SharingParts, "context" | "inbound">) {
+    this.#parts = parts;
+  }
+
+  /** Reads which sessions are in use. */
+  async load(tx: Transaction): Promise<void> {
+    this.#rooms.clear();
+    for (const [[roomId = ""], { sessionId }] of await tx.list<OutboundRecord>(OUTBOUND_KIND)) {
+      this.#rooms.set(sessionId, roomId as RoomID); // it was written under a room ID
+    }
+  }
+
+  /** The room of a session that is in use. */
+  roomOf(sessionId: string): RoomID | undefined {
+    return this.#rooms.get(sessionId);
+  }
+
+  /** Makes a session, with a copy that decrypts; both become durable at once. */
+  async create(tx: Transaction, { roomId, settings, previous }: NewSession): Promise<OutboundRecord> {
+    const { context: { vodozemac, clock, policy }, inbound } = this.#parts;
+    const session = vodozemac.megolm.createOutbound();
+    this.#live.add(tx, liveId(roomId), session);
+    const sharedHistory = isHistoryShared(settings);
+    const made: OutboundRecord = {
+      sessionId: session.sessionId,
+      state: session.state(),
+      createdAt: clock.now(),
+      messages: 0,
+      sharedHistory,
+      policy: policy.sendTo,
+      rosterPieces: 0,
+      retired: previous === undefined ? [] : [
+        { sessionId: previous.sessionId, rosterPieces: previous.rosterPieces },
+        ...previous.retired,
+      ],
+    };
+    await inbound.addOwn(tx, { roomId, sessionKey: session.sessionKey(), sharedHistory });
+    const record = await pruneShares(tx, roomId, made);
+    tx.set(outboundKey(roomId), record);
+    tx.set(outboundMarkKey(roomId), { sessionId: record.sessionId, isOver: false });
+    tx.onCommit(() => {
+      if (previous !== undefined) this.#rooms.delete(previous.sessionId);
+      this.#rooms.set(record.sessionId, roomId);
+    });
+    return record;
+  }
+
+  /**
+   * The key for the messages from an index on, or from the next one if that comes first; secret.
+   *
+   * @returns Undefined if the copy that decrypts, which alone knows what came before, is damaged.
+   */
+  async key(
+    tx: Transaction,
+    { roomId, record }: RoomSession,
+    index: number,
+  ): Promise<string | undefined> {
+    if (index >= record.messages) return this.#session(tx, liveId(roomId), record).sessionKey();
+    const copy = await this.#parts.inbound.exportSession(
+      tx,
+      { roomId, sessionId: record.sessionId },
+      index,
+    );
+    return copy && this.#session(tx, liveId(roomId), record).signKey(copy.content.session_key);
+  }
+
+  /** Encrypts a message, and writes how far the ratchet is then. */
+  encrypt(tx: Transaction, { roomId, record }: RoomSession, plaintext: string): string {
+    const key = outboundKey(roomId);
+    const session = this.#session(tx, key.id, record);
+    this.#live.changing(tx, key.id);
+    const ciphertext = session.encrypt(plaintext);
+    tx.set(key, { ...record, state: session.state(), messages: record.messages + 1 });
+    return ciphertext;
+  }
+
+  /**
+   * Whether the record of a room's session is an old one, looked at once for each process: the room has had another session since,
+   * or gave it up, or an own event has come that was encrypted where the ratchet stands.
+   */
+  async wasPutBack(tx: Transaction, roomId: RoomID): Promise<boolean> {
+    if (this.#proven.has(roomId)) return false;
+    const record = await tx.get(outboundKey(roomId));
+    if (record === undefined || record.invalid !== undefined) return false;
+    const { sessionId, messages } = record;
+    const { userId } = this.#parts.context.own;
+    const log = new ReplayLog();
+    const replays = log.session(roomId, sessionId);
+    replays.want(messages, userId);
+    const [mark] = await Promise.all([tx.get(outboundMarkKey(roomId)), log.open(tx)]);
+    if (mark !== undefined && (mark.isOver || mark.sessionId !== sessionId)) return true;
+    if (replays.has(messages, userId)) return true;
+    tx.onCommit(() => this.#proven.add(roomId));
+    return false;
+  }
+
+  /** The rooms that have a session. */
+  rooms(): RoomID[] {
+    return [...this.#rooms.values()];
+  }
+
+  /** Forgets the session of a room. */
+  forget(tx: Transaction, { roomId, record }: RoomSession): void {
+    tx.delete(outboundKey(roomId));
+    tx.delete(outboundMarkKey(roomId));
+    tx.onCommit(() => {
+      this.#live.evict(liveId(roomId));
+      this.#rooms.delete(record.sessionId);
+    });
+  }
+
+  /** Lets go of all sessions; they are made of their records when they are needed. */
+  clear(): void {
+    this.#live.clear();
+  }
+
+  #session(tx: Transaction, id: string, record: OutboundRecord): OutboundGroupSession {
+    const { context } = this.#parts;
+    const restore = () => context.vodozemac.megolm.restoreOutbound(record.state);
+    const session = this.#live.get(tx, id, restore);
+    if (session.sessionId === record.sessionId) return session;
+    this.#live.evict(id);
+    return this.#live.get(tx, id, restore);
+  }
+}
+
+function liveId(roomId: RoomID): string {
+  return outboundKey(roomId).id;
+}

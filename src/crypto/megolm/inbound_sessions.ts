@@ -1,0 +1,299 @@
+/**
+ * Megolm sessions of other devices, and copies of the own: where their keys come from, and what they decrypt.
+ *
+ * @module
+ */
+
+import { type InboundGroupSession, VodozemacError } from "@greenroom/vodozemac-wasm";
+import type { KeySource } from "../../types/events/encryption_info.ts";
+import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
+import type { RoomID } from "../../types/ids.ts";
+import type { JsonObject } from "../../types/json.ts";
+import { isKey, unpadded } from "../encoding/base64.ts";
+import type { CryptoContext } from "../engine/context.ts";
+import type { Decryption } from "../engine/engine_protocol.ts";
+import { ClaimJudge, type SenderDevices } from "./claim_judge.ts";
+import {
+  type Claimed,
+  claimsIn,
+  type Hearsay,
+  inboundKey,
+  type InboundRecord,
+  isShareable,
+  type OwnerClaim,
+} from "./inbound_record.ts";
+import { LiveObjects } from "../engine/live_objects.ts";
+import type { HandingOut } from "./handing_out.ts";
+import { MegolmDecryption } from "./megolm_decryption.ts";
+import { noReplays } from "./replay_log.ts";
+import { readRoomKey, type ReceivedRoomKey, sessionRef } from "./room_key.ts";
+import { mergeRatchets } from "./ratchet_merge.ts";
+import { SessionClaims } from "./session_claims.ts";
+import { SessionOwners } from "./session_owner.ts";
+import type { Transaction } from "../records/transaction.ts";
+import { type UnusedLimits, UnusedSessions } from "./unused_sessions.ts";
+import { WithheldLog } from "./withheld_log.ts";
+
+/** The name of a Megolm session. */
+export interface SessionRef {
+  /** The room that it is used in. */
+  readonly roomId: RoomID;
+  /** Its ID. */
+  readonly sessionId: string;
+}
+
+/** A key that came from someone who did not make the session. */
+export interface ImportedRoomKey extends SessionRef {
+  /** The key, as vodozemac exports it. */
+  readonly sessionKey: string;
+  /** The Curve25519 key of the device that is said to have made the session. */
+  readonly senderKey: string;
+  /** The Ed25519 key of it; empty if nothing was said. */
+  readonly senderEd25519: string;
+  /** Whether it was said that users who are invited later may have it. Default: false. */
+  readonly sharedHistory?: boolean;
+  /** How it came. */
+  readonly source: Exclude<KeySource, "direct">;
+}
+
+/** What became of a key. */
+export type AddedKey =
+  | {
+    /** `added`: the session is new; `improved`: more can be read now, or its owner is clearer; `known`: nothing is new. */
+    readonly kind: "added" | "improved" | "known";
+    /** The session. */
+    readonly session: SessionRef;
+  }
+  | { /** It was not taken. */ readonly kind: "refused"; /** Why. */ readonly reason: string };
+
+/** A session for another device, a file or a backup. */
+export interface ExportedSession {
+  /** The content that exports, backups and forwarded keys have in common, but for the claimed Ed25519 key. */
+  readonly content: JsonObject & { readonly session_key: string; readonly sender_key: string };
+  /** The Ed25519 key of the device that is said to have made it; may be empty. */
+  readonly senderEd25519: string;
+  /** Whether users who are invited later may have it. */
+  readonly sharedHistory: boolean;
+  /** The first index that it decrypts. */
+  readonly firstIndex: number;
+}
+
+/** What it needs. */
+export interface InboundSessionsOptions {
+  /** What the parts share. */
+  readonly context: CryptoContext;
+  /** What is known of devices. */
+  readonly devices: SenderDevices;
+  /** How many sessions may wait for their first message. Default: 10,000 of a user, 200,000 in all. */
+  readonly unused?: UnusedLimits;
+}
+
+const ALGORITHM = "m.megolm.v1.aes-sha2";
+/** How many sessions are kept ready for use: enough for a bot in 10,000 rooms. One takes 5 kB. */
+const LIVE_SESSIONS = 12_000;
+
+/** Keeps the sessions, and decrypts with them. */
+export class InboundSessions {
+  readonly #context: CryptoContext;
+  readonly #live = new LiveObjects<InboundGroupSession>(LIVE_SESSIONS);
+  readonly #withheld = new WithheldLog();
+  readonly #unused: UnusedSessions;
+  readonly #claims: SessionClaims;
+  readonly #decryption: MegolmDecryption;
+
+  /** @param options What it needs. */
+  constructor({ context, devices, unused }: InboundSessionsOptions) {
+    this.#context = context;
+    this.#unused = new UnusedSessions(unused);
+    const judge = new ClaimJudge(context, devices);
+    this.#claims = new SessionClaims({
+      judge,
+      unused: this.#unused,
+      forget: (tx, { roomId, sessionId }) =>
+        tx.onCommit(() => this.#live.evict(inboundKey(roomId, sessionId).id)),
+    });
+    this.#decryption = new MegolmDecryption({
+      context,
+      owners: new SessionOwners({ own: context.own, devices, judge, claims: this.#claims }),
+      withheld: this.#withheld,
+      session: (tx, ref, record) => this.#session(tx, ref, record),
+    });
+  }
+
+  /** Reads what an earlier process has left; done by itself at the first use. */
+  async load(tx: Transaction): Promise<void> {
+    await this.#withheld.load(tx);
+    await this.#unused.load(tx);
+  }
+
+  /** Lets go of all objects of vodozemac. */
+  clear(): void {
+    this.#live.clear();
+  }
+
+  /** Takes in an `m.room_key` that came encrypted with Olm. */
+  async addRoomKey(tx: Transaction, key: ReceivedRoomKey): Promise<AddedKey> {
+    const read = readRoomKey(key);
+    if (typeof read === "string") return refused(read);
+    const { ref, sessionKey, claim } = read;
+    const added = await this.#add(tx, ref, {
+      make: () => this.#context.vodozemac.megolm.createInbound(sessionKey),
+      claim,
+    });
+    if (added.kind !== "refused") {
+      await this.#withheld.arrived(tx, key.sender, { ...ref, senderKey: claim.senderKey });
+    }
+    return added;
+  }
+
+  /** Keeps a copy of an own session, to read what this device has sent. */
+  async addOwn(
+    tx: Transaction,
+    { roomId, sessionKey, sharedHistory }: {
+      readonly roomId: RoomID;
+      /** The session key, as vodozemac gives it. */
+      readonly sessionKey: string;
+      readonly sharedHistory: boolean;
+    },
+  ): Promise<void> {
+    const { vodozemac: { megolm }, own } = this.#context;
+    using session = megolm.createInbound(sessionKey);
+    const { userId, curve25519: senderKey, ed25519: senderEd25519 } = own;
+    await this.#add(tx, { roomId, sessionId: session.sessionId }, {
+      make: () => session.clone(),
+      claim: { userId, senderKey, senderEd25519, sharedHistory },
+    });
+  }
+
+  /** Takes in a key that came by way of someone else, who can't prove whose it is. */
+  async import(tx: Transaction, key: ImportedRoomKey): Promise<AddedKey> {
+    const { roomId, sessionId, sessionKey, senderKey, senderEd25519, sharedHistory = false, source } = key;
+    const ref = sessionRef(roomId, sessionId);
+    if (ref === undefined) return refused("it names no room or no session");
+    if (!isKey(senderKey)) return refused("it does not say whose it is");
+    const hearsay: Hearsay = {
+      source,
+      senderKey: unpadded(senderKey),
+      senderEd25519: isKey(senderEd25519) ? unpadded(senderEd25519) : "",
+      sharedHistory,
+    };
+    return await this.#add(tx, ref, {
+      make: () => this.#context.vodozemac.megolm.importInbound(sessionKey),
+      hearsay,
+    });
+  }
+
+  /**
+   * Decrypts events, and those that are bundled with them.
+   *
+   * @param events Events of the type `m.room.encrypted`.
+   * @param handingOut Tells which were handed out before. Absent: they are only looked at.
+   * @returns What became of each, in the same order.
+   */
+  async decryptAll(
+    tx: Transaction,
+    events: readonly MessageEvent[],
+    handingOut?: HandingOut,
+  ): Promise<Decryption[]> {
+    return await this.#decryption.decryptAll(tx, events, handingOut);
+  }
+
+  /** Takes in an `m.room_key.withheld`, or its older name. It says why an event can't be read, and has no other effect. */
+  async receiveWithheld(tx: Transaction, event: ToDeviceEvent): Promise<void> {
+    await this.#withheld.receive(tx, event);
+  }
+
+  /**
+   * Exports a session.
+   *
+   * @param index From which index on; if that is not known, and by default, from the first that is.
+   * @returns The session; undefined if there is none.
+   */
+  async exportSession(
+    tx: Transaction,
+    { roomId, sessionId }: SessionRef,
+    index = 0,
+  ): Promise<ExportedSession | undefined> {
+    const record = await tx.get(inboundKey(roomId, sessionId));
+    if (record === undefined) return undefined;
+    const firstIndex = Math.max(index, record.firstIndex);
+    const session_key = this.#session(tx, { roomId, sessionId }, record)?.exportAt(firstIndex);
+    if (session_key === undefined) return undefined;
+    const { senderKey: sender_key, senderEd25519 } = await this.#claims.best(tx, record) ?? record.hearsay ??
+      { senderKey: "", senderEd25519: "" };
+    const content = { algorithm: ALGORITHM, room_id: roomId, session_id: sessionId, session_key, sender_key };
+    return { content, senderEd25519, sharedHistory: isShareable(record), firstIndex };
+  }
+
+  #session(tx: Transaction, ref: SessionRef, { state }: InboundRecord): InboundGroupSession | undefined {
+    const { id } = inboundKey(ref.roomId, ref.sessionId);
+    try {
+      return this.#live.get(tx, id, () => this.#context.vodozemac.megolm.restoreInbound(state));
+    } catch (error) {
+      if (!(error instanceof VodozemacError) || error.code !== "bad_state") throw error;
+      // One record that can't be read must not stop all others; the key may come again.
+      this.#context.log.error("The record of a group session is damaged", { ...ref });
+      return undefined;
+    }
+  }
+
+  async #add(
+    tx: Transaction,
+    ref: SessionRef,
+    { make, claim, hearsay }: { make: () => InboundGroupSession; claim?: OwnerClaim; hearsay?: Hearsay },
+  ): Promise<AddedKey> {
+    let session: InboundGroupSession;
+    try {
+      session = make();
+    } catch (error) {
+      if (!(error instanceof VodozemacError) || error.code === "instance_dead") throw error;
+      return refused(error.message);
+    }
+    let kept = false;
+    try {
+      if (session.sessionId !== ref.sessionId) return refused("the key is that of another session");
+      const key = inboundKey(ref.roomId, ref.sessionId);
+      const old = await tx.get(key);
+      const before = old && this.#session(tx, ref, old);
+      const merged = mergeRatchets(session, {
+        isSigned: claim !== undefined, // a room key is, by the session itself, and nothing else is
+        before: old && before && { session: before, record: old },
+      });
+      if (merged === undefined) return refused("the session is known with another key, which stays");
+      const { isBetter, signedFrom } = merged;
+      const claimed = await this.#claimed(tx, ref, { old, claim, hearsay });
+      if (claimed === undefined && !isBetter && signedFrom === old?.signedFrom) {
+        return { kind: "known", session: ref };
+      }
+      kept = isBetter;
+      const firstIndex = isBetter || old === undefined ? session.firstKnownIndex : old.firstIndex;
+      if (old === undefined) noReplays(tx, ref, firstIndex);
+      const state = isBetter || old === undefined ? session.state() : old.state;
+      const proven = { state, firstIndex, ...(signedFrom !== undefined && { signedFrom }) };
+      tx.set(key, { ...proven, ...(claimed ?? claimsIn(old)) });
+      if (isBetter) this.#live.add(tx, key.id, session);
+      if (claimed === undefined && !isBetter) return { kind: "known", session: ref };
+      return { kind: old === undefined ? "added" : "improved", session: ref };
+    } finally {
+      if (!kept) session[Symbol.dispose]();
+    }
+  }
+
+  /** What is new of whose a session is; undefined: nothing. */
+  async #claimed(
+    tx: Transaction,
+    ref: SessionRef,
+    { old, claim, hearsay }: { old: InboundRecord | undefined; claim?: OwnerClaim; hearsay?: Hearsay },
+  ): Promise<Claimed | undefined> {
+    if (claim !== undefined) {
+      const kept = claim.senderKey === this.#context.own.curve25519;
+      return await this.#claims.add(tx, ref, { record: old, claim, kept });
+    }
+    if (hearsay === undefined || old?.hearsay !== undefined) return undefined;
+    return { ...claimsIn(old), hearsay };
+  }
+}
+
+function refused(reason: string): AddedKey {
+  return { kind: "refused", reason };
+}

@@ -1,0 +1,300 @@
+/**
+ * Decrypts encrypted events, many at a time.
+ *
+ * @module
+ */
+
+import type { InboundGroupSession, MegolmPlaintext, Outcome } from "@greenroom/vodozemac-wasm";
+import type { EncryptionInfo } from "../../types/events/encryption_info.ts";
+import type { MessageEvent } from "../../types/events/event.ts";
+import type { RoomID, UserID } from "../../types/ids.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { bundledWith, hasBundle, withBundle } from "./bundled_events.ts";
+import type { Attribution } from "./claim_judge.ts";
+import type { CryptoContext } from "../engine/context.ts";
+import type { Decryption } from "../engine/engine_protocol.ts";
+import { envelopeProblem } from "./encrypted_event.ts";
+import type { HandingOut } from "./handing_out.ts";
+import { inboundKey, type InboundRecord } from "./inbound_record.ts";
+import { readMegolmPayload } from "./megolm_payload.ts";
+import type { RecordKey } from "../records/record_key.ts";
+import { ReplayLog, type SessionReplays } from "./replay_log.ts";
+import { accepts } from "./sender_trust.ts";
+import type { SessionOwners } from "./session_owner.ts";
+import type { Transaction } from "../records/transaction.ts";
+import { notDecrypted, undecryptable, untrusted, withheldFrom } from "./undecryptable.ts";
+import type { WithheldLog } from "./withheld_log.ts";
+
+/** What it decrypts with. */
+export interface MegolmDecryptionOptions {
+  /** What the parts share. */
+  readonly context: CryptoContext;
+  /** Whose sessions are. */
+  readonly owners: SessionOwners;
+  /** Who keeps which key. */
+  readonly withheld: WithheldLog;
+  /** Gives the session of a record, to be used in the step; undefined if the record can't be read. */
+  readonly session: (
+    tx: Transaction,
+    ref: { readonly roomId: RoomID; readonly sessionId: string },
+    record: InboundRecord,
+  ) => InboundGroupSession | undefined;
+}
+
+/** How much goes into vodozemac at once, in characters of base64; it takes 8 MiB. */
+const MAX_CALL_LENGTH = 4 * 1024 * 1024;
+
+/** The events of one session. */
+interface Group {
+  readonly key: RecordKey<InboundRecord>;
+  readonly roomId: RoomID;
+  readonly sessionId: string;
+  /** The places of the events among all. */
+  readonly places: number[];
+  readonly ciphertexts: string[];
+}
+
+/** The events of one session, decrypted but not checked. */
+interface OpenGroup extends Group {
+  record: InboundRecord;
+  readonly outcomes: readonly Outcome<MegolmPlaintext>[];
+  readonly replays: SessionReplays;
+}
+
+/** What becomes of events. */
+interface Output {
+  readonly results: Decryption[];
+  readonly handingOut: HandingOut | undefined;
+  /** How many of the events are not bundled with others. */
+  readonly count: number;
+}
+
+/** Decrypts events. */
+export class MegolmDecryption {
+  readonly #options: MegolmDecryptionOptions;
+
+  /** @param options What it decrypts with. */
+  constructor(options: MegolmDecryptionOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Decrypts events, and those that are bundled with them; the results are in the order of the events.
+   *
+   * @param handingOut Absent: they are only looked at.
+   */
+  async decryptAll(
+    tx: Transaction,
+    events: readonly MessageEvent[],
+    handingOut?: HandingOut,
+  ): Promise<Decryption[]> {
+    const output = { results: new Array<Decryption>(events.length), handingOut, count: events.length };
+    if (!events.some(hasBundle)) return await this.#decrypt(tx, events, output);
+    // Behind all others: an event that came by itself counts before one that the server only shows.
+    const bundled = events.flatMap((event) => bundledWith(event));
+    const results = await this.#decrypt(tx, [...events, ...bundled.map(([, event]) => event)], output);
+    const ofBundled = new Map<unknown, Decryption>();
+    for (const [index, decryption] of results.splice(events.length).entries()) {
+      ofBundled.set(bundled[index]?.[0], decryption);
+    }
+    return results.map((result) => "event" in result ? withBundle(result, ofBundled) : result);
+  }
+
+  async #decrypt(tx: Transaction, events: readonly MessageEvent[], output: Output): Promise<Decryption[]> {
+    const { results } = output;
+    const groups = group(events, results);
+    const records = await tx.getMany(groups.map(({ key }) => key));
+    const replays = new ReplayLog();
+    const open: OpenGroup[] = [];
+    for (const [index, group] of groups.entries()) {
+      const opened = this.#open(tx, group, { record: records[index], events, replays });
+      if (opened !== undefined) open.push(opened);
+      else for (const place of group.places) results[place] = await this.#missing(tx, events, place);
+    }
+    await replays.open(tx);
+    await this.#options.owners.prefetch(tx, sendersOf(open, events));
+    for (const group of open) await this.#finish(tx, group, { events, output });
+    replays.save(tx);
+    return results;
+  }
+
+  /** Decrypts what belongs to a session; undefined if the session is not there. */
+  #open(
+    tx: Transaction,
+    group: Group,
+    { record, events, replays: log }: {
+      record: InboundRecord | undefined;
+      events: readonly MessageEvent[];
+      replays: ReplayLog;
+    },
+  ): OpenGroup | undefined {
+    if (record === undefined) return undefined;
+    const session = this.#options.session(tx, group, record);
+    if (session === undefined) return undefined;
+    const outcomes = decryptInCalls(session, group.ciphertexts);
+    const replays = log.session(group.roomId, group.sessionId);
+    for (const [index, outcome] of outcomes.entries()) {
+      const { sender } = events[group.places[index] as number] as MessageEvent; // one for each outcome
+      if (outcome.ok) replays.want(outcome.value.messageIndex, sender);
+    }
+    return { ...group, record, outcomes, replays };
+  }
+
+  async #missing(tx: Transaction, events: readonly MessageEvent[], place: number): Promise<Decryption> {
+    const event = events[place] as MessageEvent; // the place of an event
+    const code = await this.#options.withheld.codeFor(tx, event);
+    if (code !== undefined) return withheldFrom(event, code);
+    const state =
+      "its key is not there; it is read when the key comes, and if none does, ask for it to be sent again";
+    return undecryptable(event, "MISSING_KEY", state);
+  }
+
+  async #finish(
+    tx: Transaction,
+    group: OpenGroup,
+    { events, output }: { events: readonly MessageEvent[]; output: Output },
+  ): Promise<void> {
+    const { results, handingOut, count } = output;
+    const attributions = new Map<UserID, Attribution>();
+    for (let index = 0; index < group.places.length; index++) {
+      const place = group.places[index] as number; // one for each outcome
+      const event = events[place] as MessageEvent;
+      const outcome = group.outcomes[index] as Outcome<MegolmPlaintext>;
+      if (!outcome.ok) {
+        results[place] = notDecrypted(event, outcome.error, group.record);
+        continue;
+      }
+      let attribution = attributions.get(event.sender);
+      if (attribution === undefined) {
+        const { record } = group;
+        const { learnt, ...found } = await this.#options.owners.attribute(tx, group, {
+          record,
+          sender: event.sender,
+        });
+        attribution = found;
+        attributions.set(event.sender, attribution);
+        group.record = learnt ?? record;
+        if (learnt !== undefined) tx.set(group.key, learnt);
+      }
+      const decryption = this.#check(event, { group, plaintext: outcome.value, attribution });
+      results[place] = decryption;
+      if (handingOut === undefined || place >= count || !("event" in decryption)) continue;
+      const { messageIndex } = outcome.value;
+      if (!group.replays.show(messageIndex, event, handingOut)) handingOut.again.add(place);
+    }
+  }
+
+  #check(
+    event: MessageEvent,
+    { group, plaintext, attribution }: {
+      group: OpenGroup;
+      plaintext: MegolmPlaintext;
+      attribution: Attribution;
+    },
+  ): Decryption {
+    const { messageIndex } = plaintext;
+    const { trust: senderTrust, source: keySource, senderKey, senderDevice } = attribution;
+    if (!accepts(this.#options.context.policy.accept, senderTrust, keySource)) {
+      return untrusted(event, attribution);
+    }
+    // Not before: what is refused for its sender must use nothing up.
+    if (!group.replays.claim(messageIndex, event)) {
+      return undecryptable(
+        event,
+        "REPLAYED",
+        "it has been there as another event; do not trust the server with it",
+      );
+    }
+    const payload = readMegolmPayload(plaintext.plaintext, group.roomId);
+    if (typeof payload === "string") {
+      return undecryptable(event, "MALFORMED", `${payload}; ask the sender to update their client`);
+    }
+    const { type, content } = payload;
+    const relation = relationInto(content, event);
+    const { event_id, sender, origin_server_ts, room_id, unsigned, source } = event;
+    const encryption: EncryptionInfo = {
+      senderTrust,
+      keySource,
+      sessionId: group.sessionId,
+      messageIndex,
+      senderKey,
+      senderDevice,
+      relation,
+    };
+    const read: MessageEvent = {
+      type,
+      content,
+      event_id,
+      sender,
+      origin_server_ts,
+      room_id,
+      source,
+    };
+    if (unsigned !== undefined) read.unsigned = unsigned;
+    return { event: read, encryption };
+  }
+}
+
+/** Sees to it that a content has the relation of its event; one inside counts before one in clear. Says which it is. */
+function relationInto(content: JsonObject, { content: { "m.relates_to": clear } }: MessageEvent) {
+  if (Object.hasOwn(content, "m.relates_to")) {
+    return isJsonObject(content["m.relates_to"]) ? "encrypted" : undefined;
+  }
+  if (!isJsonObject(clear)) return undefined;
+  content["m.relates_to"] = clear;
+  return "clear";
+}
+
+/** Puts the events of each session together; those that are not what they must be have their result at once. */
+function group(events: readonly MessageEvent[], results: Decryption[]): Group[] {
+  const rooms = new Map<RoomID, Map<string, Group>>();
+  const groups: Group[] = [];
+  for (let place = 0; place < events.length; place++) {
+    const event = events[place] as MessageEvent; // within the bounds
+    const problem = envelopeProblem(event);
+    if (problem !== undefined) {
+      results[place] = problem;
+      continue;
+    }
+    const { room_id: roomId, content } = event;
+    // envelopeProblem() has looked at both.
+    const { session_id: sessionId, ciphertext } = content as { session_id: string; ciphertext: string };
+    const sessions = rooms.getOrInsertComputed(roomId, () => new Map<string, Group>());
+    let found = sessions.get(sessionId);
+    if (found === undefined) {
+      found = { key: inboundKey(roomId, sessionId), roomId, sessionId, places: [], ciphertexts: [] };
+      sessions.set(sessionId, found);
+      groups.push(found);
+    }
+    found.places.push(place);
+    found.ciphertexts.push(ciphertext);
+  }
+  return groups;
+}
+
+function sendersOf(groups: readonly Group[], events: readonly MessageEvent[]): UserID[] {
+  const senders = new Set<UserID>();
+  for (const { places } of groups) {
+    for (const place of places) senders.add((events[place] as MessageEvent).sender); // the place of an event
+  }
+  return [...senders];
+}
+
+function decryptInCalls(
+  session: InboundGroupSession,
+  ciphertexts: readonly string[],
+): Outcome<MegolmPlaintext>[] {
+  const outcomes: Outcome<MegolmPlaintext>[] = [];
+  let start = 0;
+  let length = 0;
+  for (let end = 0; end <= ciphertexts.length; end++) {
+    const next = ciphertexts[end]?.length ?? Infinity;
+    if (length + next > MAX_CALL_LENGTH && end > start) {
+      for (const outcome of session.decryptAll(ciphertexts.slice(start, end))) outcomes.push(outcome);
+      start = end;
+      length = 0;
+    }
+    length += next;
+  }
+  return outcomes;
+}

@@ -1,0 +1,251 @@
+/**
+ * Events that can't be read yet, kept until they can.
+ *
+ * @module
+ */
+
+import type { UndecryptableCode } from "../../types/events/encryption_info.ts";
+import type { MessageEvent } from "../../types/events/event.ts";
+import type { EventID, RoomID, UserID } from "../../types/ids.ts";
+import type { CryptoContext } from "../engine/context.ts";
+import type { DecryptedEvent, ParkedEventRef } from "./decrypted.ts";
+import type { Decryption, RecoveredEvent } from "../engine/engine_protocol.ts";
+import { FairIndex } from "../records/fair_index.ts";
+import type { SessionRef } from "./inbound_sessions.ts";
+import type { HandingOut } from "./handing_out.ts";
+import { type RecordKey, recordKey } from "../records/record_key.ts";
+import type { Transaction } from "../records/transaction.ts";
+import type { Undecryptable } from "./undecryptable.ts";
+
+/** What it needs, and how much it keeps. */
+export interface ParkedEventsOptions {
+  /** What the parts share. */
+  readonly context: CryptoContext;
+  /** What decrypts. */
+  readonly inbound: {
+    /** Decrypts events; the results are in the order of the events. */
+    decryptAll(
+      tx: Transaction,
+      events: readonly MessageEvent[],
+      handingOut: HandingOut,
+    ): Promise<readonly Decryption[]>;
+  };
+  /** How many events are kept; beyond that the oldest goes of who has sent most of the room with the most. Default: 1,000. */
+  readonly limit?: number;
+  /** For how long an event is kept, in milliseconds. Default: 30 days. */
+  readonly maxAgeMs?: number;
+}
+
+interface ParkedRecord {
+  readonly event: MessageEvent;
+  readonly code: UndecryptableCode;
+  /** Says the order in which events came. */
+  readonly order: number;
+  readonly at: number;
+}
+
+interface Parked extends Omit<ParkedRecord, "event">, ParkedEventRef {
+  readonly sessionId: string;
+  readonly sender: UserID;
+  /** Whether it has been handed out: it is kept until it has been handled, and not handed out a second time. */
+  readonly recovered: boolean;
+}
+
+const LIMIT = 1_000;
+/** How long an event may be, in characters of JSON: several times what servers pass on to each other, with what they add. */
+const MAX_LENGTH = 262_144;
+const MAX_AGE_MS = 30 * 24 * 60 * 60 * 1_000;
+
+/** What is not as it must be today will not be tomorrow; everything else may. */
+const CURABLE: ReadonlySet<UndecryptableCode> = new Set([
+  "MISSING_KEY",
+  "WITHHELD",
+  "KEY_TOO_NEW",
+  "UNTRUSTED",
+]);
+
+/** Keeps events that can't be read yet. */
+export class ParkedEvents {
+  readonly #options: Required<ParkedEventsOptions>;
+  readonly #index: FairIndex<Parked>;
+  #last = 0;
+  /** Whether everything is to be tried: an earlier process may have ended between a key and its events. */
+  #untried = true;
+
+  /** @param options What it needs, and how much it keeps. */
+  constructor(options: ParkedEventsOptions) {
+    this.#options = { limit: LIMIT, maxAgeMs: MAX_AGE_MS, ...options };
+    this.#index = new FairIndex(this.#options.limit, ({ sender }) => sender);
+  }
+
+  /** How many events are kept. */
+  get size(): number {
+    return this.#index.size;
+  }
+
+  /** Whether nothing of what an earlier process has left was tried again: {@link retry} with `all` does. */
+  get isUntried(): boolean {
+    return this.#untried;
+  }
+
+  /** Reads what an earlier process has left. What it had handed out is handed out again. */
+  async load(tx: Transaction): Promise<void> {
+    this.#index.clear();
+    this.#untried = true;
+    const records = await tx.list<ParkedRecord>("parked");
+    records.sort(([, one], [, other]) => one.order - other.order);
+    for (const [, { event, code, order, at }] of records) {
+      const { room_id: roomId, event_id: eventId, sender } = event;
+      const parked: Parked = {
+        roomId,
+        eventId,
+        sessionId: sessionOf(event),
+        sender,
+        code,
+        order,
+        at,
+        recovered: false,
+      };
+      this.#index.load(roomId, eventId, parked);
+      this.#last = order;
+    }
+  }
+
+  /**
+   * Keeps an event that can't be read yet. One that is kept already, or never will be readable, is not.
+   *
+   * @param why What became of it.
+   * @returns Whether it is new, and its key is worth asking for.
+   */
+  park(tx: Transaction, event: MessageEvent, why: Undecryptable): boolean {
+    const { room_id: roomId, event_id: eventId, sender } = event;
+    if (!CURABLE.has(why.code) || this.#index.get(roomId, eventId) !== undefined) return false;
+    if (JSON.stringify(event).length > MAX_LENGTH) return false;
+    const order = ++this.#last;
+    const record: ParkedRecord = { event, code: why.code, order, at: this.#options.context.clock.now() };
+    const parked: Parked = {
+      roomId,
+      eventId,
+      sessionId: sessionOf(event),
+      sender,
+      code: why.code,
+      order,
+      at: record.at,
+      recovered: false,
+    };
+    tx.set(parkedKey(parked), record);
+    for (const [, , gone] of this.#index.set(tx, [roomId, eventId, parked])) tx.delete(parkedKey(gone));
+    return why.code !== "UNTRUSTED";
+  }
+
+  /**
+   * Takes in that an event can be read that came (again) with a sync: if it is kept, it need not be any more.
+   *
+   * @returns Whether it is to be delivered; not if it has been handed out as recovered, and is being handled.
+   */
+  delivered(tx: Transaction, { room_id, event_id }: MessageEvent): boolean {
+    const parked = this.#index.get(room_id, event_id);
+    if (parked?.recovered === true) return false;
+    if (parked !== undefined) this.#forget(tx, parked);
+    return true;
+  }
+
+  /**
+   * Tries once more what may be readable by now.
+   *
+   * @param what Sessions whose keys have come; or `all`: something about devices has changed.
+   * @returns What can be read, in the order in which it came. It is kept until it has been handled: {@link settle}.
+   */
+  async retry(tx: Transaction, what: readonly SessionRef[] | "all"): Promise<RecoveredEvent[]> {
+    const waiting = this.#waiting(what).sort((one, other) => one.order - other.order);
+    if (what === "all") tx.onCommit(() => this.#untried = false);
+    if (waiting.length === 0) return [];
+    const records = await tx.getMany(waiting.map(parkedKey));
+    const found: [Parked, MessageEvent][] = [];
+    for (const [index, parked] of waiting.entries()) {
+      const record = records[index];
+      if (record === undefined) this.#forget(tx, parked);
+      else found.push([parked, record.event]);
+    }
+    const handingOut = { handledBefore: false, again: new Set<number>() }; // each is here once, until it has been handled
+    const results = await this.#options.inbound.decryptAll(tx, found.map(([, event]) => event), handingOut);
+    const recovered: RecoveredEvent[] = [];
+    for (const [index, [parked]] of found.entries()) {
+      const result = results[index] as Decryption; // one for each event
+      if ("event" in result) recovered.push(this.#recover(tx, parked, result));
+      else this.#stillWaiting(tx, parked, result);
+    }
+    return recovered;
+  }
+
+  /** Forgets events that have been handled since they could be read. */
+  settle(tx: Transaction, events: readonly ParkedEventRef[]): void {
+    for (const { roomId, eventId } of events) {
+      const parked = this.#index.get(roomId, eventId);
+      if (parked !== undefined) this.#forget(tx, parked);
+    }
+  }
+
+  /**
+   * Forgets events whose key has not come for too long. Only who lets go of things asks for it, who knows whether the clock can be
+   * believed.
+   *
+   * @param limit How many records the step may change. Default: any number.
+   * @returns Whether there may be `more` of them.
+   */
+  forgetOld(tx: Transaction, limit = Infinity): "done" | "more" {
+    for (const parked of [...this.#index.values()]) {
+      if (tx.changes >= limit) return "more";
+      if (this.#isOld(parked)) this.#forget(tx, parked);
+    }
+    return "done";
+  }
+
+  #waiting(what: readonly SessionRef[] | "all"): Parked[] {
+    const waiting = [...this.#index.values()].filter(({ recovered }) => !recovered);
+    if (what !== "all") {
+      const names = new Set(what.map(sessionName));
+      return waiting.filter((parked) => names.has(sessionName(parked)));
+    }
+    // Keys are told of when they come; what else helps is that more is known of a device.
+    return this.#untried ? waiting : waiting.filter(({ code }) => code === "UNTRUSTED");
+  }
+
+  #recover(tx: Transaction, parked: Parked, decrypted: DecryptedEvent): RecoveredEvent {
+    const { roomId, eventId } = parked;
+    this.#index.set(tx, [roomId, eventId, { ...parked, recovered: true }]);
+    return { ...decrypted, parked: { roomId, eventId } };
+  }
+
+  #stillWaiting(tx: Transaction, parked: Parked, { code, reason }: Undecryptable): void {
+    const { roomId, eventId } = parked;
+    if (!CURABLE.has(code)) {
+      this.#options.context.log.warn("An event that waited for its key can't be read", { reason });
+      this.#forget(tx, parked);
+    } else if (code !== parked.code) {
+      // In memory only: another process tries everything once anyway.
+      this.#index.set(tx, [roomId, eventId, { ...parked, code }]);
+    }
+  }
+
+  #forget(tx: Transaction, parked: Parked): void {
+    this.#index.delete(tx, parked.roomId, parked.eventId);
+    tx.delete(parkedKey(parked));
+  }
+
+  #isOld({ at }: Parked): boolean {
+    return this.#options.context.clock.now() - at > this.#options.maxAgeMs;
+  }
+}
+
+function sessionOf({ content }: MessageEvent): string {
+  return typeof content.session_id === "string" ? content.session_id : "";
+}
+
+function sessionName({ roomId, sessionId }: SessionRef): string {
+  return JSON.stringify([roomId, sessionId]);
+}
+
+function parkedKey({ roomId, eventId }: { roomId: RoomID; eventId: EventID }): RecordKey<ParkedRecord> {
+  return recordKey("parked", roomId, eventId);
+}

@@ -1,0 +1,161 @@
+/**
+ * Group sessions that no message of who sent the key has come for yet: anybody can send keys, and those of one sender must not
+ * fill the disk.
+ *
+ * @module
+ */
+
+import type { RoomID, UserID } from "../../types/ids.ts";
+import { type RecordKey, recordKey } from "../records/record_key.ts";
+import { UNUSED_IN_ALL, UNUSED_OF_USER } from "../engine/retention.ts";
+import type { Transaction } from "../records/transaction.ts";
+
+/** A session by its name. */
+export interface SessionName {
+  /** The room that it is used in. */
+  readonly roomId: RoomID;
+  /** Its ID. */
+  readonly sessionId: string;
+}
+
+/** What has to go: what a user claims of a session. */
+export interface Evicted extends SessionName {
+  /** The user. */
+  readonly userId: UserID;
+}
+
+/** Where a session is among those of its sender that wait. */
+export interface UnusedPlace {
+  /** The sender. */
+  readonly userId: UserID;
+  /** Its number. */
+  readonly number: number;
+}
+
+/** The sessions of a sender that wait: they are numbered as they came. */
+interface UnusedList {
+  /** No number below is in use. */
+  readonly first: number;
+  /** The next number. */
+  readonly next: number;
+  readonly count: number;
+}
+
+/** How many sessions may wait. */
+export interface UnusedLimits {
+  /** Of one user. */
+  readonly ofUser: number;
+  /** In all. */
+  readonly inAll: number;
+}
+
+const LIMITS: UnusedLimits = { ofUser: UNUSED_OF_USER, inAll: UNUSED_IN_ALL };
+const NONE: UnusedList = { first: 0, next: 0, count: 0 };
+const LIST_KIND = "inbound_unused";
+/** How many places are looked at at once, to find the oldest session. */
+const AT_ONCE = 64;
+
+/** Knows how many sessions of each sender wait for their first message, and in which order they came; not which they are. */
+export class UnusedSessions {
+  readonly #limits: UnusedLimits;
+  readonly #lists = new Map<UserID, UnusedList>();
+  #total = 0;
+  #loaded = false;
+
+  /** @param limits How many may wait. */
+  constructor(limits: UnusedLimits = LIMITS) {
+    this.#limits = limits;
+  }
+
+  /** Reads what an earlier process has left; done by itself at the first use. */
+  async load(tx: Transaction): Promise<void> {
+    this.#lists.clear();
+    this.#total = 0;
+    for (const [[userId = ""], list] of await tx.list<UnusedList>(LIST_KIND)) {
+      this.#keep(userId as UserID, list); // it was written under a user ID
+    }
+    this.#loaded = true;
+  }
+
+  /**
+   * Takes in that a session is new.
+   *
+   * @returns Where it is, to be given to {@link used}, and the sessions that have to go for it.
+   */
+  async add(
+    tx: Transaction,
+    userId: UserID,
+    session: SessionName,
+  ): Promise<{ readonly place: UnusedPlace; readonly evicted: readonly Evicted[] }> {
+    if (!this.#loaded) await this.load(tx);
+    const list = this.#lists.get(userId) ?? NONE;
+    const place = { userId, number: list.next };
+    tx.set(entryKey(place), { roomId: session.roomId, sessionId: session.sessionId });
+    this.#put(tx, userId, { ...list, next: list.next + 1, count: list.count + 1 });
+    const evicted: Evicted[] = [];
+    for (let from = this.#tooMany(userId); from !== undefined; from = this.#tooMany(userId)) {
+      const oldest = await this.#takeOldest(tx, from);
+      if (oldest !== undefined) evicted.push({ ...oldest, userId: from });
+    }
+    return { place, evicted };
+  }
+
+  /** Takes in that a session has got its first message. */
+  async used(tx: Transaction, place: UnusedPlace): Promise<void> {
+    if (!this.#loaded) await this.load(tx);
+    const list = this.#lists.get(place.userId);
+    tx.delete(entryKey(place));
+    if (list !== undefined) this.#put(tx, place.userId, { ...list, count: list.count - 1 });
+  }
+
+  /** Whose oldest session has to go, if one has to. */
+  #tooMany(userId: UserID): UserID | undefined {
+    if ((this.#lists.get(userId)?.count ?? 0) > this.#limits.ofUser) return userId;
+    if (this.#total <= this.#limits.inAll) return undefined;
+    let largest: [userId: UserID, count: number] | undefined;
+    for (const [each, { count }] of this.#lists) {
+      if (largest === undefined || count > largest[1]) largest = [each, count];
+    }
+    return largest?.[0];
+  }
+
+  async #takeOldest(tx: Transaction, userId: UserID): Promise<SessionName | undefined> {
+    const list = this.#lists.get(userId) ?? NONE;
+    for (let first = list.first; first < list.next; first += AT_ONCE) {
+      const places = Array.from({ length: Math.min(AT_ONCE, list.next - first) }, (_, index) => {
+        return { userId, number: first + index };
+      });
+      const sessions = await tx.getMany(places.map(entryKey));
+      const index = sessions.findIndex((session) => session !== undefined);
+      const place = places[index];
+      if (place === undefined) continue; // those have got their messages
+      tx.delete(entryKey(place));
+      this.#put(tx, userId, { ...list, first: place.number + 1, count: list.count - 1 });
+      return sessions[index];
+    }
+    this.#put(tx, userId, NONE);
+    return undefined;
+  }
+
+  #put(tx: Transaction, userId: UserID, list: UnusedList): void {
+    if (list.count > 0) tx.set(listKey(userId), list);
+    else tx.delete(listKey(userId));
+    const before = this.#lists.get(userId) ?? NONE;
+    this.#keep(userId, list);
+    tx.onAbort(() => this.#keep(userId, before));
+  }
+
+  #keep(userId: UserID, list: UnusedList): void {
+    this.#total += list.count - (this.#lists.get(userId)?.count ?? 0);
+    if (list.count > 0) this.#lists.set(userId, list);
+    else this.#lists.delete(userId);
+  }
+}
+
+function listKey(userId: UserID): RecordKey<UnusedList> {
+  return recordKey(LIST_KIND, userId);
+}
+
+function entryKey({ userId, number }: UnusedPlace): RecordKey<SessionName> {
+  return recordKey("inbound_unused_session", userId, String(number));
+}

@@ -1,0 +1,109 @@
+/**
+ * What senders said of why they keep keys from this device.
+ *
+ * Nobody signs that, so it is good for telling why an event can't be read and for nothing else.
+ *
+ * @module
+ */
+
+import { isOpaqueId, looksLikeRoomId, looksLikeUserId } from "../../types/checks/identifiers.ts";
+import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
+import { isKey } from "../encoding/base64.ts";
+import { FairIndex } from "../records/fair_index.ts";
+import { type RecordKey, recordKey } from "../records/record_key.ts";
+import type { Transaction } from "../records/transaction.ts";
+
+/** How many such messages are remembered: those of one sender can't push out those of all others. */
+const LIMIT = 2_000;
+const ALGORITHM = "m.megolm.v1.aes-sha2";
+/** The code for all sessions of a device: there is no secure channel from it to here. */
+const NO_OLM = "m.no_olm";
+
+interface Withheld {
+  readonly code: string;
+  /** Says the order in which they came. */
+  readonly order: number;
+}
+
+/** Remembers who keeps which key, and why. */
+export class WithheldLog {
+  readonly #index = new FairIndex<Withheld>(LIMIT);
+  #loaded = false;
+  #last = 0;
+
+  /** Reads what an earlier process has left; done by itself at the first use. */
+  async load(tx: Transaction): Promise<void> {
+    this.#index.clear();
+    const entries = await tx.list<Withheld>("withheld");
+    entries.sort(([, one], [, other]) => one.order - other.order);
+    for (const [[sender = "", id = ""], withheld] of entries) {
+      this.#index.load(sender, id, withheld);
+      this.#last = withheld.order;
+    }
+    this.#loaded = true;
+  }
+
+  /** Takes in an `m.room_key.withheld`; one that makes no sense is dropped. */
+  async receive(tx: Transaction, { sender, content }: ToDeviceEvent): Promise<void> {
+    const { algorithm, room_id, session_id, sender_key, code } = content;
+    if (algorithm !== ALGORITHM || typeof code !== "string" || !/^[\w.-]{1,64}$/.test(code)) return;
+    if (!looksLikeUserId(sender)) return;
+    let id;
+    // As JSON, of which the name is made, control characters would take six times their place; no room is called so.
+    if (looksLikeRoomId(room_id) && isOpaqueId(room_id) && isOpaqueId(session_id)) {
+      id = sessionName(room_id, session_id);
+    } else if (code === NO_OLM && isKey(sender_key)) id = deviceName(sender_key);
+    else return;
+    if (!this.#loaded) await this.load(tx);
+    const withheld: Withheld = { code, order: ++this.#last };
+    this.#forget(tx, sender, id); // now the newest
+    tx.set(withheldKey(sender, id), withheld);
+    for (const [group, name] of this.#index.set(tx, [sender, id, withheld])) {
+      tx.delete(withheldKey(group, name));
+    }
+  }
+
+  /** The code with which the sender of an event keeps its key; undefined: nothing was said. */
+  async codeFor(tx: Transaction, { sender, room_id, content }: MessageEvent): Promise<string | undefined> {
+    if (!this.#loaded) await this.load(tx);
+    const { session_id, sender_key } = content;
+    const ofSession = this.#index.get(sender, sessionName(room_id, String(session_id)));
+    const ofDevice = isKey(sender_key) ? this.#index.get(sender, deviceName(sender_key)) : undefined;
+    return (ofSession ?? ofDevice)?.code;
+  }
+
+  /** Forgets what a device said of a session: it has sent the key. */
+  async arrived(tx: Transaction, sender: string, session: WithheldSession): Promise<void> {
+    if (!this.#loaded) await this.load(tx);
+    this.#forget(tx, sender, sessionName(session.roomId, session.sessionId));
+    this.#forget(tx, sender, deviceName(session.senderKey));
+  }
+
+  #forget(tx: Transaction, sender: string, id: string): void {
+    if (this.#index.get(sender, id) === undefined) return;
+    this.#index.delete(tx, sender, id);
+    tx.delete(withheldKey(sender, id));
+  }
+}
+
+/** A session that a device has sent the key of. */
+export interface WithheldSession {
+  /** The room. */
+  readonly roomId: string;
+  /** The session. */
+  readonly sessionId: string;
+  /** The Curve25519 key of the device. */
+  readonly senderKey: string;
+}
+
+function sessionName(roomId: string, sessionId: string): string {
+  return JSON.stringify([roomId, sessionId]);
+}
+
+function deviceName(senderKey: string): string {
+  return JSON.stringify([senderKey]);
+}
+
+function withheldKey(sender: string, id: string): RecordKey<Withheld> {
+  return recordKey("withheld", sender, id);
+}

@@ -1,0 +1,295 @@
+/**
+ * Olm, from device to device: messages that only the other device can read, and that it knows to be from this one.
+ *
+ * @module
+ */
+
+import type { DeviceKeys } from "../../types/api/device_keys.ts";
+import type { ToDeviceEvent } from "../../types/events/event.ts";
+import type { UserID } from "../../types/ids.ts";
+import type { JsonObject } from "../../types/json.ts";
+import type { CryptoContext } from "../engine/context.ts";
+import type { Device } from "../devices/device.ts";
+import { elapsed } from "../../base/elapsed.ts";
+import type { KnownDevices } from "../devices/known_devices.ts";
+import { type ClaimFailure, type KeyClaim, OlmClaims } from "./olm_claims.ts";
+import { type ClaimOutcome, OlmHandshakes } from "./olm_handshakes.ts";
+import type { OlmDecryption } from "./olm_decryption.ts";
+import { OlmHousekeeping } from "./olm_housekeeping.ts";
+import { OlmInbox } from "./olm_inbox.ts";
+import { readOlmMessage, writeOlmMessage } from "./olm_message.ts";
+import { readOlmPayload, writeOlmPayload } from "./olm_payload.ts";
+import { OlmSessions } from "./olm_sessions.ts";
+import { OlmStrangers } from "./olm_strangers.ts";
+import type { Outbox } from "../requests/outbox.ts";
+import type { OwnKeys } from "../account/own_keys.ts";
+import { RateLimit } from "../requests/rate_limit.ts";
+import { SenderDeviceKeys } from "../devices/sender_device_keys.ts";
+import type { Transaction } from "../records/transaction.ts";
+
+/** How long a device that could not be understood is not asked for another session. */
+const UNWEDGE_AFTER_MS = 3_600_000;
+/** How often a device may say that it could not understand this one; clients do so once an hour. What is more has no effect. */
+const WEDGES = { times: 10, periodMs: 3_600_000, names: 10_000 };
+/** What a sender may say whose device is not known yet: who owns a key shows later, and a dummy says nothing. */
+const FROM_ANYBODY: ReadonlySet<string> = new Set(["m.room_key", "m.dummy"]);
+
+/** What the channels are made of. */
+export interface OlmChannelsOptions {
+  /** What the parts share. */
+  readonly context: CryptoContext;
+  /** The own account. */
+  readonly ownKeys: OwnKeys;
+  /** Others' devices. */
+  readonly devices: KnownDevices;
+  /** Takes what is to be sent. */
+  readonly outbox: Outbox;
+  /** With how many devices there may be sessions of which nobody knows whose they are. Default: 5,000. */
+  readonly strangers?: number;
+}
+
+/** Encrypts for devices, decrypts what they send, and sees that there are sessions to do so. */
+export class OlmChannels {
+  readonly #context: CryptoContext;
+  readonly #ownKeys: OwnKeys;
+  readonly #devices: KnownDevices;
+  readonly #outbox: Outbox;
+  readonly #sessions: OlmSessions;
+  readonly #claims: OlmClaims;
+  readonly #handshakes: OlmHandshakes;
+  readonly #inbox: OlmInbox;
+  readonly #strangers: OlmStrangers;
+  /** Lets go of what belongs to devices that are gone. */
+  readonly housekeeping: OlmHousekeeping;
+  readonly #senderKeys: SenderDeviceKeys;
+  readonly #wedges: RateLimit;
+
+  /** @param options What they are made of. */
+  constructor({ context, ownKeys, devices, outbox, strangers }: OlmChannelsOptions) {
+    this.#context = context;
+    this.#ownKeys = ownKeys;
+    this.#devices = devices;
+    this.#outbox = outbox;
+    this.#sessions = new OlmSessions(context);
+    this.#claims = new OlmClaims(context);
+    this.#strangers = new OlmStrangers(strangers);
+    this.#handshakes = new OlmHandshakes({
+      context,
+      ownKeys,
+      devices,
+      sessions: this.#sessions,
+      claims: this.#claims,
+      greet: (tx, device) => this.#greet(tx, device),
+    });
+    this.#inbox = new OlmInbox(context, { ownKeys, sessions: this.#sessions });
+    this.housekeeping = new OlmHousekeeping({
+      context,
+      ownKeys,
+      devices,
+      sessions: this.#sessions,
+      inbox: this.#inbox,
+      claims: this.#claims,
+      strangers: this.#strangers,
+    });
+    this.#senderKeys = new SenderDeviceKeys(() => context.vodozemac);
+    this.#wedges = new RateLimit(context.clock, WEDGES);
+  }
+
+  /** Changes when a device can be reached, or may have lost what it was sent, once that is durable. */
+  get version(): number {
+    return this.#sessions.version;
+  }
+
+  /** Whose devices that concerned since a version; undefined: it is too long ago to tell. */
+  changedSince(version: number): ReadonlySet<UserID> | undefined {
+    return this.#sessions.changedSince(version);
+  }
+
+  /** Reads what must be in memory. */
+  async load(tx: Transaction): Promise<void> {
+    await this.#sessions.load(tx);
+    await this.#claims.load(tx);
+    await this.#strangers.load(tx);
+  }
+
+  /**
+   * Encrypts a message for a device.
+   *
+   * @returns The content of the `m.room.encrypted` event, which must be durable before it is sent; undefined if there is no session.
+   */
+  async encrypt(
+    tx: Transaction,
+    device: Device,
+    type: string,
+    content: JsonObject,
+  ): Promise<JsonObject | undefined> {
+    const { own, uniqueId } = this.#context;
+    const deviceKeys = this.#ownKeys.deviceKeys();
+    const plaintext = writeOlmPayload({ type, content }, { own, device, deviceKeys });
+    const message = await this.#sessions.encrypt(tx, device, plaintext);
+    return message && writeOlmMessage({ own, curve25519: device.curve25519, message, id: uniqueId() });
+  }
+
+  /** Reads what encrypting for these devices will need, in one go. */
+  async prefetch(tx: Transaction, devices: readonly Device[]): Promise<void> {
+    await this.#sessions.prefetch(tx, devices);
+  }
+
+  /** The devices with which there is no session. */
+  async withoutSession(tx: Transaction, devices: readonly Device[]): Promise<Device[]> {
+    const peers = await this.#sessions.peers(tx, devices);
+    return devices.filter((_, index) => {
+      const peer = peers[index];
+      return peer === undefined || !this.#sessions.isUsable(peer);
+    });
+  }
+
+  /** Says that devices need a session: keys of them are claimed until they have one, for an hour at least. Survives a restart. */
+  async want(tx: Transaction, devices: readonly Device[]): Promise<void> {
+    await this.#claims.want(tx, devices);
+  }
+
+  /**
+   * Whether it makes sense to wait for a session with a device. It does not if it had no key left, or its server did not answer,
+   * a short while ago; it is asked for again later all the same.
+   */
+  isPromising(device: Device, now: number): boolean {
+    return this.#claims.isPromising(device, now);
+  }
+
+  /** The next claim to make, for at most 250 devices; undefined if there is none now. */
+  nextClaim(now: number): KeyClaim | undefined {
+    return this.#claims.next(now);
+  }
+
+  /**
+   * Takes in the answer to a claim, and starts sessions. Devices that could not be understood are told so over the new one.
+   *
+   * @param claim What was asked for; whatever else is in the answer is ignored.
+   */
+  async receiveClaim(tx: Transaction, claim: KeyClaim, response: JsonObject): Promise<ClaimOutcome> {
+    return await this.#handshakes.receive(tx, claim, response);
+  }
+
+  /** Says that a claim failed as a whole; it is made again, a little later, or for fewer devices at once. */
+  failClaim(claim: KeyClaim, failure: ClaimFailure): void {
+    this.#claims.failed(claim, failure);
+  }
+
+  /** Decrypts a message to this device, once. */
+  async decrypt(tx: Transaction, event: ToDeviceEvent): Promise<OlmDecryption> {
+    const { own } = this.#context;
+    const received = readOlmMessage(event, own);
+    if (typeof received === "string") return dropped(received);
+    const { peer, message } = received;
+    const opened = await this.#inbox.open(tx, peer, message);
+    if (opened.kind === "dropped") return opened;
+    const device = await this.#devices.byIdentityKey(tx, peer.userId, peer.curve25519);
+    if (opened.kind === "failed") {
+      if (device !== undefined) await this.#unwedge(tx, device);
+      return { ...opened, device };
+    }
+    const { plaintext, isNewSession } = opened;
+    if (isNewSession && device !== undefined) await this.#claims.established(tx, device);
+    if (isNewSession && device === undefined) await this.housekeeping.met(tx, peer);
+    const read = readOlmPayload(plaintext, { peer, device, own, senderKeys: this.#senderKeys });
+    if (typeof read === "string") return dropped(read);
+    const { payload, senderEd25519, deviceKeys } = read;
+    const reason = await this.#refusal(tx, { device, deviceKeys, type: payload.type, sender: peer.userId });
+    if (reason !== undefined) return dropped(reason);
+    if (device !== undefined && payload.type === "m.dummy") await this.#receiveDummy(tx, device);
+    const claimedDevice = device === undefined ? deviceKeys : undefined;
+    const { userId: sender, curve25519: senderKey } = peer;
+    return {
+      kind: "decrypted",
+      payload,
+      sender,
+      senderKey,
+      senderEd25519,
+      device,
+      claimedDevice,
+      isNewSession,
+    };
+  }
+
+  /**
+   * How often a device may have lost what it was sent: either side could not understand the other and began a new session, or the
+   * device began one without ever having used that of this device. Any other new session is no sign of that.
+   */
+  async wedgingIndex(tx: Transaction, device: Device): Promise<number> {
+    return (await this.#sessions.peer(tx, device)).wedgingIndex;
+  }
+
+  /** Whether a device is to be told that there is no session with it: once, until there was one. */
+  async shouldTellNoOlm(tx: Transaction, device: Device): Promise<boolean> {
+    return (await this.#sessions.peer(tx, device)).toldNoOlm !== true;
+  }
+
+  /** Says that a device is being told. */
+  async toldNoOlm(tx: Transaction, device: Device): Promise<void> {
+    await this.#sessions.note(tx, device, { toldNoOlm: true });
+  }
+
+  /** The store was set back: what is there may have been used further than it knows, and is not sent with any more. */
+  rollback(tx: Transaction): Promise<void> {
+    this.#sessions.rollback(tx);
+    return Promise.resolve();
+  }
+
+  /** Lets go of the objects of vodozemac. */
+  clear(): void {
+    this.#sessions.clear();
+  }
+
+  /** Says nothing, over a new session: so the device knows that there is one, and uses it. */
+  async #greet(tx: Transaction, device: Device): Promise<void> {
+    const content = await this.encrypt(tx, device, "m.dummy", {});
+    if (content === undefined) return;
+    const { clock, uniqueId } = this.#context;
+    const messages = { [device.userId]: { [device.deviceId]: content } };
+    const parcel = { kind: "toDevice", eventType: "m.room.encrypted", messages } as const;
+    this.#outbox.add(tx, parcel, { txnId: uniqueId(), now: clock.now() });
+  }
+
+  /** A device says nothing, over a new session: it could not understand what it was sent. */
+  async #receiveDummy(tx: Transaction, device: Device): Promise<void> {
+    if (this.#wedges.take(device.curve25519)) await this.#sessions.wedged(tx, device);
+  }
+
+  /** Asks for a new session with a device, at most once an hour: whoever sends garbage gets no more than that. */
+  async #unwedge(tx: Transaction, device: Device): Promise<void> {
+    const now = this.#context.clock.now();
+    const { unwedgedAt } = await this.#sessions.peer(tx, device);
+    if (device.trust === "blacklisted" || elapsed(now, unwedgedAt) < UNWEDGE_AFTER_MS) return;
+    await this.#sessions.note(tx, device, { unwedgedAt: now });
+    await this.#claims.want(tx, [device], { wedged: true });
+    const { userId, deviceId } = device;
+    this.#context.log.info("Can't understand a device: starting a new session with it", { userId, deviceId });
+  }
+
+  /** Why a message must not be used, as far as its device goes. */
+  async #refusal(tx: Transaction, { sender, device, deviceKeys, type }: Sender): Promise<string | undefined> {
+    if (device !== undefined) {
+      if (device.dehydrated) return "a dehydrated device must not send anything";
+      if (deviceKeys === undefined || deviceKeys.device_id === device.deviceId) return undefined;
+      return "it names another device than the one whose key it came with";
+    }
+    if (deviceKeys !== undefined) {
+      const known = await this.#devices.device(tx, sender, deviceKeys.device_id);
+      if (known !== undefined) return "its device is known by other keys";
+    }
+    return FROM_ANYBODY.has(type) ? undefined : "its device is not known";
+  }
+}
+
+/** Who sent a message, as far as is known. */
+interface Sender {
+  readonly sender: UserID;
+  readonly device: Device | undefined;
+  readonly deviceKeys: DeviceKeys | undefined;
+  readonly type: string;
+}
+
+function dropped(reason: string): OlmDecryption {
+  return { kind: "dropped", reason };
+}

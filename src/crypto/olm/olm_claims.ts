@@ -1,0 +1,223 @@
+/**
+ * Which devices need an Olm session, and when their one-time keys are claimed.
+ *
+ * @module
+ */
+
+import type { DeviceID, UserID } from "../../types/ids.ts";
+import type { CryptoContext } from "../engine/context.ts";
+import { SIGNED_CURVE25519 } from "../account/key_upload.ts";
+import { type RecordKey, recordKey } from "../records/record_key.ts";
+import { Retries } from "../requests/retries.ts";
+import type { Transaction } from "../records/transaction.ts";
+
+/** How many devices one request may name. */
+const MAX_DEVICES = 250;
+/** How long to wait after a device had no key left, in milliseconds. */
+const DEVICE_WAIT = { base: 5_000, cap: 900_000 };
+/** How long to wait after a server could not be reached, in milliseconds. */
+const SERVER_WAIT = { base: 15_000, cap: 900_000 };
+/** How long to wait after a request has failed as a whole, in milliseconds: rooms that need keys can't be sent to meanwhile. */
+const REQUEST_WAIT = { base: 1_000, cap: 60_000 };
+/** How often a device may have no key until nobody asks for it any more: a little more than an hour. */
+const MAX_TRIES = 12;
+/** Of how many devices and servers failures are remembered. */
+const MAX_REMEMBERED = 10_000;
+
+/** A device that needs a session. */
+interface WantedDevice {
+  readonly userId: UserID;
+  readonly deviceId: DeviceID;
+  /** Whether what it sends can't be decrypted: it is to be told about the new session at once. */
+  readonly wedged: boolean;
+}
+
+/** A device, by its name. */
+export type DeviceRef = Pick<WantedDevice, "userId" | "deviceId">;
+
+/** A request for one-time keys. */
+export interface KeyClaim {
+  /** Tells it from all others. */
+  readonly id: string;
+  /** The algorithm of the key that is asked for, by user and device. */
+  readonly oneTimeKeys: Readonly<Record<UserID, Readonly<Record<DeviceID, string>>>>;
+}
+
+/** How a request failed. */
+export interface ClaimFailure {
+  /** The time, in milliseconds since the epoch. */
+  readonly now: number;
+  /** Whether the server refused it as such, and would again. */
+  readonly refused: boolean;
+  /** Whether the server failed over it. */
+  readonly answered: boolean;
+}
+
+/** Keeps which devices need a session, durably, and which of them are being asked for. */
+export class OlmClaims {
+  readonly #uniqueId: () => string;
+  readonly #wanted = new Map<string, WantedDevice>();
+  /** The devices of each request that is on its way. */
+  readonly #underway = new Map<string, readonly string[]>();
+  readonly #claimed = new Set<string>();
+  readonly #devices = new Retries<string>(DEVICE_WAIT, MAX_REMEMBERED);
+  readonly #servers = new Retries<string>(SERVER_WAIT, MAX_REMEMBERED);
+  /** Devices for which a request failed as a whole. */
+  readonly #requests = new Retries<string>(REQUEST_WAIT, MAX_REMEMBERED);
+  /** Devices for which a request failed: for how many it may be with one of them, and how many had been answered by then. */
+  readonly #groups = new Map<string, { readonly size: number; readonly answered: number }>();
+  #answered = 0;
+
+  /** @param context What the parts share. */
+  constructor({ uniqueId }: Pick<CryptoContext, "uniqueId">) {
+    this.#uniqueId = uniqueId;
+  }
+
+  /** Reads what must be in memory. */
+  async load(tx: Transaction): Promise<void> {
+    this.#wanted.clear();
+    for (const [, wanted] of await tx.list<WantedDevice>("olm-wanted")) {
+      this.#wanted.set(wantedKey(wanted).id, wanted);
+    }
+  }
+
+  /**
+   * Says that devices need a session.
+   *
+   * @param options.wedged Whether what they send can't be decrypted. Default: false.
+   */
+  async want(
+    tx: Transaction,
+    devices: readonly DeviceRef[],
+    { wedged = false }: { readonly wedged?: boolean } = {},
+  ): Promise<void> {
+    const known = await tx.getMany(devices.map(wantedKey));
+    for (const [index, { userId, deviceId }] of devices.entries()) {
+      const before = known[index];
+      if (before !== undefined && (before.wedged || !wedged)) continue;
+      const wanted = { userId, deviceId, wedged };
+      tx.set(wantedKey(wanted), wanted);
+      tx.onCommit(() => this.#wanted.set(wantedKey(wanted).id, wanted));
+    }
+  }
+
+  /** Says that a device needs no session any more. */
+  async unwant(tx: Transaction, device: DeviceRef): Promise<void> {
+    const key = wantedKey(device);
+    if (await tx.get(key) === undefined) return;
+    tx.delete(key);
+    tx.onCommit(() => {
+      this.#wanted.delete(key.id);
+      this.#groups.delete(key.id);
+    });
+  }
+
+  /** All devices that need a session. */
+  all(): DeviceRef[] {
+    return [...this.#wanted.values()];
+  }
+
+  /** Whether a device is known to be wedged. */
+  async isWedged(tx: Transaction, device: DeviceRef): Promise<boolean> {
+    return (await tx.get(wantedKey(device)))?.wedged ?? false;
+  }
+
+  /** Whether a key of a device may come soon: none was missing lately, and its server answers. */
+  isPromising(device: DeviceRef, now: number): boolean {
+    return this.#devices.isOver(wantedKey(device).id, now) && this.#servers.isOver(serverOf(device), now);
+  }
+
+  /** The next request; undefined if there is nothing to ask for now. No device is asked for twice at a time. */
+  next(now: number): KeyClaim | undefined {
+    const ids: string[] = [];
+    let limit = MAX_DEVICES;
+    const oneTimeKeys: Record<UserID, Record<DeviceID, string>> = Object.create(null); // a device may have any name
+    for (const [id, device] of this.#wanted) {
+      if (this.#claimed.has(id) || !this.#requests.isOver(id, now) || !this.isPromising(device, now)) {
+        continue;
+      }
+      const group = this.#groups.get(id)?.size ?? MAX_DEVICES;
+      if (ids.length >= group) continue;
+      limit = Math.min(limit, group);
+      const ofUser = oneTimeKeys[device.userId] ??= Object.create(null) as Record<DeviceID, string>;
+      ofUser[device.deviceId] = SIGNED_CURVE25519;
+      if (ids.push(id) >= limit) break;
+    }
+    if (ids.length === 0) return undefined;
+    const claim = { id: this.#uniqueId(), oneTimeKeys };
+    this.#underway.set(claim.id, ids);
+    for (const id of ids) this.#claimed.add(id);
+    return claim;
+  }
+
+  /** Says that a request was answered. */
+  answered(tx: Transaction, { id }: KeyClaim): void {
+    tx.onCommit(() => {
+      for (const device of this.#underway.get(id) ?? []) {
+        this.#groups.delete(device);
+        this.#requests.forget(device);
+      }
+      this.#release(id);
+      this.#answered++;
+    });
+    tx.onAbort(() => this.#release(id));
+  }
+
+  /**
+   * Says that a request failed as a whole. One that was refused, or over which the server fails again and again, is made for fewer
+   * devices at once, until those who are to blame are alone, who are not waited for.
+   */
+  failed({ id }: KeyClaim, { now, refused, answered }: ClaimFailure): void {
+    const devices = this.#underway.get(id) ?? [];
+    const isRepeated = devices.some((device) => this.#requests.failures(device) > 0);
+    this.#release(id);
+    if (!refused) { for (const device of devices) this.#requests.failed(device, now); }
+    if (devices.length > 1 && (refused || answered && isRepeated)) {
+      const group = { size: Math.ceil(devices.length / 4), answered: this.#answered };
+      for (const device of devices) this.#groups.set(device, group);
+      return;
+    }
+    for (const device of devices) {
+      const before = this.#groups.get(device)?.answered ?? Infinity;
+      const isToBlame = refused || answered && this.#answered > before;
+      if (devices.length === 1 && isToBlame) this.#devices.failed(device, now);
+    }
+  }
+
+  /** Says that a device has no one-time key left. It is asked for again, more and more seldom, and some time not any more. */
+  async exhausted(tx: Transaction, device: DeviceRef, now: number): Promise<void> {
+    const { id } = wantedKey(device);
+    if (this.#devices.failures(id) + 1 >= MAX_TRIES) await this.unwant(tx, device);
+    tx.onCommit(() => this.#devices.failed(id, now));
+  }
+
+  /** Says that a device has a session now. */
+  async established(tx: Transaction, device: DeviceRef): Promise<void> {
+    await this.unwant(tx, device);
+    tx.onCommit(() => {
+      this.#devices.forget(wantedKey(device).id);
+      this.#servers.forget(serverOf(device));
+    });
+  }
+
+  /** Says that servers could not be reached. */
+  unreachable(tx: Transaction, servers: readonly string[], now: number): void {
+    tx.onCommit(() => {
+      for (const server of servers) this.#servers.failed(server, now);
+    });
+  }
+
+  #release(claimId: string): void {
+    for (const id of this.#underway.get(claimId) ?? []) this.#claimed.delete(id);
+    this.#underway.delete(claimId);
+  }
+}
+
+/** The server that keeps a device's keys. */
+export function serverOf({ userId }: Pick<DeviceRef, "userId">): string {
+  return userId.slice(userId.indexOf(":") + 1);
+}
+
+function wantedKey({ userId, deviceId }: DeviceRef): RecordKey<WantedDevice> {
+  return recordKey("olm-wanted", userId, deviceId);
+}

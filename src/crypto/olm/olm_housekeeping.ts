@@ -1,0 +1,154 @@
+/**
+ * Lets go of Olm sessions with devices that are not there any more.
+ *
+ * Sessions with a device that is there are never touched: there are a few of each, and the one that is sent with is among them.
+ *
+ * @module
+ */
+
+import type { UserID } from "../../types/ids.ts";
+import type { CryptoContext } from "../engine/context.ts";
+import type { KnownDevices } from "../devices/known_devices.ts";
+import type { DeviceRef, OlmClaims } from "./olm_claims.ts";
+import type { OlmInbox } from "./olm_inbox.ts";
+import type { OlmPeer, PeerRecord } from "./olm_peer.ts";
+import type { OlmSessions } from "./olm_sessions.ts";
+import type { OlmStrangers, Stranger } from "./olm_strangers.ts";
+import type { OwnKeys } from "../account/own_keys.ts";
+import { DAY_MS, FALLBACK_MARGIN_MS, RECORDS_A_STEP } from "../engine/retention.ts";
+import type { Transaction } from "../records/transaction.ts";
+
+/** What it looks after. */
+export interface OlmHousekeepingOptions {
+  /** What the parts share. */
+  readonly context: CryptoContext;
+  /** The own account. */
+  readonly ownKeys: Pick<OwnKeys, "oldestFallbackSince">;
+  /** Others' devices. */
+  readonly devices: KnownDevices;
+  /** The sessions. */
+  readonly sessions: OlmSessions;
+  /** The messages that have come. */
+  readonly inbox: OlmInbox;
+  /** The devices that need a session. */
+  readonly claims: OlmClaims;
+  /** The devices that nobody knows. */
+  readonly strangers: OlmStrangers;
+}
+
+/** What became of a look at a user's devices: `more` is to be done at once, or there is something to be done `later`. */
+export type TidyOutcome = "done" | "later" | "more";
+
+/** Lets go of what belongs to devices that are gone. */
+export class OlmHousekeeping {
+  readonly #options: OlmHousekeepingOptions;
+
+  /** @param options What it looks after. */
+  constructor(options: OlmHousekeepingOptions) {
+    this.#options = options;
+  }
+
+  /** Takes in that a device nobody knows has begun a session: it may be one too many. */
+  async met(tx: Transaction, peer: OlmPeer): Promise<void> {
+    const { strangers, context: { clock }, sessions, devices } = this.#options;
+    for (const gone of strangers.meet(tx, peer, clock.now())) {
+      if (await devices.byIdentityKey(tx, gone.userId, gone.curve25519) !== undefined) continue;
+      await this.#forgetStranger(tx, gone, await sessions.peer(tx, gone));
+    }
+  }
+
+  /**
+   * Lets go of sessions with a user's devices that are not there any more, and have not been heard of for long.
+   *
+   * @param days For how many days they have not.
+   */
+  async tidyUser(tx: Transaction, userId: UserID, days: number): Promise<TidyOutcome> {
+    const { sessions, devices } = this.#options;
+    let outcome: TidyOutcome = "done";
+    for (const [curve25519, record] of await sessions.peersOf(tx, userId)) {
+      const peer = { userId, curve25519 };
+      if (await devices.byIdentityKey(tx, userId, curve25519) !== undefined) continue;
+      if (tx.changes >= RECORDS_A_STEP) return "more";
+      if (await this.#tidyPeer(tx, { peer, record, days }) === "later") outcome = "later";
+    }
+    return outcome;
+  }
+
+  /** The devices that nobody knew when they were met. */
+  strangers(): Stranger[] {
+    return this.#options.strangers.all();
+  }
+
+  /** Takes in that a device may be known by now: then it is no stranger any more. */
+  async tidyStranger(tx: Transaction, stranger: Stranger): Promise<void> {
+    const { strangers, devices } = this.#options;
+    const device = await devices.byIdentityKey(tx, stranger.userId, stranger.curve25519);
+    if (device !== undefined) strangers.forget(tx, stranger);
+  }
+
+  /** The devices that need a session. */
+  wanted(): DeviceRef[] {
+    return this.#options.claims.all();
+  }
+
+  /** Has nobody ask for a session with a device that is not there any more. */
+  async tidyWanted(tx: Transaction, wanted: DeviceRef): Promise<void> {
+    const { claims, devices } = this.#options;
+    const device = await devices.device(tx, wanted.userId, wanted.deviceId);
+    if (device === undefined) await claims.unwant(tx, wanted);
+  }
+
+  async #tidyPeer(
+    tx: Transaction,
+    { peer, record, days }: {
+      readonly peer: OlmPeer;
+      readonly record: PeerRecord;
+      readonly days: number;
+    },
+  ): Promise<"done" | "later"> {
+    const { sessions } = this.#options;
+    if (record.notedAt === undefined) { // written before anybody noted that: it begins to count now
+      await sessions.note(tx, peer, {});
+      return "later";
+    }
+    // A moment that lies ahead keeps it: the clock may be wrong now.
+    if (this.#options.context.clock.now() - await this.#usedAt(tx, peer, record) < days * DAY_MS) {
+      return "later";
+    }
+    if (await this.#mayForgetMessages(tx, peer, record)) {
+      await this.#forget(tx, peer, record);
+      return "done";
+    }
+    await sessions.dropSessions(tx, peer, record); // their IDs stay, and refuse to begin them anew
+    return "later";
+  }
+
+  /** Whether no message of a device could begin a session any more, were it repeated: the keys that it could use are gone. */
+  async #mayForgetMessages(tx: Transaction, peer: OlmPeer, record: PeerRecord): Promise<boolean> {
+    const since = this.#options.ownKeys.oldestFallbackSince();
+    return since !== undefined && since - await this.#usedAt(tx, peer, record) >= FALLBACK_MARGIN_MS;
+  }
+
+  async #usedAt(tx: Transaction, { curve25519 }: OlmPeer, { notedAt = 0 }: PeerRecord): Promise<number> {
+    return Math.max(notedAt, await this.#options.inbox.lastAt(tx, curve25519) ?? 0);
+  }
+
+  /**
+   * Of a stranger a repetition does no harm. But a server can pass off what a device sends as a stranger's: then what refuses the
+   * device's messages a second time stays.
+   */
+  async #forgetStranger(tx: Transaction, peer: OlmPeer, record: PeerRecord): Promise<void> {
+    const { sessions, inbox, strangers } = this.#options;
+    if (await inbox.isOnlyOf(tx, peer)) await this.#forget(tx, peer, record);
+    else await sessions.forget(tx, peer, record);
+    strangers.forget(tx, peer);
+  }
+
+  async #forget(tx: Transaction, peer: OlmPeer, record: PeerRecord): Promise<void> {
+    const { sessions, inbox, strangers } = this.#options;
+    await sessions.forget(tx, peer, record);
+    await sessions.forgetGone(tx, peer);
+    await inbox.forget(tx, peer.curve25519);
+    strangers.forget(tx, peer);
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * The other ends of Olm sessions, and what is kept of each.
+ *
+ * @module
+ */
+
+import type { UserID } from "../../types/ids.ts";
+import { type RecordKey, recordKey } from "../records/record_key.ts";
+
+/** The other end of Olm sessions: a key, and who says that it is theirs. */
+export interface OlmPeer {
+  /** The user. */
+  readonly userId: UserID;
+  /** The Curve25519 identity key of the device, in unpadded base64. */
+  readonly curve25519: string;
+}
+
+/** A session with a peer. */
+export interface SessionEntry {
+  /** The session's ID. */
+  readonly id: string;
+  /** Of which generation of the store it is: one of an earlier generation must not be sent with. */
+  readonly generation: number;
+  /** Whether the peer has started it. */
+  readonly inbound: boolean;
+  /** Whether it can't be sent with, for the peer's key makes no secret. */
+  readonly broken?: true;
+}
+
+/** What is kept of a peer. */
+export interface PeerRecord {
+  /** The sessions: first the one that a message came in last on, or that was made last. */
+  readonly sessions: readonly SessionEntry[];
+  /** How often the peer may have lost what it was sent: a session of the two was replaced, since it did not fit any more. */
+  readonly wedgingIndex: number;
+  /** When a message of the peer could not be decrypted and a new session was asked for, in milliseconds since the epoch. */
+  readonly unwedgedAt?: number;
+  /** Whether the peer was told that there is no session, since there last was one. */
+  readonly toldNoOlm?: boolean;
+  /** When anything of this was written last, in milliseconds since the epoch; undefined: nobody knows. */
+  readonly notedAt?: number;
+}
+
+/** A peer of which nothing is known. */
+export const NEW_PEER: PeerRecord = { sessions: [], wedgingIndex: 0 };
+
+/** The kind of record. */
+export const PEER_KIND = "olm-peer";
+
+/** Where a peer is. */
+export function peerKey({ userId, curve25519 }: OlmPeer): RecordKey<PeerRecord> {
+  return recordKey(PEER_KIND, userId, curve25519);
+}
+
+/** Where the state of a session is. */
+export function sessionKey({ userId, curve25519 }: OlmPeer, sessionId: string): RecordKey<Uint8Array> {
+  return recordKey("olm-session", userId, curve25519, sessionId);
+}
+
+/** Where the IDs of sessions are that a peer has started and that are not kept any more, the oldest first. */
+export function goneKey({ curve25519 }: OlmPeer): RecordKey<readonly string[]> {
+  return recordKey("olm-gone", curve25519);
+}
+
+/** Where the generation of the store is. */
+export function generationKey(): RecordKey<number> {
+  return recordKey("olm-generation");
+}

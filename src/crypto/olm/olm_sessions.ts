@@ -1,0 +1,256 @@
+/**
+ * Olm sessions: which are there, which is sent with, and which are let go.
+ *
+ * @module
+ */
+
+import { type EncryptedOlmMessage, type OlmSession, VodozemacError } from "@greenroom/vodozemac-wasm";
+import type { UserID } from "../../types/ids.ts";
+import { ChangeLog } from "../records/change_log.ts";
+import type { CryptoContext } from "../engine/context.ts";
+import { LiveObjects } from "../engine/live_objects.ts";
+import {
+  generationKey,
+  goneKey,
+  NEW_PEER,
+  type OlmPeer,
+  PEER_KIND,
+  peerKey,
+  type PeerRecord,
+  type SessionEntry,
+  sessionKey,
+} from "./olm_peer.ts";
+import type { RecordKey } from "../records/record_key.ts";
+import type { Transaction } from "../records/transaction.ts";
+
+/** How many sessions with a peer are kept. */
+const MAX_SESSIONS = 8;
+/** How many sessions of a peer are remembered after they were let go. */
+const MAX_GONE = 256;
+/** How many sessions are held in memory between steps: some ten kilobytes each. */
+const LIVE_SESSIONS = 256;
+
+/** A message of Olm, decoded. */
+export interface OlmCiphertext {
+  /** 0: it can start a session; 1: it can't. */
+  readonly type: 0 | 1;
+  /** The message. */
+  readonly body: Uint8Array;
+}
+
+/** Keeps the sessions. One message writes the session's state, and the peer only if the order of its sessions changes. */
+export class OlmSessions {
+  readonly #context: CryptoContext;
+  readonly #live = new LiveObjects<OlmSession>(LIVE_SESSIONS);
+  #generation = 0;
+  readonly #changes = new ChangeLog<UserID>();
+
+  /** @param context What the parts share. */
+  constructor(context: CryptoContext) {
+    this.#context = context;
+  }
+
+  /** Changes when a device can be reached, or may have lost what it was sent, once that is durable. */
+  get version(): number {
+    return this.#changes.version;
+  }
+
+  /** Whose devices that concerned since a version; undefined: it is too long ago to tell. */
+  changedSince(version: number): ReadonlySet<UserID> | undefined {
+    return this.#changes.since(version);
+  }
+
+  /** Reads what must be in memory. */
+  async load(tx: Transaction): Promise<void> {
+    this.#generation = await tx.get(generationKey()) ?? 0;
+  }
+
+  /** What is known of a peer. */
+  async peer(tx: Transaction, peer: OlmPeer): Promise<PeerRecord> {
+    return await tx.get(peerKey(peer)) ?? NEW_PEER;
+  }
+
+  /** The same of several, in one go. */
+  async peers(tx: Transaction, peers: readonly OlmPeer[]): Promise<PeerRecord[]> {
+    return (await tx.getMany(peers.map(peerKey))).map((record) => record ?? NEW_PEER);
+  }
+
+  /** Writes something about a peer. */
+  async note(tx: Transaction, peer: OlmPeer, facts: Partial<PeerRecord>): Promise<void> {
+    const notedAt = this.#context.clock.now();
+    tx.set(peerKey(peer), { ...await this.peer(tx, peer), ...facts, notedAt });
+  }
+
+  /** What is known of all peers of a user, but for what this step has written. */
+  async peersOf(tx: Transaction, userId: UserID): Promise<[curve25519: string, record: PeerRecord][]> {
+    const found = await tx.list<PeerRecord>(PEER_KIND, userId);
+    return found.map(([[curve25519 = ""], record]) => [curve25519, record]);
+  }
+
+  /** Whether there is a session that can be sent with. */
+  isUsable({ sessions }: PeerRecord): boolean {
+    return this.#sending(sessions) !== undefined;
+  }
+
+  /** Reads what will be needed to send to several peers, in one go. */
+  async prefetch(tx: Transaction, peers: readonly OlmPeer[]): Promise<void> {
+    const records = await this.peers(tx, peers);
+    await tx.getMany(peers.flatMap((peer, index) => {
+      const entry = this.#sending(records[index]?.sessions ?? []);
+      return entry === undefined ? [] : [sessionKey(peer, entry.id)];
+    }));
+  }
+
+  /** Encrypts with the session that a message came in last on; undefined if there is none. */
+  async encrypt(tx: Transaction, peer: OlmPeer, plaintext: string): Promise<EncryptedOlmMessage | undefined> {
+    for (;;) {
+      const { sessions } = await this.peer(tx, peer);
+      const entry = this.#sending(sessions);
+      if (entry === undefined) return undefined;
+      const key = sessionKey(peer, entry.id);
+      const session = await this.#session(tx, key);
+      if (session !== undefined) {
+        try {
+          const message = session.encrypt(plaintext);
+          this.#changed(tx, key, session);
+          return message;
+        } catch (error) {
+          if (!isCode(error, "non_contributory_key")) throw error;
+        }
+      }
+      const broken = (each: SessionEntry) => each.id === entry.id ? { ...each, broken: true as const } : each;
+      await this.note(tx, peer, { sessions: sessions.map(broken) });
+      tx.onCommit(() => this.#changes.note(peer.userId));
+    }
+  }
+
+  /** Puts in a session, as the one to send with; the one that was used longest ago goes if there are too many. */
+  async add(
+    tx: Transaction,
+    peer: OlmPeer,
+    { session, inbound }: { readonly session: OlmSession; readonly inbound: boolean },
+  ): Promise<void> {
+    const key = sessionKey(peer, session.sessionId);
+    this.#live.add(tx, key.id, session);
+    tx.set(key, session.state());
+    const record = await this.peer(tx, peer);
+    const isSign = inbound && await this.#isUnanswered(tx, peer, record);
+    const entry: SessionEntry = { id: session.sessionId, generation: this.#generation, inbound };
+    const sessions = [entry, ...record.sessions];
+    await this.#evict(tx, peer, sessions.splice(MAX_SESSIONS));
+    await this.note(tx, peer, { sessions, toldNoOlm: false });
+    if (!this.isUsable(record)) tx.onCommit(() => this.#changes.note(peer.userId));
+    if (isSign) await this.wedged(tx, peer);
+  }
+
+  /** Notes that a peer may have lost what it was sent. */
+  async wedged(tx: Transaction, peer: OlmPeer): Promise<void> {
+    const { wedgingIndex } = await this.peer(tx, peer);
+    await this.note(tx, peer, { wedgingIndex: wedgingIndex + 1 });
+    tx.onCommit(() => this.#changes.note(peer.userId));
+  }
+
+  /**
+   * Decrypts with a session; undefined if it is not there.
+   *
+   * @param options.sessions The sessions of the peer.
+   * @throws {VodozemacError} If it can't; then the session is as it was.
+   */
+  async decrypt(
+    tx: Transaction,
+    peer: OlmPeer,
+    { id, sessions, message }: {
+      readonly id: string;
+      readonly sessions: readonly SessionEntry[];
+      readonly message: OlmCiphertext;
+    },
+  ): Promise<Uint8Array | undefined> {
+    const key = sessionKey(peer, id);
+    const session = await this.#session(tx, key);
+    if (session === undefined) return undefined;
+    const plaintext = session.decrypt(message);
+    this.#changed(tx, key, session);
+    const [first] = sessions;
+    if (first?.id !== id) {
+      const used = sessions.filter((each) => each.id === id);
+      await this.note(tx, peer, { sessions: [...used, ...sessions.filter((each) => each.id !== id)] });
+    }
+    return plaintext;
+  }
+
+  /** Whether there was a session under an ID, which was let go. A message that would start it anew is a replay. */
+  async isGone(tx: Transaction, peer: OlmPeer, sessionId: string): Promise<boolean> {
+    return (await tx.get(goneKey(peer)))?.includes(sessionId) ?? false;
+  }
+
+  /** Lets go of all sessions with a peer; those that it has begun are remembered. */
+  async dropSessions(tx: Transaction, peer: OlmPeer, { sessions }: PeerRecord): Promise<void> {
+    if (sessions.length === 0) return;
+    await this.#evict(tx, peer, sessions);
+    tx.set(peerKey(peer), { ...await this.peer(tx, peer), sessions: [] });
+  }
+
+  /** Forgets a peer and its sessions; those that it has begun are remembered. */
+  async forget(tx: Transaction, peer: OlmPeer, record: PeerRecord): Promise<void> {
+    await this.dropSessions(tx, peer, record);
+    tx.delete(peerKey(peer));
+  }
+
+  /** Forgets which sessions there were with a key, which may then be begun once more by the same messages. */
+  async forgetGone(tx: Transaction, peer: OlmPeer): Promise<void> {
+    if (await tx.get(goneKey(peer)) !== undefined) tx.delete(goneKey(peer));
+  }
+
+  /** Has no session that is there now be sent with any more. */
+  rollback(tx: Transaction): void {
+    const before = this.#generation;
+    this.#generation++;
+    tx.onAbort(() => this.#generation = before);
+    tx.onCommit(() => this.#changes.noteAll());
+    tx.set(generationKey(), this.#generation);
+  }
+
+  /** Lets go of the objects of vodozemac. */
+  clear(): void {
+    this.#live.clear();
+  }
+
+  #sending(sessions: readonly SessionEntry[]): SessionEntry | undefined {
+    return sessions.find(({ generation, broken }) => generation === this.#generation && broken !== true);
+  }
+
+  /** Whether a peer has never used the session that it is sent with: then it may never have got what came over it. */
+  async #isUnanswered(tx: Transaction, peer: OlmPeer, { sessions }: PeerRecord): Promise<boolean> {
+    const entry = this.#sending(sessions);
+    if (entry === undefined || entry.inbound) return false;
+    const session = await this.#session(tx, sessionKey(peer, entry.id));
+    return session?.hasReceivedMessage === false;
+  }
+
+  async #session(tx: Transaction, key: RecordKey<Uint8Array>): Promise<OlmSession | undefined> {
+    const state = await tx.get(key);
+    if (state === undefined) return undefined;
+    return this.#live.get(tx, key.id, () => this.#context.vodozemac.olm.restoreSession(state));
+  }
+
+  #changed(tx: Transaction, key: RecordKey<Uint8Array>, session: OlmSession): void {
+    this.#live.changing(tx, key.id);
+    tx.set(key, session.state());
+  }
+
+  /** What the peer has started could be started again, as long as the fallback key is there: its ID is remembered. */
+  async #evict(tx: Transaction, peer: OlmPeer, evicted: readonly SessionEntry[]): Promise<void> {
+    for (const { id } of evicted) {
+      tx.delete(sessionKey(peer, id));
+      this.#live.evict(sessionKey(peer, id).id);
+    }
+    const inbound = evicted.filter((entry) => entry.inbound).map(({ id }) => id);
+    if (inbound.length === 0) return;
+    const gone = await tx.get(goneKey(peer)) ?? [];
+    tx.set(goneKey(peer), [...gone, ...inbound].slice(-MAX_GONE));
+  }
+}
+
+function isCode(error: unknown, code: VodozemacError["code"]): boolean {
+  return error instanceof VodozemacError && error.code === code;
+}

@@ -1,0 +1,196 @@
+/**
+ * Answers to devices that ask for keys.
+ *
+ * @module
+ */
+
+import { isOpaqueId, looksLikeRoomId } from "../../types/checks/identifiers.ts";
+import type { ToDeviceEvent } from "../../types/events/event.ts";
+import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import type { CryptoContext } from "../engine/context.ts";
+import type { Device } from "../devices/device.ts";
+import { FairIndex } from "../records/fair_index.ts";
+import type { ExportedSession, SessionRef } from "../megolm/inbound_sessions.ts";
+import type { Outbox } from "./outbox.ts";
+import { RateLimit } from "./rate_limit.ts";
+import { type RecordKey, recordKey } from "../records/record_key.ts";
+import type { Transaction } from "../records/transaction.ts";
+
+/** What it needs. */
+export interface KeyAnswersOptions {
+  /** What the parts share. */
+  readonly context: CryptoContext;
+  /** What is known of devices. */
+  readonly devices: {
+    /** A device of a user. */
+    device(tx: Transaction, userId: UserID, deviceId: DeviceID): Promise<Device | undefined>;
+  };
+  /** Olm. */
+  readonly olm: {
+    /** Encrypts for a device; undefined if there is no session with it. */
+    encrypt(
+      tx: Transaction,
+      device: Device,
+      type: string,
+      content: JsonObject,
+    ): Promise<JsonObject | undefined>;
+    /** Has sessions begun with devices. */
+    want(tx: Transaction, devices: readonly Device[]): Promise<void> | void;
+  };
+  /** What is on its way. */
+  readonly outbox: Pick<Outbox, "add">;
+  /** Where keys are. */
+  readonly inbound: {
+    /** Exports a session, from an index on. */
+    exportSession(tx: Transaction, session: SessionRef, index?: number): Promise<ExportedSession | undefined>;
+  };
+  /** Who has had which own session. */
+  readonly outbound: {
+    /** From which index on a device was given the key; undefined if it was not, or with other keys than the device has now. */
+    sharedAt(tx: Transaction, roomId: RoomID, sessionId: string, device: Device): Promise<number | undefined>;
+  };
+}
+
+/** A request that has to wait for an Olm session. */
+interface PendingAnswer extends SessionRef {
+  readonly userId: UserID;
+  readonly deviceId: DeviceID;
+  readonly requestId: string;
+}
+
+const ALGORITHM = "m.megolm.v1.aes-sha2";
+const MAX_PENDING = 200;
+const PERIOD_MS = 60 * 60 * 1_000;
+const MAX_PER_DEVICE = 100;
+const MAX_IN_ALL = 1_000;
+
+/**
+ * Answers devices that ask for keys: the own verified ones get what is here, and devices that have had a key get it again from
+ * where they had it. All others get nothing; only own devices are told so.
+ */
+export class KeyAnswers {
+  readonly #options: KeyAnswersOptions;
+  readonly #pending = new FairIndex<PendingAnswer>(MAX_PENDING, ({ deviceId }) => deviceId);
+  readonly #perDevice: RateLimit;
+  readonly #inAll: RateLimit;
+
+  /** @param options What it needs. */
+  constructor(options: KeyAnswersOptions) {
+    this.#options = options;
+    const { clock } = options.context;
+    this.#perDevice = new RateLimit(clock, { times: MAX_PER_DEVICE, periodMs: PERIOD_MS });
+    this.#inAll = new RateLimit(clock, { times: MAX_IN_ALL, periodMs: PERIOD_MS });
+  }
+
+  /** Reads what an earlier process has left. */
+  async load(tx: Transaction): Promise<void> {
+    this.#pending.clear();
+    for (const [, pending] of await tx.list<PendingAnswer>("keyAnswer")) {
+      this.#pending.load(pending.userId, nameOf(pending), pending);
+    }
+  }
+
+  /** Takes in an `m.room_key_request`. */
+  async receive(tx: Transaction, { sender, content }: ToDeviceEvent): Promise<void> {
+    const { context } = this.#options;
+    if (!context.policy.answerKeyRequests) return;
+    const { action, requesting_device_id: deviceId, request_id: requestId, body } = content;
+    if (!isOpaqueId(deviceId) || !isOpaqueId(requestId)) return;
+    if (sender === context.own.userId && deviceId === context.own.deviceId) return;
+    const asker = { userId: sender, deviceId, requestId };
+    if (action === "request_cancellation") return this.#forget(tx, asker);
+    if (action !== "request" || !isJsonObject(body) || body.algorithm !== ALGORITHM) return;
+    const { room_id, session_id: sessionId } = body;
+    if (!looksLikeRoomId(room_id) || !isOpaqueId(sessionId)) return;
+    await this.#answer(tx, { ...asker, roomId: room_id, sessionId });
+  }
+
+  /** Answers those who had to wait for an Olm session. */
+  async retry(tx: Transaction): Promise<void> {
+    for (const pending of [...this.#pending.values()]) {
+      this.#forget(tx, pending);
+      await this.#answer(tx, pending);
+    }
+  }
+
+  async #answer(tx: Transaction, asked: PendingAnswer): Promise<void> {
+    const { context: { own, log }, devices, inbound, outbound } = this.#options;
+    const { userId, deviceId, roomId, sessionId } = asked;
+    const device = await devices.device(tx, userId, deviceId);
+    if (device === undefined || device.trust === "blacklisted" || device.dehydrated) return;
+    const isOwn = userId === own.userId;
+    const trusted = isOwn && device.trust === "verified";
+    const from = trusted ? 0 : await outbound.sharedAt(tx, roomId, sessionId, device);
+    // Only who may ask counts: others must not use up what is allowed.
+    if (from === undefined) {
+      log.debug("Refused a request for a key", { userId, deviceId, roomId, sessionId });
+      if (isOwn && this.#isAllowed(asked)) this.#refuse(tx, asked, "m.unauthorised");
+      return;
+    }
+    if (!this.#isAllowed(asked)) return log.warn("A device asks for too many keys", { userId, deviceId });
+    const exported = await inbound.exportSession(tx, { roomId, sessionId }, from);
+    if (exported !== undefined) return await this.#forward(tx, { asked, device, exported });
+    if (isOwn) this.#refuse(tx, asked, "m.unavailable");
+  }
+
+  async #forward(
+    tx: Transaction,
+    { asked, device, exported }: { asked: PendingAnswer; device: Device; exported: ExportedSession },
+  ): Promise<void> {
+    const { olm } = this.#options;
+    const content = {
+      ...exported.content,
+      sender_claimed_ed25519_key: exported.senderEd25519,
+      forwarding_curve25519_key_chain: [],
+    };
+    const encrypted = await olm.encrypt(tx, device, "m.forwarded_room_key", content);
+    if (encrypted !== undefined) return this.#send(tx, asked, "m.room.encrypted", encrypted);
+    const gone = this.#pending.set(tx, [asked.userId, nameOf(asked), asked]);
+    tx.set(pendingKey(asked), asked);
+    for (const [, , pending] of gone) tx.delete(pendingKey(pending));
+    await olm.want(tx, [device]);
+  }
+
+  #refuse(tx: Transaction, asked: PendingAnswer, code: "m.unauthorised" | "m.unavailable"): void {
+    const { roomId: room_id, sessionId: session_id } = asked;
+    const reason = code === "m.unavailable" ? "The key is not here" : "The device is not verified here";
+    const sender_key = this.#options.context.own.curve25519;
+    this.#send(tx, asked, "m.room_key.withheld", {
+      algorithm: ALGORITHM,
+      room_id,
+      session_id,
+      sender_key,
+      code,
+      reason,
+    });
+  }
+
+  #send(tx: Transaction, { userId, deviceId }: PendingAnswer, eventType: string, content: JsonObject): void {
+    const { context: { uniqueId, clock }, outbox } = this.#options;
+    outbox.add(tx, { kind: "toDevice", eventType, messages: { [userId]: { [deviceId]: content } } }, {
+      txnId: uniqueId(),
+      now: clock.now(),
+    });
+  }
+
+  #isAllowed({ userId, deviceId }: PendingAnswer): boolean {
+    return this.#perDevice.take(JSON.stringify([userId, deviceId])) && this.#inAll.take("", userId);
+  }
+
+  #forget(tx: Transaction, asker: Pick<PendingAnswer, "userId" | "deviceId" | "requestId">): void {
+    if (this.#pending.get(asker.userId, nameOf(asker)) === undefined) return;
+    this.#pending.delete(tx, asker.userId, nameOf(asker));
+    tx.delete(pendingKey(asker));
+  }
+}
+
+function nameOf({ deviceId, requestId }: Pick<PendingAnswer, "deviceId" | "requestId">): string {
+  return JSON.stringify([deviceId, requestId]);
+}
+
+function pendingKey(
+  { userId, deviceId, requestId }: Pick<PendingAnswer, "userId" | "deviceId" | "requestId">,
+): RecordKey<PendingAnswer> {
+  return recordKey("keyAnswer", userId, deviceId, requestId);
+}

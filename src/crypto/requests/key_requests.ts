@@ -1,0 +1,199 @@
+/**
+ * Keys that are asked for: of the own other devices when they are missing here, and of this device by others.
+ *
+ * @module
+ */
+
+import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
+import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
+import type { JsonObject } from "../../types/json.ts";
+import type { Device } from "../devices/device.ts";
+import { FairIndex } from "../records/fair_index.ts";
+import type { AddedKey, ImportedRoomKey, SessionRef } from "../megolm/inbound_sessions.ts";
+import { KeyAnswers, type KeyAnswersOptions } from "./key_answers.ts";
+import type { DeviceMessages } from "./outbox.ts";
+import { RateLimit } from "./rate_limit.ts";
+import { type RecordKey, recordKey } from "../records/record_key.ts";
+import type { Transaction } from "../records/transaction.ts";
+
+/** What it needs. */
+export interface KeyRequestsOptions extends KeyAnswersOptions {
+  /** What is known of devices. */
+  readonly devices: KeyAnswersOptions["devices"] & {
+    /** The devices of users, the own one left out. */
+    devicesOf(tx: Transaction, users: readonly UserID[]): Promise<ReadonlyMap<UserID, readonly Device[]>>;
+  };
+  /** Where keys are. */
+  readonly inbound: KeyAnswersOptions["inbound"] & {
+    /** Takes in a key that came by way of another device. */
+    import(tx: Transaction, key: ImportedRoomKey): Promise<AddedKey>;
+  };
+}
+
+/** An `m.forwarded_room_key` that came encrypted with Olm. */
+export interface ForwardedRoomKey {
+  /** Who sent it. */
+  readonly sender: UserID;
+  /** The device that sent it, if it is known. */
+  readonly device: Device | undefined;
+  /** The content. */
+  readonly content: JsonObject;
+}
+
+/** A key that was asked for. */
+interface KeyRequest extends SessionRef {
+  readonly requestId: string;
+  /** Who sent the event that needs it. */
+  readonly sender: UserID;
+  /** Who was asked: nobody else may answer. */
+  readonly devices: readonly { readonly deviceId: DeviceID; readonly curve25519: string }[];
+  /** Says the order in which they were made. */
+  readonly order: number;
+}
+
+const ALGORITHM = "m.megolm.v1.aes-sha2";
+const LIMIT = 1_000;
+const PERIOD_MS = 10 * 60 * 1_000;
+const MAX_PER_ROOM = 50;
+const MAX_IN_ALL = 500;
+
+/** Asks for keys, and answers those who ask. */
+export class KeyRequests {
+  readonly #options: KeyRequestsOptions;
+  readonly #answers: KeyAnswers;
+  readonly #requests = new FairIndex<KeyRequest>(LIMIT, ({ sender }) => sender);
+  readonly #perRoom: RateLimit;
+  readonly #inAll: RateLimit;
+  #last = 0;
+
+  /** @param options What it needs. */
+  constructor(options: KeyRequestsOptions) {
+    this.#options = options;
+    this.#answers = new KeyAnswers(options);
+    const { clock } = options.context;
+    this.#perRoom = new RateLimit(clock, { times: MAX_PER_ROOM, periodMs: PERIOD_MS });
+    this.#inAll = new RateLimit(clock, { times: MAX_IN_ALL, periodMs: PERIOD_MS });
+  }
+
+  /** Reads what an earlier process has left. */
+  async load(tx: Transaction): Promise<void> {
+    this.#requests.clear();
+    const records = await tx.list<KeyRequest>("keyRequest");
+    records.sort(([, one], [, other]) => one.order - other.order);
+    for (const [, request] of records) {
+      this.#requests.load(request.roomId, request.sessionId, request);
+      this.#last = request.order;
+    }
+    await this.#answers.load(tx);
+  }
+
+  /** Asks the own verified devices for the key of an event, unless they have been asked; if there are none, nobody is asked. */
+  async want(tx: Transaction, { room_id: roomId, sender, content }: MessageEvent): Promise<void> {
+    const { session_id: sessionId, sender_key } = content;
+    if (typeof sessionId !== "string" || this.#requests.get(roomId, sessionId) !== undefined) return;
+    const { context, devices } = this.#options;
+    const { userId } = context.own;
+    const asked = ((await devices.devicesOf(tx, [userId])).get(userId) ?? []).filter(mayAnswer);
+    if (asked.length === 0 || !this.#perRoom.take(roomId, sender)) return;
+    if (!this.#inAll.take("", sender)) return;
+    const request: KeyRequest = {
+      roomId,
+      sessionId,
+      requestId: context.uniqueId(),
+      sender,
+      devices: asked.map(({ deviceId, curve25519 }) => ({ deviceId, curve25519 })),
+      order: ++this.#last,
+    };
+    tx.set(requestKey(request), request);
+    for (const [, , gone] of this.#requests.set(tx, [roomId, sessionId, request])) {
+      tx.delete(requestKey(gone));
+    }
+    const body = {
+      algorithm: ALGORITHM,
+      room_id: roomId,
+      session_id: sessionId,
+      ...(typeof sender_key === "string" && { sender_key }),
+    };
+    this.#send(tx, request, { action: "request", body });
+  }
+
+  /** Takes in that the key of a session has come: nobody is asked for it any more. */
+  received(tx: Transaction, { roomId, sessionId }: SessionRef): void {
+    const request = this.#requests.get(roomId, sessionId);
+    if (request === undefined) return;
+    this.#requests.delete(tx, roomId, sessionId);
+    tx.delete(requestKey(request));
+    this.#send(tx, request, { action: "request_cancellation" });
+  }
+
+  /**
+   * Takes in a key that another device sends on. It counts if it was asked for, and if the device is one that was asked, and
+   * still is one of the own verified ones.
+   *
+   * @returns The session, if there is a key of it now.
+   */
+  async receiveForward(
+    tx: Transaction,
+    { sender, device, content }: ForwardedRoomKey,
+  ): Promise<SessionRef | undefined> {
+    const { context: { own, log }, inbound } = this.#options;
+    const { algorithm, room_id, session_id, session_key, sender_key, sender_claimed_ed25519_key } = content;
+    const request = typeof room_id === "string" && typeof session_id === "string"
+      ? this.#requests.get(room_id, session_id)
+      : undefined;
+    const ignore = (reason: string): undefined =>
+      log.warn("Ignored a forwarded room key", { sender, reason }) as undefined;
+    if (sender !== own.userId || device?.userId !== own.userId) return ignore("it came from another user");
+    if (!mayAnswer(device)) return ignore("it came from a device that is not verified");
+    if (request === undefined) return ignore("nobody had asked for it");
+    const { deviceId, curve25519 } = device;
+    if (!request.devices.some((asked) => asked.deviceId === deviceId && asked.curve25519 === curve25519)) {
+      return ignore("it came from a device that had not been asked");
+    }
+    if (algorithm !== ALGORITHM || typeof session_key !== "string" || typeof sender_key !== "string") {
+      return ignore("it is not what such a key must be");
+    }
+    const { roomId, sessionId } = request;
+    const added = await inbound.import(tx, {
+      roomId,
+      sessionId,
+      sessionKey: session_key,
+      senderKey: sender_key,
+      senderEd25519: typeof sender_claimed_ed25519_key === "string" ? sender_claimed_ed25519_key : "",
+      source: "forwarded",
+    });
+    if (added.kind === "refused") return ignore(added.reason);
+    this.received(tx, request);
+    return added.session;
+  }
+
+  /** Takes in an `m.room_key_request` of another device. */
+  async receive(tx: Transaction, event: ToDeviceEvent): Promise<void> {
+    await this.#answers.receive(tx, event);
+  }
+
+  /** Answers those who could not be answered, because there was no Olm session with them: there may be one now. */
+  async retryAnswers(tx: Transaction): Promise<void> {
+    await this.#answers.retry(tx);
+  }
+
+  #send(tx: Transaction, { requestId, devices }: KeyRequest, what: JsonObject): void {
+    const { context: { own, clock, uniqueId }, outbox } = this.#options;
+    const content = { ...what, requesting_device_id: own.deviceId, request_id: requestId };
+    const messages: DeviceMessages = {
+      [own.userId]: Object.fromEntries(devices.map(({ deviceId }) => [deviceId, content])),
+    };
+    outbox.add(tx, { kind: "toDevice", eventType: "m.room_key_request", messages }, {
+      txnId: uniqueId(),
+      now: clock.now(),
+    });
+  }
+}
+
+function mayAnswer({ trust, dehydrated }: Device): boolean {
+  return trust === "verified" && !dehydrated;
+}
+
+function requestKey({ roomId, sessionId }: { roomId: RoomID; sessionId: string }): RecordKey<KeyRequest> {
+  return recordKey("keyRequest", roomId, sessionId);
+}

@@ -1,0 +1,264 @@
+/**
+ * What the engine wants of the server, and what became of it.
+ *
+ * @module
+ */
+
+import type { DeviceKeys, KeysUploadRequest } from "../../types/api/device_keys.ts";
+import type { JsonObject } from "../../types/json.ts";
+import { deviceConflict } from "../devices/device_conflict.ts";
+import type { EngineParts } from "../engine/engine_parts.ts";
+import type { AnswerOutput, EngineRequest, RequestFailure } from "../engine/engine_protocol.ts";
+import type { KeyClaim } from "../olm/olm_claims.ts";
+import type { OutboxEntry } from "./outbox.ts";
+import { halves, isDivisible, RefusedParcels } from "./refused_parcels.ts";
+import { recoverFromRollback } from "../engine/rollback.ts";
+import { postmark } from "../sharing/sharing_parts.ts";
+import type { DeviceQuery } from "../devices/tracked_users.ts";
+import type { Transaction } from "../records/transaction.ts";
+
+/** A request on its way. */
+type Underway =
+  | { readonly kind: "keysUpload"; readonly body: KeysUploadRequest }
+  | { readonly kind: "keysQuery"; readonly query: DeviceQuery; readonly wasPublished: boolean }
+  | { readonly kind: "keysClaim"; readonly claim: KeyClaim }
+  | { readonly kind: "outbox"; readonly entry: OutboxEntry };
+
+/** What an answer led to. */
+export interface AnswerOutcome extends AnswerOutput {
+  /** Why the device can't go on, if the server knows it as another. */
+  readonly conflict?: string;
+  /** Whether there is more in the answer, for the next step. Default: false. */
+  readonly more?: boolean;
+}
+
+/** What a failure led to. */
+export interface FailureOutcome extends Pick<AnswerOutcome, "conflict"> {
+  /** Whether it is over and done with: what was refused is sent in another way, or not at all. */
+  readonly settled?: boolean;
+}
+
+const NOTHING: AnswerOutcome = { recovered: [], alarms: [] };
+
+/** Whether the server has understood the request, and does not want it. */
+function isRefusal({ status }: RequestFailure): boolean {
+  return status >= 400 && status < 500 && status !== 429;
+}
+
+/** Hands out requests, each once until it was answered or failed. */
+export class RequestBook {
+  readonly #parts: EngineParts;
+  readonly #underway = new Map<string, Underway>();
+  /** Events for rooms that an earlier process has left: those of this process are sent by who asked for them. */
+  readonly #inherited: ReadonlySet<string>;
+  readonly #refusedParcels = new RefusedParcels();
+  /** Whether the server has said in this process what it has of the own device: ours, or nothing. */
+  #isOwnKnown = false;
+  /** Whether it has another's: nothing is asked of it any more. */
+  #isRefused = false;
+
+  /** @param parts The parts of the engine, just opened. */
+  constructor(parts: EngineParts) {
+    this.#parts = parts;
+    this.#inherited = new Set(parts.outbox.pending().map(({ id }) => id));
+  }
+
+  /** All that is to be asked now, and is not being asked already. */
+  take(): EngineRequest[] {
+    if (this.#isRefused) return [];
+    return [...this.#upload(), ...this.#queries(), ...this.#claims(), ...this.#parcels()];
+  }
+
+  /**
+   * What stands between the own device and others, who can neither answer nor trust it before its keys are published; undefined:
+   * nothing.
+   */
+  ownNeeds(): { readonly needs: "keysQuery" | "keysUpload" } | undefined {
+    if (this.#isOwnKnown && this.#parts.ownKeys.isPublished) return undefined;
+    return { needs: this.#mayUpload() ? "keysUpload" : "keysQuery" };
+  }
+
+  /** Takes in an answer, or the next piece of it. */
+  async answer(tx: Transaction, id: string, response: JsonObject): Promise<AnswerOutcome> {
+    const request = this.#underway.get(id);
+    if (request === undefined) return NOTHING;
+    if (request.kind === "keysQuery") {
+      const outcome = await this.#queried(tx, request, response);
+      if (outcome.more !== true) this.#endsWith(tx, id);
+      return outcome;
+    }
+    this.#endsWith(tx, id);
+    switch (request.kind) {
+      case "keysUpload":
+        await this.#parts.ownKeys.receiveUpload(tx, request.body, response);
+        return NOTHING;
+      case "keysClaim":
+        await this.#parts.olm.receiveClaim(tx, request.claim, response);
+        await this.#parts.keyRequests.retryAnswers(tx); // those who ask for keys may be reached now
+        return NOTHING;
+      case "outbox":
+        this.#parts.outbox.remove(tx, request.entry.id);
+        this.#refusedParcels.took(request.entry);
+        return NOTHING;
+    }
+  }
+
+  /** Takes in a failure. */
+  async fail(tx: Transaction, id: string, failure: RequestFailure): Promise<FailureOutcome> {
+    const request = this.#underway.get(id);
+    if (request === undefined) return NOTHING;
+    const { devices, olm, context: { clock } } = this.#parts;
+    this.#endsWith(tx, id);
+    switch (request.kind) {
+      case "keysUpload":
+        return await this.#uploadFailed(tx, failure);
+      case "keysQuery":
+        devices.failQuery(request.query, clock.now(), { refused: isRefusal(failure) });
+        return NOTHING;
+      case "keysClaim":
+        olm.failClaim(request.claim, {
+          now: clock.now(),
+          refused: isDivisible(failure.status),
+          answered: failure.status >= 500,
+        });
+        return { settled: isDivisible(failure.status) };
+      case "outbox":
+        return await this.#parcelFailed(tx, request.entry, failure);
+    }
+  }
+
+  #endsWith(tx: Transaction, id: string): void {
+    tx.onCommit(() => this.#underway.delete(id));
+  }
+
+  /** Whether it is known what the server has of this device, and that it has no other keys of it. */
+  #mayUpload(): boolean {
+    const { devices, context: { own } } = this.#parts;
+    return this.#isOwnKnown && !devices.isDirty([own.userId]);
+  }
+
+  *#upload(): Generator<EngineRequest> {
+    if (!this.#mayUpload()) return;
+    if ([...this.#underway.values()].some(({ kind }) => kind === "keysUpload")) return;
+    const body = this.#parts.ownKeys.nextUpload();
+    if (body !== undefined) yield { id: this.#begin({ kind: "keysUpload", body }), kind: "keysUpload", body };
+  }
+
+  *#queries(): Generator<EngineRequest> {
+    const { devices, ownKeys: { isPublished: wasPublished }, context: { clock } } = this.#parts;
+    for (let query = devices.nextQuery(clock.now()); query; query = devices.nextQuery(clock.now())) {
+      const id = this.#begin({ kind: "keysQuery", query, wasPublished });
+      yield { id, kind: "keysQuery", users: query.users };
+    }
+  }
+
+  *#claims(): Generator<EngineRequest> {
+    const { olm, context: { clock } } = this.#parts;
+    for (let claim = olm.nextClaim(clock.now()); claim; claim = olm.nextClaim(clock.now())) {
+      const { oneTimeKeys } = claim;
+      yield { id: this.#begin({ kind: "keysClaim", claim }), kind: "keysClaim", oneTimeKeys };
+    }
+  }
+
+  /** In the order in which they were put in; what is on its way is not overtaken, since whoever asks sends in order. */
+  *#parcels(): Generator<EngineRequest> {
+    for (const entry of this.#refusedParcels.sorted(this.#parts.outbox.pending())) {
+      if (this.#underway.has(entry.id)) continue;
+      if (entry.kind === "roomEvent" && !this.#inherited.has(entry.id)) continue;
+      this.#underway.set(entry.id, { kind: "outbox", entry });
+      if (entry.kind === "toDevice") {
+        const { id, kind, eventType, txnId, messages, sessionId } = entry;
+        yield { id, kind, eventType, txnId, messages, sessionId };
+      } else {
+        const { id, kind, roomId, txnId, content, createdAt } = entry;
+        yield { id, kind, roomId, txnId, content, createdAt };
+      }
+    }
+  }
+
+  #begin(request: Underway): string {
+    const id = this.#parts.context.uniqueId();
+    this.#underway.set(id, request);
+    return id;
+  }
+
+  /** What the server has refused is sent in halves, or given up if there is nobody else in it; it stands in nobody's way meanwhile. */
+  async #parcelFailed(tx: Transaction, entry: OutboxEntry, failure: RequestFailure): Promise<FailureOutcome> {
+    const { outbox, outbound, context } = this.#parts;
+    const verdict = this.#refusedParcels.judge(entry, failure.status);
+    if (verdict === "later") return NOTHING;
+    outbox.remove(tx, entry.id);
+    const isPart = this.#refusedParcels.takePart(entry);
+    if (verdict === "halves" && entry.kind === "toDevice") {
+      for (const messages of halves(entry.messages)) {
+        const { kind, eventType, sessionId } = entry;
+        const id = outbox.add(tx, { kind, eventType, messages, sessionId }, postmark(context));
+        this.#refusedParcels.divided(id);
+      }
+      return { settled: true };
+    }
+    context.log.warn("Gave up what the server does not take", { kind: entry.kind, error: failure.message });
+    await outbound.shareFailed(tx, entry);
+    return { settled: isPart || failure.status >= 500 }; // where nobody gets it, whoever waits for it has to know
+  }
+
+  /** What of it the server has taken all the same nobody knows, and it may have another's: it is asked before the next. */
+  async #uploadFailed(tx: Transaction, failure: RequestFailure): Promise<Pick<AnswerOutcome, "conflict">> {
+    const { ownKeys, devices, context: { own } } = this.#parts;
+    await devices.changed(tx, [own.userId]);
+    if (await ownKeys.failUpload(tx, failure) !== "clash") return NOTHING;
+    if (!ownKeys.wasPublished) return this.#refuse(tx);
+    await recoverFromRollback(tx, this.#parts);
+    return NOTHING;
+  }
+
+  async #queried(
+    tx: Transaction,
+    { query, wasPublished }: Extract<Underway, { kind: "keysQuery" }>,
+    response: JsonObject,
+  ): Promise<AnswerOutcome> {
+    const { devices, outbound, parked, context: { log, own } } = this.#parts;
+    const changes = await devices.receiveQuery(tx, query, response);
+    if (changes.changed.includes(own.userId)) await this.#lookAtOwnIdentity(tx);
+    const { alarms, more } = changes;
+    for (const alarm of alarms) log.warn("A user's keys are not what they should be", { ...alarm });
+    await outbound.devicesChanged(tx, changes);
+    const { conflict } = changes.own === undefined
+      ? NOTHING
+      : await this.#compareOwn(tx, changes.own, { wasPublished });
+    const recovered = changes.changed.length === 0 ? [] : await parked.retry(tx, "all");
+    return { recovered, alarms, conflict, more };
+  }
+
+  /** Says that own devices are not vouched for yet, where that makes a difference: nobody would know why they can't read. */
+  async #lookAtOwnIdentity(tx: Transaction): Promise<void> {
+    const { devices, context: { log, own, policy } } = this.#parts;
+    const { pinned, master } = await devices.identityOf(tx, own.userId) ?? {};
+    if (master === undefined || pinned !== undefined) return;
+    if (policy.sendTo !== "cross-signed" && policy.accept === "all") return;
+    const todo =
+      "compare its master key with what another client of the user says, and acknowledgeIdentity()";
+    log.warn(`Own devices count as unsigned until the own identity is accepted: ${todo}`, { master });
+  }
+
+  /** Whether the server knows this device as it knows itself. */
+  async #compareOwn(
+    tx: Transaction,
+    shown: JsonObject | "missing",
+    { wasPublished }: { readonly wasPublished: boolean },
+  ): Promise<Pick<AnswerOutcome, "conflict">> {
+    const { ownKeys, devices, context: { own } } = this.#parts;
+    if (shown === "missing" && ownKeys.isPublished && !wasPublished) {
+      await devices.changed(tx, [own.userId]); // it was asked before it got the keys: it is asked again
+      return NOTHING;
+    }
+    if (await ownKeys.checkServer(tx, shown as DeviceKeys | "missing") === "differs") return this.#refuse(tx);
+    tx.onCommit(() => this.#isOwnKnown = true);
+    return NOTHING;
+  }
+
+  #refuse(tx: Transaction): Pick<AnswerOutcome, "conflict"> {
+    tx.onCommit(() => this.#isRefused = true);
+    return { conflict: deviceConflict(this.#parts.context.own) };
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * Who was approved as a recipient in a room, where that is asked for.
+ *
+ * @module
+ */
+
+import type { RoomID, UserID } from "../../types/ids.ts";
+import type { OutboundRecord } from "./outbound_record.ts";
+import { type RecordKey, recordKey } from "../records/record_key.ts";
+import { readShares } from "./share_records.ts";
+import type { Transaction } from "../records/transaction.ts";
+import type { UserIdentity } from "../devices/user_record.ts";
+
+/** A user who is about to get a key of a room for the first time, or for the first time with another identity. */
+export interface NewRecipient {
+  /** The user. */
+  readonly userId: UserID;
+  /** The master key of the user's identity, in unpadded base64; undefined: the user has none, and any device may be shown. */
+  readonly master: string | undefined;
+}
+
+/** Where it is asked, and of whom. */
+export interface ApprovalInput {
+  /** The room. */
+  readonly roomId: RoomID;
+  /** Its session. */
+  readonly record: OutboundRecord;
+  /** The users. */
+  readonly users: readonly UserID[];
+  /** Knows by which keys users vouch for their devices. */
+  readonly devices: { identityOf(tx: Transaction, userId: UserID): Promise<UserIdentity | undefined> };
+}
+
+/** Approves users with the identities that they were shown with, for good. */
+export function approve(tx: Transaction, roomId: RoomID, recipients: readonly NewRecipient[]): void {
+  for (const { userId, master = "" } of recipients) tx.set(approvalKey(roomId, userId), master);
+}
+
+/**
+ * Which of some users have never been approved in a room with the identity that they have now, and have not got a key there either
+ * when nobody asked.
+ */
+export async function unapproved(
+  tx: Transaction,
+  { roomId, record, users, devices }: ApprovalInput,
+): Promise<NewRecipient[]> {
+  const approvals = await tx.getMany(users.map((userId) => approvalKey(roomId, userId)));
+  const known = new Map(users.map((userId, index) => [userId, approvals[index]]));
+  const recipients: NewRecipient[] = [];
+  for (const userId of users) {
+    recipients.push({ userId, master: (await devices.identityOf(tx, userId))?.master });
+  }
+  let left = recipients.filter(({ userId, master = "" }) => known.get(userId) !== master);
+  for (const { sessionId } of [record, ...record.retired]) {
+    const unasked = left.map(({ userId }) => userId).filter((userId) => known.get(userId) === undefined);
+    if (unasked.length === 0) break;
+    const shares = await readShares(tx, { roomId, sessionId }, unasked);
+    const had = (userId: UserID) => shares.get(userId)?.devices.some(({ kind }) => kind === "key") === true;
+    approve(tx, roomId, left.filter(({ userId }) => had(userId)));
+    left = left.filter(({ userId }) => !had(userId));
+  }
+  return left;
+}
+
+/** The master key that a user was approved with; empty: the user had none. */
+function approvalKey(roomId: RoomID, userId: UserID): RecordKey<string> {
+  return recordKey("outbound_approval", roomId, userId);
+}

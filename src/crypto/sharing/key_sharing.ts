@@ -1,0 +1,218 @@
+/**
+ * Getting a room ready for its next event: everybody who is to read it has been sent the key, and nobody else has it.
+ *
+ * All devices of a room are looked at after something changed, and not for each message.
+ *
+ * @module
+ */
+
+import type { RoomID, UserID } from "../../types/ids.ts";
+import { approve, unapproved } from "./approvals.ts";
+import type { Device } from "../devices/device.ts";
+import type { PrepareInput, RoomReadiness } from "../engine/engine_protocol.ts";
+import type { GroupSessions } from "../megolm/group_sessions.ts";
+import { outboundKey, type OutboundRecord, type RotationCause } from "./outbound_record.ts";
+import type { RoomSettings } from "./room_settings.ts";
+import { rotationCause } from "./rotation.ts";
+import { shareBatch, usersToGetKey, withoutOlm } from "./share_batch.ts";
+import { lookAtDevices, type ShareLook, type ShareTask } from "./share_look.ts";
+import type { SharingParts } from "./sharing_parts.ts";
+import type { Transaction } from "../records/transaction.ts";
+import { WeighedCache } from "../../base/weighed_cache.ts";
+
+/** A room that is to be made ready. */
+export interface PreparedRoom extends PrepareInput {
+  /** What it goes by. */
+  readonly settings: RoomSettings;
+  /** Who gets what is said in it. */
+  readonly recipients: ReadonlySet<UserID>;
+}
+
+/** A session, and what is left to do with it. */
+interface Looked {
+  readonly record: OutboundRecord;
+  readonly look: ShareLook;
+}
+
+/** What is known of a room since its devices were looked at, and by what one sees that it is out of date. */
+interface CheckedRoom {
+  readonly sessionId: string;
+  readonly look: ShareLook;
+  /** Whether all keys have arrived. */
+  readonly ready: boolean;
+  /** The version of who is in the room. */
+  readonly membersVersion: number | undefined;
+  /** The versions of devices and of Olm sessions; they go on while what changes does not concern the room. */
+  versions: readonly number[];
+  /** The version of who is out of date. */
+  readonly dirtyVersion: number;
+}
+
+/** How many devices all rooms together may have in memory. */
+const MAX_CHECKED_DEVICES = 1_000_000;
+
+/** Shares the keys of group sessions. */
+export class KeySharing {
+  readonly #parts: SharingParts;
+  readonly #groups: GroupSessions;
+  readonly #checked = new WeighedCache<RoomID, CheckedRoom>(MAX_CHECKED_DEVICES);
+
+  /**
+   * @param parts The parts that it works with.
+   * @param groups The ratchets.
+   */
+  constructor(parts: SharingParts, groups: GroupSessions) {
+    this.#parts = parts;
+    this.#groups = groups;
+  }
+
+  /** Whether a session may encrypt the next event: a few comparisons, however many devices there are. */
+  isReady(roomId: RoomID, record: OutboundRecord, settings: RoomSettings): boolean {
+    const checked = this.#current(roomId, record, settings);
+    return checked?.ready === true && checked.dirtyVersion === this.#parts.devices.dirtyVersion;
+  }
+
+  /** Has all devices of a room looked at before its next event. */
+  recheck(tx: Transaction, roomId: RoomID): void {
+    tx.onCommit(() => this.#checked.delete(roomId));
+  }
+
+  /** Has all devices of all rooms looked at. */
+  clear(): void {
+    this.#checked.clear();
+  }
+
+  /** Says what stands between a room and its next event, and goes one step towards it. */
+  async prepare(tx: Transaction, room: PreparedRoom): Promise<RoomReadiness> {
+    const { roomId, settings, recipients, tolerate, approved = [] } = room;
+    const { context: { own, policy, clock }, devices, olm, outbox } = this.#parts;
+    approve(tx, roomId, approved);
+    let looked = await this.#known(tx, roomId, settings);
+    if (looked === undefined || this.#checked.get(roomId)?.dirtyVersion !== devices.dirtyVersion) {
+      const users = [...recipients, own.userId];
+      await devices.track(tx, users); // whatever the server says of who shares no room with us
+      if (!tolerate.keysQuery && devices.isDirty(users)) return { needs: "keysQuery" };
+    }
+    if (looked === undefined) {
+      const { record, look } = await this.#look(tx, room);
+      const strangers = usersToGetKey(look).filter((userId) => userId !== own.userId);
+      const asked = policy.approveRecipients
+        ? await unapproved(tx, { roomId, record, users: strangers, devices })
+        : [];
+      if (asked.length > 0) return { needs: "approval", users: asked };
+      const without = await withoutOlm(tx, this.#parts, look);
+      await olm.want(tx, [...without]);
+      const promising = [...without].some((device) => olm.isPromising(device, clock.now()));
+      if (promising && !tolerate.keysClaim) return { needs: "keysClaim" };
+      looked = { record, look: withoutRepetition(look, without) };
+    }
+    const { record, look, sent } = await this.#share(tx, roomId, looked);
+    const ready = !sent && !outbox.isSharing(record.sessionId);
+    this.#remember(tx, roomId, { sessionId: record.sessionId, look, ready });
+    if (!ready) return { needs: "toDevice", sessionId: record.sessionId };
+    const { shared, withheld } = look;
+    return { needs: "nothing", share: { sessionId: record.sessionId, shared, withheld } };
+  }
+
+  /** What is known of a room, if it is still so. */
+  async #known(tx: Transaction, roomId: RoomID, settings: RoomSettings): Promise<Looked | undefined> {
+    const record = await tx.get(outboundKey(roomId));
+    const checked = record && this.#current(roomId, record, settings);
+    return record && checked && { record, look: checked.look };
+  }
+
+  #current(roomId: RoomID, record: OutboundRecord, settings: RoomSettings): CheckedRoom | undefined {
+    const checked = this.#checked.get(roomId);
+    if (checked?.sessionId !== record.sessionId || this.#cause(record, settings) !== undefined) {
+      return undefined;
+    }
+    return this.#isUpToDate(roomId, checked) ? checked : undefined;
+  }
+
+  /** Whether nothing has changed that concerns a room since it was looked at. */
+  #isUpToDate(roomId: RoomID, checked: CheckedRoom): boolean {
+    const { devices, olm, rooms, context: { own } } = this.#parts;
+    if (rooms.version(roomId) !== checked.membersVersion) return false;
+    const recipients = rooms.recipients(roomId);
+    for (const [index, part] of [devices, olm].entries()) {
+      const version = checked.versions[index];
+      if (version === part.version) continue;
+      const changed = version === undefined ? undefined : part.changedSince(version);
+      if (changed === undefined || changed.has(own.userId)) return false;
+      for (const userId of changed) if (recipients?.has(userId) !== false) return false;
+    }
+    checked.versions = this.#versions();
+    return true;
+  }
+
+  #cause(record: OutboundRecord, settings: RoomSettings): RotationCause | undefined {
+    const { policy, clock } = this.#parts.context;
+    return rotationCause(record, { settings, policy: policy.sendTo, now: clock.now() });
+  }
+
+  #versions(): number[] {
+    const { devices, olm } = this.#parts;
+    return [devices.version, olm.version];
+  }
+
+  #remember(
+    tx: Transaction,
+    roomId: RoomID,
+    checked: Pick<CheckedRoom, "sessionId" | "look" | "ready">,
+  ): void {
+    const { devices: { dirtyVersion }, rooms } = this.#parts;
+    const at = { membersVersion: rooms.version(roomId), versions: this.#versions(), dirtyVersion };
+    const { tasks, shared, withheld } = checked.look;
+    const weight = 1 + tasks.length + shared.length + withheld.length;
+    tx.onCommit(() => this.#checked.set(roomId, { ...checked, ...at }, weight));
+  }
+
+  /** Looks at all devices, with a new session if there is none or the old one must not be used any more. */
+  async #look(tx: Transaction, { roomId, settings, recipients }: PreparedRoom): Promise<Looked> {
+    const users = [...new Set([...recipients, this.#parts.context.own.userId])];
+    const devices = await this.#parts.devices.devicesOf(tx, users);
+    const previous = await tx.get(outboundKey(roomId));
+    let cause = previous && this.#cause(previous, settings);
+    if (previous !== undefined && cause === undefined) {
+      const look = await lookAtDevices(tx, this.#parts, { roomId, record: previous, users, devices });
+      if (typeof look !== "string") return { record: previous, look };
+      cause = look;
+    }
+    const record = await this.#groups.create(tx, { roomId, settings, previous });
+    this.#parts.context.log.debug("Began a group session", { roomId, sessionId: record.sessionId, cause });
+    const look = await lookAtDevices(tx, this.#parts, { roomId, record, users, devices });
+    if (typeof look === "string") throw new TypeError(`Cannot begin a group session: ${look} already`);
+    return { record, look };
+  }
+
+  /** Goes on until something is to be sent, which takes a request for some of the devices, or nothing is left to do. */
+  async #share(
+    tx: Transaction,
+    roomId: RoomID,
+    { record, look }: Looked,
+  ): Promise<Looked & { sent: boolean }> {
+    if (look.tasks.length === 0) return { record, look, sent: false };
+    const keys = new Map<number, Promise<string | undefined>>();
+    const keyAt = (index: number) =>
+      keys.getOrInsertComputed(index, () => this.#groups.key(tx, { roomId, record }, index));
+    let done: Looked & { sent: boolean } = { record, look, sent: false };
+    while (!done.sent && done.look.tasks.length > 0) {
+      done = await shareBatch(tx, this.#parts, { roomId, keyAt, record: done.record, look: done.look });
+    }
+    if (done.record !== record) tx.set(outboundKey(roomId), done.record);
+    return done;
+  }
+}
+
+/** Leaves out devices of which it is known already that there is no way to them. */
+function withoutRepetition(look: ShareLook, without: ReadonlySet<Device>): ShareLook {
+  const isKnown = ({ device, before }: ShareTask): boolean =>
+    without.has(device) && before?.kind === "withheld" && before.code === "m.no_olm";
+  const withheld = look.tasks.filter(isKnown).map(({ device }) => ({ device, code: "m.no_olm" } as const));
+  if (withheld.length === 0) return look;
+  return {
+    ...look,
+    tasks: look.tasks.filter((task) => !isKnown(task)),
+    withheld: [...look.withheld, ...withheld],
+  };
+}

@@ -1,0 +1,91 @@
+/**
+ * The own group session of a room, as it is kept.
+ *
+ * @module
+ */
+
+import type { RoomID } from "../../types/ids.ts";
+import type { SendPolicy } from "../engine/policy.ts";
+import { type RecordKey, recordKey } from "../records/record_key.ts";
+import type { Transaction } from "../records/transaction.ts";
+
+/** Why a group session is not used any more. */
+export type RotationCause =
+  /** Somebody who has the key, or may have it, left the room. */
+  | "member-left"
+  /** A device that has the key is gone, or may not have it any more. */
+  | "device-gone"
+  /** The room's algorithm or history visibility changed. */
+  | "settings-changed"
+  /** Another choice was made of which devices get keys. */
+  | "policy-changed"
+  /** It has been in use for long enough. */
+  | "age"
+  /** It has been used for enough messages. */
+  | "messages"
+  /** The application asked for a new one. */
+  | "discarded"
+  /** The store was set back, so that it may have been used further than the store knows. */
+  | "rollback";
+
+/** A session whose place was taken by another. */
+export interface RetiredSession {
+  /** Its ID. */
+  readonly sessionId: string;
+  /** How many pieces the list of those it was shared with has. */
+  readonly rosterPieces: number;
+}
+
+/** The own group session of a room. */
+export interface OutboundRecord {
+  /** Its ID. */
+  readonly sessionId: string;
+  /** The ratchet; secret. */
+  readonly state: Uint8Array;
+  /** When it was made, in milliseconds since the epoch. */
+  readonly createdAt: number;
+  /** How many messages it has encrypted, which is the index of the next. */
+  readonly messages: number;
+  /** Whether its key may be passed on to who joins later. */
+  readonly sharedHistory: boolean;
+  /** Which devices were to get keys when it was made. */
+  readonly policy: SendPolicy;
+  /** How many pieces the list of those it was shared with has. */
+  readonly rosterPieces: number;
+  /** Those before it, the last one first, about which it is still known who had the key. */
+  readonly retired: readonly RetiredSession[];
+  /** Why it must not be used any more; absent: it may be. */
+  readonly invalid?: RotationCause;
+}
+
+/** The kind of record. */
+export const OUTBOUND_KIND = "outbound_session";
+
+/** Where a room's session is kept. */
+export function outboundKey(roomId: RoomID): RecordKey<OutboundRecord> {
+  return recordKey(OUTBOUND_KIND, roomId);
+}
+
+/** Which session a room has, apart from the session itself, so that an earlier one is told from it. */
+export interface OutboundMark {
+  /** Its ID. */
+  readonly sessionId: string;
+  /** Whether it must not be used any more. */
+  readonly isOver: boolean;
+}
+
+/** Where it is kept which session a room has. */
+export function outboundMarkKey(roomId: RoomID): RecordKey<OutboundMark> {
+  return recordKey("outbound_mark", roomId);
+}
+
+/** Marks a session as not to be used again, together with what was the cause. */
+export function invalidate(
+  tx: Transaction,
+  roomId: RoomID,
+  { record, cause }: { readonly record: OutboundRecord; readonly cause: RotationCause },
+): void {
+  if (record.invalid !== undefined) return;
+  tx.set(outboundKey(roomId), { ...record, invalid: cause });
+  tx.set(outboundMarkKey(roomId), { sessionId: record.sessionId, isOver: true });
+}

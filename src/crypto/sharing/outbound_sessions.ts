@@ -1,0 +1,240 @@
+/**
+ * The own Megolm sessions: one for each encrypted room, made anew when it must be, shared with the devices that are to have it.
+ *
+ * @module
+ */
+
+import { UnsupportedAlgorithmError } from "../../errors/encryption_errors.ts";
+import type { RoomID, TransactionID, UserID } from "../../types/ids.ts";
+import type { Device } from "../devices/device.ts";
+import type { Encrypted, EncryptInput, PrepareInput, RoomReadiness } from "../engine/engine_protocol.ts";
+import { GroupSessions } from "../megolm/group_sessions.ts";
+import { KeySharing } from "./key_sharing.ts";
+import type { OutboxEntry } from "../requests/outbox.ts";
+import { invalidate, OUTBOUND_KIND, outboundKey, type OutboundRecord } from "./outbound_record.ts";
+import { draftRoomEvent, encodedRoomEvent } from "./room_event.ts";
+import { MEGOLM, type RoomSettings } from "./room_settings.ts";
+import type { RoomChanges } from "./rooms.ts";
+import { rotationCause } from "./rotation.ts";
+import { IDLE_ROOM_MS, LONGEST_USE_MS, RECORDS_A_STEP } from "../engine/retention.ts";
+import {
+  forgetOldest,
+  mayHaveKey,
+  readShares,
+  replaceShares,
+  shareOf,
+  sharesOfUser,
+} from "./share_records.ts";
+import type { SharingParts } from "./sharing_parts.ts";
+import type { Transaction } from "../records/transaction.ts";
+
+/** A device by its name. */
+type DeviceName = Pick<Device, "userId" | "deviceId">;
+
+/** Makes, shares, uses and replaces the own Megolm sessions. */
+export class OutboundSessions {
+  readonly #parts: SharingParts;
+  readonly #groups: GroupSessions;
+  readonly #sharing: KeySharing;
+
+  /** @param parts The parts that it works with. */
+  constructor(parts: SharingParts) {
+    this.#parts = parts;
+    this.#groups = new GroupSessions(parts);
+    this.#sharing = new KeySharing(parts, this.#groups);
+  }
+
+  /** Reads which rooms have sessions. */
+  async load(tx: Transaction): Promise<void> {
+    await this.#groups.load(tx);
+  }
+
+  /** Takes in what became different in a room; a session that somebody took along is not used again, even after a crash. */
+  async roomChanged(tx: Transaction, { roomId, left, settingsChanged }: RoomChanges): Promise<void> {
+    if (left.length === 0 && !settingsChanged) return;
+    const record = await tx.get(outboundKey(roomId));
+    if (record === undefined || record.invalid !== undefined) return;
+    if (settingsChanged) return invalidate(tx, roomId, { record, cause: "settings-changed" });
+    // Where history is shared, other members may have passed the key on to whoever was there.
+    const taken = record.sharedHistory || left.includes(this.#parts.context.own.userId) ||
+      [...(await readShares(tx, { roomId, sessionId: record.sessionId }, left)).values()]
+        .some(({ devices }) => devices.some(mayHaveKey));
+    if (taken) invalidate(tx, roomId, { record, cause: "member-left" });
+  }
+
+  /** Takes in which devices are gone, or blocked: sessions whose key they have are not used again, even after a crash. */
+  async devicesChanged(
+    tx: Transaction,
+    { removed }: { readonly removed: readonly DeviceName[] },
+  ): Promise<void> {
+    for (const [userId, devices] of Map.groupBy(removed, (device) => device.userId)) {
+      for (const { session: { roomId, sessionId }, record: shares } of await sharesOfUser(tx, userId)) {
+        const shared = devices.map(({ deviceId }) => shareOf(shares, deviceId));
+        if (!shared.some((share) => share !== undefined && mayHaveKey(share))) continue;
+        const record = await tx.get(outboundKey(roomId));
+        if (record?.sessionId === sessionId) invalidate(tx, roomId, { record, cause: "device-gone" });
+      }
+    }
+  }
+
+  /**
+   * Says what stands between a room and its next event, and goes one step towards it. It may be called again at any time.
+   *
+   * @throws {UnsupportedAlgorithmError} If nothing can be sent to the room.
+   * @throws {IdentityChangedError} If the choice of devices forbids to go on before a user's new identity is acknowledged.
+   */
+  async prepare(
+    tx: Transaction,
+    roomId: RoomID,
+    options: Omit<PrepareInput, "roomId">,
+  ): Promise<RoomReadiness> {
+    const { rooms } = this.#parts;
+    const settings = this.#settings(roomId);
+    const recipients = rooms.recipients(roomId);
+    if (settings === undefined || recipients === undefined) {
+      rooms.expectDescription(roomId);
+      return { needs: "room" };
+    }
+    return await this.#sharing.prepare(tx, { ...options, roomId, settings, recipients });
+  }
+
+  /**
+   * Encrypts an event, whose exact form is then kept under its transaction ID until it has arrived.
+   *
+   * @returns Undefined if the room has to be prepared first.
+   * @throws {UnsupportedAlgorithmError} If nothing can be sent to the room.
+   * @throws {EventTooLargeError} If no server would take the event.
+   * @throws {EncryptionError} If the event has no JSON form, or is encrypted already.
+   */
+  async encrypt(tx: Transaction, input: EncryptInput): Promise<Encrypted | undefined> {
+    const { context: { own, clock }, outbox } = this.#parts;
+    const { roomId, txnId } = input;
+    const kept = txnId === undefined ? undefined : outbox.roomEvent(roomId, txnId);
+    if (kept !== undefined) return { content: kept.content };
+    const settings = this.#settings(roomId);
+    const record = await tx.get(outboundKey(roomId));
+    if (settings === undefined || record === undefined) return undefined;
+    if (!this.#sharing.isReady(roomId, record, settings)) return undefined;
+    const { plaintext, relatesTo } = draftRoomEvent(input, own);
+    const ciphertext = this.#groups.encrypt(tx, { roomId, record }, plaintext);
+    const content = encodedRoomEvent({ sessionId: record.sessionId, ciphertext }, { own, relatesTo });
+    if (txnId !== undefined) {
+      outbox.add(tx, { kind: "roomEvent", roomId, content }, { txnId, now: clock.now() });
+    }
+    return { content };
+  }
+
+  /** Forgets an encrypted event: it has arrived, or never will. */
+  roomEventSent(tx: Transaction, roomId: RoomID, txnId: TransactionID): Promise<void> {
+    const { outbox } = this.#parts;
+    const entry = outbox.roomEvent(roomId, txnId);
+    if (entry !== undefined) outbox.remove(tx, entry.id);
+    return Promise.resolve();
+  }
+
+  /** Has the next event of a room begin a new session. */
+  async discard(tx: Transaction, roomId: RoomID): Promise<void> {
+    const record = await tx.get(outboundKey(roomId));
+    if (record !== undefined) invalidate(tx, roomId, { record, cause: "discarded" });
+  }
+
+  /** Whether the session of a room is one that the device has gone on from: somebody has put its record back. */
+  async wasPutBack(tx: Transaction, roomId: RoomID): Promise<boolean> {
+    return await this.#groups.wasPutBack(tx, roomId);
+  }
+
+  /** Gives up all sessions: the store was set back, and what it says of them is not true any more. */
+  async rollback(tx: Transaction): Promise<void> {
+    for (const [[roomId = ""], record] of await tx.list<OutboundRecord>(OUTBOUND_KIND)) {
+      invalidate(tx, roomId as RoomID, { record, cause: "rollback" }); // it was written under a room ID
+    }
+    tx.onCommit(() => this.clear());
+  }
+
+  /** From which index on a device was given the key of a session; undefined if it was not, or nobody knows any more. */
+  async sharedAt(
+    tx: Transaction,
+    roomId: RoomID,
+    sessionId: string,
+    { userId, deviceId, curve25519 }: Device,
+  ): Promise<number | undefined> {
+    const shares = await readShares(tx, { roomId, sessionId }, [userId]);
+    const share = shareOf(shares.get(userId), deviceId);
+    return share?.kind === "key" && share.curve25519 === curve25519 ? share.index : undefined;
+  }
+
+  /** Takes in that the server does not take a message with keys: the devices that it was for do not count as having them. */
+  async shareFailed(tx: Transaction, entry: OutboxEntry): Promise<void> {
+    if (entry.kind !== "toDevice" || entry.sessionId === undefined) return;
+    const { sessionId, messages } = entry;
+    const roomId = this.#groups.roomOf(sessionId);
+    if (roomId === undefined) return;
+    this.#sharing.recheck(tx, roomId);
+    const at = this.#parts.context.clock.now();
+    const devices = new Map(
+      Object.entries(messages).map(([userId, contents]) => {
+        return [userId as UserID, new Set(Object.keys(contents))]; // they were put in under user IDs
+      }),
+    );
+    for (const [userId, record] of await readShares(tx, { roomId, sessionId }, [...devices.keys()])) {
+      replaceShares(tx, userId, { roomId, sessionId }, {
+        devices: record.devices.map((share) =>
+          share.kind === "key" && devices.get(userId)?.has(share.deviceId)
+            ? { ...share, kind: "failed", at }
+            : share
+        ),
+      });
+    }
+  }
+
+  /** The rooms that have a session. */
+  sessionRooms(): RoomID[] {
+    return this.#groups.rooms();
+  }
+
+  /**
+   * Lets go of the session of a room that nothing has been said in for long, with those before it, and of who had which key.
+   *
+   * @returns Whether there is `more` to be done at once.
+   */
+  async tidyRoom(tx: Transaction, roomId: RoomID): Promise<"done" | "more"> {
+    const { rooms, outbox, context: { clock, policy } } = this.#parts;
+    let record = await tx.get(outboundKey(roomId));
+    if (record === undefined || outbox.isSharing(record.sessionId)) return "done";
+    const now = clock.now();
+    const settings = rooms.settings(roomId);
+    const isOver = settings === undefined ||
+      rotationCause(record, { settings, policy: policy.sendTo, now }) !== undefined;
+    const use = Math.min(settings?.rotationPeriodMs ?? 0, LONGEST_USE_MS);
+    if (!isOver || now - record.createdAt < use + IDLE_ROOM_MS) return "done";
+    // What is known of a session only in part must not let anything be sent with it.
+    record = { ...record, invalid: record.invalid ?? "age" };
+    while (tx.changes < RECORDS_A_STEP) {
+      const next = await forgetOldest(tx, roomId, record);
+      if (next === undefined) {
+        this.#groups.forget(tx, { roomId, record });
+        return "done";
+      }
+      record = next;
+    }
+    tx.set(outboundKey(roomId), record);
+    return "more";
+  }
+
+  /** Lets go of all that is alive; it is made of its records when it is needed. */
+  clear(): void {
+    this.#groups.clear();
+    this.#sharing.clear();
+  }
+
+  #settings(roomId: RoomID): RoomSettings | undefined {
+    const settings = this.#parts.rooms.settings(roomId);
+    if (settings === undefined || settings.algorithm === MEGOLM) return settings;
+    throw new UnsupportedAlgorithmError(
+      `Cannot encrypt for room ${roomId}: it asks for the algorithm "${
+        settings.algorithm ?? ""
+      }", and only ` +
+        `${MEGOLM} is known; use another room`,
+    );
+  }
+}

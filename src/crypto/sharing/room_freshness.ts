@@ -1,0 +1,76 @@
+/**
+ * How old what is known of a room may be where no sync tells what changes.
+ *
+ * @module
+ */
+
+import type { RoomID } from "../../types/ids.ts";
+import type { CryptoContext } from "../engine/context.ts";
+import type { DeviceLists } from "../devices/device_lists.ts";
+import type { Encrypted, EncryptInput, PrepareInput, RoomReadiness } from "../engine/engine_protocol.ts";
+import type { OutboundSessions } from "./outbound_sessions.ts";
+import type { Outbox } from "../requests/outbox.ts";
+import type { Rooms } from "./rooms.ts";
+import type { Transaction } from "../records/transaction.ts";
+import { WeighedCache } from "../../base/weighed_cache.ts";
+
+/** The parts that it works with. */
+export interface FreshnessParts {
+  /** What all parts share. */
+  readonly context: CryptoContext;
+  /** Who is in the rooms. */
+  readonly rooms: Rooms;
+  /** With which devices. */
+  readonly devices: DeviceLists;
+  /** What is encrypted for them. */
+  readonly outbound: OutboundSessions;
+  /** What has been. */
+  readonly outbox: Outbox;
+}
+
+/** Of how many rooms it is remembered when they were last asked about. */
+const MAX_ROOMS = 100_000;
+
+/** Lets nothing be encrypted by what has not been asked for lately: members who have left would read it, and newcomers would not. */
+export class RoomFreshness {
+  readonly #parts: FreshnessParts;
+  /** Since when all that is known of a room has been asked for, in milliseconds since the epoch. */
+  readonly #known = new WeighedCache<RoomID, number>(MAX_ROOMS);
+
+  /** @param parts The parts that it works with. */
+  constructor(parts: FreshnessParts) {
+    this.#parts = parts;
+  }
+
+  /** Says what stands between a room and its next event; members and devices that were asked for before then, at the least. */
+  async prepare(tx: Transaction, { roomId, since, ...options }: PrepareInput): Promise<RoomReadiness> {
+    const { context: { own }, rooms, devices, outbound } = this.#parts;
+    if (since === undefined) return await outbound.prepare(tx, roomId, options);
+    let known = rooms.outdate(roomId, since);
+    const recipients = rooms.recipients(roomId);
+    if (recipients !== undefined) {
+      const users = [...recipients, own.userId];
+      await devices.track(tx, users);
+      known = Math.min(known, devices.outdate(users, since));
+      if (!options.tolerate.keysQuery && devices.isDirty(users)) return { needs: "keysQuery" };
+    }
+    const readiness = await outbound.prepare(tx, roomId, options);
+    // What had to be done without is asked for before the next event, not again before this one.
+    if (readiness.needs === "nothing") this.#known.set(roomId, known, 1);
+    return readiness;
+  }
+
+  /** Encrypts an event; undefined if the room has to be prepared first. */
+  async encrypt(tx: Transaction, input: EncryptInput): Promise<Encrypted | undefined> {
+    const { outbox, outbound } = this.#parts;
+    const { roomId, txnId, since } = input;
+    const isEncrypted = txnId !== undefined && outbox.roomEvent(roomId, txnId) !== undefined;
+    if (since !== undefined && !isEncrypted && !this.#isKnown(roomId, since)) return undefined;
+    return await outbound.encrypt(tx, input);
+  }
+
+  #isKnown(roomId: RoomID, since: number): boolean {
+    const at = this.#known.get(roomId);
+    return at !== undefined && at >= since && at <= this.#parts.context.clock.now();
+  }
+}

@@ -1,0 +1,182 @@
+/**
+ * What the engine knows of encrypted rooms: that they are, by what rules, and who is in them.
+ *
+ * @module
+ */
+
+import type { Clock } from "../../base/clock.ts";
+import type { RoomID, UserID } from "../../types/ids.ts";
+import { isJsonObject } from "../../types/json.ts";
+import { isUserId } from "../../base/user_id.ts";
+import type { CryptoContext } from "../engine/context.ts";
+import type { RoomDescription, RoomStateInput } from "../engine/engine_protocol.ts";
+import { type RecordKey, recordKey } from "../records/record_key.ts";
+import { type MemberKind, RoomMembers } from "./room_members.ts";
+import { historyVisibilityOf, type RoomSettings, sameSettings, withEncryption } from "./room_settings.ts";
+import type { Transaction } from "../records/transaction.ts";
+
+/** What became different in a room. */
+export interface RoomChanges {
+  /** The room. */
+  readonly roomId: RoomID;
+  /** Users who left, or may have left unseen, even if they are back. */
+  readonly left: readonly UserID[];
+  /** Whether the algorithm or the history visibility of a room that was encrypted before is another now. */
+  readonly settingsChanged: boolean;
+  /** Users whose devices are of interest from now on, if they were not before. */
+  readonly track: readonly UserID[];
+}
+
+/** Knows the encrypted rooms. Their settings are durable, and in memory; who is in them is only there, and asked for once a process. */
+export class Rooms {
+  readonly #own: UserID;
+  readonly #clock: Clock;
+  readonly #members = new RoomMembers();
+  readonly #settings = new Map<RoomID, RoomSettings>();
+
+  /** @param context What the parts share. */
+  constructor(context: CryptoContext) {
+    this.#own = context.own.userId;
+    this.#clock = context.clock;
+  }
+
+  /** Reads which rooms are encrypted. */
+  async load(tx: Transaction): Promise<void> {
+    this.#settings.clear();
+    for (const [[roomId = ""], settings] of await tx.list<RoomSettings>(KIND)) {
+      this.#settings.set(roomId as RoomID, settings); // it was written under a room ID
+    }
+  }
+
+  /** What encryption goes by in a room; undefined if it is not known to be encrypted. */
+  settings(roomId: RoomID): RoomSettings | undefined {
+    return this.#settings.get(roomId);
+  }
+
+  /** Whether a room is known to be encrypted; once it is, it stays so. */
+  isEncrypted(roomId: RoomID): boolean {
+    return this.#settings.has(roomId);
+  }
+
+  /** Who gets what is said in a room: members and, unless history is for members only, those invited; undefined: not known. */
+  recipients(roomId: RoomID): ReadonlySet<UserID> | undefined {
+    return this.#members.recipients(roomId, this.#settings.get(roomId)?.historyVisibility);
+  }
+
+  /** Changes whenever the recipients of a room may; undefined if they are not known. */
+  version(roomId: RoomID): number | undefined {
+    return this.#members.version(roomId);
+  }
+
+  /** Says that a description has been asked for: what changes until it comes is applied to it. */
+  expectDescription(roomId: RoomID): void {
+    this.#members.ask(roomId, this.#clock.now());
+  }
+
+  /** Has the members of a room asked for anew if that was done before a time; gives the time at which it was done. */
+  outdate(roomId: RoomID, since: number): number {
+    return this.#members.outdate(roomId, { since, now: this.#clock.now() });
+  }
+
+  /** Forgets who the members of all rooms are: what comes next does not tell who has left. */
+  forgetMembers(tx: Transaction): void {
+    tx.onCommit(() => this.#members.clear());
+  }
+
+  /** Takes in state that came with a sync. */
+  receiveState(tx: Transaction, state: RoomStateInput): RoomChanges {
+    const { roomId, events } = state;
+    const before = this.settings(roomId);
+    let after = before;
+    for (const event of events) {
+      if (event.type === "m.room.encryption" && event.state_key === "") {
+        after = withEncryption(after, event.content);
+      }
+    }
+    if (after === undefined) return { roomId, left: [], settingsChanged: false, track: [] };
+    for (const event of events) {
+      if (event.type !== "m.room.history_visibility" || event.state_key !== "") continue;
+      after = { ...after, historyVisibility: historyVisibilityOf(event.content) };
+    }
+    this.#write(tx, roomId, { before, after });
+    return {
+      roomId,
+      settingsChanged: isOther(before, after),
+      ...this.#receiveMembers(tx, state),
+    };
+  }
+
+  /** Takes in what a room is, which is all that can be asked of the server at once. */
+  describe(tx: Transaction, description: RoomDescription): RoomChanges {
+    const { roomId, members } = description;
+    const before = this.settings(roomId);
+    const since = this.#members.visibilitySince(roomId);
+    const after: RoomSettings = {
+      ...withEncryption(before, description.encryption),
+      historyVisibility: since === undefined
+        ? historyVisibilityOf(description.historyVisibility)
+        : since.value,
+    };
+    this.#write(tx, roomId, { before, after });
+    const described = members.filter(({ userId }) => isUserId(userId));
+    const left = this.#members.missing(roomId, described);
+    tx.onCommit(() => this.#members.put(roomId, described));
+    return {
+      roomId,
+      left, // of those whom this process has not known, who has a key is found before the next event
+      settingsChanged: isOther(before, after),
+      track: described.map(({ userId }) => userId),
+    };
+  }
+
+  #write(
+    tx: Transaction,
+    roomId: RoomID,
+    { before, after }: { before?: RoomSettings; after: RoomSettings },
+  ): void {
+    if (before !== undefined && sameSettings(before, after)) return;
+    tx.set(settingsKey(roomId), after);
+    this.#settings.set(roomId, after); // at once, so that the rest of the step goes by it
+    tx.onAbort(() => {
+      if (before === undefined) this.#settings.delete(roomId);
+      else this.#settings.set(roomId, before);
+    });
+    tx.onCommit(() => {
+      if (before?.historyVisibility === after.historyVisibility) return;
+      this.#members.visibilityChanged(roomId, after.historyVisibility);
+    });
+  }
+
+  #receiveMembers(tx: Transaction, state: RoomStateInput): Pick<RoomChanges, "left" | "track"> {
+    const { roomId, events, limited, lossy } = state;
+    const changes = new Map<UserID, MemberKind | undefined>();
+    const left = new Set<UserID>();
+    const track = new Set<UserID>();
+    for (const { type, state_key: userId, content } of events) {
+      if (type !== "m.room.member" || !isUserId(userId)) continue;
+      const membership = isJsonObject(content) ? content.membership : undefined;
+      const kind = membership === "join" || membership === "invite" ? membership : undefined;
+      changes.set(userId, kind);
+      if (kind !== undefined) track.add(userId);
+      // Behind a gap somebody may have been in the room and gone again before what the event says.
+      if (kind === undefined || (limited && kind !== "join")) left.add(userId);
+    }
+    const forget = lossy || left.has(this.#own);
+    tx.onCommit(() => {
+      if (forget) this.#members.forget(roomId);
+      else if (changes.size > 0) this.#members.change(roomId, changes);
+    });
+    return { left: [...left], track: [...track] };
+  }
+}
+
+const KIND = "room_settings";
+
+function settingsKey(roomId: RoomID): RecordKey<RoomSettings> {
+  return { ...recordKey<RoomSettings>(KIND, roomId), held: true };
+}
+
+function isOther(before: RoomSettings | undefined, after: RoomSettings): boolean {
+  return before !== undefined &&
+    (before.algorithm !== after.algorithm || before.historyVisibility !== after.historyVisibility);
+}

@@ -1,0 +1,194 @@
+/**
+ * Keys and notices for as many devices as fit into a request.
+ *
+ * @module
+ */
+
+import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
+import type { JsonObject } from "../../types/json.ts";
+import type { CryptoContext } from "../engine/context.ts";
+import type { Device } from "../devices/device.ts";
+import type { DeviceMessages } from "../requests/outbox.ts";
+import type { OutboundRecord } from "./outbound_record.ts";
+import { MEGOLM } from "./room_settings.ts";
+import type { ShareLook, ShareTask } from "./share_look.ts";
+import type { WithheldDevice } from "./share_policy.ts";
+import { type DeviceShare, pruneShares, writeShares } from "./share_records.ts";
+import { postmark, type SharingParts } from "./sharing_parts.ts";
+import type { Transaction } from "../records/transaction.ts";
+
+/** A session on its way to devices. */
+export interface BatchInput {
+  /** The room. */
+  readonly roomId: RoomID;
+  /** The session. */
+  readonly record: OutboundRecord;
+  /** Its key from an index on; undefined if nobody knows any more what came before the next message. */
+  readonly keyAt: (index: number) => Promise<string | undefined>;
+  /** What is to be done. */
+  readonly look: ShareLook;
+}
+
+/** What was done. */
+export interface BatchOutcome {
+  /** The session's record, not written yet. */
+  readonly record: OutboundRecord;
+  /** What is left to do. */
+  readonly look: ShareLook;
+  /** Whether anything is to be sent. */
+  readonly sent: boolean;
+}
+
+/** For how many devices a request is. */
+const DEVICES_A_REQUEST = 250;
+
+const REASONS: Readonly<Record<WithheldDevice["code"], string>> = {
+  "m.blacklisted": "The sender has blocked this device",
+  "m.unverified": "The sender sends keys to verified devices only",
+  "m.unauthorised": "This device may not read the message",
+  "m.unavailable": "The key could not be delivered",
+  "m.no_olm": "No secure channel to this device could be opened",
+};
+
+const UNAVAILABLE = { code: "m.unavailable", silent: false } as const;
+
+/** Contents for devices, while they are being gathered. */
+class Messages {
+  readonly #messages: Record<string, Record<string, JsonObject>> = Object.create(null); // names come off the wire
+  #empty = true;
+
+  /** Adds a content for a device, which has none yet. */
+  add({ userId, deviceId }: Device, content: JsonObject): void {
+    const devices = this.#messages[userId] ??= Object.create(null) as Record<DeviceID, JsonObject>;
+    devices[deviceId] = content;
+    this.#empty = false;
+  }
+
+  /** Puts them into the outbox, if there are any. */
+  post(
+    tx: Transaction,
+    parts: SharingParts,
+    { eventType, sessionId }: { eventType: string; sessionId: string },
+  ) {
+    if (this.#empty) return false;
+    const messages: DeviceMessages = this.#messages;
+    parts.outbox.add(tx, { kind: "toDevice", eventType, messages, sessionId }, postmark(parts.context));
+    return true;
+  }
+}
+
+/** Encrypts the key for the next devices, tells others why they do not get it, and writes down who got what. */
+export async function shareBatch(
+  tx: Transaction,
+  parts: SharingParts,
+  input: BatchInput,
+): Promise<BatchOutcome> {
+  const { context, olm } = parts;
+  const { roomId, record, look } = input;
+  const { sessionId } = record;
+  const batch = look.tasks.slice(0, DEVICES_A_REQUEST);
+  const keys = new Messages();
+  const notices = new Messages();
+  const written: { device: Device; share: DeviceShare }[] = [];
+  const shared: Device[] = [];
+  const withheld: WithheldDevice[] = [];
+  await olm.prefetch(tx, batch.filter(({ withhold }) => withhold === undefined).map(({ device }) => device));
+
+  for (const task of batch) {
+    const { device } = task;
+    const index = firstIndex(task, record);
+    const sessionKey = task.withhold === undefined ? await input.keyAt(index) : undefined;
+    const content = sessionKey && await olm.encrypt(tx, device, "m.room_key", roomKey(input, sessionKey));
+    if (content) {
+      keys.add(device, content);
+      shared.push(device);
+      written.push({ device, share: await keyShare(tx, parts, { device, index }) });
+      continue;
+    }
+    const { code, silent } = task.withhold ?? (sessionKey ? await noOlm(tx, parts, device) : UNAVAILABLE);
+    if (!silent) notices.add(device, notice(context, { roomId, sessionId, code }));
+    withheld.push({ device, code });
+    // Who may have had the key before stays on the list of those who may.
+    if (task.before === undefined || task.before.kind === "withheld") {
+      written.push({ device, share: { deviceId: device.deviceId, kind: "withheld", code } });
+    }
+  }
+
+  const sentKeys = keys.post(tx, parts, { eventType: "m.room.encrypted", sessionId });
+  const sentNotices = notices.post(tx, parts, { eventType: "m.room_key.withheld", sessionId });
+  return {
+    record: await pruneShares(tx, roomId, await writeShares(tx, { roomId, record }, written)),
+    look: {
+      tasks: look.tasks.slice(batch.length),
+      shared: [...look.shared, ...shared],
+      withheld: [...look.withheld, ...withheld],
+    },
+    sent: sentKeys || sentNotices,
+  };
+}
+
+/** A device that gets the key again can decrypt from where it could the first time: no message less, and none more. */
+function firstIndex({ before }: ShareTask, record: OutboundRecord): number {
+  return before === undefined || before.kind === "withheld" ? record.messages : before.index;
+}
+
+function roomKey({ roomId, record }: BatchInput, sessionKey: string): JsonObject {
+  return {
+    algorithm: MEGOLM,
+    room_id: roomId,
+    session_id: record.sessionId,
+    session_key: sessionKey,
+    shared_history: record.sharedHistory,
+  };
+}
+
+async function keyShare(
+  tx: Transaction,
+  { context, olm }: SharingParts,
+  { device, index }: { device: Device; index: number },
+): Promise<DeviceShare> {
+  return {
+    deviceId: device.deviceId,
+    kind: "key",
+    curve25519: device.curve25519,
+    index,
+    wedging: await olm.wedgingIndex(tx, device),
+    at: context.clock.now(),
+  };
+}
+
+async function noOlm(tx: Transaction, { olm }: SharingParts, device: Device) {
+  const silent = !await olm.shouldTellNoOlm(tx, device);
+  if (!silent) await olm.toldNoOlm(tx, device);
+  return { code: "m.no_olm", silent } as const;
+}
+
+function notice(
+  { own }: CryptoContext,
+  { roomId, sessionId, code }: { roomId: RoomID; sessionId: string; code: WithheldDevice["code"] },
+): JsonObject {
+  const about = code === "m.no_olm" ? {} : { room_id: roomId, session_id: sessionId };
+  return {
+    algorithm: MEGOLM,
+    ...about,
+    sender_key: own.curve25519,
+    code,
+    reason: REASONS[code],
+    from_device: own.deviceId,
+  };
+}
+
+/** Which of the devices that are to get the key have no Olm session yet. */
+export async function withoutOlm(
+  tx: Transaction,
+  { olm }: Pick<SharingParts, "olm">,
+  { tasks }: ShareLook,
+): Promise<ReadonlySet<Device>> {
+  const candidates = tasks.filter(({ withhold }) => withhold === undefined).map(({ device }) => device);
+  return new Set(candidates.length === 0 ? [] : await olm.withoutSession(tx, candidates));
+}
+
+/** Users of whom a device is to get the key of a session. */
+export function usersToGetKey({ tasks }: ShareLook): UserID[] {
+  return [...new Set(tasks.filter(({ withhold }) => !withhold).map(({ device }) => device.userId))];
+}

@@ -1,0 +1,142 @@
+/**
+ * A look at all devices of a room: which have the key of its session, which are to get it, and which must not.
+ *
+ * @module
+ */
+
+import { elapsed } from "../../base/elapsed.ts";
+import { IdentityChangedError } from "../../errors/encryption_errors.ts";
+import type { RoomID, UserID } from "../../types/ids.ts";
+import type { Device } from "../devices/device.ts";
+import type { ShareReport } from "../engine/engine_protocol.ts";
+import type { OutboundRecord, RotationCause } from "./outbound_record.ts";
+import { shareDecision, type WithheldDevice } from "./share_policy.ts";
+import {
+  type DeviceShare,
+  mayHaveKey,
+  readRoster,
+  readShares,
+  shareOf,
+  type ShareRecord,
+} from "./share_records.ts";
+import type { SharingParts } from "./sharing_parts.ts";
+import type { Transaction } from "../records/transaction.ts";
+
+/** What is to be done about a device: it gets the key, or is told why not. */
+export interface ShareTask {
+  /** The device. */
+  readonly device: Device;
+  /** What it got before. */
+  readonly before: DeviceShare | undefined;
+  /** Why it does not get the key; absent: it does. */
+  readonly withhold?: { readonly code: WithheldDevice["code"]; readonly silent: boolean };
+}
+
+/** What a look at the devices has shown. */
+export interface ShareLook extends Omit<ShareReport, "sessionId"> {
+  /** What is left to do. */
+  readonly tasks: readonly ShareTask[];
+}
+
+/** The devices of a room, and the session that is meant for them. */
+export interface LookInput {
+  /** The room. */
+  readonly roomId: RoomID;
+  /** The session. */
+  readonly record: OutboundRecord;
+  /** Who is to have the key. */
+  readonly users: readonly UserID[];
+  /** Their devices. */
+  readonly devices: ReadonlyMap<UserID, readonly Device[]>;
+}
+
+/** What a look needs of the other parts. */
+type LookParts = Pick<SharingParts, "context" | "olm">;
+
+/** How long to wait until a key that the server did not take is offered again, in milliseconds. */
+const RETRY_AFTER_MS = 3_600_000;
+
+/**
+ * Looks at all devices.
+ *
+ * @returns What has shown, or why the session must not be used any more.
+ * @throws {IdentityChangedError} If the choice of devices forbids to go on without a user's acknowledged identity.
+ */
+export async function lookAtDevices(
+  tx: Transaction,
+  parts: LookParts,
+  input: LookInput,
+): Promise<ShareLook | RotationCause> {
+  const { roomId, record, users } = input;
+  const { own, policy: { sendTo } } = parts.context;
+  const session = { roomId, sessionId: record.sessionId };
+  const shares = await readShares(tx, session, users);
+  const gone = await findGone(tx, input, shares);
+  if (gone !== undefined) return gone;
+  const look = { tasks: [] as ShareTask[], shared: [] as Device[], withheld: [] as WithheldDevice[] };
+  const refused = new Set<UserID>();
+  let unentitled = false;
+  for (const userId of users) {
+    for (const device of input.devices.get(userId) ?? []) {
+      if (userId === own.userId && device.deviceId === own.deviceId) continue;
+      const decision = shareDecision(sendTo, device);
+      const before = shareOf(shares.get(userId), device.deviceId);
+      if (decision === "refuse") refused.add(userId);
+      else if (decision !== "share") {
+        const { code } = decision;
+        if (before !== undefined && mayHaveKey(before)) unentitled = true;
+        if (before?.kind === "withheld" && before.code === code) look.withheld.push({ device, code });
+        else look.tasks.push({ device, before, withhold: decision });
+      } else {
+        const state = before && await stateOf(tx, parts, { device, before });
+        if (state === undefined) look.tasks.push({ device, before });
+        else if (state === "key") look.shared.push(device);
+        else look.withheld.push({ device, code: state });
+      }
+    }
+  }
+  if (unentitled) return "device-gone";
+  if (refused.size > 0) throw identityChanged(roomId, [...refused]);
+  return look;
+}
+
+/** What a device that may have the key stays at; undefined: it is to get it, or to get it again. */
+async function stateOf(
+  tx: Transaction,
+  { context, olm }: LookParts,
+  { device, before }: { readonly device: Device; readonly before: DeviceShare },
+): Promise<"key" | WithheldDevice["code"] | undefined> {
+  if (before.kind === "withheld") return undefined;
+  if (before.curve25519 !== device.curve25519) return "m.unauthorised"; // another device has taken over the name
+  if (await olm.wedgingIndex(tx, device) > before.wedging) return undefined;
+  if (before.kind === "key") return "key";
+  return elapsed(context.clock.now(), before.at) >= RETRY_AFTER_MS ? undefined : "m.unavailable";
+}
+
+/** Whether users or devices have the key that are not in the room any more, or not at all. */
+async function findGone(
+  tx: Transaction,
+  { roomId, record, users, devices }: LookInput,
+  shares: ReadonlyMap<UserID, ShareRecord>,
+): Promise<RotationCause | undefined> {
+  for (const [userId, share] of shares) {
+    const present = new Set(devices.get(userId)?.map(({ deviceId }) => deviceId));
+    if (share.devices.some((device) => mayHaveKey(device) && !present.has(device.deviceId))) {
+      return "device-gone";
+    }
+  }
+  const members = new Set(users);
+  const former = (await readRoster(tx, record, roomId)).filter((userId) => !members.has(userId));
+  const theirs = await readShares(tx, { roomId, sessionId: record.sessionId }, former);
+  return [...theirs.values()].some((share) => share.devices.some(mayHaveKey)) ? "member-left" : undefined;
+}
+
+function identityChanged(roomId: RoomID, users: readonly UserID[]): IdentityChangedError {
+  return new IdentityChangedError(
+    `Cannot encrypt for room ${roomId}: the identity of ${
+      users.join(", ")
+    } is not the one that was seen first; ` +
+      "compare keys with them and acknowledge the new identity, or block their devices",
+    { users },
+  );
+}

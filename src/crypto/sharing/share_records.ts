@@ -1,0 +1,195 @@
+/**
+ * Which devices have the key of which own group session, and from which message on.
+ *
+ * @module
+ */
+
+import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
+import type { Device } from "../devices/device.ts";
+import type { OutboundRecord } from "./outbound_record.ts";
+import { type RecordKey, recordKey } from "../records/record_key.ts";
+import type { WithheldDevice } from "./share_policy.ts";
+import type { Transaction } from "../records/transaction.ts";
+
+/** What a device got of a session. */
+export type DeviceShare =
+  | {
+    /** The device. */
+    readonly deviceId: DeviceID;
+    /** It got the key, or would have: the server did not take the message. */
+    readonly kind: "key" | "failed";
+    /** The Curve25519 key that it was encrypted for. */
+    readonly curve25519: string;
+    /** The index from which on it can decrypt. */
+    readonly index: number;
+    /** How often the device may have lost what it was sent by then. */
+    readonly wedging: number;
+    /** When it was sent, or failed to be, in milliseconds since the epoch. */
+    readonly at: number;
+  }
+  | {
+    /** The device. */
+    readonly deviceId: DeviceID;
+    /** It got a notice that it does not get the key, or silence. */
+    readonly kind: "withheld";
+    /** Why. */
+    readonly code: WithheldDevice["code"];
+  };
+
+/** What a user's devices got of a session. */
+export interface ShareRecord {
+  /** Each device once. */
+  readonly devices: readonly DeviceShare[];
+}
+
+/** A session of a room. */
+export interface SessionRef {
+  /** The room. */
+  readonly roomId: RoomID;
+  /** The session. */
+  readonly sessionId: string;
+}
+
+/** About how many earlier sessions of a room it is kept who had the key. */
+const KEPT_SESSIONS = 5;
+/** Of about how many devices of a user it is kept what they got: of twice as many as there may be at a time. */
+const MAX_SHARES = 2_000;
+
+/** Reads what the users' devices got of a session; users of whom there is nothing are not in the result. */
+export async function readShares(
+  tx: Transaction,
+  session: SessionRef,
+  users: readonly UserID[],
+): Promise<Map<UserID, ShareRecord>> {
+  const records = await tx.getMany(users.map((userId) => shareKey(userId, session)));
+  const found = new Map<UserID, ShareRecord>();
+  for (const [index, userId] of users.entries()) {
+    const record = records[index];
+    if (record !== undefined) found.set(userId, record);
+  }
+  return found;
+}
+
+/** What a device got of a session. */
+export function shareOf(record: ShareRecord | undefined, deviceId: DeviceID): DeviceShare | undefined {
+  return record?.devices.find((share) => share.deviceId === deviceId);
+}
+
+/** Whether a device has the key, or may have: what the server refused may have arrived all the same. */
+export function mayHaveKey(share: DeviceShare): boolean {
+  return share.kind !== "withheld";
+}
+
+/** Reads all sessions of which a user's devices got something, but for what this step has written. */
+export async function sharesOfUser(
+  tx: Transaction,
+  userId: UserID,
+): Promise<{ readonly session: SessionRef; readonly record: ShareRecord }[]> {
+  const found = await tx.list<ShareRecord>(SHARE_KIND, userId);
+  return found.map(([[roomId = "", sessionId = ""], record]) => {
+    return { session: { roomId: roomId as RoomID, sessionId }, record }; // it was written under a room ID
+  });
+}
+
+/**
+ * Writes what devices got of a room's session.
+ *
+ * @returns The session's record, which then knows of the users who are new in it.
+ */
+export async function writeShares(
+  tx: Transaction,
+  { roomId, record }: { readonly roomId: RoomID; readonly record: OutboundRecord },
+  shares: readonly { readonly device: Device; readonly share: DeviceShare }[],
+): Promise<OutboundRecord> {
+  const session = { roomId, sessionId: record.sessionId };
+  const perUser = Map.groupBy(shares, ({ device }) => device.userId);
+  const before = await readShares(tx, session, [...perUser.keys()]);
+  for (const [userId, written] of perUser) {
+    const devices = new Map(before.get(userId)?.devices.map((share) => [share.deviceId, share]));
+    for (const { share } of written) devices.set(share.deviceId, share);
+    tx.set(shareKey(userId, session), { devices: bounded([...devices.values()]) });
+  }
+  const added = [...perUser.keys()].filter((userId) => !before.has(userId));
+  if (added.length === 0) return record;
+  tx.set(rosterKey(session, record.rosterPieces), added);
+  return { ...record, rosterPieces: record.rosterPieces + 1 };
+}
+
+/** Reads which users got something of a session. */
+export async function readRoster(
+  tx: Transaction,
+  { sessionId, rosterPieces }: { readonly sessionId: string; readonly rosterPieces: number },
+  roomId: RoomID,
+): Promise<UserID[]> {
+  const keys = Array.from({ length: rosterPieces }, (_, piece) => rosterKey({ roomId, sessionId }, piece));
+  return (await tx.getMany(keys)).flatMap((users) => users ?? []);
+}
+
+/**
+ * Forgets a piece of what is known of the oldest session, if more are known than are kept.
+ *
+ * @param keep How many earlier sessions are kept. Default: 5.
+ * @returns The room's record, which then knows of one piece less.
+ */
+export async function pruneShares(
+  tx: Transaction,
+  roomId: RoomID,
+  record: OutboundRecord,
+  keep = KEPT_SESSIONS,
+): Promise<OutboundRecord> {
+  const oldest = record.retired.at(-1);
+  if (oldest === undefined || record.retired.length <= keep) return record;
+  const kept = record.retired.slice(0, -1);
+  if (oldest.rosterPieces === 0) return { ...record, retired: kept };
+  await forgetPiece(tx, { roomId, sessionId: oldest.sessionId }, oldest.rosterPieces - 1);
+  return { ...record, retired: [...kept, { ...oldest, rosterPieces: oldest.rosterPieces - 1 }] };
+}
+
+/**
+ * Forgets a piece of what is known of a room's sessions, the last one with those before it.
+ *
+ * @returns The room's record, which then knows of one piece less; undefined: nothing is known any more.
+ */
+export async function forgetOldest(
+  tx: Transaction,
+  roomId: RoomID,
+  record: OutboundRecord,
+): Promise<OutboundRecord | undefined> {
+  if (record.retired.length > 0) return await pruneShares(tx, roomId, record, 0);
+  if (record.rosterPieces === 0) return undefined;
+  await forgetPiece(tx, { roomId, sessionId: record.sessionId }, record.rosterPieces - 1);
+  return { ...record, rosterPieces: record.rosterPieces - 1 };
+}
+
+/** Writes what a user's devices got of a session anew. */
+export function replaceShares(
+  tx: Transaction,
+  userId: UserID,
+  session: SessionRef,
+  record: ShareRecord,
+): void {
+  tx.set(shareKey(userId, session), record);
+}
+
+async function forgetPiece(tx: Transaction, session: SessionRef, piece: number): Promise<void> {
+  const key = rosterKey(session, piece);
+  for (const userId of await tx.get(key) ?? []) tx.delete(shareKey(userId, session));
+  tx.delete(key);
+}
+
+/** Who has the key stays on the list; those who do not may be any number, one after the other, and the last ones do. */
+function bounded(shares: readonly DeviceShare[]): readonly DeviceShare[] {
+  let surplus = shares.length - MAX_SHARES;
+  return surplus <= 0 ? shares : shares.filter((share) => mayHaveKey(share) || surplus-- <= 0);
+}
+
+const SHARE_KIND = "outbound_share";
+
+/** The user comes first, so that a device's end finds the sessions that it concerns. */
+function shareKey(userId: UserID, { roomId, sessionId }: SessionRef): RecordKey<ShareRecord> {
+  return recordKey(SHARE_KIND, userId, roomId, sessionId);
+}
+
+function rosterKey({ roomId, sessionId }: SessionRef, piece: number): RecordKey<readonly UserID[]> {
+  return recordKey("outbound_roster", roomId, sessionId, String(piece));
+}

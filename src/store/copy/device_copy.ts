@@ -1,0 +1,205 @@
+/**
+ * Copies of devices: everything that a store keeps of one, as a stream of bytes.
+ *
+ * @module
+ */
+
+import type { Clock } from "../../base/clock.ts";
+import { StoreError } from "../../errors/store_error.ts";
+import type { DeviceID, UserID } from "../../types/ids.ts";
+import { ByteReader } from "./device_copy_bytes.ts";
+import { ChunkReader, ChunkWriter } from "./device_copy_chunks.ts";
+import { ItemReader, writeItem } from "./device_copy_items.ts";
+import { assertUsable, hasRecords, isOfPlace } from "./device_copy_mark.ts";
+import { COPY_LEASE, ImportPlace } from "./device_copy_place.ts";
+import type { KvStore } from "../kv_store.ts";
+import { Lease } from "../device/lease.ts";
+
+/** How far the copying of a device is. */
+export interface DeviceCopyProgress {
+  /** How many records have been copied. */
+  readonly records: number;
+  /** How many bytes of the stream have been given or taken. */
+  readonly bytes: number;
+}
+
+/** What {@linkcode exportDevice} and {@linkcode importDevice} have in common. */
+export interface DeviceCopyOptions {
+  /**
+   * Seals the stream with AES-256-GCM: 32 random bytes, as for `SealedStore`, or a `CryptoKey` made of such bytes for `"HKDF"`
+   * with the usage `"deriveKey"`. The same key opens it. Default: none, **the stream holds private keys in clear**.
+   */
+  readonly key?: Uint8Array | CryptoKey;
+  /** Told how far it is, after each 64 KiB or so. */
+  readonly onProgress?: (progress: DeviceCopyProgress) => void;
+  /** Ends it. */
+  readonly signal?: AbortSignal;
+  /** The wall clock. Default: the machine's own. */
+  readonly clock?: Clock;
+}
+
+/** What to export. */
+export interface ExportDeviceOptions extends DeviceCopyOptions {
+  /** The user. */
+  readonly mxid: UserID;
+  /** The user's device. */
+  readonly deviceId: DeviceID;
+}
+
+/** What was imported. */
+export interface ImportedDevice extends DeviceCopyProgress {
+  /** The user. */
+  readonly mxid: UserID;
+  /** The user's device. */
+  readonly deviceId: DeviceID;
+}
+
+/**
+ * Copies everything that a store keeps of a device into a stream: to move it to another kind of store, to seal it, or to change
+ * its key.
+ *
+ * **The stream contains the device's private keys in clear, and those of all the messages it can read, unless `key` is given:**
+ * whoever has it can read them and speak as the device. And **a device must go on in one place only**: once a client has run
+ * on the copy, never run one on the original again, nor import an older copy, for the keys of both would drift apart.
+ *
+ * Nobody can write to the device while the stream is read: a client that runs makes it fail, and one that is started waits. Memory
+ * is bounded by the largest record. Only a copy that has been read to its end can be imported. Read it to its end or cancel it.
+ *
+ * @param store The store; for a sealed one, the `SealedStore`.
+ * @param options Which device, and how.
+ * @returns The copy. It fails with a `StoreInUseError` if somebody uses the device, with a `StoreError` if the store has no
+ * record of it or it is about to be imported, and with a `StoreKeyError` if a record does not open.
+ *
+ * @example
+ * ```ts
+ * import { exportDevice, importDevice, MemoryStore, SealedStore } from "@greenroom/matrix";
+ *
+ * const old = new MemoryStore(); // or whatever the bot has run on
+ * await old.commit([{ type: "set", key: ["@bot:example.org", "DEVICE", "sync"], value: { nextBatch: "s1" } }]);
+ *
+ * const sealed = await SealedStore.open(new MemoryStore(), crypto.getRandomValues(new Uint8Array(32)));
+ * const copy = exportDevice(old, { mxid: "@bot:example.org", deviceId: "DEVICE" });
+ * const { records } = await importDevice(sealed, copy);
+ * console.assert(records === 1);
+ * ```
+ */
+export function exportDevice(
+  store: KvStore,
+  options: ExportDeviceOptions,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  return ReadableStream.from(exported(store, options));
+}
+
+async function* exported(
+  store: KvStore,
+  { mxid, deviceId, key, onProgress, signal, clock }: ExportDeviceOptions,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  signal?.throwIfAborted();
+  const prefix = [mxid, deviceId];
+  await assertUsable(store, prefix);
+  if (!await hasRecords(store, prefix)) {
+    throw new StoreError(
+      `Cannot export the device ${prefix.join(" ")}: the store has no record of it; check both IDs`,
+    );
+  }
+  const chunks = await ChunkWriter.begin(key);
+  const owner = { held: "refuse", owner: "an export", duration: COPY_LEASE } as const;
+  const lease = await Lease.acquire(store, prefix, { ...owner, clock, signal });
+  let [records, bytes, isEnded] = [0, 0, false];
+  const noted = (chunk: Uint8Array<ArrayBuffer>) => {
+    bytes += chunk.length;
+    onProgress?.({ records, bytes });
+    return chunk;
+  };
+  const stillOurs = async () => {
+    signal?.throwIfAborted();
+    const renewal = lease.renewal();
+    if (renewal.length > 0 && !await store.commit(renewal, lease.checks)) throw await lease.lost();
+  };
+  try {
+    await assertUsable(store, prefix);
+    yield noted(chunks.preamble);
+    yield* chunks.add(writeItem(["device", mxid, deviceId]));
+    for await (const entry of store.list(prefix)) {
+      const path = entry.key.slice(prefix.length);
+      if (isOfPlace(path)) continue;
+      records++;
+      for await (const chunk of chunks.add(writeItem(["record", path, entry.value]))) {
+        await stillOurs();
+        yield noted(chunk);
+      }
+    }
+    for await (const chunk of chunks.add(writeItem(["end", records]))) yield noted(chunk);
+    signal?.throwIfAborted();
+    if (!await lease.release()) throw await lease.lost(); // that nobody has written meanwhile is known only now
+    isEnded = true;
+    yield noted(await chunks.end());
+  } finally {
+    if (!isEnded) await lease.release().catch(() => {}); // it ends by itself
+  }
+}
+
+/**
+ * Puts a copy of a device into a store which has no record of it yet.
+ *
+ * All of it counts at once, when the whole stream was read and found right. If it fails, or the process dies, nothing of it
+ * counts: a client refuses to use a device that was imported in part, and importing it again removes what is left.
+ *
+ * @param store The store; for a sealed one, the `SealedStore`.
+ * @param stream What {@linkcode exportDevice} gave, in pieces of any size. It is used up, or cancelled.
+ * @param options How.
+ * @returns What was imported.
+ * @throws {StoreFormatError} If the stream is no copy, is damaged or cut off, or of a newer version. The store is as it was.
+ * @throws {StoreKeyError} If the copy is sealed with another key, or with one and none was given, or not at all and one was given.
+ * The store is as it was.
+ * @throws {StoreInUseError} If a client uses the device in this store, or another import.
+ * @throws {StoreError} If the store has records of the device already. It is as it was.
+ * @throws What `signal` was aborted with. The store is as it was.
+ *
+ * @example A copy that is sealed
+ * ```ts
+ * import { exportDevice, importDevice, MemoryStore } from "@greenroom/matrix";
+ *
+ * const [here, there] = [new MemoryStore(), new MemoryStore()];
+ * await here.commit([{ type: "set", key: ["@bot:example.org", "DEVICE", "sync"], value: { nextBatch: "s1" } }]);
+ *
+ * const key = crypto.getRandomValues(new Uint8Array(32));
+ * const copy = exportDevice(here, { mxid: "@bot:example.org", deviceId: "DEVICE", key }); // write it to a file
+ * const { deviceId, bytes } = await importDevice(there, copy, { key }); // or the file's `readable`
+ * console.assert(deviceId === "DEVICE" && bytes > 0);
+ * ```
+ */
+export async function importDevice(
+  store: KvStore,
+  stream: ReadableStream<Uint8Array>,
+  { key, onProgress, signal, clock }: DeviceCopyOptions = {},
+): Promise<ImportedDevice> {
+  const bytes = new ByteReader(stream, signal);
+  try {
+    const chunks = await ChunkReader.begin(bytes, key);
+    const items = new ItemReader(chunks.read());
+    const device = await items.device();
+    const place = await ImportPlace.take(store, [device.mxid, device.deviceId], { clock, signal });
+    let records = 0;
+    let told = 0;
+    try {
+      for await (const { path, value, size } of items.records()) {
+        signal?.throwIfAborted();
+        await place.put(path, value, size);
+        records++;
+        if (bytes.count === told) continue;
+        told = bytes.count;
+        onProgress?.({ records, bytes: told });
+      }
+      signal?.throwIfAborted();
+      await place.finish();
+    } catch (error) {
+      await place.abandon();
+      throw error;
+    }
+    onProgress?.({ records, bytes: bytes.count });
+    return { ...device, records, bytes: bytes.count };
+  } finally {
+    await bytes.cancel(undefined);
+  }
+}

@@ -1,0 +1,245 @@
+/**
+ * Requests of KV Connect.
+ *
+ * @module
+ */
+
+import type { Clock } from "../../base/clock.ts";
+import { StoreError, StoreReadOnlyError } from "../../errors/store_error.ts";
+import { Sent } from "../../base/sent.ts";
+
+/** How a server is spoken to. */
+export interface KvConnectOptions {
+  /** What the server knows us by. */
+  readonly accessToken: string;
+  /** How long a request is repeated that the server does not answer, in milliseconds. */
+  readonly patience: number;
+  /** Time. */
+  readonly clock: Clock;
+}
+
+/** What a server says of itself. */
+interface Metadata {
+  readonly endpoint: string;
+  readonly token: string;
+  readonly headers: HeadersInit;
+}
+
+/** What may be otherwise a little later. */
+interface Failure {
+  readonly failure: unknown;
+}
+
+/** What became of one try. */
+type Answer = { readonly body: Uint8Array } | { readonly unauthorized: string } | Failure;
+
+const VERSIONS = [2, 3];
+
+/** How long a server may take for one try, in milliseconds. */
+const TRY_MS = 20_000;
+
+/** How much of what a server says is told. */
+const MAX_TEXT = 200;
+
+/** The waits between tries: from, and up to. */
+const FIRST_WAIT_MS = 50;
+const LONGEST_WAIT_MS = 2_000;
+
+/** How many requests to read are under way at once: each takes a connection. */
+const MAX_READERS = 6;
+
+/** A server, and what it knows us by. */
+export class KvConnection {
+  readonly #url: string;
+  readonly #options: KvConnectOptions;
+  readonly #closing = new AbortController();
+  #metadata: Metadata;
+  #free = MAX_READERS;
+  readonly #waiting: (() => void)[] = [];
+
+  private constructor(url: string, options: KvConnectOptions, metadata: Metadata) {
+    this.#url = url;
+    this.#options = options;
+    this.#metadata = metadata;
+  }
+
+  /**
+   * Asks a server once what it is.
+   *
+   * @throws {StoreError} If it does not answer, or refuses.
+   */
+  static async open(url: string, options: KvConnectOptions): Promise<KvConnection> {
+    const { signal } = new AbortController();
+    const metadata = await inTime(options.clock, signal, (ending) => exchange(url, options, ending));
+    if ("failure" in metadata) throw silent(metadata.failure);
+    return new KvConnection(url, options, metadata);
+  }
+
+  /**
+   * Makes a request, again and again while the server does not answer, or answers with a failure of its own. So it may be made
+   * more than once.
+   *
+   * @throws {StoreError} If the server refuses, or the patience has come to its end.
+   */
+  async post(method: "snapshot_read" | "atomic_write", body: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+    if (method === "atomic_write") return await this.#post(method, body); // one at a time anyway, and not behind what is read
+    if (this.#free > 0) this.#free--;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await this.#post(method, body);
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free++;
+      else next();
+    }
+  }
+
+  /** Ends all requests: they reject. */
+  close(): void {
+    this.#closing.abort();
+  }
+
+  async #post(method: string, body: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+    const { clock, patience } = this.#options;
+    let begun = clock.now();
+    let renewed = false;
+    for (let wait = FIRST_WAIT_MS;; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
+      let answer = await this.#try(method, body);
+      if ("body" in answer) return answer.body;
+      if ("unauthorized" in answer) {
+        if (renewed) throw refused(answer.unauthorized);
+        const metadata = await this.#inTime((signal) => exchange(this.#url, this.#options, signal));
+        if ("endpoint" in metadata) {
+          this.#metadata = metadata; // what the server had given us before has ended
+          renewed = true;
+          continue;
+        }
+        answer = metadata;
+      }
+      const now = clock.now();
+      begun = Math.min(begun, now); // a clock that was set back tells of no time: it is waited for that long from now
+      if (this.#closing.signal.aborted || now - begun + wait > patience) throw silent(answer.failure);
+      await clock.delay(wait, { signal: this.#closing.signal }).catch(() => {});
+    }
+  }
+
+  async #try(method: string, body: Uint8Array<ArrayBuffer>): Promise<Answer> {
+    const { endpoint, headers, token } = this.#metadata;
+    const url = `${endpoint}/${method}`;
+    try {
+      return await this.#inTime(async (signal) => {
+        const response = await fetch(url, { method: "POST", headers, body, signal });
+        if (response.ok) return { body: await response.bytes() };
+        const text = await textOf(response, { url, token });
+        if (isPassing(response)) return { failure: new StoreError(text) };
+        if (response.status === 401) return { unauthorized: text };
+        throw /read.?only/i.test(text) ? readOnly(text) : refused(text);
+      });
+    } catch (failure) {
+      if (failure instanceof StoreError || failure instanceof Deno.errors.NotCapable) throw failure;
+      return { failure };
+    }
+  }
+
+  #inTime<Result>(action: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+    return inTime(this.#options.clock, this.#closing.signal, action);
+  }
+}
+
+/** Lets an action take as long as one try may, and no longer than the connection is open. */
+async function inTime<Result>(
+  clock: Clock,
+  closing: AbortSignal,
+  action: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const late = new AbortController();
+  const done = new AbortController();
+  clock.delay(TRY_MS, { signal: done.signal, persistent: false }).then(() => late.abort(), () => {});
+  try {
+    return await action(AbortSignal.any([late.signal, closing]));
+  } finally {
+    done.abort();
+  }
+}
+
+/** Asks a server where its database is, and for the token to use there. */
+async function exchange(
+  url: string,
+  { accessToken }: KvConnectOptions,
+  signal: AbortSignal,
+): Promise<Metadata | Failure> {
+  let response: Response;
+  try {
+    response = await fetch(url, {
+      method: "POST",
+      headers: { "authorization": `Bearer ${accessToken}`, "content-type": "application/json" },
+      body: JSON.stringify({ supportedVersions: VERSIONS }),
+      signal,
+    });
+  } catch (failure) {
+    if (failure instanceof Deno.errors.NotCapable) throw failure;
+    return { failure };
+  }
+  if (!response.ok) {
+    const text = await textOf(response, { url, token: accessToken });
+    if (isPassing(response)) return { failure: new StoreError(text) };
+    throw refused(text);
+  }
+  return metadataOf(await response.json().catch(() => undefined), response.url);
+}
+
+function metadataOf(answer: unknown, base: string): Metadata {
+  if (isRecord(answer) && VERSIONS.includes(Number(answer.version)) && Array.isArray(answer.endpoints)) {
+    const strong = answer.endpoints.find((each) => isRecord(each) && each.consistency === "strong");
+    if (isRecord(strong) && URL.canParse(String(strong.url), base)) {
+      return {
+        endpoint: new URL(String(strong.url), base).href,
+        token: String(answer.token),
+        headers: {
+          "authorization": `Bearer ${answer.token}`,
+          "content-type": "application/x-protobuf",
+          "x-denokv-database-id": String(answer.databaseId),
+          "x-denokv-version": String(answer.version),
+        },
+      };
+    }
+  }
+  throw new StoreError("Cannot use the database: what answers is not KV Connect; look at the address");
+}
+
+/** Whether the server may answer otherwise a little later. */
+function isPassing({ status }: Response): boolean {
+  return status >= 500 || status === 429;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
+/** What a server says, but for what repeats our token. */
+async function textOf(
+  response: Response,
+  { url, token }: { readonly url: string; readonly token: string },
+): Promise<string> {
+  const text = (await response.text()).slice(0, MAX_TEXT);
+  return `${response.status} ${new Sent({ url, credentials: () => [token] }).shown(text)}`;
+}
+
+function silent(cause: unknown): StoreError {
+  return new StoreError(
+    "Cannot use the database: the server does not answer; look whether it runs, and at its address",
+    { cause },
+  );
+}
+
+function refused(text: string): StoreError {
+  return new StoreError(
+    `Cannot use the database: the server refuses with ${text}; look at the access token, and at the address`,
+  );
+}
+
+function readOnly(text: string): StoreReadOnlyError {
+  return new StoreReadOnlyError(
+    `Cannot write to the database: the server refuses with ${text}; start it so that it may write`,
+  );
+}

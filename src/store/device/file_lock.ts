@@ -1,0 +1,96 @@
+/**
+ * A lock on a file, which the system lets go with the process.
+ *
+ * @module
+ */
+
+import { StoreError } from "../../errors/store_error.ts";
+import type { KvKey, KvLock } from "../kv_store.ts";
+
+const EXCLUSIVELY = true;
+
+/** No more than so much of what was left is read, in bytes. */
+const MAX_LEFT = 1_024;
+
+/**
+ * Locks what a key names, with a file of its own in a folder beside a database. SQLite's own files are left alone: to close one
+ * lets go of SQLite's locks.
+ *
+ * @param database The file of the database; nullish if there is none, or nobody knows where.
+ * @param key What to lock.
+ * @returns `undefined` if somebody else has it.
+ * @throws {StoreError} If there can be no such lock.
+ */
+export async function lockBeside(
+  database: string | null | undefined,
+  key: KvKey,
+): Promise<KvLock | undefined> {
+  if (database === null || database === undefined) {
+    throw unlockable("the database is no file, or one whose path is not known; open it by its path");
+  }
+  const folder = `${database}-locks`;
+  await assertPermitted(folder);
+  let file: Deno.FsFile | undefined;
+  try {
+    await Deno.mkdir(folder).catch(unlessThere);
+    file = await Deno.open(`${folder}/${await nameOf(key)}`, { read: true, write: true, create: true });
+    if (await file.tryLock(EXCLUSIVELY)) return new FileLock(file, await leftIn(file));
+    file.close();
+    return undefined;
+  } catch (cause) {
+    file?.close();
+    throw unlockable(`the system gives no locks in ${folder}; see to the disk and the rights`, { cause });
+  }
+}
+
+/** A file that is locked as long as it is open. */
+class FileLock implements KvLock {
+  readonly #file: Deno.FsFile;
+  #isHeld = true;
+  readonly left: string;
+
+  constructor(file: Deno.FsFile, left: string) {
+    this.#file = file;
+    this.left = left;
+  }
+
+  async leave(text: string): Promise<void> {
+    await this.#file.truncate();
+    await this.#file.seek(0, Deno.SeekMode.Start);
+    await this.#file.write(new TextEncoder().encode(text));
+  }
+
+  release(): void {
+    if (this.#isHeld) this.#file.close();
+    this.#isHeld = false;
+  }
+}
+
+/** Asks beforehand, so that Deno does not ask the user. */
+async function assertPermitted(path: string): Promise<void> {
+  for (const name of ["read", "write"] as const) {
+    const { state } = await Deno.permissions.query({ name, path });
+    if (state !== "granted") {
+      throw unlockable(`Deno may not use ${path}; start it with --allow-${name}=${path}`);
+    }
+  }
+}
+
+/** Any key becomes a name that every file system takes. */
+async function nameOf(key: KvKey): Promise<string> {
+  const bytes = new TextEncoder().encode(JSON.stringify(key));
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes), 0, 16).toHex();
+}
+
+async function leftIn(file: Deno.FsFile): Promise<string> {
+  const bytes = new Uint8Array(MAX_LEFT);
+  return new TextDecoder().decode(bytes.subarray(0, await file.read(bytes) ?? 0));
+}
+
+function unlessThere(error: unknown): void {
+  if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+}
+
+function unlockable(why: string, options?: ErrorOptions): StoreError {
+  return new StoreError(`Cannot lock the device: ${why}`, options);
+}

@@ -1,0 +1,148 @@
+/**
+ * The store conformance suite: checks, and commits side by side.
+ *
+ * @module
+ */
+
+import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert";
+import type { KvCheck, KvKey, KvStore } from "../../store/kv_store.ts";
+import { listed, readValue, remove, set, stampOf, type StoreCase } from "./store_case.ts";
+
+async function checkOf(store: KvStore, key: KvKey): Promise<KvCheck> {
+  return { key, versionstamp: await stampOf(store, key) };
+}
+
+/** What a store does with checks. */
+export const checkCases: readonly StoreCase[] = [
+  {
+    name: "applies nothing when one of the checks does not hold",
+    async run(open) {
+      const store = await open();
+      await store.commit([set(["a"], 1), set(["other"], 1)]);
+      const before = await listed(store, []);
+      const changes = [set(["a"], 2), set(["b"], 2), remove(["other"])];
+      const holds = await checkOf(store, ["a"]);
+      const wrong: KvCheck[] = [
+        { key: ["a"], versionstamp: null },
+        { key: ["a"], versionstamp: "" },
+        { key: ["a"], versionstamp: "none" },
+        { key: ["a"], versionstamp: `${holds.versionstamp}0` },
+        { key: ["a"], versionstamp: "f".repeat(20) },
+        { key: ["b"], versionstamp: holds.versionstamp },
+      ];
+      for (const check of wrong) {
+        ok(!await store.commit(changes, [check]));
+        ok(!await store.commit(changes, [holds, check]));
+        ok(!await store.commit(changes, [check, holds]));
+      }
+      deepStrictEqual(await listed(store, []), before);
+      ok(await store.commit(changes, [holds, { key: ["b"], versionstamp: null }]));
+      deepStrictEqual((await listed(store, [])).map(({ value }) => value), [2, 2]);
+    },
+  },
+  {
+    name: "refuses what it can't keep whether or not the checks hold, and nothing of the commit is there",
+    async run(open) {
+      const store = await open();
+      const bad = [set(["a"], 1), set(["b"], { is: () => "no data" })];
+      const wrong: KvCheck = { key: ["a"], versionstamp: "none" };
+      const refuses = await store.commit(bad).then(() => false, () => true);
+      if (!refuses) return; // it keeps objects as they are
+      deepStrictEqual(await listed(store, []), []);
+      await rejects(store.commit(bad, [wrong]));
+      deepStrictEqual(await listed(store, []), []);
+      ok(!await store.commit([set(["a"], 1)], [wrong]));
+    },
+  },
+  {
+    name: "checks without changing anything",
+    async run(open) {
+      const store = await open();
+      await store.commit([set(["a"], 1)]);
+      const check = await checkOf(store, ["a"]);
+      ok(await store.commit([], [check]));
+      ok(!await store.commit([], [{ key: ["a"], versionstamp: null }]));
+      deepStrictEqual(await checkOf(store, ["a"]), check);
+    },
+  },
+  {
+    name: "never gives a versionstamp twice to a key",
+    async run(open) {
+      const store = await open();
+      const stamps: (string | null)[] = [];
+      for (let round = 0; round < 5; round++) {
+        await store.commit([set(["a"], "same")]);
+        stamps.push(await stampOf(store, ["a"]));
+        await store.commit([remove(["a"])]);
+      }
+      strictEqual(new Set(stamps).size, stamps.length);
+      await store.commit([set(["a"], "same")]);
+      for (const versionstamp of stamps) {
+        ok(!await store.commit([set(["a"], "stale")], [{ key: ["a"], versionstamp }]));
+      }
+    },
+  },
+  {
+    name: "checks three hundred keys at once",
+    async run(open) {
+      const store = await open();
+      const keys = Array.from({ length: 300 }, (_, index): KvKey => ["checked", String(index)]);
+      await store.commit(keys.slice(0, 200).map((key) => set(key, 1)));
+      const stamps = await store.getMany(keys);
+      const checks = keys.map((key, index) => ({ key, versionstamp: stamps[index]?.versionstamp ?? null }));
+      for (const wrong of [0, 99, 150, 250, 299]) {
+        const changed = checks.with(wrong, { key: keys[wrong] ?? [], versionstamp: "0".repeat(20) });
+        ok(!await store.commit([set(["x"], wrong)], changed));
+      }
+      strictEqual(await readValue(store, ["x"]), undefined);
+      ok(await store.commit([set(["x"], "held"), set(["checked", "299"], 1)], checks));
+      strictEqual(await readValue(store, ["x"]), "held");
+      ok(!await store.commit([set(["x"], "again")], checks));
+    },
+  },
+  {
+    name: "applies commits side by side in the order in which they were begun",
+    async run(open) {
+      const store = await open();
+      const commits = Array.from(
+        { length: 40 },
+        (_, index) => store.commit([set(["a"], index), set(["b"], index)]),
+      );
+      deepStrictEqual(await Promise.all(commits), commits.map(() => true));
+      deepStrictEqual((await store.getMany([["a"], ["b"]])).map((entry) => entry?.value), [39, 39]);
+    },
+  },
+  {
+    name: "lets one of several commits side by side have what they all check",
+    async run(open) {
+      const store = await open();
+      for (let round = 0; round < 10; round++) {
+        const check = await checkOf(store, ["turn"]);
+        const tries = Array.from(
+          { length: 8 },
+          (_, index) =>
+            store.commit([set(["turn"], index), set(["who", String(round), String(index)], 1)], [check]),
+        );
+        const held = await Promise.all(tries);
+        strictEqual(held.filter(Boolean).length, 1);
+        strictEqual(await readValue(store, ["turn"]), held.findIndex(Boolean));
+        strictEqual((await listed(store, ["who", String(round)])).length, 1);
+      }
+    },
+  },
+  {
+    name: "counts right when many read, check and write again",
+    async run(open) {
+      const store = await open();
+      const increment = async (): Promise<void> => {
+        for (;;) {
+          const [entry] = await store.getMany([["count"]]);
+          const check = { key: ["count"], versionstamp: entry?.versionstamp ?? null };
+          if (await store.commit([set(["count"], Number(entry?.value ?? 0) + 1)], [check])) return;
+        }
+      };
+      await Promise.all(Array.from({ length: 20 }, increment));
+      strictEqual(await readValue(store, ["count"]), 20);
+    },
+  },
+];

@@ -1,0 +1,181 @@
+/**
+ * The store conformance suite: values and commits that are too much for some engines.
+ *
+ * @module
+ */
+
+import { deepStrictEqual, ok, strictEqual } from "node:assert";
+import type { KvKey, KvMutation } from "../../store/kv_store.ts";
+import {
+  listed,
+  otherWork,
+  read,
+  readValue,
+  remove,
+  set,
+  someBytes,
+  stampOf,
+  type StoreCase,
+} from "./store_case.ts";
+
+const MANY = 5_000;
+
+const manyKey = (index: number): KvKey => ["many", String(index).padStart(5, "0")];
+
+/** Changes of all of many keys: 3 MiB. */
+function many(value: (index: number) => string): KvMutation[] {
+  return Array.from({ length: MANY }, (_, index) => set(manyKey(index), value(index).padEnd(630, ".")));
+}
+
+const firstOf = (value: unknown) => String(value).split(".")[0];
+
+/** What a store does with much. */
+export const largeCases: readonly StoreCase[] = [
+  {
+    name: "keeps values of any size",
+    async run(open) {
+      const store = await open();
+      const sizes = [65_500, 65_519, 65_520, 65_521, 65_530, 65_536, 65_537, 131_072, 200_000, 2 ** 20];
+      const key = (size: number): KvKey => ["size", String(size).padStart(8, "0")];
+      for (const size of sizes) await store.commit([set(key(size), someBytes(size, size))]);
+      const found = await store.getMany(sizes.map(key));
+      for (const [index, size] of sizes.entries()) {
+        deepStrictEqual(found[index]?.value, someBytes(size, size), `${size} bytes`);
+      }
+      deepStrictEqual(await listed(store, ["size"]), found);
+    },
+  },
+  {
+    name: "keeps several large values, and small ones, of one commit",
+    async run(open) {
+      const store = await open();
+      const text = "ä😀".repeat(100_000);
+      await store.commit([
+        set(["a"], { text, bytes: someBytes(2 ** 20) }),
+        set(["b"], "small"),
+        set(["c"], Array.from({ length: 20_000 }, (_, index) => ({ index }))),
+        set(["c", "below"], text),
+      ]);
+      deepStrictEqual(await readValue(store, ["a"]), { text, bytes: someBytes(2 ** 20) });
+      strictEqual(await readValue(store, ["b"]), "small");
+      deepStrictEqual((await readValue(store, ["c"]) as unknown[])[19_999], { index: 19_999 });
+      deepStrictEqual((await listed(store, [])).map(({ key }) => key), [["a"], ["b"], ["c"], ["c", "below"]]);
+    },
+  },
+  {
+    name: "replaces and removes large values, and checks them",
+    async run(open) {
+      const store = await open();
+      const stamps: (string | null)[] = [];
+      for (const value of [someBytes(300_000, 1), "small", someBytes(900_000, 2), someBytes(70_000, 3)]) {
+        const check = { key: ["a"], versionstamp: await stampOf(store, ["a"]) };
+        ok(await store.commit([set(["a"], value)], [check]));
+        ok(!await store.commit([set(["a"], "stale")], [check]));
+        ok(!await store.commit([set(["a"], someBytes(100_000))], [check]));
+        deepStrictEqual(await readValue(store, ["a"]), value);
+        stamps.push(await stampOf(store, ["a"]));
+      }
+      strictEqual(new Set(stamps).size, 4);
+      await store.commit([remove(["a"])]);
+      strictEqual(await read(store, ["a"]), undefined);
+      deepStrictEqual(await listed(store, []), []);
+    },
+  },
+  {
+    name: "applies 5,000 changes of 3 MiB at once, or none",
+    async run(open) {
+      const store = await open();
+      await store.commit([set(["checked"], 1)]);
+      const check = { key: ["checked"], versionstamp: await stampOf(store, ["checked"]) };
+      ok(!await store.commit(many(String), [{ ...check, versionstamp: null }]));
+      deepStrictEqual(await listed(store, ["many"]), []);
+      ok(await store.commit(many(String), [check]));
+      const entries = await listed(store, ["many"]);
+      deepStrictEqual(
+        entries.map(({ key }) => key),
+        Array.from({ length: MANY }, (_, index) => manyKey(index)),
+      );
+      deepStrictEqual(entries.map(({ value }) => Number(firstOf(value))), entries.map((_, index) => index));
+
+      const removals = entries.map(({ key }) => remove(key));
+      ok(!await store.commit(removals, [{ ...check, versionstamp: null }]));
+      strictEqual((await listed(store, ["many"])).length, MANY);
+      ok(await store.commit([...removals, set(["last"], 1)], [check]));
+      deepStrictEqual((await listed(store, [])).map(({ key }) => key), [["checked"], ["last"]]);
+    },
+  },
+  {
+    name: "takes a thousand long keys in one commit",
+    async run(open) {
+      const store = await open();
+      const keys = Array.from(
+        { length: 1_000 },
+        (_, index): KvKey => ["long", `${index}`.padStart(255, "k"), "x".repeat(255)],
+      );
+      ok(await store.commit(keys.map((key) => set(key, 1))));
+      strictEqual((await listed(store, ["long"])).length, 1_000);
+      ok(await store.commit(keys.map(remove)));
+      deepStrictEqual(await listed(store, []), []);
+    },
+  },
+  {
+    name: "shows of a large commit all or nothing to those who read meanwhile",
+    async run(open) {
+      const store = await open();
+      await store.commit(many(() => "0"));
+      let writing = true;
+      const writer = (async () => {
+        for (const round of ["1", "2", "3"]) await store.commit(many(() => round));
+        writing = false;
+      })();
+      while (writing) {
+        const found = await store.getMany([manyKey(0), manyKey(1_000), manyKey(2_500), manyKey(MANY - 1)]);
+        const seen = new Set(found.map((entry) => firstOf(entry?.value)));
+        strictEqual(seen.size, 1, `half a commit: ${[...seen]}`);
+        await otherWork();
+      }
+      await writer;
+      deepStrictEqual(
+        (await listed(store, ["many"])).map(({ value }) => firstOf(value)),
+        Array(MANY).fill("3"),
+      );
+    },
+  },
+  {
+    name: "applies large and small commits side by side in the order in which they were begun",
+    async run(open) {
+      const store = await open();
+      const commits = [
+        store.commit([set(["a"], 1), set(["b"], someBytes(2 ** 20))]),
+        store.commit([set(["a"], 2), set(["b"], 2)]),
+        store.commit(many(() => "first")),
+        store.commit([set(manyKey(7), "alone."), remove(["a"])]),
+        store.commit([set(["c"], someBytes(100_000))]),
+        store.commit([remove(["c"])]),
+      ];
+      deepStrictEqual(await Promise.all(commits), commits.map(() => true));
+      deepStrictEqual((await store.getMany([["a"], ["b"], ["c"]])).map((entry) => entry?.value), [
+        undefined,
+        2,
+        undefined,
+      ]);
+      strictEqual(firstOf(await readValue(store, manyKey(7))), "alone");
+      strictEqual(firstOf(await readValue(store, manyKey(8))), "first");
+    },
+  },
+  {
+    name: "lets one of several large commits side by side have what they all check",
+    async run(open) {
+      const store = await open();
+      const check = { key: ["turn"], versionstamp: null };
+      const held = await Promise.all(
+        ["0", "1", "2"].map((who) => store.commit([set(["turn"], who), ...many(() => who)], [check])),
+      );
+      strictEqual(held.filter(Boolean).length, 1);
+      const winner = String(held.findIndex(Boolean));
+      strictEqual(await readValue(store, ["turn"]), winner);
+      const seen = new Set((await listed(store, ["many"])).map(({ value }) => firstOf(value)));
+      deepStrictEqual([...seen], [winner]);
+    },
+  },
+];

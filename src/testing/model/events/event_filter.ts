@@ -1,0 +1,166 @@
+/**
+ * Filters of events.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#filtering | Filtering}
+ * @module
+ */
+
+import type { RoomID } from "../../../types/ids.ts";
+import { isJsonObject, type JsonObject } from "../../../types/json.ts";
+import { badRequest } from "../../http/failure.ts";
+
+/** What a filter looks at. */
+interface Filterable {
+  readonly type: string;
+  readonly sender?: string;
+  readonly content?: JsonObject;
+}
+
+/** One event filter, or room event filter. */
+export class EventFilter {
+  /** The largest number of events. */
+  readonly limit: number | undefined;
+  /** Whether members are loaded lazily. */
+  readonly lazyLoadMembers: boolean;
+  /** Whether members are told of again although the client knows them. */
+  readonly includeRedundantMembers: boolean;
+  readonly #json: JsonObject;
+
+  /** Reads a filter; an absent one lets everything through. */
+  constructor(json: unknown) {
+    if (json !== undefined && json !== null && !isJsonObject(json)) {
+      throw badRequest("M_UNKNOWN", "A filter must be an object");
+    }
+    this.#json = json ?? {};
+    for (const key of ["types", "not_types", "senders", "not_senders", "rooms", "not_rooms"]) {
+      strings(this.#json, key);
+    }
+    const senders = [...strings(this.#json, "senders") ?? [], ...strings(this.#json, "not_senders") ?? []];
+    if (!senders.every((sender) => /^@[^:]*:/.test(sender))) {
+      throw badRequest("M_UNKNOWN", "'senders' must be user IDs");
+    }
+    const { limit } = this.#json;
+    if (limit !== undefined && (typeof limit !== "number" || !Number.isInteger(limit))) {
+      throw badRequest("M_UNKNOWN", "'limit' must be an integer");
+    }
+    this.limit = limit;
+    this.lazyLoadMembers = this.#json.lazy_load_members === true;
+    this.includeRedundantMembers = this.#json.include_redundant_members === true;
+  }
+
+  /** Whether an event passes. */
+  allows(event: Filterable): boolean {
+    const { contains_url } = this.#json;
+    if (!this.#passes("types", event.type) || !this.#passes("senders", event.sender ?? "")) return false;
+    return contains_url === undefined || contains_url === (typeof event.content?.url === "string");
+  }
+
+  /** Whether a room passes. */
+  allowsRoom(room: RoomID): boolean {
+    return this.#passes("rooms", room);
+  }
+
+  /** Whether nothing can pass. */
+  get blocksAll(): boolean {
+    return strings(this.#json, "types")?.length === 0 || strings(this.#json, "senders")?.length === 0 ||
+      strings(this.#json, "not_types")?.includes("*") === true;
+  }
+
+  #passes(key: string, value: string): boolean {
+    const allowed = strings(this.#json, key);
+    const denied = strings(this.#json, `not_${key}`);
+    if (denied?.some((pattern) => matches(pattern, value)) === true) return false;
+    return allowed === undefined || allowed.some((pattern) => matches(pattern, value));
+  }
+}
+
+/** A whole filter as `POST /user/{userId}/filter` takes it. */
+export class SyncFilter {
+  /** Global account data. */
+  readonly accountData: EventFilter;
+  /** Presence. */
+  readonly presence: EventFilter;
+  /** Which rooms at all. */
+  readonly rooms: EventFilter;
+  /** Account data of rooms. */
+  readonly roomAccountData: EventFilter;
+  /** Typing and receipts. */
+  readonly ephemeral: EventFilter;
+  /** State. */
+  readonly state: EventFilter;
+  /** Timelines. */
+  readonly timeline: EventFilter;
+  /** Whether rooms that were left are part of an initial sync. */
+  readonly includeLeave: boolean;
+  /** Which fields of events are told; all if absent. */
+  readonly fields: readonly string[] | undefined;
+
+  /** Reads a filter. */
+  constructor(json: JsonObject) {
+    const room = json.room ?? {};
+    if (!isJsonObject(room)) throw badRequest("M_UNKNOWN", "'room' must be an object");
+    this.accountData = new EventFilter(json.account_data);
+    this.presence = new EventFilter(json.presence);
+    this.rooms = new EventFilter({ rooms: room.rooms, not_rooms: room.not_rooms });
+    this.roomAccountData = new EventFilter(room.account_data);
+    this.ephemeral = new EventFilter(room.ephemeral);
+    this.state = new EventFilter(room.state);
+    this.timeline = new EventFilter(room.timeline);
+    this.includeLeave = room.include_leave === true;
+    this.fields = strings(json, "event_fields");
+    const { event_format } = json;
+    if (event_format !== undefined && event_format !== "client" && event_format !== "federation") {
+      throw badRequest("M_UNKNOWN", `'${event_format}' is not one of ['client', 'federation']`);
+    }
+  }
+}
+
+/** A filter given as JSON in a query parameter. */
+export function parseFilterJson(text: string): JsonObject {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw badRequest("M_NOT_JSON", "Invalid filter JSON");
+  }
+  if (!isJsonObject(json)) throw badRequest("M_UNKNOWN", "A filter must be an object");
+  return json;
+}
+
+/** Reduces an event to the fields that a filter names; a dot leads into an object. */
+export function pickFields(event: JsonObject, fields: readonly string[] | undefined): JsonObject {
+  if (fields === undefined) return event;
+  const picked: JsonObject = {};
+  for (const field of fields) {
+    const keys = field.match(/(?:\\.|[^.\\])+/g)?.map((key) => key.replaceAll(/\\(.)/g, "$1")) ?? [];
+    copyPath(event, picked, keys);
+  }
+  return picked;
+}
+
+function copyPath(from: JsonObject, to: JsonObject, [key, ...rest]: readonly string[]): void {
+  if (key === undefined || !Object.hasOwn(from, key)) return;
+  const value = from[key];
+  if (rest.length === 0) {
+    to[key] = value;
+  } else if (isJsonObject(value)) {
+    const target = isJsonObject(to[key]) ? to[key] : {};
+    copyPath(value, target, rest);
+    if (Object.keys(target).length > 0) to[key] = target;
+  }
+}
+
+function strings(json: JsonObject, key: string): readonly string[] | undefined {
+  const value = json[key];
+  if (value === undefined || value === null) return undefined;
+  if (!Array.isArray(value) || !value.every((item) => typeof item === "string")) {
+    throw badRequest("M_UNKNOWN", `'${key}' must be an array of strings`);
+  }
+  return value;
+}
+
+function matches(pattern: string, value: string): boolean {
+  if (!pattern.includes("*")) return pattern === value;
+  const parts = pattern.split("*").map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  return new RegExp(`^${parts.join(".*")}$`, "s").test(value);
+}

@@ -1,0 +1,69 @@
+/**
+ * The way of an event into a room.
+ *
+ * @module
+ */
+
+import type { EventID, UserID } from "../../../types/ids.ts";
+import { canonicalJson } from "./canonical_json.ts";
+import { checkEvent, checkSender } from "./event_rules.ts";
+import { checkShape } from "./event_shape.ts";
+import { redactedContent, redactedId } from "./redaction.ts";
+import type { Room } from "../rooms/room.ts";
+import type { EventDraft, RoomEvent } from "./room_event.ts";
+import type { ServerState } from "../server_state.ts";
+
+/** Checks an event against the rules of the room and adds it. A state event that changes nothing is not sent again. */
+export function sendEvent(server: ServerState, room: Room, draft: EventDraft): RoomEvent {
+  checkSender(room, draft);
+  checkShape(draft);
+  checkEvent(room, draft);
+  const previous = draft.stateKey === undefined ? undefined : room.state(draft.type, draft.stateKey);
+  if (
+    previous !== undefined && previous.sender === draft.sender &&
+    canonicalJson(previous.content) === canonicalJson(draft.content)
+  ) {
+    return previous;
+  }
+  const event: RoomEvent = {
+    ...draft,
+    id: newEventId(server, room),
+    roomId: room.id,
+    timestamp: draft.timestamp ?? server.now,
+    position: server.stream.advance(),
+    index: room.events.length,
+    replaces: previous,
+  };
+  room.append(event);
+  if (event.type === "m.room.redaction") applyRedaction(room, event);
+  if (event.type === "m.room.member" && event.stateKey !== undefined) {
+    applyMembership(server, room, event, event.stateKey);
+  }
+  server.stream.wake(room.membersWith("join"));
+  return event;
+}
+
+function newEventId(server: ServerState, room: Room): EventID {
+  // The ID of a room whose version says so is that of its create event.
+  if (room.events.length === 0 && room.version.creatorPower) return `$${room.id.slice(1)}`;
+  if (room.version.eventIdsWithServer) {
+    return `$${server.settings.ids.next("event", 18)}:${server.settings.serverName}`;
+  }
+  return `$${server.settings.ids.next("event", 43)}`;
+}
+
+function applyRedaction(room: Room, redaction: RoomEvent): void {
+  const target = room.event(redactedId(room.version, redaction) ?? "");
+  if (target === undefined || target.redaction !== undefined) return;
+  target.redaction = redaction;
+  target.content = redactedContent(room.version, target.type, target.content);
+  room.redacted(target);
+}
+
+function applyMembership(server: ServerState, room: Room, event: RoomEvent, target: string): void {
+  const user = server.users.get(target as UserID);
+  if (user === undefined) return;
+  user.memberships.set(room.id, event);
+  user.forgotten.delete(room.id);
+  server.stream.wake([user.id]);
+}

@@ -1,0 +1,150 @@
+/**
+ * Making rooms.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3createroom | POST /createRoom}
+ * @module
+ */
+
+import type { RoomAlias, RoomID, UserID } from "../../../types/ids.ts";
+import type { JsonObject } from "../../../types/json.ts";
+import { changeMembership } from "./change_membership.ts";
+import { Room } from "./room.ts";
+import type { RoomVersion } from "./room_version.ts";
+import { sendEvent } from "../events/send_event.ts";
+import type { ServerState } from "../server_state.ts";
+
+/** A state event that a room begins with. */
+export interface InitialState {
+  /** The event type. */
+  readonly type: string;
+  /** The state key. */
+  readonly stateKey: string;
+  /** The content. */
+  readonly content: JsonObject;
+}
+
+/** What a room begins with. */
+export interface RoomPlan {
+  /** Its creator. */
+  readonly creator: UserID;
+  /** Its version. */
+  readonly version: RoomVersion;
+  /** `private_chat`, `trusted_private_chat` or `public_chat`. */
+  readonly preset: string;
+  /** Whether the directory lists it. */
+  readonly published: boolean;
+  /** Its alias, which must be free. */
+  readonly alias?: RoomAlias;
+  /** Its name. */
+  readonly name?: string;
+  /** Its topic. */
+  readonly topic?: string;
+  /** State that overrides what the preset brings. */
+  readonly initialState: readonly InitialState[];
+  /** Who is invited. */
+  readonly invite: readonly UserID[];
+  /** Whether the invites are marked as those of a direct chat. */
+  readonly isDirect: boolean;
+  /** What the create event says besides. */
+  readonly creationContent: JsonObject;
+  /** What replaces parts of the default power levels. */
+  readonly powerLevels: JsonObject;
+}
+
+/** Makes a room as planned and returns it. */
+export function createRoom(server: ServerState, plan: RoomPlan): Room {
+  const { creator, version } = plan;
+  const room = new Room(newRoomId(server, version), version);
+  server.rooms.set(room.id, room);
+  try {
+    fill(server, room, plan);
+  } catch (error) {
+    // Nobody may find a room that was given up halfway.
+    server.rooms.delete(room.id);
+    for (const user of room.members.keys()) server.users.get(user)?.memberships.delete(room.id);
+    if (plan.alias !== undefined) server.aliases.delete(plan.alias);
+    throw error;
+  }
+  for (const user of plan.invite) {
+    const content = plan.isDirect ? { is_direct: true } : {};
+    changeMembership(server, room, { sender: creator, target: user, action: "invite", content });
+  }
+  return room;
+}
+
+function fill(server: ServerState, room: Room, plan: RoomPlan): void {
+  const { creator } = plan;
+  const given = new Map(plan.initialState.map((state) => [`${state.type}\0${state.stateKey}`, state]));
+  const put = (type: string, content: JsonObject, stateKey = "") => {
+    sendEvent(server, room, { type, sender: creator, stateKey, content });
+  };
+  const putDefault = (type: string, content: JsonObject) => {
+    if (!given.has(`${type}\0`)) put(type, content);
+  };
+  put("m.room.create", createContent(plan));
+  changeMembership(server, room, { sender: creator, target: creator, action: "join" });
+  const levels = given.get("m.room.power_levels\0");
+  given.delete("m.room.power_levels\0");
+  put("m.room.power_levels", levels?.content ?? { ...defaultLevels(plan), ...plan.powerLevels });
+  if (plan.alias !== undefined) {
+    server.aliases.set(plan.alias, { room: room.id, creator });
+    putDefault("m.room.canonical_alias", { alias: plan.alias });
+  }
+  putDefault("m.room.join_rules", { join_rule: plan.preset === "public_chat" ? "public" : "invite" });
+  putDefault("m.room.history_visibility", { history_visibility: "shared" });
+  if (plan.preset !== "public_chat") putDefault("m.room.guest_access", { guest_access: "can_join" });
+  for (const state of given.values()) put(state.type, state.content, state.stateKey);
+  if (plan.name !== undefined) put("m.room.name", { name: plan.name });
+  if (plan.topic !== undefined) put("m.room.topic", topicContent(plan.topic));
+  room.published = plan.published;
+}
+
+function newRoomId(server: ServerState, version: RoomVersion): RoomID {
+  const { ids, serverName } = server.settings;
+  return version.creatorPower ? `!${ids.next("room", 43)}` : `!${ids.next("room", 18)}:${serverName}`;
+}
+
+function createContent({ version, creator, creationContent, preset, invite }: RoomPlan): JsonObject {
+  const content: JsonObject = { ...creationContent, room_version: version.id };
+  if (!version.modernRedaction) content.creator = creator;
+  if (version.creatorPower && preset === "trusted_private_chat" && invite.length > 0) {
+    const given = content.additional_creators;
+    content.additional_creators = [...new Set([...(Array.isArray(given) ? given : []), ...invite])];
+  }
+  return content;
+}
+
+function defaultLevels({ version, creator, preset, invite }: RoomPlan): JsonObject {
+  const users: Record<string, number> = {};
+  if (!version.creatorPower) {
+    users[creator] = 100;
+    if (preset === "trusted_private_chat") { for (const user of invite) users[user] = 100; }
+  }
+  return {
+    users,
+    users_default: 0,
+    events: {
+      "m.room.name": 50,
+      "m.room.power_levels": 100,
+      "m.room.history_visibility": 100,
+      "m.room.canonical_alias": 50,
+      "m.room.avatar": 50,
+      "m.room.tombstone": version.creatorPower ? 150 : 100,
+      "m.room.server_acl": 100,
+      "m.room.encryption": 100,
+      ...(preset === "public_chat" ? { "m.call.invite": 50 } : {}),
+    },
+    events_default: 0,
+    state_default: 50,
+    ban: 50,
+    kick: 50,
+    redact: 50,
+    invite: preset === "public_chat" ? 50 : 0,
+    historical: 100,
+  };
+}
+
+/** The content of a topic in both forms that the specification knows. */
+export function topicContent(topic: string): JsonObject {
+  return { topic, "m.topic": { "m.text": [{ body: topic }] } };
+}

@@ -1,0 +1,143 @@
+/**
+ * A room: its events, its state now and at any earlier moment, and what else happens in it.
+ *
+ * @module
+ */
+
+import type { EventID, RoomID, UserID } from "../../../types/ids.ts";
+import { stringAt } from "../../http/read.ts";
+import { PowerLevels } from "./power_levels.ts";
+import { Receipts } from "./receipts.ts";
+import { Relations } from "../events/relations.ts";
+import { membershipOf, type RoomEvent } from "../events/room_event.ts";
+import type { RoomVersion } from "./room_version.ts";
+import { firstAfter } from "../events/search.ts";
+
+/** A room. */
+export class Room {
+  /** Its ID. */
+  readonly id: RoomID;
+  /** Its version. */
+  readonly version: RoomVersion;
+  /** All events in the order in which they were sent. */
+  readonly events: RoomEvent[] = [];
+  /** The state events among them. */
+  readonly stateEvents: RoomEvent[] = [];
+  /** Which events point at which others. */
+  readonly relations: Relations = new Relations();
+  /** Who has read how far. */
+  readonly receipts: Receipts = new Receipts();
+  /** Who is typing, and until when in milliseconds since the epoch. */
+  readonly typing: Map<UserID, number> = new Map();
+  /** Where the last change of who is typing lies in the stream. */
+  typingPosition = 0;
+  /** Whether the room directory lists it. */
+  published = false;
+  readonly #byId = new Map<EventID, RoomEvent>();
+  readonly #history = new Map<string, RoomEvent[]>();
+  readonly #members = new Map<UserID, RoomEvent>();
+  #powerLevels: PowerLevels | undefined;
+
+  /** Makes a room without events. */
+  constructor(id: RoomID, version: RoomVersion) {
+    this.id = id;
+    this.version = version;
+  }
+
+  /** The event with this ID. */
+  event(id: string): RoomEvent | undefined {
+    return this.#byId.get(id as EventID);
+  }
+
+  /** The state event in force, now or right after the event at stream position `at`. */
+  state(type: string, key = "", at = Infinity): RoomEvent | undefined {
+    const history = this.#history.get(`${type}\0${key}`);
+    if (history === undefined) return undefined;
+    return at === Infinity ? history.at(-1) : history[firstAfter(history, at) - 1];
+  }
+
+  /** Every event that this piece of state has ever been, oldest first. */
+  stateHistory(type: string, key = ""): readonly RoomEvent[] {
+    return this.#history.get(`${type}\0${key}`) ?? [];
+  }
+
+  /** All state in force, now or right after the event at stream position `at`. */
+  fullState(at = Infinity): RoomEvent[] {
+    const state: RoomEvent[] = [];
+    for (const history of this.#history.values()) {
+      const event = at === Infinity ? history.at(-1) : history[firstAfter(history, at) - 1];
+      if (event !== undefined) state.push(event);
+    }
+    return state.sort((a, b) => a.position - b.position);
+  }
+
+  /** The state events that came after position `from`, up to `to`: the latest of each kind. */
+  stateChanges(from: number, to: number): RoomEvent[] {
+    const changes = new Map<string, RoomEvent>();
+    for (let i = firstAfter(this.stateEvents, from); i < this.stateEvents.length; i++) {
+      const event = this.stateEvents[i];
+      if (event === undefined || event.position > to) break;
+      changes.set(`${event.type}\0${event.stateKey}`, event);
+    }
+    return [...changes.values()];
+  }
+
+  /** The membership of a user, now or right after position `at`. */
+  membership(user: UserID, at = Infinity): string {
+    return membershipOf(this.state("m.room.member", user, at));
+  }
+
+  /** The current member events by user. */
+  get members(): ReadonlyMap<UserID, RoomEvent> {
+    return this.#members;
+  }
+
+  /** The users whose current membership is `membership`. */
+  membersWith(membership: string): UserID[] {
+    const users: UserID[] = [];
+    for (const [user, event] of this.#members) if (membershipOf(event) === membership) users.push(user);
+    return users;
+  }
+
+  /** The power levels in force. */
+  get powerLevels(): PowerLevels {
+    this.#powerLevels ??= new PowerLevels(this.version, this.events[0], this.state("m.room.power_levels"));
+    return this.#powerLevels;
+  }
+
+  /** The join rule in force. */
+  get joinRule(): string {
+    return stringAt(this.state("m.room.join_rules")?.content ?? {}, "join_rule") ?? "invite";
+  }
+
+  /** Who may read the history, now or right after position `at`. */
+  historyVisibility(at = Infinity): string {
+    return stringAt(this.state("m.room.history_visibility", "", at)?.content ?? {}, "history_visibility") ??
+      "shared";
+  }
+
+  /** The position of the latest event. */
+  get latest(): number {
+    return this.events.at(-1)?.position ?? 0;
+  }
+
+  /** Notes that an event has lost its content, which may have been what is in force. */
+  redacted(event: RoomEvent): void {
+    if (event.type === "m.room.power_levels") this.#powerLevels = undefined;
+  }
+
+  /** Adds an event that has passed the rules. */
+  append(event: RoomEvent): void {
+    this.events.push(event);
+    this.#byId.set(event.id, event);
+    this.relations.add(event);
+    if (event.stateKey === undefined) return;
+    this.stateEvents.push(event);
+    const key = `${event.type}\0${event.stateKey}`;
+    const history = this.#history.get(key);
+    if (history === undefined) this.#history.set(key, [event]);
+    else history.push(event);
+    if (event.type === "m.room.member") this.#members.set(event.stateKey as UserID, event);
+    if (event.type === "m.room.power_levels" || event.type === "m.room.create") this.#powerLevels = undefined;
+  }
+}

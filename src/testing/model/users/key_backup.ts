@@ -1,0 +1,107 @@
+/**
+ * Backups of room keys.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#server-side-key-backups | Server-side key backups}
+ * @module
+ */
+
+import type { UserID } from "../../../types/ids.ts";
+import type { JsonObject } from "../../../types/json.ts";
+
+/** One version of a user's backup. */
+export class KeyBackup {
+  /** Its number. */
+  readonly version: string;
+  /** How the keys are encrypted. */
+  readonly algorithm: string;
+  /** What the algorithm needs. */
+  authData: JsonObject;
+  /** Changes whenever a key changes. */
+  etag = 0;
+  readonly #rooms = new Map<string, Map<string, JsonObject>>();
+
+  /** Makes an empty backup. */
+  constructor(version: string, algorithm: string, authData: JsonObject) {
+    this.version = version;
+    this.algorithm = algorithm;
+    this.authData = authData;
+  }
+
+  /** How many keys it holds. */
+  get count(): number {
+    return [...this.#rooms.values()].reduce((sum, sessions) => sum + sessions.size, 0);
+  }
+
+  /** The rooms that it holds keys of. */
+  rooms(): string[] {
+    return [...this.#rooms.keys()];
+  }
+
+  /** The keys of a room by session. */
+  sessionsOf(room: string): JsonObject {
+    return Object.fromEntries(this.#rooms.get(room) ?? []);
+  }
+
+  /** One key. */
+  get(room: string, session: string): JsonObject | undefined {
+    return this.#rooms.get(room)?.get(session);
+  }
+
+  /** Stores a key, unless the one that is there is better. */
+  put(room: string, session: string, key: JsonObject): void {
+    const sessions = this.#rooms.get(room) ?? new Map<string, JsonObject>();
+    const old = sessions.get(session);
+    if (old !== undefined && !isBetter(key, old)) return;
+    this.#rooms.set(room, sessions.set(session, key));
+    this.etag++;
+  }
+
+  /** Removes a key, all of a room, or all. */
+  remove(room: string | undefined, session: string | undefined): void {
+    const before = this.count;
+    if (room === undefined) this.#rooms.clear();
+    else if (session === undefined) this.#rooms.delete(room);
+    else if (this.#rooms.get(room)?.delete(session) === true && this.#rooms.get(room)?.size === 0) {
+      this.#rooms.delete(room);
+    }
+    if (this.count !== before) this.etag++;
+  }
+}
+
+/** A verified key is better, then one that reaches further back, then one that came on a shorter way. */
+function isBetter(key: JsonObject, old: JsonObject): boolean {
+  if (key.is_verified !== old.is_verified) return key.is_verified === true;
+  const [index, oldIndex] = [Number(key.first_message_index ?? 0), Number(old.first_message_index ?? 0)];
+  if (index !== oldIndex) return index < oldIndex;
+  return Number(key.forwarded_count ?? 0) < Number(old.forwarded_count ?? 0);
+}
+
+/** The backups of all users. */
+export class KeyBackups {
+  readonly #backups = new Map<UserID, KeyBackup[]>();
+  readonly #created = new Map<UserID, number>();
+
+  /** Makes a new version. */
+  create(user: UserID, algorithm: string, authData: JsonObject): KeyBackup {
+    const number = (this.#created.get(user) ?? 0) + 1;
+    this.#created.set(user, number);
+    const backup = new KeyBackup(String(number), algorithm, authData);
+    this.#backups.set(user, [...this.#backups.get(user) ?? [], backup]);
+    return backup;
+  }
+
+  /** The latest version. */
+  current(user: UserID): KeyBackup | undefined {
+    return this.#backups.get(user)?.at(-1);
+  }
+
+  /** One version. */
+  find(user: UserID, version: string): KeyBackup | undefined {
+    return this.#backups.get(user)?.find((backup) => backup.version === version);
+  }
+
+  /** Deletes a version. */
+  delete(user: UserID, version: string): void {
+    this.#backups.set(user, (this.#backups.get(user) ?? []).filter((backup) => backup.version !== version));
+  }
+}

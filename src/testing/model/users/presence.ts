@@ -1,0 +1,40 @@
+/**
+ * Presence.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#presence | Presence}
+ * @module
+ */
+
+import type { JsonObject } from "../../../types/json.ts";
+import type { ServerState } from "../server_state.ts";
+import type { User } from "./user.ts";
+
+/** The states that a user can be in. */
+export const PRESENCE_STATES: readonly string[] = ["online", "offline", "unavailable"];
+
+/** Sets the presence of a user and tells those who share a room with them. */
+export function setPresence(
+  server: ServerState,
+  user: User,
+  state: string,
+  message: string | undefined,
+): void {
+  const old = user.presence;
+  const changed = old === undefined || old.state !== state || old.message !== message;
+  const position = changed ? server.stream.advance() : old.position;
+  user.presence = { state, message, lastActive: state === "online" ? server.now : old?.lastActive, position };
+  server.latestPresence = Math.max(server.latestPresence, position);
+  if (changed) server.stream.wake(server.acquaintancesOf(user));
+}
+
+/** What `GET /presence/{userId}/status` tells. */
+export function presenceContent(server: ServerState, user: User): JsonObject {
+  const { presence } = user;
+  if (presence === undefined) return { presence: "offline" };
+  return {
+    presence: presence.state,
+    ...(presence.lastActive === undefined ? {} : { last_active_ago: server.now - presence.lastActive }),
+    ...(presence.message === undefined ? {} : { status_msg: presence.message }),
+    ...(presence.state === "online" ? { currently_active: true } : {}),
+  };
+}

@@ -1,0 +1,128 @@
+/**
+ * Decides whether an event notifies a user.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#push-rules | Push rules}
+ * @module
+ */
+
+import type { JsonObject } from "../../../types/json.ts";
+import { stringAt, valueAt } from "../../http/read.ts";
+import { PUSH_RULE_KINDS, type PushRule, type PushRuleKind } from "./push_rule.ts";
+import type { Room } from "../rooms/room.ts";
+import type { RoomEvent } from "../events/room_event.ts";
+import type { User } from "./user.ts";
+
+/** What an event does to a user's counters. */
+export interface PushOutcome {
+  /** It counts as unread. */
+  readonly notify: boolean;
+  /** It is for this user in particular. */
+  readonly highlight: boolean;
+  /** The actions of the rule that matched. */
+  readonly actions: readonly unknown[];
+}
+
+const NOTHING: PushOutcome = { notify: false, highlight: false, actions: [] };
+
+/** Runs the user's push rules over an event. Nobody is notified of what they sent themselves. */
+export function evaluatePush(user: User, room: Room, event: RoomEvent): PushOutcome {
+  if (event.sender === user.id || event.redaction !== undefined) return NOTHING;
+  for (const kind of PUSH_RULE_KINDS) {
+    for (const rule of user.pushRules.of(kind)) {
+      if (!rule.enabled || !ruleMatches(kind, rule, user, room, event)) continue;
+      const notify = rule.actions.includes("notify");
+      return { notify, highlight: notify && rule.actions.some(isHighlight), actions: rule.actions };
+    }
+  }
+  return NOTHING;
+}
+
+function isHighlight(action: unknown): boolean {
+  return valueAt(action, ["set_tweak"]) === "highlight" && valueAt(action, ["value"]) !== false;
+}
+
+function ruleMatches(kind: PushRuleKind, rule: PushRule, user: User, room: Room, event: RoomEvent): boolean {
+  switch (kind) {
+    case "content":
+      return rule.pattern !== undefined &&
+        matchesGlob(rule.pattern, stringAt(event.content, "body"), { words: true });
+    case "room":
+      return rule.rule_id === event.roomId;
+    case "sender":
+      return rule.rule_id === event.sender;
+    default:
+      return (rule.conditions ?? []).every((condition) => conditionHolds(condition, user, room, event));
+  }
+}
+
+function conditionHolds(condition: JsonObject, user: User, room: Room, event: RoomEvent): boolean {
+  const key = stringAt(condition, "key") ?? "";
+  switch (condition.kind) {
+    case "event_match": {
+      const value = propertyOf(event, key);
+      return matchesGlob(stringAt(condition, "pattern") ?? "", value, { words: key === "content.body" });
+    }
+    case "event_property_is":
+      return condition.value !== undefined && propertyOf(event, key) === condition.value;
+    case "event_property_contains": {
+      const value = propertyOf(event, key);
+      return Array.isArray(value) && value.includes(condition.value);
+    }
+    case "contains_display_name": {
+      const name = room.members.get(user.id)?.content.displayname;
+      return typeof name === "string" && name !== "" &&
+        matchesGlob(name.replaceAll(/[*?]/g, "?"), stringAt(event.content, "body"), { words: true });
+    }
+    case "room_member_count":
+      return compareCount(stringAt(condition, "is") ?? "", room.membersWith("join").length);
+    case "sender_notification_permission":
+      return room.powerLevels.of(event.sender) >= room.powerLevels.toNotify(key);
+    default:
+      return false;
+  }
+}
+
+/** The property behind a dotted path in which a backslash escapes a dot. */
+function propertyOf(event: RoomEvent, path: string): unknown {
+  const keys = path.match(/(?:\\.|[^.\\])+/g)?.map((key) => key.replaceAll(/\\(.)/g, "$1")) ?? [];
+  const root = {
+    type: event.type,
+    sender: event.sender,
+    room_id: event.roomId,
+    content: event.content,
+    ...(event.stateKey === undefined ? {} : { state_key: event.stateKey }),
+  };
+  return valueAt(root, keys);
+}
+
+const globs = new Map<string, RegExp>();
+
+function matchesGlob(pattern: string, value: unknown, { words }: { words: boolean }): boolean {
+  if (typeof value !== "string") return false;
+  const id = `${words}${pattern}`;
+  let regExp = globs.get(id);
+  if (regExp === undefined) {
+    const body = pattern.replaceAll(/[.+^${}()|[\]\\]/g, "\\$&").replaceAll("*", ".*").replaceAll("?", ".");
+    regExp = new RegExp(words ? `(^|\\W)${body}(\\W|$)` : `^${body}$`, "is");
+    globs.set(id, regExp);
+  }
+  return regExp.test(value);
+}
+
+function compareCount(condition: string, count: number): boolean {
+  const [, operator = "", number = ""] = /^(==|<=|>=|<|>)?(\d+)$/.exec(condition) ?? [];
+  if (number === "") return false;
+  const limit = Number(number);
+  switch (operator) {
+    case "<":
+      return count < limit;
+    case ">":
+      return count > limit;
+    case "<=":
+      return count <= limit;
+    case ">=":
+      return count >= limit;
+    default:
+      return count === limit;
+  }
+}

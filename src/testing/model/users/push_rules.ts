@@ -1,0 +1,62 @@
+/**
+ * The push rules of a user: the predefined ones and their own.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#push-rules | Push rules}
+ * @module
+ */
+
+import type { UserID } from "../../../types/ids.ts";
+import type { JsonObject } from "../../../types/json.ts";
+import { defaultPushRules } from "./default_push_rules.ts";
+import type { PushRule, PushRuleKind } from "./push_rule.ts";
+
+/** The push rules of a user. */
+export class PushRules {
+  readonly #rules: Record<PushRuleKind, PushRule[]>;
+
+  /** Starts with the predefined rules. */
+  constructor(userId: UserID) {
+    this.#rules = defaultPushRules(userId);
+  }
+
+  /** The rules of a kind, in the order in which they are tried. */
+  of(kind: PushRuleKind): readonly PushRule[] {
+    return this.#rules[kind];
+  }
+
+  /** One rule. */
+  find(kind: PushRuleKind, id: string): PushRule | undefined {
+    return this.#rules[kind].find((rule) => rule.rule_id === id);
+  }
+
+  /**
+   * Adds a rule or replaces the user's own one of that ID. It goes before or behind another rule of the user if one is
+   * named, stays where it was, or comes first. Returns `false` if the named rule does not exist.
+   */
+  put(kind: PushRuleKind, rule: PushRule, place: { before?: string; after?: string }): boolean {
+    const rules = this.#rules[kind];
+    const old = rules.findIndex(({ rule_id }) => rule_id === rule.rule_id);
+    const anchor = place.before ?? place.after;
+    if (anchor !== undefined && !rules.some(({ rule_id, default: own }) => rule_id === anchor && !own)) {
+      return false;
+    }
+    if (old >= 0) rules.splice(old, 1);
+    const at = rules.findIndex(({ rule_id }) => rule_id === anchor);
+    // Only the master rule stands above the rules of the user.
+    const first = kind === "override" ? 1 : 0;
+    rules.splice(anchor === undefined ? first : place.before === undefined ? at + 1 : at, 0, rule);
+    return true;
+  }
+
+  /** Removes a rule of the user. Returns whether it was there. */
+  delete(kind: PushRuleKind, id: string): boolean {
+    const at = this.#rules[kind].findIndex((rule) => rule.rule_id === id && !rule.default);
+    if (at >= 0) this.#rules[kind].splice(at, 1);
+    return at >= 0;
+  }
+
+  /** The rules as `GET /pushrules/global/` and the account data event give them. */
+  toJson(): JsonObject {
+    return { ...this.#rules };
+  }
+}

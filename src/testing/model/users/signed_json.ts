@@ -1,0 +1,50 @@
+/**
+ * Checking signatures of JSON.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/appendices/#signing-json | Signing JSON}
+ * @module
+ */
+
+import type { JsonObject } from "../../../types/json.ts";
+import { badRequest } from "../../http/failure.ts";
+import { stringAt, valueAt } from "../../http/read.ts";
+import { canonicalJson } from "../events/canonical_json.ts";
+
+/** Refuses unless `json` carries a valid Ed25519 signature by `signer` with the key `keyId`. */
+export async function checkSignature(
+  json: JsonObject,
+  signer: string,
+  keyId: string,
+  publicKey: string,
+): Promise<void> {
+  const signature = stringAt(json, "signatures", signer, keyId);
+  const valid = signature !== undefined && await isValid(json, signature, publicKey).catch(() => false);
+  if (!valid) throw badRequest("M_INVALID_SIGNATURE", "Invalid signature");
+}
+
+/** The one Ed25519 key of a cross-signing key: its ID and its value. */
+export function ed25519KeyOf(json: JsonObject): { id: string; key: string } {
+  const [entry, ...others] = Object.entries(valueAt(json, ["keys"]) ?? {});
+  if (
+    entry === undefined || others.length > 0 || typeof entry[1] !== "string" ||
+    !entry[0].startsWith("ed25519:")
+  ) {
+    throw badRequest("M_INVALID_PARAM", "Invalid key");
+  }
+  return { id: entry[0], key: entry[1] };
+}
+
+async function isValid(json: JsonObject, signature: string, publicKey: string): Promise<boolean> {
+  const { signatures: _signatures, unsigned: _unsigned, ...signed } = json;
+  const key = await crypto.subtle.importKey("raw", fromBase64(publicKey), "Ed25519", NOT_EXTRACTABLE, [
+    "verify",
+  ]);
+  const text = new TextEncoder().encode(canonicalJson(signed));
+  return await crypto.subtle.verify("Ed25519", key, fromBase64(signature), text);
+}
+
+const NOT_EXTRACTABLE = false;
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+}

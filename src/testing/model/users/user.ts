@@ -1,0 +1,88 @@
+/**
+ * A user of the in-process homeserver and everything that is theirs alone.
+ *
+ * @module
+ */
+
+import type { DeviceID, RoomID, UserID } from "../../../types/ids.ts";
+import type { JsonObject } from "../../../types/json.ts";
+import type { Device } from "./device.ts";
+import { PushRules } from "./push_rules.ts";
+import type { RoomEvent } from "../events/room_event.ts";
+import { VersionedMap } from "./versioned_map.ts";
+
+/** What others see of a user's presence. */
+export interface Presence {
+  /** `online`, `offline` or `unavailable`. */
+  readonly state: string;
+  /** The status message. */
+  readonly message: string | undefined;
+  /** When the user was last online, in milliseconds since the epoch. */
+  readonly lastActive: number | undefined;
+  /** Where the last change lies in the stream. */
+  readonly position: number;
+}
+
+/** A user. */
+export class User {
+  /** The full ID. */
+  readonly id: UserID;
+  /** The password; a user without one cannot log in with a password. */
+  password: string | undefined;
+  /** Whether the account is gone for good. */
+  deactivated = false;
+  /** The global profile: `displayname`, `avatar_url` and whatever else was set. */
+  readonly profile: Map<string, unknown> = new Map();
+  /** The devices by ID. */
+  readonly devices: Map<DeviceID, Device> = new Map();
+  /** Global account data by type. */
+  readonly accountData: VersionedMap<JsonObject> = new VersionedMap();
+  /** Account data of rooms by type; tags are the type `m.tag`. */
+  readonly roomAccountData: Map<RoomID, VersionedMap<JsonObject>> = new Map();
+  /** The current member event of the user in every room that has one. */
+  readonly memberships: Map<RoomID, RoomEvent> = new Map();
+  /** Rooms that the user has left and asked to forget. */
+  readonly forgotten: Set<RoomID> = new Set();
+  /** Uploaded filters; the index is the ID. */
+  readonly filters: JsonObject[] = [];
+  /** The push rules. */
+  readonly pushRules: PushRules;
+  /** The pushers by app ID and push key. */
+  readonly pushers: Map<string, JsonObject> = new Map();
+  /** Presence, once the user has shown any. */
+  presence: Presence | undefined;
+  /** Cross-signing keys: `master_key`, `self_signing_key`, `user_signing_key`. */
+  readonly crossSigning: Map<string, JsonObject> = new Map();
+
+  /** Makes a user without devices. */
+  constructor(id: UserID, password: string | undefined) {
+    this.id = id;
+    this.password = password;
+    this.pushRules = new PushRules(id);
+  }
+
+  /** The part of the ID between `@` and the colon. */
+  get localpart(): string {
+    return this.id.slice(1, this.id.indexOf(":"));
+  }
+
+  /** The display name, if it is set to a string. */
+  get displayName(): string | undefined {
+    const name = this.profile.get("displayname");
+    return typeof name === "string" ? name : undefined;
+  }
+
+  /** The account data of one room, made on first use. */
+  accountDataOf(room: RoomID): VersionedMap<JsonObject> {
+    const data = this.roomAccountData.get(room) ?? new VersionedMap<JsonObject>();
+    this.roomAccountData.set(room, data);
+    return data;
+  }
+
+  /** The rooms in which the user's current membership is `membership`. */
+  roomsWith(membership: string): RoomID[] {
+    return [...this.memberships].filter(([, event]) => event.content.membership === membership).map((
+      [room],
+    ) => room);
+  }
+}

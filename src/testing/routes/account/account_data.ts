@@ -1,0 +1,129 @@
+/**
+ * Account data, tags and filters.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#client-config | Client config}
+ * @module
+ */
+
+import type { RoomID } from "../../../types/ids.ts";
+import { isJsonObject, type JsonObject } from "../../../types/json.ts";
+import { badRequest, Failure, forbidden, invalidParam, notFound } from "../../http/failure.ts";
+import type { AuthedRequest } from "../../http/request.ts";
+import type { Answer } from "../../http/reply.ts";
+import { type Route, route } from "../../http/route.ts";
+import { SyncFilter } from "../../model/events/event_filter.ts";
+
+/** The routes of this file. */
+export const accountDataRoutes: readonly Route[] = [
+  route("GET", "v3/user/{userId}/account_data/{type}", getGlobal),
+  route("PUT", "v3/user/{userId}/account_data/{type}", putGlobal),
+  route("GET", "v3/user/{userId}/rooms/{roomId}/account_data/{type}", getOfRoom),
+  route("PUT", "v3/user/{userId}/rooms/{roomId}/account_data/{type}", putOfRoom),
+  route("GET", "v3/user/{userId}/rooms/{roomId}/tags", getTags),
+  route("PUT", "v3/user/{userId}/rooms/{roomId}/tags/{tag}", putTag),
+  route("DELETE", "v3/user/{userId}/rooms/{roomId}/tags/{tag}", deleteTag),
+  route("POST", "v3/user/{userId}/filter", postFilter),
+  route("GET", "v3/user/{userId}/filter/{filterId}", getFilter),
+];
+
+function getGlobal(request: AuthedRequest): Answer {
+  request.requireSelf("Cannot get account data for other users.");
+  const { user } = request;
+  const type = request.param("type");
+  const content = type === "m.push_rules" ? { global: user.pushRules.toJson() } : user.accountData.get(type);
+  if (content === undefined) throw notFound("Account data not found");
+  return content;
+}
+
+function putGlobal(request: AuthedRequest): Answer {
+  request.requireSelf("Cannot add account data for other users.");
+  checkType(request.param("type"));
+  const { server, user, json } = request;
+  user.accountData.set(request.param("type"), json, server.stream.advance());
+  server.stream.wake([user.id]);
+  return {};
+}
+
+function getOfRoom(request: AuthedRequest): Answer {
+  request.requireSelf("Cannot get account data for other users.");
+  const content = request.user.roomAccountData.get(roomId(request))?.get(request.param("type"));
+  if (content === undefined) throw notFound("Room account data not found");
+  return content;
+}
+
+function putOfRoom(request: AuthedRequest): Answer {
+  request.requireSelf("Cannot add account data for other users.");
+  const room = roomId(request);
+  checkType(request.param("type"));
+  store(request, room, request.param("type"), request.json);
+  return {};
+}
+
+/** What has an endpoint of its own can't be written here. */
+function checkType(type: string): void {
+  if (type === "m.fully_read") {
+    throw new Failure(405, "M_BAD_JSON", "Cannot set m.fully_read through this API.");
+  }
+  if (type === "m.push_rules") {
+    throw new Failure(405, "M_BAD_JSON", "Cannot set m.push_rules through this API.");
+  }
+}
+
+function roomId(request: AuthedRequest): RoomID {
+  const id = request.param("roomId");
+  if (!id.startsWith("!")) throw invalidParam(`${id} is not a valid room ID`);
+  return id as RoomID;
+}
+
+function store({ server, user }: AuthedRequest, room: RoomID, type: string, content: JsonObject): void {
+  user.accountDataOf(room).set(type, content, server.stream.advance());
+  server.stream.wake([user.id]);
+}
+
+function tagsOf(request: AuthedRequest): JsonObject {
+  const tags = request.user.roomAccountData.get(roomId(request))?.get("m.tag")?.tags;
+  return isJsonObject(tags) ? tags : {};
+}
+
+function getTags(request: AuthedRequest): Answer {
+  request.requireSelf("Cannot get tags for other users.");
+  return { tags: tagsOf(request) };
+}
+
+function putTag(request: AuthedRequest): Answer {
+  request.requireSelf("Cannot add tags for other users.");
+  const room = roomId(request);
+  if (request.user.memberships.get(room) === undefined) {
+    throw forbidden(`User ${request.user.id} not in room ${room}`);
+  }
+  store(request, roomId(request), "m.tag", {
+    tags: { ...tagsOf(request), [request.param("tag")]: request.json },
+  });
+  return {};
+}
+
+function deleteTag(request: AuthedRequest): Answer {
+  request.requireSelf("Cannot remove tags for other users.");
+  const { [request.param("tag")]: _, ...tags } = tagsOf(request);
+  store(request, roomId(request), "m.tag", { tags });
+  return {};
+}
+
+function postFilter(request: AuthedRequest): Answer {
+  request.requireSelf("Cannot create filters for other users");
+  const { user, json } = request;
+  // Reading it once finds what is wrong with it.
+  new SyncFilter(json);
+  const text = JSON.stringify(json);
+  const known = user.filters.findIndex((filter) => JSON.stringify(filter) === text);
+  return { filter_id: String(known >= 0 ? known : user.filters.push(json) - 1) };
+}
+
+function getFilter(request: AuthedRequest): Answer {
+  request.requireSelf("Cannot get filters for other users");
+  const id = request.param("filterId");
+  if (!/^\d+$/.test(id)) throw badRequest("M_UNKNOWN", "Invalid filter_id");
+  const filter = request.user.filters[Number(id)];
+  if (filter === undefined) throw notFound("No such filter");
+  return filter;
+}

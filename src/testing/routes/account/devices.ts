@@ -1,0 +1,56 @@
+/**
+ * Devices.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#device-management | Device management}
+ * @module
+ */
+
+import { notFound } from "../../http/failure.ts";
+import { optionalString, optionalStrings } from "../../http/read.ts";
+import { type AuthedRequest, requireKeys } from "../../http/request.ts";
+import type { Answer } from "../../http/reply.ts";
+import { type Route, route } from "../../http/route.ts";
+import { announceDevices, deleteDevice } from "../../model/users/delete_device.ts";
+import type { Device } from "../../model/users/device.ts";
+
+/** The routes of this file. */
+export const deviceRoutes: readonly Route[] = [
+  route("GET", "v3/devices", ({ user }) => ({
+    devices: [...user.devices.values()].map((device) => device.describe(user.id)),
+  })),
+  route("GET", "v3/devices/{deviceId}", (request) => deviceOf(request).describe(request.user.id)),
+  route("PUT", "v3/devices/{deviceId}", rename),
+  route("DELETE", "v3/devices/{deviceId}", remove),
+  route("POST", "v3/delete_devices", removeSeveral),
+];
+
+function deviceOf(request: AuthedRequest): Device {
+  const device = request.user.devices.get(request.param("deviceId"));
+  if (device === undefined) throw notFound("No device found");
+  return device;
+}
+
+function rename(request: AuthedRequest): Answer {
+  const { server, user, json } = request;
+  const name = optionalString(json, "display_name");
+  const device = deviceOf(request);
+  if (name === undefined) return {};
+  device.displayName = name;
+  announceDevices(server, user);
+  return {};
+}
+
+function remove(request: AuthedRequest): Answer {
+  const { server, user, jsonOrEmpty } = request;
+  server.uia.require(jsonOrEmpty, "remove a device from your account", "m.login.password", user);
+  deleteDevice(server, user, request.param("deviceId"));
+  return {};
+}
+
+function removeSeveral({ server, user, json }: AuthedRequest): Answer {
+  requireKeys(json, "devices");
+  const ids = optionalStrings(json, "devices") ?? [];
+  server.uia.require(json, "remove device(s) from your account", "m.login.password", user);
+  for (const id of ids) deleteDevice(server, user, id);
+  return {};
+}

@@ -1,0 +1,135 @@
+/**
+ * Profiles and presence.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#profiles | Profiles}
+ * @module
+ */
+
+import type { JsonObject } from "../../../types/json.ts";
+import { badRequest, Failure, forbidden, missingParam, notFound } from "../../http/failure.ts";
+import type { AuthedRequest, MatrixRequest } from "../../http/request.ts";
+import type { Answer } from "../../http/reply.ts";
+import { openRoute, type Route, route } from "../../http/route.ts";
+import { changeMembership } from "../../model/rooms/change_membership.ts";
+import { PRESENCE_STATES, presenceContent, setPresence } from "../../model/users/presence.ts";
+import { parseUserId } from "../route_tools.ts";
+
+/** The routes of this file. */
+export const profileRoutes: readonly Route[] = [
+  openRoute("GET", "v3/profile/{userId}", (request) => Object.fromEntries(profileOf(request, "M_UNKNOWN"))),
+  openRoute("GET", "v3/profile/{userId}/{field}", getField),
+  route("PUT", "v3/profile/{userId}/{field}", putField),
+  route("DELETE", "v3/profile/{userId}/{field}", deleteField),
+  route("GET", "v3/presence/{userId}/status", getPresence),
+  route("PUT", "v3/presence/{userId}/status", putPresence),
+];
+
+/** The fields that rooms show of their members. */
+const MEMBER_FIELDS = ["displayname", "avatar_url"];
+const LONGEST_FIELD_NAME = 255;
+const LARGEST_PROFILE = 65_536;
+const LONGEST_DISPLAYNAME = 256;
+const LONGEST_AVATAR_URL = 1000;
+
+function profileOf(request: MatrixRequest, errcode: string): ReadonlyMap<string, unknown> {
+  const id = parseUserId(request.param("userId"));
+  const user = request.server.users.get(id);
+  if (user === undefined) throw new Failure(404, errcode, "Profile was not found");
+  return user.profile;
+}
+
+function getField(request: MatrixRequest): Answer {
+  const field = request.param("field");
+  checkName(field);
+  const profile = profileOf(request, "M_NOT_FOUND");
+  const value = profile.get(field);
+  if (value !== undefined && value !== null) return { [field]: value };
+  // Synapse answers {} for the two old fields, and 404 for the others.
+  if (MEMBER_FIELDS.includes(field)) return {};
+  throw notFound("No value for the field");
+}
+
+function putField(request: AuthedRequest): Answer {
+  const field = request.param("field");
+  checkName(field);
+  parseUserId(request.param("userId"));
+  if (request.param("userId") !== request.user.id) {
+    throw new Failure(400, "M_FORBIDDEN", "Cannot set another user's profile");
+  }
+  if (!Object.hasOwn(request.json, field)) throw missingParam(field);
+  const value = request.json[field];
+  checkValue(field, value);
+  const profile: JsonObject = { ...Object.fromEntries(request.user.profile), [field]: value };
+  if (JSON.stringify(profile).length > LARGEST_PROFILE) {
+    throw badRequest("M_PROFILE_TOO_LARGE", "Profile too large");
+  }
+  setField(request, field, value);
+  return {};
+}
+
+function deleteField(request: AuthedRequest): Answer {
+  const field = request.param("field");
+  checkName(field);
+  if (request.param("userId") !== request.user.id) {
+    throw new Failure(400, "M_FORBIDDEN", "Cannot delete another user's profile field");
+  }
+  setField(request, field, undefined);
+  return {};
+}
+
+function checkName(field: string): void {
+  if (field === "") throw badRequest("M_INVALID_PARAM", "A profile field must have a name");
+  if (new TextEncoder().encode(field).length > LONGEST_FIELD_NAME) {
+    throw badRequest("M_KEY_TOO_LARGE", "Field name too long");
+  }
+  if (!MEMBER_FIELDS.includes(field) && !/^[a-z][a-z0-9_.-]*$/.test(field)) {
+    throw badRequest("M_INVALID_PARAM", "Invalid profile field name");
+  }
+}
+
+function checkValue(field: string, value: unknown): void {
+  if (!MEMBER_FIELDS.includes(field)) return;
+  if (typeof value !== "string") {
+    throw badRequest("M_INVALID_PARAM", `'${field}' must be a string`);
+  }
+  const longest = field === "displayname" ? LONGEST_DISPLAYNAME : LONGEST_AVATAR_URL;
+  if (value.length > longest) {
+    throw badRequest("M_UNKNOWN", `${field} is too long (max ${longest})`);
+  }
+}
+
+function setField({ server, user }: AuthedRequest, field: string, value: unknown): void {
+  if (value === undefined || value === null || (value === "" && MEMBER_FIELDS.includes(field))) {
+    user.profile.delete(field);
+  } else user.profile.set(field, value);
+  if (!MEMBER_FIELDS.includes(field)) return;
+  for (const id of user.roomsWith("join")) {
+    const room = server.rooms.get(id);
+    if (room !== undefined) {
+      changeMembership(server, room, { sender: user.id, target: user.id, action: "join" });
+    }
+  }
+}
+
+function getPresence(request: AuthedRequest): Answer {
+  const { server, user } = request;
+  const id = parseUserId(request.param("userId"));
+  if (id !== user.id && !server.shareRoom(user, id)) {
+    throw forbidden("You are not allowed to see their presence.");
+  }
+  return presenceContent(server, server.user(id));
+}
+
+function putPresence(request: AuthedRequest): Answer {
+  const { server, user, json } = request;
+  if (request.param("userId") !== user.id) throw forbidden("Can only set your own presence state");
+  if (typeof json.presence !== "string" || !PRESENCE_STATES.includes(json.presence)) {
+    throw badRequest("M_UNKNOWN", "Invalid presence state");
+  }
+  const { status_msg } = json;
+  if (status_msg !== undefined && typeof status_msg !== "string") {
+    throw badRequest("M_UNKNOWN", "status_msg must be a string");
+  }
+  setPresence(server, user, json.presence, status_msg);
+  return {};
+}

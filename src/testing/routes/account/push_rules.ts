@@ -1,0 +1,182 @@
+/**
+ * Push rules, pushers and notifications.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#push-rules-api | Push rules API}
+ * @module
+ */
+
+import { isJsonObject, type JsonObject } from "../../../types/json.ts";
+import { badRequest, Failure, missingParam, notFound } from "../../http/failure.ts";
+import { type AuthedRequest, requireKeys } from "../../http/request.ts";
+import type { Answer } from "../../http/reply.ts";
+import { type Route, route } from "../../http/route.ts";
+import { formatEvent } from "../../model/events/format_event.ts";
+import { evaluatePush } from "../../model/users/push_evaluator.ts";
+import { PUSH_RULE_KINDS, type PushRule, type PushRuleKind } from "../../model/users/push_rule.ts";
+import { pageToken, parseToken } from "../../sync/sync_token.ts";
+import { viewerOf } from "../route_tools.ts";
+
+/** The routes of this file. */
+export const pushRuleRoutes: readonly Route[] = [
+  route("GET", "v3/pushrules/", ({ user }) => ({ global: user.pushRules.toJson() })),
+  route("GET", "v3/pushrules/global/", ({ user }) => user.pushRules.toJson()),
+  route("GET", "v3/pushrules/global/{kind}/", (request) => [...request.user.pushRules.of(kindOf(request))]),
+  route("GET", "v3/pushrules/global/{kind}/{ruleId}", (request) => ({ ...ruleOf(request) })),
+  route("PUT", "v3/pushrules/global/{kind}/{ruleId}", putRule),
+  route("DELETE", "v3/pushrules/global/{kind}/{ruleId}", deleteRule),
+  route(
+    "GET",
+    "v3/pushrules/global/{kind}/{ruleId}/enabled",
+    (request) => ({ enabled: ruleOf(request).enabled }),
+  ),
+  route("PUT", "v3/pushrules/global/{kind}/{ruleId}/enabled", putEnabled),
+  route(
+    "GET",
+    "v3/pushrules/global/{kind}/{ruleId}/actions",
+    (request) => ({ actions: ruleOf(request).actions }),
+  ),
+  route("PUT", "v3/pushrules/global/{kind}/{ruleId}/actions", putActions),
+  route("GET", "v3/pushrules/{scope}", unknownScope),
+  route("GET", "v3/pushrules/{scope}/{kind}/{ruleId}", unknownScope),
+  route("GET", "v3/pushers", ({ user }) => ({ pushers: [...user.pushers.values()] })),
+  route("POST", "v3/pushers/set", setPusher),
+  route("GET", "v3/notifications", notifications),
+];
+
+const PUSHER_KEYS = ["kind", "app_id", "app_display_name", "device_display_name", "pushkey", "lang", "data"];
+const MAX_NOTIFICATIONS = 50;
+
+/** There is one scope, and its path ends with a slash. */
+function unknownScope(): never {
+  throw new Failure(400, "M_UNRECOGNIZED", "Unrecognized request");
+}
+
+function kindOf(request: AuthedRequest): PushRuleKind {
+  const kind = PUSH_RULE_KINDS.find((known) => known === request.param("kind"));
+  if (kind === undefined) throw new Failure(400, "M_UNRECOGNIZED", "Unrecognized request");
+  return kind;
+}
+
+function ruleOf(request: AuthedRequest): PushRule {
+  const rule = request.user.pushRules.find(kindOf(request), request.param("ruleId"));
+  if (rule === undefined) throw notFound("Push rule not found");
+  return rule;
+}
+
+function putRule(request: AuthedRequest): Answer {
+  const { json, user } = request;
+  const kind = kindOf(request);
+  const id = request.param("ruleId");
+  if (/[/\\]/.test(id)) throw badRequest("M_UNKNOWN", "rule_id may not contain slashes");
+  if (id.startsWith(".")) throw badRequest("M_UNKNOWN", "cannot add new rule_ids that start with '.'");
+  const rule: PushRule = { rule_id: id, default: false, enabled: true, actions: actionsOf(json) };
+  if (kind === "override" || kind === "underride") {
+    if (!Array.isArray(json.conditions)) throw badRequest("M_UNKNOWN", "Missing 'conditions'");
+    if (
+      !json.conditions.every((condition) => isJsonObject(condition) && typeof condition.kind === "string")
+    ) {
+      throw badRequest("M_UNKNOWN", "Condition without 'kind'");
+    }
+    rule.conditions = json.conditions;
+  } else if (kind === "content") {
+    if (typeof json.pattern !== "string") throw badRequest("M_UNKNOWN", "Content rule missing 'pattern'");
+    rule.pattern = json.pattern;
+  }
+  const placed = user.pushRules.put(kind, rule, {
+    before: request.query("before"),
+    after: request.query("after"),
+  });
+  if (!placed) throw badRequest("M_UNKNOWN", "before/after rule not found");
+  return changed(request);
+}
+
+function deleteRule(request: AuthedRequest): Answer {
+  if (!request.user.pushRules.delete(kindOf(request), request.param("ruleId"))) {
+    throw notFound("Push rule does not exist");
+  }
+  return changed(request);
+}
+
+function putEnabled(request: AuthedRequest): Answer {
+  const { enabled } = request.json;
+  if (typeof enabled !== "boolean") throw badRequest("M_UNKNOWN", "Value for 'enabled' must be boolean");
+  ruleOf(request).enabled = enabled;
+  return changed(request);
+}
+
+function putActions(request: AuthedRequest): Answer {
+  ruleOf(request).actions = actionsOf(request.json);
+  return changed(request);
+}
+
+function actionsOf({ actions }: JsonObject): unknown[] {
+  if (!Array.isArray(actions)) throw badRequest("M_UNKNOWN", "No actions found");
+  const valid = actions.every((action) =>
+    ["notify", "dont_notify", "coalesce"].includes(action) ||
+    (isJsonObject(action) && typeof action.set_tweak === "string")
+  );
+  if (!valid) throw badRequest("M_UNKNOWN", "Unrecognised action");
+  return actions;
+}
+
+function changed({ server, user }: AuthedRequest): Answer {
+  user.accountData.set("m.push_rules", { global: user.pushRules.toJson() }, server.stream.advance());
+  server.stream.wake([user.id]);
+  return {};
+}
+
+function setPusher({ user, json }: AuthedRequest): Answer {
+  requireKeys(json, "pushkey", "app_id");
+  const key = `${json.app_id} ${json.pushkey}`;
+  if (json.kind === null) {
+    user.pushers.delete(key);
+    return {};
+  }
+  requireKeys(json, ...PUSHER_KEYS);
+  if (json.kind === "http" && !(isJsonObject(json.data) && typeof json.data.url === "string")) {
+    throw missingParam("data.url");
+  }
+  const { append: _, ...pusher } = json;
+  user.pushers.set(key, { profile_tag: "", ...pusher });
+  return {};
+}
+
+function notifications(request: AuthedRequest): Answer {
+  const { server, user } = request;
+  const limit = Math.min(request.queryInteger("limit") ?? MAX_NOTIFICATIONS, MAX_NOTIFICATIONS);
+  const from = request.query("from");
+  const until = from === undefined ? Infinity : parseToken(from).position;
+  const onlyHighlights = request.query("only") === "highlight";
+  const found: { position: number; json: JsonObject }[] = [];
+  for (const id of user.roomsWith("join")) {
+    const room = server.rooms.get(id);
+    if (room === undefined) continue;
+    const read = Math.max(
+      -1,
+      ...room.receipts.of(user.id).map(({ index }) => index),
+    );
+    const joined = room.members.get(user.id)?.index ?? 0;
+    for (const event of room.events.slice(joined)) {
+      const outcome = evaluatePush(user, room, event);
+      if (!outcome.notify || event.position > until || (onlyHighlights && !outcome.highlight)) continue;
+      found.push({
+        position: event.position,
+        json: {
+          room_id: id,
+          event: formatEvent(room, event, viewerOf(request)),
+          actions: outcome.actions,
+          read: event.index <= read,
+          ts: event.timestamp,
+          profile_tag: null,
+        },
+      });
+    }
+  }
+  found.sort((a, b) => b.position - a.position);
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    notifications: page.map(({ json }) => json),
+    ...(last !== undefined && found.length > page.length ? { next_token: pageToken(last.position - 1) } : {}),
+  };
+}

@@ -1,0 +1,95 @@
+/**
+ * `POST /createRoom`.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3createroom | POST /createRoom}
+ * @module
+ */
+
+import type { RoomAlias, UserID } from "../../../types/ids.ts";
+import { isJsonObject, type JsonObject } from "../../../types/json.ts";
+import { badJson, badRequest } from "../../http/failure.ts";
+import { flag, optionalArray, optionalObject, optionalString } from "../../http/read.ts";
+import type { AuthedRequest } from "../../http/request.ts";
+import type { Answer } from "../../http/reply.ts";
+import { type Route, route } from "../../http/route.ts";
+import { createRoom, type InitialState } from "../../model/rooms/create_room.ts";
+import { ROOM_VERSIONS, type RoomVersion } from "../../model/rooms/room_version.ts";
+import type { ServerState } from "../../model/server_state.ts";
+
+/** The routes of this file. */
+export const createRoomRoutes: readonly Route[] = [route("POST", "v3/createRoom", create)];
+
+const PRESETS = ["private_chat", "trusted_private_chat", "public_chat"];
+
+function create({ server, user, jsonOrEmpty: body }: AuthedRequest): Answer {
+  const visibility = optionalString(body, "visibility") ?? "private";
+  const preset = optionalString(body, "preset") ??
+    (visibility === "private" ? "private_chat" : "public_chat");
+  if (!PRESETS.includes(preset)) throw badJson(`'${preset}' is not a valid preset`);
+  const version = roomVersion(server, body);
+  const room = createRoom(server, {
+    creator: user.id,
+    version,
+    preset,
+    published: visibility === "public",
+    alias: roomAlias(server, body),
+    name: optionalString(body, "name"),
+    topic: optionalString(body, "topic"),
+    initialState: optionalArray(body, "initial_state").map(initialState),
+    invite: optionalArray(body, "invite").map(invitee),
+    isDirect: flag(body, "is_direct"),
+    creationContent: optionalObject(body, "creation_content") ?? {},
+    powerLevels: powerLevels(body, user.id, version),
+  });
+  return { room_id: room.id };
+}
+
+/** The room version that a body asks for. */
+export function roomVersion(server: ServerState, body: JsonObject, key = "room_version"): RoomVersion {
+  const id = body[key] ?? server.settings.defaultRoomVersion;
+  if (typeof id !== "string") throw badJson(`${key} must be a string`);
+  const version = ROOM_VERSIONS.get(id);
+  if (version === undefined) {
+    throw badRequest("M_UNSUPPORTED_ROOM_VERSION", "Your homeserver does not support this room version");
+  }
+  return version;
+}
+
+function roomAlias(server: ServerState, body: JsonObject): RoomAlias | undefined {
+  const localpart = optionalString(body, "room_alias_name");
+  if (localpart === undefined) return undefined;
+  if (/[\s:]/.test(localpart)) throw badRequest("M_UNKNOWN", "Invalid characters in room alias");
+  const alias: RoomAlias = `#${localpart}:${server.settings.serverName}`;
+  if (server.aliases.has(alias)) throw badRequest("M_ROOM_IN_USE", "Room alias already taken");
+  return alias;
+}
+
+function invitee(value: unknown): UserID {
+  if (typeof value !== "string" || !/^@[^:]*:.+$/s.test(value)) {
+    throw badRequest("M_UNKNOWN", `Invalid user_id: ${value}`);
+  }
+  return value as UserID;
+}
+
+function initialState(entry: unknown): InitialState {
+  if (!isJsonObject(entry) || typeof entry.type !== "string" || !isJsonObject(entry.content ?? {})) {
+    throw badJson("initial_state entries must be objects with a type and content");
+  }
+  return {
+    type: entry.type,
+    stateKey: optionalString(entry, "state_key") ?? "",
+    content: optionalObject(entry, "content") ?? {},
+  };
+}
+
+function powerLevels(body: JsonObject, creator: string, version: RoomVersion): JsonObject {
+  const override = optionalObject(body, "power_level_content_override") ?? {};
+  const users = override.users;
+  if (isJsonObject(users) && !version.creatorPower && !Object.hasOwn(users, creator)) {
+    throw badRequest(
+      "M_UNKNOWN",
+      `Not a valid power_level_content_override: 'users' did not contain ${creator}`,
+    );
+  }
+  return override;
+}

@@ -1,0 +1,196 @@
+/**
+ * Aliases and the room directory.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#room-aliases | Room aliases}
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#published-room-directory | Published room directory}
+ * @module
+ */
+
+import type { RoomAlias } from "../../../types/ids.ts";
+import type { JsonObject } from "../../../types/json.ts";
+import { badRequest, Failure, forbidden, invalidParam, notFound } from "../../http/failure.ts";
+import {
+  optionalInteger,
+  optionalObject,
+  optionalString,
+  requiredString,
+  stringAt,
+} from "../../http/read.ts";
+import type { AuthedRequest, MatrixRequest } from "../../http/request.ts";
+import type { Answer } from "../../http/reply.ts";
+import { openRoute, type Route, route } from "../../http/route.ts";
+import type { Room } from "../../model/rooms/room.ts";
+import { describeRoom } from "../../model/rooms/describe_room.ts";
+import { sendEvent } from "../../model/events/send_event.ts";
+import type { ServerState } from "../../model/server_state.ts";
+import { requireJoined } from "../route_tools.ts";
+
+/** The routes of this file. */
+export const directoryRoutes: readonly Route[] = [
+  openRoute("GET", "v3/directory/room/{roomAlias}", resolve),
+  route("PUT", "v3/directory/room/{roomAlias}", addAlias),
+  route("DELETE", "v3/directory/room/{roomAlias}", removeAlias),
+  route("GET", "v3/rooms/{roomId}/aliases", localAliases),
+  openRoute("GET", "v3/directory/list/room/{roomId}", getVisibility),
+  route("PUT", "v3/directory/list/room/{roomId}", putVisibility),
+  route("GET", "v3/publicRooms", listPublic),
+  route("POST", "v3/publicRooms", searchPublic),
+];
+
+function aliasOf(request: MatrixRequest): RoomAlias {
+  const alias = request.param("roomAlias");
+  if (!/^#[^:]*:.+$/s.test(alias)) throw invalidParam("Room alias invalid");
+  return alias as RoomAlias;
+}
+
+function resolve(request: MatrixRequest): Answer {
+  const alias = request.server.aliases.get(aliasOf(request));
+  if (alias === undefined) throw notFound(`Room alias ${aliasOf(request)} not found`);
+  return { room_id: alias.room, servers: [request.server.settings.serverName] };
+}
+
+function addAlias(request: AuthedRequest): Answer {
+  const { server, user } = request;
+  const alias = aliasOf(request);
+  const room = server.room(requiredString(request.json, "room_id"));
+  if (room === undefined) throw badRequest("M_UNKNOWN", "Room does not exist");
+  if (/\s/.test(alias)) throw badRequest("M_UNKNOWN", "Invalid characters in room alias");
+  if (!alias.endsWith(`:${server.settings.serverName}`)) {
+    throw badRequest("M_UNKNOWN", "Room alias must be local");
+  }
+  requireJoined(request, room);
+  if (server.aliases.has(alias)) throw new Failure(409, "M_UNKNOWN", `Room alias ${alias} already exists`);
+  server.aliases.set(alias, { room: room.id, creator: user.id });
+  return {};
+}
+
+function removeAlias(request: AuthedRequest): Answer {
+  const { server, user } = request;
+  const alias = aliasOf(request);
+  const entry = server.aliases.get(alias);
+  if (entry === undefined) throw notFound("Unknown room alias");
+  const room = server.rooms.get(entry.room);
+  if (entry.creator !== user.id && !(room !== undefined && mayChangeAliases(room, user.id))) {
+    throw forbidden("You don't have permission to delete the alias.");
+  }
+  server.aliases.delete(alias);
+  if (room !== undefined) forgetCanonicalAlias(server, room, user.id, alias);
+  return {};
+}
+
+function mayChangeAliases(room: Room, user: AuthedRequest["user"]["id"]): boolean {
+  return room.powerLevels.of(user) >= room.powerLevels.toSend("m.room.canonical_alias", IS_STATE);
+}
+
+const IS_STATE = true;
+
+/** A deleted alias must not stay the room's main one. A user who may not change that has deleted it all the same. */
+function forgetCanonicalAlias(
+  server: ServerState,
+  room: Room,
+  sender: AuthedRequest["user"]["id"],
+  alias: RoomAlias,
+): void {
+  const content = room.state("m.room.canonical_alias")?.content;
+  if (content === undefined || !mayChangeAliases(room, sender) || room.membership(sender) !== "join") return;
+  const next: JsonObject = { ...content };
+  if (next.alias === alias) delete next.alias;
+  if (Array.isArray(next.alt_aliases)) {
+    next.alt_aliases = next.alt_aliases.filter((other) => other !== alias);
+    if (Array.isArray(next.alt_aliases) && next.alt_aliases.length === 0) delete next.alt_aliases;
+  }
+  sendEvent(server, room, { type: "m.room.canonical_alias", sender, stateKey: "", content: next });
+}
+
+function localAliases(request: AuthedRequest): Answer {
+  const { server, user } = request;
+  const room = server.room(request.param("roomId"));
+  if (
+    room === undefined ||
+    (room.membership(user.id) !== "join" && room.historyVisibility() !== "world_readable")
+  ) {
+    throw forbidden(`User ${user.id} not in room ${request.param("roomId")}`);
+  }
+  return {
+    aliases: [...server.aliases].filter(([, entry]) => entry.room === room.id).map(([alias]) => alias),
+  };
+}
+
+function getVisibility(request: MatrixRequest): Answer {
+  const room = request.server.room(request.param("roomId"));
+  if (room === undefined) throw notFound("Unknown room");
+  return { visibility: room.published ? "public" : "private" };
+}
+
+function putVisibility(request: AuthedRequest): Answer {
+  const { server, user, json } = request;
+  const visibility = optionalString(json, "visibility") ?? "public";
+  if (visibility !== "public" && visibility !== "private") {
+    throw badRequest("M_BAD_JSON", "Input should be 'public' or 'private'");
+  }
+  const room = server.room(request.param("roomId"));
+  if (room === undefined) throw badRequest("M_UNKNOWN", "Unknown room");
+  if (!mayChangeAliases(room, user.id)) {
+    throw forbidden("This server requires you to be a moderator in the room to edit its room list entry");
+  }
+  room.published = visibility === "public";
+  return {};
+}
+
+function listPublic(request: AuthedRequest): Answer {
+  return listRooms(request, request.queryInteger("limit"), request.query("since"), {});
+}
+
+function searchPublic(request: AuthedRequest): Answer {
+  const body = request.jsonOrEmpty;
+  const limit = optionalInteger(body, "limit", 0);
+  return listRooms(request, limit, optionalString(body, "since"), optionalObject(body, "filter") ?? {});
+}
+
+function listRooms(
+  request: AuthedRequest,
+  limit: number | undefined,
+  since: string | undefined,
+  filter: JsonObject,
+): Answer {
+  const { server } = request;
+  const wanted = request.query("server");
+  if (wanted !== undefined && wanted !== server.settings.serverName) {
+    throw new Failure(502, "M_UNKNOWN", "Failed to fetch room list");
+  }
+  const term = stringAt(filter, "generic_search_term")?.toLowerCase();
+  const types = Array.isArray(filter.room_types) ? filter.room_types : undefined;
+  const all = [...server.rooms.values()].filter((room) => room.published).map((room) => describeRoom(room))
+    .filter((room) => types === undefined || types.includes(room.room_type ?? null))
+    .sort((a, b) => Number(b.num_joined_members) - Number(a.num_joined_members));
+  const rooms = all.filter((room) => term === undefined || matchesTerm(room, term));
+  const { start, size } = pageOf(since, limit, rooms.length);
+  const chunk = rooms.slice(start, start + size);
+  return {
+    chunk,
+    total_room_count_estimate: all.length,
+    ...(start + size < rooms.length ? { next_batch: `n${start + size}` } : {}),
+    ...(start > 0 ? { prev_batch: `p${start}` } : {}),
+  };
+}
+
+/** The direction is in the token: `n` leads to what follows a place, `p` to what comes before it. */
+function pageOf(
+  since: string | undefined,
+  limit: number | undefined,
+  total: number,
+): { start: number; size: number } {
+  const size = limit === undefined || limit === 0 ? total : limit;
+  if (since === undefined) return { start: 0, size };
+  const [, direction, place] = /^([np])(\d+)$/.exec(since) ?? [];
+  if (place === undefined) throw invalidParam("Invalid pagination token");
+  if (direction === "n") return { start: Number(place), size };
+  const start = Math.max(0, Number(place) - size);
+  return { start, size: Number(place) - start };
+}
+
+function matchesTerm(room: JsonObject, term: string): boolean {
+  return [room.name, room.topic, room.canonical_alias].some((text) =>
+    typeof text === "string" && text.toLowerCase().includes(term)
+  );
+}

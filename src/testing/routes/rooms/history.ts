@@ -1,0 +1,137 @@
+/**
+ * Reading the history of a room.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidmessages | GET /messages}
+ * @module
+ */
+
+import type { JsonObject } from "../../../types/json.ts";
+import { missingParam, notFound } from "../../http/failure.ts";
+import type { AuthedRequest } from "../../http/request.ts";
+import type { Answer } from "../../http/reply.ts";
+import { type Route, route } from "../../http/route.ts";
+import { EventFilter, parseFilterJson } from "../../model/events/event_filter.ts";
+import { formatEvent } from "../../model/events/format_event.ts";
+import { paginate } from "../../model/events/paginate.ts";
+import type { Room } from "../../model/rooms/room.ts";
+import type { RoomEvent } from "../../model/events/room_event.ts";
+import { canSee } from "../../model/rooms/visibility.ts";
+import { pageToken, parseToken } from "../../sync/sync_token.ts";
+import { roomToRead, viewerOf } from "../route_tools.ts";
+
+/** The routes of this file. */
+export const historyRoutes: readonly Route[] = [
+  route("GET", "v3/rooms/{roomId}/messages", messages),
+  route("GET", "v3/rooms/{roomId}/context/{eventId}", context),
+  route("GET", "v1/rooms/{roomId}/timestamp_to_event", timestampToEvent),
+];
+
+/** How many events a page has if the client does not say, and at most. */
+const DEFAULT_LIMIT = 10;
+const MAX_LIMIT = 1000;
+
+function messages(request: AuthedRequest): Answer {
+  const forwards = request.queryOneOf("dir", ["f", "b"]) !== "b";
+  const { ignoreTo = false, pageSize = MAX_LIMIT } = request.server.settings.quirks;
+  const limit = Math.min(request.queryInteger("limit") ?? DEFAULT_LIMIT, pageSize);
+  const filter = readFilter(request);
+  const from = request.query("from");
+  if (from === undefined && !startsByItself(request)) throw missingParam("from");
+  const to = ignoreTo ? undefined : request.query("to");
+  const { room, until } = roomToRead(request);
+  const end = Math.min(until, room.latest);
+  const start = from === undefined
+    ? (forwards ? 0 : end)
+    : Math.min(parseToken(from).position, forwards ? Infinity : end);
+  const events = paginate(room, {
+    forwards,
+    from: start,
+    to: to === undefined ? (forwards ? until : 0) : parseToken(to).position,
+    limit,
+    allows: (event) =>
+      filter.allows(event) && event.position <= until && canSee(room, request.user.id, event),
+  });
+  const last = events.at(-1);
+  const state = filter.lazyLoadMembers ? membersOf(room, events) : [];
+  return {
+    chunk: events.map((event) => formatEvent(room, event, viewerOf(request), { aggregations: true })),
+    start: from ?? pageToken(start),
+    // Nothing on a page means that the history ends here.
+    ...(last === undefined ? {} : { end: pageToken(forwards ? last.position : last.position - 1) }),
+    ...(state.length === 0
+      ? {}
+      : { state: state.map((event) => formatEvent(room, event, viewerOf(request), { bare: true })) }),
+  };
+}
+
+/** Whether the homeserver is of version 1.3 or later, and needs no token to begin at an end of a history. */
+function startsByItself({ server: { settings } }: AuthedRequest): boolean {
+  return settings.versions.some((version) => /^v1\.([3-9]|\d\d+)$/.test(version));
+}
+
+function readFilter(request: AuthedRequest): EventFilter {
+  const filter = request.query("filter");
+  return new EventFilter(filter === undefined || filter === "" ? undefined : parseFilterJson(filter));
+}
+
+function membersOf(room: Room, events: readonly RoomEvent[]): RoomEvent[] {
+  const senders = new Set(events.map(({ sender }) => sender));
+  const at = events[0]?.position;
+  return [...senders].map((user) => room.state("m.room.member", user, at)).filter((event) =>
+    event !== undefined
+  );
+}
+
+function context(request: AuthedRequest): Answer {
+  const limit = Math.min(request.queryInteger("limit") ?? DEFAULT_LIMIT, MAX_LIMIT);
+  const filter = readFilter(request);
+  const { room, until } = roomToRead(request);
+  const target = room.event(request.param("eventId"));
+  const sees = (event: RoomEvent) => event.position <= until && canSee(room, request.user.id, event);
+  if (target === undefined || !sees(target)) throw notFound("Event not found.");
+  const half = Math.floor(limit / 2);
+  const allows = (event: RoomEvent) => filter.allows(event) && sees(event);
+  const before = paginate(room, { forwards: false, from: target.position - 1, to: 0, limit: half, allows });
+  const after = paginate(room, {
+    forwards: true,
+    from: target.position,
+    to: until,
+    limit: limit - half,
+    allows,
+  });
+  const last = after.at(-1) ?? target;
+  const format = (event: RoomEvent): JsonObject =>
+    formatEvent(room, event, viewerOf(request), { aggregations: true });
+  const senders = new Set([...before, target, ...after].map(({ sender }) => sender));
+  const state = room.fullState(last.position).filter((event) =>
+    filter.allows(event) &&
+    (!filter.lazyLoadMembers || event.type !== "m.room.member" ||
+      senders.has(event.stateKey as typeof event.sender))
+  );
+  return {
+    event: format(target),
+    events_before: before.map(format),
+    events_after: after.map(format),
+    state: state.map((event) => formatEvent(room, event, viewerOf(request), { bare: true })),
+    start: pageToken((before.at(-1) ?? target).position - 1),
+    end: pageToken(last.position),
+  };
+}
+
+function timestampToEvent(request: AuthedRequest): Answer {
+  const { room, until } = roomToRead(request);
+  const ts = request.queryInteger("ts");
+  if (ts === undefined) throw missingParam("ts");
+  const forwards = (request.queryOneOf("dir", ["f", "b"]) ?? "f") === "f";
+  let best: RoomEvent | undefined;
+  for (const event of room.events) {
+    if (event.position > until || (forwards ? event.timestamp < ts : event.timestamp > ts)) continue;
+    const closer = best === undefined ||
+      (forwards ? event.timestamp < best.timestamp : event.timestamp >= best.timestamp);
+    if (closer && canSee(room, request.user.id, event)) best = event;
+  }
+  if (best === undefined) {
+    throw notFound(`Unable to find event from ${ts} in direction ${forwards ? "f" : "b"}`);
+  }
+  return { event_id: best.id, origin_server_ts: best.timestamp };
+}

@@ -1,0 +1,108 @@
+/**
+ * Joining, inviting, knocking, leaving, kicking, banning, forgetting.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#room-membership | Room membership}
+ * @module
+ */
+
+import { badRequest, Failure } from "../../http/failure.ts";
+import { optionalString } from "../../http/read.ts";
+import { type AuthedRequest, requireKeys } from "../../http/request.ts";
+import type { Answer } from "../../http/reply.ts";
+import { type Route, route } from "../../http/route.ts";
+import { changeMembership, type MembershipChange } from "../../model/rooms/change_membership.ts";
+import type { JsonObject } from "../../../types/json.ts";
+import { parseUserId, resolveRoom, roomToWrite } from "../route_tools.ts";
+
+/** The routes of this file. */
+export const membershipRoutes: readonly Route[] = [
+  route(
+    "POST",
+    "v3/join/{roomIdOrAlias}",
+    (request) => enter(request, "join", request.param("roomIdOrAlias")),
+  ),
+  route("POST", "v3/rooms/{roomId}/join", (request) => enter(request, "join", request.param("roomId"))),
+  route(
+    "POST",
+    "v3/knock/{roomIdOrAlias}",
+    (request) => enter(request, "knock", request.param("roomIdOrAlias")),
+  ),
+  route("POST", "v3/rooms/{roomId}/leave", leave),
+  route("POST", "v3/rooms/{roomId}/invite", (request) => moderate(request, "invite")),
+  route("POST", "v3/rooms/{roomId}/kick", (request) => moderate(request, "kick")),
+  route("POST", "v3/rooms/{roomId}/ban", (request) => moderate(request, "ban")),
+  route("POST", "v3/rooms/{roomId}/unban", (request) => moderate(request, "unban")),
+  route("POST", "v3/rooms/{roomId}/forget", forget),
+  route("GET", "v3/joined_rooms", ({ user }) => ({ joined_rooms: user.roomsWith("join") })),
+];
+
+function reasonOf(body: JsonObject): JsonObject {
+  const reason = optionalString(body, "reason");
+  return reason === undefined ? {} : { reason };
+}
+
+function enter(request: AuthedRequest, action: "join" | "knock", idOrAlias: string): Answer {
+  const { server, user, jsonOrEmpty } = request;
+  const room = server.room(resolveRoom(server, idOrAlias));
+  if (room === undefined) {
+    throw new Failure(
+      404,
+      "M_UNKNOWN",
+      "Can't join remote room because no servers that are in the room have been provided.",
+    );
+  }
+  // Whoever is in the room already is not asked to join once more, so that a changed profile in it stays.
+  if (action === "knock" || room.membership(user.id) !== "join") {
+    changeMembership(server, room, {
+      sender: user.id,
+      target: user.id,
+      action,
+      content: reasonOf(jsonOrEmpty),
+    });
+  }
+  return { room_id: room.id };
+}
+
+function leave(request: AuthedRequest): Answer {
+  const { server, user, jsonOrEmpty } = request;
+  const room = server.room(request.param("roomId"));
+  if (room === undefined) throw new Failure(404, "M_UNKNOWN", "Not a known room");
+  changeMembership(server, room, {
+    sender: user.id,
+    target: user.id,
+    action: "leave",
+    content: reasonOf(jsonOrEmpty),
+  });
+  return {};
+}
+
+function moderate(request: AuthedRequest, action: MembershipChange["action"]): Answer {
+  const { server, user, json } = request;
+  if (action === "invite" && json.user_id === undefined && json.medium !== undefined) {
+    throw new Failure(403, "M_FORBIDDEN", "Third-party identifiers are not supported by this homeserver");
+  }
+  requireKeys(json, "user_id");
+  const target = parseUserId(json.user_id);
+  changeMembership(server, roomToWrite(request), {
+    sender: user.id,
+    target,
+    action,
+    content: reasonOf(json),
+  });
+  return {};
+}
+
+function forget(request: AuthedRequest): Answer {
+  const { server, user } = request;
+  const id = request.param("roomId");
+  const room = server.room(id);
+  if (room === undefined) return {};
+  const membership = room.membership(user.id);
+  if (membership !== "leave" && membership !== "ban") {
+    throw badRequest("M_UNKNOWN", `User ${user.id} in room ${id}`);
+  }
+  if (!room.members.has(user.id)) throw badRequest("M_UNKNOWN", `User ${user.id} not in room ${id}`);
+  user.forgotten.add(room.id);
+  user.roomAccountData.delete(room.id);
+  return {};
+}

@@ -1,0 +1,222 @@
+/**
+ * Searching users and messages, and reporting.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#server-side-search | Server side search}
+ * @module
+ */
+
+import { isJsonObject, type JsonObject } from "../../../types/json.ts";
+import { badJson, badRequest, notFound } from "../../http/failure.ts";
+import {
+  flag,
+  optionalInteger,
+  optionalObject,
+  optionalString,
+  optionalStrings,
+  stringAt,
+} from "../../http/read.ts";
+import type { AuthedRequest } from "../../http/request.ts";
+import type { Answer } from "../../http/reply.ts";
+import { type Route, route } from "../../http/route.ts";
+import { EventFilter } from "../../model/events/event_filter.ts";
+import { formatEvent } from "../../model/events/format_event.ts";
+import { paginate } from "../../model/events/paginate.ts";
+import type { Room } from "../../model/rooms/room.ts";
+import type { RoomEvent } from "../../model/events/room_event.ts";
+import type { User } from "../../model/users/user.ts";
+import { canSee } from "../../model/rooms/visibility.ts";
+import { pageToken } from "../../sync/sync_token.ts";
+import { requireJoined, viewerOf } from "../route_tools.ts";
+
+/** The routes of this file. */
+export const searchRoutes: readonly Route[] = [
+  route("POST", "v3/user_directory/search", searchUsers),
+  route("POST", "v3/search", searchEvents),
+  route("POST", "v3/rooms/{roomId}/report/{eventId}", reportEvent),
+  route("POST", "v3/rooms/{roomId}/report", reportRoom),
+  route("POST", "v3/users/{userId}/report", reportUser),
+];
+
+const DEFAULT_LIMIT = 10;
+const MAX_USERS = 50;
+/** The keys that are searched if the client does not say. */
+const SEARCH_KEYS = ["content.body", "content.name", "content.topic"];
+
+function searchUsers(request: AuthedRequest): Answer {
+  const { server, user, json } = request;
+  const term = optionalString(json, "search_term");
+  if (term === undefined) throw badRequest("M_UNKNOWN", "`search_term` is required field");
+  const limit = Math.max(0, Math.min(optionalInteger(json, "limit", DEFAULT_LIMIT), MAX_USERS));
+  const words = term.toLowerCase().split(/\s+/).filter((word) => word !== "");
+  const found = [...server.users.values()].filter((other) =>
+    other !== user && !other.deactivated && words.every((word) => nameStartsWith(other, word)) &&
+    isKnown(request, other)
+  );
+  const results = found.slice(0, limit).map((other) => ({
+    user_id: other.id,
+    display_name: other.displayName ?? null,
+    avatar_url: other.profile.get("avatar_url") ?? null,
+  }));
+  return { limited: found.length > limit, results };
+}
+
+function nameStartsWith(user: User, word: string): boolean {
+  const names = [
+    user.id.toLowerCase(),
+    user.localpart,
+    ...(user.displayName ?? "").toLowerCase().split(/\s+/),
+  ];
+  return names.some((name) => name.startsWith(word) || name.startsWith(`@${word}`));
+}
+
+/** Users are found who share a room with the asker, or are in a public one, unless everyone is to be found. */
+function isKnown({ server, user }: AuthedRequest, other: User): boolean {
+  if (server.settings.searchAllUsers) return true;
+  return other.roomsWith("join").some((id) => {
+    const room = server.rooms.get(id);
+    return room !== undefined &&
+      (room.joinRule === "public" || room.historyVisibility() === "world_readable" ||
+        room.membership(user.id) === "join");
+  });
+}
+
+function searchEvents(request: AuthedRequest): Answer {
+  const categories = optionalObject(request.json, "search_categories");
+  if (categories === undefined) {
+    throw badRequest("M_UNKNOWN", "Invalid search query: 'search_categories' is missing");
+  }
+  const events = optionalObject(categories, "room_events");
+  if (events === undefined) return { search_categories: {} };
+  const term = optionalString(events, "search_term");
+  if (term === undefined) throw badRequest("M_UNKNOWN", "Invalid search query: 'search_term' is missing");
+  const filterJson = optionalObject(events, "filter") ?? {};
+  const filter = new EventFilter(filterJson);
+  const keys = optionalStrings(events, "keys") ?? SEARCH_KEYS;
+  const words = term.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
+  const hits = roomsOf(request).filter((room) => filter.allowsRoom(room.id)).flatMap((room) =>
+    room.events.filter((event) =>
+      filter.allows(event) && event.redaction === undefined && matches(event, keys, words) &&
+      canSee(room, request.user.id, event)
+    ).map((event) => ({ room, event }))
+  );
+  hits.sort((a, b) => b.event.position - a.event.position);
+  const start = Number(/^e(\d+)$/.exec(request.query("next_batch") ?? "")?.[1] ?? 0);
+  const end = start + (filter.limit ?? DEFAULT_LIMIT);
+  const page = hits.slice(start, end);
+  return {
+    search_categories: {
+      room_events: {
+        results: page.map(({ room, event }, index) => ({
+          rank: 1 / (start + index + 1),
+          result: formatEvent(room, event, viewerOf(request), { aggregations: true }),
+          context: contextOf(request, room, event, optionalObject(events, "event_context")),
+        })),
+        count: hits.length,
+        highlights: words,
+        ...(end < hits.length ? { next_batch: `e${end}` } : {}),
+        ...(flag(events, "include_state") ? { state: statesOf(request, page) } : {}),
+        ...(isJsonObject(events.groupings) ? { groups: groupsOf(page) } : {}),
+      },
+    },
+  };
+}
+
+function roomsOf({ server, user }: AuthedRequest): Room[] {
+  return user.roomsWith("join").map((id) => server.rooms.get(id)).filter((room) => room !== undefined);
+}
+
+function matches(event: RoomEvent, keys: readonly string[], words: readonly string[]): boolean {
+  const text = keys.map((key) => stringAt(event.content, key.replace(/^content\./, "")) ?? "").join(" ")
+    .toLowerCase();
+  const present = new Set(text.match(/[\p{L}\p{N}_]+/gu) ?? []);
+  return words.length > 0 && words.every((word) => present.has(word));
+}
+
+function contextOf(
+  request: AuthedRequest,
+  room: Room,
+  event: RoomEvent,
+  wanted: JsonObject | undefined,
+): JsonObject {
+  if (wanted === undefined) return {};
+  const allows = (other: RoomEvent) => canSee(room, request.user.id, other);
+  const limit = (key: string) => optionalInteger(wanted, key, 5);
+  const before = paginate(room, {
+    forwards: false,
+    from: event.position - 1,
+    to: 0,
+    limit: limit("before_limit"),
+    allows,
+  });
+  const after = paginate(room, {
+    forwards: true,
+    from: event.position,
+    to: Infinity,
+    limit: limit("after_limit"),
+    allows,
+  });
+  const format = (other: RoomEvent) => formatEvent(room, other, viewerOf(request));
+  return {
+    events_before: before.map(format),
+    events_after: after.map(format),
+    start: pageToken((before.at(-1) ?? event).position - 1),
+    end: pageToken((after.at(-1) ?? event).position),
+    ...(flag(wanted, "include_profile")
+      ? { profile_info: profilesOf(room, [...before, event, ...after]) }
+      : {}),
+  };
+}
+
+function profilesOf(room: Room, events: readonly RoomEvent[]): JsonObject {
+  return Object.fromEntries(events.map(({ sender }) => {
+    const { displayname, avatar_url } = room.members.get(sender)?.content ?? {};
+    return [sender, { displayname: displayname ?? null, avatar_url: avatar_url ?? null }];
+  }));
+}
+
+function statesOf(request: AuthedRequest, page: readonly { room: Room }[]): JsonObject {
+  const rooms = new Set(page.map(({ room }) => room));
+  return Object.fromEntries([...rooms].map((room) => [
+    room.id,
+    room.fullState().map((event) => formatEvent(room, event, viewerOf(request))),
+  ]));
+}
+
+function groupsOf(page: readonly { room: Room; event: RoomEvent }[]): JsonObject {
+  const rooms: Record<string, { order: number; results: string[] }> = {};
+  page.forEach(({ room, event }, order) =>
+    (rooms[room.id] ??= { order, results: [] }).results.push(event.id)
+  );
+  return { room_id: rooms };
+}
+
+function checkReason(body: JsonObject): void {
+  if (body.reason !== undefined && body.reason !== null && typeof body.reason !== "string") {
+    throw badJson("Param 'reason' must be a string");
+  }
+  if (body.score !== undefined && body.score !== null && !Number.isInteger(body.score)) {
+    throw badJson("Param 'score' must be an integer");
+  }
+}
+
+function reportEvent(request: AuthedRequest): Answer {
+  checkReason(request.json);
+  const room = request.server.room(request.param("roomId"));
+  const event = room?.event(request.param("eventId"));
+  if (room === undefined || event === undefined || !canSee(room, request.user.id, event)) {
+    throw notFound("Unable to report event: it does not exist or you aren't able to see it.");
+  }
+  requireJoined(request, room);
+  return {};
+}
+
+function reportRoom(request: AuthedRequest): Answer {
+  checkReason(request.json);
+  if (request.server.room(request.param("roomId")) === undefined) throw notFound("Room does not exist");
+  return {};
+}
+
+function reportUser(request: AuthedRequest): Answer {
+  checkReason(request.json);
+  return {};
+}

@@ -1,0 +1,112 @@
+/**
+ * Logging in, and who one is then.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#login | Login}
+ * @module
+ */
+
+import type { DiscoveryInformation } from "./discovery.ts";
+import type { LoginType, ThirdPartyMedium } from "../enums.ts";
+import type { ContentURI, DeviceID, UserID } from "../ids.ts";
+import type { Open } from "../open.ts";
+
+/** How a user says who to log in as. */
+export type UserIdentifier = UserIDIdentifier | ThirdPartyIdentifier | PhoneIdentifier;
+
+/** By user ID. */
+export interface UserIDIdentifier {
+  /** What tells it from other identifiers. */
+  type: "m.id.user";
+  /** The user ID, or its localpart. */
+  user: string;
+}
+
+/** By an address outside Matrix. */
+export interface ThirdPartyIdentifier {
+  /** What tells it from other identifiers. */
+  type: "m.id.thirdparty";
+  /** What the address is of. */
+  medium: Open<ThirdPartyMedium>;
+  /** The address, in its canonical form. */
+  address: string;
+}
+
+/** By phone number. */
+export interface PhoneIdentifier {
+  /** What tells it from other identifiers. */
+  type: "m.id.phone";
+  /** The country that the number is dialled from: two letters of ISO 3166-1. */
+  country: string;
+  /** The number. */
+  phone: string;
+}
+
+/** A way to log in. */
+export interface LoginFlow {
+  /** The type of login. */
+  type: Open<LoginType>;
+  /** Of `m.login.token`: whether a logged-in device can get a token for another one. Default: `false`. */
+  get_login_token?: boolean;
+  /** Of `m.login.sso`: the identity providers to choose from. */
+  identity_providers?: IdentityProvider[];
+  /** Of `m.login.sso`: whether it only stands in for OAuth 2.0, which should be used. Default: `false`. */
+  oauth_aware_preferred?: boolean;
+}
+
+/** Someone else who knows the user. */
+export interface IdentityProvider {
+  /** The provider, to the homeserver. */
+  id: string;
+  /** The provider's name, for users. */
+  name: string;
+  /** The provider's icon. */
+  icon?: ContentURI;
+  /** Whose looks to give the button, such as `google` or `github`. */
+  brand?: string;
+}
+
+/** The answer to a login. */
+export interface LoginResponse {
+  /** The user. */
+  user_id: UserID;
+  /** The token to make requests with. Secret. */
+  access_token: string;
+  /** The device that the token belongs to. */
+  device_id: DeviceID;
+  /** The token to get a new access token with; absent if the server has none or none was asked for. Secret. */
+  refresh_token?: string;
+  /** For how long the access token is good, in milliseconds; for good if absent. */
+  expires_in_ms?: number;
+  /** Where to find the homeserver from now on. */
+  well_known?: DiscoveryInformation;
+  /** The name of the homeserver; deprecated. */
+  home_server?: string;
+}
+
+/** The answer to a refresh. */
+export interface RefreshResponse {
+  /** The new token to make requests with. Secret. */
+  access_token: string;
+  /** The new token to refresh with; the old one stays good if absent. Secret. */
+  refresh_token?: string;
+  /** For how long the access token is good, in milliseconds; for good if absent. */
+  expires_in_ms?: number;
+}
+
+/** A token for another device to log in with. */
+export interface LoginTokenResponse {
+  /** The token, for `m.login.token`. Secret. */
+  login_token: string;
+  /** For how long it is good, in milliseconds. */
+  expires_in_ms: number;
+}
+
+/** Whose token it is. */
+export interface WhoamiResponse {
+  /** The user. */
+  user_id: UserID;
+  /** The device; absent if the token belongs to none, as an application service's. */
+  device_id?: DeviceID;
+  /** Whether the user is a guest. Default: `false`. */
+  is_guest?: boolean;
+}

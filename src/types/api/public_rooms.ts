@@ -1,0 +1,110 @@
+/**
+ * The room directory.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#published-room-directory | Published room directory}
+ * @module
+ */
+
+import type { EncryptionAlgorithm, JoinRule, Membership, RoomType } from "../enums.ts";
+import type { StrippedState } from "../events/client_event.ts";
+import type { ContentURI, DirectoryPaginationToken, RoomAlias, RoomID } from "../ids.ts";
+import type { Open } from "../open.ts";
+import type { SpaceChildContent } from "../content/room_state_content.ts";
+
+/** A page of the room directory. */
+export interface PublicRoomsResponse {
+  /** The rooms, those with the most members first. */
+  chunk: PublicRoomsChunk[];
+  /** The token of the next page; absent on the last one. */
+  next_batch?: DirectoryPaginationToken;
+  /** The token of the page before; absent on the first one. */
+  prev_batch?: DirectoryPaginationToken;
+  /** About how many rooms there are, if the server can say. */
+  total_room_count_estimate?: number;
+}
+
+/** A room, as someone outside sees it. */
+export interface PublicRoomsChunk {
+  /** The room. */
+  room_id: RoomID;
+  /** How many members the room has. */
+  num_joined_members: number;
+  /** Whether anyone may read the history. */
+  world_readable: boolean;
+  /** Whether guests may join. */
+  guest_can_join: boolean;
+  /** The room's name. */
+  name?: string;
+  /** The room's topic, as plain text. */
+  topic?: string;
+  /** The room's picture. */
+  avatar_url?: ContentURI;
+  /** The room's alias. */
+  canonical_alias?: RoomAlias;
+  /** Who may join. Default: `public`. */
+  join_rule?: Open<JoinRule>;
+  /** What the room is for, if not for conversation. */
+  room_type?: Open<RoomType>;
+}
+
+/** Which rooms of the directory. */
+export interface PublicRoomsFilter {
+  /** Words to look for in name, topic and alias. */
+  generic_search_term?: string;
+  /** Types of room, `null` for rooms without one; all if absent. */
+  room_types?: (Open<RoomType> | null)[];
+}
+
+/** The body of a search of the directory. */
+export interface PublicRoomsRequest {
+  /** At most how many rooms. */
+  limit?: number;
+  /** The token of a page. */
+  since?: DirectoryPaginationToken;
+  /** Which rooms. */
+  filter?: PublicRoomsFilter;
+  /** Whether to have rooms of all third-party networks. Default: `false`. */
+  include_all_networks?: boolean;
+  /** The network to have rooms of; not together with `include_all_networks`. */
+  third_party_instance_id?: string;
+}
+
+/** A room, as someone who may join it sees it. */
+export interface RoomSummary extends PublicRoomsChunk {
+  /** Of a restricted room: the rooms whose members may join. */
+  allowed_room_ids?: RoomID[];
+  /** What the room is encrypted with, if it is. */
+  encryption?: Open<EncryptionAlgorithm>;
+  /** The room's version. */
+  room_version?: string;
+  /** What the user is to the room; of `getRoomSummary()` alone. */
+  membership?: Membership;
+}
+
+/** A page of a space's rooms. */
+export interface SpaceHierarchyResponse {
+  /** The rooms, each space before the rooms in it. */
+  rooms: SpaceHierarchyRoom[];
+  /** The token of the next page; absent on the last one. */
+  next_batch?: string;
+}
+
+/** A room of a space; it may be a space. */
+export interface SpaceHierarchyRoom extends RoomSummary {
+  /** The rooms that it lists, if it is a space. */
+  children_state: StrippedChildStateEvent[];
+}
+
+/** That a room belongs to a space. */
+export interface StrippedChildStateEvent extends StrippedState<"m.space.child", SpaceChildContent> {
+  /** When it was said, in milliseconds since the epoch; sorts children without order. */
+  origin_server_ts: number;
+}
+
+/** Where an alias leads. */
+export interface RoomAliasResponse {
+  /** The room. */
+  room_id: RoomID;
+  /** Servers that know the room. */
+  servers: string[];
+}

@@ -1,0 +1,220 @@
+/**
+ * Content of `m.room.message`, by `msgtype`, and of stickers, reactions and redactions.
+ *
+ * Contents are type aliases, and not interfaces, so that each is also a `JsonObject`.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mroommessage | m.room.message}
+ * @module
+ */
+
+import type { MessageType } from "../enums.ts";
+import type { AudioInfo, EncryptedFile, FileInfo, ImageInfo, LocationInfo, VideoInfo } from "./file_info.ts";
+import type { ContentURI, DeviceID, EventID, UserID } from "../ids.ts";
+import type { Open } from "../open.ts";
+import type { ReactionRelatesTo, RelatesTo } from "./relation.ts";
+
+/** What messages of every `msgtype` have. */
+export type BaseMessageContent = {
+  /** The message as plain text, for clients that do not know the `msgtype`. */
+  body: string;
+  /** Whom the message mentions. Nobody is notified of a mention that is not here. */
+  "m.mentions"?: Mentions;
+  /** How the message relates to another event. */
+  "m.relates_to"?: RelatesTo;
+  /** Of an edit: the content that takes the place of the old one. */
+  "m.new_content"?: RoomMessageContent;
+};
+
+/** Whom a message mentions. */
+export interface Mentions {
+  /** The users. */
+  user_ids?: UserID[];
+  /** Whether it mentions everyone in the room. Default: `false`. */
+  room?: boolean;
+}
+
+/** Text that may have a formatted form. */
+export type FormattedText = {
+  /** What `formatted_body` is written in. */
+  format?: Open<"org.matrix.custom.html">;
+  /** The text with formatting; needs `format`. */
+  formatted_body?: string;
+};
+
+/** A message that carries a file. The `body` is a caption if there is a `filename` that differs from it. */
+export type BaseMediaContent = BaseMessageContent & FormattedText & {
+  /** The original name of the file. */
+  filename?: string;
+  /** Where the file is, if it is not encrypted. */
+  url?: ContentURI;
+  /** Where the file is, and its key, if it is encrypted. */
+  file?: EncryptedFile;
+};
+
+/** Content of a text message. */
+export type TextMessageContent = BaseMessageContent & FormattedText & {
+  /** What tells it from messages of other kinds. */
+  msgtype: typeof MessageType.TEXT;
+};
+
+/** Content of an action of the sender, in the third person. */
+export type EmoteMessageContent = BaseMessageContent & FormattedText & {
+  /** What tells it from messages of other kinds. */
+  msgtype: typeof MessageType.EMOTE;
+};
+
+/** Content of a bot's text message. */
+export type NoticeMessageContent = BaseMessageContent & FormattedText & {
+  /** What tells it from messages of other kinds. */
+  msgtype: typeof MessageType.NOTICE;
+};
+
+/** Content of a message with an image. */
+export type ImageMessageContent = BaseMediaContent & {
+  /** What tells it from messages of other kinds. */
+  msgtype: typeof MessageType.IMAGE;
+  /** What is known of the image. */
+  info?: ImageInfo;
+};
+
+/** Content of a message with a file. */
+export type FileMessageContent = BaseMediaContent & {
+  /** What tells it from messages of other kinds. */
+  msgtype: typeof MessageType.FILE;
+  /** What is known of the file. */
+  info?: FileInfo;
+};
+
+/** Content of a message with an audio clip. */
+export type AudioMessageContent = BaseMediaContent & {
+  /** What tells it from messages of other kinds. */
+  msgtype: typeof MessageType.AUDIO;
+  /** What is known of the clip. */
+  info?: AudioInfo;
+};
+
+/** Content of a message with a video clip. */
+export type VideoMessageContent = BaseMediaContent & {
+  /** What tells it from messages of other kinds. */
+  msgtype: typeof MessageType.VIDEO;
+  /** What is known of the clip. */
+  info?: VideoInfo;
+};
+
+/** Content of a message with a location. */
+export type LocationMessageContent = BaseMessageContent & {
+  /** What tells it from messages of other kinds. */
+  msgtype: typeof MessageType.LOCATION;
+  /** The location, as a URI of RFC 5870. */
+  geo_uri: `geo:${string}`;
+  /** A picture of the location. */
+  info?: LocationInfo;
+};
+
+/** Content of a notice of the homeserver's administration. */
+export type ServerNoticeMessageContent = BaseMessageContent & {
+  /** What tells it from messages of other kinds. */
+  msgtype: typeof MessageType.SERVER_NOTICE;
+  /** What the notice is about. */
+  server_notice_type: Open<"m.server_notice.usage_limit_reached">;
+  /** A URI by which to reach the administrator; there if a usage limit was reached. */
+  admin_contact?: string;
+  /** Which limit was reached, such as `monthly_active_user`; there if one was. */
+  limit_type?: Open<"monthly_active_user">;
+};
+
+/** Content of the message that starts a device verification inside a room. */
+export type KeyVerificationRequestMessageContent = BaseMessageContent & FormattedText & {
+  /** What tells it from messages of other kinds. */
+  msgtype: typeof MessageType.KEY_VERIFICATION_REQUEST;
+  /** The device that asks. */
+  from_device: DeviceID;
+  /** The verification methods that the device supports. */
+  methods: string[];
+  /** The user who is asked; everyone else ignores it. */
+  to: UserID;
+};
+
+/**
+ * The content of a message, by `msgtype`. Applications that use a `msgtype` of their own add it by declaration merging; what
+ * they say of it beyond the `body` is not checked.
+ *
+ * @example
+ * ```ts ignore
+ * declare module "@greenroom/matrix" {
+ *   interface MessageTypeContents {
+ *     "com.example.dice": BaseMessageContent & { msgtype: "com.example.dice"; eyes: number };
+ *   }
+ * }
+ * ```
+ */
+export interface MessageTypeContents {
+  /** Text. */
+  "m.text": TextMessageContent;
+  /** An action of the sender. */
+  "m.emote": EmoteMessageContent;
+  /** Text of a bot. */
+  "m.notice": NoticeMessageContent;
+  /** An image. */
+  "m.image": ImageMessageContent;
+  /** A file. */
+  "m.file": FileMessageContent;
+  /** An audio clip. */
+  "m.audio": AudioMessageContent;
+  /** A video clip. */
+  "m.video": VideoMessageContent;
+  /** A location. */
+  "m.location": LocationMessageContent;
+  /** A notice of the homeserver's administration. */
+  "m.server_notice": ServerNoticeMessageContent;
+  /** The start of a device verification. */
+  "m.key.verification.request": KeyVerificationRequestMessageContent;
+}
+
+/**
+ * A `msgtype` that no other content has. It is a string, and the compiler is told nothing else of it, so that a comparison with a
+ * `msgtype` that is known leaves the content that belongs to it.
+ */
+export declare enum OtherMessageType {
+  /** Stands for all of them; there is no value of this name. */
+  ANY = "",
+}
+
+/** Content of a message whose `msgtype` nobody has said anything of: its `body` is what can be shown. */
+export type OtherMessageContent = BaseMessageContent & {
+  /** What tells it from messages of other kinds. */
+  msgtype: OtherMessageType;
+};
+
+/** Content of `m.room.message`: a union that `msgtype` tells apart. */
+export type RoomMessageContent = MessageTypeContents[keyof MessageTypeContents] | OtherMessageContent;
+
+/** Content of `m.sticker`. */
+export type StickerContent = {
+  /** What the sticker shows or means, in words. */
+  body: string;
+  /** What is known of the image. */
+  info: ImageInfo;
+  /** Where the image is, if it is not encrypted. */
+  url?: ContentURI;
+  /** Where the image is, and its key, if it is encrypted. */
+  file?: EncryptedFile;
+  /** Whom the sticker mentions. */
+  "m.mentions"?: Mentions;
+  /** How the sticker relates to another event. */
+  "m.relates_to"?: RelatesTo;
+};
+
+/** Content of `m.reaction`. */
+export type ReactionContent = {
+  /** The reaction, and the event it is to. */
+  "m.relates_to": ReactionRelatesTo;
+};
+
+/** Content of `m.room.redaction`. */
+export type RoomRedactionContent = {
+  /** The event to redact, since room version 11; before, it stands beside the content. */
+  redacts?: EventID;
+  /** Why, in the sender's words. */
+  reason?: string;
+};

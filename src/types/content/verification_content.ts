@@ -1,0 +1,138 @@
+/**
+ * Contents of the events by which two devices, or two users, verify each other.
+ *
+ * They travel to devices, with a `transaction_id`, or through a room, with an `m.relates_to` that refers to the request.
+ *
+ * Contents are type aliases, and not interfaces, so that each is also a `JsonObject`.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#device-verification | Device verification}
+ * @module
+ */
+
+import type { DeviceID } from "../ids.ts";
+import type { Open } from "../open.ts";
+import type { VerificationRelatesTo } from "./relation.ts";
+
+/** What ties the events of one verification together. */
+export type BaseVerificationContent = {
+  /** To a device: the verification. */
+  transaction_id?: string;
+  /** In a room: the request that started the verification. */
+  "m.relates_to"?: VerificationRelatesTo;
+};
+
+/** How to verify. */
+export type VerificationMethod = Open<
+  | "m.sas.v1"
+  | "m.reciprocate.v1"
+  | "m.qr_code.show.v1"
+  | "m.qr_code.scan.v1"
+>;
+
+/** How a short authentication string is shown. */
+export type ShortAuthenticationStringMethod = Open<"decimal" | "emoji">;
+
+/** Content of `m.key.verification.request`, to a device; in a room it is a message. */
+export type VerificationRequestContent = {
+  /** The device that asks. */
+  from_device: DeviceID;
+  /** What the device supports. */
+  methods: VerificationMethod[];
+  /** The verification. */
+  transaction_id?: string;
+  /** When the device asked, in milliseconds since the epoch. To be ignored if over 10 minutes old or 5 ahead. */
+  timestamp?: number;
+};
+
+/** Content of `m.key.verification.ready`. */
+export type VerificationReadyContent = BaseVerificationContent & {
+  /** The device that accepts. */
+  from_device: DeviceID;
+  /** What the device supports, of what was asked for. */
+  methods: VerificationMethod[];
+};
+
+/** Content of `m.key.verification.start`: a union that `method` tells apart. */
+export type VerificationStartContent = SasStartContent | ReciprocateStartContent;
+
+/** Content of `m.key.verification.start` to compare short strings. */
+export type SasStartContent = BaseVerificationContent & {
+  /** What tells it from the start of another method. */
+  method: "m.sas.v1";
+  /** The device that starts. */
+  from_device: DeviceID;
+  /** The key agreement protocols that the device knows, such as `curve25519-hkdf-sha256`. */
+  key_agreement_protocols: string[];
+  /** The hashes that the device knows, `sha256` among them. */
+  hashes: string[];
+  /** The ways to authenticate a message that the device knows, `hkdf-hmac-sha256.v2` among them. */
+  message_authentication_codes: string[];
+  /** The ways to show the string that the device knows, `decimal` among them. */
+  short_authentication_string: ShortAuthenticationStringMethod[];
+};
+
+/** Content of `m.key.verification.start` after a QR code was scanned. */
+export type ReciprocateStartContent = BaseVerificationContent & {
+  /** What tells it from the start of another method. */
+  method: "m.reciprocate.v1";
+  /** The device that starts. */
+  from_device: DeviceID;
+  /** The secret of the QR code, in unpadded base64. */
+  secret: string;
+};
+
+/** Content of `m.key.verification.accept`: what both devices will use to compare short strings. */
+export type VerificationAcceptContent = BaseVerificationContent & {
+  /** The method, if the device says it: newer ones do not. */
+  method?: "m.sas.v1";
+  /** The key agreement protocol. */
+  key_agreement_protocol: string;
+  /** The hash. */
+  hash: string;
+  /** The way to authenticate a message. */
+  message_authentication_code: string;
+  /** The ways to show the string that both devices know. */
+  short_authentication_string: ShortAuthenticationStringMethod[];
+  /** The hash of the device's ephemeral key and the start's content, in unpadded base64. */
+  commitment: string;
+};
+
+/** Content of `m.key.verification.key`. */
+export type VerificationKeyContent = BaseVerificationContent & {
+  /** The device's ephemeral public key, in unpadded base64. */
+  key: string;
+};
+
+/** Content of `m.key.verification.mac`. */
+export type VerificationMacContent = BaseVerificationContent & {
+  /** The MACs of the device's keys by key ID, in unpadded base64. */
+  mac: { [keyId: string]: string };
+  /** The MAC of the sorted key IDs with commas between them, in unpadded base64. */
+  keys: string;
+};
+
+/** Content of `m.key.verification.done`. */
+export type VerificationDoneContent = BaseVerificationContent;
+
+/** Why a verification is called off. */
+export type VerificationCancelCode = Open<
+  | "m.accepted"
+  | "m.invalid_message"
+  | "m.key_mismatch"
+  | "m.mismatched_commitment"
+  | "m.mismatched_sas"
+  | "m.timeout"
+  | "m.unexpected_message"
+  | "m.unknown_method"
+  | "m.unknown_transaction"
+  | "m.user"
+  | "m.user_mismatch"
+>;
+
+/** Content of `m.key.verification.cancel`. */
+export type VerificationCancelContent = BaseVerificationContent & {
+  /** Why, for programs. */
+  code: VerificationCancelCode;
+  /** Why, in words; to be used only if the code is unknown. */
+  reason: string;
+};

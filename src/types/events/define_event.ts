@@ -1,0 +1,106 @@
+/**
+ * Types of event that an application makes up, with a schema that checks their contents.
+ *
+ * @module
+ */
+
+import { ValueError } from "../../errors/value_error.ts";
+import type { ContentSchema, ContentSchemaResult } from "../content/content_schema.ts";
+import type { EventClass, EventTypeRef } from "./event_type.ts";
+import { isJsonObject, type JsonObject } from "../json.ts";
+import { asCause, membersAtFault } from "../content/schema_issues.ts";
+
+/** A type of event with its class and what its content must be. */
+export interface EventDefinition<
+  Type extends string = string,
+  Class extends EventClass = EventClass,
+  Content extends object = JsonObject,
+> extends EventTypeRef<Type, Class> {
+  /** What checks contents; `undefined` lets every object pass. */
+  readonly schema: ContentSchema<Content> | undefined;
+}
+
+/** The classes that an application can define events of. */
+export type DefinableEventClass = Exclude<EventClass, "internal" | "unknown">;
+
+/** What {@linkcode defineEvent} takes. */
+export interface DefineEventOptions<
+  Type extends string,
+  Class extends DefinableEventClass,
+  Content extends object,
+> {
+  /** The type, as the wire has it; name it after a domain that you own, as in `com.example.poll`. */
+  type: Type;
+  /** The class. */
+  class: Class;
+  /**
+   * What checks contents, of any library that knows Standard Schema: Zod, Valibot, ArkType and others. It should check
+   * and not change: what it returns takes the content's place when it is sent, and when it is delivered.
+   *
+   * @default {undefined} Every object passes.
+   */
+  schema?: ContentSchema<Content>;
+}
+
+/**
+ * Defines a type of event. Events of it are typed where they are handled and sent, and checked at both places if there
+ * is a schema.
+ *
+ * @param options The type, its class and its schema.
+ * @returns The definition, to be given wherever an `EventType` is asked for.
+ *
+ * @example
+ * ```ts
+ * import { defineEvent } from "@greenroom/matrix";
+ *
+ * const poll = defineEvent({ type: "com.example.poll", class: "message" });
+ * console.assert(poll.type === "com.example.poll");
+ * ```
+ */
+export function defineEvent<
+  const Type extends string,
+  const Class extends DefinableEventClass,
+  Content extends object = JsonObject,
+>(options: DefineEventOptions<Type, Class, Content>): EventDefinition<Type, Class, Content> {
+  return Object.freeze({ type: options.type, class: options.class, schema: options.schema });
+}
+
+/**
+ * Checks a content against the schema of its definition.
+ *
+ * @param definition The definition.
+ * @param content The content.
+ * @returns The content as the schema returns it; a promise of it if the schema is asynchronous.
+ * @throws {ValueError} If the schema refuses the content, or there is none and the content is no object. The message names
+ * the members at fault and no values; the schema's own words are in the error's `cause`, a list of issues, which is not printed with it.
+ */
+export function validateContent<Content extends object>(
+  definition: EventDefinition<string, EventClass, Content>,
+  content: unknown,
+): Content | Promise<Content> {
+  const { type, schema } = definition;
+  if (schema === undefined) {
+    if (!isJsonObject(content)) {
+      throw new ValueError(`Cannot accept content of "${type}": not an object; pass one`);
+    }
+    return content as Content; // without a schema the definition's word is all there is
+  }
+  const result = schema["~standard"].validate(content);
+  return result instanceof Promise
+    ? result.then((settled) => acceptedContent(type, settled))
+    : acceptedContent(type, result);
+}
+
+/** The content that a schema accepted. */
+function acceptedContent<Content extends object>(
+  type: string,
+  result: ContentSchemaResult<Content>,
+): Content {
+  if (result.issues === undefined) return result.value;
+  throw new ValueError(
+    `Cannot accept content of "${type}": its schema refuses ${
+      membersAtFault(result.issues)
+    }; make the content fit the schema`,
+    { cause: asCause(result.issues) },
+  );
+}

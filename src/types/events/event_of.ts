@@ -1,0 +1,139 @@
+/**
+ * From a type of event to the event: what a handler of it is given.
+ *
+ * @module
+ */
+
+import type { EventDefinition } from "./define_event.ts";
+import type {
+  AccountDataEvent,
+  EphemeralEvent,
+  MatrixEvent,
+  MessageEvent,
+  PresenceEvent,
+  StateEvent,
+  StrippedStateEvent,
+  ToDeviceEvent,
+} from "./event.ts";
+import type {
+  AccountDataContents,
+  EphemeralContents,
+  MessageContents,
+  StateContents,
+  ToDeviceContents,
+} from "./event_map.ts";
+import type { EventClass, EventType, EventTypeRef } from "./event_type.ts";
+import type { InternalEvents } from "./internal_event.ts";
+import type { JsonObject } from "../json.ts";
+
+/** The contents of each class, by type. */
+export interface ContentsByClass {
+  /** Contents of state. */
+  state: StateContents;
+  /** Contents of messages. */
+  message: MessageContents;
+  /** Contents of what is not kept. */
+  ephemeral: EphemeralContents;
+  /** Contents of account data. */
+  account_data: AccountDataContents;
+  /** Contents of messages to a device. */
+  to_device: ToDeviceContents;
+}
+
+/** The class that the name of a type stands for, as `classOf()` finds it. */
+export type ClassOf<Type extends string> = Type extends keyof StateContents ? "state"
+  : Type extends keyof MessageContents ? "message"
+  : Type extends keyof EphemeralContents ? "ephemeral"
+  : Type extends keyof AccountDataContents ? "account_data"
+  : Type extends keyof ToDeviceContents ? "to_device"
+  : Type extends keyof InternalEvents ? "internal"
+  : "unknown";
+
+/** The content of a type in a class; any object if the type is not known there. */
+export type ContentIn<Type extends string, Class extends EventClass> = Class extends keyof ContentsByClass
+  ? Type extends keyof ContentsByClass[Class] ? Extract<ContentsByClass[Class][Type], object> : JsonObject
+  : JsonObject;
+
+/**
+ * A content of which nothing is left: all its members are absent. Anyone who may send state can clear it so, and what a redaction
+ * empties looks the same.
+ */
+export type EmptyContent<Content extends object> = Content extends unknown
+  ? { [Name in keyof Content]?: undefined }
+  : never;
+
+/** What arrives as the content of a type: of state also nothing, but for members, whose servers see to it. */
+export type ReceivedContent<Type extends string, Class extends EventClass> = Class extends "state"
+  ? Type extends "m.room.member" ? ContentIn<Type, Class> : ClearableContent<ContentIn<Type, Class>>
+  : ContentIn<Type, Class>;
+
+/** A content, or nothing of it, where that is not one already. */
+export type ClearableContent<Content extends object> = Record<never, never> extends Content ? Content
+  : Content | EmptyContent<Content>;
+
+/** The event of a type in a class, with the content given. */
+export type EventIn<Type extends string, Class extends EventClass, Content extends object> = Class extends
+  "state" ? StateEvent<Type, Content> | StrippedStateEvent<Type, Content>
+  : Class extends "message" ? MessageEvent<Type, Content>
+  : Class extends "ephemeral" ? Type extends "m.presence" ? PresenceEvent : EphemeralEvent<Type, Content>
+  : Class extends "account_data" ? AccountDataEvent<Type, Content>
+  : Class extends "to_device" ? ToDeviceEvent<Type, Content>
+  : Class extends "internal" ? Type extends keyof InternalEvents ? InternalEvents[Type] : JsonObject
+  : MatrixEvent<Type, Content>;
+
+/**
+ * The content of a type of event: of a name, of a type with its class, or of a definition. Any object if nobody said
+ * what it is.
+ *
+ * @example
+ * ```ts
+ * import type { ContentOf } from "@greenroom/matrix";
+ *
+ * const content: ContentOf<"m.room.name"> = { name: "Greenroom" };
+ * console.assert(content.name === "Greenroom");
+ * ```
+ */
+export type ContentOf<T extends EventType> = T extends EventDefinition<string, EventClass, infer Content>
+  ? Content
+  : T extends EventTypeRef<infer Type, infer Class> ? ContentIn<Type, Class>
+  : T extends string ? ContentIn<T, ClassOf<T>>
+  : never;
+
+/**
+ * What a handler of a type of event is given. State may come stripped, from a room that the user is not in, and cleared,
+ * without content; of a name that nobody defined any kind of event may come; of an internal event it is the data.
+ *
+ * @example
+ * ```ts
+ * import type { EventOf } from "@greenroom/matrix";
+ *
+ * const sayHello = (event: EventOf<"m.room.message">): string => `Hello, ${event.sender}!`;
+ * console.assert(typeof sayHello === "function");
+ * ```
+ */
+export type EventOf<T extends EventType> = T extends EventDefinition<infer Type, infer Class, infer Content>
+  ? EventIn<Type, Class, Content>
+  : T extends EventTypeRef<infer Type, infer Class> ? EventIn<Type, Class, ReceivedContent<Type, Class>>
+  : T extends string ? EventIn<T, ClassOf<T>, ReceivedContent<T, ClassOf<T>>>
+  : never;
+
+/**
+ * What a handler of a type of event is given that takes redacted events too: of those, the content is mostly empty.
+ *
+ * @example
+ * ```ts
+ * import type { RedactableEventOf } from "@greenroom/matrix";
+ *
+ * const bodyOf = (event: RedactableEventOf<"m.room.message">): string | undefined => event.content.body;
+ * console.assert(typeof bodyOf === "function");
+ * ```
+ */
+export type RedactableEventOf<T extends EventType> = T extends EventDefinition<
+  infer Type,
+  infer Class,
+  infer Content
+> ? EventIn<Type, Class, ClearableContent<Content>>
+  : T extends EventTypeRef<infer Type, infer Class>
+    ? EventIn<Type, Class, ClearableContent<ContentIn<Type, Class>>>
+  : T extends string ? EventIn<T, ClassOf<T>, ClearableContent<ContentIn<T, ClassOf<T>>>>
+  : never;

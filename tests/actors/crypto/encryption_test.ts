@@ -1,0 +1,286 @@
+import { assert, assertEquals, assertFalse, assertRejects, assertStrictEquals } from "@std/assert";
+import type { ActorRef } from "../../../src/actors/kernel/actor.ts";
+import type { CryptoProtocol } from "../../../src/actors/crypto/crypto_protocol.ts";
+import { Encryption } from "../../../src/actors/crypto/encryption.ts";
+import type { CryptoInput, EngineRequest } from "../../../src/crypto/engine/engine_protocol.ts";
+import { DeviceConflictError, EncryptionError } from "../../../src/errors/crypto_error.ts";
+import { NetworkError } from "../../../src/errors/network_error.ts";
+import { ValueError } from "../../../src/errors/value_error.ts";
+import { TestClock } from "../../../src/testing/test_clock.ts";
+import { encryptionOf } from "../../../src/types/events/encryption_of.ts";
+import type { MessageEvent } from "../../../src/types/events/event.ts";
+import { recordingLogger, rejectionOf } from "../kernel/support.ts";
+import { query, turns } from "../support/courier_stage.ts";
+
+const ROOM = "!room:a";
+const ALICE = "@alice:a";
+const ACCOUNT = { userId: ALICE, deviceId: "D" } as const;
+const ENCRYPTED = { content: { ciphertext: "c" } };
+
+/** What the engine answers, by the kind of message. */
+type Answers = Record<string, (body: never) => unknown>;
+
+/** Encryption with an engine that answers as it is told. */
+function stage(answers: Answers = {}, account: () => Promise<unknown> = () => Promise.resolve(ACCOUNT)) {
+  const requests: EngineRequest[] = [];
+  const asked: [kind: string, body: unknown][] = [];
+  const delivered: unknown[] = [];
+  const clock = new TestClock();
+  const all: Answers = {
+    open: () => ({ userId: ALICE }),
+    requests: () => requests.splice(0),
+    answer: () => ({ recovered: [], alarms: [] }),
+    fail: () => ({ settled: false }),
+    encrypt: () => ENCRYPTED,
+    devicesOf: () => [],
+    receiveSync: () => ({ decrypted: [] }),
+    ...answers,
+  };
+  const actor = {
+    // deno-lint-ignore no-explicit-any -- a fake of all kinds of message
+    async ask(kind: string, body: any): Promise<any> {
+      asked.push([kind, body]);
+      return await all[kind]?.(body as never);
+    },
+  } as ActorRef<CryptoProtocol>;
+  const encryption = new Encryption({
+    actor,
+    account: account as never,
+    send: () => Promise.resolve({}),
+    deliver: (events) => Promise.resolve(void delivered.push(events)),
+    alarm: () => {},
+    describe: () => Promise.reject(new Error("not asked here")),
+    onNewRecipient: undefined,
+    clock,
+    log: recordingLogger(),
+  });
+  const bodies = (kind: string) => asked.filter(([of]) => of === kind).map(([, body]) => body);
+  return { encryption, clock, requests, delivered, bodies };
+}
+
+const sync = (...encrypted: object[]) => ({ encrypted } as unknown as CryptoInput);
+
+Deno.test("While a client follows its syncs one that came two minutes ago counts, else one of ten seconds ago", async () => {
+  const running = new AbortController();
+  const { encryption, clock } = stage();
+  await encryption.receiveSync(sync());
+  await clock.tick(9_999);
+  assert(encryption.isFollowing);
+  await clock.tick(1);
+  assertFalse(encryption.isFollowing);
+  await encryption.start({ following: running.signal });
+  await encryption.receiveSync(sync());
+  await clock.tick(119_999);
+  await encryption.encrypt(ROOM, "m.x", {}); // that starts it as well, and changes nothing
+  assert(encryption.isFollowing);
+  running.abort();
+  assertFalse(encryption.isFollowing);
+});
+
+Deno.test("A sync that came before a client follows its syncs does not count: what has changed since is not known", async () => {
+  const { encryption } = stage();
+  await encryption.receiveSync(sync());
+  await encryption.start();
+  assert(encryption.isFollowing);
+  await encryption.start({ following: new AbortController().signal });
+  assertFalse(encryption.isFollowing);
+});
+
+Deno.test("Members and devices are asked for anew unless syncs tell of them", async () => {
+  const { encryption, clock, bodies } = stage();
+  await encryption.encrypt(ROOM, "m.x", {});
+  await encryption.receiveSync(sync());
+  await encryption.encrypt(ROOM, "m.x", {});
+  const since = bodies("encrypt").map((body) => (body as { since: number | undefined }).since);
+  assertEquals(since, [clock.now() - 9_999, undefined]);
+});
+
+Deno.test("A device that the server knows with other keys is refused everything that would use it", async () => {
+  const conflict = new DeviceConflictError("Cannot use the device");
+  const { encryption, requests, bodies } = stage({
+    answer() {
+      throw conflict;
+    },
+  });
+  requests.push(query("1"));
+  const ways: (() => Promise<unknown>)[] = [
+    () => encryption.start(),
+    () => encryption.idle(),
+    () => encryption.receiveSync(sync()),
+    () => encryption.encrypt(ROOM, "m.x", {}),
+    () => encryption.shareGroupSession(ROOM),
+  ];
+  for (const way of ways) assertStrictEquals(await rejectionOf(way()), conflict, String(way));
+  assertEquals([bodies("receiveSync"), bodies("encrypt"), bodies("prepare")], [[], [], []]);
+});
+
+Deno.test("A conflict that shows while an event is encrypted ends that, and is what is told", async () => {
+  const conflict = new DeviceConflictError("Cannot use the device");
+  const { encryption, requests } = stage({
+    encrypt: () => undefined,
+    prepare() {
+      requests.push(query("1"));
+      return { needs: "keysQuery" };
+    },
+    answer() {
+      throw conflict;
+    },
+  });
+  assertStrictEquals(await rejectionOf(encryption.encrypt(ROOM, "m.x", {})), conflict);
+});
+
+Deno.test("A room that can't be made ready is told, and nothing is encrypted for it", async () => {
+  const here = stage({ encrypt: () => undefined, prepare: () => ({ needs: "room" }) });
+  await assertRejects(() => here.encryption.shareGroupSession(ROOM), EncryptionError, "can't be found out");
+  await assertRejects(() => here.encryption.encrypt(ROOM, "m.x", {}), EncryptionError, "can't be found out");
+  assertEquals(here.bodies("encrypt").length, 1);
+});
+
+Deno.test("A conflict that shows while a room is made ready for an event is told before it is encrypted", async () => {
+  const conflict = new DeviceConflictError("Cannot use the device");
+  const here = stage({
+    encrypt: () => here.bodies("encrypt").length === 1 ? undefined : ENCRYPTED,
+    async prepare() {
+      here.requests.push(query("1"));
+      await here.encryption.idle().catch(() => {}); // somebody else has it made
+      return { needs: "nothing", share: {} };
+    },
+    answer() {
+      throw conflict;
+    },
+  });
+  assertStrictEquals(await rejectionOf(here.encryption.encrypt(ROOM, "m.x", {})), conflict);
+});
+
+Deno.test("An event of a sync waits if it could not be read, and only then", async () => {
+  const [read, unread, other] = [{}, {}, {}] as MessageEvent[];
+  const { encryption } = stage({ receiveSync: () => ({ decrypted: [{ event: {} }, { code: "no_key" }] }) });
+  await encryption.receiveSync(sync(read as object, unread as object));
+  assertEquals([read, unread, other].map((event) => encryption.isWaiting(event as MessageEvent)), [
+    false,
+    true,
+    false,
+  ]);
+});
+
+Deno.test("How an event was encrypted is noted on what is decrypted; one that can't be is told as it is", async () => {
+  const encryption = { senderTrust: "verified" };
+  const results = [{ event: {}, encryption }, { code: "no_key", reason: "no key" }];
+  const here = stage({ decrypt: () => results.shift() });
+  const read = await here.encryption.decrypt({} as MessageEvent);
+  assert("event" in read);
+  assertEquals<unknown>(encryptionOf(read.event), encryption);
+  assertEquals<unknown>(await here.encryption.decrypt({} as MessageEvent), {
+    code: "no_key",
+    reason: "no key",
+  });
+});
+
+Deno.test("What is encrypted is an object as it goes through JSON; anything else is refused", async () => {
+  const { encryption, bodies } = stage();
+  for (const content of [[1], { toJSON: () => "text" }, { toJSON: () => null }]) {
+    await assertRejects(() => encryption.encrypt(ROOM, "m.x", content), EncryptionError, "must be an object");
+  }
+  await encryption.encrypt(ROOM, "m.x", { a: undefined, b: new Date(0) });
+  const [input, ...more] = bodies("encrypt") as { content: unknown }[];
+  assertEquals([input?.content, more], [{ b: "1970-01-01T00:00:00.000Z" }, []]);
+});
+
+Deno.test("A room whose members change faster than they get keys is given up", async () => {
+  const { encryption, bodies } = stage({
+    encrypt: () => undefined,
+    prepare: () => ({ needs: "nothing", share: {} }),
+  });
+  await assertRejects(() => encryption.encrypt(ROOM, "m.x", {}), EncryptionError, "faster");
+  assertEquals(bodies("encrypt").length, 1_000);
+});
+
+Deno.test("An event is not encrypted once whoever sends it has given up", async () => {
+  const { encryption, bodies } = stage();
+  const sent = encryption.encrypt(ROOM, "m.x", {}, { signal: AbortSignal.abort(new Error("enough")) });
+  await assertRejects(() => sent, Error, "enough");
+  assertEquals(bodies("encrypt"), []);
+});
+
+Deno.test("Devices are asked for until they are known, at most three times, and not if there is nothing to ask", async () => {
+  for (const [stale, carried, asks] of [[1, 9, 2], [9, 9, 3], [9, 0, 1], [9, 1, 2]] as const) {
+    const here = stage({
+      areDevicesStale() {
+        const asked = here.bodies("areDevicesStale").length;
+        if (asked <= carried) here.requests.push(query(`${asked}`));
+        return asked <= stale;
+      },
+    });
+    await here.encryption.getDevices(ALICE);
+    assertEquals(here.bodies("areDevicesStale").length, asks, `stale ${stale} times, ${carried} answers`);
+  }
+});
+
+Deno.test("Devices that could not be looked up are not told as they were", async () => {
+  const error = new Error("not to be used");
+  const here = stage({
+    areDevicesStale: () => true,
+    answer() {
+      throw error;
+    },
+  });
+  here.requests.push(query("1"));
+  assertStrictEquals(await rejectionOf(here.encryption.getDevices(ALICE)), error);
+});
+
+Deno.test("Trust in a device that is not known is said again once its user's devices are; another failure is told", async () => {
+  const device = { userId: ALICE, deviceId: "D", ed25519: "k" } as const;
+  const trust = async (error: Error | undefined) => {
+    const errors = [error];
+    const here = stage({
+      areDevicesStale: () => false,
+      setDeviceTrust() {
+        const next = errors.shift();
+        if (next !== undefined) throw next;
+        return [];
+      },
+    });
+    const failure = await here.encryption.setDeviceTrust(device, "verified").catch((error) => error);
+    return [failure, here.bodies("areDevicesStale").length, here.bodies("setDeviceTrust").length];
+  };
+  const [unknown, down] = [new ValueError("no such device"), new NetworkError("down")];
+  assertEquals(await trust(undefined), [undefined, 0, 1]);
+  assertEquals(await trust(unknown), [undefined, 1, 2]);
+  assertEquals(await trust(down), [down, 0, 1]);
+});
+
+Deno.test("Events that can be read once a device is trusted are handed on, if there are any", async () => {
+  const recovered = [[], [{ event: {} }]];
+  const { encryption, delivered } = stage({ setDeviceTrust: () => recovered.shift() });
+  for (let time = 0; time < 2; time++) {
+    await encryption.setDeviceTrust({ userId: ALICE, deviceId: "D", ed25519: "k" }, "verified");
+  }
+  assertEquals(delivered, [[{ event: {} }]]);
+});
+
+Deno.test("Before encryption is used there is nothing to make, and nothing to wait for; then there is", async () => {
+  const { encryption, requests, bodies } = stage();
+  await encryption.idle();
+  await encryption.quiet();
+  assertEquals([bodies("requests"), bodies("noteSent")], [[], []]);
+  await encryption.identity();
+  requests.push(query("1"));
+  await encryption.idle();
+  await encryption.quiet();
+  assertEquals([bodies("answer").length, bodies("noteSent").length], [1, 1]);
+});
+
+Deno.test("Encryption opens for a device only, and tries again if it could not find out for which", async () => {
+  const accounts: (object | Error)[] = [new NetworkError("down"), { ...ACCOUNT, deviceId: "" }, ACCOUNT];
+  const { encryption, bodies } = stage({}, async () => {
+    const account = accounts.shift();
+    await turns();
+    if (account instanceof Error) throw account;
+    return account;
+  });
+  await assertRejects(() => encryption.identity(), NetworkError, "down");
+  await assertRejects(() => encryption.identity(), EncryptionError, "belongs to no device");
+  assertEquals(bodies("open"), []);
+  await Promise.all([encryption.identity(), encryption.identity()]);
+  assertEquals([bodies("open"), accounts], [[ACCOUNT], []]);
+});

@@ -1,0 +1,157 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import {
+  type EngineOperations,
+  engineRequests,
+  roomDescriber,
+} from "../../../src/actors/crypto/engine_requests.ts";
+import type { EngineRequest } from "../../../src/crypto/engine/engine_protocol.ts";
+import { EncryptionError } from "../../../src/errors/crypto_error.ts";
+import { NotFoundError } from "../../../src/errors/errcodes.ts";
+import { TestClock } from "../../../src/testing/test_clock.ts";
+
+const HOUR = 3_600_000;
+const EVENT: Extract<EngineRequest, { kind: "roomEvent" }> = {
+  id: "1",
+  kind: "roomEvent",
+  roomId: "!room:a",
+  txnId: "txn",
+  content: { ciphertext: "c" },
+  createdAt: 0,
+};
+const SIGNAL = new AbortController().signal;
+
+/** A room with pages of history, each event as its transaction ID and time. */
+function history(...pages: [txn: string, time: number][][]) {
+  const sent: unknown[] = [];
+  const asked: unknown[] = [];
+  const api: Partial<EngineOperations> = {
+    sendMessageEvent: (...args: unknown[]) => {
+      sent.push(args.slice(0, 3));
+      return Promise.resolve("$sent");
+    },
+    getMessages(_roomId, _direction, from) {
+      asked.push(from);
+      const page = Number(from ?? 0);
+      const chunk = (pages[page] ?? []).map(([transaction_id, origin_server_ts]) => ({
+        origin_server_ts,
+        unsigned: { transaction_id },
+      }));
+      return Promise.resolve(
+        { chunk, start: "s", end: page + 1 < pages.length ? String(page + 1) : undefined } as never,
+      );
+    },
+  };
+  return { sent, asked, api: api as EngineOperations };
+}
+
+Deno.test("An event that an earlier process left is sent with its own bytes and transaction ID", async () => {
+  const { api, sent, asked } = history();
+  await engineRequests(api, new TestClock(60_000))(EVENT, SIGNAL);
+  assertEquals([sent, asked], [[["!room:a", "m.room.encrypted", { ciphertext: "c" }]], []]);
+});
+
+Deno.test("An event that is older than the server's memory is looked for first, and not sent if it is there", async () => {
+  const { api, sent, asked } = history([["other", 2 * HOUR]], [["txn", 10]], [["older", -2 * HOUR]]);
+  await engineRequests(api, new TestClock(2 * HOUR))(EVENT, SIGNAL);
+  assertEquals([sent, asked], [[], [undefined, "1"]]);
+});
+
+Deno.test("An old event that is not in the history since it was encrypted is sent", async () => {
+  const { api, sent, asked } = history([["other", 2 * HOUR]], [["older", -2 * HOUR]], [["txn", -3 * HOUR]]);
+  await engineRequests(api, new TestClock(2 * HOUR))(EVENT, SIGNAL);
+  assertEquals([sent.length, asked], [1, [undefined, "1"]]);
+});
+
+Deno.test("An event whose time lies ahead is looked for in all of the history that is looked through", async () => {
+  const { api, sent, asked } = history([["other", 3]], [["older", 2]], [["txn", 1]]);
+  const event = { ...EVENT, createdAt: Date.UTC(2030, 0, 1) };
+  await engineRequests(api, new TestClock(Date.UTC(2026, 0, 1)))(event, SIGNAL);
+  assertEquals([sent, asked], [[], [undefined, "1", "2"]]);
+});
+
+Deno.test("An event that is as old as the server's memory is sent without a look at the history", async () => {
+  const { api, sent, asked } = history([["txn", 10]]);
+  await engineRequests(api, new TestClock(20 * 60_000))(EVENT, SIGNAL);
+  assertEquals([sent.length, asked], [1, []]);
+});
+
+Deno.test("An old event is looked for until the history begins, or shows nothing, or after twenty pages", async () => {
+  const recent = (): [string, number][] => [["other", HOUR]];
+  const histories: [pages: [string, number][][], asked: number, sent: number][] = [
+    [[recent(), recent()], 2, 1],
+    [[recent(), [], [["txn", 10]]], 2, 1],
+    [[recent(), [["edge", -20 * 60_000]], [["txn", 10]]], 3, 0],
+    [[...Array.from({ length: 20 }, recent), [["txn", 10]]], 20, 1],
+    [[...Array.from({ length: 19 }, recent), [["txn", 10]]], 20, 0],
+  ];
+  for (const [pages, questions, sends] of histories) {
+    const { api, sent, asked } = history(...pages);
+    await engineRequests(api, new TestClock(2 * HOUR))(EVENT, SIGNAL);
+    assertEquals([asked.length, sent.length], [questions, sends]);
+  }
+});
+
+Deno.test("One-time keys are uploaded before the device keys that come with them; what comes alone goes as it is", async () => {
+  const [device, oneTime, fallback] = [{ device_id: "D" }, { one: "1" }, { fall: "back" }];
+  const uploads = async (body: object) => {
+    const uploaded: object[] = [];
+    const api = {
+      uploadKeys({ signal: _, ...keys }: { signal: AbortSignal }) {
+        uploaded.push(JSON.parse(JSON.stringify(keys)));
+        return Promise.resolve({ upload: uploaded.length });
+      },
+    } as unknown as EngineOperations;
+    const request = { id: "1", kind: "keysUpload", body } as unknown as EngineRequest;
+    return [await engineRequests(api, new TestClock(0))(request, SIGNAL), ...uploaded];
+  };
+  const rest = { one_time_keys: oneTime, fallback_keys: fallback };
+  const sent = { oneTimeKeys: oneTime, fallbackKeys: fallback };
+  assertEquals(await uploads({ device_keys: device, ...rest }), [
+    { upload: 2 },
+    sent,
+    { deviceKeys: device },
+  ]);
+  assertEquals(await uploads(rest), [{ upload: 1 }, sent]);
+  assertEquals(await uploads({ device_keys: device }), [{ upload: 1 }, { deviceKeys: device }]);
+});
+
+Deno.test("A room is described by the server: its members, its history visibility, and its encryption unless known", async () => {
+  const member = (userId: string, membership: string) => ({ state_key: userId, content: { membership } });
+  const describe = roomDescriber({
+    core: {
+      getMembers: () =>
+        Promise.resolve([member("@a:a", "join"), member("@b:a", "invite"), member("@c:a", "ban")] as never),
+      getStateEvent: (_roomId: string, type: unknown) =>
+        type === "m.room.history_visibility"
+          ? Promise.resolve({ history_visibility: "joined" } as never)
+          : Promise.reject(new Error("known already")),
+    },
+    stateStore: { getEncryptionInfo: () => Promise.resolve({ algorithm: "m" }) },
+  });
+  assertEquals(await describe("!room:a"), {
+    roomId: "!room:a",
+    encryption: { algorithm: "m" },
+    historyVisibility: { history_visibility: "joined" },
+    members: [{ userId: "@a:a", membership: "join" }, { userId: "@b:a", membership: "invite" }],
+  });
+});
+
+Deno.test("A room that the server says is not encrypted is refused; a failure to find out is a failure", async () => {
+  const failing = (error: Error) =>
+    roomDescriber({
+      core: { getMembers: () => Promise.resolve([]), getStateEvent: () => Promise.reject(error) },
+      stateStore: { getEncryptionInfo: () => Promise.resolve(undefined) },
+    });
+  const init = { operation: "get", method: "GET", path: "/", status: 404, body: { errcode: "M_NOT_FOUND" } };
+  await assertRejects(
+    () => failing(new NotFoundError(init as never))("!room:a"),
+    EncryptionError,
+    "is not encrypted",
+  );
+  await assertRejects(() => failing(new TypeError("down"))("!room:a"), TypeError, "down");
+  const odd = roomDescriber({
+    core: { getMembers: () => Promise.resolve([]), getStateEvent: () => Promise.resolve(["m"] as never) },
+    stateStore: { getEncryptionInfo: () => Promise.resolve(undefined) },
+  });
+  await assertRejects(() => odd("!room:a"), EncryptionError, "is not encrypted");
+});

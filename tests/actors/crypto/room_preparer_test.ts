@@ -1,0 +1,139 @@
+import {
+  assertEquals,
+  assertFalse,
+  assertInstanceOf,
+  assertRejects,
+  assertStrictEquals,
+  assertStringIncludes,
+} from "@std/assert";
+import type { ActorRef } from "../../../src/actors/kernel/actor.ts";
+import type { CryptoCourier, RoundOutcome } from "../../../src/actors/crypto/crypto_courier.ts";
+import type { CryptoProtocol } from "../../../src/actors/crypto/crypto_protocol.ts";
+import type { OnNewRecipient } from "../../../src/actors/crypto/encryption_options.ts";
+import { RoomPreparer } from "../../../src/actors/crypto/room_preparer.ts";
+import type { RoomDescription, ShareReport } from "../../../src/crypto/engine/engine_protocol.ts";
+import { EncryptionError } from "../../../src/errors/crypto_error.ts";
+import { rejectionOf } from "../kernel/support.ts";
+
+const ROOM = "!room:a";
+const DESCRIBED = { roomId: ROOM, encryption: {}, historyVisibility: undefined, members: [] } as const;
+const NOTHING: Step = { needs: "nothing" };
+
+/** What the engine says that a room needs, and how many requests are carried for it. */
+interface Step {
+  readonly needs: string;
+  readonly carried?: number;
+  readonly failure?: Error;
+  readonly users?: readonly { readonly userId: string }[];
+}
+
+/** An engine that needs one thing after the other, then nothing. */
+function stage(
+  steps: (step: number) => Step,
+  describe: () => Promise<RoomDescription> = () => Promise.resolve(DESCRIBED),
+  onNewRecipient?: OnNewRecipient,
+) {
+  const asked: Record<string, unknown>[] = [];
+  let outcome: RoundOutcome = { carried: 0, failure: undefined };
+  const here = { asked, described: 0 };
+  const actor = {
+    // deno-lint-ignore no-explicit-any -- a fake of all kinds of message
+    async ask(kind: string, body: any): Promise<any> {
+      if (kind === "describeRoom") return here.described++;
+      const { needs, carried = 1, failure, users } = steps(asked.push(body) - 1);
+      outcome = { carried, failure };
+      await Promise.resolve();
+      return needs === "nothing" ? { needs, share: { sessionId: `${body.since}` } } : { needs, users };
+    },
+  } as ActorRef<CryptoProtocol>;
+  const round = (): Promise<RoundOutcome> => Promise.resolve(outcome);
+  const options = { actor, describe, onNewRecipient };
+  return Object.assign(here, { rooms: new RoomPreparer(options, { round } as unknown as CryptoCourier) });
+}
+
+const inTurn = (...steps: Step[]) => (step: number) => steps[step] ?? NOTHING;
+
+Deno.test("Who comes while a room is made ready waits for the same, unless what is known then is too old for him", async () => {
+  const sessions: [first: number | undefined, second: number | undefined, session: string, asks: number][] = [
+    [5, 5, "5", 1],
+    [5, 4, "5", 1],
+    [5, undefined, "5", 1],
+    [undefined, undefined, "undefined", 1],
+    [5, 6, "6", 2],
+    [undefined, 1, "1", 2],
+  ];
+  for (const [first, second, session, asks] of sessions) {
+    const here = stage(() => NOTHING);
+    const reports = [here.rooms.prepare(ROOM, first), here.rooms.prepare(ROOM, second)];
+    const [before, after] = await Promise.all(reports) as [ShareReport, ShareReport];
+    assertEquals([before.sessionId, after.sessionId], [`${first}`, session]);
+    assertEquals(here.asked.length, asks);
+  }
+});
+
+for (const needs of ["keysQuery", "keysClaim"]) {
+  Deno.test(`After three rounds of ${needs} a room is made ready without what they did not bring`, async () => {
+    const here = stage(inTurn(...Array.from({ length: 4 }, () => ({ needs }))));
+    await here.rooms.prepare(ROOM);
+    const tolerated = here.asked.map(({ tolerate }) => tolerate);
+    const yes = { keysQuery: needs === "keysQuery", keysClaim: needs === "keysClaim" };
+    const no = { keysQuery: false, keysClaim: false };
+    assertEquals(tolerated, [no, no, no, yes, yes]);
+  });
+
+  Deno.test(`Nothing to wait for twice in a row is a failure of ${needs}; once, or in between, is not`, async () => {
+    const rounds = (...carried: number[]) => stage(inTurn(...carried.map((carried) => ({ needs, carried }))));
+    for (const carried of [[0], [0, 1], [1, 0], [0, 1, 0], [1, 1, 0]]) {
+      assertEquals((await rounds(...carried).rooms.prepare(ROOM)).sessionId, "undefined");
+    }
+    for (const carried of [[0, 0], [1, 0, 0]]) {
+      const error = await rejectionOf(rounds(...carried).rooms.prepare(ROOM));
+      assertStringIncludes((error as Error).message, "; try again");
+      assertFalse(Object.hasOwn(error as Error, "cause"));
+    }
+  });
+}
+
+Deno.test("A room that never gets ready is given up after ten thousand steps", async () => {
+  const here = stage(() => ({ needs: "room" }));
+  await assertRejects(() => here.rooms.prepare(ROOM), EncryptionError, "too many steps");
+  assertEquals([here.asked.length, here.described], [10_000, 10_000]);
+});
+
+Deno.test("A room that is not encrypted is told as such; who is in it may be found out at another time", async () => {
+  const notEncrypted = new EncryptionError("the room is not encrypted");
+  const down = new TypeError("down");
+  const failing = (error: Error) =>
+    stage(inTurn({ needs: "room" }), () => Promise.reject(error)).rooms.prepare(ROOM);
+  assertStrictEquals(await rejectionOf(failing(notEncrypted)), notEncrypted);
+  const error = await rejectionOf(failing(down));
+  assertStrictEquals((error as Error).cause, down);
+  assertInstanceOf(error, EncryptionError);
+});
+
+for (const needs of ["keysUpload", "keysQuery", "keysClaim", "toDevice"]) {
+  Deno.test(`A room is not ready if ${needs} fails, and that is told with what led to it`, async () => {
+    const failure = new TypeError("down");
+    const here = stage(inTurn({ needs, failure }));
+    const error = await rejectionOf(here.rooms.prepare(ROOM));
+    assertInstanceOf(error, EncryptionError);
+    assertStrictEquals(error.cause, failure);
+    assertEquals(here.asked.length, 1);
+  });
+}
+
+Deno.test("A new recipient gets the key unless onNewRecipient says no", async () => {
+  const users = [{ userId: "@b:a" }];
+  for (const answer of [undefined, true, false]) {
+    const onNewRecipient = answer === undefined ? undefined : () => Promise.resolve(answer);
+    const here = stage(inTurn({ needs: "approval", users }), undefined, onNewRecipient as OnNewRecipient);
+    const prepared = here.rooms.prepare(ROOM);
+    if (answer === false) {
+      await assertRejects(() => prepared, EncryptionError, "did not let @b:a have its key");
+    } else await prepared;
+    assertEquals(
+      here.asked.map(({ approved }) => approved),
+      answer === false ? [undefined] : [undefined, users],
+    );
+  }
+});

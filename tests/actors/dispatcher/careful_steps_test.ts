@@ -1,0 +1,95 @@
+import { assertEquals } from "@std/assert";
+import type { ActorRef } from "../../../src/actors/kernel/actor.ts";
+import { Deliverer } from "../../../src/actors/dispatcher/deliver.ts";
+import { spawnDispatcher } from "../../../src/actors/dispatcher/dispatcher.ts";
+import type { SyncBatch } from "../../../src/actors/dispatcher/dispatcher_protocol.ts";
+import { HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry.ts";
+import type { Attempt, StoreProtocol } from "../../../src/actors/store/store_protocol.ts";
+import { TestClock } from "../../../src/testing/test_clock.ts";
+import { SyncStream } from "../../../src/types/events/sync_stream.ts";
+import { recordingLogger } from "../kernel/support.ts";
+import { MEGOLM, message, ROOM } from "../support/events.ts";
+import { NOTHING_KEPT } from "../support/nothing_kept.ts";
+
+/** A Dispatcher, and what it begins of a response that so many processes did not live to see handled. */
+async function begunWith(
+  { crashes, types }: { readonly crashes: number; readonly types: readonly string[] },
+) {
+  const registry = new HandlerRegistry();
+  const attempts: string[] = [];
+  const delivered: unknown[] = [];
+  const store = {
+    ask(kind: string, body: unknown) {
+      if (kind === "attempt") attempts.push((body as Attempt).id);
+      const answers: Record<string, unknown> = {
+        settled: [],
+        quarantined: [],
+        attempt: { lives: 0, verdict: "begin" },
+      };
+      return Promise.resolve(answers[kind]);
+    },
+  } as unknown as ActorRef<StoreProtocol>;
+  const log = recordingLogger();
+  const dispatcher = spawnDispatcher({
+    deliverer: new Deliverer(registry, log, NOTHING_KEPT),
+    store,
+    settle: () => Promise.resolve(),
+    comesAgain: true,
+    maxPending: 100,
+    clock: new TestClock(),
+    log,
+  });
+  for (const type of types) registry.add(type, () => void delivered.push(type));
+  await dispatcher.ask("dispatch", batch(crashes));
+  await dispatcher.stop();
+  return { attempts, delivered };
+}
+
+function batch(crashes: number): SyncBatch {
+  const source = SyncStream.JOINED_ROOM | SyncStream.TIMELINE;
+  const events = [message("1"), { ...message("2"), type: "m.room.encrypted", content: MEGOLM }]
+    .map((event) => ({ ...event, room_id: ROOM, source }));
+  const toDevice = { type: "m.dummy", sender: "@a:a", content: {}, source: SyncStream.TO_DEVICE };
+  return {
+    nextBatch: "n",
+    crashes,
+    internal: [{ type: "DEVICE_LISTS", data: { changed: [], left: [], source: SyncStream.INTERNAL } }],
+    global: [toDevice, toDevice, { type: "m.direct", content: {}, source: SyncStream.ACCOUNT_DATA }],
+    rooms: [{
+      roomId: ROOM,
+      gap: undefined,
+      events,
+      ignored: undefined,
+      remarks: new Map([[1, { type: "UNDECRYPTABLE", data: { event: events[1] } }]]),
+      ephemeral: [],
+      accountData: [],
+    }],
+  } as unknown as SyncBatch;
+}
+
+const TYPES = ["DEVICE_LISTS", "m.dummy", "m.direct", "m.room.message", "m.room.encrypted", "UNDECRYPTABLE"];
+
+Deno.test("Careful delivery tells apart all that a response brings, the same in every process", async () => {
+  const { attempts, delivered } = await begunWith({ crashes: 2, types: TYPES });
+  assertEquals(attempts, [
+    "[null,null,null,null] DEVICE_LISTS",
+    '["m.dummy",null,"@a:a",null]',
+    '["m.dummy",null,"@a:a",null] 1',
+    '["m.direct",null,null,null]',
+    "$1",
+    "$2",
+    "$2 UNDECRYPTABLE",
+  ]);
+  assertEquals(delivered.length, attempts.length);
+  assertEquals((await begunWith({ crashes: 7, types: TYPES })).attempts, attempts);
+});
+
+Deno.test("Careful delivery begins with the second process that has ended, and notes only what has handlers", async () => {
+  for (const crashes of [0, 1]) {
+    const { attempts, delivered } = await begunWith({ crashes, types: TYPES });
+    assertEquals([attempts, delivered.length], [[], 7]);
+  }
+  const { attempts, delivered } = await begunWith({ crashes: 2, types: ["UNDECRYPTABLE"] });
+  assertEquals([attempts, delivered], [["$2 UNDECRYPTABLE"], ["UNDECRYPTABLE"]]);
+  assertEquals((await begunWith({ crashes: 2, types: [] })).attempts, []);
+});

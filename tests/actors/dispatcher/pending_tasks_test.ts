@@ -1,0 +1,106 @@
+import { assertEquals } from "@std/assert";
+import type { Started, Task } from "../../../src/actors/dispatcher/deliver.ts";
+import { PendingTasks } from "../../../src/actors/dispatcher/pending_tasks.ts";
+import { assertPending, settle } from "../kernel/support.ts";
+
+/** A handler that ends when the test says so. */
+function task(name?: string): { readonly task: Task; readonly end: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { task: { waitSync: false, done: promise, name }, end: resolve };
+}
+
+/** Deliveries that have settled at once. */
+function settled(...names: string[]): Started {
+  return { tasks: [], settled: names.map((name) => ({ name })) };
+}
+
+Deno.test("A batch of which nothing is at work has settled", async () => {
+  const pending = new PendingTasks();
+  const number = pending.add(settled("$1-a"));
+  assertEquals(pending.size, 0);
+  await pending.of(number);
+  await pending.upTo(number);
+  assertEquals(pending.add({ tasks: [] }), number + 1);
+});
+
+Deno.test("of() waits for its own batch, upTo() for those before too", async () => {
+  const pending = new PendingTasks();
+  const [first, second, third] = [task(), task(), task()];
+  pending.add({ tasks: [first.task] });
+  const number = pending.add({ tasks: [second.task] });
+  pending.add({ tasks: [third.task] });
+  const [own, all] = [pending.of(number), pending.upTo(number)];
+  await assertPending(own);
+  second.end();
+  await own;
+  await assertPending(all);
+  first.end();
+  await all;
+  third.end();
+  await pending.upTo(Infinity);
+  assertEquals(pending.size, 0);
+});
+
+Deno.test("atMost() waits until so few are at work, whoever asked first comes first", async () => {
+  const pending = new PendingTasks();
+  const tasks = [task(), task(), task()];
+  pending.add({ tasks: tasks.map(({ task }) => task) });
+  await pending.atMost(3);
+  const [two, none] = [pending.atMost(2), pending.atMost(0)];
+  await assertPending(two);
+  tasks[1]?.end();
+  await two;
+  await assertPending(none);
+  tasks[0]?.end();
+  tasks[2]?.end();
+  await none;
+});
+
+Deno.test("takeSettled() tells each delivery once that has settled, of batches up to which not everything is handled", async () => {
+  const pending = new PendingTasks();
+  const [slow, quick, nameless, later] = [task("$1-a"), task("$2-a"), task(), task("$3-a")];
+  const first = pending.add({ ...settled("$0-a"), tasks: [slow, quick, nameless].map(({ task }) => task) });
+  const second = pending.add({ tasks: [later.task] });
+  const third = pending.add(settled("$4-a"));
+  pending.add({ tasks: [] });
+  assertEquals(pending.takeSettled(), ["$0-a", "$4-a"]);
+  quick.end();
+  nameless.end();
+  await settle();
+  assertEquals(pending.takeSettled(), ["$2-a"]);
+  assertEquals(pending.takeSettled(), []);
+  later.end();
+  await settle();
+  assertEquals(pending.takeSettled(), ["$3-a"]); // all of its batch has settled, but not what comes before
+  slow.end();
+  await settle();
+  pending.handled(first);
+  assertEquals(pending.takeSettled(), []);
+  assertEquals([first, second, third], [0, 1, 2]);
+});
+
+Deno.test("handled() forgets what has settled up to a batch, and nothing that comes after", async () => {
+  const pending = new PendingTasks();
+  const late = task("$2-a");
+  pending.add(settled("$0-a"));
+  const last = pending.add({ ...settled("$1-a"), tasks: [late.task] });
+  pending.add(settled("$3-a"));
+  pending.handled(last);
+  late.end();
+  await settle();
+  assertEquals(pending.takeSettled(), ["$3-a"]);
+});
+
+Deno.test("Names are kept only while something of the batch or of one before is at work", async () => {
+  const pending = new PendingTasks();
+  pending.add(settled("$1-a"));
+  assertEquals(pending.takeSettled(), []);
+  const slow = task("$2-a");
+  pending.add({ tasks: [slow.task] });
+  pending.add(settled("$3-a"));
+  assertEquals(pending.takeSettled(), ["$3-a"]);
+  slow.end();
+  await settle();
+  pending.add(settled("$4-a"));
+  assertEquals(pending.takeSettled(), ["$2-a"]);
+});

@@ -1,0 +1,120 @@
+import { assert, assertEquals } from "@std/assert";
+import { Deliverer } from "../../../src/actors/dispatcher/deliver.ts";
+import { HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry.ts";
+import { Quarantine } from "../../../src/actors/dispatcher/quarantine.ts";
+import { spawnStore } from "../../../src/actors/store/store_actor.ts";
+import { TestClock } from "../../../src/testing/test_clock.ts";
+import { SyncStream } from "../../../src/types/events/sync_stream.ts";
+import { recordingLogger } from "../kernel/support.ts";
+import { message, ROOM } from "../support/events.ts";
+import { NOTHING_KEPT } from "../support/nothing_kept.ts";
+
+const DAY = 86_400_000;
+
+/** A quarantine by a clock that can be set. */
+async function stage() {
+  const clock = new TestClock();
+  const time = { offset: 0 };
+  const registry = new HandlerRegistry();
+  const log = recordingLogger();
+  const store = spawnStore({ close: true, log });
+  await store.ask("open", []);
+  const quarantine = new Quarantine({
+    store,
+    deliverer: new Deliverer(registry, log, NOTHING_KEPT),
+    clock: { now: () => clock.now() + time.offset, delay: (ms, options) => clock.delay(ms, options) },
+    log,
+  });
+  const tried: string[] = [];
+  const gates = new Map<string, Promise<void>>();
+  registry.add("m.room.message", ({ event_id }: { event_id: string }) => {
+    tried.push(event_id);
+    return gates.get(event_id);
+  });
+  const source = SyncStream.JOINED_ROOM | SyncStream.TIMELINE;
+  return {
+    ...{ clock, time, log, store, quarantine, tried, gates, registry },
+    take: (text: string) =>
+      quarantine.take(`$${text}`, { data: { room_id: ROOM, ...message(text), source } as never }, 3),
+    async look() {
+      quarantine.look();
+      await clock.tick();
+    },
+    [Symbol.asyncDispose]: () => store.stop(),
+  };
+}
+
+Deno.test("An event waits ten seconds for its first try, by the wall clock", async () => {
+  await using here = await stage();
+  await here.take("1");
+  await here.clock.tick(9_999);
+  await here.look();
+  assertEquals(here.tried, []);
+  await here.clock.tick(1);
+  await here.look();
+  assertEquals([here.tried, here.quarantine.isEmpty], [["$1"], true]);
+});
+
+Deno.test("A clock that is set back has an event wait once more from the beginning, and no longer", async () => {
+  await using here = await stage();
+  here.time.offset = 2_000 * DAY;
+  await here.take("1");
+  here.time.offset = 0;
+  await here.look();
+  assertEquals(here.tried, []);
+  await here.clock.tick(9_999);
+  await here.look();
+  assertEquals(here.tried, []);
+  await here.clock.tick(1);
+  await here.look();
+  assertEquals(here.tried, ["$1"]);
+});
+
+Deno.test("A clock that leaps ahead has each event tried once, one after the other", async () => {
+  await using here = await stage();
+  const gate = Promise.withResolvers<void>();
+  here.gates.set("$1", gate.promise);
+  for (const text of ["1", "2", "3"]) await here.take(text);
+  here.time.offset = 2_000 * DAY;
+  await here.look();
+  await here.look();
+  assertEquals(here.tried, ["$1"]);
+  gate.resolve();
+  await here.clock.tick();
+  await here.look();
+  assertEquals([here.tried, here.quarantine.isEmpty], [["$1", "$2", "$3"], true]);
+});
+
+Deno.test("An event that is slow is waited for five seconds before the next is tried beside it", async () => {
+  await using here = await stage();
+  const gate = Promise.withResolvers<void>();
+  here.gates.set("$1", gate.promise);
+  for (const text of ["1", "2"]) await here.take(text);
+  await here.clock.tick(10_000);
+  await here.look();
+  await here.clock.tick(5_000);
+  assertEquals(here.tried, ["$1", "$2"]);
+  for (let day = 0; day < 3; day++) {
+    await here.clock.tick(DAY);
+    await here.look();
+  }
+  assertEquals(here.tried.length, 2); // what is at work is not begun again
+  gate.resolve();
+  await here.quarantine.idle();
+  assert(here.quarantine.isEmpty);
+});
+
+Deno.test("What has to go for others is told too, and that it is not tried again", async () => {
+  await using here = await stage();
+  const told: unknown[] = [];
+  here.registry.add("EVENT_QUARANTINED", ({ id, nextTry }: { id: string; nextTry?: number }) => {
+    told.push([id, nextTry !== undefined]);
+  });
+  for (let index = 0; index < 101; index++) await here.take(String(index));
+  assertEquals(told.length, 102);
+  assertEquals(told.slice(-2), [["$100", true], ["$0", false]]);
+  assertEquals(here.log.lines.at(-1)?.slice(0, 2), [
+    "error",
+    "Dropped an event that had been left out: there are too many",
+  ]);
+});

@@ -1,0 +1,224 @@
+import {
+  assert,
+  assertEquals,
+  assertInstanceOf,
+  assertRejects,
+  assertStrictEquals,
+  assertThrows,
+} from "@std/assert";
+import type { TurnContext } from "../../../src/actors/kernel/actor.ts";
+import { ActorError, ActorStoppedError, fatal } from "../../../src/actors/kernel/actor_error.ts";
+import { later } from "../../../src/actors/kernel/later.ts";
+import { spawn } from "../../../src/actors/kernel/spawn.ts";
+import { ValueError } from "../../../src/errors/value_error.ts";
+import { assertPending, eventLoopTurn, recordingLogger, rejectionOf, settle } from "./support.ts";
+
+interface Worker {
+  run(work: (context: TurnContext) => unknown): unknown;
+}
+
+/** An actor that does what it is handed: only one of this thread could. */
+function worker(options: { capacity?: number; onStop?: () => void | Promise<void> } = {}) {
+  const log = recordingLogger();
+  const actor = spawn<Worker>({
+    name: "worker",
+    log,
+    ...options,
+    handlers: { run: (work, context) => work(context) },
+  });
+  return { actor, log };
+}
+
+Deno.test("spawn() refuses a capacity that holds nothing", () => {
+  assertThrows(() => worker({ capacity: 0 }), ValueError);
+});
+
+Deno.test("Actor.ask() lets two hundred asks wait for a mailbox of one, and answers them in order", async () => {
+  const { actor } = worker({ capacity: 1 });
+  const order: number[] = [];
+  const asks = Array.from({ length: 200 }, (_, index) => actor.ask("run", () => void order.push(index)));
+  await Promise.all(asks);
+  assertEquals(order, Array.from({ length: 200 }, (_, index) => index));
+  await actor.stop();
+});
+
+Deno.test("Actor.ask() aborted in the same breath never runs its turn", async () => {
+  const { actor } = worker();
+  const controller = new AbortController();
+  let ran = false;
+  const ask = rejectionOf(actor.ask("run", () => ran = true, { signal: controller.signal }));
+  controller.abort(new Error("never mind"));
+  assertStrictEquals(await ask, controller.signal.reason);
+  await actor.stop();
+  assert(!ran);
+});
+
+Deno.test("Actor.ask() gives the handler the asker's signal, and none if there was none", async () => {
+  const { actor } = worker();
+  const { signal } = new AbortController();
+  const contextOf = (options?: { signal: AbortSignal }) => actor.ask("run", (context) => context, options);
+  const [without, again, within] = await Promise.all([
+    contextOf(),
+    contextOf(),
+    contextOf({ signal }),
+  ]) as TurnContext[];
+  assertEquals(without?.signal, undefined);
+  assertStrictEquals(without, again);
+  assertStrictEquals(within?.signal, signal);
+  assert(!within?.stopping.aborted);
+  await actor.stop();
+  assert(within?.stopping.aborted);
+  assertInstanceOf(within?.stopping.reason, ActorStoppedError);
+});
+
+Deno.test("Actor.stop() handles what is in the mailbox and refuses what waits at its door", async () => {
+  const { actor } = worker({ capacity: 1 });
+  const gate = Promise.withResolvers<string>();
+  const running = actor.ask("run", () => gate.promise);
+  await settle();
+  const inside = actor.ask("run", () => "inside");
+  const atTheDoor = rejectionOf(actor.ask("run", () => "at the door"));
+  const stopped = actor.stop();
+  assertInstanceOf(await atTheDoor, ActorStoppedError);
+  await assertPending(stopped);
+  gate.resolve("running");
+  assertEquals(await Promise.all([running, inside]), ["running", "inside"]);
+  await stopped;
+});
+
+Deno.test("Actor.stop() releases what the actor holds after the last turn and the last task, before it resolves", async () => {
+  const order: string[] = [];
+  const { actor } = worker({
+    onStop: async () => {
+      order.push("release begins");
+      await settle();
+      order.push("release ends");
+    },
+  });
+  const gate = Promise.withResolvers<void>();
+  const task = actor.ask("run", () => later(gate.promise.then(() => void order.push("task"))));
+  const turn = actor.ask("run", () => void order.push("turn"));
+  const stopped = actor.stop().then(() => order.push("stopped"));
+  await settle();
+  gate.resolve();
+  await Promise.all([task, turn, stopped, actor.done]);
+  assertEquals(order, ["turn", "task", "release begins", "release ends", "stopped"]);
+});
+
+Deno.test("Actor.done rejects if what the actor holds can't be released", async () => {
+  const { actor, log } = worker({ onStop: () => Promise.reject(new Error("the disk is full")) });
+  await actor.stop();
+  const error = await assertRejects(() => actor.done, ActorError, 'run actor "worker": the disk is full');
+  assertEquals(error.kind, undefined);
+  assertEquals(log.lines.map(([level]) => level), ["error"]);
+});
+
+Deno.test("Actor.stop() called by the actor's own turn does not wait for that turn", async () => {
+  const { actor } = worker();
+  const order: string[] = [];
+  await actor.ask("run", async () => {
+    await settle();
+    await actor.stop();
+    order.push("turn");
+  });
+  await actor.stop().then(() => order.push("stopped"));
+  assertEquals(order, ["turn", "stopped"]);
+});
+
+Deno.test("Actor.stop() called by what a turn has started does not wait for that turn either", async () => {
+  const { actor } = worker();
+  await actor.ask("run", () => later(settle().then(() => actor.stop())));
+  await actor.done;
+});
+
+Deno.test("Actor.stop() called by another actor's turn waits", async () => {
+  const { actor: asked } = worker();
+  const { actor: asker } = worker();
+  const gate = Promise.withResolvers<void>();
+  const turn = asked.ask("run", () => gate.promise);
+  const stop = asker.ask("run", () => asked.stop());
+  await assertPending(stop);
+  gate.resolve();
+  await Promise.all([turn, stop, asked.done, asker.stop()]);
+});
+
+Deno.test("an actor that failed reports it, releases what it holds, and says so before its leftovers are over", async () => {
+  let released = false;
+  const { actor, log } = worker({ onStop: () => void (released = true) });
+  const gate = Promise.withResolvers<void>();
+  const leftover = rejectionOf(actor.ask("run", () => later(gate.promise)));
+  const cause = new Error("the commit failed");
+  await assertRejects(() =>
+    actor.ask("run", () => {
+      throw fatal(cause);
+    }), ActorError);
+  const error = await assertRejects(() => actor.done, ActorError);
+  assertStrictEquals(error.cause, cause);
+  assertInstanceOf(await leftover, ActorStoppedError);
+  assertEquals(log.lines, [["error", "An actor failed", { actor: "worker", kind: "run", error: cause }]]);
+  const stopped = actor.stop();
+  await assertPending(stopped);
+  assert(!released);
+  gate.resolve();
+  await stopped;
+  assert(released);
+});
+
+Deno.test("a failure of what was left behind is reported, and changes nothing", async () => {
+  const { actor, log } = worker();
+  const gate = Promise.withResolvers<void>();
+  const abandoned = rejectionOf(actor.ask("run", () => gate.promise));
+  await settle();
+  actor.abandon();
+  assertInstanceOf(await abandoned, ActorStoppedError);
+  await Promise.all([actor.done, actor.stop()]);
+  gate.reject(fatal(new Error("too late")));
+  await settle();
+  await actor.done;
+  assertEquals(log.lines.length, 1);
+  const late = await assertRejects(() => actor.ask("run", () => 1), ActorStoppedError);
+  assertEquals(late.cause, undefined);
+});
+
+Deno.test("Actor.abandon() ends the wait for what an actor that failed has left behind", async () => {
+  const { actor } = worker();
+  const stuck = rejectionOf(actor.ask("run", () => later(new Promise(() => {}))));
+  const failed = rejectionOf(actor.ask("run", () => later(Promise.reject(fatal("no more")))));
+  assertInstanceOf(await failed, ActorError);
+  assertInstanceOf(await stuck, ActorStoppedError);
+  const stopped = actor.stop();
+  await assertPending(stopped);
+  actor.abandon();
+  await stopped;
+});
+
+Deno.test("later() owns the task from then on, even if the handler takes its time to return it", async () => {
+  const { actor } = worker();
+  const ask = rejectionOf(actor.ask("run", async () => {
+    const reply = later(Promise.reject(new TypeError("failed early")));
+    await eventLoopTurn();
+    return reply;
+  }));
+  assertInstanceOf(await ask, TypeError);
+  await actor.stop();
+});
+
+Deno.test("a turn that begins after the actor's end does not exist: what was taken out is answered", async () => {
+  // The first task fails in the very microtasks in which the next letter is on its way from the mailbox to its turn.
+  for (let rounds = 0; rounds < 12; rounds++) {
+    const { actor } = worker();
+    const late = async () => {
+      for (let round = 0; round < rounds; round++) await Promise.resolve();
+      throw fatal("no more");
+    };
+    const failed = rejectionOf(actor.ask("run", () => later(late())));
+    const next = Array.from(
+      { length: 4 },
+      () => actor.ask("run", () => "answered").catch((error) => error.code),
+    );
+    assertInstanceOf(await failed, ActorError);
+    const outcomes = await Promise.all(next);
+    assertEquals(outcomes, outcomes.toSorted().toReversed());
+    await actor.stop();
+  }
+});

@@ -1,0 +1,210 @@
+import { assert, assertEquals, assertInstanceOf, assertRejects, assertStrictEquals } from "@std/assert";
+import type { Actor } from "../../../src/actors/kernel/actor.ts";
+import { ActorError, ActorStoppedError, fatal } from "../../../src/actors/kernel/actor_error.ts";
+import { later } from "../../../src/actors/kernel/later.ts";
+import { spawn } from "../../../src/actors/kernel/spawn.ts";
+import { supervise } from "../../../src/actors/kernel/supervisor.ts";
+import {
+  assertPending,
+  eventLoopTurn,
+  ManualClock,
+  recordingLogger,
+  rejectionOf,
+  settle,
+} from "./support.ts";
+
+interface Stage {
+  run(work: () => unknown): unknown;
+}
+
+function stages(onStop: (name: string) => void | Promise<void> = () => {}) {
+  const log = recordingLogger();
+  const stage = (name: string): Actor<Stage> =>
+    spawn({ name, log, handlers: { run: (work) => work() }, onStop: () => onStop(name) });
+  return { log, first: stage("first"), second: stage("second"), third: stage("third") };
+}
+
+const fail = () => {
+  throw fatal(new Error("broken"));
+};
+
+Deno.test("Supervisor.stop() stops the actors in order, each awaited", async () => {
+  const order: string[] = [];
+  const { log, first, second, third } = stages(async (name) => {
+    order.push(`${name} begins`);
+    await settle();
+    order.push(`${name} ends`);
+  });
+  const supervisor = supervise([first, second, third], { log });
+  await Promise.all([supervisor.stop(), supervisor.stop()]);
+  await supervisor.done;
+  assertEquals(order, ["first", "second", "third"].flatMap((name) => [`${name} begins`, `${name} ends`]));
+  assertEquals(log.lines, []);
+});
+
+Deno.test("Supervisor.stop() lets an actor ask those behind it while it drains", async () => {
+  const { log, first, second } = stages();
+  const supervisor = supervise([first, second], { log });
+  const asks = Array.from({ length: 10 }, (_, index) =>
+    first.ask("run", async () => {
+      await settle();
+      return await second.ask("run", () => index);
+    }));
+  await supervisor.stop();
+  assertEquals(await Promise.all(asks), Array.from({ length: 10 }, (_, index) => index));
+});
+
+Deno.test("Supervisor.done resolves when the actors have ended by themselves", async () => {
+  const { first, second } = stages();
+  const supervisor = supervise([first, second]);
+  await second.stop();
+  await assertPending(supervisor.done);
+  await first.stop();
+  await supervisor.done;
+});
+
+Deno.test("a failure stops the other actors in order, and Supervisor.done rejects with it once they have ended", async () => {
+  const order: string[] = [];
+  const { log, first, second, third } = stages((name) => void order.push(name));
+  const supervisor = supervise([first, second, third], { log });
+  const gate = Promise.withResolvers<void>();
+  const turn = third.ask("run", () => gate.promise);
+  const failure = await rejectionOf(second.ask("run", fail));
+  await assertPending(supervisor.done);
+  gate.resolve();
+  await turn;
+  assertStrictEquals(await rejectionOf(supervisor.done), failure);
+  assertInstanceOf(failure, ActorError);
+  assertEquals(order.toSorted(), ["first", "second", "third"]);
+  assert(order.indexOf("first") < order.indexOf("third"));
+  for (const actor of [first, second, third]) {
+    await assertRejects(() => actor.ask("run", () => 1), ActorStoppedError);
+  }
+  assertEquals(log.lines.map(([, message]) => message), [
+    "An actor failed",
+    "Stopping all actors, because one failed",
+  ]);
+});
+
+Deno.test("Supervisor.done rejects with the first of several failures", async () => {
+  const { log, first, second } = stages((name) => {
+    if (name === "first") throw new Error("can't close");
+  });
+  const supervisor = supervise([first, second], { log });
+  const failure = await rejectionOf(second.ask("run", fail));
+  assertStrictEquals(await rejectionOf(supervisor.done), failure);
+  assertInstanceOf(await rejectionOf(first.done), ActorError);
+});
+
+Deno.test("a failure while stopping does not keep the others from being stopped", async () => {
+  const { log, first, second } = stages((name) => {
+    if (name === "first") throw new Error("can't close");
+  });
+  const supervisor = supervise([first, second], { log });
+  await supervisor.stop();
+  await second.done;
+  await assertRejects(() => supervisor.done, ActorError, "can't close");
+});
+
+Deno.test("Supervisor.stop() abandons an actor that takes longer than the deadline, reports it and goes on", async () => {
+  const clock = new ManualClock();
+  const { log, first, second } = stages();
+  const supervisor = supervise([first, second], { log, clock, deadline: 5_000 });
+  const stuck = rejectionOf(first.ask("run", () => new Promise(() => {})));
+  const queued = rejectionOf(first.ask("run", () => 1));
+  await settle();
+  const stopped = supervisor.stop();
+  clock.advance(4_999);
+  await assertPending(stopped);
+  clock.advance(1);
+  for (const error of await Promise.all([stuck, queued])) assertInstanceOf(error, ActorStoppedError);
+  await stopped;
+  await Promise.all([second.done, supervisor.done]);
+  assertEquals(log.lines, [[
+    "error",
+    "An actor did not stop in time and was abandoned",
+    { actor: "first", deadline: 5_000 },
+  ]]);
+  assertEquals(clock.waiting, 0);
+});
+
+Deno.test("Supervisor.stop() with a deadline leaves no wait behind when all goes well", async () => {
+  const clock = new ManualClock();
+  const { log, first, second } = stages();
+  await supervise([first, second], { log, clock, deadline: 5_000 }).stop();
+  assertEquals([clock.waiting, log.lines], [0, []]);
+});
+
+Deno.test("the deadline also bounds what an actor that failed has left behind", async () => {
+  const clock = new ManualClock();
+  const { log, first, second } = stages();
+  const supervisor = supervise([first, second], { log, clock, deadline: 1_000 });
+  const stuck = rejectionOf(first.ask("run", () => later(new Promise(() => {}))));
+  const failure = await rejectionOf(first.ask("run", fail));
+  assertInstanceOf(await stuck, ActorStoppedError);
+  await settle();
+  clock.advance(1_000);
+  assertStrictEquals(await rejectionOf(supervisor.done), failure);
+});
+
+Deno.test("Supervisor.stop() awaited inside a turn, deep in a chain of asks, does not deadlock", async () => {
+  const { log, first, second, third } = stages();
+  const supervisor = supervise([first, second, third], { log });
+  const order: string[] = [];
+  const chain = first.ask("run", () =>
+    second.ask("run", () =>
+      later((async () => {
+        await settle();
+        await supervisor.stop();
+        await settle();
+        return await third.ask("run", () => order.push("the turn's last ask"));
+      })())));
+  assertEquals(await chain, 1);
+  await supervisor.stop();
+  order.push("stopped");
+  await supervisor.done;
+  assertEquals(order, ["the turn's last ask", "stopped"]);
+});
+
+Deno.test("Supervisor.stop() called inside a turn still stops the actors in order", async () => {
+  const { log, first, second } = stages();
+  const supervisor = supervise([first, second], { log });
+  const turn = first.ask("run", async () => {
+    await supervisor.stop();
+    await settle();
+    return await second.ask("run", () => "still there");
+  });
+  assertEquals(await turn, "still there");
+  await supervisor.done;
+});
+
+Deno.test("Supervisor.done waits for what an actor that failed has left behind", async () => {
+  const { log, first, second } = stages();
+  const supervisor = supervise([first, second], { log });
+  const gate = Promise.withResolvers<void>();
+  const leftover = rejectionOf(second.ask("run", () => later(gate.promise)));
+  const failure = await rejectionOf(second.ask("run", fail));
+  assertInstanceOf(await leftover, ActorStoppedError);
+  await assertPending(supervisor.done);
+  gate.resolve();
+  assertStrictEquals(await rejectionOf(supervisor.done), failure);
+});
+
+Deno.test("a failure that nobody looks at ends no process", async () => {
+  const { log, first, second } = stages();
+  const supervisor = supervise([first, second], { log });
+  assertInstanceOf(await rejectionOf(second.ask("run", fail)), ActorError);
+  await supervisor.stop();
+  await eventLoopTurn();
+});
+
+Deno.test("Supervisor.stop() inside a turn of an actor it does not look after waits", async () => {
+  const { log, first, second } = stages();
+  const supervisor = supervise([first], { log });
+  const gate = Promise.withResolvers<void>();
+  const turn = first.ask("run", () => gate.promise);
+  const stop = second.ask("run", () => supervisor.stop());
+  await assertPending(stop);
+  gate.resolve();
+  await Promise.all([turn, stop, second.stop()]);
+});

@@ -1,0 +1,82 @@
+/**
+ * What several tests of the kernel use.
+ *
+ * @module
+ */
+
+import { assertEquals } from "@std/assert";
+import type { Clock } from "../../../src/base/clock.ts";
+import type { Logger } from "../../../src/base/log.ts";
+
+/** What was logged: level, message and fields. */
+export type LogLine = [level: keyof Logger, message: string, data?: Record<string, unknown>];
+
+/** A logger that remembers. */
+export function recordingLogger(): Logger & { lines: LogLine[] } {
+  const lines: LogLine[] = [];
+  const log = (level: keyof Logger) => (message: string, data?: Record<string, unknown>) => {
+    lines.push([level, message, data]);
+  };
+  return { lines, debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error") };
+}
+
+/** A clock whose waits end when the test says so. */
+export class ManualClock implements Clock {
+  readonly #waits = new Set<{ until: number; resolve: () => void }>();
+  #now = 0;
+
+  /** How many waits are going on. */
+  get waiting(): number {
+    return this.#waits.size;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  delay(ms: number, options?: { signal?: AbortSignal }): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const wait = { until: this.#now + ms, resolve };
+      this.#waits.add(wait);
+      options?.signal?.addEventListener("abort", () => {
+        this.#waits.delete(wait);
+        reject(options.signal?.reason);
+      });
+    });
+  }
+
+  /** Moves time on. */
+  advance(ms: number): void {
+    this.#now += ms;
+    for (const wait of this.#waits) {
+      if (wait.until > this.#now) continue;
+      this.#waits.delete(wait);
+      wait.resolve();
+    }
+  }
+}
+
+/** Lets everything run that is ready to, messages of a port included. */
+export async function settle(): Promise<void> {
+  for (let round = 0; round < 20; round++) await Promise.resolve();
+}
+
+/** Gives the runtime a turn of its event loop, in which it looks for rejections that nobody handles. */
+export function eventLoopTurn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
+}
+
+/** What a promise rejects with; whoever takes it early need not fear that it rejects before it is looked at. */
+export function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(() => {
+    throw new Error("this should have been rejected");
+  }, (error) => error);
+}
+
+/** Makes sure that a promise has not settled by the time everything that was ready has run. */
+export async function assertPending(promise: Promise<unknown>): Promise<void> {
+  let state = "pending";
+  promise.then(() => state = "fulfilled", () => state = "rejected");
+  await settle();
+  assertEquals(state, "pending");
+}

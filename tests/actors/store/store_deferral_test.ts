@@ -1,0 +1,56 @@
+import { assertEquals } from "@std/assert";
+import { spawnStore } from "../../../src/actors/store/store_actor.ts";
+import type { KvMutation } from "../../../src/store/kv_store.ts";
+import { recordingLogger } from "../kernel/support.ts";
+import { CountingStore } from "../support/counting_store.ts";
+
+async function stage() {
+  const kv = new CountingStore();
+  const store = spawnStore({ kv, close: false, log: recordingLogger() });
+  await store.ask("open", []);
+  await store.ask("commitSync", { nextBatch: "t1", repeated: false, rooms: [] });
+  await store.ask("handled", "t1"); // of the first response that is written at once
+  await store.ask("commitRecords", [{ type: "set", key: ["kept", "old"], value: 1 }]);
+  kv.commits.length = 0;
+  return { kv, store, [Symbol.asyncDispose]: () => store.stop() };
+}
+
+const changes: KvMutation[] = [
+  { type: "set", key: ["kept", "new"], value: 2 },
+  { type: "delete", key: ["kept", "old"] },
+];
+
+/** The last parts of the keys that each commit has changed. */
+const written = (kv: CountingStore) =>
+  kv.commits.map((mutations) => mutations.map(({ key }) => key.at(-1)).join(" "));
+
+Deno.test("Deferred changes of records are read at once, and written with the next commit", async () => {
+  await using here = await stage();
+  await here.store.ask("deferRecords", changes);
+  const values = await here.store.ask("readRecords", [["kept", "old"], ["kept", "new"], ["kept", "other"]]);
+  assertEquals([values, written(here.kv)], [[undefined, 2, undefined], []]);
+  await here.store.ask("commitSync", { nextBatch: "t2", repeated: false, rooms: [] });
+  assertEquals(written(here.kv), ["new old sync"]);
+});
+
+Deno.test("Deferred changes are written by a sync response that changes nothing else", async () => {
+  await using here = await stage();
+  await here.store.ask("deferRecords", changes);
+  await here.store.ask("commitSync", { nextBatch: "t1", repeated: false, rooms: [] });
+  assertEquals(written(here.kv), ["new old sync"]);
+  await here.store.ask("commitSync", { nextBatch: "t1", repeated: false, rooms: [] });
+  assertEquals(written(here.kv).length, 1);
+});
+
+Deno.test("Deferred changes are written before records are listed, and when asked to", async () => {
+  await using here = await stage();
+  await here.store.ask("deferRecords", changes);
+  assertEquals(await here.store.ask("listRecords", ["kept"]), [{ key: ["kept", "new"], value: 2 }]);
+  await here.store.ask("deferRecords", [{ type: "set", key: ["kept", "more"], value: 3 }]);
+  const [first] = await here.store.ask("firstRecords", { prefix: ["kept"], limit: 1 });
+  assertEquals(first, { key: ["kept", "more"], value: 3 });
+  await here.store.ask("deferRecords", [{ type: "delete", key: ["kept", "more"] }]);
+  await here.store.ask("flush", undefined);
+  await here.store.ask("flush", undefined);
+  assertEquals(written(here.kv), ["new old", "more", "more"]);
+});

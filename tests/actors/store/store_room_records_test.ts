@@ -1,0 +1,105 @@
+import { assert, assertEquals, assertFalse } from "@std/assert";
+import { spawnStore } from "../../../src/actors/store/store_actor.ts";
+import { factsOf, nextRecord } from "../../../src/actors/store/store_room_record.ts";
+import { StoreRoomRecords } from "../../../src/actors/store/store_room_records.ts";
+import { set, StoreWriter } from "../../../src/actors/store/store_writer.ts";
+import type { KvKey } from "../../../src/store/kv_store.ts";
+import { MemoryStore } from "../../../src/store/memory_store.ts";
+import type { RoomRecord } from "../../../src/store/device/records.ts";
+import type { RoomID } from "../../../src/types/ids.ts";
+
+/** Counts the keys that are read. */
+class ReadStore extends MemoryStore {
+  reads: string[] = [];
+
+  override getMany(keys: readonly KvKey[]) {
+    this.reads.push(...keys.map((key) => key[1] ?? ""));
+    return super.getMany(keys);
+  }
+}
+
+function record(roomId: string, membership: RoomRecord["membership"] = "join"): RoomRecord {
+  return { roomId: roomId as RoomID, membership, allMembers: false };
+}
+
+async function stage(...rooms: string[]) {
+  const kv = new ReadStore();
+  const writer = new StoreWriter({ kv });
+  await writer.open([], new AbortController().signal);
+  await writer.commit(rooms.map((roomId) => set(writer.keys.room(roomId as RoomID), record(roomId))));
+  const records = new StoreRoomRecords(writer);
+  const get = (roomId: string) => records.get(roomId as RoomID);
+  return { kv, records, get };
+}
+
+Deno.test("StoreRoomRecords reads a record once", async () => {
+  const { kv, records, get } = await stage("!a", "!b");
+  assertEquals([await get("!a"), await get("!a")], [record("!a"), record("!a")]);
+  const found = await records.getMany(["!b", "!a", "!none"]);
+  assertEquals([...found.values()].map(({ roomId }) => roomId).sort(), ["!a", "!b"]);
+  await records.getMany(["!a", "!b"]);
+  assertEquals(kv.reads, ["!a", "!b", "!none"]);
+});
+
+Deno.test("StoreRoomRecords looks again for a record that was not there", async () => {
+  const { kv, get } = await stage();
+  assertEquals([await get("!a"), await get("!a")], [undefined, undefined]);
+  assertEquals(kv.reads, ["!a", "!a"]);
+});
+
+Deno.test("StoreRoomRecords gives what it was told last, without a look", async () => {
+  const { kv, records, get } = await stage("!a");
+  await get("!a");
+  for (const roomId of ["!a", "!b"]) records.note(record(roomId, "leave"));
+  assertEquals([await get("!a"), await get("!b")], [record("!a", "leave"), record("!b", "leave")]);
+  assertEquals(kv.reads, ["!a"]);
+});
+
+Deno.test("StoreRoomRecords remembers twenty thousand, and forgets what was asked for longest ago", async () => {
+  const rooms = Array.from({ length: 20_000 }, (_, index) => `!${index}`);
+  const { kv, records, get } = await stage(...rooms, "!more");
+  await records.getMany(rooms as RoomID[]);
+  await get("!0");
+  await get("!more"); // in the place of !1
+  kv.reads = [];
+  for (const roomId of ["!0", "!2", "!19999", "!more", "!1"]) assertEquals(await get(roomId), record(roomId));
+  assertEquals(kv.reads, ["!1"]);
+});
+
+Deno.test("A room's record has nothing undefined, so that it can be kept as JSON", () => {
+  const change = {
+    roomId: "!a:a" as RoomID,
+    membership: "join",
+    state: [],
+    complete: false,
+    lossy: false,
+  } as const;
+  const sources = { record: undefined, facts: factsOf([]), predecessor: undefined, now: 0 };
+  const next = nextRecord(change, sources);
+  assertEquals(Object.entries(next).sort(), Object.entries(record("!a:a")).sort());
+});
+
+Deno.test("A room is known as it was committed last, whoever changed it", async () => {
+  const store = spawnStore({ kv: new MemoryStore(), close: false });
+  await store.ask("open", []);
+  const [roomId, known] = ["!a:a", async () => await store.ask("room", "!a:a")] as const;
+  const sync = async (membership: RoomRecord["membership"]) => {
+    const room = { roomId, membership, state: [], complete: false, lossy: false };
+    await store.ask("commitSync", { nextBatch: membership, repeated: false, rooms: [room] } as never);
+  };
+  await sync("join");
+  await store.ask("replaceMembers", { roomId, events: [], complete: true });
+  assert((await known())?.allMembers);
+  await store.ask("noEncryption", roomId);
+  assertFalse((await known())?.encryption ?? "unknown");
+  const content = { algorithm: "a" };
+  const event = { type: "m.room.encryption", state_key: "", sender: "@a:a", content } as never;
+  await store.ask("putState", { roomId, events: [event] });
+  assertEquals((await known())?.encryption, content);
+  await sync("leave");
+  assertEquals((await known())?.membership, "leave");
+  await store.ask("pruneRooms", { leftBefore: Infinity });
+  const record = { roomId, membership: "leave", allMembers: false, encryption: content };
+  assertEquals([await known(), ...await store.ask("rooms", undefined)], [record, record] as never);
+  await store.stop();
+});

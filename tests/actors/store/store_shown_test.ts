@@ -1,0 +1,107 @@
+import { assert, assertEquals } from "@std/assert";
+import type { Actor } from "../../../src/actors/kernel/actor.ts";
+import { namesOf, type ShownEvents, withShown } from "../../../src/actors/syncer/shown_events.ts";
+import { spawnStore } from "../../../src/actors/store/store_actor.ts";
+import type { StoreProtocol, SyncChange } from "../../../src/actors/store/store_protocol.ts";
+import type { MatrixEvent } from "../../../src/types/events/event.ts";
+import type { RoomID } from "../../../src/types/ids.ts";
+import { CountingStore } from "../support/counting_store.ts";
+import { message } from "../support/events.ts";
+
+/** A Store in which rooms show events, process after process. */
+class Stage {
+  readonly kv = new CountingStore();
+  readonly #shown = new Map<string, ShownEvents>();
+  #store: Actor<StoreProtocol> | undefined;
+  #token = 0;
+  #events = 0;
+
+  async store(): Promise<Actor<StoreProtocol>> {
+    if (this.#store !== undefined) return this.#store;
+    this.#store = spawnStore({ kv: this.kv, close: false });
+    await this.#store.ask("open", []);
+    return this.#store;
+  }
+
+  /** Another process. */
+  async restart(): Promise<void> {
+    await this.#store?.stop();
+    this.#store = undefined;
+  }
+
+  /** A response in which each of some rooms shows so many events; it is handled if nothing else is said. */
+  async show(rooms: readonly string[], count = 1, { isHandled = true } = {}): Promise<void> {
+    const changes = rooms.map((roomId) => {
+      const events = Array.from({ length: count }, () => message(`${++this.#events}`));
+      const added = namesOf(events as unknown as MatrixEvent[]);
+      const shown = withShown(this.#shown.get(roomId) ?? "", added);
+      this.#shown.set(roomId, shown);
+      return { roomId, membership: "join", state: [], complete: true, lossy: false, shown, added };
+    });
+    const store = await this.store();
+    const nextBatch = `t${++this.#token}`;
+    await store.ask("commitSync", { nextBatch, repeated: false, rooms: changes } as unknown as SyncChange);
+    if (isHandled) await store.ask("handled", nextBatch);
+  }
+
+  /** What is known of a room. */
+  async known(room: string): Promise<ShownEvents | undefined> {
+    const [known] = await (await this.store()).ask("remembered", [room as RoomID]);
+    return known?.shown;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.restart();
+  }
+}
+
+Deno.test("What was shown and handled is known after a restart, and what was not handled is not", async () => {
+  await using here = new Stage();
+  await here.show(["!a"], 3);
+  await here.show(["!a"]);
+  await here.show(["!a"], 2, { isHandled: false });
+  await here.restart();
+  assertEquals(await here.known("!a"), " $1 $2 $3 $4 ");
+  assertEquals(await here.known("!b"), "");
+});
+
+Deno.test("Of a room the latest events are known, of however many it shows", async () => {
+  await using here = new Stage();
+  await here.show(["!a"], 1_000);
+  await here.restart();
+  const known = (await here.known("!a"))?.trim().split(" ") ?? [];
+  assert(known.length >= 64);
+  assertEquals(known.at(-1), "$1000");
+});
+
+Deno.test("A quiet room is known however much others show, and what is kept of them is bounded", async () => {
+  await using here = new Stage();
+  await here.show(["!quiet"], 2);
+  for (let response = 0; response < 25_000; response++) await here.show(["!loud"]);
+  assertEquals(await here.known("!quiet"), " $1 $2 ");
+  await here.restart();
+  assertEquals(await here.known("!quiet"), " $1 $2 ");
+  assert((await here.known("!loud"))?.endsWith(" $25002 "));
+  let records = 0;
+  for await (const { key } of here.kv.list(["shown"])) records += key.length > 0 ? 1 : 0;
+  assert(records <= 515, `${records} records`);
+});
+
+Deno.test("Many rooms in one response are each known", async () => {
+  await using here = new Stage();
+  const rooms = Array.from({ length: 100 }, (_, index) => `!room${String(index).padStart(4, "0")}`);
+  await here.show(rooms, 2);
+  await here.show(rooms.slice(0, 5));
+  await here.restart();
+  assertEquals(await here.known("!room0003"), " $7 $8 $204 ");
+  assertEquals(await here.known("!room0099"), " $199 $200 ");
+});
+
+Deno.test("Who moves the position forgets what was shown", async () => {
+  await using here = new Stage();
+  await here.show(["!a"], 2);
+  await (await here.store()).ask("move", "t0");
+  assertEquals(await here.known("!a"), "");
+  await here.restart();
+  assertEquals(await here.known("!a"), "");
+});

@@ -1,0 +1,156 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { fillGap, type GapReader, type TimelineEvent } from "../../../src/actors/syncer/gap_filler.ts";
+import { type RoomPart, takeApart } from "../../../src/actors/syncer/sync_parts.ts";
+import type { SyncRequests } from "../../../src/actors/syncer/sync_requests.ts";
+import { requestError } from "../../../src/errors/errcodes.ts";
+import { NetworkError, RequestTimeoutError } from "../../../src/errors/network_error.ts";
+import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
+import type { MessagesResponse } from "../../../src/types/api/history.ts";
+import type { JsonObject } from "../../../src/types/json.ts";
+import { SyncStream } from "../../../src/types/events/sync_stream.ts";
+import { joined, message, OWN, ROOM, timeline } from "../support/events.ts";
+
+/** A room whose timeline has a gap in front of it, which ends at `prev_batch`. */
+function gap(more: JsonObject = { limited: true, prev_batch: "p" }): RoomPart {
+  const [room] = takeApart(joined(timeline([message("new")], more)), OWN).rooms;
+  assert(room !== undefined);
+  return room;
+}
+
+type Page = { chunk: unknown[]; end?: string } | Error;
+
+/** Gives one page after the other, and keeps what it was asked. */
+function reader(pages: Page[], more: Partial<Pick<GapReader, "limit" | "filter">> = {}) {
+  const asked: unknown[][] = [];
+  const getMessages: SyncRequests["getMessages"] = (...args) => {
+    asked.push(args);
+    const page = pages[asked.length - 1];
+    if (page instanceof Error) return Promise.reject(page);
+    return Promise.resolve({ start: "s", ...page } as MessagesResponse);
+  };
+  return {
+    asked,
+    requests: { getMessages },
+    since: "since",
+    limit: 1_000,
+    filter: undefined,
+    signal: undefined,
+    ...more,
+  };
+}
+
+function ids(room: RoomPart): string[] {
+  return room.filled.map(({ event_id }) => event_id);
+}
+
+function refused(status: number, errcode: string): Error {
+  return requestError({ operation: "getMessages", method: "GET", path: "/", status, body: { errcode } });
+}
+
+Deno.test("fillGap() reads back to the last token and has the events in order, as of the timeline", async () => {
+  const room = gap();
+  const filter = { types: ["m.room.message"] };
+  const pages = reader([{ chunk: [message("4"), message("3")], end: "p2" }, {
+    chunk: [message("2"), message("1")],
+  }], {
+    filter,
+  });
+  await fillGap(room, pages);
+  assertEquals(ids(room), ["$1", "$2", "$3", "$4"]);
+  assertEquals([room.limited, room.prevBatch], [false, undefined]);
+  const options = { toToken: "since", limit: 100, filterJson: filter, signal: undefined };
+  assertEquals(pages.asked, [[ROOM, "b", "p", options], [ROOM, "b", "p2", options]]);
+  const tags = room.filled.map(({ source, room_id }) => [source, room_id]);
+  assertEquals(tags[0], [SyncStream.JOINED_ROOM | SyncStream.TIMELINE, ROOM]);
+});
+
+Deno.test("fillGap() leaves out what it has, and what is no event", async () => {
+  const room = gap();
+  const chunk = [
+    message("new"),
+    message("2"),
+    null,
+    {},
+    { ...message("x"), sender: 7 },
+    message("2"),
+    message("1"),
+  ];
+  await fillGap(room, reader([{ chunk }]));
+  assertEquals(ids(room), ["$1", "$2"]);
+});
+
+Deno.test("fillGap() stops at its limit, and leaves the rest marked as a gap", async () => {
+  const room = gap();
+  const page = (from: number, end: string) => ({
+    chunk: Array.from({ length: 100 }, (_, index) => message(String(from - index))),
+    end,
+  });
+  const pages = reader([page(500, "a"), { ...page(400, "b"), chunk: page(400, "b").chunk.slice(0, 50) }], {
+    limit: 150,
+  });
+  await fillGap(room, pages);
+  assertEquals(pages.asked.map(([, , , options]) => (options as { limit: number }).limit), [100, 50]);
+  assertEquals([room.filled.length, ids(room)[0], room.limited, room.prevBatch], [150, "$351", true, "b"]);
+});
+
+Deno.test("fillGap() goes on behind an empty page, and gives up on a server that has no other", async () => {
+  const room = gap();
+  await fillGap(room, reader([{ chunk: [], end: "p2" }, { chunk: [message("1")] }]));
+  assertEquals(ids(room), ["$1"]);
+  const empty = reader(Array.from({ length: 99 }, (_, index) => ({ chunk: [], end: `p${index}` })));
+  await fillGap(gap(), empty);
+  assertEquals(empty.asked.length, 10);
+  const standing = reader([{ chunk: [message("1")], end: "p" }]);
+  const still = gap();
+  await fillGap(still, standing);
+  assertEquals([standing.asked.length, still.limited], [1, false]);
+});
+
+const refusals: [string, Error][] = [
+  ["refuses", refused(403, "M_FORBIDDEN")],
+  ["fails", refused(500, "M_UNKNOWN")],
+  ["answers nonsense", new ServiceResponseError("no chunk")],
+  ["takes too long", new RequestTimeoutError("no progress")],
+];
+for (const [what, error] of refusals) {
+  Deno.test(`fillGap() keeps what it has read when the server ${what}, and leaves the rest marked as a gap`, async () => {
+    const room = gap();
+    const pages = reader([{ chunk: [message("2")], end: "p2" }, error]);
+    assertEquals(await fillGap(room, pages), { reason: "refused", error });
+    assertEquals([ids(room), room.limited, room.prevBatch], [["$2"], true, "p2"]);
+  });
+}
+
+Deno.test("fillGap() fails when the server can't be reached, or it is told to end", async () => {
+  const unreachable = new NetworkError("The connection failed");
+  assertEquals(await assertRejects(() => fillGap(gap(), reader([unreachable]))), unreachable);
+  const ended = new DOMException("stop", "AbortError");
+  assertEquals(await assertRejects(() => fillGap(gap(), reader([ended]))), ended);
+});
+
+Deno.test("fillGap() asks nothing where there is no token to begin with", async () => {
+  const pages = reader([]);
+  await fillGap(gap({ limited: true }), pages);
+  assertEquals(pages.asked, []);
+});
+
+Deno.test("fillGap() stops at what was shown, whatever the server gives beyond, and takes what stands between", async () => {
+  const chunk = ["5", "4", "3", "2", "1"].map((text) => message(text));
+  const shown = (events: readonly TimelineEvent[]) =>
+    new Set(events.filter(({ event_id }) => ["$4", "$2"].includes(event_id)));
+  const room = gap();
+  const pages = reader([{ chunk, end: "p2" }]);
+  assertEquals(await fillGap(room, { ...pages, shown }), { reason: "closed" });
+  assertEquals([ids(room), room.limited, pages.asked.length], [["$3", "$5"], false, 1]);
+});
+
+Deno.test("fillGap() stops behind the event that is to be the last", async () => {
+  const room = gap();
+  const pages = reader([{ chunk: [message("3")], end: "p2" }, {
+    chunk: [message("2"), message("1")],
+    end: "p3",
+  }]);
+  const isEnd = ({ event_id }: TimelineEvent) => event_id === "$2";
+  assertEquals(await fillGap(room, { ...pages, isEnd }), { reason: "end" });
+  assertEquals(ids(room), ["$2", "$3"]);
+});

@@ -1,0 +1,94 @@
+import { assertEquals, assertStrictEquals } from "@std/assert";
+import { membershipChange, membershipIn } from "../../../src/actors/syncer/membership_change.ts";
+import { Membership } from "../../../src/types/enums.ts";
+import type { StateEvent } from "../../../src/types/events/event.ts";
+import { SyncStream } from "../../../src/types/events/sync_stream.ts";
+import { member } from "../support/events.ts";
+
+const { JOIN, INVITE, KNOCK, BAN, LEAVE } = Membership;
+
+function event(membership: unknown, sender: string, source: SyncStream): StateEvent {
+  return {
+    ...member("@a:b", String(membership)),
+    content: { membership },
+    sender,
+    source,
+  } as unknown as StateEvent;
+}
+
+/** What a change from (row) to (column) by the user, or by somebody else, is called. */
+const TABLE: readonly [
+  from: Membership,
+  to: Membership,
+  bySelf: string | undefined,
+  byOther: string | undefined,
+][] = [
+  [LEAVE, JOIN, "JOIN", "JOIN"],
+  [LEAVE, INVITE, "USER_INVITED", "USER_INVITED"],
+  [LEAVE, KNOCK, "KNOCK", "KNOCK"],
+  [LEAVE, BAN, "BAN", "BAN"],
+  [LEAVE, LEAVE, undefined, undefined],
+  [INVITE, JOIN, "JOIN", "JOIN"],
+  [INVITE, INVITE, undefined, undefined],
+  [INVITE, KNOCK, "KNOCK", "KNOCK"],
+  [INVITE, BAN, "BAN", "BAN"],
+  [INVITE, LEAVE, "REJECT_INVITE", "DISINVITE"],
+  [JOIN, JOIN, "PROFILE_CHANGE", "PROFILE_CHANGE"],
+  [JOIN, INVITE, "USER_INVITED", "USER_INVITED"],
+  [JOIN, KNOCK, "KNOCK", "KNOCK"],
+  [JOIN, BAN, "BAN", "BAN"],
+  [JOIN, LEAVE, "LEAVE", "KICK"],
+  [KNOCK, JOIN, "JOIN", "JOIN"],
+  [KNOCK, INVITE, "USER_INVITED", "USER_INVITED"],
+  [KNOCK, KNOCK, undefined, undefined],
+  [KNOCK, BAN, "BAN", "BAN"],
+  [KNOCK, LEAVE, "LEAVE", "KICK"],
+  [BAN, JOIN, "JOIN", "JOIN"],
+  [BAN, INVITE, "USER_INVITED", "USER_INVITED"],
+  [BAN, KNOCK, "KNOCK", "KNOCK"],
+  [BAN, BAN, undefined, undefined],
+  [BAN, LEAVE, "UNBAN", "UNBAN"],
+];
+
+for (const [from, to, bySelf, byOther] of TABLE) {
+  Deno.test(`membershipChange() from ${from} to ${to} is ${bySelf} by the user, ${byOther} by another`, () => {
+    const source = SyncStream.JOINED_ROOM | SyncStream.TIMELINE;
+    assertEquals(membershipChange(event(to, "@a:b", source), from)?.type, bySelf);
+    const other = event(to, "@boss:b", source);
+    const change = membershipChange(other, from);
+    assertEquals(change?.type, byOther);
+    if (change !== undefined) assertStrictEquals(change.data, other);
+  });
+}
+
+Deno.test("membershipChange() tells of the own invitations in their section, and there of each", () => {
+  const invited = event(INVITE, "@boss:b", SyncStream.INVITED_ROOM | SyncStream.STATE);
+  assertEquals(membershipChange(invited)?.type, "INVITE");
+  assertEquals(membershipChange(invited, INVITE)?.type, "INVITE");
+});
+
+Deno.test("membershipChange() takes a user of whom nothing is known for one who was not there", () => {
+  const source = SyncStream.JOINED_ROOM | SyncStream.TIMELINE;
+  assertEquals(membershipChange(event(JOIN, "@a:b", source))?.type, "JOIN");
+  assertEquals(membershipChange(event(LEAVE, "@a:b", source)), undefined);
+});
+
+Deno.test("membershipChange() says nothing of a membership that is none", () => {
+  for (const bad of [undefined, null, 7, {}, "constructor", "JOIN"]) {
+    assertEquals(membershipChange(event(bad, "@a:b", SyncStream.TIMELINE), JOIN), undefined);
+  }
+});
+
+Deno.test("membershipIn() takes text only for a membership", () => {
+  const told = [JOIN, 7, null, undefined, {}].map((membership) =>
+    membershipIn({ content: { membership } as never })
+  );
+  assertEquals([...told, membershipIn(undefined)], [
+    JOIN,
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});

@@ -1,0 +1,35 @@
+import { assertEquals } from "@std/assert";
+import { namesOf, shownAmong, withShown } from "../../../src/actors/syncer/shown_events.ts";
+import type { MessageEvent } from "../../../src/types/events/event.ts";
+
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/** Events with IDs as room versions have them: hashes, or in old ones whatever a server makes up. */
+const KINDS: Record<string, (index: number) => string> = {
+  hashes: (index) => {
+    let id = "$";
+    for (let i = 0, state = index + 1; i < 43; i++) {
+      state = state * 48_271 % 2_147_483_647;
+      id += ALPHABET[state % 64];
+    }
+    return id;
+  },
+  "names of servers": (index) => `$${index}:example.org`,
+  "names with spaces and semicolons": (index) => `$${index} a;${index};`,
+};
+
+for (const [kind, idOf] of Object.entries(KINDS)) {
+  Deno.test(`Of many events and of few, those are found that were shown, and no others: ${kind}`, () => {
+    const events = Array.from(
+      { length: 300 },
+      (_, index) => ({ event_id: idOf(index) }) as MessageEvent,
+    );
+    const shown = withShown("", namesOf(events.slice(0, 20)));
+    for (const count of [1, 3, 4, 20, 150]) {
+      const some = events.slice(18, 18 + count);
+      assertEquals([...shownAmong(shown, some)], some.slice(0, 2), `${count} events`);
+      const others = events.slice(20, 20 + count);
+      assertEquals([...shownAmong(shown, others)], [], `${count} other events`);
+    }
+  });
+}

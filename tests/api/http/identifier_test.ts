@@ -1,0 +1,111 @@
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { clientAPI } from "../../../src/api/client_api.ts";
+import { Client } from "../../../src/client/client.ts";
+import { ValueError } from "../../../src/errors/value_error.ts";
+import type { ContentURI, RoomAlias, UserID } from "../../../src/types/ids.ts";
+import { scripted } from "../../support/scripted_fetch.ts";
+
+const SERVER_NAMES = [
+  "example.org",
+  "EXAMPLE.org:8448",
+  "localhost",
+  "1.2.3.4",
+  "1.2.3.4:65535",
+  "[::1]",
+  "[2001:db8::1]:80",
+  "xn--bcher-kva.example:0",
+];
+
+const NO_SERVER_NAMES = [
+  "",
+  ":",
+  "::",
+  ":80",
+  "example.org:",
+  "example.org:port",
+  "example.org:65536",
+  "example.org:099999",
+  "example.org:80:80",
+  "example.org:-1",
+  "[zz]",
+  "[]",
+  "[:]",
+  "[:::]",
+  "[..]",
+  "[::1",
+  "::1",
+  "[::1]x",
+  "exa_mple.org",
+  "exa mple.org",
+  "bücher.example",
+  "example.org\n",
+  "example.org/",
+  "a".repeat(256),
+];
+
+Deno.test("Client.parseUserId() takes every server name that the grammar has, and no other", () => {
+  for (const name of SERVER_NAMES) assertEquals(Client.parseUserId(`@alice:${name}`), ["alice", name]);
+  for (const name of NO_SERVER_NAMES) {
+    assertThrows(
+      () => Client.parseUserId(`@alice:${name}`),
+      ValueError,
+      "must look like @localpart:server.name",
+    );
+  }
+});
+
+Deno.test("Client.parseUserId() takes historical local parts", () => {
+  for (const localpart of ["", "Alice", "a b", "ü🎭", "a@b", "#", "a/b", "'\"", "\n", "[1]"]) {
+    assertEquals(Client.parseUserId(`@${localpart}:example.org`), [localpart, "example.org"]);
+  }
+});
+
+Deno.test("Client.parseUserId() refuses what is no user ID, or longer than 255 bytes", () => {
+  const longest = "a".repeat(255 - "@:example.org".length);
+  assertEquals(Client.parseUserId(`@${longest}:example.org`)[0], longest);
+  const bad = [
+    "",
+    "@",
+    "@alice",
+    "alice:example.org",
+    "#alice:example.org",
+    "@a\0b:example.org",
+    "@\ud800:example.org",
+    `@${longest}a:example.org`,
+    `@${"ü".repeat(longest.length / 2 + 1)}:example.org`,
+  ];
+  for (const mxid of bad) assertThrows(() => Client.parseUserId(mxid), ValueError);
+  for (const mxid of [undefined, null, 7, {}, ["@alice:example.org"]]) {
+    assertThrows(() => Client.parseUserId(mxid as unknown as string), ValueError);
+  }
+});
+
+Deno.test("Operations send nothing for a user, an alias or a content URI whose server name can't be one", async () => {
+  const { session, requests } = scripted();
+  const api = clientAPI(session);
+  for (const name of NO_SERVER_NAMES) {
+    await assertRejects(() => api.inviteUser("!room", `@alice:${name}`), ValueError, "userId");
+    await assertRejects(async () => await api.getProfile(`@alice:${name}` as UserID), ValueError, "userId");
+    await assertRejects(async () => await api.getRoomAlias(`#stage:${name}`), ValueError, "roomAlias");
+    await assertRejects(() => api.joinRoom(`#stage:${name}`), ValueError, "roomIdOrAlias");
+    await assertRejects(() => api.downloadMedia(`mxc://${name}/pic`), ValueError, "content URI");
+    await assertRejects(() => api.setAvatarUrl(`mxc://${name}/pic` as ContentURI), ValueError, "content URI");
+  }
+  const long = `#${"a".repeat(250)}:b.org` as RoomAlias;
+  await assertRejects(async () => await api.getRoomAlias(long), ValueError, "roomAlias");
+  assertEquals(requests, []);
+});
+
+Deno.test("Operations take every server name that the grammar has", async () => {
+  for (const name of SERVER_NAMES) {
+    const { session, log } = scripted({
+      [`GET /_matrix/client/v3/directory/room/#stage:${name}`]: { room_id: "!room", servers: [] },
+      "GET /_matrix/client/versions": { versions: ["v1.11"] },
+      [`GET /_matrix/client/v1/media/download/${name}/pic`]: new Response("x"),
+    });
+    const api = clientAPI(session);
+    await api.getRoomAlias(`#stage:${name}`);
+    await api.downloadMedia(`mxc://${name}/pic`);
+    assertEquals(log().length, 3, name);
+  }
+});

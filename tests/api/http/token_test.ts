@@ -1,0 +1,247 @@
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import type { Tokens } from "../../../src/api/http/credentials.ts";
+import { UnknownTokenError } from "../../../src/errors/errcodes.ts";
+import { NetworkError } from "../../../src/errors/network_error.ts";
+import { ValueError } from "../../../src/errors/value_error.ts";
+import { TestClock } from "../../../src/testing/test_clock.ts";
+import {
+  inTurn,
+  refusal,
+  type Rule,
+  scripted,
+  type ScriptedOptions,
+  type ScriptedRequest,
+  untilSettled,
+} from "../../support/scripted_fetch.ts";
+
+const REFRESH = "POST /_matrix/client/v3/refresh";
+const softLogout = refusal(401, "M_UNKNOWN_TOKEN", { soft_logout: true });
+const tokenOf = ({ headers }: ScriptedRequest) => headers.get("authorization");
+
+/** A homeserver that takes one token after the other: `t0`, and from each refresh on the next. */
+function expiring(options: ScriptedOptions = {}, refresh?: Rule) {
+  const server = { current: 0, refreshes: 0 };
+  const rule: Rule = () => {
+    server.refreshes++;
+    server.current++;
+    return { access_token: `t${server.current}`, refresh_token: `r${server.current}` };
+  };
+  const x: Rule = (request) =>
+    tokenOf(request) === `Bearer t${server.current}` ? { ok: true } : softLogout.clone();
+  const made = scripted({ "GET /x": x, "POST /x": x, [REFRESH]: refresh ?? rule }, {
+    token: "t0",
+    refreshToken: "r0",
+    ...options,
+  });
+  return { ...made, http: made.session.http, server };
+}
+
+Deno.test("The token goes into the Authorization header, and nowhere else", async () => {
+  const { session: { http }, requests } = scripted({ "POST /x": {} }, { token: "t-secret" });
+  await http.request("POST", "/x", {
+    headers: { authorization: "Bearer other", AUTHORIZATION: "third", "x-own": "kept" },
+    body: { a: 1 },
+    query: { b: 2 },
+  });
+  const { headers, path, query, body } = requests[0] ?? {};
+  assertEquals([headers?.get("authorization"), headers?.get("x-own")], ["Bearer t-secret", "kept"]);
+  assertEquals([path, query, body], ["/x", "b=2", { a: 1 }]);
+});
+
+Deno.test("Without a token there is no Authorization header, not even a caller's", async () => {
+  const { session: { http }, requests } = scripted({ "GET /x": {} }, { token: "" });
+  await http.request("GET", "/x", { headers: { authorization: "Bearer other" } });
+  assert(!requests[0]?.headers.has("authorization"));
+});
+
+Deno.test("A token or a header that can't be sent is refused before anything is, and shown nowhere", async () => {
+  for (const token of ["two\nlines", "sp ace", "ümlaut", "nul\0"]) {
+    const error = assertThrows(() => scripted({}, { token }), ValueError);
+    assert(!Deno.inspect(error).includes(token.slice(0, 3)));
+  }
+  const { session: { http }, requests } = scripted({ "GET /x": {} });
+  for (const [name, value] of [["x-own", "a\r\nb: c"], ["bad name", "a"], ["x-own", "\0"]] as const) {
+    const headers = { [name]: value };
+    await assertRejects(() => http.request("GET", "/x", { headers }), ValueError);
+  }
+  assertEquals(requests, []);
+});
+
+Deno.test("A redirect of a GET is followed: with the token on the same server, and without it anywhere else", async () => {
+  const to = (location: string) => () => new Response(null, { status: 307, headers: { location } });
+  const { session: { http }, requests } = scripted({
+    "GET /same": to("/there?x=1"),
+    "GET /there": to("https://cdn.example.org/file"),
+    "GET /file": to("https://hs.example.org/back"),
+    "GET /back": { done: true },
+  });
+  assertEquals(await http.request("GET", "/same"), { done: true });
+  assertEquals(requests.map((request) => [request.path, tokenOf(request)]), [
+    ["/same", "Bearer secret"],
+    ["/there", "Bearer secret"],
+    ["/file", null],
+    ["/back", null], // whoever sent us back here is not to have it sent
+  ]);
+});
+
+Deno.test("A redirect to plain http, or to another port, counts as another server", async () => {
+  for (const location of ["http://hs.example.org/there", "https://hs.example.org:8448/there"]) {
+    const { session: { http }, requests } = scripted({
+      "GET /x": new Response(null, { status: 302, headers: { location } }),
+      "GET /there": {},
+    });
+    await http.request("GET", "/x");
+    assertEquals(requests.map(tokenOf), ["Bearer secret", null]);
+  }
+});
+
+Deno.test("A soft logout is answered by one refresh, however many requests meet it", async () => {
+  const { http, server, requests } = expiring();
+  server.current = 100; // t0 has expired, and r0 has not
+  const answers = await Promise.all(Array.from({ length: 20 }, () => http.request("GET", "/x")));
+  assertEquals(answers, Array(20).fill({ ok: true }));
+  assertEquals([server.refreshes, http.token], [1, "t101"]);
+  const refresh = requests.find(({ path }) => path.endsWith("/refresh"));
+  assertEquals([refresh?.body, refresh && tokenOf(refresh)], [{ refresh_token: "r0" }, null]);
+});
+
+Deno.test("A POST that met a soft logout is sent again, for it was refused and not done", async () => {
+  const { http, server, log } = expiring();
+  server.current = 100;
+  assertEquals(await http.request("POST", "/x"), { ok: true });
+  assertEquals(log(), ["POST /x", REFRESH, "POST /x"]);
+});
+
+Deno.test("A new pair is persisted before anybody uses it", async () => {
+  const { promise: saved, resolve: save } = Promise.withResolvers<void>();
+  const persisted: Tokens[] = [];
+  const clock = new TestClock();
+  const { http, server, requests } = expiring({
+    clock,
+    onTokensRefreshed: async (tokens) => {
+      await saved;
+      persisted.push(tokens);
+    },
+  });
+  server.current = 100;
+  const first = http.request("GET", "/x");
+  await clock.tick();
+  const second = http.request("GET", "/x");
+  await clock.tick();
+  assertEquals([http.token, requests.some((request) => tokenOf(request) === "Bearer t101")], ["t0", false]);
+  save();
+  assertEquals(await Promise.all([first, second]), [{ ok: true }, { ok: true }]);
+  assertEquals(persisted.map(({ accessToken, refreshToken }) => [accessToken, refreshToken]), [[
+    "t101",
+    "r101",
+  ]]);
+});
+
+Deno.test("A pair that could not be persisted is not used; the old one serves for the next refresh", async () => {
+  let broken = true;
+  const { http, server, requests } = expiring({
+    onTokensRefreshed: () => {
+      if (broken) throw new RangeError("disk full");
+    },
+  });
+  server.current = 100;
+  await assertRejects(() => http.request("GET", "/x"), RangeError, "disk full");
+  assertEquals(http.token, "t0");
+  broken = false;
+  assertEquals(await http.request("GET", "/x"), { ok: true });
+  const refreshes = requests.filter(({ path }) => path.endsWith("/refresh"));
+  assertEquals(refreshes.map(({ body }) => body), [{ refresh_token: "r0" }, { refresh_token: "r0" }]);
+});
+
+Deno.test("A refresh that the server refuses fails the requests with that refusal", async () => {
+  const dead = refusal(401, "M_UNKNOWN_TOKEN", { soft_logout: false });
+  const { http, server, log } = expiring({}, dead);
+  server.current = 100;
+  const error = await assertRejects(() => http.request("GET", "/x"), UnknownTokenError);
+  assertEquals([error.operation, error.body.soft_logout], ["refresh", false]);
+  assertEquals(log(), ["GET /x", REFRESH]);
+});
+
+Deno.test("A refresh outlasts a lost connection, and fails the requests as one if it goes on", async () => {
+  const { http, server, clock } = expiring({}, new TypeError("connection reset"));
+  server.current = 100;
+  await assertRejects(() => untilSettled(clock, http.request("GET", "/x", { retry: false })), NetworkError);
+  let tries = 0;
+  const lucky: Rule = () => ++tries === 1 ? new TypeError("connection reset") : { access_token: "t100" };
+  const again = expiring({}, lucky);
+  again.server.current = 100;
+  assertEquals(await untilSettled(again.clock, again.http.request("GET", "/x")), { ok: true });
+  assertEquals([tries, again.http.refreshable], [2, true]);
+});
+
+Deno.test("A new token that is void at once ends the request, and not in a circle", async () => {
+  const { http, server, log } = expiring({}, { access_token: "never-right" });
+  server.current = 100;
+  await assertRejects(() => http.request("GET", "/x"), UnknownTokenError);
+  assertEquals(log(), ["GET /x", REFRESH, "GET /x"]);
+});
+
+Deno.test("A renewal that the network has prevented is tried again with the request that needs it", async () => {
+  const reset = new TypeError("reset");
+  const renewed = { access_token: "t1", refresh_token: "r1" };
+  const clock = new TestClock();
+  const retry = { maxRetries: 1 };
+  const known = expiring({ clock, retry, expiresInMs: 0 }, inTurn(reset, reset, renewed));
+  known.server.current = 1;
+  await untilSettled(clock, known.http.request("GET", "/x"));
+  assertEquals(known.log(), [REFRESH, REFRESH, REFRESH, "GET /x"]);
+  const learnt = expiring({ clock, retry }, inTurn(reset, reset, renewed));
+  learnt.server.current = 1;
+  await untilSettled(clock, learnt.http.request("GET", "/x"));
+  assertEquals(learnt.log(), ["GET /x", REFRESH, REFRESH, "GET /x", REFRESH, "GET /x"]);
+});
+
+Deno.test("A token that is known to have expired is renewed before it is used", async () => {
+  const clock = new TestClock();
+  const { http, log, requests } = expiring({ clock, expiresInMs: 60_000 });
+  await http.request("GET", "/x");
+  await clock.tick(60_000);
+  await Promise.all([http.request("GET", "/x"), http.request("GET", "/x")]);
+  assertEquals(log(), ["GET /x", REFRESH, "GET /x", "GET /x"]);
+  assertEquals(requests.filter(({ path }) => path === "/x").map(tokenOf), [
+    "Bearer t0",
+    "Bearer t1",
+    "Bearer t1",
+  ]);
+});
+
+Deno.test("A token that came before the clock was set back is renewed: nobody knows how old it is", async () => {
+  const clock = new TestClock();
+  const { http, log } = expiring({ clock, expiresInMs: 60_000 });
+  await http.request("GET", "/x");
+  await clock.tick(-60_000);
+  await http.request("GET", "/x");
+  await http.request("GET", "/x");
+  assertEquals(log(), ["GET /x", REFRESH, "GET /x", "GET /x"]);
+  const lasting = expiring({ clock });
+  await clock.tick(-60_000);
+  await lasting.http.request("GET", "/x");
+  assertEquals(lasting.log(), ["GET /x"], "it does not expire");
+});
+
+Deno.test("A hard logout, and a soft one without a refresh token, is reported as it is", async () => {
+  const hard = scripted({ "GET /x": refusal(401, "M_UNKNOWN_TOKEN") }, { refreshToken: "r0" });
+  await assertRejects(() => hard.session.http.request("GET", "/x"), UnknownTokenError);
+  assertEquals(hard.log(), ["GET /x"]);
+  const soft = scripted({ "GET /x": softLogout });
+  const error = await assertRejects(() => soft.session.http.request("GET", "/x"), UnknownTokenError);
+  assertEquals([error.body.soft_logout, soft.log()], [true, ["GET /x"]]);
+});
+
+Deno.test("A login during a refresh is not undone by it", async () => {
+  const { promise, resolve } = Promise.withResolvers<object>();
+  const clock = new TestClock();
+  const { http, server } = expiring({ clock }, () => promise);
+  server.current = 100;
+  const request = http.request("GET", "/x");
+  await clock.tick();
+  http.setTokens({ accessToken: "t100", refreshToken: "mine" });
+  resolve({ access_token: "stale", refresh_token: "stale" });
+  assertEquals(await request, { ok: true });
+  assertEquals(http.token, "t100");
+});

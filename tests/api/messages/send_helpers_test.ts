@@ -1,0 +1,203 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { noCipher } from "../../../src/api/media/media_cipher.ts";
+import type { SendOptions } from "../../../src/api/messages/messages.ts";
+import { sendHelpersAPI } from "../../../src/api/messages/send_helpers.ts";
+import { htmlToText } from "../../../src/api/messages/html_to_text.ts";
+import { ValueError } from "../../../src/errors/value_error.ts";
+import type { EventType } from "../../../src/types/events/event_type.ts";
+import type { ContentURI, EventID, RoomID } from "../../../src/types/ids.ts";
+import type { RoomMessageContent } from "../../../src/types/content/message_content.ts";
+
+interface Sent {
+  roomId: RoomID;
+  type: EventType;
+  content: object;
+  options?: SendOptions;
+}
+
+/** The helpers, and what they handed to `sendMessageEvent()`. */
+function helpers() {
+  const sent: Sent[] = [];
+  const api = sendHelpersAPI((roomId, type, content, options) => {
+    sent.push({ roomId, type, content, options });
+    return Promise.resolve("$event");
+  }, {
+    upload: () => Promise.reject(new TypeError("Nothing is uploaded here")),
+    cipher: noCipher,
+    isEncrypted: () => Promise.reject(new TypeError("Nobody asks")),
+    nextTransactionId: () => "t1",
+  });
+  return { api, sent, last: (): unknown => sent.at(-1)?.content };
+}
+
+const edit = { rel_type: "m.replace", event_id: "$old" } as const;
+const reply = { "m.in_reply_to": { event_id: "$old" } } as const;
+const html = { format: "org.matrix.custom.html", formatted_body: "<b>Go</b>" };
+const url = "mxc://example.org/pic";
+
+Deno.test("sendText() sends m.text, with formatting only if there is some", async () => {
+  const { api, sent, last } = helpers();
+  assertEquals(await api.sendText("!room", "Go"), "$event");
+  assertEquals(sent[0], {
+    roomId: "!room",
+    type: "m.room.message",
+    content: { msgtype: "m.text", body: "Go" },
+    options: {},
+  });
+  await api.sendText("!room", "Go", { html: "<b>Go</b>", relatesTo: reply });
+  assertEquals(last(), { msgtype: "m.text", body: "Go", ...html, "m.relates_to": reply });
+  await api.sendText("!room", "", { msgtype: "m.emote" });
+  assertEquals(last(), { msgtype: "m.emote", body: "" });
+});
+
+Deno.test("sendNotice() and sendEmote() are sendText() of another kind", async () => {
+  const { api, last } = helpers();
+  await api.sendNotice("!room", "Go", { html: "<b>Go</b>" });
+  assertEquals(last(), { msgtype: "m.notice", body: "Go", ...html });
+  await api.sendEmote("!room", null, { html: "<b>Go</b>", relatesTo: reply });
+  assertEquals(last(), { msgtype: "m.emote", body: "Go", ...html, "m.relates_to": reply });
+});
+
+Deno.test("sendText() makes the text from the HTML if there is none, and refuses to send neither", async () => {
+  const { api, sent, last } = helpers();
+  for (const text of [null, undefined]) {
+    await api.sendText("!room", text, { html: "<p>Ready, <i>steady</i></p><p>go &amp; run</p>" });
+    assertEquals((last() as RoomMessageContent).body, "Ready, steady\n\ngo & run");
+    await assertRejects(() => api.sendText("!room", text), ValueError, "neither");
+    await assertRejects(() => api.sendNotice("!room", text, {}), ValueError, "neither");
+  }
+  assertEquals(sent.length, 2);
+});
+
+Deno.test("htmlToText() leaves reply fallbacks out, keeps targets of links, words of images and the case of headings", async () => {
+  assertEquals(await htmlToText("<mx-reply><blockquote>You said</blockquote></mx-reply>Yes"), "Yes");
+  assertEquals(await htmlToText('See <a href="https://a.org">here</a>'), "See here (https://a.org)");
+  assertEquals(await htmlToText('See <a href="https://a.org">https://a.org</a>'), "See https://a.org");
+  assertEquals(await htmlToText('<img src="mxc://a.org/1" alt=":cue:"> <img src="mxc://a.org/2">'), ":cue:");
+  assertEquals(await htmlToText("<h1>Act one</h1><ul><li>a</li><li>b</li></ul>"), "Act one\n\n- a\n- b");
+  assertEquals(await htmlToText(`<p>${"word ".repeat(60)}</p>`), "word ".repeat(60).trim());
+});
+
+Deno.test("A message that replaces another carries its new content and a fallback with a star", async () => {
+  const { api, last } = helpers();
+  await api.sendText("!room", "Go", { html: "<b>Go</b>", relatesTo: edit });
+  assertEquals(last(), {
+    msgtype: "m.text",
+    body: "* Go",
+    ...html,
+    formatted_body: "* <b>Go</b>",
+    "m.new_content": { msgtype: "m.text", body: "Go", ...html },
+    "m.relates_to": edit,
+  });
+  await api.sendImage("!room", url, { fileName: "pic.png", relatesTo: edit });
+  assertEquals(last(), {
+    msgtype: "m.image",
+    body: "* pic.png",
+    filename: "pic.png",
+    url,
+    "m.new_content": { msgtype: "m.image", body: "pic.png", filename: "pic.png", url },
+    "m.relates_to": edit,
+  });
+});
+
+Deno.test("sendMessage() sends any content as it is, but completes an edit, and leaves a complete one alone", async () => {
+  const { api, last } = helpers();
+  const location = { msgtype: "m.location", body: "Here", geo_uri: "geo:1,2" } as const;
+  await api.sendMessage("!room", location);
+  assertEquals(last(), location);
+  await api.sendMessage("!room", { ...location, "m.relates_to": edit });
+  assertEquals(last(), { ...location, body: "* Here", "m.new_content": location, "m.relates_to": edit });
+  const complete = {
+    msgtype: "m.text",
+    body: "x",
+    "m.new_content": { msgtype: "m.text", body: "y" },
+    "m.relates_to": edit,
+  } as const;
+  await api.sendMessage("!room", complete);
+  assertEquals(last(), complete);
+});
+
+Deno.test("sendFile() and sendImage() have a body with and without a file name", async () => {
+  const { api, last } = helpers();
+  await api.sendFile("!room", url);
+  assertEquals(last(), { msgtype: "m.file", body: "file", url });
+  await api.sendFile("!room", url, {
+    fileName: "cue.ogg",
+    fileType: "m.audio",
+    info: { size: 7 },
+    relatesTo: reply,
+  });
+  assertEquals(last(), {
+    msgtype: "m.audio",
+    body: "cue.ogg",
+    filename: "cue.ogg",
+    url,
+    info: { size: 7 },
+    "m.relates_to": reply,
+  });
+  await api.sendImage("!room", url, { info: { w: 1, h: 2 } });
+  assertEquals(last(), { msgtype: "m.image", body: "image", url, info: { w: 1, h: 2 } });
+});
+
+Deno.test("sendSticker() sends a sticker, whose text is empty unless told otherwise", async () => {
+  const { api, sent } = helpers();
+  await api.sendSticker("!room", url, { w: 1 });
+  await api.sendSticker("!room", url, { w: 1 }, { text: "Bravo", relatesTo: reply });
+  assertEquals(sent.map(({ type, content }): unknown => [type, content]), [
+    ["m.sticker", { body: "", url, info: { w: 1 } }],
+    ["m.sticker", { body: "Bravo", url, info: { w: 1 }, "m.relates_to": reply }],
+  ]);
+});
+
+Deno.test("react() annotates the event", async () => {
+  const { api, sent } = helpers();
+  assertEquals(await api.react("!room", "$1", "👍️"), "$event");
+  assertEquals(sent, [{
+    roomId: "!room",
+    type: "m.reaction",
+    content: { "m.relates_to": { rel_type: "m.annotation", event_id: "$1", key: "👍️" } },
+    options: undefined,
+  }]);
+});
+
+Deno.test("All send helpers hand their request options on, and nothing else", async () => {
+  const { api, sent } = helpers();
+  const signal = AbortSignal.abort();
+  const options = {
+    signal,
+    timestamp: 12,
+    txnId: "t1",
+    disableEncryption: true,
+    headers: { "x-trace": "1" },
+  };
+  await api.sendMessage("!room", { msgtype: "m.text", body: "" }, options);
+  await api.sendText("!room", "", { ...options, html: "", msgtype: "m.text", relatesTo: reply });
+  await api.sendNotice("!room", "", { ...options, html: "", relatesTo: reply });
+  await api.sendEmote("!room", "", { ...options, html: "", relatesTo: reply });
+  await api.sendFile("!room", url, {
+    ...options,
+    info: {},
+    fileName: "x",
+    fileType: "m.file",
+    relatesTo: reply,
+  });
+  await api.sendImage("!room", url, { ...options, info: {}, fileName: "x", relatesTo: reply });
+  await api.sendSticker("!room", url, {}, { ...options, text: "", relatesTo: reply });
+  await api.react("!room", "$1", "x", options);
+  assertEquals(sent.map(({ options }) => options), Array(8).fill(options));
+});
+
+Deno.test("Send helpers refuse impossible parameters and send nothing", async () => {
+  const { api, sent } = helpers();
+  for (
+    const bad of ["", "https://example.org/pic", "mxc://example.org", "mxc:///x"] as string[] as ContentURI[]
+  ) {
+    await assertRejects(() => api.sendFile("!room", bad), ValueError, "mxc");
+    await assertRejects(() => api.sendImage("!room", bad), ValueError, "mxc");
+    await assertRejects(() => api.sendSticker("!room", bad, {}), ValueError, "mxc");
+  }
+  await assertRejects(() => api.sendText("room" as RoomID, null, { html: "x" }), ValueError, "roomId");
+  await assertRejects(() => api.react("!room", "1" as EventID, "x"), ValueError, "eventId");
+  await assertRejects(() => api.react("!room", "$1", ""), ValueError, "key");
+  assertEquals(sent, []);
+});

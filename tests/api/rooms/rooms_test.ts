@@ -1,0 +1,116 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { roomsAPI } from "../../../src/api/rooms/rooms.ts";
+import { NetworkError } from "../../../src/errors/network_error.ts";
+import { LimitExceededError, RoomInUseError } from "../../../src/errors/errcodes.ts";
+import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
+import { ValueError } from "../../../src/errors/value_error.ts";
+import type { UserID } from "../../../src/types/ids.ts";
+import { refusal, scripted } from "../../support/scripted_fetch.ts";
+
+const CREATE = "POST /_matrix/client/v3/createRoom";
+const created = { room_id: "!new" };
+
+Deno.test("createRoom() without options asks for a private, invite-only room that is no direct chat", async () => {
+  const { session, log, body } = scripted({ [CREATE]: created });
+  assertEquals(await roomsAPI(session).createRoom(), "!new");
+  assertEquals([log(), body()], [[CREATE], {
+    visibility: "private",
+    preset: "private_chat",
+    is_direct: false,
+  }]);
+});
+
+Deno.test("createRoom() sends everything under its wire name, and creation content without a room version", async () => {
+  const { session, body } = scripted({ [CREATE]: created });
+  await roomsAPI(session).createRoom({
+    aliasLocalpart: "stage",
+    visibility: "public",
+    preset: "public_chat",
+    name: "Stage",
+    topic: "Curtains",
+    isDirect: true,
+    invitees: ["@bob:b.org"],
+    initialState: [{ type: "m.room.guest_access", content: { guest_access: "forbidden" } }],
+    roomVersion: "12",
+    creationContent: { "m.federate": false, room_version: "1" },
+    powerLevelContentOverride: { events_default: 50 },
+  });
+  assertEquals(body(), {
+    room_alias_name: "stage",
+    visibility: "public",
+    preset: "public_chat",
+    name: "Stage",
+    topic: "Curtains",
+    is_direct: true,
+    invite: ["@bob:b.org"],
+    initial_state: [{ type: "m.room.guest_access", content: { guest_access: "forbidden" } }],
+    room_version: "12",
+    creation_content: { "m.federate": false },
+    power_level_content_override: { events_default: 50 },
+  });
+});
+
+Deno.test("createRoom() leaves out what is empty, and lets everything go before custom fields", async () => {
+  const { session, body } = scripted({ [CREATE]: created });
+  await roomsAPI(session).createRoom({
+    aliasLocalpart: "",
+    name: "",
+    invitees: [],
+    initialState: [],
+    creationContent: { room_version: "1" },
+    topic: "Mine",
+    customRequestFields: { topic: "Custom", visibility: "public", name: "Custom", invite_3pid: [] },
+  });
+  assertEquals(body(), {
+    visibility: "private",
+    preset: "private_chat",
+    is_direct: false,
+    topic: "Mine",
+    name: "Custom",
+    invite_3pid: [],
+  });
+});
+
+Deno.test("createRoom() is never repeated", async () => {
+  for (
+    const [answer, Class] of [
+      [new TypeError("gone"), NetworkError],
+      [refusal(429, "M_LIMIT_EXCEEDED"), LimitExceededError],
+    ] as const
+  ) {
+    const { session, requests } = scripted({ [CREATE]: answer });
+    await assertRejects(() => roomsAPI(session).createRoom(), Class);
+    assertEquals(requests.length, 1);
+  }
+});
+
+Deno.test("createRoom() rejects an answer without a room ID, and reports a refusal", async () => {
+  await assertRejects(
+    () => roomsAPI(scripted({ [CREATE]: {} }).session).createRoom(),
+    ServiceResponseError,
+    "room_id",
+  );
+  const taken = scripted({ [CREATE]: refusal(400, "M_ROOM_IN_USE") });
+  await assertRejects(() => roomsAPI(taken.session).createRoom(), RoomInUseError);
+});
+
+Deno.test("createRoom() refuses an alias with sigil or domain, and an invitee who is no user ID, and sends nothing", async () => {
+  const { session, requests } = scripted();
+  const api = roomsAPI(session);
+  await assertRejects(() => api.createRoom({ aliasLocalpart: "#stage" }), ValueError, "aliasLocalpart");
+  await assertRejects(
+    () => api.createRoom({ aliasLocalpart: "stage:example.org" }),
+    ValueError,
+    "aliasLocalpart",
+  );
+  await assertRejects(() => api.createRoom({ invitees: ["bob" as UserID] }), ValueError, "userId");
+  assertEquals(requests, []);
+});
+
+Deno.test("getJoinedRooms() hands out the rooms, and rejects an answer without any list", async () => {
+  const path = "GET /_matrix/client/v3/joined_rooms";
+  const { session } = scripted({ [path]: { joined_rooms: ["!a", "!b"] } });
+  assertEquals(await roomsAPI(session).getJoinedRooms(), ["!a", "!b"]);
+  const broken = scripted({ [path]: { joined_rooms: "!a" } });
+  await assertRejects(() => roomsAPI(broken.session).getJoinedRooms(), ServiceResponseError, "joined_rooms");
+});

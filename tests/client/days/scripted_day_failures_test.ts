@@ -1,0 +1,22 @@
+import { assert } from "@std/assert";
+import { everyDay } from "../support/scripted_day.ts";
+
+/** What must be among the commits that fail. */
+const COMMITS = [
+  "lease",
+  "account",
+  "olm-session",
+  "outbound_session",
+  "outbox",
+  "inbound",
+  "session",
+  "sync",
+];
+
+for (const takesEffect of [false, true]) {
+  const what = takesEffect ? "took effect, as nobody knows," : "failed";
+  Deno.test(`A bot that has ended because a commit ${what} begins anew, and sends and hears everything once`, async () => {
+    const days = await everyDay({ deed: "commit", takesEffect, manner: "error" });
+    for (const part of COMMITS) assert(days.some(([fault]) => fault?.includes(part)), part);
+  });
+}

@@ -1,0 +1,193 @@
+import { assert, assertEquals, assertFalse } from "@std/assert";
+import type { Client, MessageEvent } from "@greenroom/matrix";
+import type { Life } from "../support/crash.ts";
+import { Gates, hearing, roomWith } from "../support/hearing.ts";
+import { LEASE, MortalBot } from "../support/mortal_bot.ts";
+import { type ClientStage, clientStage } from "../support/stage.ts";
+
+/** How long a handler is waited for in careful delivery, in milliseconds. */
+const PATIENCE = 5_000;
+
+/** A bot whose process ends whenever it handles a text that begins with `bad`. */
+function fragile(
+  here: ClientStage,
+  { bad, gates }: { readonly bad: readonly string[]; readonly gates: Gates },
+) {
+  const heard: string[] = [];
+  const skipped: unknown[] = [];
+  const bot = new MortalBot(here, {
+    setUp: (client: Client, life: Life) => {
+      client.on("m.room.message", async ({ content: { body } }) => {
+        await Promise.resolve();
+        if (bad.includes(body)) {
+          life.end();
+          await gates.at("end");
+        } else if (life.epitaph === undefined) heard.push(body);
+      });
+      client.on("EVENT_QUARANTINED", ({ event, attempts }) => {
+        skipped.push([(event as MessageEvent).content.body, attempts]);
+      });
+    },
+  });
+  return { bot, heard, skipped };
+}
+
+Deno.test("An event that ends the process whenever it is handled is left out after five processes, and no other", async () => {
+  await using here = clientStage();
+  using gates = new Gates();
+  const { bot, heard, skipped } = fragile(here, { bad: ["bad"], gates });
+  const { alice, id } = await roomWith(here, bot);
+  const texts = ["1", "2", "bad", "3", "4"];
+  await Promise.all(texts.map((text) => alice.sendText(id, text)));
+  await bot.until(() => heard.includes("4"));
+  await bot.settle();
+  assertEquals(new Set(heard), new Set(["1", "2", "3", "4"]));
+  assertEquals(heard.filter((text) => text === "3" || text === "4"), ["3", "4"]);
+  assertEquals(skipped, [["bad", 3]]);
+  assertEquals(bot.epitaphs.length, 5); // two that nobody looked at, three in careful delivery
+  await alice.sendText(id, "5");
+  await bot.until(() => heard.includes("5"));
+  await here.clock.tick(LEASE); // which has the mark written
+  await bot.rise();
+  await bot.settle();
+  assertEquals(heard.filter((text) => text === "5"), ["5"]);
+  assertEquals([await bot.kept("attempts"), skipped.length], [[], 1]); // all is as it was before
+});
+
+Deno.test("Two events that end the process are both left out, in one response or in two", async () => {
+  for (const together of [true, false]) {
+    await using here = clientStage();
+    using gates = new Gates();
+    const { bot, heard, skipped } = fragile(here, { bad: ["bad", "worse"], gates });
+    const { alice, id } = await roomWith(here, bot);
+    await Promise.all(
+      ["1", "bad", ...together ? ["2", "worse", "3"] : ["2"]].map((text) => alice.sendText(id, text)),
+    );
+    if (!together) {
+      await bot.until(() => heard.includes("2"), { lives: 20 });
+      await Promise.all(["worse", "3"].map((text) => alice.sendText(id, text)));
+    }
+    await bot.until(() => heard.includes("3"), { lives: 20 });
+    await bot.settle();
+    assertEquals([...new Set(heard)], ["1", "2", "3"]);
+    assertEquals([...new Set(skipped.map(String))], ["bad,3", "worse,3"]);
+    assert(bot.epitaphs.length <= 10, String(bot.epitaphs.length));
+  }
+});
+
+Deno.test("An event whose handler waits for a later one does not get stuck in careful delivery", async () => {
+  await using here = clientStage();
+  using gates = new Gates();
+  const done: string[] = [];
+  let isDeaf = true;
+  const bot = new MortalBot(here, {
+    setUp: (client) => {
+      client.on("m.room.message", async ({ content: { body } }) => {
+        if (isDeaf) return await gates.at("end");
+        if (body === "question") await gates.at("answer");
+        if (body === "answer") gates.open("answer");
+        done.push(body);
+      });
+    },
+  });
+  const { alice, id } = await roomWith(here, bot);
+  await alice.sendText(id, "question");
+  await alice.sendText(id, "answer");
+  for (let crash = 0; crash < 2; crash++) {
+    await bot.settle();
+    await bot.rise();
+  }
+  assertEquals(done, []);
+  isDeaf = false;
+  await bot.rise();
+  await bot.settle();
+  assertEquals(done, []); // the question is waited for
+  await here.clock.tick(PATIENCE);
+  await bot.settle();
+  assertEquals(done.toSorted(), ["answer", "question"]);
+  await alice.sendText(id, "thanks");
+  await bot.until(() => done.length === 3);
+});
+
+Deno.test("A bot can be closed in the middle of careful delivery, and goes on later", async () => {
+  await using here = clientStage();
+  using gates = new Gates();
+  const { texts, setUp } = hearing(gates);
+  const bot = new MortalBot(here, { setUp });
+  const { alice, id } = await roomWith(here, bot);
+  await alice.sendText(id, "slow 1");
+  await alice.sendText(id, "2");
+  for (let crash = 0; crash < 3; crash++) {
+    await bot.until(() => texts[crash]?.includes("slow 1") === true);
+    if (crash < 2) await bot.rise();
+  }
+  let isClosed = false;
+  const closed = bot.client.close().then(() => isClosed = true);
+  await here.settle();
+  assertFalse(isClosed);
+  gates.open("slow 1");
+  await here.settle();
+  await here.clock.tick(PATIENCE);
+  await closed;
+  await bot.rise();
+  await bot.settle();
+  assertEquals([...new Set(texts.flat())].toSorted(), ["2", "slow 1"]);
+  assertFalse(texts[3]?.includes("slow 1"));
+});
+
+Deno.test("An invitation, account data or a message that can't be read, which end the process, are left out too", async () => {
+  for (const kind of ["INVITE", "m.direct", "UNDECRYPTABLE"] as const) {
+    await using here = clientStage();
+    using gates = new Gates();
+    const heard: string[] = [];
+    const skipped: unknown[] = [];
+    const bot = new MortalBot(here, {
+      client: { encryption: kind === "UNDECRYPTABLE" },
+      setUp: (client: Client, life: Life) => {
+        client.on(kind, () => {
+          life.end();
+          return gates.at("end");
+        });
+        client.on(
+          "m.room.message",
+          ({ content }) => void (life.epitaph === undefined && heard.push(content.body)),
+        );
+        client.on("EVENT_QUARANTINED", ({ event }) => void skipped.push(event));
+      },
+    });
+    const { alice, id } = await roomWith(here, bot);
+    if (kind === "INVITE") await alice.createRoom({ invitees: ["@bot:localhost"] });
+    else if (kind === "m.direct") await bot.client.setAccountData("m.direct", { "@alice:localhost": [id] });
+    else {
+      const content = { algorithm: "m.megolm.v1.aes-sha2", ciphertext: "x", session_id: "y" };
+      await alice.sendMessageEvent(id, "m.room.encrypted", content as never);
+    }
+    await alice.sendText(id, "later");
+    await bot.until(() => skipped.length > 0 && heard.length > 0);
+    await bot.settle();
+    assertEquals([bot.epitaphs.length, skipped.length], [5, 1], kind);
+    assert(heard.includes("later"));
+    const [data] = skipped as [{ type?: string; event?: MessageEvent }];
+    assertEquals(
+      data.event?.type ?? data.type,
+      { INVITE: "m.room.member", UNDECRYPTABLE: "m.room.encrypted" }[kind as "INVITE"] ?? kind,
+    );
+  }
+});
+
+Deno.test("Careful delivery notes only events that have handlers", async () => {
+  await using here = clientStage();
+  using gates = new Gates();
+  const { texts, setUp } = hearing(gates);
+  const bot = new MortalBot(here, { setUp });
+  const { alice, id } = await roomWith(here, bot);
+  await alice.sendText(id, "slow");
+  for (let index = 0; index < 20; index++) await alice.sendMessageEvent(id, "com.example.x", {});
+  await bot.settle();
+  for (let crash = 1; crash <= 2; crash++) {
+    await bot.rise();
+    await bot.until(() => texts[crash]?.length === 1);
+  }
+  const kept = await bot.kept("attempts");
+  assertEquals(kept.map(({ value }) => Object.keys(value as object).length), [1]);
+});

@@ -1,0 +1,137 @@
+import { assertEquals } from "@std/assert";
+import { type Client, MemoryStore } from "@greenroom/matrix";
+import { Life, NO_CRASH } from "../support/crash.ts";
+import { clientStage, heard } from "../support/stage.ts";
+import { copyOf } from "../support/store_copy.ts";
+
+/** How long a device is left alone whose process has ended, in milliseconds. */
+const LEASE = 15_000;
+
+/** Answers each message of Alice twice, by two handlers, and then never comes to an end. */
+function answering(bot: Client, end: Promise<void>): void {
+  for (const voice of ["first", "second"]) {
+    bot.on("m.room.message", async ({ sender, room_id, content }) => {
+      if (sender !== "@alice:localhost") return;
+      await bot.sendNotice(room_id, `${voice} a ${content.body}`);
+      await bot.sendNotice(room_id, `${voice} b ${content.body}`);
+      await end;
+    });
+  }
+  bot.on("JOIN", async ({ room_id, state_key }) => {
+    if (state_key !== "@alice:localhost") return;
+    await bot.sendNotice(room_id, "Welcome");
+    await end;
+  });
+}
+
+Deno.test("What a handler sends is sent once, though it runs again after a crash", async () => {
+  await using here = clientStage();
+  const alice = here.client("alice");
+  const store = new MemoryStore();
+  const end = Promise.withResolvers<void>();
+  const life = new Life(NO_CRASH);
+  const before = here.client("bot", { store: life.store(store) });
+  const room = await before.createRoom({ preset: "public_chat" });
+  await before.syncOnce();
+  answering(before, end.promise);
+  before.start().catch(() => {}); // the end of the process
+  await here.settle();
+  await alice.joinRoom(room);
+  await alice.sendText(room, "hello");
+  const answers = () =>
+    here.homeserver.room(room).messages.map(({ content }) => String(content.body)).filter((body) =>
+      body !== "hello"
+    );
+  await here.until(() => answers().length === 5);
+  const sent = here.homeserver.requests.filter("PUT", "/send/").length;
+
+  life.end(); // its handlers have sent, and not settled
+  await here.clock.tick(LEASE);
+  const after = here.client("bot", { store });
+  answering(after, end.promise);
+  after.start();
+  await here.until(() => here.homeserver.requests.filter("PUT", "/send/").length === sent + 5);
+  await here.settle();
+  assertEquals(answers().toSorted(), [
+    "Welcome",
+    "first a hello",
+    "first b hello",
+    "second a hello",
+    "second b hello",
+  ]);
+  end.resolve();
+});
+
+Deno.test("A restart delivers what was cut off, at-most-once does not, and a stop in between loses nothing", async () => {
+  for (const deliver of ["at-least-once", "at-most-once"] as const) {
+    const never = Promise.withResolvers<void>();
+    await using here = clientStage();
+    const alice = here.client("alice");
+    const store = new MemoryStore();
+    const before = here.client("bot", { store, deliver });
+    const room = await before.createRoom({ preset: "public_chat" });
+    await before.syncOnce();
+    await alice.joinRoom(room);
+    const texts: string[] = [];
+    before.on("m.room.message", ({ content }) => {
+      texts.push(content.body);
+      return content.body === "2" ? never.promise : undefined;
+    });
+    before.start();
+    for (const text of ["1", "2", "3"]) {
+      await alice.sendText(room, text);
+      await here.until(() => texts.includes(text));
+    }
+    await before.stop();
+    await alice.sendText(room, "4");
+    const copy = await copyOf(store); // as if the process had ended
+    await here.clock.tick(LEASE);
+    const after = here.client("bot", { store: copy, deliver });
+    const again = heard(after);
+    await after.syncOnce();
+    assertEquals([texts, again], [["1", "2", "3"], deliver === "at-least-once" ? ["2", "3", "4"] : ["4"]]);
+    before.start();
+    await here.until(() => texts.length === 4);
+    assertEquals(texts.at(-1), "4");
+    never.resolve();
+  }
+});
+
+Deno.test("stop() leaves nothing to be written of what has been handled", async () => {
+  await using here = clientStage();
+  const store = new MemoryStore();
+  const alice = here.client("alice");
+  const bot = here.client("bot", { store });
+  const room = await bot.createRoom({ preset: "public_chat" });
+  const seen = heard(bot);
+  bot.start();
+  await here.settle();
+  await alice.joinRoom(room);
+  await alice.sendText(room, "hello");
+  await here.until(() => seen.length === 1);
+  await bot.stop();
+  const records = await Array.fromAsync(store.list([]));
+  const position = records.find(({ key }) => key.length === 3 && key[2] === "sync")?.value as
+    | Record<string, string>
+    | undefined;
+  assertEquals(position?.handled, position?.nextBatch);
+});
+
+Deno.test("A delivery has a name if the client was given a store; without one nothing comes again", async () => {
+  await using here = clientStage();
+  const alice = here.client("alice");
+  const room = await alice.createRoom({ preset: "public_chat" });
+  for (const store of [new MemoryStore(), undefined]) {
+    const bot = here.client(store === undefined ? "forgetful" : "keeper", { store });
+    const names: unknown[] = [];
+    await bot.joinRoom(room);
+    await bot.syncOnce();
+    bot.on("m.room.message", ({ event_id }, { deliveryId }) => {
+      names.push(deliveryId?.startsWith(event_id));
+    });
+    bot.start();
+    await alice.sendText(room, "hello");
+    await here.settle();
+    assertEquals(names, [store && true]);
+  }
+});

@@ -1,0 +1,87 @@
+import { assertEquals } from "@std/assert";
+import { Client } from "@greenroom/matrix";
+import { Homeserver } from "@greenroom/matrix/testing";
+import { ProcessBot, type ProcessSettings } from "../support/process_bot.ts";
+
+/** Alice, in a room with a bot that is killed again and again. */
+async function stage({ encryption = false } = {}) {
+  const folder = await Deno.makeTempDir();
+  const homeserver = new Homeserver();
+  const baseUrl = await homeserver.listen();
+  const client = (name: string) => {
+    const { accessToken: token } = homeserver.createUser(name);
+    return { token, client: new Client({ baseUrl, token, encryption: encryption && name === "alice" }) };
+  };
+  const [alice, bot] = [client("alice"), client("bot")];
+  const id = await alice.client.createRoom({
+    preset: "public_chat",
+    initialState: encryption
+      ? [{ type: "m.room.encryption", state_key: "", content: { algorithm: "m.megolm.v1.aes-sha2" } }]
+      : [],
+  });
+  await bot.client.joinRoom(id);
+  return {
+    alice: alice.client,
+    id,
+    sent: () => homeserver.room(id).messages.filter(({ sender }) => sender === "@bot:localhost"),
+    bot: (settings: Partial<ProcessSettings> = {}) =>
+      new ProcessBot({ baseUrl, token: bot.token, path: `${folder}/bot.db`, encryption, ...settings }),
+    async [Symbol.asyncDispose]() {
+      await Promise.all([alice.client.close(), bot.client.close()]);
+      await homeserver[Symbol.asyncDispose]();
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+}
+
+Deno.test("What a handler says another way after kill -9 is said, and what it says again is not", async () => {
+  for (const encryption of [false, true]) {
+    await using here = await stage({ encryption });
+    const ids: string[] = [];
+    for (const says of ["A", "B", "A"]) {
+      await using bot = here.bot({ says });
+      await bot.says("up");
+      if (ids.length === 0) await here.alice.sendText(here.id, "question");
+      ids.push(await bot.says("said"));
+    }
+    const [a, b, again] = ids;
+    assertEquals(here.sent().map(({ event_id }) => event_id), [a, b]);
+    assertEquals(again, a);
+  }
+});
+
+Deno.test("A message that kills every process with SIGKILL is left out, and tried again later; the others are handled", async () => {
+  await using here = await stage();
+  for (const text of ["1", "poison", "2"]) await here.alice.sendText(here.id, text);
+  const left: string[] = [];
+  for (let life = 0; life < 5; life++) {
+    await using bot = here.bot();
+    await bot.says("begins poison");
+    await bot.ended();
+  }
+  {
+    await using bot = here.bot({ speed: 4 });
+    left.push(await bot.says("left out"));
+    await bot.says("ends 2");
+    await bot.says("begins poison"); // after ten of its seconds, with a sync
+    await bot.ended();
+  }
+  await using last = here.bot({ speed: 4 });
+  left.push(await last.says("left out"));
+  await here.alice.sendText(here.id, "3");
+  await last.says("ends 3");
+  assertEquals(left, ["3", "4"]);
+});
+
+Deno.test("A handler of 20 seconds that is evicted by SIGKILL five times is handled in the end", async () => {
+  await using here = await stage();
+  await here.alice.sendText(here.id, "slow");
+  await here.alice.sendText(here.id, "quick");
+  for (let life = 0; life < 5; life++) {
+    await using bot = here.bot({ speed: 20 });
+    await bot.says("begins slow");
+  } // at once: it has not lived for five of its seconds
+  await using last = here.bot({ speed: 20 });
+  await last.says("ends quick");
+  await last.says("ends slow");
+});

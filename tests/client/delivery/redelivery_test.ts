@@ -1,0 +1,214 @@
+import { assert, assertEquals } from "@std/assert";
+import { defineSession } from "@greenroom/matrix";
+import { Gates, hearing, roomWith } from "../support/hearing.ts";
+import { LEASE, MortalBot } from "../support/mortal_bot.ts";
+import { clientStage } from "../support/stage.ts";
+
+/** By when a sync has brought nothing, and what had settled before is durable, in milliseconds. */
+const NOTED = 30_000 + LEASE;
+
+Deno.test("After a crash only that is delivered again which had not settled, though it held the mark", async () => {
+  await using here = clientStage();
+  using gates = new Gates();
+  const { texts, setUp } = hearing(gates);
+  const bot = new MortalBot(here, { setUp });
+  const { alice, id } = await roomWith(here, bot);
+  for (const text of ["slow 1", "2", "3", "slow 4", "5", "6"]) {
+    await alice.sendText(id, text);
+    await bot.until(() => texts[0]?.includes(text) === true);
+  }
+  await bot.settle();
+  await here.clock.tick(NOTED);
+  await bot.rise();
+  await bot.settle();
+  assertEquals(texts[1], ["slow 1", "slow 4"]);
+  gates.open("slow 1");
+  await here.clock.tick(NOTED);
+  await bot.rise();
+  await bot.settle();
+  gates.open("slow 4");
+  assertEquals(texts[2], ["slow 4"]);
+  await bot.client.close();
+  await bot.rise();
+  await bot.settle();
+  assertEquals(texts[3], []);
+});
+
+Deno.test("Of several handlers of an event, only that one gets it again which had not settled", async () => {
+  await using here = clientStage();
+  using gates = new Gates();
+  const ran: string[] = [];
+  const bot = new MortalBot(here, {
+    setUp: (client) => {
+      client.on("m.room.message", ({ content }) => void ran.push(`quick ${content.body}`));
+      client.on("m.room.message", ({ content }, { deliveryId }) => {
+        ran.push(`slow ${content.body} ${deliveryId?.split("-").at(-1)}`);
+        return gates.at("end");
+      });
+      client.on((event) => void (event.type === "m.room.message" && ran.push("all")));
+    },
+  });
+  const { alice, id } = await roomWith(here, bot);
+  await alice.sendText(id, "1");
+  await bot.until(() => ran.length === 3);
+  await here.clock.tick(NOTED);
+  await bot.rise();
+  await bot.settle();
+  assertEquals(ran, ["all", "quick 1", "slow 1 m.room.message.1", "slow 1 m.room.message.1"]);
+});
+
+Deno.test("What was said in clear before the room was encrypted is handled, though a crash cut it off", async () => {
+  await using here = clientStage();
+  using gates = new Gates();
+  const { texts, setUp } = hearing(gates);
+  const refused: string[] = [];
+  let syncs = 0;
+  const bot = new MortalBot(here, {
+    setUp: (client) => {
+      setUp(client);
+      client.on("SYNC_SUCCESSFUL", () => void syncs++);
+      client.on("UNENCRYPTED", ({ event }) => void refused.push(String(event.content.body)));
+    },
+    client: { encryption: true },
+  });
+  await bot.until(() => syncs > 0);
+  const { alice, id } = await roomWith(here, bot);
+  await alice.sendText(id, "slow 1");
+  await bot.until(() => texts[0]?.includes("slow 1") === true);
+  await alice.sendStateEvent(id, "m.room.encryption", { algorithm: "m.megolm.v1.aes-sha2" });
+  await alice.sendText(id, "in clear", { disableEncryption: true });
+  await bot.until(() => refused.length === 1);
+  await bot.rise();
+  await bot.until(() => refused.length === 2);
+  assertEquals(texts, [["slow 1"], ["slow 1"]]);
+  assertEquals(refused, ["in clear", "in clear"]);
+});
+
+Deno.test("At most once delivers nothing twice, whatever had settled, and nothing that came after is lost", async () => {
+  await using here = clientStage();
+  using gates = new Gates();
+  const { texts, setUp } = hearing(gates);
+  const bot = new MortalBot(here, { setUp, client: { deliver: "at-most-once" } });
+  const { alice, id } = await roomWith(here, bot);
+  for (const text of ["slow 1", "2"]) {
+    await alice.sendText(id, text);
+    await bot.until(() => texts[0]?.includes(text) === true);
+  }
+  for (let life = 1; life < 5; life++) {
+    await bot.rise();
+    await bot.settle();
+    await alice.sendText(id, `in life ${life}`);
+    await bot.until(() => texts[life]?.length === 1);
+  }
+  assertEquals(texts.slice(1).flat(), ["in life 1", "in life 2", "in life 3", "in life 4"]);
+});
+
+Deno.test("A process that is closed and begun anew delivers nothing twice, without a session and with one", async () => {
+  await using here = clientStage();
+  using gates = new Gates();
+  const { texts, setUp } = hearing(gates, ["one", "two"]);
+  const bot = new MortalBot(here, { setUp });
+  const { alice, id } = await roomWith(here, bot);
+  for (let life = 0; life < 3; life++) {
+    await alice.sendText(id, `in life ${life}`);
+    await bot.until(() => texts[life]?.length === 2);
+    await bot.client.close();
+    await bot.rise();
+    await bot.settle();
+  }
+  assertEquals(texts.map(({ length }) => length), [2, 2, 2, 0]);
+});
+
+Deno.test("Handlers with names get what they had not handled when they change places, and nothing twice", async () => {
+  await using here = clientStage();
+  using gates = new Gates();
+  const ran: string[] = [];
+  const versions = [["log", "reply"], ["news", "reply", "log"], ["reply"]];
+  const bot = new MortalBot(here, {
+    setUp: (client) => {
+      for (const name of versions.shift() ?? []) {
+        client.on("m.room.message", async ({ room_id, sender }) => {
+          if (sender === "@bot:localhost") return;
+          ran.push(name);
+          if (name !== "reply") return;
+          await client.sendNotice(room_id, "yes?");
+          await gates.at("end");
+        }, { name });
+      }
+    },
+  });
+  const { alice, id } = await roomWith(here, bot);
+  const { requests } = here.homeserver;
+  await alice.sendText(id, "hello");
+  for (let life = 1; life <= 3; life++) {
+    await bot.until(() => requests.filter("PUT", "/send/").length === 1 + life);
+    await bot.settle();
+    await here.clock.tick(NOTED);
+    if (life < 3) await bot.rise();
+  }
+  assertEquals(ran, ["log", "reply", "news", "reply", "reply"]); // what is new gets what had not been handled as a whole
+  const answers = here.homeserver.room(id).messages.filter(({ sender }) => sender === "@bot:localhost");
+  assertEquals(answers.length, 1);
+});
+
+Deno.test("What was noted of deliveries goes when it is not needed any more", async () => {
+  await using here = clientStage();
+  using gates = new Gates();
+  const { texts, setUp } = hearing(gates);
+  const bot = new MortalBot(here, { setUp });
+  const { alice, id } = await roomWith(here, bot);
+  await alice.sendText(id, "slow 1");
+  for (let index = 0; index < 20; index++) {
+    await alice.sendText(id, `${index}`);
+    await bot.until(() => texts[0]?.includes(`${index}`) === true);
+  }
+  await here.clock.tick(60_000);
+  assert((await bot.kept("settled")).length >= 20);
+  gates.open("slow 1");
+  await here.clock.tick(120_000);
+  assertEquals(await bot.kept("settled"), []);
+});
+
+Deno.test("A handler that changed its session gets that event never again, whoever holds the mark", async () => {
+  await using here = clientStage();
+  using gates = new Gates();
+  const counter = defineSession({ name: "counter", per: "user", initial: () => ({ count: 0 }) });
+  const counts: number[] = [];
+  const bot = new MortalBot(here, {
+    setUp: (client) =>
+      client.on("m.room.message", ({ content }, { session }) => {
+        if (content.body !== "slow") counts.push(++session.count);
+        return content.body === "slow" ? gates.at("end") : undefined;
+      }, { session: counter }),
+  });
+  const { alice, id } = await roomWith(here, bot);
+  const carol = here.client("carol");
+  await carol.joinRoom(id);
+  await carol.sendText(id, "slow");
+  for (const count of [1, 2, 3]) {
+    await alice.sendText(id, "quick");
+    await bot.until(() => counts.length === count);
+  }
+  await bot.settle();
+  await bot.rise(); // at once: their names were committed with the session
+  await bot.settle();
+  await alice.sendText(id, "quick");
+  await bot.until(() => counts.length > 3);
+  assertEquals(counts, [1, 2, 3, 4]);
+});
+
+Deno.test("What came in many responses, and was not handled, comes again though it is too much for one", async () => {
+  await using here = clientStage();
+  using gates = new Gates();
+  const { texts, setUp } = hearing(gates);
+  const bot = new MortalBot(here, { setUp });
+  const { alice, id } = await roomWith(here, bot);
+  const said = Array.from({ length: 40 }, (_, index) => `slow ${index}`);
+  for (const text of said) {
+    await alice.sendText(id, text);
+    await bot.until(() => texts[0]?.includes(text) === true);
+  }
+  await bot.rise();
+  await bot.until(() => (texts[1]?.length ?? 0) > 0);
+  assertEquals(texts[1], said);
+});

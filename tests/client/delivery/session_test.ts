@@ -1,0 +1,177 @@
+import { assert, assertEquals } from "@std/assert";
+import { type Client, defineSession, type RoomID, ValueError } from "@greenroom/matrix";
+import { type CrashPlan, NO_CRASH } from "../support/crash.ts";
+import { MortalBot } from "../support/mortal_bot.ts";
+import { clientStage } from "../support/stage.ts";
+
+const MEGOLM = { algorithm: "m.megolm.v1.aes-sha2", rotation_period_msgs: 3 };
+
+/** What the bot remembers of a room; two handlers share it. */
+const counter = defineSession({
+  name: "counter",
+  per: "room",
+  initial: () => ({ messages: 0, seen: new Array<string>() }),
+});
+
+/** Tells which message of its room each is, and notes who wrote. */
+function counting(bot: Client): void {
+  bot.on("m.room.message", async ({ sender, room_id }, ctx) => {
+    if (sender !== "@alice:localhost") return;
+    const { messages } = ctx.session;
+    await bot.sendNotice(room_id, `message ${messages + 1} of the room`);
+    ctx.session.messages = messages + 1;
+  }, { session: counter });
+  bot.on("m.room.message", async ({ sender, event_id }, { session }) => {
+    await Promise.resolve();
+    if (sender === "@alice:localhost") session.seen.push(event_id);
+  }, { session: counter, name: "notes" });
+}
+
+/** What Alice says, by the rooms of what she says at once. */
+const SCRIPT = { plain: [[0], [0, 0, 1], [1, 0]], encrypted: [[0], [0, 0], [0]] };
+
+/** A scripted exchange with a bot that ends where it is planned, and goes on. */
+async function exchange(where: keyof typeof SCRIPT, plans: readonly CrashPlan[]): Promise<string[]> {
+  await using here = clientStage();
+  const encryption = where === "encrypted";
+  const alice = here.client("alice", { encryption });
+  const told: string[][] = [[], []];
+  const rooms: RoomID[] = [];
+  alice.on("m.room.message", ({ sender, room_id, content }) => {
+    if (sender === "@bot:localhost") told[rooms.indexOf(room_id)]?.push(content.body);
+  });
+  alice.start();
+  await here.settle();
+  const bot = new MortalBot(here, { plans, setUp: counting, client: { encryption } });
+  const initialState = encryption ? [{ type: "m.room.encryption", state_key: "", content: MEGOLM }] : [];
+  for (const _ of encryption ? [1] : [1, 2]) {
+    const room = await alice.createRoom({ invitees: ["@bot:localhost"], initialState });
+    await bot.survive((client) => client.joinRoom(room));
+    rooms.push(room);
+  }
+  const { requests } = here.homeserver;
+  await bot.until(() => requests.filter("GET", "/sync").some(({ user }) => user === "@bot:localhost")); // it has published keys
+  await bot.settle();
+  const expected: string[][] = [[], []];
+  for (const messages of SCRIPT[where]) {
+    await Promise.all(messages.map((room) => alice.sendText(rooms[room] as RoomID, "hello"))); // mostly in one response
+    for (const room of messages) {
+      expected[room]?.push(`message ${(expected[room]?.length ?? 0) + 1} of the room`);
+    }
+    await bot.until(() => told.every((texts, room) => texts.length >= (expected[room]?.length ?? 0)));
+  }
+  await bot.settle();
+  const name = bot.epitaphs.join("; ");
+  assertEquals(told, expected, name);
+  for (const [index, room] of rooms.entries()) {
+    const events = here.homeserver.room(room).messages.filter(({ sender }) => sender === "@bot:localhost");
+    assertEquals(events.length, expected[index]?.length, name); // also of those that nobody can read
+  }
+  await bot.client.close();
+  const kept = (await bot.kept("session")).map(({ value }) => value as { messages: number; seen: string[] });
+  const counts = kept.map(({ messages, seen }) => [messages, seen.length, new Set(seen).size]);
+  const right = expected.map(({ length }) => [length, length, length]).filter(([length]) => length !== 0);
+  assertEquals(counts.toSorted(), right.toSorted(), name);
+  return bot.epitaphs;
+}
+
+/** Ends the exchange with each deed of a kind, one after the other, until it is too short for that. */
+async function everywhere(
+  where: keyof typeof SCRIPT,
+  first: Pick<CrashPlan, "deed" | "takesEffect">,
+  ...then: readonly CrashPlan[]
+): Promise<string[]> {
+  const all: string[] = [];
+  for (let at = 1;; at++) {
+    const [epitaph] = await exchange(where, [{ ...first, at }, ...then]);
+    if (epitaph === undefined) return all;
+    all.push(epitaph);
+  }
+}
+
+for (const where of ["plain", "encrypted"] as const) {
+  Deno.test(`A bot that counts in ${where} rooms and ends nowhere counts right`, async () => {
+    assertEquals(await exchange(where, [NO_CRASH]), []);
+  });
+  for (const deed of ["commit", "request"] as const) {
+    for (const takesEffect of [false, true]) {
+      const when = `${takesEffect ? "after" : "before"} any ${deed}`;
+      Deno.test(`A bot that counts in ${where} rooms and ends ${when} tells each count once`, async () => {
+        const epitaphs = await everywhere(where, { deed, takesEffect });
+        const part = deed === "commit" ? "session" : "send/m.room";
+        assert(epitaphs.some((epitaph) => epitaph.includes(part)), epitaphs.join("\n"));
+      });
+    }
+  }
+}
+
+Deno.test("A bot that counts and ends before any commit, and twice soon after that, tells each count once", async () => {
+  const soon = { deed: "commit", at: 3, takesEffect: true } as const;
+  await everywhere("plain", { deed: "commit", takesEffect: false }, soon, soon);
+});
+
+Deno.test("A session that can't be kept is its handler's failure, and the next event finds it as it was", async () => {
+  await using here = clientStage();
+  const bot = here.client("bot");
+  const failures: unknown[] = [];
+  const counts: number[] = [];
+  bot.on(
+    "HANDLER_ERROR",
+    ({ error, event }) => void failures.push([error instanceof ValueError, "event_id" in event]),
+  );
+  bot.on("m.room.message", ({ content }, { session }) => {
+    session.messages++;
+    if (content.body === "bad") Object.assign(session, { call: () => {} });
+    else counts.push(session.messages);
+  }, { session: counter });
+  const room = await bot.createRoom();
+  bot.start();
+  for (const text of ["1", "bad", "2"]) await bot.sendText(room, text);
+  await here.until(() => counts.length === 2);
+  assertEquals([counts, failures], [[1, 2], [[true, true]]]);
+});
+
+Deno.test("Sessions are told apart by thread and by member, and handlers of other types share them", async () => {
+  await using here = clientStage();
+  const [alice, bot] = [here.client("alice"), here.client("bot")];
+  const initial = () => ({ count: 0 });
+  const byThread = defineSession({ name: "thread", per: "thread", initial });
+  const byMember = defineSession({ name: "member", per: "member", initial });
+  const counts: string[] = [];
+  bot.on("m.room.message", ({ content }, { session }) => {
+    counts.push(`${content.body} ${++session.count}`);
+  }, { session: byThread });
+  bot.on("m.room.message", (_, { session }) => void session.count++, { session: byMember });
+  bot.on("m.reaction", ({ sender }, { session }) => {
+    counts.push(`${sender} ${++session.count}`);
+  }, { session: byMember });
+  const room = await bot.createRoom({ preset: "public_chat" });
+  await alice.joinRoom(room);
+  bot.start();
+  const root = await alice.sendText(room, "outside");
+  for (
+    const [client, event_id] of [[alice, root], [bot, root], [alice, "$other"], [
+      bot,
+      "$".padEnd(10_000, "x"),
+    ]] as const
+  ) {
+    const body = event_id === root ? "inside" : event_id === "$other" ? "elsewhere" : "nowhere";
+    const relation = { rel_type: "m.thread", event_id };
+    await client.sendMessageEvent(
+      room,
+      "m.room.message",
+      { msgtype: "m.text", body, "m.relates_to": relation } as never,
+    );
+  }
+  const annotation = { rel_type: "m.annotation", event_id: root, key: "+" };
+  await alice.sendMessageEvent(room, "m.reaction", { "m.relates_to": annotation } as never);
+  await here.until(() => counts.length === 6);
+  assertEquals(counts.toSorted(), [ // those of several sessions may be handled at once
+    "@alice:localhost 4",
+    "elsewhere 1",
+    "inside 1",
+    "inside 2",
+    "nowhere 2",
+    "outside 1",
+  ]);
+});

@@ -1,0 +1,252 @@
+import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
+import type { Crypto } from "../../src/actors/crypto/crypto.ts";
+import { encryptingAPI } from "../../src/client/encrypting_api.ts";
+import { EncryptionSends } from "../../src/client/encryption_sends.ts";
+import { storeUpdatingAPI } from "../../src/client/store_updating_api.ts";
+import { coreAPI } from "../../src/api/core_api.ts";
+import { EncryptionError } from "../../src/errors/crypto_error.ts";
+import { ForbiddenError } from "../../src/errors/errcodes.ts";
+import type { MatrixError } from "../../src/errors/matrix_error.ts";
+import { ValueError } from "../../src/errors/value_error.ts";
+import { defineEvent } from "../../src/types/events/define_event.ts";
+import type { JsonObject } from "../../src/types/json.ts";
+import { recordingLogger, rejectionOf } from "../actors/kernel/support.ts";
+import { inTurn, refusal, type Rule, scripted } from "../support/scripted_fetch.ts";
+import { numberSchema } from "../actors/support/contents.ts";
+import { ROOM, state } from "../actors/support/events.ts";
+import { stateStage } from "../actors/support/state_store.ts";
+
+const LOOKUP = `GET /_matrix/client/v3/rooms/${ROOM}/state/m.room.encryption/`;
+const SENT = { event_id: "$sent" };
+const TEXT = { msgtype: "m.text", body: "hello" } as const;
+
+function envelope(payload: unknown): JsonObject {
+  return {
+    algorithm: "m.megolm.v1.aes-sha2",
+    ciphertext: JSON.stringify(payload),
+    session_id: "s",
+    sender_key: "k",
+    device_id: "D",
+  };
+}
+
+/** Encrypts by writing down what it was given. */
+function fakeCrypto() {
+  const shared: string[] = [];
+  const sent: string[] = [];
+  const part: Pick<Crypto, "isFollowing" | "encrypt" | "sent" | "shareGroupSession"> = {
+    isFollowing: true,
+    encrypt: (roomId, type, content) => Promise.resolve(envelope([roomId, type, content])),
+    sent: ({ txnId, arrived }) => Promise.resolve(void sent.push(`${txnId} ${arrived}`)),
+    shareGroupSession(roomId) {
+      shared.push(roomId);
+      return Promise.resolve({ sessionId: "s", shared: [], withheld: [] });
+    },
+  };
+  return { ...part as Crypto, ids: sent, shared }; // the rest is not asked for here
+}
+
+async function stage(lookup: Rule, crypto: Crypto | null = fakeCrypto(), answer: Rule = SENT) {
+  const store = await stateStage();
+  const { stateStore } = store;
+  const { session, requests } = scripted({ [LOOKUP]: lookup, "*": answer }, { retry: false });
+  const blacklist = new Set(["m.reaction"]);
+  const log = recordingLogger();
+  const getProfile = () => Promise.reject(new Error("not asked here"));
+  const encryptionSends = new EncryptionSends();
+  const core = storeUpdatingAPI(coreAPI(session), { stateStore, encryptionSends, getProfile, log });
+  let ids = 0;
+  const api = encryptingAPI(core, {
+    encryptionSends,
+    crypto: () => crypto ?? undefined,
+    stateStore,
+    blacklist,
+    nextTransactionId: () => `txn${++ids}`,
+  });
+  const count = (method: string) => requests.filter((request) => request.method === method).length;
+  return {
+    ...store,
+    api,
+    blacklist,
+    lookups: () => count("GET"),
+    /** The type and content that was sent last; undefined if nothing was. */
+    sent: (): [string | undefined, unknown] | undefined => {
+      const request = requests.findLast(({ method }) => method === "PUT");
+      return request && [request.path.split("/send/")[1]?.split("/")[0], request.body];
+    },
+    [Symbol.asyncDispose]: () => store.store.stop(),
+  };
+}
+
+const encrypted = (type: string, content: object): [string, unknown] => [
+  "m.room.encrypted",
+  envelope([ROOM, type, content]),
+];
+
+const ENCRYPTION = state("m.room.encryption", { algorithm: "m.megolm.v1.aes-sha2" });
+const NOT_FOUND = refusal(404, "M_NOT_FOUND");
+
+Deno.test("sendMessageEvent() encrypts in a room that is known to be encrypted, and asks nobody", async () => {
+  await using here = await stage(NOT_FOUND);
+  await here.sync(ENCRYPTION);
+  assertEquals(await here.api.sendMessageEvent(ROOM, "m.room.message", TEXT), "$sent");
+  assertEquals(here.sent(), encrypted("m.room.message", TEXT));
+  assertEquals(here.lookups(), 0);
+});
+
+Deno.test("sendMessageEvent() asks the server once whether a room is encrypted, and remembers a yes", async () => {
+  await using here = await stage(inTurn({ algorithm: "a" }, NOT_FOUND));
+  for (let round = 0; round < 2; round++) {
+    await here.api.sendMessageEvent(ROOM, "m.room.message", TEXT);
+    assertEquals(here.sent(), encrypted("m.room.message", TEXT));
+  }
+  assertEquals(here.lookups(), 1);
+  assertEquals(await here.stateStore.getEncryptionInfo(ROOM), { algorithm: "a" });
+});
+
+Deno.test("sendMessageEvent() remembers that there is no encryption, until there is", async () => {
+  await using here = await stage(NOT_FOUND);
+  for (let round = 0; round < 2; round++) {
+    await here.api.sendMessageEvent(ROOM, "m.room.message", TEXT);
+    assertEquals(here.sent(), ["m.room.message", TEXT]);
+  }
+  assertEquals(here.lookups(), 1);
+  await here.sync(ENCRYPTION);
+  await here.api.sendMessageEvent(ROOM, "m.room.message", TEXT);
+  assertEquals(here.sent(), encrypted("m.room.message", TEXT));
+});
+
+Deno.test("sendMessageEvent() asks again when no sync would tell that the room has become encrypted", async () => {
+  await using here = await stage(inTurn(NOT_FOUND, { algorithm: "a" }), {
+    ...fakeCrypto(),
+    isFollowing: false,
+  });
+  await here.api.sendMessageEvent(ROOM, "m.room.message", TEXT);
+  assertEquals(here.sent(), ["m.room.message", TEXT]);
+  await here.api.sendMessageEvent(ROOM, "m.room.message", TEXT);
+  assertEquals([here.sent(), here.lookups()], [encrypted("m.room.message", TEXT), 2]);
+});
+
+Deno.test("isEncrypted() says what a room is, and refuses what can't be sent without encryption", async () => {
+  await using here = await stage(NOT_FOUND);
+  assertFalse(await here.api.isEncrypted(ROOM, {}));
+  await here.sync(ENCRYPTION);
+  assert(await here.api.isEncrypted(ROOM, {}));
+  await using without = await stage(NOT_FOUND, null);
+  await without.sync(ENCRYPTION);
+  await assertRejects(() => without.api.isEncrypted(ROOM, {}), EncryptionError);
+});
+
+Deno.test("sendMessageEvent() encrypts when the room has become encrypted while the server was asked", async () => {
+  await using here = await stage(async () => {
+    await here.sync(ENCRYPTION);
+    return NOT_FOUND;
+  });
+  await here.api.sendMessageEvent(ROOM, "m.room.message", TEXT);
+  assertEquals(here.lookups(), 1);
+  assertEquals(here.sent(), encrypted("m.room.message", TEXT));
+});
+
+const failures: [string, Rule, string][] = [
+  ["is forbidden", refusal(403, "M_FORBIDDEN"), "M_FORBIDDEN"],
+  ["hits a server error", refusal(500, "M_UNKNOWN"), "M_UNKNOWN"],
+  ["hits a 404 that is not M_NOT_FOUND", refusal(404, "M_UNRECOGNIZED"), "M_UNRECOGNIZED"],
+  ["fails to connect", new TypeError("no route"), "NETWORK_ERROR"],
+  ["is answered by a proxy", new Response("<html>", { status: 200 }), "SERVICE_RESPONSE_ERROR"],
+];
+for (const [what, lookup, code] of failures) {
+  Deno.test(`sendMessageEvent() sends nothing when asking whether the room is encrypted ${what}`, async () => {
+    await using here = await stage(lookup);
+    const error = await rejectionOf(here.api.sendMessageEvent(ROOM, "m.room.message", TEXT));
+    assertEquals((error as MatrixError).code, code);
+    assertEquals(here.sent(), undefined);
+    assertEquals(await here.stateStore.isEncrypted(ROOM), undefined);
+  });
+}
+
+Deno.test("sendMessageEvent() does not encrypt what is on the blacklist, and what is not to be encrypted", async () => {
+  await using here = await stage(NOT_FOUND);
+  await here.sync(ENCRYPTION);
+  const reaction = { "m.relates_to": { rel_type: "m.annotation", event_id: "$x", key: "a" } } as const;
+  await here.api.sendMessageEvent(ROOM, "m.reaction", reaction);
+  assertEquals(here.sent(), ["m.reaction", reaction]);
+  await here.api.sendMessageEvent(ROOM, "m.room.message", TEXT, { disableEncryption: true });
+  assertEquals(here.sent(), ["m.room.message", TEXT]);
+  here.blacklist.delete("m.reaction");
+  await here.api.sendMessageEvent(ROOM, "m.reaction", reaction);
+  assertEquals(here.sent(), encrypted("m.reaction", reaction));
+});
+
+Deno.test("sendMessageEvent() sends what was encrypted already as it is", async () => {
+  await using here = await stage(NOT_FOUND);
+  await here.sync(ENCRYPTION);
+  const content = await here.api.encrypt(ROOM, "m.room.message", TEXT) as JsonObject;
+  await here.api.sendMessageEvent(ROOM, "m.room.encrypted", content as never);
+  assertEquals(here.sent(), encrypted("m.room.message", TEXT));
+});
+
+Deno.test("sendMessageEvent() checks a defined content before it is encrypted", async () => {
+  await using here = await stage(NOT_FOUND);
+  await here.sync(ENCRYPTION);
+  const type = defineEvent({
+    type: "com.example.n",
+    class: "message",
+    schema: numberSchema({ later: true }),
+  });
+  await here.api.sendMessageEvent(ROOM, type, { n: 4 });
+  assertEquals(here.sent(), encrypted("com.example.n", { n: 8 }));
+  await assertRejects(() => here.api.sendMessageEvent(ROOM, type, { n: "x" } as never), ValueError);
+});
+
+Deno.test("Without encryption, a room that is known to be encrypted is not sent into", async () => {
+  await using here = await stage(NOT_FOUND, null);
+  await here.sync(ENCRYPTION);
+  const { api } = here;
+  await assertRejects(() => api.sendMessageEvent(ROOM, "m.room.message", TEXT), EncryptionError);
+  for (const call of [() => api.encrypt(ROOM, "m.x", {}), () => api.shareGroupSession(ROOM)]) {
+    await assertRejects(call, EncryptionError);
+  }
+  assertEquals([here.sent(), here.lookups()], [undefined, 0]);
+});
+
+Deno.test("Without encryption, a room of which nothing is known is sent into, and nobody is asked", async () => {
+  await using here = await stage(NOT_FOUND, null);
+  await here.api.sendMessageEvent(ROOM, "m.room.message", TEXT);
+  assertEquals(here.sent(), ["m.room.message", TEXT]);
+  assertEquals(here.lookups(), 0);
+});
+
+Deno.test("shareGroupSession() shares", async () => {
+  const crypto = fakeCrypto();
+  await using here = await stage(NOT_FOUND, crypto);
+  await here.api.shareGroupSession(ROOM);
+  assertEquals(crypto.shared, [ROOM]);
+});
+
+Deno.test("sendMessageEvent() does not encrypt in another user's name", async () => {
+  await using here = await stage({ algorithm: "m.megolm.v1.aes-sha2" });
+  const sent = here.api.sendMessageEvent(ROOM, "m.room.message", TEXT, { asUserId: "@ghost:a" });
+  await assertRejects(() => sent, EncryptionError, "as @ghost:a");
+  assertEquals(here.sent(), undefined);
+});
+
+Deno.test("What became of an encrypted event is said: that it arrived, or that the caller was told it has not", async () => {
+  const crypto = fakeCrypto();
+  await using here = await stage(
+    { algorithm: "m.megolm.v1.aes-sha2" },
+    crypto,
+    inTurn(SENT, refusal(403, "M_FORBIDDEN")),
+  );
+  await here.api.sendMessageEvent(ROOM, "m.room.message", TEXT);
+  await assertRejects(() => here.api.sendMessageEvent(ROOM, "m.room.message", TEXT, { txnId: "refused" }));
+  assertEquals(crypto.ids, ["txn1 true", "refused false"]);
+});
+
+Deno.test("A send that the server refuses rejects with what it said, also if that can't be noted any more", async () => {
+  const crypto: Crypto = {
+    ...fakeCrypto(),
+    sent: () => Promise.reject(new Error("the client is being closed")),
+  };
+  await using here = await stage({ algorithm: "m.megolm.v1.aes-sha2" }, crypto, refusal(403, "M_FORBIDDEN"));
+  await assertRejects(() => here.api.sendMessageEvent(ROOM, "m.room.message", TEXT), ForbiddenError);
+});

@@ -1,0 +1,112 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { type Client, EncryptionError } from "@greenroom/matrix";
+import { Vodozemac } from "@greenroom/vodozemac-wasm";
+import { canonicalJson } from "../../../src/crypto/encoding/canonical_json.ts";
+import { begin, twoInARoom } from "../support/encrypted_room.ts";
+import { type ClientStage, clientStage, heard } from "../support/stage.ts";
+
+Deno.test("A blacklisted device gets no key, is told why, and shows in the report", async () => {
+  await using stage = clientStage();
+  const { alice, bob, roomId } = await twoInARoom(stage);
+  const codes: (string | undefined)[] = [];
+  bob.on("UNDECRYPTABLE", ({ withheld }) => void codes.push(withheld));
+  const texts = heard(bob);
+  await alice.sendText(roomId, "Before");
+  await stage.until(() => texts.length === 1);
+  const [device] = await alice.crypto?.getDevices("@bob:localhost") ?? [];
+  assert(device !== undefined);
+  await alice.crypto?.setDeviceTrust(device, "blacklisted");
+  const report = await alice.shareGroupSession(roomId);
+  assertEquals(report.withheld.map(({ device, code }) => [device.userId, code]), [[
+    "@bob:localhost",
+    "m.blacklisted",
+  ]]);
+  await alice.sendText(roomId, "Behind your back");
+  await stage.until(() => codes.length === 1);
+  assertEquals([codes, texts], [["m.blacklisted"], ["Before"]]);
+});
+
+Deno.test("With sendTo cross-signed, a device that its user does not vouch for gets no key", async () => {
+  await using stage = clientStage();
+  const { alice, roomId } = await twoInARoom(stage);
+  const carol = stage.client("carol", { encryption: { sendTo: "cross-signed" } });
+  await begin(stage, carol);
+  await alice.inviteUser(roomId, "@carol:localhost");
+  await carol.joinRoom(roomId);
+  await stage.settle();
+  const { withheld, shared } = await carol.shareGroupSession(roomId);
+  assertEquals(shared, []);
+  assertEquals(withheld.map(({ device, code }) => `${device.userId} ${code}`).sort(), [
+    "@alice:localhost m.unverified",
+    "@bob:localhost m.unverified",
+  ]);
+});
+
+Deno.test("onNewRecipient is asked before a first key, once, and its no keeps everything back", async () => {
+  await using stage = clientStage();
+  const { alice, bob, roomId } = await twoInARoom(stage);
+  const asked: string[] = [];
+  let answer = false;
+  const carol = stage.client("carol", {
+    encryption: {
+      onNewRecipient(_roomId, users) {
+        asked.push(users.map(({ userId }) => userId).toSorted().join());
+        return answer;
+      },
+    },
+  });
+  await begin(stage, carol);
+  await alice.inviteUser(roomId, "@carol:localhost");
+  await carol.joinRoom(roomId);
+  await stage.settle();
+  const texts = heard(bob);
+  await assertRejects(() => carol.sendText(roomId, "No"), EncryptionError, "onNewRecipient");
+  answer = true;
+  await carol.sendText(roomId, "Yes");
+  await carol.sendText(roomId, "Again");
+  await stage.until(() => texts.length === 2);
+  assertEquals([asked, texts], [
+    ["@alice:localhost,@bob:localhost", "@alice:localhost,@bob:localhost"],
+    ["Yes", "Again"],
+  ]);
+});
+
+Deno.test("Keys of a known device that change are an alarm, and the known keys stay", async () => {
+  await using stage = clientStage();
+  const { alice, bob } = await twoInARoom(stage);
+  const before = await bob.crypto?.getDevices("@alice:localhost");
+  const alarms: unknown[] = [];
+  bob.on("DEVICE_ALARM", ({ alarm }) => void alarms.push(alarm));
+  stage.homeserver.faults.add({
+    kind: "body",
+    match: { path: "/keys/query", user: "@bob:localhost" },
+    body: {
+      device_keys: { "@alice:localhost": { [String(alice.deviceId)]: await otherKeys(stage, alice) } },
+    },
+  });
+  await alice.uploadKeys({ oneTimeKeys: {} });
+  await bob.handleSync({ next_batch: "s", device_lists: { changed: ["@alice:localhost"] } } as never);
+  await stage.until(() => alarms.length > 0);
+  const deviceId = alice.deviceId;
+  assertEquals(alarms, [{ kind: "keys-changed", userId: "@alice:localhost", deviceId }]);
+  stage.homeserver.faults.clear();
+  assertEquals(await bob.crypto?.getDevices("@alice:localhost"), before);
+});
+
+/** Keys for a client's device, well signed, that are not its own. */
+async function otherKeys(stage: ClientStage, { mxid, deviceId }: Client): Promise<unknown> {
+  const impostor = stage.client("impostor", { encryption: true });
+  const { deviceKeys } = await impostor.crypto?.identity() ?? {};
+  assert(deviceKeys !== undefined);
+  const { olm } = await Vodozemac.load();
+  using account = olm.createAccount();
+  const keys = {
+    ...deviceKeys,
+    user_id: mxid,
+    device_id: deviceId,
+    keys: { [`curve25519:${deviceId}`]: account.curve25519Key, [`ed25519:${deviceId}`]: account.ed25519Key },
+    signatures: undefined,
+  };
+  const signature = account.sign(canonicalJson(JSON.parse(JSON.stringify(keys))));
+  return { ...keys, signatures: { [String(mxid)]: { [`ed25519:${deviceId}`]: signature } } };
+}

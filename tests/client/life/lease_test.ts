@@ -1,0 +1,102 @@
+import { assert, assertEquals, assertInstanceOf, assertRejects, assertThrows } from "@std/assert";
+import { ActorError, Client, type ClientLeaseOptions, MemoryStore, ValueError } from "@greenroom/matrix";
+import { StoreInUseError } from "../../../src/errors/store_error.ts";
+import { clientStage, heard } from "../support/stage.ts";
+
+Deno.test("A second process waits for the device, hears nothing meanwhile, and goes on when the first is closed", async () => {
+  await using stage = clientStage();
+  const store = new MemoryStore();
+  const alice = stage.client("alice");
+  const one = stage.client("bot", { store, lease: { owner: "the first" } });
+  const roomId = await alice.createRoom({ preset: "public_chat" });
+  await one.joinRoom(roomId);
+  await one.syncOnce();
+  const byOne = heard(one);
+  one.start();
+  const two = stage.client("bot", { store });
+  const byTwo = heard(two);
+  two.start();
+  await stage.settle();
+  await alice.sendText(roomId, "1");
+  await stage.until(() => byOne.includes("1"));
+  await stage.clock.tick(60_000);
+  assertEquals([byOne, byTwo], [["1"], []]);
+  const waits = stage.log.lines.filter(([, message]) => message.startsWith("Waiting for a device"));
+  assertEquals(waits.map(([, , data]) => data?.owner), ["the first"]);
+  await one.close();
+  await alice.sendText(roomId, "2");
+  await stage.clock.tick(5_000);
+  await stage.until(() => byTwo.includes("2"));
+  assertEquals([byOne, byTwo], [["1"], ["2"]]);
+});
+
+Deno.test("A second process that is not to wait ends, and says which part, who holds the device, and whose it is", async () => {
+  await using stage = clientStage();
+  const store = new MemoryStore();
+  const one = stage.client("bot", { store, lease: { owner: "the first" } });
+  await one.syncOnce();
+  const two = stage.client("bot", { store, lease: { held: "refuse" } });
+  const refusal = await assertRejects(() => two.start(), ActorError, `@bot:localhost ${one.deviceId}`);
+  assert(refusal.message.includes("the first"));
+  const error = await assertRejects(() => two.done, ActorError);
+  assertInstanceOf(error.cause, StoreInUseError);
+  assertEquals(error.actor, "store");
+  await one.syncOnce();
+});
+
+Deno.test("start()'s signal ends the wait for the device, and so does close()", async () => {
+  await using stage = clientStage();
+  const store = new MemoryStore();
+  await stage.client("bot", { store }).syncOnce();
+  const two = stage.client("bot", { store });
+  const abort = new AbortController();
+  const running = two.start({ signal: abort.signal });
+  await stage.settle();
+  abort.abort();
+  await running;
+  const again = two.start();
+  const state = assertRejects(() => two.stateStore.getJoinedRooms());
+  await stage.settle();
+  await two.close(); // with time standing still
+  await again;
+  await state;
+  await two.done;
+});
+
+Deno.test("A process that was paused while another took its place writes nothing, and ends by name", async () => {
+  await using stage = clientStage();
+  const store = new MemoryStore();
+  const one = stage.client("bot", { store });
+  const roomId = await one.createRoom({});
+  await one.syncOnce();
+  const { clock } = stage; // a pause is that time goes by and the process does nothing
+  const later = { now: () => clock.now() + 15_000, delay: clock.delay.bind(clock) };
+  const two = stage.client("bot", { store, clock: later });
+  await two.syncOnce();
+  const before = await Array.fromAsync(store.list([]));
+  await assertRejects(() => one.stateStore.setUnencrypted(roomId), ActorError);
+  const error = await assertRejects(() => one.done, ActorError, "paused past its lease");
+  assertInstanceOf(error.cause, StoreInUseError);
+  assertEquals(await Array.fromAsync(store.list([])), before);
+  await two.syncOnce();
+});
+
+Deno.test("A client without a store takes nothing, and has no timer", async () => {
+  await using stage = clientStage();
+  const client = stage.client("bot");
+  await client.syncOnce();
+  assertEquals(stage.clock.pending, 0);
+  await client.close();
+});
+
+const wrong: ClientLeaseOptions[] = [
+  { duration: 999 },
+  { duration: 600_001 },
+  { duration: NaN },
+  { held: "perhaps" as never },
+];
+for (const lease of wrong) {
+  Deno.test(`A lease of ${JSON.stringify(lease)} is refused`, () => {
+    assertThrows(() => new Client({ baseUrl: "https://a.example", lease }), ValueError, "lease.");
+  });
+}

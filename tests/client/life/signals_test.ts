@@ -1,0 +1,78 @@
+import { assert, assertEquals } from "@std/assert";
+import { botStage } from "../support/bot_process.ts";
+
+const NOTICED = "Closing the client, since a signal ends the process";
+const signals = ["SIGINT", "SIGTERM"] as const;
+
+for (const signal of signals) {
+  Deno.test(`start({ signals: true }) lets handlers settle at ${signal}, lets go of the device, and ends by the signal`, async () => {
+    await using stage = await botStage("SqliteStore");
+    const bot = stage.start({ signals: true });
+    await stage.alice.sendText(stage.room, "slow");
+    await bot.says("heard", "slow");
+    bot.send(signal);
+    await bot.says("log", NOTICED);
+    await stage.alice.sendText(stage.room, "late"); // is not taken in any more, so that it can't be what lets "slow" be answered
+    const again = stage.start({ signals: true });
+    await again.says("log", "Waiting for a device");
+    assertEquals(bot.said.filter(([kind]) => kind === "answered"), []);
+    bot.send("SIGUSR1"); // stands for the end of what "slow" waits for
+    const status = await bot.ended();
+    assertEquals([status.signal, status.code], [signal, signal === "SIGINT" ? 130 : 143]);
+    assert(bot.said.some(([kind]) => kind === "answered"));
+    await again.says("answered", "late");
+    assertEquals(await stage.count("slow, said @bot:localhost"), 1);
+    assert(!again.said.some(([, text]) => text.startsWith("slow")));
+  });
+}
+
+Deno.test("A second signal ends a process at once, and its handler is run again", async () => {
+  await using stage = await botStage("SqliteStore");
+  const bot = stage.start({ signals: true });
+  await stage.alice.sendText(stage.room, "slow");
+  await bot.says("heard", "slow");
+  bot.send("SIGINT");
+  await bot.says("log", NOTICED);
+  bot.send("SIGINT");
+  assertEquals((await bot.ended()).signal, "SIGINT");
+  assert(!bot.said.some(([kind]) => kind === "answered"));
+  const again = stage.start();
+  await again.says("heard", "slow");
+});
+
+Deno.test("All clients of a process are closed before a signal ends it", async () => {
+  await using stage = await botStage("DenoKvStore", ["one", "two"]);
+  const bots = stage.start({ signals: true });
+  await stage.alice.sendText(stage.room, "slow");
+  for (const name of ["one", "two"]) await bots.says("heard", `slow by @${name}:localhost`);
+  bots.send("SIGTERM");
+  await bots.says("log", NOTICED);
+  bots.send("SIGUSR1");
+  assertEquals((await bots.ended()).signal, "SIGTERM");
+  assertEquals(bots.said.filter(([, text]) => text === NOTICED).length, 2);
+  const again = stage.start();
+  await stage.alice.sendText(stage.room, "next");
+  await again.says("answered", "next");
+  assert(!again.hasWaited);
+  for (const name of ["one", "two"]) assertEquals(await stage.count(`slow, said @${name}:localhost`), 1);
+});
+
+Deno.test("Without signals: true, a signal ends the process at once", async () => {
+  await using stage = await botStage("SqliteStore");
+  const bot = stage.start();
+  await stage.alice.sendText(stage.room, "slow");
+  await bot.says("heard", "slow");
+  bot.send("SIGINT");
+  assertEquals((await bot.ended()).signal, "SIGINT");
+  assert(!bot.said.some(([, text]) => text === NOTICED));
+});
+
+Deno.test("Nobody listens to signals any more when the clients have stopped", async () => {
+  await using stage = await botStage("SqliteStore");
+  const bot = stage.start({ signals: true });
+  await stage.alice.sendText(stage.room, "stop");
+  await bot.says("stopped", "@bot:localhost");
+  bot.send("SIGTERM");
+  assertEquals((await bot.ended()).signal, "SIGTERM");
+  assert(!bot.said.some(([, text]) => text === NOTICED));
+});

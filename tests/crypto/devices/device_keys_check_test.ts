@@ -1,0 +1,78 @@
+/** Which keys of a device are taken, one change at a time. */
+
+import { Vodozemac } from "@greenroom/vodozemac-wasm";
+import { assert, assertEquals, assertFalse } from "@std/assert";
+import { checkDeviceKeys, claimedKeys } from "../../../src/crypto/devices/device_keys_check.ts";
+import type { JsonObject } from "../../../src/types/json.ts";
+import { FakeUser, sign, signingKey } from "../support/fake_user.ts";
+
+const vodozemac = await Vodozemac.create();
+const alice = new FakeUser("@alice:example.org", "A").crossSign();
+const device = alice.device("A");
+const { curve25519, signing: { publicKey: ed25519 } } = device;
+const expected = { userId: alice.userId, deviceId: "A", selfSigning: alice.selfSigning?.publicKey };
+
+/** What becomes of the device's keys with other members, all of it well signed. */
+const checked = (members: JsonObject = {}, whose = expected) =>
+  checkDeviceKeys(vodozemac, alice.deviceKeys(device, members), whose);
+
+Deno.test("checkDeviceKeys() takes what a device has signed of itself, and sees who vouches for it", () => {
+  const found = checked({ unsigned: { device_display_name: "Phone" }, dehydrated: true });
+  assertEquals(found?.curve25519, curve25519);
+  assertEquals(found?.ed25519, ed25519);
+  assertEquals(found?.signedBy, expected.selfSigning);
+  assertEquals([found?.displayName, found?.dehydrated], ["Phone", true]);
+  assertFalse(checked({ dehydrated: "yes" })?.dehydrated);
+});
+
+Deno.test("checkDeviceKeys() refuses keys that are another user's or another device's, though well signed", () => {
+  assertEquals(checked({ user_id: "@mallory:example.org" }), undefined);
+  assertEquals(checked({ device_id: "B" }), undefined);
+  assertEquals(
+    claimedKeys(alice.deviceKeys(device, { user_id: "@mallory:example.org" }), expected),
+    "malformed",
+  );
+  assertEquals(claimedKeys(alice.deviceKeys(device, { device_id: "B" }), expected), "malformed");
+});
+
+Deno.test("checkDeviceKeys() refuses keys of which one is missing, or is none; claimedKeys() says whether any is there", () => {
+  const both = { "curve25519:A": curve25519, "ed25519:A": ed25519 };
+  const cases: [JsonObject, "keyless" | "malformed"][] = [
+    [{}, "keyless"],
+    [{ "curve25519:B": curve25519, "ed25519:B": ed25519 }, "keyless"],
+    [{ "curve25519:A": curve25519 }, "malformed"],
+    [{ "ed25519:A": ed25519 }, "malformed"],
+    [{ ...both, "curve25519:A": "short" }, "malformed"],
+    [{ ...both, "ed25519:A": "short" }, "malformed"],
+    [{ ...both, "ed25519:A": 5 }, "malformed"],
+  ];
+  for (const [keys, claimed] of cases) {
+    assertEquals(claimedKeys(alice.deviceKeys(device, { keys }), expected), claimed);
+    assertEquals(checked({ keys }), undefined);
+  }
+  for (const keys of [null, "keys", undefined]) assertEquals(checked({ keys }), undefined);
+});
+
+Deno.test("checkDeviceKeys() refuses what the device has not signed, whoever else has", () => {
+  const { signatures: _, ...unsigned } = alice.deviceKeys(device);
+  assertEquals(checkDeviceKeys(vodozemac, unsigned, expected), undefined);
+  const byAnother = sign(unsigned, { userId: alice.userId, keyId: "ed25519:A", key: signingKey() });
+  assertEquals(checkDeviceKeys(vodozemac, byAnother, expected), undefined);
+  assertEquals(checkDeviceKeys(vodozemac, "keys", expected), undefined);
+});
+
+Deno.test("checkDeviceKeys() takes nobody's signature for the user's: not another key's, nor one that nobody knows", () => {
+  assertEquals(checked({}, { ...expected, selfSigning: signingKey().publicKey })?.signedBy, undefined);
+  assertEquals(checked({}, { ...expected, selfSigning: undefined })?.signedBy, undefined);
+});
+
+Deno.test("checkDeviceKeys() keeps algorithms and names of up to 255 characters, and 32 algorithms", () => {
+  const long = "x".repeat(255);
+  const algorithms = [long, `${long}x`, 5, ...Array.from({ length: 40 }, (_, index) => `a${index}`)];
+  const found = checked({ algorithms, unsigned: { device_display_name: `${long}y` } });
+  assert(found !== undefined);
+  assertEquals(found.algorithms.length, 32);
+  assertEquals(found.algorithms.slice(0, 2), [long, "a0"]);
+  assertEquals(found.displayName, long);
+  assertEquals(checked({ algorithms: "m.olm" }), undefined);
+});

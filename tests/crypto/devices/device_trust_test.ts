@@ -1,0 +1,143 @@
+import { assertEquals, assertNotEquals, assertRejects } from "@std/assert";
+import { newestOf } from "../../../src/crypto/devices/user_answer.ts";
+import type { KnownDevice } from "../../../src/crypto/devices/user_record.ts";
+import { ValueError } from "../../../src/errors/value_error.ts";
+import { DeviceStage } from "../support/device_stage.ts";
+import { fakeDevice, FakeUser, queryResponse } from "../support/fake_user.ts";
+
+const ALICE = "@alice:a.example";
+const ME = "@me:example.org";
+
+Deno.test("trust: what the application says goes before what the user says", async () => {
+  const stage = new DeviceStage();
+  const alice = new FakeUser(ALICE, "A", "B", "C", "D").crossSign();
+  alice.unsigned.add("C");
+  await stage.learn(alice);
+  assertEquals(await stage.trust(ALICE), {
+    A: "cross-signed",
+    B: "cross-signed",
+    C: "unsigned",
+    D: "cross-signed",
+  });
+  const { version } = stage.lists;
+  const keyOf = (deviceId: string) => alice.device(deviceId).signing.publicKey;
+  await stage.run(async (tx) => {
+    await stage.lists.setTrust(tx, { userId: ALICE, deviceId: "A", ed25519: keyOf("A") }, "blacklisted");
+    assertEquals((await stage.lists.device(tx, ALICE, "A"))?.trust, "blacklisted");
+    await stage.lists.setTrust(tx, { userId: ALICE, deviceId: "C", ed25519: keyOf("C") }, "verified");
+    assertEquals((await stage.lists.device(tx, ALICE, "C"))?.trust, "verified");
+    assertEquals(stage.lists.version, version);
+  });
+  assertNotEquals(stage.lists.version, version);
+  assertEquals(await stage.trust(ALICE), {
+    A: "blacklisted",
+    B: "cross-signed",
+    C: "verified",
+    D: "cross-signed",
+  });
+  await stage.learn(alice);
+  await stage.restart();
+  assertEquals(await stage.trust(ALICE), {
+    A: "blacklisted",
+    B: "cross-signed",
+    C: "verified",
+    D: "cross-signed",
+  });
+  await stage.say(ALICE, "A", undefined);
+  assertEquals((await stage.trust(ALICE)).A, "cross-signed");
+});
+
+Deno.test("what the application said of a device outlives the device's absence", async () => {
+  const stage = new DeviceStage();
+  const alice = new FakeUser(ALICE, "A");
+  await stage.learn(alice);
+  await stage.say(ALICE, "A", "blacklisted");
+  await stage.learn(new FakeUser(ALICE));
+  assertEquals(await stage.trust(ALICE), {});
+  await stage.learn(alice);
+  assertEquals(await stage.trust(ALICE), { A: "blacklisted" });
+});
+
+Deno.test("of former devices those are forgotten first that say the least, and of these the oldest", () => {
+  const former = (deviceId: string, facts: Partial<KnownDevice> = {}) => ({
+    deviceId,
+    curve25519: "",
+    ed25519: "",
+    ...facts,
+  });
+  const gone = [
+    former("blocked", { local: "blacklisted" }),
+    former("verified", { local: "verified" }),
+    former("vouched for", { signedBy: "key" }),
+    former("vouched for later", { signedBy: "key" }),
+    former("unsigned"),
+    former("unsigned later"),
+  ];
+  const kept = (limit: number) => newestOf(gone, limit).map(({ deviceId }) => deviceId);
+  assertEquals(kept(5), ["blocked", "verified", "vouched for", "vouched for later", "unsigned later"]);
+  assertEquals(kept(3), ["blocked", "verified", "vouched for later"]);
+  assertEquals([kept(2), kept(1), kept(0)], [["blocked", "verified"], ["blocked"], []]);
+});
+
+Deno.test("the trust of a device that is not known, or is the own one, can't be set", async () => {
+  const stage = new DeviceStage();
+  await stage.learn(new FakeUser(ALICE, "A"));
+  const set = (userId: typeof ALICE | typeof ME, deviceId: string) => stage.say(userId, deviceId, "verified");
+  await assertRejects(() => set(ALICE, "B"), ValueError, `device "B" of "@alice:a.example"`);
+  await assertRejects(() => set(ME, "OWNDEVICE"), ValueError, "this device");
+});
+
+Deno.test("the identity that was seen first is pinned; another makes a violation until it is accepted", async () => {
+  const stage = new DeviceStage();
+  const alice = new FakeUser(ALICE, "A").crossSign();
+  await stage.learn(alice);
+  const first = alice.master?.publicKey ?? "";
+  assertEquals(await stage.run((tx) => stage.lists.identityOf(tx, ALICE)), {
+    userId: ALICE,
+    pinned: first,
+    master: first,
+    selfSigning: alice.selfSigning?.publicKey,
+    changed: false,
+  });
+  alice.crossSign();
+  const second = alice.master?.publicKey ?? "";
+  const changes = await stage.learn(alice);
+  assertEquals(changes.alarms, [{
+    kind: "identity-changed",
+    userId: ALICE,
+    previous: first,
+    current: second,
+  }]);
+  assertEquals(await stage.trust(ALICE), { A: "violation" });
+  assertEquals((await stage.learn(alice)).alarms, []);
+  await stage.restart();
+  assertEquals(await stage.trust(ALICE), { A: "violation" });
+  const { version } = stage.lists;
+  await stage.acknowledge(ALICE);
+  assertNotEquals(stage.lists.version, version);
+  assertEquals(await stage.trust(ALICE), { A: "cross-signed" });
+  const identity = await stage.run((tx) => stage.lists.identityOf(tx, ALICE));
+  assertEquals([identity?.pinned, identity?.changed], [second, false]);
+  const now = stage.lists.version;
+  await stage.acknowledge(ALICE);
+  assertEquals(stage.lists.version, now, "there is nothing left to accept");
+});
+
+Deno.test("a user without cross-signing keys has no identity, and none to accept", async () => {
+  const stage = new DeviceStage();
+  await stage.learn(new FakeUser(ALICE, "A"));
+  assertEquals(await stage.run((tx) => stage.lists.identityOf(tx, ALICE)), undefined);
+  await assertRejects(() => stage.acknowledge(ALICE), ValueError, ALICE);
+});
+
+Deno.test("a new self-signing key takes the trust from devices that it has not signed", async () => {
+  const stage = new DeviceStage();
+  const alice = new FakeUser(ALICE, "A").crossSign();
+  await stage.learn(alice);
+  const response = queryResponse(alice);
+  alice.selfSigning = fakeDevice("").signing;
+  response.self_signing_keys = queryResponse(alice).self_signing_keys;
+  await stage.mark(ALICE);
+  await stage.ask(response);
+  assertEquals(await stage.trust(ALICE), { A: "unsigned" });
+});

@@ -1,0 +1,95 @@
+/** Who is asked of when, at the edges: queries that come to nothing, several at once, and stores that are not as they should be. */
+
+import { assertEquals } from "@std/assert";
+import { recordKey } from "../../../src/crypto/records/record_key.ts";
+import { RecordCache } from "../../../src/crypto/records/record_cache.ts";
+import { Transaction } from "../../../src/crypto/records/transaction.ts";
+import type { UserID } from "../../../src/types/ids.ts";
+import { cleanStageOf, stageOf, TrackedStage } from "../support/tracked_stage.ts";
+
+const ALICE = "@alice:a.example";
+const BOB = "@bob:b.example";
+const CAROL = "@carol:c.example";
+
+const people = (count: number, name = "user") =>
+  Array.from({ length: count }, (_, index): UserID => `@${name}${index}:a.example`);
+
+Deno.test("users of a query that was refused are asked of in groups of a quarter, with others or without", async () => {
+  const users = people(9);
+  const stage = await stageOf(...users);
+  stage.tracked.failed(stage.ask(), { now: 0, refused: true });
+  await stage.run((tx) => stage.tracked.track(tx, people(3, "other")));
+  const asked = Array.from({ length: 6 }, () => stage.ask(1_000).users.map((userId) => userId.slice(1, -10)));
+  assertEquals(asked, [
+    ["user0", "user1"],
+    ["user2", "user3"],
+    ["user4", "user5"],
+    ["user6", "user7"],
+    ["user8", "other0"],
+    ["other1", "other2"],
+  ]);
+});
+
+Deno.test("after a query has failed, one is still of at most 250 users", async () => {
+  const stage = await stageOf(...people(251));
+  for (const query of [stage.ask(), stage.ask()]) stage.tracked.failed(query, { now: 0, refused: false });
+  assertEquals([stage.ask(1_000), stage.ask(1_000)].map(({ users }) => users.length), [250, 1]);
+});
+
+Deno.test("who is asked of now is not waited for with the next query, and of the others the first counts", async () => {
+  const stage = await stageOf(ALICE);
+  stage.tracked.failed(stage.ask(), { now: 0, refused: false });
+  await stage.run((tx) => stage.tracked.track(tx, [BOB]));
+  stage.tracked.failed(stage.ask(), { now: 500, refused: false });
+  assertEquals(stage.tracked.retryAt(), 1_000);
+  stage.ask(1_000);
+  assertEquals(stage.tracked.retryAt(), 1_500);
+  stage.ask(1_500);
+  assertEquals(stage.tracked.retryAt(), undefined);
+});
+
+Deno.test("of users who are asked of now and then, it is told when the one was asked of of whom that is longest ago", async () => {
+  const stage = await stageOf(ALICE);
+  const users = [ALICE, BOB, CAROL];
+  for (const [index, at] of [50, 30, 40].entries()) {
+    await stage.run((tx) => stage.tracked.track(tx, users.slice(index, index + 1) as UserID[]));
+    await stage.answer(stage.ask(at));
+  }
+  assertEquals(stage.tracked.outdate(users as UserID[], { since: 0, now: 60 }), 30);
+  assertEquals(stage.tracked.nextQuery(60), undefined);
+});
+
+Deno.test("of users who leave those are told who were there, and of the others nothing is written", async () => {
+  const stage = await cleanStageOf(ALICE);
+  const tx = new Transaction(stage.vault, new RecordCache(10));
+  assertEquals(stage.tracked.left(tx, [BOB, ALICE]), [ALICE]);
+  assertEquals(tx.changes, 1);
+  await tx.commit();
+});
+
+Deno.test("a step that comes to nothing leaves a user whom nobody asks of as one who can be asked of", async () => {
+  const stage = await stageOf(ALICE);
+  const query = stage.ask();
+  await stage.answer(query);
+  await stage.run((tx) => stage.tracked.changed(tx, [ALICE]));
+  const tx = new Transaction(stage.vault, new RecordCache(10));
+  stage.tracked.answered(tx, ALICE, query);
+  tx.abort();
+  assertEquals(stage.ask().users, [ALICE]);
+});
+
+Deno.test("what is read anew begins without the waits and the questions of before", async () => {
+  const stage = await stageOf(ALICE);
+  stage.tracked.failed(stage.ask(), { now: 0, refused: true });
+  await stage.run((tx) => stage.tracked.track(tx, [BOB]));
+  stage.ask();
+  await stage.run((tx) => stage.tracked.load(tx));
+  assertEquals(stage.ask().users.toSorted(), [ALICE, BOB]);
+});
+
+Deno.test("a record of what is no user ID, as earlier versions wrote, has nobody asked of", async () => {
+  const stage = new TrackedStage();
+  await stage.run((tx) => tx.set(recordKey("tracked", "alice"), { changed: 1, checked: 0 }));
+  await stage.restart();
+  assertEquals(stage.tracked.nextQuery(0), undefined);
+});

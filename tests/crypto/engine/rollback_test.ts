@@ -1,0 +1,103 @@
+/** Which events tell a device that its store was set back, and which somebody else could have made. */
+
+import { assert, assertEquals, assertFalse } from "@std/assert";
+import type { Decryption } from "../../../src/crypto/engine/engine_protocol.ts";
+import { outboundKey } from "../../../src/crypto/sharing/outbound_record.ts";
+import { recordKey } from "../../../src/crypto/records/record_key.ts";
+import { tellsOfRollback } from "../../../src/crypto/engine/rollback.ts";
+import { TestClock } from "../../../src/testing/test_clock.ts";
+import type { JsonObject } from "../../../src/types/json.ts";
+import { aliceAndBob } from "./bot.ts";
+import { ROOM } from "./homeserver.ts";
+import { RawSession } from "./raw_device.ts";
+import { testContext } from "../support/context.ts";
+import { memoryVault, step } from "../support/vault.ts";
+
+/** Says in an event that nobody can read who has sent it; which session the device then goes on with. */
+async function sessionAfter(
+  from: "alice" | "bob",
+  claim: (own: JsonObject) => JsonObject,
+): Promise<"new" | "same"> {
+  const { server, alice, bob } = await aliceAndBob();
+  const { sessionId } = await alice.ready();
+  const own = { device_id: alice.deviceId, sender_key: alice.engine.identity().curve25519 };
+  const content = { ...new RawSession().event(ROOM, "from a life that is forgotten"), ...claim(own) };
+  server.publish({ alice, bob }[from], content, "txn");
+  await alice.sync();
+  return (await alice.ready()).sessionId === sessionId ? "same" : "new";
+}
+
+Deno.test("an event of this device that it knows nothing of tells that the store was set back", async () => {
+  assertEquals(await sessionAfter("alice", (own) => own), "new");
+});
+
+Deno.test("an event that another user has sent tells nothing, whosever it says it is", async () => {
+  assertEquals(await sessionAfter("bob", (own) => own), "same");
+});
+
+Deno.test("an event of another device of the user tells nothing, even if it names the key of this one", async () => {
+  assertEquals(await sessionAfter("alice", (own) => ({ ...own, device_id: "OTHER" })), "same");
+  assertEquals(await sessionAfter("alice", ({ sender_key }) => ({ sender_key })), "same");
+});
+
+Deno.test("an event with another key tells nothing, even if it names this device", async () => {
+  const sender_key = testContext().own.curve25519;
+  assertEquals(await sessionAfter("alice", (own) => ({ ...own, sender_key })), "same");
+  assertEquals(await sessionAfter("alice", ({ device_id }) => ({ device_id })), "same");
+});
+
+Deno.test("an event that was read tells it if this device has sent it, at a place that is still to come", async () => {
+  const context = testContext();
+  const { own } = context;
+  const record = {
+    sessionId: "SESSION",
+    state: new Uint8Array(),
+    createdAt: 0,
+    messages: 3,
+    sharedHistory: false,
+    policy: "all",
+    rosterPieces: 0,
+    retired: [],
+  } as const;
+  const tells = (
+    change: { sender?: string; senderKey?: string; sessionId?: string; messageIndex?: number },
+  ) => {
+    const { sender = own.userId, ...facts } = change;
+    const encryption = { senderKey: own.curve25519, sessionId: "SESSION", messageIndex: 3, ...facts };
+    const event = { sender, room_id: ROOM };
+    return step(memoryVault(), (tx) => {
+      tx.set(outboundKey(ROOM), record);
+      const decrypted = [{ event, encryption } as unknown as Decryption]; // what is looked at
+      const told = { encrypted: [event as never], decrypted };
+      return tellsOfRollback(tx, { context } as never, told).then((told) => told ? "set back" : "nothing");
+    });
+  };
+  assertEquals(await tells({}), "set back");
+  assertEquals(await tells({ messageIndex: 4 }), "set back");
+  for (
+    const other of [
+      { messageIndex: 2 },
+      { sender: "@bob:example.org" },
+      { senderKey: testContext().own.curve25519 },
+      { sessionId: "OTHER" },
+    ]
+  ) assertEquals(await tells(other), "nothing", JSON.stringify(other));
+});
+
+Deno.test("an own event that nobody can read tells it if there is no key for it, and once an hour only", async () => {
+  const clock = new TestClock();
+  const context = testContext({ clock });
+  const { deviceId, curve25519, userId: sender } = context.own;
+  const event = { sender, room_id: ROOM, content: { device_id: deviceId, sender_key: curve25519 } };
+  const tells = (code: string, foundAgo?: number) =>
+    step(memoryVault(), (tx) => {
+      if (foundAgo !== undefined) tx.set(recordKey("rollback"), clock.now() - foundAgo);
+      const decrypted = [{ code, reason: "" } as Decryption];
+      return tellsOfRollback(tx, { context } as never, { encrypted: [event as never], decrypted });
+    });
+  assert(await tells("MISSING_KEY"));
+  for (const code of ["WITHHELD", "MALFORMED", "REPLAYED"]) assertFalse(await tells(code));
+  assertFalse(await tells("MISSING_KEY", 0));
+  assertFalse(await tells("MISSING_KEY", 3_599_999));
+  assert(await tells("MISSING_KEY", 3_600_000));
+});

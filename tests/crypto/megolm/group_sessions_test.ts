@@ -1,0 +1,42 @@
+/** The ratchets of own group sessions. */
+
+import { assertEquals } from "@std/assert";
+import { GroupSessions } from "../../../src/crypto/megolm/group_sessions.ts";
+import { Transaction } from "../../../src/crypto/records/transaction.ts";
+import { RecordCache } from "../../../src/crypto/records/record_cache.ts";
+import { testContext } from "../support/context.ts";
+import { memoryVault } from "../support/vault.ts";
+import { FakeCopies } from "../sharing/fakes.ts";
+import { ROOM } from "../sharing/room.ts";
+
+Deno.test("what is encrypted for a record is encrypted with its session, whichever session of the room is alive", async () => {
+  const context = testContext();
+  const inbound = new FakeCopies();
+  const groups = new GroupSessions({ context, inbound });
+  const settings = {
+    algorithm: "m.megolm.v1.aes-sha2",
+    rotationPeriodMs: 1e9,
+    rotationPeriodMsgs: 100,
+    historyVisibility: "joined",
+  } as const;
+  const tx = new Transaction(memoryVault(), new RecordCache(10));
+  const first = await groups.create(tx, { roomId: ROOM, settings, previous: undefined });
+  const second = await groups.create(tx, { roomId: ROOM, settings, previous: first });
+  await tx.commit();
+  for (const record of [first, second, first]) {
+    const ciphertext = groups.encrypt(tx, { roomId: ROOM, record }, "hello");
+    const copy = inbound.added.map(({ sessionKey }) => context.vodozemac.megolm.createInbound(sessionKey))
+      .find(({ sessionId }) => sessionId === record.sessionId);
+    assertEquals(copy && new TextDecoder().decode(copy.decrypt(ciphertext).plaintext), "hello");
+    assertEquals(
+      await groups.key(tx, { roomId: ROOM, record }, record.messages).then(isKeyOf),
+      record.sessionId,
+    );
+  }
+
+  function isKeyOf(sessionKey: string | undefined): string | undefined {
+    if (sessionKey === undefined) return undefined;
+    using session = context.vodozemac.megolm.createInbound(sessionKey);
+    return session.sessionId;
+  }
+});

@@ -1,0 +1,76 @@
+/** A receiver that keeps what it can't read yet. */
+
+import { assert } from "@std/assert";
+import type { RecoveredEvent } from "../../../src/crypto/engine/engine_protocol.ts";
+import { ParkedEvents } from "../../../src/crypto/megolm/parked_events.ts";
+import type { MessageEvent } from "../../../src/types/events/event.ts";
+import type { TestContextOptions } from "../support/context.ts";
+import { ALICE, newDevice, Receiver, ROOM, Sender, told } from "./support.ts";
+
+/** A receiver that keeps what it can't read. */
+export class Keeper extends Receiver {
+  readonly #bounds: { limit?: number; maxAgeMs?: number };
+  parked: ParkedEvents;
+
+  constructor(options: TestContextOptions & { limit?: number; maxAgeMs?: number } = {}) {
+    super(options);
+    this.#bounds = {
+      ...(options.limit && { limit: options.limit }),
+      ...(options.maxAgeMs && { maxAgeMs: options.maxAgeMs }),
+    };
+    this.parked = this.#make();
+  }
+
+  /** Takes in events as those of a sync; says of each whether it is delivered. */
+  sync(...events: MessageEvent[]): Promise<string[]> {
+    return this.step(async (tx) => {
+      const decrypted = await this.inbound.decryptAll(tx, events);
+      return events.map((event, index) => {
+        const result = decrypted[index];
+        assert(result);
+        if ("event" in result) return this.parked.delivered(tx, event) ? told(result) : "not again";
+        return this.parked.park(tx, event, result) ? "parked" : "not parked";
+      });
+    });
+  }
+
+  retry(what: readonly Sender[] | "all"): Promise<RecoveredEvent[]> {
+    const sessions = what === "all" ? what : what.map(({ sessionId }) => ({ roomId: ROOM, sessionId }));
+    return this.step((tx) => this.parked.retry(tx, sessions));
+  }
+
+  settle(recovered: readonly RecoveredEvent[]): Promise<void> {
+    return this.step((tx) => this.parked.settle(tx, recovered.map(({ parked }) => parked)));
+  }
+
+  async records(): Promise<number> {
+    return (await this.vault.list(["crypto", "parked"])).length;
+  }
+
+  async reopen(): Promise<void> {
+    this.restart();
+    this.parked = this.#make();
+    await this.step((tx) => this.parked.load(tx));
+  }
+
+  #make(): ParkedEvents {
+    return new ParkedEvents({
+      context: this.context,
+      inbound: { decryptAll: (tx, events) => this.inbound.decryptAll(tx, events) },
+      ...this.#bounds,
+    });
+  }
+}
+
+export const texts = (recovered: readonly RecoveredEvent[]) =>
+  recovered.map(({ event }) => event.content.body);
+
+let strangers = 0;
+
+/** A device of Alice whose key has not come. */
+export function stranger(keeper: Receiver): Sender {
+  return new Sender(
+    keeper,
+    keeper.devices.put(newDevice(keeper, ALICE, { deviceId: `DEVICE${++strangers}` })),
+  );
+}

@@ -1,0 +1,235 @@
+/** Who claims a session: what stays of the claims of several users and devices. */
+
+import { assert, assertEquals, assertFalse } from "@std/assert";
+import { ClaimJudge } from "../../../src/crypto/megolm/claim_judge.ts";
+import type { Device } from "../../../src/crypto/devices/device.ts";
+import { inboundKey, type InboundRecord, withClaims } from "../../../src/crypto/megolm/inbound_record.ts";
+import { SessionClaims } from "../../../src/crypto/megolm/session_claims.ts";
+import { type UnusedLimits, UnusedSessions } from "../../../src/crypto/megolm/unused_sessions.ts";
+import type { UserID } from "../../../src/types/ids.ts";
+import { ALICE, MALLORY, ME, newDevice, Receiver, ROOM } from "./support.ts";
+
+const [ONE, TWO] = ["one", "two"] as const;
+const CAROL = "@carol:example.org";
+
+/** Claims on sessions, kept as the sessions' records keep them. */
+class Stage {
+  readonly receiver = new Receiver();
+  readonly forgotten: string[] = [];
+  readonly claims: SessionClaims;
+  #devices = 0;
+
+  constructor(limits: UnusedLimits = { ofUser: 100, inAll: 100 }) {
+    this.claims = new SessionClaims({
+      judge: new ClaimJudge(this.receiver.context, this.receiver.devices),
+      unused: new UnusedSessions(limits),
+      forget: (_tx, { sessionId }) => this.forgotten.push(sessionId),
+    });
+  }
+
+  device(userId: UserID, trust: Device["trust"] = "unsigned"): Device {
+    const deviceId = `D${++this.#devices}`;
+    return this.receiver.devices.put(newDevice(this.receiver, userId, { deviceId, trust }));
+  }
+
+  /** A device claims a session; whether that says anything new. */
+  claim({ userId, curve25519, ed25519 }: Device, sessionId: string = ONE, kept = false): Promise<boolean> {
+    return this.receiver.step(async (tx) => {
+      const key = inboundKey(ROOM, sessionId);
+      const record = await tx.get(key);
+      const claim = { userId, senderKey: curve25519, senderEd25519: ed25519, sharedHistory: true };
+      const claimed = await this.claims.add(tx, { roomId: ROOM, sessionId }, { record, claim, kept });
+      if (claimed !== undefined) tx.set(key, { state: new Uint8Array(), firstIndex: 0, ...claimed });
+      return claimed !== undefined;
+    });
+  }
+
+  /** A message of the first session comes from a user who claims it; whether that says anything new. */
+  message(userId: UserID, { isUsed = true } = {}): Promise<boolean> {
+    return this.receiver.step(async (tx) => {
+      const session = { roomId: ROOM, sessionId: ONE };
+      const key = inboundKey(ROOM, ONE);
+      const record = await tx.get(key);
+      const set = record && await this.claims.ofUser(tx, session, { record, userId });
+      assert(record && set);
+      const claimed = await this.claims.met(tx, session, { record, userId, set, isUsed });
+      if (claimed !== undefined) tx.set(key, withClaims(record, claimed));
+      return claimed !== undefined;
+    });
+  }
+
+  /** Whose the first session most likely is, how many others claim it, and how many records say so. */
+  async standing() {
+    const record = await this.record();
+    const records = await this.receiver.vault.list(["crypto", "inbound_claims", ROOM, ONE]);
+    return { first: record?.claims[0]?.userId, others: record?.others?.count, records: records.length };
+  }
+
+  record(sessionId: string = ONE): Promise<InboundRecord | undefined> {
+    return this.receiver.step((tx) => tx.get(inboundKey(ROOM, sessionId)));
+  }
+
+  /** The keys of the devices that claim a session for a user. */
+  async keysOf(userId: UserID, sessionId: string = ONE): Promise<string[] | undefined> {
+    const record = await this.record(sessionId) ?? { claims: [] };
+    const session = { roomId: ROOM, sessionId };
+    const set = await this.receiver.step((tx) => this.claims.ofUser(tx, session, { record, userId }));
+    return set?.claims.map(({ senderKey }) => senderKey);
+  }
+
+  async includes({ curve25519: senderKey }: Device): Promise<boolean> {
+    const record = await this.record() ?? { claims: [] };
+    const session = { roomId: ROOM, sessionId: ONE };
+    return await this.receiver.step((tx) => this.claims.include(tx, session, { record, senderKey }));
+  }
+}
+
+Deno.test("the claims of each user stand for themselves, and those of nobody else are there", async () => {
+  const stage = new Stage();
+  const [alice, mallory, other] = [stage.device(ALICE), stage.device(MALLORY), stage.device(ALICE)];
+  assert(await stage.claim(alice));
+  assert(await stage.includes(alice));
+  assertFalse(await stage.includes(mallory));
+  assert(await stage.claim(mallory));
+  for (const device of [alice, mallory]) assert(await stage.includes(device));
+  assertFalse(await stage.includes(other));
+  assertEquals(await stage.keysOf(ALICE), [alice.curve25519]);
+  assertEquals(await stage.keysOf(MALLORY), [mallory.curve25519]);
+  assertEquals(await stage.keysOf(ME), undefined);
+  for (const device of [alice, mallory]) assertFalse(await stage.claim(device), "nothing new");
+  assertEquals((await stage.record())?.others?.count, 1);
+});
+
+Deno.test("of the 32 claims of a user one gives way to a better founded one, and to no other", async () => {
+  const stage = new Stage();
+  for (let count = 0; count < 32; count++) assert(await stage.claim(stage.device(ALICE)));
+  assertFalse(await stage.claim(stage.device(ALICE)));
+  const signed = stage.device(ALICE, "cross-signed");
+  assert(await stage.claim(signed));
+  const keys = await stage.keysOf(ALICE);
+  assertEquals([keys?.length, keys?.includes(signed.curve25519)], [32, true]);
+});
+
+Deno.test("a user's second claim of a session takes no place of its own among what waits", async () => {
+  const stage = new Stage({ ofUser: 1, inAll: 100 });
+  await stage.claim(stage.device(ALICE));
+  await stage.claim(stage.device(ALICE));
+  assertEquals(stage.forgotten, []);
+  await stage.claim(stage.device(ALICE), TWO);
+  assertEquals(stage.forgotten, [ONE]);
+  assertEquals([await stage.record(ONE), (await stage.record(TWO))?.claims.length], [undefined, 1]);
+});
+
+Deno.test("what a user claims and does not use goes, and with it nothing of others'", async () => {
+  const stage = new Stage({ ofUser: 1, inAll: 100 });
+  const [alice, mallory] = [stage.device(ALICE), stage.device(MALLORY)];
+  const kept = true;
+  await stage.claim(alice, ONE, kept);
+  await stage.claim(mallory, ONE);
+  await stage.claim(mallory, TWO);
+  assertEquals(stage.forgotten, []);
+  assertEquals([await stage.keysOf(MALLORY), await stage.keysOf(ALICE)], [undefined, [alice.curve25519]]);
+  assertEquals((await stage.record())?.others?.count, 0);
+});
+
+Deno.test("a claim that makes another's of the same session go leaves nothing of that", async () => {
+  const stage = new Stage({ ofUser: 100, inAll: 1 });
+  const [alice, mallory] = [stage.device(ALICE), stage.device(MALLORY)];
+  await stage.claim(mallory);
+  await stage.claim(alice);
+  assertEquals((await stage.record())?.claims.map(({ userId }) => userId), [ALICE]);
+  assertEquals([await stage.keysOf(ALICE), await stage.keysOf(MALLORY)], [[alice.curve25519], undefined]);
+  assertEquals((await stage.record())?.others, undefined);
+});
+
+Deno.test("a user's claims leave those of others as they are", async () => {
+  const stage = new Stage();
+  for (const userId of [ALICE, MALLORY, ALICE, MALLORY]) await stage.claim(stage.device(userId));
+  assertEquals(await stage.standing(), { first: ALICE, others: 1, records: 1 });
+  for (const userId of [ALICE, MALLORY]) assertEquals((await stage.keysOf(userId))?.length, 2);
+});
+
+Deno.test("who sends messages of a session comes before those who only claim it, and the first who does stays first", async () => {
+  const stage = new Stage();
+  for (const userId of [ALICE, MALLORY]) await stage.claim(stage.device(userId));
+  assertEquals(await stage.standing(), { first: ALICE, others: 1, records: 1 });
+  assert(await stage.message(MALLORY));
+  assertEquals(await stage.standing(), { first: MALLORY, others: 1, records: 1 });
+  assert(await stage.message(ALICE));
+  assertEquals(await stage.standing(), { first: MALLORY, others: 1, records: 1 });
+  assertFalse(await stage.message(ALICE), "nothing new");
+  assertEquals(await stage.standing(), { first: MALLORY, others: 1, records: 1 });
+});
+
+Deno.test("of those who have sent no message the one with the better known device comes first, behind all who have", async () => {
+  const stage = new Stage();
+  await stage.claim(stage.device(ALICE));
+  await stage.claim(stage.device(MALLORY, "cross-signed"));
+  assertEquals(await stage.standing(), { first: MALLORY, others: 1, records: 1 });
+  await stage.claim(stage.device(CAROL));
+  assertEquals(await stage.standing(), { first: MALLORY, others: 2, records: 2 });
+  await stage.message(ALICE);
+  assertEquals(await stage.standing(), { first: ALICE, others: 2, records: 2 });
+  await stage.claim(stage.device(ME, "verified"));
+  assertEquals(await stage.standing(), { first: ALICE, others: 3, records: 3 });
+});
+
+Deno.test("a session stays with those who claim it still when the claims of the first one go", async () => {
+  const stage = new Stage({ ofUser: 1, inAll: 100 });
+  const mallory = stage.device(MALLORY);
+  await stage.claim(stage.device(ALICE));
+  await stage.claim(mallory);
+  await stage.claim(stage.device(ALICE), TWO);
+  assertEquals([stage.forgotten, await stage.keysOf(ALICE)], [[], undefined]);
+  assertEquals(await stage.standing(), { first: undefined, others: 1, records: 1 });
+  await stage.message(MALLORY);
+  assertEquals(await stage.standing(), { first: MALLORY, others: 0, records: 0 });
+  assertEquals(await stage.keysOf(MALLORY), [mallory.curve25519]);
+});
+
+Deno.test("who claims a session next takes the place of a first one whose claims have gone", async () => {
+  const stage = new Stage({ ofUser: 1, inAll: 100 });
+  for (const userId of [ALICE, MALLORY]) await stage.claim(stage.device(userId));
+  await stage.claim(stage.device(ALICE), TWO);
+  await stage.claim(stage.device(CAROL));
+  assertEquals(await stage.standing(), { first: CAROL, others: 1, records: 1 });
+});
+
+Deno.test("a session goes with the last one who claims it", async () => {
+  const stage = new Stage({ ofUser: 1, inAll: 100 });
+  for (const sessionId of [ONE, TWO]) {
+    for (const userId of [ALICE, MALLORY]) await stage.claim(stage.device(userId), sessionId);
+  }
+  assertEquals([stage.forgotten, await stage.record()], [[ONE], undefined]);
+  assertEquals(await stage.standing(), { first: undefined, others: undefined, records: 0 });
+});
+
+Deno.test("a session of which others have said whose it is stays when nobody claims it any more", async () => {
+  const stage = new Stage({ ofUser: 1, inAll: 100 });
+  const hearsay = { source: "backup", senderKey: "key", senderEd25519: "", sharedHistory: false } as const;
+  await stage.claim(stage.device(ALICE));
+  await stage.receiver.step(async (tx) => {
+    const record = await tx.get(inboundKey(ROOM, ONE));
+    assert(record);
+    tx.set(inboundKey(ROOM, ONE), { ...record, hearsay });
+  });
+  await stage.claim(stage.device(ALICE), TWO);
+  const { claims, others, hearsay: kept } = await stage.record() ?? {};
+  assertEquals([stage.forgotten, claims, others, kept], [[], [], undefined, hearsay]);
+});
+
+Deno.test("a message that is not to be taken for a user's leaves the user's claims waiting", async () => {
+  const stage = new Stage({ ofUser: 1, inAll: 100 });
+  for (const userId of [ALICE, MALLORY]) await stage.claim(stage.device(userId));
+  assertFalse(await stage.message(MALLORY, { isUsed: false }));
+  await stage.claim(stage.device(MALLORY), TWO);
+  assertEquals(await stage.keysOf(MALLORY), undefined);
+});
+
+Deno.test("a claim of a session that is gone makes room for another", async () => {
+  const stage = new Stage({ ofUser: 1, inAll: 100 });
+  await stage.claim(stage.device(ALICE));
+  await stage.receiver.step((tx) => tx.delete(inboundKey(ROOM, ONE)));
+  assert(await stage.claim(stage.device(ALICE), TWO));
+  assertEquals([stage.forgotten, (await stage.record(TWO))?.claims.length], [[], 1]);
+});

@@ -1,0 +1,118 @@
+/** One step: what it reads, what it asks the vault for, and what is remembered of it. */
+
+import { assertEquals, assertRejects } from "@std/assert";
+import { RecordCache } from "../../../src/crypto/records/record_cache.ts";
+import { recordKey } from "../../../src/crypto/records/record_key.ts";
+import { Transaction } from "../../../src/crypto/records/transaction.ts";
+import type { Vault } from "../../../src/crypto/records/vault.ts";
+import { memoryVault } from "../support/vault.ts";
+
+const ONE = recordKey<string>("kind", "one");
+const TWO = recordKey<string>("kind", "two");
+const KEPT = { ...recordKey<string>("kind", "kept"), held: true };
+
+/** A vault that tells what is asked of it, what was read before, and steps on both. */
+async function stage(records: Readonly<Record<string, string>> = {}) {
+  const vault = memoryVault();
+  for (const [name, value] of Object.entries(records)) {
+    await vault.commit([{ type: "set", key: recordKey("kind", name).path, value }]);
+  }
+  const calls: string[] = [];
+  const told: Vault = {
+    ...vault,
+    getMany: (keys) => (calls.push(`read ${keys.map((key) => key.at(-1)).join()}`), vault.getMany(keys)),
+    commit: (mutations) => (calls.push(`commit ${mutations.length}`), vault.commit(mutations)),
+    defer: (mutations) => (calls.push(`defer ${mutations.length}`), vault.defer(mutations)),
+    list: (prefix) => vault.list(prefix), // more than was asked for
+  };
+  const cache = new RecordCache(100);
+  return { calls, begin: () => new Transaction(told, cache) };
+}
+
+Deno.test("what a step has written it reads, and nothing is asked of the vault for it; what it has removed is not there", async () => {
+  const { calls, begin } = await stage({ one: "1", two: "2" });
+  const tx = begin();
+  tx.set(ONE, "new");
+  tx.delete(TWO);
+  assertEquals([await tx.get(ONE), await tx.get(TWO)], ["new", undefined]);
+  assertEquals(await tx.getMany([ONE, TWO]), ["new", undefined]);
+  assertEquals(calls, []);
+});
+
+Deno.test("only what is not known is read, all at once, and remembered, also that there is nothing", async () => {
+  const { calls, begin } = await stage({ one: "1", two: "2" });
+  assertEquals(await begin().get(ONE), "1");
+  const none = recordKey<string>("kind", "none");
+  for (let time = 0; time < 2; time++) {
+    assertEquals(await begin().getMany([none, ONE, TWO]), [undefined, "1", "2"]);
+    assertEquals(await begin().get(none), undefined);
+  }
+  assertEquals(calls, ["read one", "read none,two"]);
+});
+
+Deno.test("more records than are remembered are read all the same", async () => {
+  const names = Array.from({ length: 300 }, (_, index) => `name${index}`);
+  const { begin } = await stage(Object.fromEntries(names.map((name) => [name, name])));
+  assertEquals(await begin().getMany(names.map((name) => recordKey<string>("kind", name))), names);
+});
+
+Deno.test("what a step has changed is remembered once it counts, removals too, but for what its owner keeps", async () => {
+  const { calls, begin } = await stage({ two: "2" });
+  const tx = begin();
+  tx.set(ONE, "1");
+  tx.set(KEPT, "kept");
+  tx.delete(TWO);
+  assertEquals([tx.changes, tx.removals], [3, { kind: 1 }]);
+  await tx.commit();
+  assertEquals(await begin().getMany([ONE, TWO, KEPT]), ["1", undefined, "kept"]);
+  assertEquals(calls, ["commit 3", "read kept"]);
+});
+
+Deno.test("a step that has written nothing commits nothing; one that may wait is deferred", async () => {
+  const { calls, begin } = await stage();
+  let done = 0;
+  for (const deferred of [false, true]) {
+    const idle = begin();
+    idle.onCommit(() => done++);
+    await idle.commit({ deferred });
+    const tx = begin();
+    tx.set(ONE, "1");
+    await tx.commit({ deferred });
+  }
+  assertEquals([calls, done], [["commit 1", "defer 1"], 2]);
+});
+
+Deno.test("what is said not to be there is not looked for; what is known stays", async () => {
+  const { calls, begin } = await stage({ one: "1" });
+  assertEquals(await begin().get(ONE), "1");
+  begin().absent(ONE);
+  begin().absent(TWO);
+  assertEquals(await begin().getMany([ONE, TWO]), ["1", undefined]);
+  assertEquals(calls, ["read one"]);
+});
+
+Deno.test("as many of the first records are given as were asked for, even if the vault has more", async () => {
+  const { begin } = await stage({ one: "1", two: "2", three: "3" });
+  const names = async (limit: number) => (await begin().first<string>(limit, "kind")).map(([[name]]) => name);
+  assertEquals([await names(2), await names(5)], [["one", "three"], ["one", "three", "two"]]);
+});
+
+Deno.test("a step that comes to nothing is taken back in reverse order, and nothing of it is remembered", async () => {
+  const { begin } = await stage({ one: "1" });
+  const tx = begin();
+  const done: number[] = [];
+  for (const number of [1, 2]) tx.onAbort(() => done.push(number));
+  tx.set(ONE, "never");
+  tx.abort();
+  assertEquals([done, await begin().get(ONE)], [[2, 1], "1"]);
+});
+
+Deno.test("nothing is remembered of a step that could not be written", async () => {
+  const vault = memoryVault();
+  const cache = new RecordCache(10);
+  const full = { ...vault, commit: () => Promise.reject(new TypeError("The disk is full")) };
+  const tx = new Transaction(full, cache);
+  tx.set(ONE, "never");
+  await assertRejects(() => tx.commit(), TypeError, "The disk is full");
+  assertEquals(await new Transaction(vault, cache).get(ONE), undefined);
+});

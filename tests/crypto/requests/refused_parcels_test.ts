@@ -1,0 +1,97 @@
+/** What the server does not take costs nobody else anything, and is given up only where it is to blame. */
+
+import { assertEquals, assertFalse } from "@std/assert";
+import type { OutboxEntry } from "../../../src/crypto/requests/outbox.ts";
+import { isDivisible, RefusedParcels } from "../../../src/crypto/requests/refused_parcels.ts";
+import type { TransactionID } from "../../../src/types/ids.ts";
+
+const common = { txnId: "txn" as TransactionID, createdAt: 0 };
+
+/** Messages for as many devices of one user as are named. */
+function messages(id: string, ...devices: string[]): OutboxEntry {
+  const contents = Object.fromEntries(devices.map((deviceId) => [deviceId, {}]));
+  return {
+    kind: "toDevice",
+    eventType: "m.dummy",
+    messages: { "@bob:example.org": contents },
+    id,
+    ...common,
+  };
+}
+
+const ONE = messages("one", "BOB1");
+const TWO = messages("two", "BOB1", "BOB2");
+const EVENT: OutboxEntry = {
+  kind: "roomEvent",
+  roomId: "!room:example.org",
+  content: {},
+  id: "event",
+  ...common,
+};
+
+Deno.test("what the server refuses for its content or size is divided; what has but one device, or goes to a room, is given up", () => {
+  for (const status of [400, 413]) {
+    const refused = new RefusedParcels();
+    const verdicts = [TWO, ONE, EVENT].map((entry) => refused.judge(entry, status));
+    assertEquals(verdicts, ["halves", "never", "never"], String(status));
+  }
+});
+
+Deno.test("what the server forbids or does not know is given up whole: with fewer devices it would be the same", () => {
+  for (const status of [403, 404, 405]) {
+    const refused = new RefusedParcels();
+    assertEquals([TWO, ONE, EVENT].map((entry) => refused.judge(entry, status)), ["never", "never", "never"]);
+    assertFalse(isDivisible(status));
+  }
+});
+
+Deno.test("what never reached the server, or came too early, waits as long as it takes, in its order", () => {
+  const refused = new RefusedParcels();
+  for (const status of [0, 401, 429, 499]) {
+    for (let time = 0; time < 5; time++) {
+      assertEquals([TWO, ONE, EVENT].map((entry) => refused.judge(entry, status)), [
+        "later",
+        "later",
+        "later",
+      ]);
+      refused.took(messages("other", "BOB3"));
+    }
+  }
+  assertEquals(refused.sorted([TWO, ONE, EVENT]), [TWO, ONE, EVENT]);
+});
+
+Deno.test("what the server fails over twice is divided; a room's event is not, however often it fails", () => {
+  const refused = new RefusedParcels();
+  assertEquals([refused.judge(TWO, 500), refused.judge(TWO, 500)], ["later", "halves"]);
+  for (let time = 0; time < 5; time++) {
+    assertEquals(refused.judge(EVENT, 502), "later");
+    refused.took(ONE);
+  }
+});
+
+Deno.test("one device that the server fails over is given up only if the server has taken something since it first did", () => {
+  const refused = new RefusedParcels();
+  refused.took(messages("before", "BOB3"));
+  for (let time = 0; time < 5; time++) assertEquals(refused.judge(ONE, 503), "later");
+  refused.took(messages("other", "BOB3"));
+  assertEquals(refused.judge(ONE, 503), "never");
+});
+
+Deno.test("what the server failed over is sent after all else, what failed most often last", () => {
+  const refused = new RefusedParcels();
+  refused.judge(ONE, 500);
+  refused.judge(ONE, 500);
+  refused.judge(EVENT, 500);
+  assertEquals(refused.sorted([ONE, EVENT, TWO]), [TWO, EVENT, ONE]);
+  refused.took(ONE);
+  assertEquals(refused.sorted([ONE, EVENT, TWO]), [ONE, TWO, EVENT]);
+});
+
+Deno.test("a part of what was divided is known as one until somebody has asked, or the server has taken it", () => {
+  const refused = new RefusedParcels();
+  refused.divided(ONE.id);
+  assertEquals([refused.takePart(TWO), refused.takePart(ONE), refused.takePart(ONE)], [false, true, false]);
+  refused.divided(TWO.id);
+  refused.took(TWO);
+  assertFalse(refused.takePart(TWO));
+});

@@ -1,0 +1,197 @@
+/** Devices, Olm and copies of sessions that do as they are told: what sharing keys works with, without its cryptography. */
+
+import { ChangeLog } from "../../../src/crypto/records/change_log.ts";
+import { Vodozemac } from "@greenroom/vodozemac-wasm";
+import type { Device, DeviceTrust } from "../../../src/crypto/devices/device.ts";
+import type { ExportedSession } from "../../../src/crypto/megolm/inbound_sessions.ts";
+import type {
+  OwnCopies,
+  RecipientDevices,
+  SharingChannels,
+} from "../../../src/crypto/sharing/sharing_parts.ts";
+import type { Transaction } from "../../../src/crypto/records/transaction.ts";
+import type { UserIdentity } from "../../../src/crypto/devices/user_record.ts";
+import type { RoomID, UserID } from "../../../src/types/ids.ts";
+import type { JsonObject } from "../../../src/types/json.ts";
+
+const { megolm } = await Vodozemac.load();
+
+/** A device that is made up. */
+export function device(userId: UserID, deviceId: string, facts: Partial<Device> = {}): Device {
+  const trust: DeviceTrust = "unsigned";
+  const keys = { curve25519: `curve of ${deviceId}`, ed25519: `ed of ${deviceId}` };
+  return { userId, deviceId, ...keys, algorithms: [], dehydrated: false, trust, ...facts };
+}
+
+/** Devices as the engine knows them. Belongs to the server: it outlives the process. */
+export class FakeDevices implements RecipientDevices {
+  readonly #devices = new Map<UserID, Device[]>();
+  readonly dirty = new Set<UserID>();
+  /** The master keys of those who have one. */
+  readonly masters = new Map<UserID, string>();
+  readonly tracked = new Set<UserID>();
+  readonly changes = new ChangeLog<UserID>();
+  dirtyVersion = 0;
+  /** Of how many users devices were read. */
+  reads = 0;
+
+  get version(): number {
+    return this.changes.version;
+  }
+
+  changedSince(version: number): ReadonlySet<UserID> | undefined {
+    return this.changes.since(version);
+  }
+
+  put(...devices: Device[]): void {
+    for (const added of devices) {
+      const others = (this.#devices.get(added.userId) ?? []).filter((each) =>
+        each.deviceId !== added.deviceId
+      );
+      this.#devices.set(added.userId, [...others, added]);
+      this.changes.note(added.userId);
+    }
+  }
+
+  remove(userId: UserID, deviceId: string): Device | undefined {
+    const devices = this.#devices.get(userId) ?? [];
+    this.#devices.set(userId, devices.filter((each) => each.deviceId !== deviceId));
+    this.changes.note(userId);
+    return devices.find((each) => each.deviceId === deviceId);
+  }
+
+  of(userId: UserID): readonly Device[] {
+    return this.#devices.get(userId) ?? [];
+  }
+
+  markDirty(userId: UserID): void {
+    this.dirty.add(userId);
+    this.dirtyVersion++;
+  }
+
+  track(_tx: Transaction, users: readonly UserID[]): Promise<void> {
+    for (const userId of users) this.tracked.add(userId);
+    return Promise.resolve();
+  }
+
+  devicesOf(_tx: Transaction, users: readonly UserID[]): Promise<ReadonlyMap<UserID, readonly Device[]>> {
+    this.reads += users.length;
+    return Promise.resolve(new Map(users.map((userId) => [userId, this.of(userId)])));
+  }
+
+  identityOf(_tx: Transaction, userId: UserID): Promise<UserIdentity | undefined> {
+    const master = this.masters.get(userId);
+    return Promise.resolve(
+      master === undefined ? master : { userId, master, pinned: master, changed: false },
+    );
+  }
+
+  isDirty(users: readonly UserID[]): boolean {
+    return users.some((userId) => this.dirty.has(userId));
+  }
+}
+
+/** Olm whose messages anybody can read. */
+export class FakeOlm implements SharingChannels {
+  readonly sessions = new Set<string>();
+  readonly wedgings = new Map<string, number>();
+  readonly told = new Set<string>();
+  readonly wanted = new Set<string>();
+  /** Devices that have no keys left. */
+  readonly exhausted = new Set<string>();
+  readonly begun = new ChangeLog<UserID>();
+
+  get version(): number {
+    return this.begun.version;
+  }
+
+  changedSince(version: number): ReadonlySet<UserID> | undefined {
+    return this.begun.since(version);
+  }
+
+  begin({ userId, curve25519 }: Device): void {
+    this.sessions.add(curve25519);
+    this.told.delete(curve25519);
+    this.begun.note(userId);
+  }
+
+  wedge(lost: Device): void {
+    this.wedgings.set(lost.curve25519, (this.wedgings.get(lost.curve25519) ?? 0) + 1);
+    this.begin(lost);
+  }
+
+  prefetch(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  encrypt(_tx: Transaction, to: Device, type: string, content: JsonObject): Promise<JsonObject | undefined> {
+    const known = this.sessions.has(to.curve25519);
+    return Promise.resolve(known ? { to: to.curve25519, type, content } : undefined);
+  }
+
+  withoutSession(_tx: Transaction, devices: readonly Device[]): Promise<Device[]> {
+    return Promise.resolve(devices.filter(({ curve25519 }) => !this.sessions.has(curve25519)));
+  }
+
+  want(_tx: Transaction, devices: readonly Device[]): Promise<void> {
+    for (const { curve25519 } of devices) this.wanted.add(curve25519);
+    return Promise.resolve();
+  }
+
+  isPromising({ curve25519 }: Device): boolean {
+    return !this.exhausted.has(curve25519);
+  }
+
+  /** The answer to a claim. */
+  claim(): void {
+    for (const curve25519 of this.wanted) {
+      if (!this.exhausted.has(curve25519)) this.sessions.add(curve25519);
+    }
+    this.wanted.clear();
+    this.begun.noteAll();
+  }
+
+  wedgingIndex(_tx: Transaction, { curve25519 }: Device): Promise<number> {
+    return Promise.resolve(this.wedgings.get(curve25519) ?? 0);
+  }
+
+  shouldTellNoOlm(_tx: Transaction, { curve25519 }: Device): Promise<boolean> {
+    return Promise.resolve(!this.told.has(curve25519));
+  }
+
+  toldNoOlm(tx: Transaction, { curve25519 }: Device): Promise<void> {
+    tx.onCommit(() => this.told.add(curve25519));
+    return Promise.resolve();
+  }
+}
+
+/** Copies of sessions. */
+export class FakeCopies implements OwnCopies {
+  readonly added: {
+    readonly roomId: RoomID;
+    readonly sessionKey: string;
+    readonly sharedHistory: boolean;
+  }[] = [];
+  /** Whether they can't be read any more. */
+  damaged = false;
+
+  addOwn(tx: Transaction, copy: FakeCopies["added"][number]): Promise<void> {
+    tx.onCommit(() => this.added.push(copy));
+    return Promise.resolve();
+  }
+
+  exportSession(
+    _tx: Transaction,
+    { roomId, sessionId }: { roomId: RoomID; sessionId: string },
+    index: number,
+  ): Promise<ExportedSession | undefined> {
+    for (const { sessionKey, sharedHistory } of this.damaged ? [] : this.added) {
+      using session = megolm.createInbound(sessionKey);
+      if (session.sessionId !== sessionId) continue;
+      const ids = { algorithm: "m.megolm.v1.aes-sha2", room_id: roomId, session_id: sessionId };
+      const content = { ...ids, session_key: session.exportAt(index) ?? "", sender_key: "" };
+      return Promise.resolve({ content, senderEd25519: "", sharedHistory, firstIndex: index });
+    }
+    return Promise.resolve(undefined);
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * Who has stolen a user's self-signing key vouches for devices with it, although the user has made another: the server shows the
+ * old one again, whose signature by the master key still holds.
+ *
+ * What must hold: a self-signing key that was replaced vouches for nothing any more, whatever is shown, or was shown in between.
+ *
+ * The class of mistake: a signature was taken for what is so now. It only says that something was so once; what came after it has to
+ * be remembered by who has seen it.
+ */
+
+import { assertEquals } from "@std/assert";
+import type { UserID } from "../../../../src/types/ids.ts";
+import { DeviceStage } from "../../support/device_stage.ts";
+import { FakeUser, queryResponse, type SigningKey, signingKey } from "../../support/fake_user.ts";
+
+const ALICE: UserID = "@alice:a.example", ME: UserID = "@me:example.org";
+
+for (const userId of [ALICE, ME]) {
+  Deno.test(`T94: a self-signing key of ${userId} that was replaced does not come back`, async () => {
+    const stage = new DeviceStage();
+    const user = new FakeUser(userId, "PHONE").crossSign();
+    const { master, selfSigning: first } = user;
+    const show = async (keys: { master?: SigningKey; selfSigning?: SigningKey }) => {
+      Object.assign(user, keys);
+      const { alarms } = await stage.learn(user);
+      await stage.restart();
+      return [await stage.trust(userId), ...alarms.map(({ kind }) => kind)];
+    };
+    await stage.learn(user);
+    if (userId === ME) await stage.acknowledge(ME);
+    const second = signingKey();
+    assertEquals(await show({ selfSigning: second }), [{ PHONE: "cross-signed" }]);
+    assertEquals(await show({ selfSigning: first }), [{ PHONE: "unsigned" }, "replaced-key"]);
+    assertEquals(await show({ selfSigning: second }), [{ PHONE: "cross-signed" }]);
+    // Nor by way of an identity that the server makes up, and takes back.
+    const other = signingKey();
+    assertEquals(await show({ master: other, selfSigning: other }), [
+      { PHONE: "violation" },
+      "identity-changed",
+    ]);
+    const back = await show({ master, selfSigning: first });
+    assertEquals(back, [{ PHONE: "unsigned" }, "replaced-key", "identity-changed"]);
+    assertEquals(await show({ selfSigning: second }), [{ PHONE: "cross-signed" }]);
+  });
+}
+
+Deno.test("T94: a key that takes the place of one while another identity is shown replaces it all the same", async () => {
+  const stage = new DeviceStage();
+  const alice = new FakeUser(ALICE, "PHONE").crossSign();
+  const { master, selfSigning: first } = alice;
+  await stage.learn(alice);
+  await stage.learn(alice.crossSign());
+  Object.assign(alice, { master, selfSigning: signingKey() });
+  await stage.learn(alice);
+  assertEquals(await stage.trust(ALICE), { PHONE: "cross-signed" });
+  Object.assign(alice, { selfSigning: first });
+  await stage.learn(alice);
+  assertEquals(await stage.trust(ALICE), { PHONE: "unsigned" });
+});
+
+Deno.test("T94: who shows a replaced key takes nothing from the devices that the newest vouches for", async () => {
+  const stage = new DeviceStage();
+  const alice = new FakeUser(ALICE, "PHONE").crossSign();
+  const { self_signing_keys: old } = queryResponse(alice);
+  await stage.learn(alice);
+  alice.selfSigning = signingKey();
+  await stage.learn(alice);
+  await stage.mark(ALICE);
+  await stage.ask({ ...queryResponse(alice), self_signing_keys: old });
+  assertEquals(await stage.trust(ALICE), { PHONE: "cross-signed" });
+});
+
+Deno.test("T94: an accepted identity begins with the self-signing key that it has, whatever the one before had", async () => {
+  const stage = new DeviceStage();
+  const alice = new FakeUser(ALICE, "PHONE").crossSign();
+  await stage.learn(alice);
+  await stage.learn(alice.crossSign());
+  await stage.acknowledge(ALICE);
+  const { selfSigning: first } = alice;
+  alice.selfSigning = signingKey();
+  await stage.learn(alice);
+  assertEquals(await stage.trust(ALICE), { PHONE: "cross-signed" });
+  Object.assign(alice, { selfSigning: first });
+  await stage.learn(alice);
+  assertEquals(await stage.trust(ALICE), { PHONE: "unsigned" });
+});

@@ -1,0 +1,28 @@
+/** Garbage that is to have one-time keys claimed. */
+
+import { assertEquals } from "@std/assert";
+import { aliceAndBob, garbled, Peer } from "../../olm/peers.ts";
+
+Deno.test("T13: garbage makes at most one new session an hour with a device", async () => {
+  const { alice, bob, clock } = await aliceAndBob();
+  await bob.meet(alice);
+  let claims = 0;
+  for (let minute = 0; minute < 180; minute++) {
+    assertEquals((await alice.receive(garbled(await bob.send(alice)))).kind, "failed");
+    if (await alice.claim() !== undefined) claims++;
+    if (minute % 50 === 0) await alice.restart();
+    await clock.tick(60_000);
+  }
+  assertEquals(claims, 3);
+});
+
+Deno.test("T13: garbage of devices that nobody knows makes no session, and is not remembered", async () => {
+  const { alice, server, clock } = await aliceAndBob();
+  const eve = await Peer.open({ userId: "@eve:example.org", deviceId: "EVE", server, clock });
+  await eve.meet(alice);
+  server.hidden.add("EVE");
+  const before = (await Array.fromAsync(alice.store.list([]))).length;
+  for (let n = 0; n < 10; n++) await alice.receive(garbled(await eve.send(alice)));
+  assertEquals(alice.olm.nextClaim(clock.now()), undefined);
+  assertEquals((await Array.fromAsync(alice.store.list([]))).length, before);
+});

@@ -1,0 +1,159 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { StoreError, StoreFormatError } from "../../../src/errors/store_error.ts";
+import type { KvEntry, KvKey } from "../../../src/store/kv_store.ts";
+import { Lease } from "../../../src/store/device/lease.ts";
+import { MemoryStore } from "../../../src/store/memory_store.ts";
+import { readSchema, SCHEMA_VERSION, schemaUpgrade } from "../../../src/store/device/schema.ts";
+import { SCHEMA_STEPS, type SchemaStep } from "../../../src/store/device/schema_steps.ts";
+import { TestClock } from "../../../src/testing/test_clock.ts";
+
+const DEVICE: KvKey = ["@a:a", "D"];
+
+async function kept(records: Record<string, unknown>): Promise<MemoryStore> {
+  const kv = new MemoryStore();
+  const all = Object.entries(records).map(([key, value]) =>
+    ({ type: "set", key: [...DEVICE, ...key.split("/")], value }) as const
+  );
+  await kv.commit(all);
+  return kv;
+}
+
+async function allOf(kv: MemoryStore): Promise<KvEntry[]> {
+  return await Array.fromAsync(kv.list([]));
+}
+
+async function valuesOf(kv: MemoryStore): Promise<Record<string, unknown>> {
+  return Object.fromEntries(
+    (await allOf(kv)).map(({ key, value }) => [key.slice(DEVICE.length).join("/"), value]),
+  );
+}
+
+/** What each process does that opens a device. */
+async function open(kv: MemoryStore, steps: readonly SchemaStep[], clock = new TestClock()): Promise<Lease> {
+  const lease = await Lease.acquire(kv, DEVICE, { clock });
+  const { mutations, isNeeded } = await schemaUpgrade(kv, DEVICE, steps);
+  if (isNeeded) assert(await kv.commit(mutations, lease.checks));
+  return lease;
+}
+
+/** Steps that are easy to tell apart: one counts up what is below `n`, the next moves it to `m`. */
+const STEPS: SchemaStep[] = [
+  async (records) => {
+    for await (const { key, value } of records.list(["n"])) records.set(key, Number(value) + 1);
+  },
+  async (records) => {
+    for await (const { key, value } of records.list(["n"])) {
+      records.delete(key);
+      records.set(["m", ...key.slice(1)], Number(value) * 10);
+    }
+  },
+];
+
+Deno.test("A place without records takes the newest version with whatever is written first", async () => {
+  const kv = new MemoryStore();
+  const stamp = {
+    type: "set",
+    key: [...DEVICE, "schema"],
+    value: { version: SCHEMA_VERSION },
+  } as const;
+  assertEquals(await schemaUpgrade(kv, DEVICE), { mutations: [stamp], isNeeded: false });
+  await Lease.acquire(kv, DEVICE, { clock: new TestClock() });
+  assertEquals(await schemaUpgrade(kv, DEVICE), { mutations: [stamp], isNeeded: false });
+  assertEquals(Object.keys(await valuesOf(kv)), ["lease", "owner"]);
+});
+
+Deno.test("Records of the newest version are left as they are", async () => {
+  const kv = await kept({ schema: { version: 2 }, "n/a": 1 });
+  const before = await allOf(kv);
+  assertEquals(await schemaUpgrade(kv, DEVICE, STEPS), { mutations: [], isNeeded: false });
+  assertEquals(await allOf(kv), before);
+});
+
+Deno.test("Records without a version are of version 0: each step builds on what the one before has made", async () => {
+  const kv = await kept({ "n/a": 1, "n/b": 2, "other": "x" });
+  await open(kv, STEPS);
+  const { owner: _, lease: __, ...values } = await valuesOf(kv);
+  assertEquals(values, { "m/a": 20, "m/b": 30, other: "x", schema: { version: 2 } });
+});
+
+Deno.test("Records of a version in between go through the later steps only", async () => {
+  const kv = await kept({ schema: { version: 1 }, "n/a": 1 });
+  await open(kv, STEPS);
+  assertEquals((await valuesOf(kv))["m/a"], 10);
+});
+
+Deno.test("An upgrade is one commit; a process that ends before it leaves the old records whole", async () => {
+  const kv = await kept({ "n/a": 1, "n/b": 2 });
+  const before = await allOf(kv);
+  const { mutations } = await schemaUpgrade(kv, DEVICE, STEPS); // and there it ends
+  assertEquals(await allOf(kv), before);
+  await kv.commit(mutations);
+  const stamps = new Set((await allOf(kv)).map(({ versionstamp }) => versionstamp));
+  assertEquals(stamps.size, 1);
+});
+
+Deno.test("An upgrade that another has made in the meantime is not made again", async () => {
+  const kv = await kept({ "n/a": 1 });
+  const clock = new TestClock();
+  const one = await Lease.acquire(kv, DEVICE, { clock, owner: "one" });
+  const stale = await schemaUpgrade(kv, DEVICE, STEPS);
+  const openers = [1, 2, 3].map(() => open(kv, STEPS, clock).then((lease) => lease.release()));
+  await clock.tick(15_000); // the first is paused
+  assertEquals([await kv.commit(stale.mutations, one.checks)], [false]);
+  await clock.tick(15_000);
+  await Promise.all(openers);
+  assertEquals((await valuesOf(kv))["m/a"], 20);
+});
+
+Deno.test("Records of a version that is not known are refused untouched", async () => {
+  for (const schema of [{ version: 3 }, { version: -1 }, { version: "2" }, { version: 1.5 }, "2", null]) {
+    const kv = await kept({ schema, "n/a": 1 });
+    const before = await allOf(kv);
+    await assertRejects(() => schemaUpgrade(kv, DEVICE, STEPS), StoreFormatError, "@a:a D");
+    await assertRejects(() => readSchema(kv, DEVICE, 2), StoreFormatError);
+    assertEquals(await allOf(kv), before);
+  }
+});
+
+Deno.test("A device whose import did not finish is refused until it is imported once more", async () => {
+  const kv = await kept({ schema: { version: 2 }, importing: { from: "x" } });
+  await assertRejects(() => readSchema(kv, DEVICE, 2), StoreError, "import it once more");
+  await assertRejects(() => schemaUpgrade(kv, DEVICE, STEPS), StoreError, "import it once more");
+});
+
+Deno.test("A step sees the records as they were when it began to read, whatever it does meanwhile", async () => {
+  const kv = await kept({ "n/a": 1, "n/b": 1, "nn/a": 1 });
+  const seen: string[] = [];
+  const step: SchemaStep = async (records) => {
+    for await (const { key } of records.list(["n"])) {
+      seen.push(key.join("/"));
+      records.set(["n", `${key[1]}+`], 2);
+      records.set(key, 3);
+    }
+    records.delete(["n", "a"]);
+    for await (const { key, value } of records.list(["n"])) seen.push(`${key.join("/")}=${value}`);
+  };
+  await schemaUpgrade(kv, DEVICE, [step]);
+  assertEquals(seen.toSorted(), ["n/a", "n/a+=2", "n/b", "n/b+=2", "n/b=3"]);
+});
+
+Deno.test("The step to version 1 dates rooms that were left, so that their state may go", async () => {
+  const room = { roomId: "!r", allMembers: false };
+  const kv = await kept({
+    "room/!a": { ...room, membership: "join" },
+    "room/!b": { ...room, membership: "leave", encryption: { algorithm: "a" } },
+    "room/!c": { ...room, membership: "ban" },
+    "state/!b/m.room.name/": { type: "m.room.name" },
+  });
+  await open(kv, SCHEMA_STEPS.slice(0, 1));
+  const values = await valuesOf(kv);
+  assertEquals(values["room/!a"], { ...room, membership: "join" });
+  assertEquals(values["room/!b"], {
+    ...room,
+    membership: "leave",
+    encryption: { algorithm: "a" },
+    leftAt: 0,
+  });
+  assertEquals(values["room/!c"], { ...room, membership: "ban", leftAt: 0 });
+  assertEquals(values.schema, { version: 1 });
+});
