@@ -1,0 +1,121 @@
+/**
+ * A client that walks one of the ways some times more often: `deno run walk.ts WAY EXTRA`. What ran for it is seen by coverage.
+ *
+ * Everything else happens as often, however large EXTRA is: so what ran more often did so for one more message.
+ *
+ * @module
+ */
+
+import { Client, type RoomID, type SyncResponse } from "@greenroom/matrix";
+import { Homeserver } from "@greenroom/matrix/testing";
+import { REPEATS, type Way } from "./way.ts";
+
+const [way = "", extra = "0"] = Deno.args;
+const isLong = extra !== "0";
+const homeserver = new Homeserver();
+const MEGOLM = { type: "m.room.encryption", state_key: "", content: { algorithm: "m.megolm.v1.aes-sha2" } };
+
+/** How often handlers have run; it can be waited for. */
+class Tally {
+  count = 0;
+  #reached: () => void = () => {};
+
+  readonly add = (): void => {
+    this.count++;
+    this.#reached();
+  };
+
+  async until(count: number): Promise<void> {
+    while (this.count < count) await new Promise<void>((resolve) => this.#reached = resolve);
+  }
+}
+
+const encryption = way.startsWith("encrypted") || way === "late key";
+const clientOf = (name: string): Client =>
+  new Client({
+    baseUrl: homeserver.baseUrl,
+    fetch: homeserver.fetch,
+    token: homeserver.createUser(name).accessToken,
+    encryption,
+    log: false,
+  });
+
+const alice = clientOf("alice");
+const bob = clientOf("bob");
+const [handled, missed] = [new Tally(), new Tally()];
+bob.on("m.room.message", handled.add);
+bob.on("UNDECRYPTABLE", missed.add);
+
+/** Rooms of both, of which both have heard. */
+async function makeRooms(count: number): Promise<RoomID[]> {
+  for (const client of [alice, bob]) await client.syncOnce();
+  const rooms: RoomID[] = [];
+  for (let made = 0; made < count; made++) {
+    const roomId = await alice.createRoom({
+      invitees: ["@bob:localhost"],
+      initialState: encryption ? [MEGOLM] : [],
+    });
+    await bob.joinRoom(roomId);
+    rooms.push(roomId);
+  }
+  for (const client of [alice, bob]) await client.syncOnce();
+  return rooms;
+}
+
+/** What a server has for Bob since he asked last. Nothing of it has been looked at. */
+async function newsFor(position: { since: string | undefined }): Promise<SyncResponse> {
+  const { since } = position;
+  const response = await bob.sync({ since, timeout: 0 });
+  position.since = response.next_batch;
+  return response;
+}
+
+/** One message after the other comes in a response of its own; all are handled, or only the first. */
+async function receive(): Promise<void> {
+  const [roomId] = await makeRooms(1);
+  const position = { since: await bob.syncStore.getNextBatch() };
+  for (let sent = 1; sent <= REPEATS + 2; sent++) {
+    await alice.sendText(roomId as RoomID, `${sent}`);
+    const news = await newsFor(position);
+    if (sent > 2 && !isLong) continue;
+    await bob.handleSync(news);
+    await handled.until(sent);
+  }
+}
+
+/** The key of each room's first message comes after the message. */
+async function receiveLate(): Promise<void> {
+  const rooms = await makeRooms(REPEATS + 2);
+  const position = { since: await bob.syncStore.getNextBatch() };
+  for (const [index, roomId] of rooms.entries()) {
+    const follows = index < 2 || isLong;
+    await alice.sendText(roomId, "early");
+    const news = await newsFor(position);
+    const { to_device: keys, ...early } = news;
+    if (!follows) continue;
+    await bob.handleSync(early);
+    await missed.until(index + 1);
+    await bob.handleSync({ next_batch: `${news.next_batch}`, to_device: keys });
+    await handled.until(index + 1);
+  }
+}
+
+/** One message after the other to one room, or the first message to one room after the other. */
+async function send({ isFirst }: { isFirst: boolean }): Promise<void> {
+  const rooms = await makeRooms(isFirst ? REPEATS + 2 : 1);
+  for (let sent = 0; sent < (isLong ? REPEATS + 2 : 2); sent++) {
+    await alice.sendText(rooms[isFirst ? sent : 0] as RoomID, `${sent}`);
+  }
+}
+
+const walks: Record<Way, () => Promise<void>> = {
+  "plain receive": receive,
+  "plain send": () => send({ isFirst: false }),
+  "encrypted send, ready": () => send({ isFirst: false }),
+  "encrypted send, first": () => send({ isFirst: true }),
+  "encrypted receive": receive,
+  "late key": receiveLate,
+};
+
+await walks[way as Way]();
+Deno.exit(0);
