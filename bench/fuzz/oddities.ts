@@ -102,7 +102,7 @@ export class Oddities {
       case 6:
         return named(this.name(), this.text());
       default:
-        return random.pick(this.#pool);
+        return structuredClone(random.pick(this.#pool)); // what is drawn is changed in place
     }
   }
 
