@@ -11,8 +11,8 @@
  * await counter.ask("add", { by: 2 });
  * ```
  *
- * Bodies and replies are plain data that structured clone can carry, so that an actor can move into a Worker. Who asks
- * whom is a graph without cycles, so that bounded mailboxes can't deadlock.
+ * Bodies and replies are plain data. Who asks whom is a graph without cycles: two actors that asked each other could wait
+ * for each other.
  *
  * @module
  */
@@ -67,7 +67,7 @@ export interface AskOptions {
   signal?: AbortSignal;
 }
 
-/** All that an asker sees of an actor, whether it is here, behind a port, or a fake of a test. */
+/** All that an asker sees of an actor. */
 export interface ActorRef<P extends Protocol<P>> {
   /**
    * Asks; every ask is answered.

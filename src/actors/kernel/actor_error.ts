@@ -68,12 +68,6 @@ export class ActorStoppedError extends MatrixError {
   }
 }
 
-/** A message that no actor could have handled: of an unknown kind, malformed, or with a body that can't be cloned. */
-export class ActorProtocolError extends MatrixError {
-  /** Always `ACTOR_PROTOCOL`. */
-  override readonly code = "ACTOR_PROTOCOL";
-}
-
 /** What a handler throws to end its actor: a wrapper around the cause. Made by {@link fatal}, never seen by an asker. */
 export class FatalError extends Error {
   /**

@@ -1,5 +1,5 @@
 /**
- * An actor's whole life, in this thread.
+ * An actor's whole life.
  *
  * @module
  */
@@ -17,7 +17,7 @@ import type {
   Reply,
   TurnContext,
 } from "./actor.ts";
-import { ActorError, ActorProtocolError, ActorStoppedError, FatalError } from "./actor_error.ts";
+import { ActorError, ActorStoppedError, FatalError } from "./actor_error.ts";
 import { Later } from "./later.ts";
 import { Mailbox } from "./mailbox.ts";
 import { isInside, runInside } from "./turn_scope.ts";
@@ -26,7 +26,7 @@ import { isInside, runInside } from "./turn_scope.ts";
 export interface SpawnOptions<P extends Protocol<P>> {
   /** The name, as it appears in errors and in the log. */
   name: string;
-  /** What it does, one function for each kind of message; only own properties count. */
+  /** What it does, one function for each kind of message. */
   handlers: Handlers<P>;
   /**
    * How many asks the mailbox holds; more wait at its door.
@@ -61,13 +61,10 @@ interface Call<P extends Protocol<P>> {
   readonly reject: (error: unknown) => void;
 }
 
-type AnyHandler = (body: unknown, context: TurnContext) => unknown;
-
 class LocalActor<P extends Protocol<P>> implements Actor<P> {
   readonly name: string;
   readonly done: Promise<void>;
-  /** Without a prototype: a message from a port may ask for any word, `constructor` too. */
-  readonly #handlers: Readonly<Record<string, AnyHandler | undefined>>;
+  readonly #handlers: Handlers<P>;
   readonly #mailbox: Mailbox<Call<P>>;
   readonly #log: Logger;
   readonly #onStop: SpawnOptions<P>["onStop"];
@@ -85,7 +82,7 @@ class LocalActor<P extends Protocol<P>> implements Actor<P> {
     this.name = name;
     this.#log = loggerOf(log, systemClock, "actors", name);
     this.#onStop = onStop;
-    this.#handlers = Object.assign(Object.create(null), handlers);
+    this.#handlers = handlers;
     this.#mailbox = new Mailbox(capacity, (call) => this.#refuse(call));
     this.done = this.#done.promise;
     this.done.catch(() => {}); // reported by `#fail`; whoever owns the actor looks at `done` if it wants to
@@ -141,14 +138,11 @@ class LocalActor<P extends Protocol<P>> implements Actor<P> {
   }
 
   #handle(call: Call<P>): unknown {
-    const handler = this.#handlers[call.kind];
-    if (handler === undefined) {
-      throw new ActorProtocolError(
-        `Cannot ask "${call.kind}" of actor "${this.name}": it knows no such message; check the protocol`,
-      );
-    }
     const { signal } = call;
-    return handler(call.body, signal === undefined ? this.#context : { ...this.#context, signal });
+    return this.#handlers[call.kind](
+      call.body,
+      signal === undefined ? this.#context : { ...this.#context, signal },
+    );
   }
 
   async #finish(call: Call<P>, task: Promise<unknown>): Promise<void> {

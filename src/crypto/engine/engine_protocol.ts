@@ -1,5 +1,5 @@
 /**
- * What goes into the engine and what comes out: plain data that structured clone can carry.
+ * What goes into the engine and what comes out: plain data.
  *
  * @module
  */

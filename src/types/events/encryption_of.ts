@@ -2,7 +2,7 @@
  * Where it is kept how an event was encrypted: on the event, but where no JSON can put it.
  *
  * A server, and whoever writes what it passes on, can give an event any member that has a name. So what decryption found out is
- * kept under a symbol. A copy by `{ ...event }` has it; JSON and structured clone leave it out, so that what crosses a port or goes
+ * kept under a symbol. A copy by `{ ...event }` has it; JSON and structured clone leave it out, so that what goes
  * into a store has it written down beside the event.
  *
  * @module

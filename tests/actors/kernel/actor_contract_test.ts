@@ -1,32 +1,205 @@
-import { portRef } from "../../../src/actors/kernel/port_ref.ts";
-import { serve } from "../../../src/actors/kernel/serve.ts";
-import { testActorContract } from "./actor_contract.ts";
+/**
+ * What every actor keeps to.
+ *
+ * @module
+ */
+
+import { assert, assertEquals, assertInstanceOf, assertRejects, assertStrictEquals } from "@std/assert";
+import fc from "fast-check";
+import type { Actor } from "../../../src/actors/kernel/actor.ts";
+import { ActorError, ActorStoppedError } from "../../../src/actors/kernel/actor_error.ts";
 import { contractActor, type ContractProtocol } from "./contract_actor.ts";
+import { rejectionOf, settle } from "./support.ts";
 
-testActorContract("in this thread", (capacity) => ({
-  actor: contractActor(capacity),
-  [Symbol.dispose]() {},
-}));
+function test(
+  name: string,
+  body: (actor: Actor<ContractProtocol>) => Promise<void>,
+  capacity?: number,
+): void {
+  Deno.test(`actor: ${name}`, async () => {
+    const actor = contractActor(capacity);
+    await body(actor);
+    actor.abandon();
+  });
+}
 
-testActorContract("behind a port", (capacity) => {
-  const { port1, port2 } = new MessageChannel();
-  serve(contractActor(capacity), port1);
-  return {
-    actor: portRef<ContractProtocol>(port2, { name: "contract", credits: capacity }),
-    [Symbol.dispose]() {
-      port1.close();
-      port2.close();
-    },
-  };
+test("ask() is answered with what the handler returns", async (actor) => {
+  await fc.assert(
+    fc.asyncProperty(fc.jsonValue({ noUnicodeString: false }), async (body) => {
+      assertEquals(await actor.ask("echo", body), body);
+    }),
+    { numRuns: 50 },
+  );
+  assertEquals(
+    await actor.ask("echo", new Map([["bytes", new Uint8Array([1, 2])]])),
+    new Map([["bytes", new Uint8Array([1, 2])]]),
+  );
 });
 
-testActorContract("in a Worker", (capacity) => {
-  const url = new URL("./worker.ts", import.meta.url);
-  const worker = new Worker(url, { type: "module", name: capacity?.toString() });
-  return {
-    actor: portRef<ContractProtocol>(worker, { name: "contract", credits: capacity }),
-    [Symbol.dispose]() {
-      worker.terminate();
-    },
-  };
+test("messages are handled one at a time, in order", async (actor) => {
+  const names = Array.from({ length: 50 }, (_, index) => `${index}`);
+  await Promise.all(names.map((name) => actor.ask("note", name)));
+  assertEquals(
+    await actor.ask("notes", undefined),
+    names.flatMap((name) => [`${name} begins`, `${name} ends`]),
+  );
+}, 3);
+
+test("a handler that throws rejects that ask only", async (actor) => {
+  const failed = actor.ask("fail", "error");
+  const answered = actor.ask("echo", 1);
+  const error = await assertRejects(() => failed, Error, "no luck");
+  assertEquals([error.name, Reflect.get(error, "code")], ["DetailedError", "DETAILED"]);
+  assertInstanceOf(error.cause, RangeError);
+  assertEquals(error.cause.message, "too far");
+  assertEquals(await answered, 1);
+});
+
+test("errors of the language stay what they are", async (actor) => {
+  await assertRejects(() => actor.ask("fail", "type"), TypeError, "wrong type");
+});
+
+test("ask() with an aborted signal rejects at once and nothing runs", async (actor) => {
+  const signal = AbortSignal.abort(new Error("too late"));
+  const error = await assertRejects(() => actor.ask("note", "never", { signal }));
+  assertStrictEquals(error, signal.reason);
+  assertEquals(await actor.ask("notes", undefined), []);
+});
+
+test("an ask aborted while queued rejects with the reason, and its turn never runs", async (actor) => {
+  const [first, second] = [new AbortController(), new AbortController()];
+  const held = actor.ask("untilAborted", undefined, { signal: first.signal });
+  const queued = rejectionOf(actor.ask("note", "queued", { signal: second.signal }));
+  const atTheDoor = rejectionOf(actor.ask("note", "at the door", { signal: second.signal }));
+  const patient = actor.ask("note", "patient");
+  await actor.ask("echo", 1, { signal: AbortSignal.abort() }).catch(() => {});
+  second.abort(new Error("changed my mind"));
+  assertStrictEquals(await queued, second.signal.reason);
+  assertStrictEquals(await atTheDoor, second.signal.reason);
+  first.abort(new Error("go on"));
+  assertEquals(await held, "go on");
+  await patient;
+  assertEquals(await actor.ask("notes", undefined), ["patient begins", "patient ends"]);
+}, 2);
+
+test("an abort during the turn is the handler's business", async (actor) => {
+  const controller = new AbortController();
+  const options = { signal: controller.signal };
+  const begun = actor.ask("echo", 1);
+  const ends = actor.ask("untilAborted", undefined, options);
+  await begun;
+  await settle();
+  controller.abort(new DOMException("enough", "AbortError"));
+  assertEquals(await ends, "enough");
+});
+
+test("a handler that throws its asker's reason gives the asker that very reason", async (actor) => {
+  const controller = new AbortController();
+  const ask = rejectionOf(actor.ask("thrownByAbort", "reason", { signal: controller.signal }));
+  await settle();
+  controller.abort(new Error("enough"));
+  assertStrictEquals(await ask, controller.signal.reason);
+});
+
+test("a handler that throws something else after an abort gives the asker that", async (actor) => {
+  const controller = new AbortController();
+  const ask = rejectionOf(actor.ask("thrownByAbort", "other", { signal: controller.signal }));
+  await settle();
+  controller.abort(new Error("enough"));
+  assertInstanceOf(await ask, TypeError);
+});
+
+test("thousands of asks may share one signal", async (actor) => {
+  const [first, second] = [new AbortController(), new AbortController()];
+  const held = actor.ask("untilAborted", undefined, { signal: first.signal });
+  await settle();
+  const asks = Array.from({ length: 2_000 }, () => actor.ask("echo", 1, { signal: second.signal }));
+  second.abort(new Error("all of you"));
+  const outcomes = await Promise.allSettled(asks);
+  assert(outcomes.every(({ status }) => status === "rejected"));
+  first.abort(new Error("you too"));
+  assertEquals(await held, "you too");
+  assertEquals(await actor.ask("echo", 2), 2);
+}, 8);
+
+test("later() ends the turn before the ask is answered", async (actor) => {
+  const gate = actor.ask("gate", undefined);
+  assertEquals(await actor.ask("echo", "in between"), "in between");
+  await actor.ask("open", "opened");
+  assertEquals(await gate, "opened");
+});
+
+test("a task that rejects rejects its ask only", async (actor) => {
+  await assertRejects(() => actor.ask("fail", "task"), Error, "no luck");
+  assertEquals(await actor.ask("echo", 1), 1);
+});
+
+test("stop() answers what is in the mailbox, refuses the rest and ends", async (actor) => {
+  const controller = new AbortController();
+  const held = actor.ask("untilAborted", undefined, { signal: controller.signal });
+  assertEquals(await Promise.race([held, Promise.resolve("still held")]), "still held");
+  const queued = actor.ask("note", "queued");
+  const stopped = actor.stop();
+  const late = await assertRejects(() => actor.ask("echo", 1), ActorStoppedError, `"echo"`);
+  assertEquals([late.actor, late.kind, late.code, late.cause], [
+    "contract",
+    "echo",
+    "ACTOR_STOPPED",
+    undefined,
+  ]);
+  controller.abort(new Error("go on"));
+  await Promise.all([held, queued, stopped, actor.stop(), actor.done]);
+  await assertRejects(() => actor.ask("echo", 1), ActorStoppedError);
+});
+
+test("stop() tells tasks to stop and waits for them", async (actor) => {
+  const task = actor.ask("untilStopping", undefined);
+  await actor.ask("echo", 1);
+  const order: string[] = [];
+  const answered = task.then((reason) => order.push(reason));
+  await actor.stop().then(() => order.push("stopped"));
+  await Promise.all([answered, actor.done]);
+  assertEquals(order, ['Cannot go on in actor "contract": it has stopped; start a new one', "stopped"]);
+});
+
+for (const how of ["turn", "task"] as const) {
+  test(`a fatal error in a ${how} ends the actor and names it, the message and the cause`, async (actor) => {
+    const gate = rejectionOf(actor.ask("gate", undefined));
+    const failed = actor.ask("failForGood", how);
+    const stuck = rejectionOf(actor.ask("stuck", undefined));
+    const error = await assertRejects(() => failed, ActorError, `"failForGood" in actor "contract"`);
+    assertEquals([error.actor, error.kind, error.code], ["contract", "failForGood", "ACTOR_FAILED"]);
+    assertInstanceOf(error.cause, Error);
+    assertEquals([error.cause.name, error.cause.message], ["DetailedError", "beyond repair"]);
+    for (const refused of [await gate, await stuck]) {
+      assertInstanceOf(refused, ActorStoppedError);
+      assertInstanceOf(refused.cause, ActorError);
+    }
+    const end = await assertRejects(() => actor.done, ActorError, "beyond repair");
+    assertEquals([end.actor, end.kind, end.cause instanceof Error], ["contract", "failForGood", true]);
+    const late = await assertRejects(() => actor.ask("echo", 1), ActorStoppedError);
+    assertInstanceOf(late.cause, ActorError);
+  });
+}
+
+test("stop() after a failure does not reject", async (actor) => {
+  await assertRejects(() => actor.ask("failForGood", "turn"), ActorError);
+  await actor.stop();
+});
+
+test("abandon() rejects every ask of a stuck actor and ends it", async (actor) => {
+  const asks = [actor.ask("gate", undefined), actor.ask("stuck", undefined), actor.ask("echo", 1)];
+  const refused = Promise.all(asks.map(rejectionOf));
+  const stopped = actor.stop();
+  actor.abandon();
+  actor.abandon();
+  for (const error of await refused) assertInstanceOf(error, ActorStoppedError);
+  await Promise.all([stopped, actor.done]);
+  await assertRejects(() => actor.ask("echo", 1), ActorStoppedError);
+});
+
+test("done and stop() need no owner: a failure nobody looks at ends no process", async (actor) => {
+  await assertRejects(() => actor.ask("fail", "text"));
+  await assertRejects(() => actor.ask("failForGood", "task"), ActorError);
+  actor.stop();
 });

@@ -1,5 +1,5 @@
 /**
- * The actor that the contract suite asks; it runs here or in a Worker.
+ * The actor that the contract suite asks.
  *
  * @module
  */

@@ -56,7 +56,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Lets everything run that is ready to, messages of a port included. */
+/** Lets everything run that is ready to. */
 export async function settle(): Promise<void> {
   for (let round = 0; round < 20; round++) await Promise.resolve();
 }
