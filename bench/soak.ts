@@ -12,7 +12,8 @@
  * @module
  */
 
-import { Client, type RoomID } from "@greenroom/matrix";
+import { Client } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import { delay } from "@std/async/delay";
 import { registerUser } from "../tools/synapse/register_user.ts";
 import { Synapse } from "../tools/synapse.ts";

@@ -4,7 +4,8 @@
  * @module
  */
 
-import type { Client, EventOf } from "@greenroom/matrix";
+import type { Client } from "@greenroom/matrix";
+import type { EventOf } from "@greenroom/matrix/types";
 
 /** Teaches a client to be the bot. */
 export function teach(bot: Client, roll: () => number = () => 1 + Math.floor(Math.random() * 6)): void {

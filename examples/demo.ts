@@ -9,7 +9,8 @@
  */
 
 import { parseArgs } from "node:util";
-import { Client, type EventOf } from "@greenroom/matrix";
+import { Client } from "@greenroom/matrix";
+import type { EventOf } from "@greenroom/matrix/types";
 import { Homeserver } from "@greenroom/matrix/testing";
 import { teach } from "./bot.ts";
 import { picture } from "./picture.ts";

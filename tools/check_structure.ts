@@ -1,5 +1,5 @@
 /**
- * Checks the structure of the repository: import cycles, layers, and the rules for each file and folder.
+ * Checks the structure of the repository: import cycles, layers, and the rules for each file and folder, and the size of the public surface.
  *
  * @module
  */
@@ -11,6 +11,7 @@ import { checkFiles } from "./structure/files.ts";
 import { checkFolders } from "./structure/folders.ts";
 import { importGraph } from "./structure/import_graph.ts";
 import { checkKernel, checkLayers } from "./structure/layers.ts";
+import { checkSurface } from "./structure/surface.ts";
 import type { SourceFile, Violation } from "./structure/types.ts";
 
 /** Everything that is wrong with the structure of the repository. */
@@ -24,6 +25,7 @@ export async function checkStructure(): Promise<Violation[]> {
     ...checkLayers(edges, sources),
     ...checkKernel(edges),
     ...checkFiles(files),
+    ...checkSurface(files),
     ...checkFolders(files.filter(({ text }) => text !== "").map(({ path }) => path)),
   ];
 }

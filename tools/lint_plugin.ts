@@ -1,5 +1,5 @@
 /**
- * The house rules that a linter can check, for the product's own files (`mod.ts` and `src/`).
+ * The house rules that a linter can check, for the product's own files (`mod.ts`, `types.ts` and `src/`).
  *
  * @module
  */
@@ -24,7 +24,7 @@ const pathOf = (context: Deno.lint.RuleContext) => context.filename.replace(ROOT
 
 /** A rule for the files of the product. */
 function productRule(create: (context: Deno.lint.RuleContext) => Deno.lint.LintVisitor): Deno.lint.Rule {
-  return { create: (context) => /^(mod\.ts$|src\/)/.test(pathOf(context)) ? create(context) : {} };
+  return { create: (context) => /^((?:mod|types)\.ts$|src\/)/.test(pathOf(context)) ? create(context) : {} };
 }
 
 /** `Date.now` as text, for an identifier with a plain property; `setTimeout` for an identifier alone. */

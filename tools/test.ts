@@ -183,7 +183,7 @@ const fast: Step[] = [
   denoStep("types", "check", "."),
   denoStep("documentation", "doc", "--lint", ...Object.values(denoJson.exports), ...vodozemacEntries),
   unit,
-  testStep("examples in documentation", "--doc", "--parallel", "mod.ts", "src", "README.md"),
+  testStep("examples in documentation", "--doc", "--parallel", "mod.ts", "types.ts", "src", "README.md"),
   denoStep("demo", "task", "--quiet", "demo"),
   vodozemac,
   denoStep("vodozemac-wasm, fuzz", "task", "--quiet", "--cwd", VODOZEMAC, "fuzz", "--seconds=10"),

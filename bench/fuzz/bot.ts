@@ -4,7 +4,8 @@
  * @module
  */
 
-import { Client, defineSession, type KvStore, type Logger, type RoomID } from "@greenroom/matrix";
+import { Client, defineSession, type KvStore, type Logger } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import type { FuzzClock } from "./fuzz_clock.ts";
 import type { FuzzServer } from "./server.ts";
 

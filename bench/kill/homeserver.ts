@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { RoomID } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import type { SynapseServer } from "../../tests/e2e/support/synapse.ts";
 
 /** Who makes a request. */

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { Client, encryptionOf, type Logger, type RoomID } from "@greenroom/matrix";
+import { Client, encryptionOf, type Logger } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import { Peer } from "../../tests/e2e/support/peer/peer.ts";
 import { newDevice } from "../../tests/e2e/support/peer/peer_device.ts";
 import { newUser, type SynapseServer, type TestUser } from "../../tests/e2e/support/synapse.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { RoomID } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import { delay } from "@std/async/delay";
 import type { Peer } from "../../tests/e2e/support/peer/peer.ts";
 import type { SynapseServer, TestUser } from "../../tests/e2e/support/synapse.ts";

@@ -8,7 +8,8 @@
  * @module
  */
 
-import { Client, type RoomID } from "@greenroom/matrix";
+import { Client } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import { delay } from "@std/async/delay";
 import { answerMessages, describe } from "./answering.ts";
 import { Ledger } from "./ledger.ts";

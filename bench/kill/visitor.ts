@@ -5,7 +5,8 @@
  * @module
  */
 
-import { Client, type RoomID } from "@greenroom/matrix";
+import { Client } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import { newDevice } from "../../tests/e2e/support/peer/peer_device.ts";
 import type { SynapseServer, TestUser } from "../../tests/e2e/support/synapse.ts";
 

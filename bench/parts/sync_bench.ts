@@ -1,6 +1,7 @@
 /** A sync response, parsed, on its way through the client: checked, committed, and brought to a handler. */
 
-import { Client, SyncStream } from "@greenroom/matrix";
+import { Client } from "@greenroom/matrix";
+import { SyncStream } from "@greenroom/matrix/types";
 import { makeInputs, tokenAfter } from "../peers/inputs/inputs.ts";
 import { FULL } from "../peers/inputs/plan.ts";
 

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { Client, type UserID } from "@greenroom/matrix";
+import { Client } from "@greenroom/matrix";
+import type { UserID } from "@greenroom/matrix/types";
 import { DenoKvStore } from "@greenroom/matrix/store/kv";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { Homeserver } from "@greenroom/matrix/testing";

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { Client, defineSession, MemoryStore, type RoomID } from "@greenroom/matrix";
+import { Client, defineSession, MemoryStore } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import { DenoKvStore } from "@greenroom/matrix/store/kv";
 import { Homeserver } from "@greenroom/matrix/testing";
 import { Denokv, hasDenokv, isDenokvBuilt } from "../../tools/denokv.ts";

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { type Client, defineSession, type RoomID } from "@greenroom/matrix";
+import { type Client, defineSession } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import { CountingStore } from "./support/counting_store.ts";
 import { type ClientStage, clientStage } from "./support/stage.ts";
 

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { MemoryStore, type RoomID, UnknownTokenError } from "@greenroom/matrix";
+import { MemoryStore, UnknownTokenError } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import { type Player, roomOf, Scene } from "../operations/support/scene.ts";
 import { syncUntil } from "../operations/support/wait.ts";
 import { synapseHost } from "./support/host.ts";

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { type Client, MemoryStore, type RoomID } from "@greenroom/matrix";
+import { type Client, MemoryStore } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import { Scene } from "../operations/support/scene.ts";
 import { synapseHost } from "./support/host.ts";
 import { newUser, type SynapseServer, synapseTest } from "./support/synapse.ts";

@@ -15,8 +15,8 @@ import {
   type Logger,
   MemoryStore,
   type StartOptions,
-  type UserID,
 } from "@greenroom/matrix";
+import type { UserID } from "@greenroom/matrix/types";
 import { systemClock } from "../../src/base/clock.ts";
 import { Life, NO_CRASH } from "../client/support/crash.ts";
 import type { Account } from "../operations/support/operation.ts";

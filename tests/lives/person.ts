@@ -4,7 +4,8 @@
  * @module
  */
 
-import type { Client, EventID, RoomID, UserID } from "@greenroom/matrix";
+import type { Client } from "@greenroom/matrix";
+import type { EventID, RoomID, UserID } from "@greenroom/matrix/types";
 import { Noticeboard } from "./noticeboard.ts";
 
 /** A message that a person has read. */

@@ -5,7 +5,8 @@
  */
 
 import { assertEquals } from "@std/assert";
-import { Client, type ClientOptions, type RoomID } from "@greenroom/matrix";
+import { Client, type ClientOptions } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import type { OperationsHost } from "../operations/support/operation.ts";
 import { Bot, type BotOptions } from "./bot.ts";
 import { Person } from "./person.ts";

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { type EventID, ForbiddenError, MatrixRequestError, NotFoundError } from "@greenroom/matrix";
+import { ForbiddenError, MatrixRequestError, NotFoundError } from "@greenroom/matrix";
+import type { EventID } from "@greenroom/matrix/types";
 import type { Operation } from "./support/operation.ts";
 import { roomOf } from "./support/scene.ts";
 import { refused } from "./support/wait.ts";

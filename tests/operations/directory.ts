@@ -1,11 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import {
-  ForbiddenError,
-  MatrixRequestError,
-  NotFoundError,
-  type PublicRoomsChunk,
-  ValueError,
-} from "@greenroom/matrix";
+import { ForbiddenError, MatrixRequestError, NotFoundError, ValueError } from "@greenroom/matrix";
+import type { PublicRoomsChunk } from "@greenroom/matrix/types";
 import type { Operation } from "./support/operation.ts";
 import { roomOf } from "./support/scene.ts";
 import { eventually, refused } from "./support/wait.ts";

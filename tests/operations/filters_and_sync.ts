@@ -1,12 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import {
-  type Filter,
-  ForbiddenError,
-  MatrixRequestError,
-  NotFoundError,
-  type SyncResponse,
-  ValueError,
-} from "@greenroom/matrix";
+import { ForbiddenError, MatrixRequestError, NotFoundError, ValueError } from "@greenroom/matrix";
+import type { Filter, SyncResponse } from "@greenroom/matrix/types";
 import type { Operation } from "./support/operation.ts";
 import { roomOf } from "./support/scene.ts";
 import { refused, syncToken, syncUntil } from "./support/wait.ts";

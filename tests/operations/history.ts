@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { type ClientEvent, ForbiddenError, NotFoundError, ValueError } from "@greenroom/matrix";
+import { ForbiddenError, NotFoundError, ValueError } from "@greenroom/matrix";
+import type { ClientEvent } from "@greenroom/matrix/types";
 import type { Operation } from "./support/operation.ts";
 import { roomOf } from "./support/scene.ts";
 import { refused, syncUntil } from "./support/wait.ts";

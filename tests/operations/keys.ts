@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { type DeviceID, MatrixRequestError, type SyncResponse, type UserID } from "@greenroom/matrix";
+import { MatrixRequestError } from "@greenroom/matrix";
+import type { DeviceID, SyncResponse, UserID } from "@greenroom/matrix/types";
 import type { Operation } from "./support/operation.ts";
 import type { Player } from "./support/scene.ts";
 import { crossSigningKey, deviceKeys, SigningKey } from "./support/signing_key.ts";

@@ -1,13 +1,13 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   CannotOverwriteMediaError,
-  type ContentURI,
   ForbiddenError,
   MatrixRequestError,
   NotFoundError,
   NotYetUploadedError,
   ValueError,
 } from "@greenroom/matrix";
+import type { ContentURI } from "@greenroom/matrix/types";
 import type { Operation } from "./support/operation.ts";
 import { png } from "./support/png.ts";
 import { refused } from "./support/wait.ts";

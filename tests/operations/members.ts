@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { BadStateError, type Client, ForbiddenError, type Membership, type UserID } from "@greenroom/matrix";
+import { BadStateError, type Client, ForbiddenError } from "@greenroom/matrix";
+import type { Membership, UserID } from "@greenroom/matrix/types";
 import type { Operation } from "./support/operation.ts";
 import { memberOf, roomOf } from "./support/scene.ts";
 import { refused, syncUntil } from "./support/wait.ts";

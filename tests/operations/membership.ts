@@ -4,12 +4,10 @@ import {
   type Client,
   ForbiddenError,
   MatrixRequestError,
-  type Membership,
   NotFoundError,
-  type RoomID,
-  type UserID,
   ValueError,
 } from "@greenroom/matrix";
+import type { Membership, RoomID, UserID } from "@greenroom/matrix/types";
 import type { Operation } from "./support/operation.ts";
 import { memberOf, nobody, roomOf } from "./support/scene.ts";
 import { refused, syncUntil } from "./support/wait.ts";

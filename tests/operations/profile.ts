@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { ForbiddenError, MatrixRequestError, type UserID, ValueError } from "@greenroom/matrix";
+import { ForbiddenError, MatrixRequestError, ValueError } from "@greenroom/matrix";
+import type { UserID } from "@greenroom/matrix/types";
 import type { Operation } from "./support/operation.ts";
 import { nobody, roomOf } from "./support/scene.ts";
 import { eventually, refused, syncToken, syncUntil } from "./support/wait.ts";

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { type EventID, ForbiddenError, type RoomID, type SyncResponse } from "@greenroom/matrix";
+import { ForbiddenError } from "@greenroom/matrix";
+import type { EventID, RoomID, SyncResponse } from "@greenroom/matrix/types";
 import type { Operation } from "./support/operation.ts";
 import { roomOf } from "./support/scene.ts";
 import { refused, syncToken, syncUntil } from "./support/wait.ts";

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { type EventID, ForbiddenError, MatrixRequestError, type RoomID } from "@greenroom/matrix";
+import { ForbiddenError, MatrixRequestError } from "@greenroom/matrix";
+import type { EventID, RoomID } from "@greenroom/matrix/types";
 import type { Operation } from "./support/operation.ts";
 import { type Player, roomOf } from "./support/scene.ts";
 import { eventually, refused } from "./support/wait.ts";

@@ -3,11 +3,11 @@ import {
   InvalidParamError,
   MatrixRequestError,
   NotFoundError,
-  type RoomID,
   RoomInUseError,
   UnsupportedRoomVersionError,
   ValueError,
 } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import type { Operation } from "./support/operation.ts";
 import { refused } from "./support/wait.ts";
 

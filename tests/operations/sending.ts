@@ -1,14 +1,12 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   type Client,
-  type ContentURI,
   DuplicateAnnotationError,
-  type EventID,
   ForbiddenError,
-  type RoomID,
   TooLargeError,
   ValueError,
 } from "@greenroom/matrix";
+import type { ContentURI, EventID, RoomID } from "@greenroom/matrix/types";
 import type { Operation } from "./support/operation.ts";
 import { roomOf } from "./support/scene.ts";
 import { refused } from "./support/wait.ts";

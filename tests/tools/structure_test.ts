@@ -4,6 +4,7 @@ import { checkFiles } from "../../tools/structure/files.ts";
 import { checkFolders } from "../../tools/structure/folders.ts";
 import { importGraph } from "../../tools/structure/import_graph.ts";
 import { checkKernel, checkLayers } from "../../tools/structure/layers.ts";
+import { checkSurface } from "../../tools/structure/surface.ts";
 import type { ImportEdge } from "../../tools/structure/types.ts";
 
 /** `a -> b` is an import, `a ~> b` one of types only. */
@@ -106,6 +107,22 @@ Deno.test("importGraph() sees imports between files of the repository and leaves
     from("tools/step.ts"),
     edges("tools/step.ts -> tools/process.ts", "tools/step.ts -> tools/test_summary.ts"),
   );
+});
+
+Deno.test("checkSurface() refuses a root of more than 200 names, and one that does not name what it exports", () => {
+  const root = (...names: string[]) => [{
+    path: "mod.ts",
+    text: `export {\n  ${names.join(",\n  ")},\n} from "./src/a.ts";\nexport type { B } from "./src/b.ts";\n`,
+  }];
+  const names = (count: number) => Array.from({ length: count }, (_, at) => `a${at}`);
+  assertEquals(checkSurface(root(...names(199))), []);
+  assertEquals(checkSurface(root(...names(200))), [
+    "mod.ts: exports 201 names; move types that operations take and return to types.ts",
+  ]);
+  for (const text of [`export * from "./src/a.ts";\n`, `export type * from "./src/a.ts";\n`]) {
+    assertEquals(checkSurface([{ path: "mod.ts", text }]).length, 1);
+    assertEquals(checkSurface([{ path: "types.ts", text }]), []);
+  }
 });
 
 const head = "/**\n * What it is for.\n *\n * @module\n */\n";

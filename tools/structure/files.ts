@@ -12,6 +12,7 @@ type FileRule = (file: SourceFile) => string | undefined;
 const MAX_LINES = 300;
 const BARRELS = [
   "mod.ts",
+  "types.ts",
   "src/store/kv.ts",
   "src/store/sqlite.ts",
   "src/testing/mod.ts",
@@ -19,7 +20,7 @@ const BARRELS = [
 ];
 
 const isSource = ({ path }: SourceFile) => /\.(ts|rs|py)$/.test(path) && !path.startsWith("third_party/");
-const isProduct = ({ path }: SourceFile) => /^(mod\.ts$|src\/.*\.ts$)/.test(path);
+const isProduct = ({ path }: SourceFile) => /^((?:mod|types)\.ts$|src\/.*\.ts$)/.test(path);
 
 /** The comment at the very start of a file. */
 const headComment = (text: string) => /^\/\*\*.*?\*\//s.exec(text)?.[0] ?? "";

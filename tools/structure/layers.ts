@@ -19,7 +19,7 @@ interface Layer {
 const layers: Layer[] = [
   {
     name: "mod",
-    files: /^mod\.ts$/,
+    files: /^(?:mod|types)\.ts$/,
     imports: ["client", "kernel", "actors", "api", "crypto", "store", "ground"],
   },
   {

@@ -5,7 +5,8 @@
  * @module
  */
 
-import { Client, type RoomID, SyncStream } from "@greenroom/matrix";
+import { Client } from "@greenroom/matrix";
+import { type RoomID, SyncStream } from "@greenroom/matrix/types";
 import type { KvStore } from "../../../src/store/kv_store.ts";
 import { count, drive, encrypted, option, url } from "./drive.mjs";
 

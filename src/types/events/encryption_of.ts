@@ -38,7 +38,8 @@ export interface Encryptions {
  * @returns Undefined if the event came in clear.
  * @example
  * ```ts
- * import { encryptionOf, type MessageEvent } from "@greenroom/matrix";
+ * import { encryptionOf } from "@greenroom/matrix";
+ * import type { MessageEvent } from "@greenroom/matrix/types";
  *
  * const isVouchedFor = (event: MessageEvent): boolean => encryptionOf(event)?.senderTrust === "verified";
  * console.assert(typeof isVouchedFor === "function");

@@ -87,7 +87,7 @@ export type EventIn<Type extends string, Class extends EventClass, Content exten
  *
  * @example
  * ```ts
- * import type { ContentOf } from "@greenroom/matrix";
+ * import type { ContentOf } from "@greenroom/matrix/types";
  *
  * const content: ContentOf<"m.room.name"> = { name: "Greenroom" };
  * console.assert(content.name === "Greenroom");
@@ -105,7 +105,7 @@ export type ContentOf<T extends EventType> = T extends EventDefinition<string, E
  *
  * @example
  * ```ts
- * import type { EventOf } from "@greenroom/matrix";
+ * import type { EventOf } from "@greenroom/matrix/types";
  *
  * const sayHello = (event: EventOf<"m.room.message">): string => `Hello, ${event.sender}!`;
  * console.assert(typeof sayHello === "function");
@@ -122,7 +122,7 @@ export type EventOf<T extends EventType> = T extends EventDefinition<infer Type,
  *
  * @example
  * ```ts
- * import type { RedactableEventOf } from "@greenroom/matrix";
+ * import type { RedactableEventOf } from "@greenroom/matrix/types";
  *
  * const bodyOf = (event: RedactableEventOf<"m.room.message">): string | undefined => event.content.body;
  * console.assert(typeof bodyOf === "function");

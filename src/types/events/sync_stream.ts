@@ -10,7 +10,7 @@
  *
  * @example Handle what was said while the bot was in the room
  * ```ts
- * import { SyncStream } from "@greenroom/matrix";
+ * import { SyncStream } from "@greenroom/matrix/types";
  *
  * const source = SyncStream.JOINED_ROOM | SyncStream.TIMELINE;
  * console.assert((source & SyncStream.TIMELINE) !== 0);

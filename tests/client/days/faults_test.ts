@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import type { Client, RoomID } from "@greenroom/matrix";
+import type { Client } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import { eventType } from "@greenroom/matrix";
 import type { FaultEffect } from "@greenroom/matrix/testing";
 import { type ClientStage, clientStage } from "../support/stage.ts";

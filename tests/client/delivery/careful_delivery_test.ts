@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import type { Client, MessageEvent } from "@greenroom/matrix";
+import type { Client } from "@greenroom/matrix";
+import type { MessageEvent } from "@greenroom/matrix/types";
 import type { Life } from "../support/crash.ts";
 import { Gates, hearing, roomWith } from "../support/hearing.ts";
 import { LEASE, MortalBot } from "../support/mortal_bot.ts";

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { type Client, MemoryStore, type RoomID, SyncStream } from "@greenroom/matrix";
+import { type Client, MemoryStore } from "@greenroom/matrix";
+import { type RoomID, SyncStream } from "@greenroom/matrix/types";
 import { teach } from "../../../examples/bot.ts";
 import { Gates, hearing } from "../support/hearing.ts";
 import { MortalBot } from "../support/mortal_bot.ts";

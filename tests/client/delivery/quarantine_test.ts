@@ -1,12 +1,6 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
-import {
-  type Client,
-  defineSession,
-  encryptionOf,
-  type EventID,
-  type MessageEvent,
-  ValueError,
-} from "@greenroom/matrix";
+import { type Client, defineSession, encryptionOf, ValueError } from "@greenroom/matrix";
+import type { EventID, MessageEvent } from "@greenroom/matrix/types";
 import type { Life } from "../support/crash.ts";
 import { Gates, roomWith } from "../support/hearing.ts";
 import { MortalBot } from "../support/mortal_bot.ts";

@@ -1,12 +1,6 @@
 import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
-import {
-  type Client,
-  type ClientOptions,
-  type EventID,
-  type MessageEvent,
-  type RoomID,
-  ValueError,
-} from "@greenroom/matrix";
+import { type Client, type ClientOptions, ValueError } from "@greenroom/matrix";
+import type { EventID, MessageEvent, RoomID } from "@greenroom/matrix/types";
 import { Gates, roomWith } from "../support/hearing.ts";
 import { MortalBot } from "../support/mortal_bot.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { type Client, defineSession, type RoomID, ValueError } from "@greenroom/matrix";
+import { type Client, defineSession, ValueError } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import { type CrashPlan, NO_CRASH } from "../support/crash.ts";
 import { MortalBot } from "../support/mortal_bot.ts";
 import { clientStage } from "../support/stage.ts";

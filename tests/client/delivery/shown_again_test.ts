@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { type Client, defineSession, type InternalEvents, MemoryStore, type RoomID } from "@greenroom/matrix";
+import { type Client, defineSession, MemoryStore } from "@greenroom/matrix";
+import type { InternalEvents, RoomID } from "@greenroom/matrix/types";
 import type { HomeserverQuirks } from "@greenroom/matrix/testing";
 import { MortalBot } from "../support/mortal_bot.ts";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";

@@ -5,10 +5,10 @@ import {
   type Client,
   type ClientOptions,
   DeviceConflictError,
-  type DeviceKeys,
   EncryptionError,
   MemoryStore,
 } from "@greenroom/matrix";
+import type { DeviceKeys } from "@greenroom/matrix/types";
 import { rejectionOf } from "../../actors/kernel/support.ts";
 import { begin, twoInARoom } from "../support/encrypted_room.ts";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";

@@ -6,9 +6,8 @@ import {
   EncryptionError,
   encryptionOf,
   MemoryStore,
-  type MessageEvent,
-  SyncStream,
 } from "@greenroom/matrix";
+import { type MessageEvent, SyncStream } from "@greenroom/matrix/types";
 import { rejectionOf } from "../../actors/kernel/support.ts";
 import { begin, twoInARoom } from "../support/encrypted_room.ts";
 import { clientStage, heard } from "../support/stage.ts";

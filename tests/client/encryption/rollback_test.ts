@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { encryptionOf, MemoryStore, type MessageEvent } from "@greenroom/matrix";
+import { encryptionOf, MemoryStore } from "@greenroom/matrix";
+import type { MessageEvent } from "@greenroom/matrix/types";
 import { begin, twoInARoom } from "../support/encrypted_room.ts";
 import { clientStage, heard } from "../support/stage.ts";
 import { copyOf } from "../support/store_copy.ts";

@@ -1,7 +1,8 @@
 /** Sending into encrypted rooms while no sync tells who comes and goes: members and devices are asked for. */
 
 import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
-import { type Client, EncryptionError, MemoryStore, type MessageEvent, type RoomID } from "@greenroom/matrix";
+import { type Client, EncryptionError, MemoryStore } from "@greenroom/matrix";
+import type { MessageEvent, RoomID } from "@greenroom/matrix/types";
 import { begin } from "../support/encrypted_room.ts";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";
 

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { type Client, MemoryStore, type RoomID } from "@greenroom/matrix";
+import { type Client, MemoryStore } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import { Life, NO_CRASH } from "../support/crash.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { MemoryStore, ValueError } from "@greenroom/matrix";
-import type { Membership, RoomID } from "@greenroom/matrix";
+import type { Membership, RoomID } from "@greenroom/matrix/types";
 import { clientStage, heard } from "../support/stage.ts";
 
 Deno.test("A client refuses to go on with the store when it logs in as somebody else", async () => {

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { type Client, MemoryStore, type RoomID } from "@greenroom/matrix";
+import { type Client, MemoryStore } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import { twoInARoom } from "../support/encrypted_room.ts";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";
 

@@ -6,7 +6,7 @@
 
 import { Client } from "@greenroom/matrix";
 import { Homeserver } from "@greenroom/matrix/testing";
-import type { RoomID } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 
 const PROGRAM = new URL("bot_program.ts", import.meta.url).pathname;
 

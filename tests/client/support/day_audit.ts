@@ -5,7 +5,8 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import { encryptionOf, type KvStore, type RoomID } from "@greenroom/matrix";
+import { encryptionOf, type KvStore } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import type { Homeserver } from "@greenroom/matrix/testing";
 import type { DayBot, Remembered } from "./day_bot.ts";
 import type { Theatre } from "./theatre.ts";

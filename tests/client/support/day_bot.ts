@@ -4,7 +4,8 @@
  * @module
  */
 
-import { Client, defineSession, type KvStore, UnknownTokenError, type UserID } from "@greenroom/matrix";
+import { Client, defineSession, type KvStore, UnknownTokenError } from "@greenroom/matrix";
+import type { UserID } from "@greenroom/matrix/types";
 import { TestClock } from "@greenroom/matrix/testing";
 import { type CrashPlan, Life, NO_CRASH, type Tally } from "./crash.ts";
 import type { Theatre } from "./theatre.ts";

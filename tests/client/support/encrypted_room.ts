@@ -4,7 +4,8 @@
  * @module
  */
 
-import type { Client, RoomID } from "@greenroom/matrix";
+import type { Client } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import type { ClientStage } from "./stage.ts";
 
 const MEGOLM = { algorithm: "m.megolm.v1.aes-sha2" };

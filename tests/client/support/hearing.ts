@@ -4,7 +4,8 @@
  * @module
  */
 
-import type { Client, RoomID } from "@greenroom/matrix";
+import type { Client } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import type { MortalBot } from "./mortal_bot.ts";
 import type { ClientStage } from "./stage.ts";
 

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { type EventID, type KvStore, MemoryStore, type RoomID, UnknownTokenError } from "@greenroom/matrix";
+import { type KvStore, MemoryStore, UnknownTokenError } from "@greenroom/matrix";
+import type { EventID, RoomID } from "@greenroom/matrix/types";
 import { audit } from "./day_audit.ts";
 import { type CrashPlan, Life, NO_CRASH, type Tally } from "./crash.ts";
 import { DayBot } from "./day_bot.ts";

@@ -4,7 +4,8 @@
  * @module
  */
 
-import type { Client, MessageEvent, RoomID, UserID } from "@greenroom/matrix";
+import type { Client } from "@greenroom/matrix";
+import type { MessageEvent, RoomID, UserID } from "@greenroom/matrix/types";
 import { type ClientStage, clientStage } from "./stage.ts";
 
 /** What a bystander has read. */

@@ -1,17 +1,8 @@
 /** A conversation in which much goes wrong, all of it with secrets that can be found again. */
 
 import { assert } from "@std/assert";
-import {
-  type Client,
-  type ClientOptions,
-  defineEvent,
-  type EncryptedFile,
-  type KvStore,
-  type MatrixEvent,
-  MemoryStore,
-  type MessageEvent,
-  SyncStream,
-} from "@greenroom/matrix";
+import { type Client, type ClientOptions, defineEvent, type KvStore, MemoryStore } from "@greenroom/matrix";
+import { type EncryptedFile, type MatrixEvent, type MessageEvent, SyncStream } from "@greenroom/matrix/types";
 import { begin } from "../../client/support/encrypted_room.ts";
 import type { ClientStage } from "../../client/support/stage.ts";
 import { Planted } from "./planted.ts";

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { Client, type KvStore, MemoryStore, type RoomID, SealedStore } from "@greenroom/matrix";
+import { Client, type KvStore, MemoryStore, SealedStore } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import { DenoKvStore } from "@greenroom/matrix/store/kv";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { Homeserver } from "@greenroom/matrix/testing";

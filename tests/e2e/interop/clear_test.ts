@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import type { RoomID } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import { read, sceneTest } from "../support/scene.ts";
 
 sceneTest(

@@ -1,5 +1,5 @@
 import { assert } from "@std/assert";
-import type { RoomID } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import type { Ours } from "../support/ours.ts";
 import type { Peer } from "../support/peer/peer.ts";
 import { forget, read, says, type Scene, sceneTest, unread } from "../support/scene.ts";

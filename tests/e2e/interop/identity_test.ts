@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { type DeviceAlarm, encryptionOf, IdentityChangedError, type MessageEvent } from "@greenroom/matrix";
+import { encryptionOf, IdentityChangedError } from "@greenroom/matrix";
+import type { DeviceAlarm, MessageEvent } from "@greenroom/matrix/types";
 import { roomWith } from "../support/faulty/talk.ts";
 import { Ours } from "../support/ours.ts";
 import { Peer } from "../support/peer/peer.ts";

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { AttachmentError, type ContentURI, type EncryptedFile } from "@greenroom/matrix";
+import { AttachmentError } from "@greenroom/matrix";
+import type { ContentURI, EncryptedFile } from "@greenroom/matrix/types";
 import { png } from "../../operations/support/png.ts";
 import type { PeerMessage } from "../support/peer/peer_event.ts";
 import { type Scene, sceneTest } from "../support/scene.ts";

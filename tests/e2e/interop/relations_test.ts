@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import type { EventID, RoomID } from "@greenroom/matrix";
+import type { EventID, RoomID } from "@greenroom/matrix/types";
 import type { PeerMessage } from "../support/peer/peer_event.ts";
 import { read, type Scene, sceneTest } from "../support/scene.ts";
 

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { MemoryStore, type RoomID, UnsupportedAlgorithmError } from "@greenroom/matrix";
+import { MemoryStore, UnsupportedAlgorithmError } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import type { Ours } from "../support/ours.ts";
 import type { Peer } from "../support/peer/peer.ts";
 import { forget, read, rotates, says, type Scene, sceneTest } from "../support/scene.ts";

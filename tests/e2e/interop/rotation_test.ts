@@ -1,5 +1,6 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
-import { MemoryStore, type RoomID, type UserID } from "@greenroom/matrix";
+import { MemoryStore } from "@greenroom/matrix";
+import type { RoomID, UserID } from "@greenroom/matrix/types";
 import { systemClock } from "../../../src/base/clock.ts";
 import type { Ours } from "../support/ours.ts";
 import type { Peer } from "../support/peer/peer.ts";

@@ -4,16 +4,8 @@
  * @module
  */
 
-import {
-  Client,
-  type ClientOptions,
-  encryptionOf,
-  type KvStore,
-  type LocalTrust,
-  type MessageEvent,
-  type RoomID,
-  type StateEvent,
-} from "@greenroom/matrix";
+import { Client, type ClientOptions, encryptionOf, type KvStore } from "@greenroom/matrix";
+import type { LocalTrust, MessageEvent, RoomID, StateEvent } from "@greenroom/matrix/types";
 import { within } from "./deadline.ts";
 import type { Peer } from "./peer/peer.ts";
 import { PeerWatch } from "./peer/peer_watch.ts";

@@ -8,7 +8,7 @@
  * @module
  */
 
-import type { EncryptedFile, RoomID } from "@greenroom/matrix";
+import type { EncryptedFile, RoomID } from "@greenroom/matrix/types";
 import { Ours } from "./ours.ts";
 import { byteAt, contentOf, MEBIBYTE, type StreamReport } from "./stream_media.ts";
 

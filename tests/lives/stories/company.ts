@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import type { RoomID } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import type { Bot } from "../bot.ts";
 import type { Person } from "../person.ts";
 import { BOTH, type Story } from "../story.ts";

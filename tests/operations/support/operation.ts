@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { DeviceID, UserID } from "@greenroom/matrix";
+import type { DeviceID, UserID } from "@greenroom/matrix/types";
 import type { ClientAPI } from "../../../src/api/client_api.ts";
 import type { Scene } from "./scene.ts";
 

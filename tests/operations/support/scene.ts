@@ -4,13 +4,8 @@
  * @module
  */
 
-import {
-  Client,
-  type ClientOptions,
-  type RoomID,
-  type RoomMemberContent,
-  type UserID,
-} from "@greenroom/matrix";
+import { Client, type ClientOptions } from "@greenroom/matrix";
+import type { RoomID, RoomMemberContent, UserID } from "@greenroom/matrix/types";
 import { recordingFetch } from "../../support/recording_fetch.ts";
 import type { Account, Operation, OperationsHost } from "./operation.ts";
 

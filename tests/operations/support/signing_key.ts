@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { CrossSigningKey, DeviceID, DeviceKeys, UserID } from "@greenroom/matrix";
+import type { CrossSigningKey, DeviceID, DeviceKeys, UserID } from "@greenroom/matrix/types";
 
 const EXTRACTABLE = true;
 

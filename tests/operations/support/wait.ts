@@ -5,7 +5,8 @@
  */
 
 import { assertRejects } from "@std/assert";
-import type { Client, MatrixRequestError, SyncResponse, SyncToken } from "@greenroom/matrix";
+import type { Client, MatrixRequestError } from "@greenroom/matrix";
+import type { SyncResponse, SyncToken } from "@greenroom/matrix/types";
 
 const PATIENCE_MS = 30_000;
 

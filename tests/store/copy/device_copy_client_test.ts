@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
 import {
   ActorError,
-  type DeviceInspection,
   exportDevice,
   importDevice,
   inspectDevice,
@@ -13,6 +12,7 @@ import {
   StoreInUseError,
   StoreKeyError,
 } from "@greenroom/matrix";
+import type { DeviceInspection } from "@greenroom/matrix/types";
 import { begin, twoInARoom } from "../../client/support/encrypted_room.ts";
 import { type ClientStage, clientStage, heard } from "../../client/support/stage.ts";
 

@@ -7,7 +7,8 @@
  */
 
 import { assertEquals } from "@std/assert";
-import type { Client, ComparedDevice } from "@greenroom/matrix";
+import type { Client } from "@greenroom/matrix";
+import type { ComparedDevice } from "@greenroom/matrix/types";
 import { DenoKvStore } from "@greenroom/matrix/store/kv";
 import { type SyncBody, victim } from "../victim.ts";
 

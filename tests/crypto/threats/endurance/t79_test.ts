@@ -8,7 +8,8 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import type { Client, RoomID, UserID } from "@greenroom/matrix";
+import type { Client } from "@greenroom/matrix";
+import type { RoomID, UserID } from "@greenroom/matrix/types";
 import { begin } from "../../../client/support/encrypted_room.ts";
 import { clientStage, heard } from "../../../client/support/stage.ts";
 import { refusing } from "../refusing.ts";

@@ -1,7 +1,8 @@
 /** Events in clear in encrypted rooms, and what dresses up as encrypted. */
 
 import { assert, assertEquals } from "@std/assert";
-import { type Client, encryptionOf, type MatrixEvent, type MessageEvent } from "@greenroom/matrix";
+import { type Client, encryptionOf } from "@greenroom/matrix";
+import type { MatrixEvent, MessageEvent } from "@greenroom/matrix/types";
 import { begin, twoInARoom } from "../../../client/support/encrypted_room.ts";
 import { type ClientStage, clientStage, heard } from "../../../client/support/stage.ts";
 import { fillGap } from "../../../../src/actors/syncer/gap_filler.ts";

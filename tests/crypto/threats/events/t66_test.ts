@@ -9,7 +9,8 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import { encryptionOf, type MatrixEvent, type MessageEvent, SyncStream } from "@greenroom/matrix";
+import { encryptionOf } from "@greenroom/matrix";
+import { type MatrixEvent, type MessageEvent, SyncStream } from "@greenroom/matrix/types";
 import { encryptionsOf, noteEncryption } from "../../../../src/types/events/encryption_of.ts";
 import { decodeValue, encodeValue } from "../../../../src/store/value_codec.ts";
 import type { JsonObject } from "../../../../src/types/json.ts";

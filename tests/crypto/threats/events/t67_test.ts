@@ -10,13 +10,8 @@
  */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import {
-  type Client,
-  type ClientOptions,
-  encryptionOf,
-  type MatrixEvent,
-  SyncStream,
-} from "@greenroom/matrix";
+import { type Client, type ClientOptions, encryptionOf } from "@greenroom/matrix";
+import { type MatrixEvent, SyncStream } from "@greenroom/matrix/types";
 import { member, message, state, timeline } from "../../../actors/support/events.ts";
 import { twoInARoom } from "../../../client/support/encrypted_room.ts";
 import { clientStage } from "../../../client/support/stage.ts";

@@ -9,7 +9,8 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import { type Client, type ClientOptions, MemoryStore, type RoomID } from "@greenroom/matrix";
+import { type Client, type ClientOptions, MemoryStore } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import { begin } from "../../../client/support/encrypted_room.ts";
 import { type ClientStage, clientStage } from "../../../client/support/stage.ts";
 import { copyOf } from "../../../client/support/store_copy.ts";

@@ -9,7 +9,8 @@
  */
 
 import { assertEquals } from "@std/assert";
-import { encryptionOf, type MatrixEvent } from "@greenroom/matrix";
+import { encryptionOf } from "@greenroom/matrix";
+import type { MatrixEvent } from "@greenroom/matrix/types";
 import type { AcceptPolicy } from "../../../../src/crypto/engine/policy.ts";
 import { joined } from "../../../actors/support/events.ts";
 import { syncerStage } from "../../../actors/support/syncer_stage.ts";

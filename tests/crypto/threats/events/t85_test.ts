@@ -10,7 +10,8 @@
  */
 
 import { assertEquals, assertFalse, assertRejects } from "@std/assert";
-import { type Client, MatrixError, MemoryStore, type RoomID } from "@greenroom/matrix";
+import { type Client, MatrixError, MemoryStore } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import { begin } from "../../../client/support/encrypted_room.ts";
 import { type ClientStage, clientStage } from "../../../client/support/stage.ts";
 import { hiding } from "../hiding.ts";

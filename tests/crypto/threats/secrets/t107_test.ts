@@ -10,15 +10,14 @@ import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/asser
 import { DatabaseSync } from "node:sqlite";
 import {
   type Client,
-  type DeviceID,
   exportDevice,
   importDevice,
   inspectDevice,
   type KvStore,
   MemoryStore,
   SealedStore,
-  type UserID,
 } from "@greenroom/matrix";
+import type { DeviceID, UserID } from "@greenroom/matrix/types";
 import { DenoKvStore } from "../../../../src/store/kv.ts";
 import { SqliteStore } from "../../../../src/store/sqlite.ts";
 import { KvConnection } from "../../../../src/store/deno_kv/deno_kv_connect.ts";

@@ -5,7 +5,7 @@
  */
 
 import { assertEquals } from "@std/assert";
-import type { RoomID } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import type { Ours } from "../ours.ts";
 import { Peer } from "../peer/peer.ts";
 import { PEER_KINDS, type PeerKind } from "../peer/peer_kind.ts";
