@@ -6,7 +6,8 @@
  * @module
  */
 
-import { Client, type RoomID, type SyncResponse } from "@greenroom/matrix";
+import { Client } from "@greenroom/matrix";
+import type { RoomID, SyncResponse } from "@greenroom/matrix/types";
 import { Homeserver } from "@greenroom/matrix/testing";
 import { REPEATS, type Way } from "./way.ts";
 
