@@ -10,7 +10,7 @@ import { type DispatcherOptions, spawnDispatcher } from "../actors/dispatcher/di
 import type { DispatcherProtocol } from "../actors/dispatcher/dispatcher_protocol.ts";
 import { HandlerRegistry } from "../actors/dispatcher/handler_registry.ts";
 import { HandlerSessions, type HandlerSessionsOptions } from "../actors/dispatcher/handler_sessions.ts";
-import { SendIds } from "../actors/dispatcher/send_ids.ts";
+import { SendIds } from "../actors/dispatcher/delivery_scope.ts";
 import type { ClientOptions } from "./client_options.ts";
 import type { Clock } from "../base/clock.ts";
 import { loggerOf } from "../base/log.ts";

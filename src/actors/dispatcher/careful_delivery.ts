@@ -1,6 +1,7 @@
 /**
- * Delivery of what more than one process did not live to see handled: one event after the other, each noted before it is begun, so
- * that the one that ends the process is found, and after some lives left out.
+ * Delivery of a response during which more than one process has ended: one event after the other, each
+ * recorded before it begins, so that the event that ends the process is found, and is left out after some
+ * tries.
  *
  * @module
  */
@@ -8,8 +9,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { ActorRef } from "../kernel/actor.ts";
 import type { NamedDelivery, Started, Task } from "./deliver.ts";
-import { patience } from "./patience.ts";
-import type { Quarantine } from "./quarantine.ts";
+import { type Quarantine, settlesInTime } from "./quarantine.ts";
 import type { AnyDelivery } from "./quarantine_record.ts";
 import type { StoreProtocol } from "../store/store_protocol.ts";
 
@@ -17,7 +17,7 @@ import type { StoreProtocol } from "../store/store_protocol.ts";
 export interface Step {
   /** The event, or the data. */
   readonly delivery: AnyDelivery;
-  /** Tells it from all others that the response brings, in every process. */
+  /** Its name: unique within the response, and the same in every process. */
   readonly id: string;
   /** Whether it has handlers. */
   readonly isWanted: () => boolean;
@@ -27,17 +27,20 @@ export interface Step {
 
 /** What a careful delivery works with. */
 export interface CarefulDeliveryOptions {
-  /** Knows what was begun. */
+  /** Stores what was begun. */
   readonly store: ActorRef<StoreProtocol>;
-  /** Measures how long handlers are waited for. */
+  /** Measures how long to wait for handlers. */
   readonly clock: Clock;
-  /** Deliveries that have settled at once, as they do. */
+  /** Deliveries that settle at once are added here. */
   readonly settled: NamedDelivery[];
-  /** Takes what is left out. */
+  /** Stores what is left out. */
   readonly quarantine: Pick<Quarantine, "take">;
 }
 
-/** From how many processes on that have ended in a row a response is delivered carefully: any may be ended in the middle once or twice. */
+/**
+ * After how many processes that ended in a row a response is delivered carefully: any process may be ended in
+ * the middle once or twice.
+ */
 export const CAREFUL_AFTER = 2;
 
 /** @returns What was started. */
@@ -49,7 +52,7 @@ export async function deliverCarefully(
   const ended: string[] = [];
   const overs: Promise<void>[] = [];
   for (const { delivery, id, isWanted, start } of steps) {
-    if (!isWanted()) continue; // which costs no commit
+    if (!isWanted()) continue; // saves a commit
     if (settled.length > 0) await store.ask("noteSettled", settled.splice(0).map(({ name }) => name));
     const { lives, verdict } = await store.ask("attempt", { id, ended: ended.splice(0) });
     if (verdict === "poison") tasks.push(...await quarantine.take(id, delivery, lives));
@@ -63,13 +66,13 @@ export async function deliverCarefully(
       ended.push(id);
     });
     overs.push(over);
-    if (!await patience(clock, over)) await store.ask("outlived", id);
+    if (!await settlesInTime(clock, over)) await store.ask("outlived", id);
   }
-  // Nothing that has ended is to blame for a process that ends later, before anything else is committed.
+  // An event that has ended must not be blamed if the process ends before anything else is committed.
   const note = async () => {
     if (ended.length > 0) await store.ask("ended", ended.splice(0));
   };
   await note();
-  Promise.all(overs).then(note).catch(() => {}); // the store that failed says so by its `done`
+  Promise.all(overs).then(note).catch(() => {}); // a store that failed rejects its `done`
   return { tasks, settled };
 }

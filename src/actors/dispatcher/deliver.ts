@@ -14,11 +14,10 @@ import type { EventClass, EventTypeRef } from "../../types/events/event_type.ts"
 import type { InternalEvents } from "../../types/events/internal_event.ts";
 import { InternalEventType } from "../../types/events/internal_event_type.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
-import { DeliveryScope } from "./delivery_scope.ts";
+import { DeliveryScope, type SendIds } from "./delivery_scope.ts";
 import { type AnyContext, PlainContext } from "./handler_context.ts";
 import type { HandlerEntry, HandlerRegistry } from "./handler_registry.ts";
 import type { HandlerSessions } from "./handler_sessions.ts";
-import type { SendIds } from "./send_ids.ts";
 
 /** A handler at work: settles, without ever rejecting, when the handler has. */
 export interface Task {

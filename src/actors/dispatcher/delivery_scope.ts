@@ -1,14 +1,125 @@
 /**
- * One event on its way to one handler.
+ * One delivery of an event to a handler: its name, and the transaction IDs of what the handler sends, which
+ * are the same when a crash makes the handler run again.
  *
  * @module
  */
 
 import type { HandlerScope, Outgoing } from "../../base/handler_scope.ts";
 import type { TransactionID } from "../../types/ids.ts";
-import { DeliverySends, type SendIds } from "./send_ids.ts";
+import { ValueError } from "../../errors/value_error.ts";
+import { nodeCrypto } from "../../base/node_crypto.ts";
+import type { KvKey } from "../../store/kv_store.ts";
+import { isJsonObject } from "../../types/json.ts";
+import type { HandlerSessionsOptions } from "./handler_sessions.ts";
 
-/** A delivery that a crash lets come again. It is named when somebody asks: most handlers send nothing, and settle at once. */
+/** The record of the key that IDs are made with. */
+const KEY: KvKey = ["send_key"];
+
+/**
+ * Makes transaction IDs. The ID of an encrypted event is a hash with a key that only the store has, so that
+ * a server cannot guess the message by trying texts. The ID of an event in clear needs no key: two stores of
+ * one device, deployed by mistake, make the same ID, and the event is shown once.
+ */
+export class SendIds {
+  readonly #options: HandlerSessionsOptions;
+  #hash: Promise<Hash> | undefined;
+
+  /** @param options The store that has the key. */
+  constructor(options: HandlerSessionsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The function that hashes a text. The key is read once, so that sends leave in the order in which they were
+   * requested.
+   *
+   * @param inClear Whether the server sees what is sent.
+   */
+  async hash(inClear: boolean): Promise<(text: string) => string> {
+    const hash = await (this.#hash ??= this.#open().catch((error) => {
+      this.#hash = undefined;
+      throw error;
+    }));
+    return (text) => hash(text, inClear);
+  }
+
+  async #open(): Promise<Hash> {
+    const { store, ready } = this.#options;
+    await ready();
+    const [kept] = await store.ask("readRecords", [KEY]);
+    const key = kept instanceof Uint8Array ? kept : crypto.getRandomValues(new Uint8Array(32));
+    if (key !== kept) await store.ask("commitRecords", [{ type: "set", key: KEY, value: key }]);
+    const { createHmac } = await nodeCrypto();
+    return (text, inClear) => createHmac("sha256", inClear ? "" : key).update(text).digest("base64url");
+  }
+}
+
+type Hash = (text: string, inClear: boolean) => string;
+
+/** The sends of one run of a handler. */
+class DeliverySends {
+  readonly #ids: SendIds;
+  readonly #delivery: string;
+  /** How often the same was sent, by its hash. */
+  readonly #counts = new Map<string, number>();
+  /** What a key was used for. */
+  readonly #keys = new Map<string, string>();
+
+  /**
+   * @param ids Makes the IDs.
+   * @param delivery The name of the delivery.
+   */
+  constructor(ids: SendIds, delivery: string) {
+    this.#ids = ids;
+    this.#delivery = delivery;
+  }
+
+  /**
+   * Makes the ID of the next send.
+   *
+   * @throws {ValueError} If the key was used for something else.
+   */
+  async next(
+    { roomId, type, asUserId, content, inClear = false }: Outgoing,
+    key: string | undefined,
+  ): Promise<TransactionID> {
+    const place = [this.#delivery, roomId ?? null, type, asUserId ?? null];
+    if (key !== undefined) {
+      this.#useKey(key, { roomId, type, place: JSON.stringify(place) });
+      return `gr-${(await this.#ids.hash(inClear))(JSON.stringify([...place, "key", key]))}`;
+    }
+    const text = JSON.stringify([...place, "content", content], sorted); // now, since the caller may change it
+    const hash = await this.#ids.hash(inClear);
+    const same = hash(text);
+    const count = this.#counts.get(same) ?? 0;
+    this.#counts.set(same, count + 1);
+    return `gr-${count === 0 ? same : hash(`${same} ${count}`)}`;
+  }
+
+  #useKey(key: string, { roomId, type, place }: Pick<Outgoing, "roomId" | "type"> & { place: string }): void {
+    const before = this.#keys.get(key);
+    this.#keys.set(key, before ?? place);
+    if (before === undefined || before === place) return;
+    throw new ValueError(
+      `Cannot send ${type} ${roomId === undefined ? "to devices" : `to ${roomId}`} with the key "${key}": ` +
+        "this run of the handler has used it for another type or room; use another key",
+    );
+  }
+}
+
+/** A replacer for `JSON.stringify()` that writes the members of objects in the order of their names. */
+function sorted(_: string, value: unknown): unknown {
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).sort(([first], [second]) => first < second ? -1 : 1),
+  );
+}
+
+/**
+ * A delivery that may come again after a crash. Its name is made when it is needed: most handlers send
+ * nothing and settle at once.
+ */
 export class DeliveryScope implements HandlerScope {
   readonly #eventId: string | undefined;
   readonly #type: string;
@@ -32,9 +143,9 @@ export class DeliveryScope implements HandlerScope {
     this.#sendIds = sendIds;
   }
 
-  /** Tells this delivery from all others, in every process. */
+  /** The name of this delivery: the same in every process, and no other delivery has it. */
   get name(): string {
-    // A handler of all events gets the event in this form too if its key comes later.
+    // A handler of all events gets the event encrypted, and again when its key has come.
     const form = this.#type === "m.room.encrypted" ? "-encrypted" : "";
     return `${this.#eventId}-${this.#handlerId}${form}`;
   }

@@ -13,9 +13,8 @@ import type { Deliverer, NamedDelivery, Started, Task } from "./deliver.ts";
 import type { DispatcherProtocol, InternalDelivery, SyncBatch } from "./dispatcher_protocol.ts";
 import { noteEncryption } from "../../types/events/encryption_of.ts";
 import type { MatrixEvent } from "../../types/events/event.ts";
-import { HandledMark } from "./handled_mark.ts";
+import { Checkpoint, PendingTasks } from "./checkpoint.ts";
 import { later } from "../kernel/later.ts";
-import { PendingTasks } from "./pending_tasks.ts";
 import { Quarantine } from "./quarantine.ts";
 import { spawn } from "../kernel/spawn.ts";
 import type { StoreProtocol } from "../store/store_protocol.ts";
@@ -44,7 +43,7 @@ export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherPro
   const none = (): Started => comesAgain ? { tasks: [], settled: [] } : { tasks: [] };
   const pending = new PendingTasks();
   const recovering = new Notes();
-  const mark = new HandledMark(async (batch) => {
+  const checkpoint = new Checkpoint(async (batch) => {
     await pending.upTo(batch);
     pending.handled(batch); // it is about to be noted
   }, (token) => store.ask("handled", token));
@@ -63,7 +62,7 @@ export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherPro
   /** @returns The number of the batch, when the next may come. */
   const follow = (started: Started, { nextBatch }: SyncBatch): number | Promise<number> => {
     const number = pending.add(started);
-    mark.follows(number, nextBatch);
+    checkpoint.follows(number, nextBatch);
     const waits = waitSync(started.tasks);
     if (waits.length === 0 && pending.size <= maxPending) return number;
     return Promise.all([...waits, pending.atMost(maxPending)]).then(() => number);
@@ -76,7 +75,7 @@ export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherPro
         await prepare();
         noteSettled(pending, store);
         if (!quarantine.isEmpty) await quarantine.forgetRedacted(batch);
-        quarantine.look();
+        quarantine.retryDue();
         const isSuspect = batch.crashes >= (quarantine.isEmpty ? CAREFUL_AFTER : 1);
         if (isSuspect && !deliverer.idle) {
           return later(carefully(batch).then((started) => follow(started, batch)));
@@ -95,7 +94,7 @@ export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherPro
       settled: (batch) => later(pending.of(batch)),
       noted: () =>
         later(
-          pending.upTo(Infinity).then(() => quarantine.idle()).then(() => mark.noted())
+          pending.upTo(Infinity).then(() => quarantine.idle()).then(() => checkpoint.recorded())
             .then(() => store.ask("flush", undefined)),
         ),
       redeliver: async (id) => {
@@ -111,11 +110,11 @@ export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherPro
       },
     },
     onStop: async () => {
-      store.ask("ending", { isEnding: true }).catch(() => {}); // the store that failed says so by its `done`
+      store.ask("ending", { isEnding: true }).catch(() => {}); // a store that failed rejects its `done`
       await pending.upTo(Infinity);
       await recovering.all();
       await quarantine.idle();
-      await mark.noted().catch(() => {}); // the store that failed says so by its `done`
+      await checkpoint.recorded().catch(() => {}); // a store that failed rejects its `done`
     },
   });
 }
@@ -123,7 +122,7 @@ export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherPro
 /** Has the Store know what has settled of responses that wait for other handlers. */
 function noteSettled(pending: PendingTasks, store: ActorRef<StoreProtocol>): void {
   const names = pending.takeSettled();
-  if (names.length > 0) store.ask("noteSettled", names).catch(() => {}); // the store that failed says so by its `done`
+  if (names.length > 0) store.ask("noteSettled", names).catch(() => {}); // a store that failed rejects its `done`
 }
 
 /** Calls back with all that a batch brings, in the order of delivery. */

@@ -5,23 +5,30 @@
  */
 
 import type { HandlerScope } from "../../base/handler_scope.ts";
+import { ValueError } from "../../errors/value_error.ts";
+import { decodeValue, encodeValue, sameBytes } from "../../store/value_codec.ts";
+import type { SessionDefinition } from "../../types/events/define_session.ts";
+import { asCause, membersAtFault } from "../../types/content/schema_issues.ts";
 
 /** What a handler is called with beside the event. */
 export interface HandlerContext<State = undefined> {
   /**
-   * Names this delivery of this event to this handler: the same when a crash lets it come again, so that what the handler does
-   * elsewhere can be done once (an idempotency key). What it sends by the client has transaction IDs made of it. Undefined of what never comes again: without a
-   * `store`, nothing does.
+   * Names this delivery of this event to this handler: the same when a crash makes it come again, so that the
+   * handler can do things elsewhere once (an idempotency key). The transaction IDs of what it sends with the
+   * client are made of it. Undefined if the event never comes again: without a `store`, none does.
    */
   readonly deliveryId: string | undefined;
   /**
-   * What handlers remember from one event to the next; it may be changed, or replaced. Undefined if the handler was added without
-   * the option `session`.
+   * What handlers remember from one event to the next; it may be changed, or replaced. Undefined if the
+   * handler was added without the option `session`.
    *
    * @throws {ValueError} If the event has no such session, since it belongs to no room, for one.
    */
   session: State;
-  /** Removes the session: the next event that has it begins anew. Does nothing if the handler was added without one. */
+  /**
+   * Removes the session: the next event that has it begins anew. Does nothing if the handler was added without
+   * one.
+   */
   endSession(): void;
 }
 
@@ -32,7 +39,7 @@ export type AnyContext = HandlerContext | HandlerContext<object> | HandlerContex
 export class PlainContext implements HandlerContext {
   readonly #delivery: Pick<HandlerScope, "name"> | undefined;
 
-  /** @param delivery Knows its name, if it may come again. */
+  /** @param delivery The delivery, if it may come again. */
   constructor(delivery: Pick<HandlerScope, "name"> | undefined) {
     this.#delivery = delivery;
   }
@@ -48,4 +55,133 @@ export class PlainContext implements HandlerContext {
   set session(_: undefined) {}
 
   endSession(): void {}
+}
+
+/** What a handler did with its session. */
+export type SessionOutcome =
+  | { readonly kind: "same" }
+  | { readonly kind: "changed"; /** The state, encoded. */ readonly bytes: Uint8Array }
+  | { readonly kind: "ended" };
+
+/** A working copy of a session. */
+export class SessionContext<State extends object> implements HandlerContext<State> {
+  readonly deliveryId: string | undefined;
+  readonly #name: string;
+  /** What it began with, encoded. */
+  readonly #before: Uint8Array;
+  readonly #isKept: boolean;
+  #state: State | undefined;
+
+  private constructor(name: string, deliveryId: string | undefined, state: State, isKept: boolean) {
+    this.#name = name;
+    this.deliveryId = deliveryId;
+    this.#state = state;
+    this.#before = encodeValue(state);
+    this.#isKept = isKept;
+  }
+
+  /**
+   * Makes a working copy.
+   *
+   * @param kept The stored state, encoded; undefined if there is none.
+   * @throws {ValueError} If the schema refuses the stored state.
+   */
+  static async of<State extends object>(
+    definition: SessionDefinition<State>,
+    deliveryId: string | undefined,
+    kept: Uint8Array | undefined,
+  ): Promise<SessionContext<State>> {
+    const state = kept === undefined
+      ? decodeValue(encodeValue(definition.initial())) as State // a copy: the program may give the same each time
+      : await accepted(definition, decodeValue(kept) as State); // it was encoded by outcome()
+    return new SessionContext(definition.name, deliveryId, state, kept !== undefined);
+  }
+
+  get session(): State {
+    if (this.#state !== undefined) return this.#state;
+    throw new ValueError(
+      `Cannot use the session "${this.#name}": it has ended; set ctx.session to begin anew`,
+    );
+  }
+
+  set session(state: State) {
+    this.#state = state;
+  }
+
+  endSession(): void {
+    this.#state = undefined;
+  }
+
+  /**
+   * What the handler did with it.
+   *
+   * @throws {ValueError} If it is not plain data any more.
+   */
+  outcome(): SessionOutcome {
+    if (this.#state === undefined) return this.#isKept ? { kind: "ended" } : { kind: "same" };
+    const bytes = this.#encoded(this.#state);
+    return sameBytes(bytes, this.#before) ? { kind: "same" } : { kind: "changed", bytes };
+  }
+
+  #encoded(state: State): Uint8Array {
+    try {
+      if (typeof state === "object" && state !== null) return encodeValue(state);
+    } catch (cause) {
+      throw notPlain(this.#name, cause);
+    }
+    throw notPlain(this.#name, undefined);
+  }
+}
+
+/** The context of a handler whose event has no such session. */
+export class NoSessionContext implements HandlerContext<never> {
+  readonly deliveryId: string | undefined;
+  readonly #name: string;
+
+  /**
+   * @param name The session's.
+   * @param deliveryId Names the delivery.
+   */
+  constructor(name: string, deliveryId: string | undefined) {
+    this.#name = name;
+    this.deliveryId = deliveryId;
+  }
+
+  get session(): never {
+    throw this.#none();
+  }
+
+  set session(_: never) {
+    throw this.#none();
+  }
+
+  endSession(): void {}
+
+  #none(): ValueError {
+    return new ValueError(
+      `Cannot use the session "${this.#name}": the event has none; add the handler for events that belong to a room and a sender`,
+    );
+  }
+}
+
+async function accepted<State extends object>(
+  { name, schema }: SessionDefinition<State>,
+  state: State,
+): Promise<State> {
+  if (schema === undefined) return state;
+  const result = await schema["~standard"].validate(state);
+  if (result.issues === undefined) return result.value;
+  throw new ValueError(
+    `Cannot use the session "${name}": its schema refuses ${
+      membersAtFault(result.issues)
+    } of what was kept; let the schema take it and bring it into form`,
+    { cause: asCause(result.issues) },
+  );
+}
+
+function notPlain(name: string, cause: unknown): ValueError {
+  return new ValueError(
+    `Cannot keep the session "${name}": it is not an object of plain data; leave out functions and the like`,
+    { cause },
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * Events that were left out, since process after process had ended while they were handled: they are kept, and tried again, one at
- * a time, at growing distances.
+ * The quarantine: events that were left out since process after process ended while they were handled. They
+ * are stored, and tried again one at a time, at growing intervals.
  *
  * @module
  */
@@ -12,7 +12,6 @@ import type { EventQuarantined } from "../../types/events/internal_event.ts";
 import type { ActorRef } from "../kernel/actor.ts";
 import type { Deliverer, NamedDelivery, Started, Task } from "./deliver.ts";
 import type { SyncBatch } from "./dispatcher_protocol.ts";
-import { patience } from "./patience.ts";
 import {
   type AnyDelivery,
   deliveryOf,
@@ -23,29 +22,31 @@ import {
 } from "./quarantine_record.ts";
 import type { StoreProtocol } from "../store/store_protocol.ts";
 
-/** How long after a look there is no other, in milliseconds. */
-const SHORTEST_LOOK = 1_000;
+/** How long after a check for due events there is no other, in milliseconds. */
+const CHECK_INTERVAL = 1_000;
+/** How long a handler is waited for where events are delivered one after the other, in milliseconds. */
+const MAX_WAIT = 5_000;
 
 /** What the quarantine works with. */
 export interface QuarantineOptions {
-  /** Keeps the events. */
+  /** Stores the events. */
   readonly store: ActorRef<StoreProtocol>;
   /** Starts handlers. */
   readonly deliverer: Deliverer;
   /** The wall clock. */
   readonly clock: Clock;
-  /** Where it is told what was left out. */
+  /** Logs what was left out. */
   readonly log: Logger;
 }
 
-/** Leaves events out, and tries them again. */
+/** Stores events that were left out, and tries them again. */
 export class Quarantine {
   readonly #options: QuarantineOptions;
-  /** When it was looked last for what is due, and when the next is, in milliseconds since the epoch. */
-  #lookedAt = Infinity;
+  /** When due events were last checked for, and when the next is due, in milliseconds since the epoch. */
+  #checkedAt = Infinity;
   #dueAt = -Infinity;
   #ids: ReadonlySet<string> = new Set();
-  #looking: Promise<void> | undefined;
+  #checking: Promise<void> | undefined;
   readonly #trying = new Map<string, Promise<void>>();
 
   /** @param options What it works with. */
@@ -59,9 +60,9 @@ export class Quarantine {
   }
 
   /**
-   * Learns what earlier processes have left out.
+   * Reads what earlier processes have left out.
    *
-   * @returns What was started to tell which of it has ended the last one.
+   * @returns The handlers that were started to report the events that ended the last process.
    */
   async open(): Promise<readonly Task[]> {
     const { store, log } = this.#options;
@@ -100,18 +101,18 @@ export class Quarantine {
     ];
   }
 
-  /** Tries again what is due, if that is not being done; others need not wait for it. */
-  look(): void {
-    if (this.isEmpty || this.#looking !== undefined) return;
+  /** Tries again what is due, in the background, unless that is being done. */
+  retryDue(): void {
+    if (this.isEmpty || this.#checking !== undefined) return;
     const now = this.#options.clock.now();
-    const mayBeDue = now >= this.#dueAt || now < this.#lookedAt; // if the clock was set back nobody knows when it is
+    const mayBeDue = now >= this.#dueAt || now < this.#checkedAt; // if the clock was set back, the due time means nothing
     if (!mayBeDue) return;
-    this.#looking = this.#tryDue()
+    this.#checking = this.#tryDue()
       .catch((error) => this.#options.log.warn("Could not try events again", { error: String(error) }))
-      .finally(() => this.#looking = undefined);
+      .finally(() => this.#checking = undefined);
   }
 
-  /** Lets go of events that a batch tells were redacted: what they said is not to be kept. */
+  /** Removes events that a batch redacts: their content must not stay in the store. */
   async forgetRedacted({ rooms }: SyncBatch): Promise<void> {
     for (const event of rooms.flatMap(({ events }) => events)) {
       if (event.type !== "m.room.redaction") continue;
@@ -124,7 +125,7 @@ export class Quarantine {
    * Tries one again, whether it is due or not.
    *
    * @returns Resolves when its handlers have settled.
-   * @throws {ValueError} If there is none of the ID, or nobody wants it.
+   * @throws {ValueError} If there is none with the ID, or it has no handler.
    */
   async redeliver(id: string): Promise<void> {
     const record = (await this.#read()).find((each) => each.id === id);
@@ -148,7 +149,7 @@ export class Quarantine {
 
   /** Resolves when nothing is being tried. */
   async idle(): Promise<void> {
-    await this.#looking;
+    await this.#checking;
     await Promise.all([...this.#trying.values()].map((trying) => trying.catch(() => {})));
   }
 
@@ -161,14 +162,14 @@ export class Quarantine {
       const isDue = clock.now() >= nextTry(record);
       if (!isDue || this.#trying.has(record.id) || !this.#isWanted(record)) continue;
       const over = this.#try(record.id);
-      over.catch(() => {}); // the store that failed says so by its `done`
-      await patience(clock, over);
+      over.catch(() => {}); // a store that failed rejects its `done`
+      await settlesInTime(clock, over);
     }
     await this.#read();
-    this.#dueAt = Math.max(this.#dueAt, this.#lookedAt + SHORTEST_LOOK); // what is due may be wanted by nobody
+    this.#dueAt = Math.max(this.#dueAt, this.#checkedAt + CHECK_INTERVAL); // a due event may have no handler
   }
 
-  /** What is tried twice is tried once. */
+  /** Tries one; joins a try that is under way. */
   #try(id: string): Promise<void> {
     const trying = this.#trying.get(id) ?? this.#tryOnce(id).finally(() => this.#trying.delete(id));
     this.#trying.set(id, trying);
@@ -214,7 +215,7 @@ export class Quarantine {
     const { store, clock } = this.#options;
     const records = await store.ask("quarantined", undefined);
     this.#ids = new Set(records.map(({ id }) => id));
-    this.#lookedAt = clock.now();
+    this.#checkedAt = clock.now();
     this.#dueAt = Math.min(...records.filter(({ id }) => !this.#trying.has(id)).map(nextTry));
     return records;
   }
@@ -222,4 +223,18 @@ export class Quarantine {
 
 function logged({ id, type, attempts }: QuarantineRecord): Record<string, unknown> {
   return { event: id, type, attempts };
+}
+
+/**
+ * Waits for a handler, but not forever: it may wait for the very event that comes next.
+ *
+ * @param over Settles when the handler has.
+ * @returns Whether it settled in time.
+ */
+export async function settlesInTime(clock: Clock, over: Promise<unknown>): Promise<boolean> {
+  const waiting = new AbortController();
+  const late = clock.delay(MAX_WAIT, { signal: waiting.signal, persistent: false }).then(() => false);
+  const inTime = over.then(() => true, () => true);
+  inTime.then(() => waiting.abort());
+  return await Promise.race([inTime, late.catch(() => true)]);
 }

@@ -37,7 +37,7 @@ async function stage() {
     take: (text: string) =>
       quarantine.take(`$${text}`, { data: { room_id: ROOM, ...message(text), source } as never }, 3),
     async look() {
-      quarantine.look();
+      quarantine.retryDue();
       await clock.tick();
     },
     [Symbol.asyncDispose]: () => store.stop(),

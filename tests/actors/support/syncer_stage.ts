@@ -11,7 +11,7 @@ import { Deliverer } from "../../../src/actors/dispatcher/deliver.ts";
 import { spawnDispatcher } from "../../../src/actors/dispatcher/dispatcher.ts";
 import { HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry.ts";
 import { HandlerSessions } from "../../../src/actors/dispatcher/handler_sessions.ts";
-import { SendIds } from "../../../src/actors/dispatcher/send_ids.ts";
+import { SendIds } from "../../../src/actors/dispatcher/delivery_scope.ts";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import { spawnSyncer } from "../../../src/actors/syncer/syncer.ts";
 import type { SyncerAPI } from "../../../src/client/syncer_api.ts";

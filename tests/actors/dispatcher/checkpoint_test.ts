@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { Started, Task } from "../../../src/actors/dispatcher/deliver.ts";
-import { PendingTasks } from "../../../src/actors/dispatcher/pending_tasks.ts";
-import { assertPending, settle } from "../kernel/support.ts";
+import { Checkpoint, PendingTasks } from "../../../src/actors/dispatcher/checkpoint.ts";
+import { assertPending, rejectionOf, settle } from "../kernel/support.ts";
 
 /** A handler that ends when the test says so. */
 function task(name?: string): { readonly task: Task; readonly end: () => void } {
@@ -103,4 +103,55 @@ Deno.test("Names are kept only while something of the batch or of one before is 
   await settle();
   pending.add(settled("$4-a"));
   assertEquals(pending.takeSettled(), ["$2-a"]);
+});
+
+function stage() {
+  const batches = new Map<number, PromiseWithResolvers<void>>();
+  const notes: string[] = [];
+  const of = (batch: number) => {
+    const found = batches.get(batch) ?? Promise.withResolvers<void>();
+    batches.set(batch, found);
+    return found;
+  };
+  const checkpoint = new Checkpoint((batch) => of(batch).promise, (token) => {
+    notes.push(token);
+    return Promise.resolve();
+  });
+  return { checkpoint, notes, end: (batch: number) => of(batch).resolve() };
+}
+
+Deno.test("Checkpoint notes several batches at once that settled while it was busy", async () => {
+  const { checkpoint, notes, end } = stage();
+  for (const batch of [1, 2, 3]) checkpoint.follows(batch, `t${batch}`);
+  for (const batch of [1, 2, 3]) end(batch);
+  await checkpoint.recorded();
+  assertEquals(notes, ["t3"]);
+});
+
+Deno.test("Checkpoint.recorded() waits for what is followed at the call, and not for what comes later", async () => {
+  const { checkpoint, notes, end } = stage();
+  checkpoint.follows(1, "t1");
+  await settle();
+  checkpoint.follows(2, "t2");
+  const noted = checkpoint.recorded();
+  end(1);
+  await assertPending(noted);
+  end(2);
+  await settle();
+  checkpoint.follows(3, "t3");
+  await noted;
+  assertEquals(notes, ["t1", "t2"]);
+});
+
+Deno.test("Checkpoint.recorded() resolves when there is nothing to note", async () => {
+  await stage().checkpoint.recorded();
+});
+
+Deno.test("Checkpoint.recorded() rejects with the store's failure, which nobody need look at", async () => {
+  const failure = new Error("The disk is full");
+  const checkpoint = new Checkpoint(() => Promise.resolve(), () => Promise.reject(failure));
+  checkpoint.follows(1, "t1");
+  await settle();
+  checkpoint.follows(2, "t2");
+  assertEquals(await rejectionOf(checkpoint.recorded()), failure);
 });

@@ -1,0 +1,134 @@
+/**
+ * Which handlers are at work, and the checkpoint: the token up to which all handlers have settled.
+ *
+ * @module
+ */
+
+import type { Started } from "./deliver.ts";
+import { SharedRuns } from "../../base/shared_runs.ts";
+import type { SyncToken } from "../../types/ids.ts";
+
+/** The handlers at work, by the batch they were started with. */
+export class PendingTasks {
+  /** What resolves when every handler of a batch has settled. */
+  readonly #batches = new Map<number, Promise<void>>();
+  /**
+   * By batch, names of deliveries that have settled and were not reported yet. They are removed when
+   * everything up to the batch counts as handled.
+   */
+  readonly #unreported = new Map<number, string[]>();
+  readonly #waiting: { readonly limit: number; readonly resolve: () => void }[] = [];
+  #next = 0;
+  #size = 0;
+
+  /** How many handlers are at work. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /**
+   * Adds the handlers that were started with a batch.
+   *
+   * @param settled Deliveries of the batch that have settled already.
+   * @returns The number of the batch.
+   */
+  add({ tasks, settled = [] }: Started): number {
+    const number = this.#next++;
+    // When nothing is at work, all is about to be recorded as handled: the names, which are many, are not needed.
+    if (tasks.length === 0 && (settled.length === 0 || this.#batches.size === 0)) return number;
+    this.#unreported.set(number, settled.map(({ name }) => name));
+    if (tasks.length === 0) return number;
+    this.#size += tasks.length;
+    const done = Promise.all(tasks.map(({ done, name }) =>
+      done.then(() => {
+        if (name !== undefined) this.#unreported.get(number)?.push(name);
+        this.#settle();
+      })
+    )).then(() => {
+      this.#batches.delete(number);
+    });
+    this.#batches.set(number, done);
+    return number;
+  }
+
+  /** Names of deliveries that have settled, of batches that are not handled as a whole. Each is returned once. */
+  takeSettled(): string[] {
+    const taken: string[] = [];
+    for (const [number, names] of this.#unreported) {
+      for (const name of names.splice(0)) taken.push(name);
+      if (!this.#batches.has(number)) this.#unreported.delete(number); // the batch is complete
+    }
+    return taken;
+  }
+
+  /** Discards the names of a batch and of those before: everything up to there is recorded as handled. */
+  handled(last: number): void {
+    for (const number of this.#unreported.keys()) {
+      if (number > last) return;
+      this.#unreported.delete(number);
+    }
+  }
+
+  /** Resolves when every handler of a batch has settled. */
+  async of(number: number): Promise<void> {
+    await this.#batches.get(number);
+  }
+
+  /** Resolves when every handler of a batch, and of those before, has settled. */
+  async upTo(last: number): Promise<void> {
+    await Promise.all([...this.#batches].filter(([number]) => number <= last).map(([, done]) => done));
+  }
+
+  /** Resolves when no more than so many handlers are at work. */
+  atMost(limit: number): Promise<void> {
+    if (this.#size <= limit) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push({ limit, resolve }));
+  }
+
+  #settle(): void {
+    this.#size--;
+    while (this.#waiting[0] !== undefined && this.#size <= this.#waiting[0].limit) {
+      this.#waiting.shift()?.resolve();
+    }
+  }
+}
+
+/** Records in the store up to where handlers have settled, for several batches at once if they are fast. */
+export class Checkpoint {
+  readonly #settled: (batch: number) => Promise<void>;
+  readonly #record: (token: SyncToken) => Promise<void>;
+  #latest: { readonly batch: number; readonly token: SyncToken } | undefined;
+  /** Each run ends when the batch that was the latest at its start has been recorded. */
+  readonly #records = new SharedRuns(() => this.#follow());
+
+  /**
+   * @param settled Resolves when the handlers of a batch and of those before have settled.
+   * @param record Stores a token.
+   */
+  constructor(settled: (batch: number) => Promise<void>, record: (token: SyncToken) => Promise<void>) {
+    this.#settled = settled;
+    this.#record = record;
+  }
+
+  /** Follows one more batch, with the token that its response ended with. */
+  follows(batch: number, token: SyncToken): void {
+    this.#latest = { batch, token };
+    this.#records.next().catch(() => {}); // a store that failed rejects its `done`
+  }
+
+  /**
+   * Resolves when all batches that are followed by now have been recorded.
+   *
+   * @throws What the store failed with.
+   */
+  async recorded(): Promise<void> {
+    await this.#records.last;
+  }
+
+  async #follow(): Promise<void> {
+    const latest = this.#latest;
+    if (latest === undefined) return;
+    await this.#settled(latest.batch);
+    await this.#record(latest.token);
+  }
+}
