@@ -1,34 +1,97 @@
 /**
- * The own account in use: vodozemac's object together with what is kept of it.
+ * The own account: vodozemac's object together with its record.
  *
  * @module
  */
 
-import type {
-  Account,
-  InboundOlmSession,
-  OlmMessage,
-  OlmSession,
-  Vodozemac,
+import {
+  type Account,
+  type InboundOlmSession,
+  type OlmMessage,
+  type OlmSession,
+  type Vodozemac,
+  VodozemacError,
 } from "@greenroom/vodozemac-wasm";
-import { VodozemacError } from "@greenroom/vodozemac-wasm";
 import { EncryptionError } from "../../errors/crypto_error.ts";
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { accountKey, type AccountRecord, oldestKey, withKeys, withoutKey } from "./account_record.ts";
 import { decodeBase64 } from "../encoding/base64.ts";
-import { newDeviceKeys } from "./key_upload.ts";
 import { signableJson, withSignature } from "../encoding/signed_json.ts";
+import { type RecordKey, recordKey } from "../records/record_key.ts";
 import type { Transaction } from "../records/transaction.ts";
+import { newDeviceKeys } from "./key_upload.ts";
+
+/** The record of the own account. */
+export interface AccountRecord {
+  /** The user. */
+  readonly userId: UserID;
+  /** The device. */
+  readonly deviceId: DeviceID;
+  /** The state of vodozemac's account. */
+  readonly state: Uint8Array;
+  /**
+   * The device's keys as they are published, with its signature. Reading them does not restore the account, which takes
+   * longer the more one-time keys there are. Undefined: an earlier version wrote the record.
+   */
+  readonly deviceKeys?: DeviceKeys;
+  /** The public halves of the one-time keys that are kept, 32 bytes each, the oldest first. */
+  readonly oneTimeKeys: Uint8Array;
+  /** Whether there are keys that the server may not have; no more are generated before it has them. */
+  readonly unpublished: boolean;
+  /** Whether the server has the identity keys. */
+  readonly identityPublished: boolean;
+  /** When the server got the fallback key, in milliseconds since the epoch; undefined: not yet. */
+  readonly fallbackPublishedAt: number | undefined;
+  /** Whether the private half of the previous fallback key is still kept. */
+  readonly previousFallback: boolean;
+  /** When the server got the previous fallback key, in milliseconds since the epoch; undefined: unknown. */
+  readonly previousPublishedAt?: number;
+  /** How often the store turned out to be older than what the server has seen. */
+  readonly rollbacks: number;
+}
+
+/** How many bytes a public key has. */
+const KEY_BYTES = 32;
+
+export function accountKey(): RecordKey<AccountRecord> {
+  return recordKey("account");
+}
+
+/** Appends keys to packed ones. */
+export function withKeys(packed: Uint8Array, keys: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(packed.length + keys.length * KEY_BYTES);
+  all.set(packed);
+  for (const [index, key] of keys.entries()) all.set(key, packed.length + index * KEY_BYTES);
+  return all;
+}
+
+/** Removes a key from packed ones; returns the same array if it is not among them. */
+export function withoutKey(packed: Uint8Array, key: Uint8Array): Uint8Array {
+  for (let start = 0; start < packed.length; start += KEY_BYTES) {
+    const end = start + KEY_BYTES;
+    if (!packed.subarray(start, end).every((byte, index) => byte === key[index])) continue;
+    const rest = new Uint8Array(packed.length - KEY_BYTES);
+    rest.set(packed.subarray(0, start));
+    rest.set(packed.subarray(end), start);
+    return rest;
+  }
+  return packed;
+}
+
+/** Splits off the oldest of packed keys. */
+export function oldestKey(packed: Uint8Array): { key: Uint8Array; rest: Uint8Array } | undefined {
+  if (packed.length === 0) return undefined;
+  return { key: packed.slice(0, KEY_BYTES), rest: packed.slice(KEY_BYTES) };
+}
 
 /**
- * How many private halves of one-time keys are kept. On the server lie at most 50; the others were handed out, and their messages
- * have not come, or never will.
+ * How many private halves of one-time keys are kept. The server has at most 50; the others were handed out, and their
+ * messages have not come yet, or never will.
  */
 const MAX_KEPT = 500;
 
-/** The facts of the record that its owner decides on. */
+/** The part of the record that {@link OwnAccount.change} may set. */
 export type AccountFacts = Omit<AccountRecord, "state" | "oneTimeKeys" | "deviceKeys">;
 
 /** Whose account it is. */
@@ -37,17 +100,17 @@ interface Owner {
   readonly deviceId: DeviceID;
 }
 
-/** What is kept of the account can't be used: no message is at fault that needs it. */
+/** The record of the account can't be used: the message that needed it is not at fault. */
 export class DamagedAccountError extends EncryptionError {}
 
-/** Keeps the object and the record in step: what a step changes in one is in the other, or in neither. */
+/** Keeps the object and the record in step: a change is in both or in neither. */
 export class OwnAccount {
   /** The device's keys as they are published, with its signature; always the same object. */
   readonly deviceKeys: DeviceKeys;
   readonly #vodozemac: () => Vodozemac;
   /** As this step has it. */
   #record: AccountRecord;
-  /** As it is kept; undefined until the first commit. */
+  /** As it was committed; undefined before the first commit. */
   #committed: AccountRecord | undefined;
   #live: Account | undefined;
 
@@ -69,7 +132,7 @@ export class OwnAccount {
     return account;
   }
 
-  /** Makes a new account, without any keys but those of identity. */
+  /** Creates an account, with identity keys only. */
   static create(tx: Transaction, vodozemac: () => Vodozemac, { userId, deviceId }: Owner): OwnAccount {
     const live = vodozemac().olm.createAccount();
     const account = new OwnAccount(vodozemac, {
@@ -87,17 +150,17 @@ export class OwnAccount {
     return account;
   }
 
-  /** What is kept, as this step has it. */
+  /** The record, as this step has it. */
   get facts(): AccountFacts {
     return this.#record;
   }
 
-  /** What is durable; undefined while a step is changing it. */
+  /** The durable record; undefined while a step is changing it. */
   get durable(): AccountFacts | undefined {
     return this.#committed === this.#record ? this.#record : undefined;
   }
 
-  /** The object: for reading, or within {@link change}. */
+  /** The object, for reading, or for changing it within {@link change}. */
   get account(): Account {
     this.#live ??= this.#restore();
     return this.#live;
@@ -106,7 +169,7 @@ export class OwnAccount {
   /**
    * Changes the account.
    *
-   * @param facts The facts that change.
+   * @param facts The changed facts.
    * @param work Changes the object.
    */
   change(tx: Transaction, facts: Partial<AccountFacts>, work?: (account: Account) => void): void {
@@ -119,7 +182,7 @@ export class OwnAccount {
     this.#write(tx, { ...this.#record, ...facts, state });
   }
 
-  /** Makes one-time keys, and drops the oldest if more are kept than should be. */
+  /** Generates one-time keys, and drops the oldest if there are too many. */
   generateOneTimeKeys(tx: Transaction, count: number): void {
     let { oneTimeKeys } = this.#record;
     this.change(tx, { unpublished: true }, (account) => {
@@ -135,7 +198,7 @@ export class OwnAccount {
     this.#write(tx, { ...this.#record, oneTimeKeys });
   }
 
-  /** Starts the session that a pre-key message announces; the one-time key goes only if the message could be decrypted. */
+  /** Starts the session of a pre-key message; the one-time key is removed only if the message could be decrypted. */
   createInbound(tx: Transaction, senderKey: string, message: OlmMessage): InboundOlmSession {
     const inbound = this.account.createInboundSession(senderKey, message);
     tx.onAbort(() => this.#reset());
@@ -152,7 +215,7 @@ export class OwnAccount {
     return this.account.createOutboundSession(identityKey, oneTimeKey);
   }
 
-  /** Lets go of the object; the next use makes it anew. */
+  /** Frees the object; the next use restores it. */
   clear(): void {
     this.#live?.[Symbol.dispose]();
     this.#live = undefined;

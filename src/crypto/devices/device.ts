@@ -1,10 +1,11 @@
 /**
- * Devices, as the engine knows them.
+ * Devices with their trust.
  *
  * @module
  */
 
 import type { DeviceID, UserID } from "../../types/ids.ts";
+import type { Transaction } from "../records/transaction.ts";
 
 /** What the application has said of a device itself. */
 export type LocalTrust = "verified" | "blacklisted";
@@ -43,3 +44,11 @@ export interface Device {
 
 /** A device that the application has compared: its name, and the key that it was compared by. */
 export type ComparedDevice = Pick<Device, "userId" | "deviceId" | "ed25519">;
+
+/** Finds devices whose keys have been checked. */
+export interface KnownDevices {
+  /** A device by its name. */
+  device(tx: Transaction, userId: UserID, deviceId: DeviceID): Promise<Device | undefined>;
+  /** A user's device by its identity key. */
+  byIdentityKey(tx: Transaction, userId: UserID, curve25519: string): Promise<Device | undefined>;
+}

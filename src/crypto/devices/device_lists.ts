@@ -9,21 +9,22 @@ import { ValueError } from "../../errors/value_error.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { unpadded } from "../encoding/base64.ts";
-import { ChangeLog } from "../records/change_log.ts";
 import type { CryptoContext } from "../engine/context.ts";
-import type { ComparedDevice, Device, LocalTrust } from "./device.ts";
-import { DeviceListChanges } from "./device_list_changes.ts";
-import { devicesIn, everByIdentityKey, type FormerDevice } from "./device_trust.ts";
-import { tidyLeftUser } from "./left_users.ts";
-import { lookLater } from "../records/leftovers.ts";
-import { isQueryResponse, nextPiece, shownKeys, userPart } from "./query_response.ts";
 import { GONE_PEER_DAYS, LEFT_USER_DAYS } from "../engine/retention.ts";
+import { ChangeLog } from "../records/change_log.ts";
+import { lookLater } from "../records/leftovers.ts";
+import type { Transaction } from "../records/transaction.ts";
+import type { ComparedDevice, Device, LocalTrust } from "./device.ts";
+import { tidyLeftUser } from "./left_users.ts";
+import { DeviceListChanges, isQueryResponse, nextPiece, shownKeys, userPart } from "./query_response.ts";
 import { withAccepted, withTrust } from "./said_trust.ts";
 import { type DeviceQuery, TrackedUsers } from "./tracked_users.ts";
-import type { Transaction } from "../records/transaction.ts";
 import { judgeAnswer, withoutDevices } from "./user_answer.ts";
 import {
   type ComparedIdentity,
+  devicesIn,
+  everByIdentityKey,
+  type FormerDevice,
   identityIn,
   NO_RECORD,
   type UserIdentity,
@@ -294,7 +295,6 @@ export class DeviceLists {
   }
 
   #own(): Device {
-    const algorithms = ["m.olm.v1.curve25519-aes-sha2", "m.megolm.v1.aes-sha2"];
-    return { ...this.#context.own, algorithms, dehydrated: false, trust: "verified" };
+    return { ...this.#context.own, algorithms: OWN_ALGORITHMS, dehydrated: false, trust: "verified" };
   }
 }

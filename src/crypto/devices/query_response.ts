@@ -1,31 +1,34 @@
 /**
- * The answer to a query of keys, taken apart.
+ * The response to a key query: its parts by user, and what it has changed.
  *
  * @module
  */
 
+import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import type { Device } from "./device.ts";
 import { serverOf } from "./query_backoff.ts";
 import type { UserAnswer } from "./user_answer.ts";
+import { devicesIn, type UserRecord } from "./user_record.ts";
 
-/** How many devices are judged in one step: some hundred milliseconds, in which this process does nothing else. */
+/** How many devices one step judges: they block the event loop for some hundred milliseconds. */
 const PIECE = 1_000;
 
-/** What an answer says of one user. */
+/** The part of a response about one user. */
 export interface UserPart {
-  /** Whether the server says that it could not ask the one that knows; what it says all the same may be out of date. */
+  /** Whether the user's server could not be reached; devices in the response may then be out of date. */
   readonly unreachable: boolean;
-  /** What it says; `absent`: nothing; `malformed`: something that is no list of devices. */
+  /** The user's keys; `absent`: there are none; `malformed`: they are no list of devices. */
   readonly answer: UserAnswer | "absent" | "malformed";
 }
 
-/** Whether a body is an answer to a query at all. */
+/** Whether a body is a response to a key query at all. */
 export function isQueryResponse(response: JsonObject): boolean {
   return isJsonObject(response.device_keys);
 }
 
-/** As many users, the first of those that are asked of, as have some devices together: one at least. */
+/** The first users of a query whose devices fit into one step: at least one user. */
 export function nextPiece(users: readonly UserID[], response: JsonObject): readonly UserID[] {
   let devices = 0;
   const end = users.findIndex((userId, index) => {
@@ -36,7 +39,7 @@ export function nextPiece(users: readonly UserID[], response: JsonObject): reado
   return end === -1 ? users : users.slice(0, end);
 }
 
-/** What an answer says of a user. Whoever was not asked of is not looked at. */
+/** The part of a response about a user who was asked for. */
 export function userPart(response: JsonObject, userId: UserID): UserPart {
   const devices = memberOf(response.device_keys, userId);
   const unreachable = isJsonObject(response.failures) && Object.hasOwn(response.failures, serverOf(userId));
@@ -52,13 +55,41 @@ export function userPart(response: JsonObject, userId: UserID): UserPart {
   return { unreachable, answer };
 }
 
-/** What an answer shows as the keys of a device. */
+/** The keys of a device in a response. */
 export function shownKeys(answer: UserPart["answer"], deviceId: DeviceID): JsonObject | "missing" {
   const shown = typeof answer === "string" ? undefined : memberOf(answer.devices, deviceId);
   return isJsonObject(shown) ? shown : "missing";
 }
 
-/** A member of its own, whatever its name. */
+/** An own member of an object, whatever its name. */
 function memberOf(object: unknown, name: string): unknown {
   return isJsonObject(object) ? Object.getOwnPropertyDescriptor(object, name)?.value : undefined;
+}
+
+/** What the response to a query has changed. */
+export class DeviceListChanges {
+  /** Users with any change: of devices, trust or identity. */
+  readonly changed: UserID[] = [];
+  /** Devices that are new, or have come back. */
+  readonly added: Device[] = [];
+  /** Devices that are gone: sessions whose keys they have must not be used any longer. */
+  readonly removed: Device[] = [];
+  /** Possible attacks; each response that shows one reports it again. */
+  readonly alarms: DeviceAlarm[] = [];
+  /** The own device's keys as the server shows them, unchecked; undefined if the response is not about them. */
+  own: JsonObject | "missing" | undefined;
+  /** Whether the response has more users for the next step. */
+  more = false;
+
+  /** Notes how a user's record has changed. */
+  note(userId: UserID, { before, after }: { before: UserRecord; after: UserRecord }): void {
+    this.changed.push(userId);
+    this.added.push(...missingFrom(before, devicesIn(after, userId)));
+    this.removed.push(...missingFrom(after, devicesIn(before, userId)));
+  }
+}
+
+function missingFrom({ devices }: UserRecord, candidates: readonly Device[]): Device[] {
+  const there = new Set(devices.map(({ deviceId }) => deviceId));
+  return candidates.filter(({ deviceId }) => !there.has(deviceId));
 }

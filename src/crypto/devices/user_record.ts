@@ -1,12 +1,12 @@
 /**
- * What is kept of a user: devices, and the keys by which the user vouches for them.
+ * The record of a user's devices, and the devices that it describes, with their trust.
  *
  * @module
  */
 
 import type { DeviceID, UserID } from "../../types/ids.ts";
-import type { LocalTrust } from "./device.ts";
 import { type RecordKey, recordKey } from "../records/record_key.ts";
+import type { Device, DeviceTrust, LocalTrust } from "./device.ts";
 
 /** What must never change of a device, and what the application said of it. */
 export interface KnownDevice {
@@ -83,4 +83,47 @@ export function identityIn({ identity }: UserRecord, userId: UserID): UserIdenti
 /** Where a user's record is. */
 export function userKey(userId: UserID): RecordKey<UserRecord> {
   return recordKey("devices", userId);
+}
+
+/** A present or former device that has sent something. */
+export type FormerDevice = Pick<Device, "deviceId" | "ed25519" | "trust">;
+
+/** How far a device is trusted: the application's word goes before the user's signature. */
+function deviceTrust(device: KnownDevice, identity: StoredIdentity | undefined): DeviceTrust {
+  if (device.local !== undefined) return device.local;
+  const vouchedFor = identity?.selfSigning !== undefined && device.signedBy === identity.selfSigning;
+  if (!vouchedFor || identity.pinned === undefined) return "unsigned";
+  return identity.pinned === identity.master ? "cross-signed" : "violation";
+}
+
+/** The present or former device with an identity key, with its trust as of now. */
+export function everByIdentityKey(
+  { devices, gone, identity }: UserRecord,
+  curve25519: string,
+): FormerDevice | undefined {
+  const hasKey = (device: KnownDevice): boolean => device.curve25519 === curve25519;
+  const device = devices.find(hasKey) ?? gone.findLast(hasKey);
+  return device && { ...device, trust: deviceTrust(device, identity) };
+}
+
+/** The user's devices, built once for each record. */
+export function devicesIn(record: UserRecord, userId: UserID): readonly Device[] {
+  let devices = made.get(record);
+  if (devices === undefined) {
+    devices = record.devices.map((device) => describe(device, { userId, identity: record.identity }));
+    made.set(record, devices);
+  }
+  return devices;
+}
+
+/** The devices by record, which never changes. */
+const made = new WeakMap<UserRecord, readonly Device[]>();
+
+function describe(
+  device: StoredDevice,
+  { userId, identity }: { userId: UserID; identity: StoredIdentity | undefined },
+): Device {
+  const { deviceId, curve25519, ed25519, algorithms, displayName, dehydrated } = device;
+  const trust = deviceTrust(device, identity);
+  return { userId, deviceId, curve25519, ed25519, algorithms, displayName, dehydrated, trust };
 }

@@ -1,13 +1,21 @@
 /**
- * How the engine takes in a sync response: one step, durable before anything of it goes on.
+ * How the engine receives a sync response: one step, durable before anything of it goes on.
+ *
+ * If a message fails the step in an unforeseen way, the response is received without that message: it would come
+ * again and again.
  *
  * @module
  */
 
+import { culprits } from "../../base/culprits.ts";
+import type { Logger } from "../../base/log.ts";
 import { EncryptionError } from "../../errors/crypto_error.ts";
-import type { StateEvent } from "../../types/events/event.ts";
+import type { MessageEvent, StateEvent } from "../../types/events/event.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
+import { DamagedAccountError } from "../account/own_account.ts";
 import type { ToDeviceMessage } from "../megolm/decrypted.ts";
+import type { SessionRef } from "../megolm/inbound_sessions.ts";
+import type { Transaction } from "../records/transaction.ts";
 import type { EngineParts } from "./engine_parts.ts";
 import type {
   CryptoInput,
@@ -16,11 +24,8 @@ import type {
   MemberChange,
   RoomStateInput,
 } from "./engine_protocol.ts";
-import type { SessionRef } from "../megolm/inbound_sessions.ts";
-import { DamagedAccountError } from "../account/own_account.ts";
 import { recoverFromRollback, tellsOfRollback } from "./rollback.ts";
 import { receiveToDevice } from "./to_device_intake.ts";
-import type { Transaction } from "../records/transaction.ts";
 
 /** What is taken in. */
 export interface SyncIntake {
@@ -137,4 +142,68 @@ async function takeToDevice(
     }
   }
   return { toDevice, newKeys };
+}
+
+/** How many messages of each kind may be skipped: a store that fails has all of them fail. */
+const MAX_SKIPPED = 10;
+
+/** Takes in a sync response. */
+export interface SyncStep {
+  /** One step, which changes nothing if it fails. */
+  take(intake: SyncIntake): Promise<CryptoOutput>;
+  /** Whether the step would succeed. Nothing is changed. */
+  works(intake: SyncIntake): Promise<boolean>;
+}
+
+/**
+ * Takes in a sync response, if need be without messages to this device that have the step fail, and with nothing to decrypt in
+ * encrypted events that do, so that they are told as malformed.
+ */
+export async function receiveDespiteFaults(
+  input: CryptoInput,
+  { step, log }: { readonly step: SyncStep; readonly log: Logger },
+): Promise<CryptoOutput> {
+  const skip = new Set<number>();
+  let { encrypted } = input;
+  for (;;) {
+    try {
+      return await step.take({ input: { ...input, encrypted }, skip });
+    } catch (error) {
+      if (error instanceof MessageAtFault) {
+        if (skip.size === MAX_SKIPPED) throw error;
+        log.error("Skipped a message to this device", { error: String(error.cause) });
+        skip.add(error.index);
+        continue;
+      }
+      const works = (events: readonly MessageEvent[]) =>
+        step.works({ input: { ...input, encrypted: events }, skip });
+      const found = encrypted === input.encrypted ? await withoutThoseAtFault(encrypted, works) : undefined;
+      if (found === undefined) throw error;
+      log.error("Skipped encrypted events", { count: found.atFault, error: String(error) });
+      encrypted = found.events;
+    }
+  }
+}
+
+/** The events with those emptied that have the step fail; undefined if others have, or too many of them. */
+async function withoutThoseAtFault(
+  events: readonly MessageEvent[],
+  works: (events: readonly MessageEvent[]) => Promise<boolean>,
+): Promise<{ readonly events: MessageEvent[]; readonly atFault: number } | undefined> {
+  const empty = events.map(emptied);
+  if (events.length === 0 || !await works(empty)) return undefined;
+  const found = await culprits(
+    events.length,
+    MAX_SKIPPED,
+    (start, end) => works([...empty.slice(0, start), ...events.slice(start, end), ...empty.slice(end)]),
+  );
+  // Where none is at fault it is the commit that fails.
+  if (found === undefined || found.length === 0) return undefined;
+  const left = [...events];
+  for (const place of found) left[place] = empty[place] as MessageEvent; // one for each event
+  return { events: left, atFault: found.length };
+}
+
+function emptied({ type, sender, room_id, event_id, origin_server_ts, source }: MessageEvent): MessageEvent {
+  return { type, sender, room_id, event_id, origin_server_ts, source, content: {} };
 }

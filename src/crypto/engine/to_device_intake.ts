@@ -1,17 +1,45 @@
 /**
- * What the engine does with a message to this device.
+ * How the engine receives a message to this device.
  *
  * @module
  */
 
+import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
+import { isJsonObject } from "../../types/json.ts";
 import type { ToDeviceMessage } from "../megolm/decrypted.ts";
-import type { EngineParts } from "./engine_parts.ts";
 import type { SessionRef } from "../megolm/inbound_sessions.ts";
-import { classifyToDevice, isEncryptedOnly } from "./to_device_class.ts";
-import type { OlmDecryption } from "../olm/olm_decryption.ts";
 import { accepts, senderTrustOf } from "../megolm/sender_trust.ts";
+import type { OlmDecryption } from "../olm/olm_message.ts";
 import type { Transaction } from "../records/transaction.ts";
+import type { EngineParts } from "./engine_parts.ts";
+
+/** Types that count only if they came encrypted: anybody could have written them otherwise. */
+const ENCRYPTED_ONLY: ReadonlySet<string> = new Set([
+  "m.room_key",
+  "m.forwarded_room_key",
+  "m.room_key_bundle",
+  "m.secret.send",
+  "m.secret.push",
+  "io.element.msc4268.room_key_bundle",
+  "io.element.msc4385.secret.push",
+  "m.dummy",
+]);
+
+/**
+ * How a message to this device is received.
+ *
+ * @returns `encrypted`: it is decrypted; `clear`: it may come in clear; `refused`: it must not come like this, as an
+ *   event that is encrypted for a room.
+ */
+export function classifyToDevice({ type, content }: ToDeviceEvent): "encrypted" | "clear" | "refused" {
+  if (type === "m.room.encrypted") {
+    return isJsonObject(content) && content.algorithm === EncryptionAlgorithm.OLM_V1
+      ? "encrypted"
+      : "refused";
+  }
+  return ENCRYPTED_ONLY.has(type) ? "refused" : "clear";
+}
 
 /** What is left of a message, and what it brought. */
 export interface TakenMessage {
@@ -77,8 +105,8 @@ async function receiveDecrypted(
     case "m.forwarded_room_key":
       return { newKey: await keyRequests.receiveForward(tx, { sender, device, content }) };
     default: {
-      // Secrets that nobody asked for, bundles of keys: nobody else is to get to see them.
-      if (isEncryptedOnly(type)) return {};
+      // Secrets and key bundles that were not requested must not reach handlers.
+      if (ENCRYPTED_ONLY.has(type)) return {};
       const senderTrust = senderTrustOf(device);
       if (!accepts(policy.accept, senderTrust, "direct")) {
         log.warn("Dropped a message of a device that is not trusted enough", {

@@ -1,26 +1,30 @@
 /**
- * What an encrypted event must be from outside.
+ * The form of encrypted events: the envelope that servers see, and the payload inside.
  *
  * @module
  */
 
+import { isShallow } from "../../types/checks/depth.ts";
 import {
+  isName,
   isOpaqueId,
   looksLikeEventId,
   looksLikeRoomId,
   looksLikeUserId,
 } from "../../types/checks/identifiers.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
-import { isJsonObject } from "../../types/json.ts";
+import { canBeOfClass } from "../../types/events/event_type.ts";
+import type { RoomID } from "../../types/ids.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { type Undecryptable, undecryptable } from "./undecryptable.ts";
 
 const ALGORITHM = "m.megolm.v1.aes-sha2";
-/** How much is told of what is not known. */
+/** How much of an unknown algorithm's name an error quotes. */
 const MAX_ALGORITHM_LENGTH = 255;
-/** Servers let events of 64 KiB through. */
+/** Servers accept events of up to 64 KiB. */
 const MAX_CIPHERTEXT_LENGTH = 128 * 1024;
 
-/** Why an event can't be decrypted whatever its key is; undefined: it has all that an encrypted event has. */
+/** The reason why no key can decrypt an event; undefined if its envelope is sound. */
 export function envelopeProblem(event: MessageEvent): Undecryptable | undefined {
   const { content, event_id, room_id, sender, origin_server_ts } = event;
   const malformed = (state: string) => undecryptable(event, "MALFORMED", state);
@@ -46,4 +50,42 @@ export function envelopeProblem(event: MessageEvent): Undecryptable | undefined 
     return malformed("it has no ciphertext that an event could have; ignore it");
   }
   return undefined;
+}
+
+/** The payload of an event: everything else comes from the envelope. */
+export interface MegolmPayload {
+  /** The event's type. */
+  readonly type: string;
+  /** The event's content, freshly parsed and not shared. */
+  readonly content: JsonObject;
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/**
+ * Reads a payload.
+ *
+ * @param plaintext The decrypted bytes.
+ * @param roomId The room that the event came in.
+ * @returns The payload, or the problem in words.
+ */
+export function readMegolmPayload(plaintext: Uint8Array, roomId: RoomID): MegolmPayload | string {
+  let payload: unknown;
+  try {
+    payload = JSON.parse(decoder.decode(plaintext));
+  } catch {
+    return "its content is not JSON in UTF-8";
+  }
+  if (!isJsonObject(payload)) return "its content is not a JSON object";
+  if (!isShallow(payload)) return "its content is nested too deeply";
+  const { type, content, room_id } = payload;
+  if (room_id !== roomId) return "it was encrypted for another room";
+  if (!isName(type)) return "its content says no type";
+  if (!isJsonObject(content)) return "its content says no content";
+  if (Object.hasOwn(payload, "state_key")) return "it pretends to be state, which is not encrypted";
+  // State and the library's own events would only pretend to be messages, and servers apply redactions.
+  if (type === "m.room.encrypted" || type === "m.room.redaction" || !canBeOfClass(type, "message")) {
+    return "it has a type that is never encrypted";
+  }
+  return { type, content };
 }

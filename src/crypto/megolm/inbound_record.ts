@@ -1,9 +1,10 @@
 /**
- * What is kept of a Megolm session of another device.
+ * The record of a Megolm session of another device, and which of two ratchets of a session it keeps.
  *
  * @module
  */
 
+import type { InboundGroupSession } from "@greenroom/vodozemac-wasm";
 import type { KeySource } from "../../types/events/encryption_info.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { type RecordKey, recordKey } from "../records/record_key.ts";
@@ -21,7 +22,7 @@ export interface OwnerClaim {
   readonly sharedHistory: boolean;
 }
 
-/** What somebody said of the session who did not make it. */
+/** What a device that did not make the session said of it. */
 export interface Hearsay {
   /** How the key came. */
   readonly source: Exclude<KeySource, "direct">;
@@ -37,15 +38,15 @@ export interface Hearsay {
 export interface ClaimSet {
   /** The claims. */
   readonly claims: readonly OwnerClaim[];
-  /** Where they are among what waits for its first message; absent: it has come, or they are not to be let go of. */
+  /** Their place among the sessions without a message; absent: one has come, or they must not be evicted. */
   readonly unused?: UnusedPlace;
 }
 
-/** What is known of whose a session is: the claims of the user whose it most likely is, and what else was said. */
+/** Who owns a session: the claims of the most likely user, and what others said. */
 export interface Claimed extends ClaimSet {
-  /** How many other users claim it, and whether all who do, or did, said that users who are invited later may have the key. */
+  /** How many other users claim it, and whether all of them, and former ones, allowed sharing its history. */
   readonly others?: { readonly count: number; readonly sharedHistory: boolean };
-  /** What others said of it; undefined if nobody but claimants had it. */
+  /** What a device that did not make it said; undefined: only claimants sent the key. */
   readonly hearsay?: Hearsay;
 }
 
@@ -55,11 +56,11 @@ export interface InboundRecord extends Claimed {
   readonly state: Uint8Array;
   /** The first index that can be decrypted. */
   readonly firstIndex: number;
-  /** The index from which on the session's own key has signed its ratchet; absent: nobody knows of any. */
+  /** The first index at which the session's own key is known to have signed its ratchet; absent: none is. */
   readonly signedFrom?: number;
 }
 
-/** What a record says of whose its session is. */
+/** The part of a record that says who owns its session. */
 export function claimsIn({ claims, unused, others, hearsay }: Claimed = { claims: [] }): Claimed {
   return {
     claims,
@@ -69,7 +70,7 @@ export function claimsIn({ claims, unused, others, hearsay }: Claimed = { claims
   };
 }
 
-/** A record of whose session something else is known now. */
+/** A record with another owner. */
 export function withClaims(
   { state, firstIndex, signedFrom }: InboundRecord,
   claimed: Claimed,
@@ -77,13 +78,62 @@ export function withClaims(
   return { state, firstIndex, ...(signedFrom !== undefined && { signedFrom }), ...claimed };
 }
 
-/** Where a session is kept: sessions are found by room and ID and by nothing else. */
+/** The key of a session's record: sessions are found by room and ID only. */
 export function inboundKey(roomId: RoomID, sessionId: string): RecordKey<InboundRecord> {
   return recordKey("inbound", roomId, sessionId);
 }
 
-/** Whether history keys of the session may be passed on: all who sent the key have to say so. */
+/** Whether the key may be shared with users who join later: every sender of the key must have allowed it. */
 export function isShareable({ claims, hearsay, others }: InboundRecord): boolean {
   if (others?.sharedHistory === false) return false;
   return claims.length > 0 ? claims.every((claim) => claim.sharedHistory) : hearsay?.sharedHistory === true;
+}
+
+/** A ratchet that was known before. */
+export interface KnownRatchet {
+  /** The session. */
+  readonly session: InboundGroupSession;
+  /** Its record. */
+  readonly record: Pick<InboundRecord, "signedFrom">;
+}
+
+/** Which ratchet to keep. */
+export interface MergedRatchet {
+  /** Whether the new ratchet replaces the known one. */
+  readonly isBetter: boolean;
+  /** The first index at which the session's own key has signed the ratchet that is kept; undefined: none. */
+  readonly signedFrom: number | undefined;
+}
+
+/**
+ * Decides between a known ratchet and one that was received. Of two that are connected, the one that begins
+ * earlier is kept. Of two that are not, the one is kept that the session's own key has signed, as far back as it
+ * has: only the owner can sign a ratchet, and anybody can forge one without a signature. If neither or both are
+ * signed, the known one is kept.
+ *
+ * @returns Undefined if the new one must be refused.
+ */
+export function mergeRatchets(
+  session: InboundGroupSession,
+  { isSigned, before }: { readonly isSigned: boolean; readonly before: KnownRatchet | undefined },
+): MergedRatchet | undefined {
+  const signedFrom = isSigned ? session.firstKnownIndex : undefined;
+  if (before === undefined) return { isBetter: true, signedFrom };
+  const { signedFrom: known } = before.record;
+  const ordering = session.compare(before.session);
+  if (ordering !== "unconnected") {
+    return { isBetter: ordering === "better", signedFrom: earliest(known, signedFrom) };
+  }
+  if (signedFrom === undefined) return undefined;
+  if (known !== undefined) {
+    if (known <= signedFrom) return undefined;
+    using proven = before.session.clone();
+    proven.advanceTo(known);
+    if (session.compare(proven) === "unconnected") return undefined;
+  }
+  return { isBetter: true, signedFrom };
+}
+
+function earliest(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? one ?? other : Math.min(one, other);
 }

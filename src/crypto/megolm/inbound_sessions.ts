@@ -12,7 +12,8 @@ import type { JsonObject } from "../../types/json.ts";
 import { isKey, unpadded } from "../encoding/base64.ts";
 import type { CryptoContext } from "../engine/context.ts";
 import type { Decryption } from "../engine/engine_protocol.ts";
-import { ClaimJudge, type SenderDevices } from "./claim_judge.ts";
+import { LiveObjects } from "../engine/live_objects.ts";
+import type { Transaction } from "../records/transaction.ts";
 import {
   type Claimed,
   claimsIn,
@@ -20,17 +21,15 @@ import {
   inboundKey,
   type InboundRecord,
   isShareable,
+  mergeRatchets,
   type OwnerClaim,
 } from "./inbound_record.ts";
-import { LiveObjects } from "../engine/live_objects.ts";
-import type { HandingOut } from "./handing_out.ts";
 import { MegolmDecryption } from "./megolm_decryption.ts";
-import { noReplays } from "./replay_log.ts";
+import { type Delivery, noReplays } from "./replay_log.ts";
 import { readRoomKey, type ReceivedRoomKey, sessionRef } from "./room_key.ts";
-import { mergeRatchets } from "./ratchet_merge.ts";
+import { ClaimJudge, type SenderDevices } from "./sender_trust.ts";
 import { SessionClaims } from "./session_claims.ts";
 import { SessionOwners } from "./session_owner.ts";
-import type { Transaction } from "../records/transaction.ts";
 import { type UnusedLimits, UnusedSessions } from "./unused_sessions.ts";
 import { WithheldLog } from "./withheld_log.ts";
 
@@ -187,15 +186,15 @@ export class InboundSessions {
    * Decrypts events, and those that are bundled with them.
    *
    * @param events Events of the type `m.room.encrypted`.
-   * @param handingOut Tells which were handed out before. Absent: they are only looked at.
+   * @param delivery Delivers the events to handlers. Absent: they are only decrypted.
    * @returns What became of each, in the same order.
    */
   async decryptAll(
     tx: Transaction,
     events: readonly MessageEvent[],
-    handingOut?: HandingOut,
+    delivery?: Delivery,
   ): Promise<Decryption[]> {
-    return await this.#decryption.decryptAll(tx, events, handingOut);
+    return await this.#decryption.decryptAll(tx, events, delivery);
   }
 
   /** Takes in an `m.room_key.withheld`, or its older name. It says why an event can't be read, and has no other effect. */

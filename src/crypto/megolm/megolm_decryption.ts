@@ -9,19 +9,16 @@ import type { EncryptionInfo } from "../../types/events/encryption_info.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { bundledWith, hasBundle, withBundle } from "./bundled_events.ts";
-import type { Attribution } from "./claim_judge.ts";
 import type { CryptoContext } from "../engine/context.ts";
 import type { Decryption } from "../engine/engine_protocol.ts";
-import { envelopeProblem } from "./encrypted_event.ts";
-import type { HandingOut } from "./handing_out.ts";
-import { inboundKey, type InboundRecord } from "./inbound_record.ts";
-import { readMegolmPayload } from "./megolm_payload.ts";
 import type { RecordKey } from "../records/record_key.ts";
-import { ReplayLog, type SessionReplays } from "./replay_log.ts";
-import { accepts } from "./sender_trust.ts";
-import type { SessionOwners } from "./session_owner.ts";
 import type { Transaction } from "../records/transaction.ts";
+import { bundledWith, hasBundle, withBundle } from "./bundled_events.ts";
+import { envelopeProblem, readMegolmPayload } from "./encrypted_event.ts";
+import { inboundKey, type InboundRecord } from "./inbound_record.ts";
+import { type Delivery, ReplayLog, type SessionReplays } from "./replay_log.ts";
+import { accepts, type Attribution } from "./sender_trust.ts";
+import type { SessionOwners } from "./session_owner.ts";
 import { notDecrypted, undecryptable, untrusted, withheldFrom } from "./undecryptable.ts";
 import type { WithheldLog } from "./withheld_log.ts";
 
@@ -64,7 +61,7 @@ interface OpenGroup extends Group {
 /** What becomes of events. */
 interface Output {
   readonly results: Decryption[];
-  readonly handingOut: HandingOut | undefined;
+  readonly delivery: Delivery | undefined;
   /** How many of the events are not bundled with others. */
   readonly count: number;
 }
@@ -81,14 +78,14 @@ export class MegolmDecryption {
   /**
    * Decrypts events, and those that are bundled with them; the results are in the order of the events.
    *
-   * @param handingOut Absent: they are only looked at.
+   * @param delivery Delivers the events to handlers. Absent: they are only decrypted.
    */
   async decryptAll(
     tx: Transaction,
     events: readonly MessageEvent[],
-    handingOut?: HandingOut,
+    delivery?: Delivery,
   ): Promise<Decryption[]> {
-    const output = { results: new Array<Decryption>(events.length), handingOut, count: events.length };
+    const output = { results: new Array<Decryption>(events.length), delivery, count: events.length };
     if (!events.some(hasBundle)) return await this.#decrypt(tx, events, output);
     // Behind all others: an event that came by itself counts before one that the server only shows.
     const bundled = events.flatMap((event) => bundledWith(event));
@@ -154,7 +151,7 @@ export class MegolmDecryption {
     group: OpenGroup,
     { events, output }: { events: readonly MessageEvent[]; output: Output },
   ): Promise<void> {
-    const { results, handingOut, count } = output;
+    const { results, delivery, count } = output;
     const attributions = new Map<UserID, Attribution>();
     for (let index = 0; index < group.places.length; index++) {
       const place = group.places[index] as number; // one for each outcome
@@ -178,9 +175,9 @@ export class MegolmDecryption {
       }
       const decryption = this.#check(event, { group, plaintext: outcome.value, attribution });
       results[place] = decryption;
-      if (handingOut === undefined || place >= count || !("event" in decryption)) continue;
+      if (delivery === undefined || place >= count || !("event" in decryption)) continue;
       const { messageIndex } = outcome.value;
-      if (!group.replays.show(messageIndex, event, handingOut)) handingOut.again.add(place);
+      if (!group.replays.show(messageIndex, event, delivery)) delivery.again.add(place);
     }
   }
 

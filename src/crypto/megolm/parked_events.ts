@@ -8,13 +8,13 @@ import type { UndecryptableCode } from "../../types/events/encryption_info.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { EventID, RoomID, UserID } from "../../types/ids.ts";
 import type { CryptoContext } from "../engine/context.ts";
-import type { DecryptedEvent, ParkedEventRef } from "./decrypted.ts";
 import type { Decryption, RecoveredEvent } from "../engine/engine_protocol.ts";
 import { FairIndex } from "../records/fair_index.ts";
-import type { SessionRef } from "./inbound_sessions.ts";
-import type { HandingOut } from "./handing_out.ts";
 import { type RecordKey, recordKey } from "../records/record_key.ts";
 import type { Transaction } from "../records/transaction.ts";
+import type { DecryptedEvent, ParkedEventRef } from "./decrypted.ts";
+import type { SessionRef } from "./inbound_sessions.ts";
+import type { Delivery } from "./replay_log.ts";
 import type { Undecryptable } from "./undecryptable.ts";
 
 /** What it needs, and how much it keeps. */
@@ -27,7 +27,7 @@ export interface ParkedEventsOptions {
     decryptAll(
       tx: Transaction,
       events: readonly MessageEvent[],
-      handingOut: HandingOut,
+      delivery: Delivery,
     ): Promise<readonly Decryption[]>;
   };
   /** How many events are kept; beyond that the oldest goes of who has sent most of the room with the most. Default: 1,000. */
@@ -167,8 +167,8 @@ export class ParkedEvents {
       if (record === undefined) this.#forget(tx, parked);
       else found.push([parked, record.event]);
     }
-    const handingOut = { handledBefore: false, again: new Set<number>() }; // each is here once, until it has been handled
-    const results = await this.#options.inbound.decryptAll(tx, found.map(([, event]) => event), handingOut);
+    const delivery = { handledBefore: false, again: new Set<number>() }; // each is here once, until it has been handled
+    const results = await this.#options.inbound.decryptAll(tx, found.map(([, event]) => event), delivery);
     const recovered: RecoveredEvent[] = [];
     for (const [index, [parked]] of found.entries()) {
       const result = results[index] as Decryption; // one for each event

@@ -1,7 +1,7 @@
 /**
  * Which event had which index of a Megolm session: a message that comes again as another event is a replay.
  *
- * That goes for each sender by themselves: whoever puts another's ciphertext into an event of theirs uses up nothing of the other's.
+ * Each sender has a log of their own: an event with another user's ciphertext uses up none of that user's indices.
  *
  * @module
  */
@@ -10,6 +10,14 @@ import type { MessageEvent } from "../../types/events/event.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { type RecordKey, recordKey } from "../records/record_key.ts";
 import type { Transaction } from "../records/transaction.ts";
+
+/** Asks for events to be delivered to handlers, each once, however often the server shows them. */
+export interface Delivery {
+  /** Whether events that earlier steps delivered have been handled, and must not be delivered again. */
+  readonly handledBefore: boolean;
+  /** Receives the indices of the events that were delivered before. */
+  readonly again: Set<number>;
+}
 
 /** How many indices share a record. */
 const BLOCK = 32;

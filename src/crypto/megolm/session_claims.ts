@@ -9,10 +9,10 @@
  */
 
 import type { UserID } from "../../types/ids.ts";
-import type { ClaimJudge } from "./claim_judge.ts";
-import { type Claimed, type ClaimSet, inboundKey, type OwnerClaim, withClaims } from "./inbound_record.ts";
 import { type RecordKey, recordKey } from "../records/record_key.ts";
 import type { Transaction } from "../records/transaction.ts";
+import { type Claimed, type ClaimSet, inboundKey, type OwnerClaim, withClaims } from "./inbound_record.ts";
+import type { ClaimJudge } from "./sender_trust.ts";
 import type { Evicted, SessionName, UnusedPlace, UnusedSessions } from "./unused_sessions.ts";
 
 /** What it needs. */

@@ -9,11 +9,11 @@
 
 import type { UserID } from "../../types/ids.ts";
 import { sameKey } from "../encoding/base64.ts";
-import type { Attribution, ClaimJudge, SenderDevices } from "./claim_judge.ts";
 import type { OwnDevice } from "../engine/context.ts";
-import { type ClaimSet, type Hearsay, type InboundRecord, withClaims } from "./inbound_record.ts";
-import type { SessionClaims } from "./session_claims.ts";
 import type { Transaction } from "../records/transaction.ts";
+import { type ClaimSet, type Hearsay, type InboundRecord, withClaims } from "./inbound_record.ts";
+import type { Attribution, ClaimJudge, SenderDevices } from "./sender_trust.ts";
+import type { SessionClaims } from "./session_claims.ts";
 import type { SessionName } from "./unused_sessions.ts";
 
 /** What it needs. */

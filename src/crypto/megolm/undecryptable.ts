@@ -6,11 +6,11 @@
 
 import type { VodozemacError, VodozemacErrorCode } from "@greenroom/vodozemac-wasm";
 import { printable } from "../../errors/printable.ts";
-import type { MessageEvent } from "../../types/events/event.ts";
 import type { UndecryptableCode } from "../../types/events/encryption_info.ts";
-import type { Attribution } from "./claim_judge.ts";
+import type { MessageEvent } from "../../types/events/event.ts";
 import type { Decryption } from "../engine/engine_protocol.ts";
 import type { InboundRecord } from "./inbound_record.ts";
+import type { Attribution } from "./sender_trust.ts";
 
 /** An event that can't be read, for now at least. */
 export type Undecryptable = Extract<Decryption, { readonly code: UndecryptableCode }>;

@@ -4,28 +4,30 @@
  * @module
  */
 
+import { elapsed } from "../../base/elapsed.ts";
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
+import type { OwnKeys } from "../account/own_keys.ts";
+import type { Device, KnownDevices } from "../devices/device.ts";
+import { SenderDeviceKeys } from "../devices/device_keys_check.ts";
 import type { CryptoContext } from "../engine/context.ts";
-import type { Device } from "../devices/device.ts";
-import { elapsed } from "../../base/elapsed.ts";
-import type { KnownDevices } from "../devices/known_devices.ts";
+import type { Transaction } from "../records/transaction.ts";
+import type { Outbox } from "../requests/outbox.ts";
+import { RateLimit } from "../requests/rate_limit.ts";
 import { type ClaimFailure, type KeyClaim, OlmClaims } from "./olm_claims.ts";
 import { type ClaimOutcome, OlmHandshakes } from "./olm_handshakes.ts";
-import type { OlmDecryption } from "./olm_decryption.ts";
-import { OlmHousekeeping } from "./olm_housekeeping.ts";
+import { OlmHousekeeping, OlmStrangers } from "./olm_housekeeping.ts";
 import { OlmInbox } from "./olm_inbox.ts";
-import { readOlmMessage, writeOlmMessage } from "./olm_message.ts";
-import { readOlmPayload, writeOlmPayload } from "./olm_payload.ts";
+import {
+  type OlmDecryption,
+  readOlmMessage,
+  readOlmPayload,
+  writeOlmMessage,
+  writeOlmPayload,
+} from "./olm_message.ts";
 import { OlmSessions } from "./olm_sessions.ts";
-import { OlmStrangers } from "./olm_strangers.ts";
-import type { Outbox } from "../requests/outbox.ts";
-import type { OwnKeys } from "../account/own_keys.ts";
-import { RateLimit } from "../requests/rate_limit.ts";
-import { SenderDeviceKeys } from "../devices/sender_device_keys.ts";
-import type { Transaction } from "../records/transaction.ts";
 
 /** How long a device that could not be understood is not asked for another session. */
 const UNWEDGE_AFTER_MS = 3_600_000;

@@ -1,30 +1,64 @@
 /**
- * How sessions with other devices are started.
+ * How Olm sessions with other devices are started, from the one-time keys that servers hand out.
  *
  * @module
  */
 
-import { type OlmSession, VodozemacError } from "@greenroom/vodozemac-wasm";
+import { type OlmSession, type Vodozemac, VodozemacError } from "@greenroom/vodozemac-wasm";
 import type { UserID } from "../../types/ids.ts";
-import type { JsonObject } from "../../types/json.ts";
-import { claimedKey, isAnswered, unreachableServers } from "./claimed_key.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { SIGNED_CURVE25519 } from "../account/key_upload.ts";
+import type { OwnKeys } from "../account/own_keys.ts";
+import type { Device, KnownDevices } from "../devices/device.ts";
+import { isKey } from "../encoding/base64.ts";
+import { verifySignedJson } from "../encoding/signed_json.ts";
 import type { CryptoContext } from "../engine/context.ts";
-import type { Device } from "../devices/device.ts";
-import type { KnownDevices } from "../devices/known_devices.ts";
+import type { Transaction } from "../records/transaction.ts";
 import { type DeviceRef, type KeyClaim, type OlmClaims, serverOf } from "./olm_claims.ts";
 import type { OlmSessions } from "./olm_sessions.ts";
-import type { OwnKeys } from "../account/own_keys.ts";
-import type { Transaction } from "../records/transaction.ts";
 
-/** What became of a claim of one-time keys. */
+/** How many servers' failures are read. */
+const MAX_SERVERS = 10_000;
+
+/** The key of a device in the response to a claim; undefined if there is none that the device has signed. */
+function claimedKey(vodozemac: Vodozemac, response: JsonObject, device: Device): string | undefined {
+  const { userId, deviceId, ed25519 } = device;
+  const ofDevice = memberOf(memberOf(memberOf(response, "one_time_keys"), userId), deviceId);
+  const [entry] = Object.entries(ofDevice ?? {});
+  if (entry === undefined) return undefined;
+  const [name, value] = entry;
+  if (!name.startsWith(`${SIGNED_CURVE25519}:`) || !isJsonObject(value) || !isKey(value.key)) {
+    return undefined;
+  }
+  const signer = { userId, keyId: `ed25519:${deviceId}`, publicKey: ed25519 };
+  return verifySignedJson(vodozemac, value, signer) ? value.key : undefined;
+}
+
+/** Whether the response to a claim has anything about a device. */
+export function isAnswered(response: JsonObject, { userId, deviceId }: DeviceRef): boolean {
+  return memberOf(memberOf(memberOf(response, "one_time_keys"), userId), deviceId) !== undefined;
+}
+
+/** The servers that were asked and could not be reached. */
+export function unreachableServers(response: JsonObject, asked: ReadonlySet<string>): string[] {
+  const failures = Object.keys(memberOf(response, "failures") ?? {}).slice(0, MAX_SERVERS);
+  return failures.filter((server) => asked.has(server));
+}
+
+function memberOf(object: JsonObject | undefined, name: string): JsonObject | undefined {
+  const value = object !== undefined && Object.hasOwn(object, name) ? object[name] : undefined;
+  return isJsonObject(value) ? value : undefined;
+}
+
+/** The outcome of a claim of one-time keys. */
 export interface ClaimOutcome {
   /** Devices that have a session now. */
   readonly established: readonly Device[];
-  /** Devices of which no usable key came. */
+  /** Devices without a usable key in the response. */
   readonly exhausted: readonly Device[];
 }
 
-/** What handshakes need. */
+/** The parts that handshakes need. */
 export interface OlmHandshakesOptions {
   /** What the parts share. */
   readonly context: CryptoContext;
@@ -36,23 +70,23 @@ export interface OlmHandshakesOptions {
   readonly sessions: OlmSessions;
   /** Which devices need a session. */
   readonly claims: OlmClaims;
-  /** Tells a device that could not be understood about the session that there is now. */
+  /** Sends a wedged device an empty message over its new session. */
   readonly greet: (tx: Transaction, device: Device) => Promise<void>;
 }
 
-/** Starts sessions with the keys that servers hand out. */
+/** Starts sessions with claimed keys. */
 export class OlmHandshakes {
   readonly #options: OlmHandshakesOptions;
 
-  /** @param options What it needs. */
+  /** @param options The parts that it needs. */
   constructor(options: OlmHandshakesOptions) {
     this.#options = options;
   }
 
   /**
-   * Takes in the answer to a claim.
+   * Receives the response to a claim.
    *
-   * @param claim What was asked for; whatever else is in the answer is ignored.
+   * @param claim The claim; anything else in the response is ignored.
    */
   async receive(tx: Transaction, claim: KeyClaim, response: JsonObject): Promise<ClaimOutcome> {
     const { claims, devices, context: { clock } } = this.#options;
@@ -72,7 +106,7 @@ export class OlmHandshakes {
         established.push(device);
       } else {
         exhausted.push(device);
-        // What a server that does not answer would have said, nobody knows: it is asked again.
+        // A server that is down may have keys: it is asked again.
         const isDown = unreachable.includes(serverOf(device)) && !isAnswered(response, device);
         if (!isDown) await claims.exhausted(tx, device, now);
       }
@@ -83,7 +117,7 @@ export class OlmHandshakes {
   async #establish(tx: Transaction, device: Device, response: JsonObject): Promise<boolean> {
     const { sessions, claims, greet } = this.#options;
     const wedged = await claims.isWedged(tx, device);
-    // The device may have started one meanwhile.
+    // The device may have started a session meanwhile.
     if (!wedged && sessions.isUsable(await sessions.peer(tx, device))) return true;
     const session = this.#start(tx, device, response);
     if (session === undefined) return false;

@@ -1,22 +1,83 @@
 /**
- * Lets go of Olm sessions with devices that are not there any more.
+ * Removes Olm sessions with devices that are gone, and bounds those with devices that are unknown.
  *
- * Sessions with a device that is there are never touched: there are a few of each, and the one that is sent with is among them.
+ * Sessions with a device that is present are never touched: there are a few of each, and the one in use is among them.
  *
  * @module
  */
 
 import type { UserID } from "../../types/ids.ts";
+import type { OwnKeys } from "../account/own_keys.ts";
+import type { KnownDevices } from "../devices/device.ts";
 import type { CryptoContext } from "../engine/context.ts";
-import type { KnownDevices } from "../devices/known_devices.ts";
+import { DAY_MS, FALLBACK_MARGIN_MS, RECORDS_A_STEP, STRANGERS } from "../engine/retention.ts";
+import { FairIndex } from "../records/fair_index.ts";
+import { type RecordKey, recordKey } from "../records/record_key.ts";
+import type { Transaction } from "../records/transaction.ts";
 import type { DeviceRef, OlmClaims } from "./olm_claims.ts";
 import type { OlmInbox } from "./olm_inbox.ts";
 import type { OlmPeer, PeerRecord } from "./olm_peer.ts";
 import type { OlmSessions } from "./olm_sessions.ts";
-import type { OlmStrangers, Stranger } from "./olm_strangers.ts";
-import type { OwnKeys } from "../account/own_keys.ts";
-import { DAY_MS, FALLBACK_MARGIN_MS, RECORDS_A_STEP } from "../engine/retention.ts";
-import type { Transaction } from "../records/transaction.ts";
+
+/** A device that is not in its user's list. */
+export interface Stranger extends OlmPeer {
+  /** When it was met, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/**
+ * Unknown devices that have begun Olm sessions, the newest ones, fairly among users.
+ *
+ * Anybody can make such devices up, so that they are bounded. They may only send room keys and dummies, which have no
+ * effect a second time, so that nothing is lost with what would refuse a repetition.
+ */
+export class OlmStrangers {
+  readonly #index: FairIndex<Stranger>;
+
+  /** @param limit How many are kept. Default: 5,000. */
+  constructor(limit = STRANGERS) {
+    this.#index = new FairIndex(limit);
+  }
+
+  /** Reads what an earlier process has left. */
+  async load(tx: Transaction): Promise<void> {
+    this.#index.clear();
+    const records = await tx.list<number>("olm_stranger");
+    records.sort(([, one], [, other]) => one - other);
+    for (const [[userId = "", curve25519 = ""], at] of records) {
+      this.#index.load(userId, curve25519, { userId: userId as UserID, curve25519, at }); // it was written under a user ID
+    }
+  }
+
+  /**
+   * Adds a device that has begun a session.
+   *
+   * @returns The devices that have to go for it.
+   */
+  meet(tx: Transaction, { userId, curve25519 }: OlmPeer, now: number): Stranger[] {
+    const stranger: Stranger = { userId, curve25519, at: now };
+    tx.set(strangerKey(stranger), now);
+    const gone = this.#index.set(tx, [userId, curve25519, stranger]).map(([, , value]) => value);
+    for (const each of gone) tx.delete(strangerKey(each));
+    return gone;
+  }
+
+  /** Forgets one of them: it is known now, or gone. */
+  forget(tx: Transaction, { userId, curve25519 }: OlmPeer): void {
+    if (this.#index.get(userId, curve25519) === undefined) return;
+    this.#index.delete(tx, userId, curve25519);
+    tx.delete(strangerKey({ userId, curve25519 }));
+  }
+
+  /** All of them. */
+  all(): Stranger[] {
+    return [...this.#index.values()];
+  }
+}
+
+function strangerKey({ userId, curve25519 }: OlmPeer): RecordKey<number> {
+  return recordKey("olm_stranger", userId, curve25519);
+}
 
 /** What it looks after. */
 export interface OlmHousekeepingOptions {

@@ -1,14 +1,21 @@
 /**
- * Encrypted messages to devices, as they are on the wire.
+ * Encrypted messages to devices: their form on the wire, their payload, and the result of decrypting one.
  *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#molmv1curve25519-aes-sha2 | m.olm.v1.curve25519-aes-sha2}
  * @module
  */
 
 import type { EncryptedOlmMessage } from "@greenroom/vodozemac-wasm";
+import type { DeviceKeys } from "../../types/api/device_keys.ts";
+import { isShallow } from "../../types/checks/depth.ts";
+import { isName } from "../../types/checks/identifiers.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
+import type { UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { decodeBase64, isKey, unpadded } from "../encoding/base64.ts";
+import type { Device } from "../devices/device.ts";
+import type { SenderDeviceKeys } from "../devices/device_keys_check.ts";
+import { decodeBase64, isKey, sameKey, unpadded } from "../encoding/base64.ts";
 import type { OwnDevice } from "../engine/context.ts";
 import type { OlmPeer } from "./olm_peer.ts";
 import type { OlmCiphertext } from "./olm_sessions.ts";
@@ -18,18 +25,18 @@ const MAX_BODY = 131_072;
 
 /** An encrypted message for this device. */
 export interface ReceivedOlmMessage {
-  /** Who says that they have sent it. */
+  /** The sender that it claims. */
   readonly peer: OlmPeer;
   /** The message. */
   readonly message: OlmCiphertext;
 }
 
-/** Reads an encrypted message; else why it is none for this device. */
+/** Reads an encrypted message; returns the reason if it is none for this device. */
 export function readOlmMessage(
   { sender, content }: ToDeviceEvent,
   own: OwnDevice,
 ): ReceivedOlmMessage | string {
-  if (!isJsonObject(content)) return "it has no content"; // whatever the server sends
+  if (!isJsonObject(content)) return "it has no content"; // a server may send anything
   if (content.algorithm !== EncryptionAlgorithm.OLM_V1) return "it is not encrypted with Olm";
   const { sender_key: senderKey, ciphertext } = content;
   if (typeof sender !== "string" || !isKey(senderKey) || !isJsonObject(ciphertext)) {
@@ -68,3 +75,126 @@ export function writeOlmMessage(
     "org.matrix.msgid": id,
   };
 }
+
+/** The name of the sender's device keys before they were in the specification. */
+const UNSTABLE_SENDER_KEYS = "org.matrix.msc4147.device_keys";
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** The payload of a message. */
+export interface OlmPayload {
+  /** The type of the event. */
+  readonly type: string;
+  /** Its content. */
+  readonly content: JsonObject;
+}
+
+/** A payload and its sender. */
+export interface CheckedPayload {
+  /** The payload. */
+  readonly payload: OlmPayload;
+  /** The signing key that the sender claims: that of its device if the device is known. */
+  readonly senderEd25519: string;
+  /** The keys that the sender's device has signed, if it sent them along. */
+  readonly deviceKeys: DeviceKeys | undefined;
+}
+
+/** What a payload is checked against. */
+export interface PayloadContext {
+  /** The sender, as the server says, and the key of the channel. */
+  readonly peer: OlmPeer;
+  /** The sender's device, if it is known. */
+  readonly device: Device | undefined;
+  /** The own device. */
+  readonly own: OwnDevice;
+  /** Checks the keys of the sender's device. */
+  readonly senderKeys: SenderDeviceKeys;
+}
+
+/** Writes a payload for a device. */
+export function writeOlmPayload(
+  { type, content }: OlmPayload,
+  { own, device, deviceKeys }: {
+    readonly own: OwnDevice;
+    readonly device: Device;
+    /** The own device's keys, signed. */
+    readonly deviceKeys: DeviceKeys;
+  },
+): string {
+  return JSON.stringify({
+    type,
+    content,
+    sender: own.userId,
+    sender_device: own.deviceId, // no longer specified: matrix-nio drops a sync response with an m.dummy without it
+    recipient: device.userId,
+    recipient_keys: { ed25519: device.ed25519 },
+    keys: { ed25519: own.ed25519 },
+    sender_device_keys: deviceKeys,
+  });
+}
+
+/** Reads a payload and checks that its sender wrote it for this device; returns the reason if not. */
+export function readOlmPayload(
+  plaintext: Uint8Array,
+  { peer, device, own, senderKeys }: PayloadContext,
+): CheckedPayload | string {
+  const value = parse(plaintext);
+  if (value === undefined) return "its plaintext is not what it must be";
+  const { type, content, sender, recipient, recipient_keys: recipientKeys, keys } = value;
+  if (!isName(type) || !isJsonObject(content)) return "its plaintext is not an event";
+  if (type === "m.room.encrypted") return "its plaintext is encrypted again";
+  if (sender !== peer.userId) return "it was written by another user than the one who sent it";
+  if (recipient !== own.userId) return "it was written to another user";
+  if (!isJsonObject(recipientKeys) || !sameKey(recipientKeys.ed25519, own.ed25519)) {
+    return "it was written to another device";
+  }
+  if (!isJsonObject(keys) || !isKey(keys.ed25519)) return "it does not say which device wrote it";
+  const senderEd25519 = unpadded(keys.ed25519);
+  if (device !== undefined && !sameKey(senderEd25519, device.ed25519)) {
+    return "it was written by another device than the one whose key it came with";
+  }
+  const given = value.sender_device_keys ?? value[UNSTABLE_SENDER_KEYS];
+  if (given === undefined) return { payload: { type, content }, senderEd25519, deviceKeys: undefined };
+  const expected = { userId: peer.userId, curve25519: peer.curve25519, ed25519: senderEd25519 };
+  const deviceKeys = senderKeys.check(given, expected);
+  if (deviceKeys === undefined) return "the keys of the sender's device that came with it are not its own";
+  return { payload: { type, content }, senderEd25519, deviceKeys };
+}
+
+/** Parses a JSON object; undefined if the bytes are none, or one that is nested too deeply. */
+function parse(plaintext: Uint8Array): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(decoder.decode(plaintext));
+    return isJsonObject(value) && isShallow(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The result of decrypting a message to this device. */
+export type OlmDecryption =
+  | {
+    readonly kind: "decrypted";
+    /** Its payload. */
+    readonly payload: OlmPayload;
+    /** The sender. */
+    readonly sender: UserID;
+    /** The Curve25519 key of the device that sent it, in unpadded base64. */
+    readonly senderKey: string;
+    /** The Ed25519 key of the device: proven if the device is known, else what it claims. */
+    readonly senderEd25519: string;
+    /** The device; undefined if it is not known yet. Then the message is an `m.room_key` or an `m.dummy`. */
+    readonly device: Device | undefined;
+    /** The keys that an unknown device included: signed by the device itself only. */
+    readonly claimedDevice: DeviceKeys | undefined;
+    /** Whether the message started a session. */
+    readonly isNewSession: boolean;
+  }
+  /** It must not be used. */
+  | { readonly kind: "dropped"; readonly reason: string }
+  | {
+    /** It can't be decrypted; if the device is known, a new session is on its way. */
+    readonly kind: "failed";
+    readonly reason: string;
+    readonly device: Device | undefined;
+  };

@@ -6,16 +6,16 @@
 
 import type { DeviceKeys, KeysUploadRequest } from "../../types/api/device_keys.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { deviceConflict } from "../devices/device_conflict.ts";
+import type { DeviceQuery } from "../devices/tracked_users.ts";
+import type { OwnDevice } from "../engine/context.ts";
 import type { EngineParts } from "../engine/engine_parts.ts";
 import type { AnswerOutput, EngineRequest, RequestFailure } from "../engine/engine_protocol.ts";
+import { recoverFromRollback } from "../engine/rollback.ts";
 import type { KeyClaim } from "../olm/olm_claims.ts";
+import type { Transaction } from "../records/transaction.ts";
+import { postmark } from "../sharing/sharing_parts.ts";
 import type { OutboxEntry } from "./outbox.ts";
 import { halves, isDivisible, RefusedParcels } from "./refused_parcels.ts";
-import { recoverFromRollback } from "../engine/rollback.ts";
-import { postmark } from "../sharing/sharing_parts.ts";
-import type { DeviceQuery } from "../devices/tracked_users.ts";
-import type { Transaction } from "../records/transaction.ts";
 
 /** A request on its way. */
 type Underway =
@@ -261,4 +261,12 @@ export class RequestBook {
     tx.onCommit(() => this.#isRefused = true);
     return { conflict: deviceConflict(this.#parts.context.own) };
   }
+}
+
+/** Says what has happened, what it may come from, since nobody can know, and what to do. */
+export function deviceConflict({ userId, deviceId }: OwnDevice): string {
+  return `Cannot use the device ${deviceId} of ${userId}: the server has keys of it that are not in this store, and they were ` +
+    "not overwritten; perhaps the store is new each time (a container without a volume), or this is a second store of the " +
+    "device, or the access token is that of another program (copied from Element, for one); run it with the store that has the " +
+    "device's keys, or log in anew, with a store that is empty or belongs to the new device";
 }

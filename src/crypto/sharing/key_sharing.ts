@@ -6,19 +6,18 @@
  * @module
  */
 
+import { WeighedCache } from "../../base/weighed_cache.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
-import { approve, unapproved } from "./approvals.ts";
 import type { Device } from "../devices/device.ts";
 import type { PrepareInput, RoomReadiness } from "../engine/engine_protocol.ts";
-import type { GroupSessions } from "../megolm/group_sessions.ts";
-import { outboundKey, type OutboundRecord, type RotationCause } from "./outbound_record.ts";
+import type { Transaction } from "../records/transaction.ts";
+import { approve, unapproved } from "./approvals.ts";
+import type { GroupSessions } from "./group_sessions.ts";
+import { outboundKey, type OutboundRecord, type RotationCause, rotationCause } from "./outbound_record.ts";
 import type { RoomSettings } from "./room_settings.ts";
-import { rotationCause } from "./rotation.ts";
 import { shareBatch, usersToGetKey, withoutOlm } from "./share_batch.ts";
 import { lookAtDevices, type ShareLook, type ShareTask } from "./share_look.ts";
 import type { SharingParts } from "./sharing_parts.ts";
-import type { Transaction } from "../records/transaction.ts";
-import { WeighedCache } from "../../base/weighed_cache.ts";
 
 /** A room that is to be made ready. */
 export interface PreparedRoom extends PrepareInput {

@@ -1,5 +1,5 @@
 /**
- * The own group session of a room, as it is kept.
+ * The record of a room's own Megolm session, and when it must not be used any more.
  *
  * @module
  */
@@ -8,6 +8,7 @@ import type { RoomID } from "../../types/ids.ts";
 import type { SendPolicy } from "../engine/policy.ts";
 import { type RecordKey, recordKey } from "../records/record_key.ts";
 import type { Transaction } from "../records/transaction.ts";
+import { MIN_ROTATION_PERIOD_MS, type RoomSettings } from "./room_settings.ts";
 
 /** Why a group session is not used any more. */
 export type RotationCause =
@@ -88,4 +89,28 @@ export function invalidate(
   if (record.invalid !== undefined) return;
   tx.set(outboundKey(roomId), { ...record, invalid: cause });
   tx.set(outboundMarkKey(roomId), { sessionId: record.sessionId, isOver: true });
+}
+
+/** The limits of a session. */
+export interface RotationTerms {
+  /** What the room goes by now. */
+  readonly settings: RoomSettings;
+  /** Which devices are to get keys now. */
+  readonly policy: SendPolicy;
+  /** Now, in milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** Why a session must not encrypt another message; undefined if it may. */
+export function rotationCause(
+  record: OutboundRecord,
+  { settings, policy, now }: RotationTerms,
+): RotationCause | undefined {
+  if (record.invalid !== undefined) return record.invalid;
+  if (record.policy !== policy) return "policy-changed";
+  if (record.messages >= settings.rotationPeriodMsgs) return "messages";
+  const age = now - record.createdAt;
+  // A session of the future would never grow old: the clock was wrong then, or is now.
+  if (age >= settings.rotationPeriodMs || age <= -MIN_ROTATION_PERIOD_MS) return "age";
+  return undefined;
 }

@@ -8,15 +8,21 @@ import { UnsupportedAlgorithmError } from "../../errors/encryption_errors.ts";
 import type { RoomID, TransactionID, UserID } from "../../types/ids.ts";
 import type { Device } from "../devices/device.ts";
 import type { Encrypted, EncryptInput, PrepareInput, RoomReadiness } from "../engine/engine_protocol.ts";
-import { GroupSessions } from "../megolm/group_sessions.ts";
-import { KeySharing } from "./key_sharing.ts";
+import { IDLE_ROOM_MS, LONGEST_USE_MS, RECORDS_A_STEP } from "../engine/retention.ts";
+import type { Transaction } from "../records/transaction.ts";
 import type { OutboxEntry } from "../requests/outbox.ts";
-import { invalidate, OUTBOUND_KIND, outboundKey, type OutboundRecord } from "./outbound_record.ts";
+import { GroupSessions } from "./group_sessions.ts";
+import { KeySharing } from "./key_sharing.ts";
+import {
+  invalidate,
+  OUTBOUND_KIND,
+  outboundKey,
+  type OutboundRecord,
+  rotationCause,
+} from "./outbound_record.ts";
 import { draftRoomEvent, encodedRoomEvent } from "./room_event.ts";
 import { MEGOLM, type RoomSettings } from "./room_settings.ts";
 import type { RoomChanges } from "./rooms.ts";
-import { rotationCause } from "./rotation.ts";
-import { IDLE_ROOM_MS, LONGEST_USE_MS, RECORDS_A_STEP } from "../engine/retention.ts";
 import {
   forgetOldest,
   mayHaveKey,
@@ -26,7 +32,6 @@ import {
   sharesOfUser,
 } from "./share_records.ts";
 import type { SharingParts } from "./sharing_parts.ts";
-import type { Transaction } from "../records/transaction.ts";
 
 /** A device by its name. */
 type DeviceName = Pick<Device, "userId" | "deviceId">;

@@ -1,7 +1,7 @@
 /** Own keys after crashes, and after the store was set back. */
 
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { accountKey } from "../../../src/crypto/account/account_record.ts";
+import { accountKey } from "../../../src/crypto/account/own_account.ts";
 import type { KeysUploadRequest } from "../../../src/types/api/device_keys.ts";
 import { aliceAndBob, ciphertextOf, Peer } from "../olm/peers.ts";
 

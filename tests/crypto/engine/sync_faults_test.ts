@@ -2,8 +2,11 @@
 
 import { assertEquals, assertRejects } from "@std/assert";
 import type { CryptoInput } from "../../../src/crypto/engine/engine_protocol.ts";
-import { receiveDespiteFaults } from "../../../src/crypto/engine/sync_faults.ts";
-import { MessageAtFault, type SyncIntake } from "../../../src/crypto/engine/sync_intake.ts";
+import {
+  MessageAtFault,
+  receiveDespiteFaults,
+  type SyncIntake,
+} from "../../../src/crypto/engine/sync_intake.ts";
 import type { Logger } from "../../../src/base/log.ts";
 import type { MessageEvent } from "../../../src/types/events/event.ts";
 import { SyncStream } from "../../../src/types/events/sync_stream.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { FairIndex } from "../../../src/crypto/records/fair_index.ts";
-import { readMegolmPayload } from "../../../src/crypto/megolm/megolm_payload.ts";
+import { readMegolmPayload } from "../../../src/crypto/megolm/encrypted_event.ts";
 import type { MessageEvent } from "../../../src/types/events/event.ts";
 import type { EventID } from "../../../src/types/ids.ts";
 import { memoryVault, step } from "../support/vault.ts";

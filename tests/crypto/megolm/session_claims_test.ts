@@ -1,7 +1,7 @@
 /** Who claims a session: what stays of the claims of several users and devices. */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import { ClaimJudge } from "../../../src/crypto/megolm/claim_judge.ts";
+import { ClaimJudge } from "../../../src/crypto/megolm/sender_trust.ts";
 import type { Device } from "../../../src/crypto/devices/device.ts";
 import { inboundKey, type InboundRecord, withClaims } from "../../../src/crypto/megolm/inbound_record.ts";
 import { SessionClaims } from "../../../src/crypto/megolm/session_claims.ts";

@@ -1,7 +1,7 @@
 /** How one-time keys are claimed. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { isAnswered, unreachableServers } from "../../../src/crypto/olm/claimed_key.ts";
+import { isAnswered, unreachableServers } from "../../../src/crypto/olm/olm_handshakes.ts";
 import type { Device } from "../../../src/crypto/devices/device.ts";
 import { OlmClaims } from "../../../src/crypto/olm/olm_claims.ts";
 import type { DeviceRef } from "../../../src/crypto/olm/olm_claims.ts";

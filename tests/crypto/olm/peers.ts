@@ -5,7 +5,7 @@ import { assert, assertRejects } from "@std/assert";
 import type { CryptoContext } from "../../../src/crypto/engine/context.ts";
 import type { Device } from "../../../src/crypto/devices/device.ts";
 import { OlmChannels } from "../../../src/crypto/olm/olm_channels.ts";
-import type { OlmDecryption } from "../../../src/crypto/olm/olm_decryption.ts";
+import type { OlmDecryption } from "../../../src/crypto/olm/olm_message.ts";
 import { Outbox } from "../../../src/crypto/requests/outbox.ts";
 import { OwnKeys } from "../../../src/crypto/account/own_keys.ts";
 import { RecordCache } from "../../../src/crypto/records/record_cache.ts";

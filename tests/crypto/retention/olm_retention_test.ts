@@ -1,7 +1,7 @@
 /** What is kept of devices with which there were Olm sessions. */
 
 import { assert, assertEquals } from "@std/assert";
-import type { OlmDecryption } from "../../../src/crypto/olm/olm_decryption.ts";
+import type { OlmDecryption } from "../../../src/crypto/olm/olm_message.ts";
 import { KeyServer } from "../olm/key_server.ts";
 import { aliceAndBob, ciphertextOf, garbled, Peer } from "../olm/peers.ts";
 import { DAY, HOUR, keysWith, recordsByKind } from "./records.ts";

@@ -1,7 +1,7 @@
 /** Device lists on a vault of their own. */
 
 import { DeviceLists } from "../../../src/crypto/devices/device_lists.ts";
-import type { DeviceListChanges } from "../../../src/crypto/devices/device_list_changes.ts";
+import type { DeviceListChanges } from "../../../src/crypto/devices/query_response.ts";
 import type { LocalTrust } from "../../../src/crypto/devices/device.ts";
 import type { Transaction } from "../../../src/crypto/records/transaction.ts";
 import type { Vault } from "../../../src/crypto/records/vault.ts";

@@ -2,8 +2,7 @@
 
 import { assert } from "@std/assert";
 import { OlmSessions } from "../../../src/crypto/olm/olm_sessions.ts";
-import { writeOlmPayload } from "../../../src/crypto/olm/olm_payload.ts";
-import { writeOlmMessage } from "../../../src/crypto/olm/olm_message.ts";
+import { writeOlmMessage, writeOlmPayload } from "../../../src/crypto/olm/olm_message.ts";
 import type { ToDeviceEvent } from "../../../src/types/events/event.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import type { Peer } from "../olm/peers.ts";

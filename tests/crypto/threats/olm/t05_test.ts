@@ -1,7 +1,7 @@
 /** What must come encrypted, in clear. */
 
 import { assertEquals } from "@std/assert";
-import { classifyToDevice } from "../../../../src/crypto/engine/to_device_class.ts";
+import { classifyToDevice } from "../../../../src/crypto/engine/to_device_intake.ts";
 import { aliceAndBob as engines } from "../../engine/bot.ts";
 import { RawDevice } from "../../engine/raw_device.ts";
 import { aliceAndBob } from "../../olm/peers.ts";

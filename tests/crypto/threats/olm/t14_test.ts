@@ -1,7 +1,7 @@
 /** A server that lies about how many keys it has. */
 
 import { assert, assertEquals } from "@std/assert";
-import { accountKey } from "../../../../src/crypto/account/account_record.ts";
+import { accountKey } from "../../../../src/crypto/account/own_account.ts";
 import { Peer } from "../../olm/peers.ts";
 
 const fresh = () => Peer.open({ userId: "@alice:example.org", deviceId: "ALICE" });

@@ -7,17 +7,12 @@
 import type { OutboundGroupSession } from "@greenroom/vodozemac-wasm";
 import type { RoomID } from "../../types/ids.ts";
 import { LiveObjects } from "../engine/live_objects.ts";
-import {
-  OUTBOUND_KIND,
-  outboundKey,
-  outboundMarkKey,
-  type OutboundRecord,
-} from "../sharing/outbound_record.ts";
-import { ReplayLog } from "./replay_log.ts";
-import { isHistoryShared, type RoomSettings } from "../sharing/room_settings.ts";
-import { pruneShares } from "../sharing/share_records.ts";
-import type { SharingParts } from "../sharing/sharing_parts.ts";
+import { ReplayLog } from "../megolm/replay_log.ts";
 import type { Transaction } from "../records/transaction.ts";
+import { OUTBOUND_KIND, outboundKey, outboundMarkKey, type OutboundRecord } from "./outbound_record.ts";
+import { isHistoryShared, type RoomSettings } from "./room_settings.ts";
+import { pruneShares } from "./share_records.ts";
+import type { SharingParts } from "./sharing_parts.ts";
 
 /** A room that gets a new session. */
 export interface NewSession {

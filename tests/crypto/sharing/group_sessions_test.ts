@@ -1,13 +1,13 @@
 /** The ratchets of own group sessions. */
 
 import { assertEquals } from "@std/assert";
-import { GroupSessions } from "../../../src/crypto/megolm/group_sessions.ts";
+import { GroupSessions } from "../../../src/crypto/sharing/group_sessions.ts";
 import { Transaction } from "../../../src/crypto/records/transaction.ts";
 import { RecordCache } from "../../../src/crypto/records/record_cache.ts";
 import { testContext } from "../support/context.ts";
 import { memoryVault } from "../support/vault.ts";
-import { FakeCopies } from "../sharing/fakes.ts";
-import { ROOM } from "../sharing/room.ts";
+import { FakeCopies } from "./fakes.ts";
+import { ROOM } from "./room.ts";
 
 Deno.test("what is encrypted for a record is encrypted with its session, whichever session of the room is alive", async () => {
   const context = testContext();
