@@ -6,6 +6,7 @@
  */
 
 import { ValueError } from "../../errors/value_error.ts";
+import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { unpadded } from "../encoding/base64.ts";
@@ -134,11 +135,6 @@ export class DeviceLists {
    */
   nextQuery(now: number): DeviceQuery | undefined {
     return this.#tracked.nextQuery(now);
-  }
-
-  /** When {@link nextQuery} has something to ask, in milliseconds since the epoch; undefined: not before something changes. */
-  retryAt(): number | undefined {
-    return this.#tracked.retryAt();
   }
 
   /**
@@ -295,6 +291,7 @@ export class DeviceLists {
   }
 
   #own(): Device {
-    return { ...this.#context.own, algorithms: OWN_ALGORITHMS, dehydrated: false, trust: "verified" };
+    const algorithms = [EncryptionAlgorithm.OLM_V1, EncryptionAlgorithm.MEGOLM_V1];
+    return { ...this.#context.own, algorithms, dehydrated: false, trust: "verified" };
   }
 }

@@ -55,7 +55,8 @@ Deno.test("users of servers out of reach keep their devices and stay dirty, but 
   assertEquals([changes.changed, changes.removed], [[], []]);
   assertEquals(await stage.trust(ALICE), { A: "unsigned" });
   assertFalse(stage.lists.isDirty([ALICE]));
-  assertEquals(stage.lists.retryAt(), stage.clock.now() + 15_000);
+  assertEquals(stage.lists.nextQuery(stage.clock.now() + 14_999), undefined);
+  assertEquals(stage.lists.nextQuery(stage.clock.now() + 15_000)?.users, [ALICE]);
 });
 
 Deno.test("what is shown of a server out of reach is taken, but may be out of date", async () => {
