@@ -75,14 +75,14 @@ Deno.test("checkLayers() refuses a file that is in no layer", () => {
 
 Deno.test("checkKernel() refuses Matrix in the kernel", () => {
   const clean = [
-    "src/actors/kernel/spawn.ts -> src/actors/kernel/later.ts",
-    "src/actors/kernel/later.ts -> src/errors/matrix_error.ts",
+    "src/actors/kernel/spawn.ts -> src/actors/kernel/mailbox.ts",
+    "src/actors/kernel/actor_error.ts -> src/errors/matrix_error.ts",
   ];
   const outside = "src/actors/syncer/syncer.ts -> src/api/server/sync.ts";
   assertEquals(checkKernel(edges(...clean, outside)), []);
   assertEquals(checkKernel(edges("src/actors/kernel/spawn.ts ~> src/types/ids.ts")).length, 1);
   assertEquals(
-    checkKernel(edges(...clean, "src/actors/kernel/later.ts -> src/actors/syncer/syncer.ts", outside)).length,
+    checkKernel(edges(...clean, "src/actors/kernel/actor.ts -> src/actors/syncer/syncer.ts", outside)).length,
     1,
   );
 });

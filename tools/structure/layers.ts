@@ -55,7 +55,7 @@ export function checkLayers(edges: ImportEdge[], paths: string[]): Violation[] {
 }
 
 const kernel = /^src\/actors\/kernel\//;
-const kernelMayImport = /^src\/(actors\/kernel\/\w+|errors\/(matrix|value)_error|types\/json|base\/\w+)\.ts$/;
+const kernelMayImport = /^src\/(actors\/kernel\/\w+|errors\/matrix_error|base\/\w+)\.ts$/;
 
 /** What the kernel of the actors imports of Matrix. */
 export function checkKernel(edges: ImportEdge[]): Violation[] {

@@ -17,8 +17,6 @@
  * @module
  */
 
-import type { Later } from "./later.ts";
-
 /** The constraint on protocols: every member is a function from one body to a reply. */
 // deno-lint-ignore no-explicit-any -- the body is contravariant: `unknown` would refuse every protocol
 export type Protocol<P> = { [K in keyof P]: (body: any) => unknown };
@@ -50,6 +48,37 @@ export interface TurnContext {
   readonly stopping: AbortSignal;
 }
 
+/** A reply that a task will give; the actor owns the task. */
+export class Later<T> {
+  /** Settles with the reply. */
+  readonly promise: Promise<T>;
+
+  /**
+   * Wraps a task.
+   *
+   * @param promise Settles with the reply.
+   */
+  constructor(promise: Promise<T>) {
+    this.promise = promise;
+    // From here on the promise has an owner, even while the handler that made it is still on its way to return it.
+    promise.catch(() => {});
+  }
+}
+
+/**
+ * Hands the reply to a task, so that no turn waits for the network: the turn ends at once, and the ask is answered when
+ * the promise settles.
+ *
+ * The actor owns the task: `stop()` waits for it, and a rejection with `fatal(cause)` ends the actor. Return it from the
+ * handler; a task that is not returned answers nobody.
+ *
+ * @param promise The task.
+ * @returns What the handler returns.
+ */
+export function later<T>(promise: Promise<T>): Later<T> {
+  return new Later(promise);
+}
+
 /** One function for each kind of message: a kind without a handler does not compile. */
 export type Handlers<P extends Protocol<P>> = {
   readonly [K in Kind<P>]: (
@@ -70,9 +99,8 @@ export interface AskOptions {
 /** All that an asker sees of an actor. */
 export interface ActorRef<P extends Protocol<P>> {
   /**
-   * Asks; every ask is answered.
-   *
-   * An actor whose mailbox is full keeps its askers waiting, in order.
+   * Asks; every ask is answered, in order. The mailbox takes any number of asks: whoever makes many has to wait for the
+   * replies in between.
    *
    * @param kind What to do.
    * @param body What to do it with: plain data.

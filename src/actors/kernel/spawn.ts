@@ -6,19 +6,19 @@
 
 import { systemClock } from "../../base/clock.ts";
 import { type Logger, loggerOf } from "../../base/log.ts";
-import type {
-  Actor,
-  AskOptions,
-  Body,
-  Handlers,
-  Kind,
-  Message,
-  Protocol,
-  Reply,
-  TurnContext,
+import {
+  type Actor,
+  type AskOptions,
+  type Body,
+  type Handlers,
+  type Kind,
+  Later,
+  type Message,
+  type Protocol,
+  type Reply,
+  type TurnContext,
 } from "./actor.ts";
 import { ActorError, ActorStoppedError, FatalError } from "./actor_error.ts";
-import { Later } from "./later.ts";
 import { Mailbox } from "./mailbox.ts";
 import { isInside, runInside } from "./turn_scope.ts";
 
@@ -28,12 +28,6 @@ export interface SpawnOptions<P extends Protocol<P>> {
   name: string;
   /** What it does, one function for each kind of message. */
   handlers: Handlers<P>;
-  /**
-   * How many asks the mailbox holds; more wait at its door.
-   *
-   * @default {64}
-   */
-  capacity?: number;
   /** Where a failure is reported; the default logger if absent. */
   log?: Logger;
   /** Releases what the actor holds: its last act, after the last turn and the last task, also after a failure. */
@@ -52,20 +46,22 @@ export function spawn<P extends Protocol<P>>(options: SpawnOptions<P>): Actor<P>
   return new LocalActor(options);
 }
 
-/** An ask on its way. */
+/** An ask that has not been answered. */
 interface Call<P extends Protocol<P>> {
   readonly kind: Message<P>["kind"];
   readonly body: Message<P>["body"];
   readonly signal: AbortSignal | undefined;
   readonly resolve: (reply: unknown) => void;
   readonly reject: (error: unknown) => void;
+  /** Listens to the signal as long as the call is queued. */
+  readonly onAbort: () => void;
 }
 
 class LocalActor<P extends Protocol<P>> implements Actor<P> {
   readonly name: string;
   readonly done: Promise<void>;
   readonly #handlers: Handlers<P>;
-  readonly #mailbox: Mailbox<Call<P>>;
+  readonly #mailbox = new Mailbox<Call<P>>();
   readonly #log: Logger;
   readonly #onStop: SpawnOptions<P>["onStop"];
   readonly #stopping = new AbortController();
@@ -78,12 +74,11 @@ class LocalActor<P extends Protocol<P>> implements Actor<P> {
   #failure: ActorError | undefined;
 
   constructor(options: SpawnOptions<P>) {
-    const { name, handlers, capacity = 64, log, onStop } = options;
+    const { name, handlers, log, onStop } = options;
     this.name = name;
     this.#log = loggerOf(log, systemClock, "actors", name);
     this.#onStop = onStop;
     this.#handlers = handlers;
-    this.#mailbox = new Mailbox(capacity, (call) => this.#refuse(call));
     this.done = this.#done.promise;
     this.done.catch(() => {}); // reported by `#fail`; whoever owns the actor looks at `done` if it wants to
     runInside(this, () => this.#live()).then(this.#stopped.resolve, this.#stopped.reject);
@@ -92,8 +87,17 @@ class LocalActor<P extends Protocol<P>> implements Actor<P> {
   ask<K extends Kind<P>>(kind: K, body: Body<P, K>, options?: AskOptions): Promise<Reply<P, K>> {
     const signal = options?.signal;
     return new Promise((resolve, reject) => {
-      // The reply of a call is of the type its kind says: a handler of another type does not compile.
-      this.#mailbox.send({ kind, body, signal, resolve: resolve as (reply: unknown) => void, reject });
+      const call: Call<P> = {
+        kind,
+        body,
+        signal,
+        // The reply of a call is of the type its kind says: a handler of another type does not compile.
+        resolve: resolve as (reply: unknown) => void,
+        reject,
+        onAbort: () => this.#refuse(call),
+      };
+      if (signal?.aborted || !this.#mailbox.send(call)) this.#refuse(call);
+      else signal?.addEventListener("abort", call.onAbort, { once: true });
     });
   }
 
@@ -125,7 +129,8 @@ class LocalActor<P extends Protocol<P>> implements Actor<P> {
   /** Apart from the loop, which holds all it has seen of a message until the next one comes: that may be a whole batch. */
   async #receive(): Promise<void> {
     const call = this.#mailbox.take();
-    if (call === undefined) return;
+    if (call === undefined || call.signal?.aborted) return;
+    call.signal?.removeEventListener("abort", call.onAbort);
     this.#turn = call;
     try {
       const reply = await this.#handle(call);
@@ -184,7 +189,10 @@ class LocalActor<P extends Protocol<P>> implements Actor<P> {
   /** No ask stays without an answer; what has begun may go on, but nobody waits for it. */
   #end(): void {
     this.#ended = true;
-    this.#mailbox.clear();
+    for (const call of this.#mailbox.clear()) {
+      call.signal?.removeEventListener("abort", call.onAbort);
+      this.#refuse(call);
+    }
     for (const call of this.#tasks.keys()) this.#refuse(call);
     if (this.#turn !== undefined) this.#refuse(this.#turn);
     this.#close();

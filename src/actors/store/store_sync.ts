@@ -6,7 +6,7 @@
 
 import { StoreError } from "../../errors/store_error.ts";
 import type { SyncToken } from "../../types/ids.ts";
-import { type Later, later } from "../kernel/later.ts";
+import { type Later, later } from "../kernel/actor.ts";
 import type { StorePosition } from "./store_position.ts";
 import type { CommittedSync, SyncChange } from "./store_protocol.ts";
 import type { RoomMutations, StoreRooms } from "./store_rooms.ts";

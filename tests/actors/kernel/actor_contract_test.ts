@@ -14,10 +14,9 @@ import { rejectionOf, settle } from "./support.ts";
 function test(
   name: string,
   body: (actor: Actor<ContractProtocol>) => Promise<void>,
-  capacity?: number,
 ): void {
   Deno.test(`actor: ${name}`, async () => {
-    const actor = contractActor(capacity);
+    const actor = contractActor();
     await body(actor);
     actor.abandon();
   });
@@ -43,7 +42,7 @@ test("messages are handled one at a time, in order", async (actor) => {
     await actor.ask("notes", undefined),
     names.flatMap((name) => [`${name} begins`, `${name} ends`]),
   );
-}, 3);
+});
 
 test("a handler that throws rejects that ask only", async (actor) => {
   const failed = actor.ask("fail", "error");
@@ -70,17 +69,17 @@ test("an ask aborted while queued rejects with the reason, and its turn never ru
   const [first, second] = [new AbortController(), new AbortController()];
   const held = actor.ask("untilAborted", undefined, { signal: first.signal });
   const queued = rejectionOf(actor.ask("note", "queued", { signal: second.signal }));
-  const atTheDoor = rejectionOf(actor.ask("note", "at the door", { signal: second.signal }));
+  const alsoQueued = rejectionOf(actor.ask("note", "also queued", { signal: second.signal }));
   const patient = actor.ask("note", "patient");
   await actor.ask("echo", 1, { signal: AbortSignal.abort() }).catch(() => {});
   second.abort(new Error("changed my mind"));
   assertStrictEquals(await queued, second.signal.reason);
-  assertStrictEquals(await atTheDoor, second.signal.reason);
+  assertStrictEquals(await alsoQueued, second.signal.reason);
   first.abort(new Error("go on"));
   assertEquals(await held, "go on");
   await patient;
   assertEquals(await actor.ask("notes", undefined), ["patient begins", "patient ends"]);
-}, 2);
+});
 
 test("an abort during the turn is the handler's business", async (actor) => {
   const controller = new AbortController();
@@ -120,7 +119,7 @@ test("thousands of asks may share one signal", async (actor) => {
   first.abort(new Error("you too"));
   assertEquals(await held, "you too");
   assertEquals(await actor.ask("echo", 2), 2);
-}, 8);
+});
 
 test("later() ends the turn before the ask is answered", async (actor) => {
   const gate = actor.ask("gate", undefined);

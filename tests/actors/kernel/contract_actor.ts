@@ -4,9 +4,8 @@
  * @module
  */
 
-import type { Actor } from "../../../src/actors/kernel/actor.ts";
+import { type Actor, later } from "../../../src/actors/kernel/actor.ts";
 import { fatal } from "../../../src/actors/kernel/actor_error.ts";
-import { later } from "../../../src/actors/kernel/later.ts";
 import { spawn } from "../../../src/actors/kernel/spawn.ts";
 import { recordingLogger } from "./support.ts";
 
@@ -59,17 +58,12 @@ function given(signal: AbortSignal | undefined): AbortSignal {
   return signal;
 }
 
-/**
- * Starts an actor of the suite.
- *
- * @param capacity How much its mailbox holds.
- */
-export function contractActor(capacity?: number): Actor<ContractProtocol> {
+/** Starts an actor of the suite. */
+export function contractActor(): Actor<ContractProtocol> {
   const notes: string[] = [];
   const gate = Promise.withResolvers<string>();
   return spawn<ContractProtocol>({
     name: "contract",
-    capacity,
     log: recordingLogger(),
     handlers: {
       echo: (body) => body,

@@ -5,8 +5,15 @@
  */
 
 import { assertEquals } from "@std/assert";
-import type { ActorRef, Body, Handlers, Kind, Message, Reply } from "../../../src/actors/kernel/actor.ts";
-import { later } from "../../../src/actors/kernel/later.ts";
+import {
+  type ActorRef,
+  type Body,
+  type Handlers,
+  type Kind,
+  later,
+  type Message,
+  type Reply,
+} from "../../../src/actors/kernel/actor.ts";
 import { spawn } from "../../../src/actors/kernel/spawn.ts";
 
 interface Counter {

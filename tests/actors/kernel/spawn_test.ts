@@ -1,16 +1,7 @@
-import {
-  assert,
-  assertEquals,
-  assertInstanceOf,
-  assertRejects,
-  assertStrictEquals,
-  assertThrows,
-} from "@std/assert";
-import type { TurnContext } from "../../../src/actors/kernel/actor.ts";
+import { assert, assertEquals, assertInstanceOf, assertRejects, assertStrictEquals } from "@std/assert";
+import { later, type TurnContext } from "../../../src/actors/kernel/actor.ts";
 import { ActorError, ActorStoppedError, fatal } from "../../../src/actors/kernel/actor_error.ts";
-import { later } from "../../../src/actors/kernel/later.ts";
 import { spawn } from "../../../src/actors/kernel/spawn.ts";
-import { ValueError } from "../../../src/errors/value_error.ts";
 import { assertPending, eventLoopTurn, recordingLogger, rejectionOf, settle } from "./support.ts";
 
 interface Worker {
@@ -18,7 +9,7 @@ interface Worker {
 }
 
 /** An actor that does what it is handed: only one of this thread could. */
-function worker(options: { capacity?: number; onStop?: () => void | Promise<void> } = {}) {
+function worker(options: { onStop?: () => void | Promise<void> } = {}) {
   const log = recordingLogger();
   const actor = spawn<Worker>({
     name: "worker",
@@ -29,16 +20,23 @@ function worker(options: { capacity?: number; onStop?: () => void | Promise<void
   return { actor, log };
 }
 
-Deno.test("spawn() refuses a capacity that holds nothing", () => {
-  assertThrows(() => worker({ capacity: 0 }), ValueError);
-});
+/** A signal that counts its listeners. */
+function countedSignal(): { signal: AbortSignal; listeners: () => number } {
+  const { signal } = new AbortController();
+  let listeners = 0;
+  const add = signal.addEventListener.bind(signal);
+  const remove = signal.removeEventListener.bind(signal);
+  signal.addEventListener = (...args: Parameters<typeof add>) => (listeners++, add(...args));
+  signal.removeEventListener = (...args: Parameters<typeof remove>) => (listeners--, remove(...args));
+  return { signal, listeners: () => listeners };
+}
 
-Deno.test("Actor.ask() lets two hundred asks wait for a mailbox of one, and answers them in order", async () => {
-  const { actor } = worker({ capacity: 1 });
+Deno.test("Actor.ask() queues any number of asks, and answers them in order", async () => {
+  const { actor } = worker();
   const order: number[] = [];
-  const asks = Array.from({ length: 200 }, (_, index) => actor.ask("run", () => void order.push(index)));
+  const asks = Array.from({ length: 100_000 }, (_, index) => actor.ask("run", () => void order.push(index)));
   await Promise.all(asks);
-  assertEquals(order, Array.from({ length: 200 }, (_, index) => index));
+  assertEquals(order, Array.from({ length: 100_000 }, (_, index) => index));
   await actor.stop();
 });
 
@@ -71,19 +69,38 @@ Deno.test("Actor.ask() gives the handler the asker's signal, and none if there w
   assertInstanceOf(within?.stopping.reason, ActorStoppedError);
 });
 
-Deno.test("Actor.stop() handles what is in the mailbox and refuses what waits at its door", async () => {
-  const { actor } = worker({ capacity: 1 });
-  const gate = Promise.withResolvers<string>();
+Deno.test("Actor.stop() handles every ask that is queued, and refuses those that come later", async () => {
+  const { actor } = worker();
+  const gate = Promise.withResolvers<number>();
   const running = actor.ask("run", () => gate.promise);
   await settle();
-  const inside = actor.ask("run", () => "inside");
-  const atTheDoor = rejectionOf(actor.ask("run", () => "at the door"));
+  const queued = Array.from({ length: 200 }, (_, index) => actor.ask("run", () => index));
   const stopped = actor.stop();
-  assertInstanceOf(await atTheDoor, ActorStoppedError);
+  assertInstanceOf(await rejectionOf(actor.ask("run", () => "late")), ActorStoppedError);
   await assertPending(stopped);
-  gate.resolve("running");
-  assertEquals(await Promise.all([running, inside]), ["running", "inside"]);
+  gate.resolve(-1);
+  const replies: unknown[] = await Promise.all([running, ...queued]);
+  assertEquals(replies, Array.from({ length: 201 }, (_, index) => index - 1));
   await stopped;
+});
+
+Deno.test("Actor.ask() leaves no listener on a signal once the turn begins, or the ask is refused", async () => {
+  const { actor } = worker();
+  const { signal, listeners } = countedSignal();
+  const gate = Promise.withResolvers<void>();
+  const running = actor.ask("run", () => gate.promise, { signal });
+  const queued = actor.ask("run", () => {}, { signal });
+  assertEquals(listeners(), 2);
+  await settle();
+  assertEquals(listeners(), 1);
+  gate.resolve();
+  await Promise.all([running, queued]);
+  assertEquals(listeners(), 0);
+  actor.ask("run", () => new Promise(() => {})).catch(() => {});
+  const abandoned = rejectionOf(actor.ask("run", () => {}, { signal }));
+  actor.abandon();
+  assertInstanceOf(await abandoned, ActorStoppedError);
+  assertEquals(listeners(), 0);
 });
 
 Deno.test("Actor.stop() releases what the actor holds after the last turn and the last task, before it resolves", async () => {
