@@ -9,7 +9,7 @@ import { encryptingAPI } from "./encrypting_api.ts";
 import { EncryptionSends } from "./encryption_sends.ts";
 import { notingEncryption } from "./noting_encryption.ts";
 import type { StateStore } from "../actors/store/state_store.ts";
-import type { SyncRequests } from "../actors/syncer/sync_requests.ts";
+import type { SyncRequests } from "../actors/syncer/syncer_options.ts";
 import { storeUpdatingAPI } from "./store_updating_api.ts";
 import { type ClientAPI, clientAPI } from "../api/client_api.ts";
 import { firstContact } from "../api/http/first_contact.ts";

@@ -1,7 +1,7 @@
 /**
- * Delivery of a response during which more than one process has ended: one event after the other, each
- * recorded before it begins, so that the event that ends the process is found, and is left out after some
- * tries.
+ * Delivery of a response during which more than one process has ended: one event after the other,
+ * each recorded before it begins, so that the event that ends the process is found, and is left out
+ * after some tries.
  *
  * @module
  */
@@ -38,8 +38,8 @@ export interface CarefulDeliveryOptions {
 }
 
 /**
- * After how many processes that ended in a row a response is delivered carefully: any process may be ended in
- * the middle once or twice.
+ * After how many processes that ended in a row a response is delivered carefully: any process may
+ * be ended in the middle once or twice.
  */
 export const CAREFUL_AFTER = 2;
 
@@ -68,7 +68,8 @@ export async function deliverCarefully(
     overs.push(over);
     if (!await settlesInTime(clock, over)) await store.ask("outlived", id);
   }
-  // An event that has ended must not be blamed if the process ends before anything else is committed.
+  // An event that has ended must not be blamed if the process ends before anything else is
+  // committed.
   const note = async () => {
     if (ended.length > 0) await store.ask("ended", ended.splice(0));
   };

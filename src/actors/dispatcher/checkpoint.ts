@@ -13,8 +13,8 @@ export class PendingTasks {
   /** What resolves when every handler of a batch has settled. */
   readonly #batches = new Map<number, Promise<void>>();
   /**
-   * By batch, names of deliveries that have settled and were not reported yet. They are removed when
-   * everything up to the batch counts as handled.
+   * By batch, names of deliveries that have settled and were not reported yet. They are removed
+   * when everything up to the batch counts as handled.
    */
   readonly #unreported = new Map<number, string[]>();
   readonly #waiting: { readonly limit: number; readonly resolve: () => void }[] = [];
@@ -34,7 +34,8 @@ export class PendingTasks {
    */
   add({ tasks, settled = [] }: Started): number {
     const number = this.#next++;
-    // When nothing is at work, all is about to be recorded as handled: the names, which are many, are not needed.
+    // When nothing is at work, all is about to be recorded as handled: the names, which are many,
+    // are not needed.
     if (tasks.length === 0 && (settled.length === 0 || this.#batches.size === 0)) return number;
     this.#unreported.set(number, settled.map(({ name }) => name));
     if (tasks.length === 0) return number;
@@ -51,7 +52,10 @@ export class PendingTasks {
     return number;
   }
 
-  /** Names of deliveries that have settled, of batches that are not handled as a whole. Each is returned once. */
+  /**
+   * Names of deliveries that have settled, of batches that are not handled as a whole. Each is
+   * returned once.
+   */
   takeSettled(): string[] {
     const taken: string[] = [];
     for (const [number, names] of this.#unreported) {
@@ -61,7 +65,10 @@ export class PendingTasks {
     return taken;
   }
 
-  /** Discards the names of a batch and of those before: everything up to there is recorded as handled. */
+  /**
+   * Discards the names of a batch and of those before: everything up to there is recorded as
+   * handled.
+   */
   handled(last: number): void {
     for (const number of this.#unreported.keys()) {
       if (number > last) return;
@@ -93,7 +100,10 @@ export class PendingTasks {
   }
 }
 
-/** Records in the store up to where handlers have settled, for several batches at once if they are fast. */
+/**
+ * Records in the store up to where handlers have settled, for several batches at once if they are
+ * fast.
+ */
 export class Checkpoint {
   readonly #settled: (batch: number) => Promise<void>;
   readonly #record: (token: SyncToken) => Promise<void>;

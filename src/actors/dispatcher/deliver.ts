@@ -40,11 +40,14 @@ export interface Started {
   /** The handlers that are still at work. */
   readonly tasks: Task[];
   /**
-   * Of what a crash lets come again, so that what handlers send has to be told from what they sent before: the deliveries that
-   * settled at once. Undefined: what is delivered never comes again.
+   * Of what a crash lets come again, so that what handlers send has to be told from what they sent
+   * before: the deliveries that settled at once. Undefined: what is delivered never comes again.
    */
   readonly settled?: NamedDelivery[];
-  /** Names of deliveries that are left out. Absent: none but those that an earlier process has seen to. */
+  /**
+   * Names of deliveries that are left out. Absent: none but those that an earlier process has seen
+   * to.
+   */
   readonly leftOut?: ReadonlySet<string>;
 }
 
@@ -84,7 +87,10 @@ export class Deliverer {
     this.#sendIds = sendIds;
   }
 
-  /** Has deliveries left out that an earlier process has seen to, in place of those that were before. */
+  /**
+   * Has deliveries left out that an earlier process has seen to, in place of those that were
+   * before.
+   */
   leaveOut(names: Iterable<string>): void {
     this.#settledBefore = new Set(names);
   }
@@ -115,7 +121,10 @@ export class Deliverer {
     return started.tasks;
   }
 
-  /** Brings an event of Greenroom's own to its handlers, as {@link Deliverer.event} does; those of all events do not get it. */
+  /**
+   * Brings an event of Greenroom's own to its handlers, as {@link Deliverer.event} does; those of
+   * all events do not get it.
+   */
   internal(type: string, data: Delivered, started: Started = { tasks: [] }): readonly Task[] {
     this.#start(this.#registry.of("internal", type), data, started);
     return started.tasks;
@@ -137,7 +146,8 @@ export class Deliverer {
     if (entries.length === 0) return;
     const source = sourceOf(data);
     const comesAgain = settled !== undefined && (source & SyncStream.TIMELINE) !== 0 && "event_id" in data;
-    // By index, not `for (… of …)`, which before V8 has compiled it makes three objects for each of many events.
+    // By index, not `for (… of …)`, which before V8 has compiled it makes three objects for each of
+    // many events.
     for (let index = 0; index < entries.length; index++) {
       const entry = entries[index] as HandlerEntry;
       if (!takes(entry, source)) continue;
@@ -267,7 +277,10 @@ function takes(entry: HandlerEntry, source: SyncStream): boolean {
 
 type Call = (data: Delivered, context: AnyContext) => unknown;
 
-/** The class of an event that came with a sync: where it came from says it, and in rooms whether it has a state key. */
+/**
+ * The class of an event that came with a sync: where it came from says it, and in rooms whether it
+ * has a state key.
+ */
 export function eventClassOf(event: MatrixEvent): EventClass {
   const { source } = event;
   if ((source & SyncStream.TO_DEVICE) !== 0) return "to_device";

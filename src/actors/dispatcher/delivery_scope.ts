@@ -1,6 +1,6 @@
 /**
- * One delivery of an event to a handler: its name, and the transaction IDs of what the handler sends, which
- * are the same when a crash makes the handler run again.
+ * One delivery of an event to a handler: its name, and the transaction IDs of what the handler
+ * sends, which are the same when a crash makes the handler run again.
  *
  * @module
  */
@@ -17,9 +17,10 @@ import type { HandlerSessionsOptions } from "./handler_sessions.ts";
 const KEY: KvKey = ["send_key"];
 
 /**
- * Makes transaction IDs. The ID of an encrypted event is a hash with a key that only the store has, so that
- * a server cannot guess the message by trying texts. The ID of an event in clear needs no key: two stores of
- * one device, deployed by mistake, make the same ID, and the event is shown once.
+ * Makes transaction IDs. The ID of an encrypted event is a hash with a key that only the store has,
+ * so that a server cannot guess the message by trying texts. The ID of an event in clear needs no
+ * key: two stores of one device, deployed by mistake, make the same ID, and the event is shown
+ * once.
  */
 export class SendIds {
   readonly #options: HandlerSessionsOptions;
@@ -31,8 +32,8 @@ export class SendIds {
   }
 
   /**
-   * The function that hashes a text. The key is read once, so that sends leave in the order in which they were
-   * requested.
+   * The function that hashes a text. The key is read once, so that sends leave in the order in
+   * which they were requested.
    *
    * @param inClear Whether the server sees what is sent.
    */
@@ -108,7 +109,9 @@ class DeliverySends {
   }
 }
 
-/** A replacer for `JSON.stringify()` that writes the members of objects in the order of their names. */
+/**
+ * A replacer for `JSON.stringify()` that writes the members of objects in the order of their names.
+ */
 function sorted(_: string, value: unknown): unknown {
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(
@@ -117,8 +120,8 @@ function sorted(_: string, value: unknown): unknown {
 }
 
 /**
- * A delivery that may come again after a crash. Its name is made when it is needed: most handlers send
- * nothing and settle at once.
+ * A delivery that may come again after a crash. Its name is made when it is needed: most handlers
+ * send nothing and settle at once.
  */
 export class DeliveryScope implements HandlerScope {
   readonly #eventId: string | undefined;

@@ -26,7 +26,10 @@ export interface DispatcherOptions {
   readonly store: ActorRef<StoreProtocol>;
   /** Notes that events which had been waiting for their keys have been handled. */
   readonly settle: (events: readonly RecoveredEvent[]) => Promise<void>;
-  /** Whether what was delivered can come again, to another process: only then does a delivery need a name. */
+  /**
+   * Whether what was delivered can come again, to another process: only then does a delivery need a
+   * name.
+   */
   readonly comesAgain: boolean;
   /** How many handlers may be at work before the next response waits for them. */
   readonly maxPending: number;

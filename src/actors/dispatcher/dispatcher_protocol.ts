@@ -1,7 +1,8 @@
 /**
  * What the Dispatcher can be asked: to bring events to handlers, one message per sync response.
  *
- * Events that were decrypted have on them how (`noteEncryption()`), which no port carries: the Dispatcher is where the Syncer is.
+ * Events that were decrypted have on them how (`noteEncryption()`), which no port carries: the
+ * Dispatcher is where the Syncer is.
  *
  * @module
  */
@@ -25,7 +26,10 @@ export interface RoomBatch {
   readonly gap: InternalDelivery | undefined;
   /** State and timeline, in order. */
   readonly events: readonly MatrixEvent[];
-  /** Those of the events, by their index, that are not delivered: there is only a remark. Undefined: all are. */
+  /**
+   * Those of the events, by their index, that are not delivered: there is only a remark. Undefined:
+   * all are.
+   */
   readonly ignored: ReadonlySet<number> | undefined;
   /** What Greenroom has to say of the events, delivered after the event at that index. */
   readonly remarks: ReadonlyMap<number, InternalDelivery>;
@@ -52,15 +56,15 @@ export interface SyncBatch {
 /** The messages of the Dispatcher actor. */
 export interface DispatcherProtocol {
   /**
-   * Starts the handlers of a batch. Answered when those that are to be waited for have settled, and not too many of the
-   * others are still at work.
+   * Starts the handlers of a batch. Answered when those that are to be waited for have settled, and
+   * not too many of the others are still at work.
    *
    * @returns The number of the batch.
    */
   dispatch(batch: SyncBatch): number;
   /**
-   * Starts the handlers of events that had been waiting for their keys, and notes it when they have settled. Answered when
-   * those have settled that are to be waited for.
+   * Starts the handlers of events that had been waiting for their keys, and notes it when they have
+   * settled. Answered when those have settled that are to be waited for.
    */
   recover(events: readonly RecoveredEvent[]): void;
   /** Answered when all handlers of a batch have settled. */
@@ -75,6 +79,9 @@ export interface DispatcherProtocol {
   redeliver(id: string): void;
   /** Forgets an event that was left out; tells whether there was one. */
   drop(id: string): boolean;
-  /** Delivers one event of Greenroom's own. Answered when the handlers that are to be waited for have settled. */
+  /**
+   * Delivers one event of Greenroom's own. Answered when the handlers that are to be waited for
+   * have settled.
+   */
   announce(event: InternalDelivery): void;
 }

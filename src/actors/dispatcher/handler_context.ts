@@ -13,21 +13,22 @@ import { asCause, membersAtFault } from "../../types/content/schema_issues.ts";
 /** What a handler is called with beside the event. */
 export interface HandlerContext<State = undefined> {
   /**
-   * Names this delivery of this event to this handler: the same when a crash makes it come again, so that the
-   * handler can do things elsewhere once (an idempotency key). The transaction IDs of what it sends with the
-   * client are made of it. Undefined if the event never comes again: without a `store`, none does.
+   * Names this delivery of this event to this handler: the same when a crash makes it come again,
+   * so that the handler can do things elsewhere once (an idempotency key). The transaction IDs of
+   * what it sends with the client are made of it. Undefined if the event never comes again: without
+   * a `store`, none does.
    */
   readonly deliveryId: string | undefined;
   /**
-   * What handlers remember from one event to the next; it may be changed, or replaced. Undefined if the
-   * handler was added without the option `session`.
+   * What handlers remember from one event to the next; it may be changed, or replaced. Undefined if
+   * the handler was added without the option `session`.
    *
    * @throws {ValueError} If the event has no such session, since it belongs to no room, for one.
    */
   session: State;
   /**
-   * Removes the session: the next event that has it begins anew. Does nothing if the handler was added without
-   * one.
+   * Removes the session: the next event that has it begins anew. Does nothing if the handler was
+   * added without one.
    */
   endSession(): void;
 }

@@ -12,7 +12,10 @@ import { isJsonObject } from "../../types/json.ts";
 import type { SyncStream } from "../../types/events/sync_stream.ts";
 import type { HandlerContext } from "./handler_context.ts";
 
-/** What is called with an event, and with what it may need to know beside; what it returns is awaited, and otherwise ignored. */
+/**
+ * What is called with an event, and with what it may need to know beside; what it returns is
+ * awaited, and otherwise ignored.
+ */
 export type Handler<Event, State = undefined> = (event: Event, context: HandlerContext<State>) => unknown;
 
 /** How a handler is called. */
@@ -20,28 +23,34 @@ export interface HandlerOptions {
   /** Whether the next sync request waits until the handler has settled. Default: false. */
   waitSync?: boolean;
   /**
-   * Whether the handler gets a room's next event only when its promise for the one before has settled; rooms do not wait
-   * for each other. Default: false: it is started for each event at once, in the order of the events.
+   * Whether the handler gets a room's next event only when its promise for the one before has
+   * settled; rooms do not wait for each other. Default: false: it is started for each event at
+   * once, in the order of the events.
    */
   sequential?: boolean;
   /**
-   * Whether a handler of a type of event also gets events that were redacted: their content is empty, or has the few members that
-   * redactions leave, and `unsigned.redacted_because` says why. Handlers of all events, and of what Greenroom tells itself, get them
-   * anyway. Default: false.
+   * Whether a handler of a type of event also gets events that were redacted: their content is
+   * empty, or has the few members that redactions leave, and `unsigned.redacted_because` says why.
+   * Handlers of all events, and of what Greenroom tells itself, get them anyway. Default: false.
    */
   redacted?: boolean;
   /**
-   * Whether the handler also gets history: what stood in a room before the user came, again perhaps, as far as the server shows it at
-   * the join and `fillGaps` lets read on, and the state that the room had; of what Greenroom tells itself, what it tells of that. Such
-   * an event has `SyncStream.HISTORY` in its `source`. Room state as it was then is not known. Default: false. The very first sync is
-   * no history: see `ignoreInitialSync`.
+   * Whether the handler also gets history: what stood in a room before the user came, again
+   * perhaps, as far as the server shows it at the join and `fillGaps` lets read on, and the state
+   * that the room had; of what Greenroom tells itself, what it tells of that. Such an event has
+   * `SyncStream.HISTORY` in its `source`. Room state as it was then is not known. Default: false.
+   * The very first sync is no history: see `ignoreInitialSync`.
    */
   history?: boolean;
-  /** Only events from one of these parts of a sync response: flags of `SyncStream`. Default: from anywhere. */
+  /**
+   * Only events from one of these parts of a sync response: flags of `SyncStream`. Default: from
+   * anywhere.
+   */
   source?: SyncStream;
   /**
-   * Names the handler among those of its type: what it has handled, and sent, is noted under that name, across restarts and new
-   * versions of your program. Letters, digits, `_` and `-`. Default: the order in which the handlers of the type are added.
+   * Names the handler among those of its type: what it has handled, and sent, is noted under that
+   * name, across restarts and new versions of your program. Letters, digits, `_` and `-`. Default:
+   * the order in which the handlers of the type are added.
    */
   name?: string;
 }
@@ -64,7 +73,9 @@ export interface HandlerEntry {
   readonly history: boolean;
   /** See {@link HandlerOptions.source}; undefined: from anywhere. */
   readonly source: SyncStream | undefined;
-  /** The same after a restart: its type, and its name or its place among the handlers of the type. */
+  /**
+   * The same after a restart: its type, and its name or its place among the handlers of the type.
+   */
   readonly id: string;
   /** What the event's content is checked by; undefined: nothing is promised of it. */
   readonly check: ContentCheck | undefined;
@@ -113,12 +124,18 @@ export class HandlerRegistry {
     return this.#some(({ history }) => history);
   }
 
-  /** The handlers of a type in a class; those of a type whose class nobody knows are under `unknown`. */
+  /**
+   * The handlers of a type in a class; those of a type whose class nobody knows are under
+   * `unknown`.
+   */
   of(eventClass: EventClass, type: string): readonly HandlerEntry[] {
     return this.#byType.get(type)?.get(eventClass) ?? NONE;
   }
 
-  /** The handlers of all events and those of a type in a class, in the order in which they get an event. */
+  /**
+   * The handlers of all events and those of a type in a class, in the order in which they get an
+   * event.
+   */
   wanting(eventClass: EventClass, type: string): readonly HandlerEntry[] {
     if (this.#byType.size === 0) return this.#forAll; // to look up a type costs more than all the rest
     const known = this.#wanting.get(type)?.get(eventClass);
@@ -130,7 +147,10 @@ export class HandlerRegistry {
     return entries;
   }
 
-  /** The handlers of a type in a class, and who wants a type of which nobody knows the class: in any but Greenroom's own. */
+  /**
+   * The handlers of a type in a class, and who wants a type of which nobody knows the class: in any
+   * but Greenroom's own.
+   */
   typed(eventClass: EventClass, type: string): readonly HandlerEntry[] {
     const entries = this.of(eventClass, type);
     return eventClass === "unknown" || eventClass === "internal"
@@ -196,7 +216,8 @@ export class HandlerRegistry {
       return `${kind}.${place}`;
     }
     const id = `${kind}:${name}`;
-    // An event reaches handlers of its class and of those of unknown class: a name is one among all of the type.
+    // An event reaches handlers of its class and of those of unknown class: a name is one among all
+    // of the type.
     const all = type === undefined ? entries : [...this.#byType.get(kind)?.values() ?? []].flat();
     if (all.some((entry) => entry.id === id && entry !== old)) {
       throw new ValueError(

@@ -1,6 +1,6 @@
 /**
- * The sessions of handlers: read once, changed by one handler after the other, and committed together with
- * the record that the event was handled.
+ * The sessions of handlers: read once, changed by one handler after the other, and committed
+ * together with the record that the event was handled.
  *
  * @module
  */
@@ -72,9 +72,11 @@ export class HandlerSessions {
   }
 
   /**
-   * Runs a handler when those before have settled that share its session, and commits what it makes of the session.
+   * Runs a handler when those before have settled that share its session, and commits what it makes
+   * of the session.
    *
-   * @throws What the handler throws; {@link ValueError} if the session can't be used. Nothing changes then.
+   * @throws What the handler throws; {@link ValueError} if the session can't be used. Nothing
+   *   changes then.
    */
   async run({ definition, event, deliveryId, call }: SessionRun): Promise<void> {
     const key = sessionKey(definition, event);
@@ -160,7 +162,10 @@ export class HandlerSessions {
   }
 }
 
-/** The longest text that a function of the application's may make, in UTF-16 units: a store has a limit for keys. */
+/**
+ * The longest text that a function of the application's may make, in UTF-16 units: a store has a
+ * limit for keys.
+ */
 const MAX_TEXT = 250;
 
 /** Where sessions are kept, all of them. */
@@ -194,7 +199,9 @@ function partsOf(event: { room_id?: unknown; sender?: unknown; content?: unknown
   return { room: [room], user: [user], member: [room, user], thread: [room, threadOf(event.content)] };
 }
 
-/** The event that a thread begins with; empty outside of threads. Anybody can write anything there. */
+/**
+ * The event that a thread begins with; empty outside of threads. Anybody can write anything there.
+ */
 function threadOf(content: unknown): string {
   const relation = isJsonObject(content) ? content["m.relates_to"] : undefined;
   if (!isJsonObject(relation) || relation.rel_type !== "m.thread") return "";

@@ -1,6 +1,6 @@
 /**
- * The quarantine: events that were left out since process after process ended while they were handled. They
- * are stored, and tried again one at a time, at growing intervals.
+ * The quarantine: events that were left out since process after process ended while they were
+ * handled. They are stored, and tried again one at a time, at growing intervals.
  *
  * @module
  */
@@ -24,7 +24,9 @@ import type { StoreProtocol } from "../store/store_protocol.ts";
 
 /** How long after a check for due events there is no other, in milliseconds. */
 const CHECK_INTERVAL = 1_000;
-/** How long a handler is waited for where events are delivered one after the other, in milliseconds. */
+/**
+ * How long a handler is waited for where events are delivered one after the other, in milliseconds.
+ */
 const MAX_WAIT = 5_000;
 
 /** What the quarantine works with. */
@@ -42,7 +44,10 @@ export interface QuarantineOptions {
 /** Stores events that were left out, and tries them again. */
 export class Quarantine {
   readonly #options: QuarantineOptions;
-  /** When due events were last checked for, and when the next is due, in milliseconds since the epoch. */
+  /**
+   * When due events were last checked for, and when the next is due, in milliseconds since the
+   * epoch.
+   */
   #checkedAt = Infinity;
   #dueAt = -Infinity;
   #ids: ReadonlySet<string> = new Set();

@@ -22,7 +22,9 @@ export interface QuarantineRecord {
   readonly type?: InternalDelivery["type"];
   /** What handlers are called with. */
   readonly data: EventQuarantined["event"];
-  /** How it was encrypted, which the event that is kept does not say; absent if it came in clear. */
+  /**
+   * How it was encrypted, which the event that is kept does not say; absent if it came in clear.
+   */
   readonly encryptions?: Encryptions;
   /** The names of its deliveries that have settled. */
   readonly settled: readonly string[];
@@ -39,8 +41,8 @@ export interface QuarantineRecord {
 }
 
 /**
- * How long an event waits, in milliseconds, before it is tried again: after it was left out, after the first try that has not ended,
- * and so on.
+ * How long an event waits, in milliseconds, before it is tried again: after it was left out, after
+ * the first try that has not ended, and so on.
  */
 const WAITS = [10_000, 60_000, 600_000, 3_600_000, 21_600_000, 86_400_000] as const;
 

@@ -16,7 +16,7 @@ import type { GapReason } from "../../types/events/internal_event.ts";
 import { isEvent, isRoomEvent, tidyEvent } from "../../types/checks/event_check.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
 import type { RoomPart } from "./sync_parts.ts";
-import type { SyncRequests } from "./sync_requests.ts";
+import type { SyncRequests } from "./syncer_options.ts";
 
 /** How many events a page is asked to hold. */
 const PAGE = 100;
@@ -28,13 +28,19 @@ export type TimelineEvent = MessageEvent | StateEvent;
 export interface GapReader {
   /** The way to the server. */
   readonly requests: Pick<SyncRequests, "getMessages">;
-  /** The token that the response with the gap goes on from: the gap ends there. Undefined: at the limit. */
+  /**
+   * The token that the response with the gap goes on from: the gap ends there. Undefined: at the
+   * limit.
+   */
   readonly since: SyncToken | undefined;
   /** The most events to read. */
   readonly limit: number;
   /** Which events the timeline has. */
   readonly filter: RoomEventFilter | undefined;
-  /** Which events of a page have been shown before: the gap ends at them, since not every server heeds where it is to end. */
+  /**
+   * Which events of a page were shown before: the gap ends at them, even if the server ignores
+   * `toToken`.
+   */
   readonly shown?: (events: readonly TimelineEvent[]) => ReadonlySet<TimelineEvent>;
   /** Whether an event is the last one to be read. */
   readonly isEnd?: (event: TimelineEvent) => boolean;
@@ -51,10 +57,11 @@ export interface GapEnd {
 }
 
 /**
- * Fills the gap in front of a room's timeline, as far as the limit allows; what is left stays marked as a gap.
+ * Fills the gap in front of a room's timeline, as far as the limit allows; what is left stays
+ * marked as a gap.
  *
- * A server that refuses, or takes too long, leaves the gap: it would the next time too. One that can't be reached lets the whole
- * response be asked for again.
+ * If the server refuses or takes too long, the gap stays: it would the next time, too. If it can't
+ * be reached, the error is thrown, and the whole response is requested again.
  */
 export async function fillGap(room: RoomPart, reader: GapReader): Promise<GapEnd> {
   const known = new Set(room.timeline.map(({ event_id }) => event_id));
@@ -74,7 +81,7 @@ export async function fillGap(room: RoomPart, reader: GapReader): Promise<GapEnd
 }
 
 /**
- * Puts in the place of a room's timeline the one that it had up to an earlier token.
+ * Replaces a room's timeline by the one that it had up to an earlier token.
  *
  * @param reader Whose limit says how many events that were.
  */
@@ -86,7 +93,10 @@ export async function rewind(room: RoomPart, token: SyncToken, reader: GapReader
   return end;
 }
 
-/** Reads the events in front of a room's timeline, from new to old; notes in the room how far it came. */
+/**
+ * Reads the events in front of a room's timeline, from new to old, and sets in the room how far it
+ * came.
+ */
 async function readBack(
   room: RoomPart,
   { requests, since, limit, filter, shown, isEnd, signal }: GapReader,
@@ -102,7 +112,7 @@ async function readBack(
     const events = page.chunk.filter((event) => isEvent(event) && isRoomEvent(event))
       .map((event) => tagged(event, room));
     const before = shown?.(events) ?? new Set();
-    // What stands in front of the oldest that was shown is older than what has been shown.
+    // What stands in front of an event that was shown is old.
     const last = events.findLastIndex((event) => before.has(event));
     for (const event of last < 0 ? events : events.slice(0, last)) {
       if (!before.has(event)) add(event);
@@ -121,7 +131,7 @@ function isRefusal(error: unknown): error is Error {
     error instanceof RequestTimeoutError;
 }
 
-/** An event as those of the timeline that it stands in front of. */
+/** An event with the room and the source of its timeline. */
 function tagged(event: ClientEvent, { roomId, base }: RoomPart): TimelineEvent {
   tidyEvent(event);
   return Object.assign(event, { room_id: roomId, source: base | SyncStream.TIMELINE }) as TimelineEvent;

@@ -1,22 +1,23 @@
 /**
- * What a member event means, seen from what was before.
+ * What a member event changes, compared with the membership before it.
  *
  * @module
  */
 
 import { Membership } from "../../types/enums.ts";
-import type { StateEvent, StrippedStateEvent } from "../../types/events/event.ts";
+import type { MatrixEvent, StateEvent, StrippedStateEvent } from "../../types/events/event.ts";
 import type { MemberEvent } from "../../types/events/internal_event.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { InternalEventType } from "../../types/events/internal_event_type.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
 import type { InternalDelivery } from "../dispatcher/dispatcher_protocol.ts";
+import { isMember, type MemberStateEvent } from "./sync_parts.ts";
 
 /**
- * Says what changed of a membership.
+ * The event that stands for a change of membership.
  *
- * `INVITE` is told of what the own user is invited to, and of nothing else: who hears it may join. Others are invited to rooms
- * that the own user is in, which `USER_INVITED` tells.
+ * `INVITE` stands for an invitation of the own user, and for nothing else: its handlers may join.
+ * `USER_INVITED` stands for an invitation of somebody else to a room that the own user is in.
  *
  * @param event A state event.
  * @param former What the user was to the room before.
@@ -68,4 +69,35 @@ export function prevMembership({ unsigned }: StateEvent | StrippedStateEvent): M
 export function membershipIn(event: { readonly content: JsonObject } | undefined): Membership | undefined {
   const membership = event?.content.membership;
   return typeof membership === "string" ? membership as Membership : undefined;
+}
+
+/** Finds the last member event of a user in front of an event of the room. */
+export class FormerMembers {
+  readonly #events: readonly MatrixEvent[];
+  readonly #stored: ReadonlyMap<string, MemberStateEvent> | undefined;
+  /** Those of the first events, by user. */
+  #earlier: Map<string, MemberStateEvent> | undefined;
+  #count = 0;
+
+  /**
+   * @param events The room's events, in order.
+   * @param stored What was known before, by user.
+   */
+  constructor(events: readonly MatrixEvent[], stored: ReadonlyMap<string, MemberStateEvent> | undefined) {
+    this.#events = events;
+    this.#stored = stored;
+  }
+
+  /**
+   * The member event of a user before the event at an index, which may not be less than that of the
+   * call before.
+   */
+  before(index: number, userId: string): MemberStateEvent | undefined {
+    const earlier = this.#earlier ??= new Map();
+    for (; this.#count < index; this.#count++) {
+      const event = this.#events[this.#count];
+      if (event !== undefined && isMember(event)) earlier.set(event.state_key, event);
+    }
+    return earlier.get(userId) ?? this.#stored?.get(userId);
+  }
 }

@@ -8,14 +8,14 @@ import { Membership } from "../../types/enums.ts";
 import type { MatrixEvent } from "../../types/events/event.ts";
 import type { EventID, UserID } from "../../types/ids.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
-import { isMember, type MemberStateEvent } from "./former_members.ts";
+import { isMember, type MemberStateEvent } from "./sync_parts.ts";
 import type { TimelineEvent } from "./gap_filler.ts";
 import { prevMembership } from "./membership_change.ts";
 import type { RememberedRoom } from "../store/store_protocol.ts";
 import { isOldest, shownAmong } from "./shown_events.ts";
 import type { RoomPart } from "./sync_parts.ts";
 
-/** What a room's part is seen by. */
+/** What is known of a room when its part comes. */
 export interface StayView {
   /** The acting user. */
   readonly own: UserID;
@@ -36,17 +36,18 @@ export function isEntry(event: MatrixEvent, { own, before }: StayView): boolean 
 }
 
 /**
- * Marks what is history in a room's part, by `SyncStream.HISTORY` in its source, and as shown what is older than what is remembered.
+ * Marks what is history in a room's part, by `SyncStream.HISTORY` in its source, and what is older
+ * than what is remembered as shown.
  *
  * @returns The own join with which the user came into the room, if that is news.
  */
 export function markHistory(room: RoomPart, view: StayView): EventID | undefined {
-  if ((room.base & (SyncStream.JOINED_ROOM | SyncStream.LEFT_ROOM)) === 0) return undefined; // seen from outside
+  if ((room.base & (SyncStream.JOINED_ROOM | SyncStream.LEFT_ROOM)) === 0) return undefined; // the user is not in the room
   const { own, before } = view;
   const isNew = !before.isJoined;
   const events = room.filled.length === 0 ? room.timeline : [...room.filled, ...room.timeline];
   const isPlain = !isNew && room.shown.size === 0 && !events.some((event) => isOwnMember(event, own));
-  if (isPlain) return undefined; // the rule
+  if (isPlain) return undefined; // the usual case
   const begin = beginOf(events, room, view);
   let isIn = wasIn(events.slice(begin), view);
   const entry = events.some((event) => isEntry(event, view)) ? undefined : entryIn(room.state, view);
@@ -64,7 +65,7 @@ export function markHistory(room: RoomPart, view: StayView): EventID | undefined
     } else {
       const isJoin = event.content.membership === Membership.JOIN;
       if (isJoin && !isIn) entered = event.event_id;
-      // Who comes in at the end need not be told of invitations before.
+      // If the user comes in at the end, earlier invitations are history.
       if (!isJoin && !isIn && room.membership === Membership.JOIN) event.source |= SyncStream.HISTORY;
       isIn = isJoin;
     }
@@ -72,7 +73,10 @@ export function markHistory(room: RoomPart, view: StayView): EventID | undefined
   return entered as EventID | undefined;
 }
 
-/** From where on it matters whether the user was in the room: what stands before is old in any case. */
+/**
+ * The index from which on it matters whether the user was in the room: what stands before is old
+ * anyway.
+ */
 function beginOf(events: readonly TimelineEvent[], room: RoomPart, view: StayView): number {
   const { before } = view;
   if (before.shown !== "") {
@@ -80,13 +84,14 @@ function beginOf(events: readonly TimelineEvent[], room: RoomPart, view: StayVie
     if (oldest > 0) room.shown = new Set([...room.shown, ...events.slice(0, oldest)]);
     return Math.max(oldest, 0);
   }
-  // Nothing of the room has been handled: what stands before a join that was committed was history then.
+  // Nothing of the room has been handled: what stands before a join that was committed was history
+  // then.
   const first = events.findIndex((event) => isEntered(event, before));
   if (first >= 0) return first;
   return before.isJoined ? 0 : Math.max(events.findLastIndex((event) => isEntry(event, view)), 0);
 }
 
-/** Whether the user was in the room before some events, as they tell. */
+/** Whether the user was in the room before some events, according to them. */
 function wasIn(events: readonly TimelineEvent[], { own, before }: StayView): boolean {
   const first = events.find((event) => isOwnMember(event, own));
   if (first === undefined) return true; // the own join stands before
@@ -99,7 +104,7 @@ function isEntered(event: MatrixEvent | undefined, { entries }: RememberedRoom):
   return event_id !== undefined && entries.includes(event_id);
 }
 
-/** The own join in a room's state, if it is news: it stands in front of the timeline. */
+/** The own join in a room's state, if it was not shown: it stands in front of the timeline. */
 function entryIn(state: RoomPart["state"], { own, before }: StayView): MemberStateEvent | undefined {
   const entry = state.find((event): event is MemberStateEvent =>
     isOwnMember(event, own) && event.content.membership === Membership.JOIN

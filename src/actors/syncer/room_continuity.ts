@@ -1,20 +1,21 @@
 /**
- * Joins the rooms of a sync response to what came before: what was shown already, what is missing, and what is history.
+ * Joins the rooms of a sync response to what came before: what was shown already, what is missing,
+ * and what is history.
  *
  * @module
  */
 
 import { Membership } from "../../types/enums.ts";
-import type { SyncToken, UserID } from "../../types/ids.ts";
+import type { RoomID, SyncToken, UserID } from "../../types/ids.ts";
 import { rewind } from "./gap_filler.ts";
 import { markHistory, type StayView } from "./own_stay.ts";
 import { RoomGaps, type RoomGapsOptions, type RoomWithGap } from "./room_gaps.ts";
-import type { RoomMemory } from "./room_memory.ts";
-import type { RememberedRoom } from "../store/store_protocol.ts";
+import type { RememberedRoom, StoreProtocol } from "../store/store_protocol.ts";
 import { namesOf, shownAmong, withShown } from "./shown_events.ts";
-import { sideBySide } from "./side_by_side.ts";
-import type { SyncFilter } from "./sync_filter.ts";
+import type { SyncFilter } from "./sync_reader.ts";
 import type { RoomNews, RoomPart, SyncParts } from "./sync_parts.ts";
+import { WeighedCache } from "../../base/weighed_cache.ts";
+import type { ActorRef } from "../kernel/actor.ts";
 
 /** What a {@link RoomContinuity} works with. */
 export interface RoomContinuityOptions extends RoomGapsOptions {
@@ -39,14 +40,16 @@ export interface Continuation {
 }
 
 const NEVER_SEEN: RememberedRoom = { isJoined: false, shown: "", entries: [] };
-/** How many of the own joins are remembered. */
+/** How many own joins are remembered. */
 const ENTRIES = 8;
-/** How many rooms are read at once, */
+/** How many rooms are read at once. */
 const SIDE_BY_SIDE = 4;
-/** and how many events of all rooms of a response, about: they are in memory until it has been delivered. */
+/**
+ * About how many events are read for one response: they are in memory until it has been delivered.
+ */
 const MAX_READ = 50_000;
 
-/** Knows how rooms go on. Responses have to come in order. */
+/** Joins responses to what came before. They must come in order. */
 export class RoomContinuity {
   readonly #options: RoomContinuityOptions;
   readonly #gaps: RoomGaps;
@@ -57,7 +60,7 @@ export class RoomContinuity {
     this.#gaps = new RoomGaps(options);
   }
 
-  /** Joins a response; undefined: that took no time. */
+  /** Joins a response. Returns undefined if there was nothing to wait for. */
   connect(parts: SyncParts, from: Continuation): Promise<void> | undefined {
     const { since } = from;
     if (since === undefined) return this.#begin(parts.rooms, from);
@@ -67,7 +70,7 @@ export class RoomContinuity {
       : views.then((views) => this.#join(parts, views, { ...from, since }));
   }
 
-  /** Takes note of a response that was asked for some other way: of what the user is to rooms, and of gaps. */
+  /** Notes of a response that was requested elsewhere what the user is to rooms, and the gaps. */
   async note({ rooms }: SyncParts): Promise<void> {
     const views = await this.#views(rooms);
     each(rooms, views, (room, view) => {
@@ -77,12 +80,15 @@ export class RoomContinuity {
     });
   }
 
-  /** Remembers what a response tells of its rooms, since it is about to be delivered. Returns what takes that back. */
+  /**
+   * Remembers the rooms of a response that is about to be delivered. Returns a function that undoes
+   * it.
+   */
   remember({ rooms }: SyncParts): () => void {
     const { memory } = this.#options;
     for (const { roomId, news } of rooms) {
       if (news === undefined) continue;
-      // Who was thrown out and is invited again has the room in two sections.
+      // A room that the user was removed from and is invited to again is in two sections.
       if (isOutside(news)) memory.set(roomId, { ...memory.get(roomId) ?? news.before, isJoined: false });
       else memory.set(roomId, news.after);
     }
@@ -91,7 +97,7 @@ export class RoomContinuity {
     };
   }
 
-  /** What rooms are seen by; a promise, if the Store has to be asked. */
+  /** What was remembered of rooms before. A promise if the Store has to be asked. */
   #views(rooms: readonly RoomPart[]): StayView[] | Promise<StayView[]> {
     const { own, memory } = this.#options;
     const known = rooms.map(({ roomId }) => memory.get(roomId));
@@ -104,7 +110,7 @@ export class RoomContinuity {
     });
   }
 
-  /** The very first response, or that once more: it is delivered whole. */
+  /** The very first response, or a repetition of it: it is delivered as a whole. */
   #begin(rooms: readonly RoomPart[], { first, dropTimeline }: Continuation): Promise<void> | undefined {
     const tell = (): void => {
       for (const room of rooms) {
@@ -120,7 +126,7 @@ export class RoomContinuity {
     return sideBySide(rooms, SIDE_BY_SIDE, (room) => rewind(room, first, reader)).then(tell);
   }
 
-  /** @returns Undefined if there was nothing to be read. */
+  /** @returns Undefined if there was nothing to read. */
   #join(
     { rooms, nextBatch }: SyncParts,
     views: readonly StayView[],
@@ -131,7 +137,7 @@ export class RoomContinuity {
       room.shown = shownAmong(view.before.shown, room.timeline);
       if (!dropTimeline && this.#gaps.isOpen(room, view)) gaps.push({ room, view, since });
     });
-    if (gaps.length === 0) return void each(rooms, views, tellNews);
+    if (gaps.length === 0) return void each(rooms, views, setNews);
     let left = MAX_READ;
     return sideBySide(gaps, SIDE_BY_SIDE, async (gap) => {
       left -= await this.#gaps.fill(
@@ -139,12 +145,12 @@ export class RoomContinuity {
         nextBatch,
         limit === false ? false : Math.max(Math.min(limit, left), 0),
       );
-    }).then(() => each(rooms, views, tellNews));
+    }).then(() => each(rooms, views, setNews));
   }
 }
 
-/** Notes what a part tells of its room, and marks what of it is history. */
-function tellNews(room: RoomPart, view: StayView): void {
+/** Marks what is history in a room's part, and sets its news. */
+function setNews(room: RoomPart, view: StayView): void {
   const { before } = view;
   const { shown, entries } = before;
   const entry = markHistory(room, view);
@@ -171,7 +177,78 @@ function isJoined({ membership }: RoomPart): boolean {
   return membership === Membership.JOIN;
 }
 
-/** Whether nothing was shown of a room that the user is not in. */
+/** Whether a part shows nothing of a room that the user is not in. */
 function isOutside({ after, added }: RoomNews): boolean {
   return !after.isJoined && added === "";
+}
+
+/**
+ * How much is remembered of rooms, in characters. With some 100 bytes a room beside its events: 10
+ * MB at most.
+ */
+const CAPACITY = 8_000_000;
+const WEIGHT_OF_ROOM = 100;
+
+/**
+ * Remembers rooms from one response to the next. The Store has what was forgotten, as far as it was
+ * handled.
+ */
+export class RoomMemory {
+  readonly #store: ActorRef<StoreProtocol>;
+  readonly #rooms = new WeighedCache<RoomID, RememberedRoom>(CAPACITY);
+
+  /** @param store Has what earlier processes have handled. */
+  constructor(store: ActorRef<StoreProtocol>) {
+    this.#store = store;
+  }
+
+  /** What is remembered of a room. */
+  get(roomId: RoomID): RememberedRoom | undefined {
+    return this.#rooms.get(roomId);
+  }
+
+  /** What the Store has of rooms, in the order of the rooms. */
+  recall(roomIds: readonly RoomID[]): Promise<readonly RememberedRoom[]> {
+    return this.#store.ask("remembered", roomIds);
+  }
+
+  /** Remembers a room. Undefined forgets it: the Store is asked then. */
+  set(roomId: RoomID, room: RememberedRoom | undefined): void {
+    if (room === undefined) this.#rooms.delete(roomId);
+    else this.#rooms.set(roomId, room, room.shown.length + WEIGHT_OF_ROOM);
+  }
+
+  /** Forgets everything: the Store is asked then. */
+  clear(): void {
+    this.#rooms.clear();
+  }
+}
+
+/**
+ * Works on several things, a few at a time. After a failure nothing more is begun.
+ *
+ * @param things What to work on.
+ * @param limit How many are worked on at once.
+ * @param work The work.
+ * @throws The first failure, when all that was begun has ended.
+ */
+export async function sideBySide<Thing>(
+  things: readonly Thing[],
+  limit: number,
+  work: (thing: Thing) => Promise<unknown>,
+): Promise<void> {
+  const queue = things.values(); // shared: each thing is taken once
+  let failure: { readonly error: unknown } | undefined;
+  const lane = async (): Promise<void> => {
+    for (const thing of queue) {
+      try {
+        await work(thing);
+      } catch (error) {
+        failure ??= { error };
+      }
+      if (failure !== undefined) return;
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(limit, things.length) }, lane));
+  if (failure !== undefined) throw failure.error;
 }

@@ -1,5 +1,5 @@
 /**
- * The gaps in front of rooms' timelines: which there are, how they are filled, and what is told of those that are not.
+ * The gaps in front of rooms' timelines: which to fill, and what to report of the others.
  *
  * @module
  */
@@ -12,35 +12,35 @@ import { fillGap, type GapEnd, type GapReader, type TimelineEvent } from "./gap_
 import { prevMembership } from "./membership_change.ts";
 import { isEntry, isOwnMember, type StayView } from "./own_stay.ts";
 import { shownAmong } from "./shown_events.ts";
-import type { SyncFilter } from "./sync_filter.ts";
+import type { SyncFilter } from "./sync_reader.ts";
 import type { RoomPart } from "./sync_parts.ts";
-import type { SyncRequests } from "./sync_requests.ts";
+import type { SyncRequests } from "./syncer_options.ts";
 
 /** What {@link RoomGaps} works with. */
 export interface RoomGapsOptions {
   /** The way to the server. */
   readonly requests: Pick<SyncRequests, "getMessages">;
-  /** What the server lets through. */
+  /** What the filter lets through. */
   readonly filter: Pick<SyncFilter, "members" | "timeline">;
-  /** Whether somebody wants to know of what was before the user came into a room. */
+  /** Whether there is a handler of history. */
   readonly wantsHistory: () => boolean;
   /** Ends the reading. */
   readonly signal: AbortSignal;
-  /** Where it is told what is left out. */
+  /** Logs what is left out. */
   readonly log: Logger;
 }
 
-/** A room's part, with what is known of the room, and the token that the response goes on from. */
+/** A room's part, what is known of the room, and the token of the response before. */
 export interface RoomWithGap {
   /** The part. */
   readonly room: RoomPart;
-  /** What it is seen by. */
+  /** What is known of the room. */
   readonly view: StayView;
   /** Where a gap ends. */
   readonly since: SyncToken;
 }
 
-/** How far back the own join is looked for where the filter hides it. */
+/** How many events are searched for the own join where the filter hides it. */
 const SEARCHED = 1_000;
 
 /** Fills gaps. */
@@ -52,7 +52,7 @@ export class RoomGaps {
     this.#options = options;
   }
 
-  /** Whether something is to be read of a room. */
+  /** Whether there is something to read of a room. */
   isOpen(room: RoomPart, view: StayView): boolean {
     return this.#isMissing(room, view) || this.#isHidden(room, view);
   }
@@ -61,7 +61,7 @@ export class RoomGaps {
    * Reads what is missing of a room.
    *
    * @param nextBatch Where its response ends.
-   * @param limit The most events to read; false: none, and that is told.
+   * @param limit The most events to read; false: none, which is reported.
    * @returns How many have been read.
    */
   async fill(gap: RoomWithGap, nextBatch: SyncToken, limit: number | false): Promise<number> {
@@ -76,7 +76,7 @@ export class RoomGaps {
     return length;
   }
 
-  /** Notes that something is left out of a room. */
+  /** Reports that something is left out of a room. */
   leaveOut({ room, view, since }: Omit<RoomWithGap, "since"> & Partial<RoomWithGap>, why: LeftOut): void {
     const { roomId, prevBatch, filled, timeline } = room;
     const isHistory = !view.before.isJoined && [...filled, ...timeline].some((event) => isEntry(event, view));
@@ -90,19 +90,19 @@ export class RoomGaps {
     };
     if (isHistory) return;
     const { reason, error } = why;
-    const told = { roomId, reason, read: filled.length, ...(error && { error: String(error) }) };
-    this.#options.log.warn("Left out events of a room: see GAP", told);
+    const details = { roomId, reason, read: filled.length, ...(error && { error: String(error) }) };
+    this.#options.log.warn("Left out events of a room: see GAP", details);
   }
 
-  /** Whether events are missing that have not been shown, and are no history that nobody wants. */
+  /** Whether events are missing that were not shown, and are wanted if they are history. */
   #isMissing({ limited, timeline, shown, membership }: RoomPart, view: StayView): boolean {
     const { before: { isJoined, shown: known, entries: [entry] }, own } = view;
     const [first] = timeline;
     if (!limited || (first !== undefined && shown.has(first))) return false;
-    // If nothing has been handled, the join that was committed may come once more.
+    // If nothing was handled, the join that was committed may come again.
     if (isJoined) return known !== "" || !timeline.some(({ event_id }) => event_id === entry);
     if (timeline.some((event) => isEntry(event, view))) return this.#options.wantsHistory();
-    // Who was not let in, or did not come, has nothing to look back at.
+    // A user who was never in the room missed nothing.
     return membership === Membership.JOIN ||
       timeline.some((event) => isOwnMember(event, own) && prevMembership(event) === Membership.JOIN);
   }
@@ -128,7 +128,7 @@ export class RoomGaps {
     });
   }
 
-  /** Whether the filter hides with which event the user came into the room, and so what was before. */
+  /** Whether the filter hides the own join, and with it where history ends. */
   #isHidden({ membership, timeline, filled, state, stateAfter }: RoomPart, view: StayView): boolean {
     if (this.#options.filter.members !== "some" || membership !== Membership.JOIN || view.before.isJoined) {
       return false;
@@ -139,7 +139,7 @@ export class RoomGaps {
   }
 
   /**
-   * Looks for the own join that the filter hides, and puts it where it belongs, as shown.
+   * Searches for the own join that the filter hides, and inserts it in its place, as shown.
    *
    * @returns The events after it; undefined: it was not found.
    */
@@ -150,7 +150,7 @@ export class RoomGaps {
     const { reason, error } = await fillGap(all, { ...this.#reader(since, SEARCHED), isEnd });
     const [entry, ...others] = all.filled;
     if (reason === "refused") {
-      room.timeline.forEach((event) => event.source |= SyncStream.HISTORY); // better unheard than an old command obeyed
+      room.timeline.forEach((event) => event.source |= SyncStream.HISTORY); // rather a lost event than an old command that runs again
       this.leaveOut(gap, { reason, ...(error && { error }) });
     }
     if (reason !== "end" || entry === undefined) return undefined;

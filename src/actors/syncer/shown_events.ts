@@ -1,5 +1,6 @@
 /**
- * Which events of a room the server has shown, the latest of them: what it shows again is not delivered again.
+ * The latest events of a room that the server has shown: what it shows again is not delivered
+ * again.
  *
  * @module
  */
@@ -8,8 +9,8 @@ import type { MatrixEvent } from "../../types/events/event.ts";
 import type { RoomID } from "../../types/ids.ts";
 
 /**
- * Names of a room's latest events, from old to new, each between spaces. One string is kept, copied and looked through in a
- * fraction of the time of a list, and takes a fraction of its memory.
+ * Names of a room's latest events, from old to new, each between spaces. One string is kept, copied
+ * and looked through in a fraction of the time of a list, and takes a fraction of its memory.
  */
 export type ShownEvents = string;
 
@@ -25,14 +26,20 @@ export interface ShownRoom {
 
 /** How many events are remembered of a room: what servers show again is what came last. */
 const REMEMBERED = 64;
-/** Since room version 3 an ID is a hash, of which a part tells events apart: 12 characters of 6 bits. */
+/**
+ * Since room version 3 an ID is a hash, of which a part tells events apart: 12 characters of 6
+ * bits.
+ */
 const HASH_LENGTH = 44;
 const PART = 12;
 /** Names may be longer, in old rooms: fewer are remembered then. */
 const MAX_LENGTH = REMEMBERED * (PART + 1) + 1;
 /** So many events are looked up one by one sooner than it is noted how names end. */
 const FEW = 3;
-/** By the last two characters of names, 6 bits of each: whether a name ends so. Made anew for each room, and 4 kB are kept for it. */
+/**
+ * By the last two characters of names, 6 bits of each: whether a name ends so. Made anew for each
+ * room, and 4 kB are kept for it.
+ */
 const ENDINGS = new Uint8Array(4_096);
 const NOTHING: ReadonlySet<never> = new Set();
 
@@ -47,7 +54,8 @@ export function shownAmong<Event extends MatrixEvent>(
   let found: Set<Event> | undefined;
   for (const event of events) {
     const id = idOf(event);
-    // Of most events the end of their ID says that they are new. A set of names would take six times as long.
+    // Of most events the end of their ID says that they are new. A set of names would take six
+    // times as long.
     if (areMany && id.length === HASH_LENGTH && ENDINGS[endingAt(id, id.length)] === 0) continue;
     if (shown.includes(` ${nameOf(event)} `)) (found ??= new Set()).add(event);
   }
@@ -65,19 +73,28 @@ function endingAt(text: string, end: number): number {
   return (text.charCodeAt(end - 1) & 63) << 6 | text.charCodeAt(end - 2) & 63;
 }
 
-/** Whether an event is the oldest that is remembered: what stands before it is older than what is remembered. */
+/**
+ * Whether an event is the oldest that is remembered: what stands before it is older than what is
+ * remembered.
+ */
 export function isOldest(shown: ShownEvents, event: MatrixEvent): boolean {
   return shown.startsWith(` ${nameOf(event)} `);
 }
 
-/** The names of events, with a space between two: of the latest, if there are more than are remembered. */
+/**
+ * The names of events, with a space between two: of the latest, if there are more than are
+ * remembered.
+ */
 export function namesOf(events: readonly MatrixEvent[]): string {
   const [first, second] = events;
   if (first === undefined) return "";
   return second === undefined ? nameOf(first) : events.slice(-REMEMBERED).map(nameOf).join(" ");
 }
 
-/** Remembers more events, in the order in which they were shown, and forgets the oldest if there are too many. */
+/**
+ * Remembers more events, in the order in which they were shown, and forgets the oldest if there are
+ * too many.
+ */
 export function withShown(shown: ShownEvents, names: string): ShownEvents {
   if (names === "") return shown;
   const all = `${shown === "" ? " " : shown}${names} `;

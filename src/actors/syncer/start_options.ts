@@ -10,51 +10,66 @@ import type { FilterID } from "../../types/ids.ts";
 /** Options of `start()`. */
 export interface StartOptions {
   /**
-   * What to sync: a filter, or the ID of one that was uploaded. A filter is uploaded once, and not again after a restart
-   * with the same store. Default: everything.
+   * What to sync: a filter, or the ID of one that was uploaded. A filter is uploaded once, and not
+   * again after a restart with the same store. Default: everything.
    */
   filterData?: FilterID | Filter;
-  /** Leaves out members who have not said anything lately; goes into the filter, unless that is given as an ID. Default: false. */
+  /**
+   * Leaves out members who have not said anything lately; goes into the filter, unless that is
+   * given as an ID. Default: false.
+   */
   lazyLoadMembers?: boolean;
   /**
-   * Takes in what happened before the very first sync without delivering it: timelines are dropped, and the state that they
-   * led to is delivered in their place; account data and messages to the device are not dropped. Default: false.
+   * Does not deliver what happened before the very first sync: timelines are dropped, and the state
+   * that they led to is delivered in their place; account data and messages to the device are not
+   * dropped. Default: false.
    */
   ignoreInitialSync?: boolean;
   /**
-   * The same for the first sync of this start, whether or not there is a token to go on from: what happened while the bot
-   * was away is not delivered. Default: false.
+   * The same for the first sync of this start, whether or not there is a token to go on from: what
+   * happened while the bot was away is not delivered. Default: false.
    */
   ignoreFirstSync?: boolean;
   /**
-   * Reads what a limited timeline left out, as it does after a pause, and delivers it in front of the timeline: at most so many
-   * events a room, and 50,000 in one response. Where that leaves something out, or the server does, a `GAP` event tells of it, and so
-   * does the log. `false` reads nothing, but for what a crash lets come again. Default: 1,000, which is also what `true` means.
+   * Reads what a limited timeline left out, as it does after a pause, and delivers it in front of
+   * the timeline: at most so many events a room, and 50,000 in one response. Where that leaves
+   * something out, or the server does, a `GAP` event reports it, and so does the log. `false` reads
+   * nothing, but for what a crash lets come again. Default: 1,000, which is also what `true` means.
    */
   fillGaps?: boolean | number;
-  /** How long the server may wait for something to happen, in milliseconds. Default: 30,000; 0 of `syncOnce()`. */
+  /**
+   * How long the server may wait for something to happen, in milliseconds. Default: 30,000; 0 of
+   * `syncOnce()`.
+   */
   timeout?: number;
   /**
-   * How long to wait after a sync that failed, unless the server says when to come back: `base` after the first failure, and twice
-   * as long after each that follows, up to `cap`; up to a fifth less by chance. Both in milliseconds, from 100 to 86,400,000, `base`
-   * at most `cap`. Default: 5,000 to 320,000, or to `base` if that is more.
+   * How long to wait after a sync that failed, unless the server says when to come back: `base`
+   * after the first failure, and twice as long after each that follows, up to `cap`; up to a fifth
+   * less by chance. Both in milliseconds, from 100 to 86,400,000, `base` at most `cap`. Default:
+   * 5,000 to 320,000, or to `base` if that is more.
    */
   backoff?: { readonly base?: number; readonly cap?: number };
   /** Stops the sync, as `stop()` does. */
   signal?: AbortSignal;
   /**
-   * Listens to SIGINT (Ctrl-C) and SIGTERM as long as the client syncs: they close the client, as `close()` does, so that
-   * handlers settle within `closeDeadline`, what is to be kept is kept, and the device is free at once. When all clients with
-   * this option are closed, the process ends by the signal, as if nobody had listened: with the status 130 or 143, as shells
-   * show it. A second signal ends it at once. That takes no permission. Without it, a signal ends the process at once.
+   * Listens to SIGINT (Ctrl-C) and SIGTERM as long as the client syncs: they close the client, as
+   * `close()` does, so that handlers settle within `closeDeadline`, what is to be kept is kept, and
+   * the device is free at once. When all clients with this option are closed, the process ends by
+   * the signal, as it does without this option: with the status 130 or 143, as shells show it. A
+   * second signal ends it at once. That takes no permission. Without it, a signal ends the process
+   * at once.
    *
-   * For programs that have nothing else to do at their end. Who listens to these signals too goes on when the clients are
-   * closed, and is told of the signal once more. Of no effect where there are no signals, as on Deno Deploy. Default: false.
+   * For programs that have nothing else to do at their end. A program with its own listeners of
+   * these signals goes on when the clients are closed, and its listeners are called once more. No
+   * effect where there are no signals, as on Deno Deploy. Default: false.
    */
   signals?: boolean;
 }
 
-/** Options of `syncOnce()`: those of `start()`, but for signals, and for `backoff`, since it is not tried again. */
+/**
+ * Options of `syncOnce()`: those of `start()`, but for signals, and for `backoff`, since it is not
+ * tried again.
+ */
 export type SyncOnceOptions = Omit<StartOptions, "signals" | "backoff">;
 
 /** {@link StartOptions} as they reach the Syncer: plain data. */

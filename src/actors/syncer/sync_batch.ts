@@ -1,24 +1,20 @@
 /**
- * What a sync response means for the Store, and for handlers.
+ * What handlers get of a sync response, in order.
  *
  * @module
  */
 
 import { encryptionOf } from "../../types/events/encryption_of.ts";
 import { Membership } from "../../types/enums.ts";
-import { isRedacted } from "../../types/checks/event_check.ts";
 import type { MatrixEvent, MessageEvent, StateEvent, StrippedStateEvent } from "../../types/events/event.ts";
 import type { SyncToken, UserID } from "../../types/ids.ts";
 import type { UndecryptableEvent } from "../../types/events/internal_event.ts";
 import { InternalEventType } from "../../types/events/internal_event_type.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
-import type { CryptoInput } from "../../crypto/engine/engine_protocol.ts";
 import type { InternalDelivery, RoomBatch, SyncBatch } from "../dispatcher/dispatcher_protocol.ts";
-import { FormerMembers, isMember, type MemberStateEvent, stateKeyOf } from "./former_members.ts";
-import { asState, inOrder } from "./event_order.ts";
-import { membershipChange, membershipIn, prevMembership } from "./membership_change.ts";
-import type { CommittedSync, FormerRoom, RoomChange, SyncChange } from "../store/store_protocol.ts";
-import type { RoomPart, SyncParts } from "./sync_parts.ts";
+import { isMember, type MemberStateEvent, type RoomPart, stateKeyOf, type SyncParts } from "./sync_parts.ts";
+import { FormerMembers, membershipChange, membershipIn, prevMembership } from "./membership_change.ts";
+import type { CommittedSync, FormerRoom } from "../store/store_protocol.ts";
 
 /** What is known of a sync beside its response. */
 export interface SyncContext {
@@ -28,91 +24,32 @@ export interface SyncContext {
   readonly initial: boolean;
   /** Whether handlers may have got the response before, in a process that has ended since. */
   readonly repeated: boolean;
-  /** Whether what came with the responses before has been handled, or will be: what comes again is not to be, then. */
+  /**
+   * Whether the events of earlier responses have been handled, or will be: what comes again is not
+   * handled again.
+   */
   readonly handledBefore: boolean;
   /** The token of the response before, if that may still be on its way to the Store. */
   readonly after?: SyncToken;
-  /** Which members the filter lets through: all, those who have something to do with the timeline, or nobody knows which. */
+  /**
+   * Which members the filter lets through: all, those of the timeline (`lazy`), or it is unknown
+   * which (`some`).
+   */
   readonly members: "all" | "lazy" | "some";
   /** Which messages count that come in clear into an encrypted room; undefined: all do. */
   readonly acceptClear: ((event: MessageEvent) => boolean) | undefined;
-  /** Whether what has been shown is to be known after a restart: it can come again then. */
+  /** Whether to store which events were shown: they can come again after a restart. */
   readonly outlives: boolean;
   /** Whether the response counts as handled when it is committed. */
   readonly atOnce?: boolean;
-  /** Whether what happened before the start is not to be told: the state that it led to is delivered in its place. */
+  /**
+   * Whether to drop what happened before the start, and to deliver the state that it led to in its
+   * place.
+   */
   readonly dropTimeline: boolean;
 }
 
-/** What Crypto has to know of a response. */
-export function cryptoInput(parts: SyncParts, { initial, members, handledBefore }: SyncContext): CryptoInput {
-  const { nextBatch, toDevice, deviceLists, oneTimeKeyCounts, unusedFallbackTypes, rooms } = parts;
-  return {
-    nextBatch,
-    initial,
-    handledBefore,
-    toDevice,
-    deviceLists,
-    oneTimeKeyCounts,
-    unusedFallbackTypes,
-    state: rooms.map((room) => ({
-      roomId: room.roomId,
-      events: stateChanges(room) as StateEvent[],
-      limited: room.limited,
-      lossy: isLossy(room, members),
-    })),
-    encrypted: rooms.flatMap(({ filled, timeline, shown }) => {
-      const isToRead = (event: MatrixEvent): event is MessageEvent => isReadable(event) && !shown.has(event);
-      return [filled, timeline].flatMap((events) => events.filter(isToRead));
-    }),
-  };
-}
-
-/** Whether an event is a message that can be decrypted, perhaps: of one that was redacted nothing is left. */
-function isReadable(event: MatrixEvent): event is MessageEvent {
-  return event.type === "m.room.encrypted" && stateKeyOf(event) === undefined && !isRedacted(event);
-}
-
-/** What the Store has to keep of a response. */
-export function syncChange(
-  { nextBatch, rooms }: SyncParts,
-  { initial, members, own, repeated, after, outlives, atOnce }: SyncContext,
-): SyncChange {
-  return {
-    nextBatch,
-    after,
-    repeated,
-    ...(atOnce && { atOnce }),
-    rooms: rooms.map((room): RoomChange => ({
-      roomId: room.roomId,
-      membership: membershipOf(room, own),
-      state: stateChanges(room),
-      complete: members === "all" && room.timeline.length + room.state.length > 0,
-      lossy: isLossy(room, members),
-      ...(outlives && newsOf(room, initial)),
-    })),
-  };
-}
-
-/** What is to be known of a room after a restart. What the very first response shows comes again as a whole, or is handled. */
-function newsOf(
-  { news }: RoomPart,
-  initial: boolean,
-): Pick<RoomChange, "first" | "shown" | "added" | "entry"> {
-  if (news === undefined) return {};
-  const { after: { shown }, added, entry } = news;
-  return {
-    ...(added !== "" && (initial ? { first: shown } : { shown, added })),
-    ...(entry !== undefined && { entry }),
-  };
-}
-
-/** Whether members may have come and gone without being in the room's part. */
-function isLossy({ limited }: RoomPart, members: SyncContext["members"]): boolean {
-  return members === "some" || (members === "lazy" && limited);
-}
-
-/** What handlers get of a response, once the Store has told what members were before. */
+/** What handlers get of a response, given what the Store had of its rooms before. */
 export function syncBatch(
   parts: SyncParts,
   context: SyncContext,
@@ -139,8 +76,8 @@ function keyEvents({ oneTimeKeyCounts, unusedFallbackTypes, deviceLists }: SyncP
   ];
 }
 
-/** The state that a room's part leads to, in order. */
-function stateChanges(
+/** The changes of state in a room's part, in order. */
+export function stateChanges(
   { state, stateAfter, timeline }: RoomPart,
 ): readonly (StateEvent | StrippedStateEvent)[] {
   if (stateAfter || timeline.length === 0) return state;
@@ -148,7 +85,7 @@ function stateChanges(
   return changes.length === 0 ? state : [...state, ...changes];
 }
 
-/** What a room's part is seen by. */
+/** What is known of a room beside its part. */
 interface RoomView {
   readonly context: SyncContext;
   readonly undecryptable: SyncParts["undecryptable"];
@@ -165,7 +102,7 @@ function roomBatch(room: RoomPart, view: RoomView): RoomBatch {
     const event = events[index] as MessageEvent;
     remarks.set(index, { type: InternalEventType.UNENCRYPTED, data: { event, source: remarkSource(event) } });
   }
-  const seen = { context, former, members: new FormerMembers(events, former?.members) };
+  let members: FormerMembers | undefined;
   const first = isNew(room, view) ? events.length - room.filled.length - room.timeline.length : 0;
   for (let index = first; index < events.length; index++) {
     const event = events[index] as MatrixEvent; // the index says that there is one
@@ -175,7 +112,9 @@ function roomBatch(room: RoomPart, view: RoomView): RoomBatch {
       const data = { event: event as UndecryptableEvent["event"], ...reason, source };
       remarks.set(index, { type: InternalEventType.UNDECRYPTABLE, data });
     }
-    const change = isMember(event) ? changeOf(event, index, seen) : undefined;
+    if (!isMember(event)) continue;
+    members ??= new FormerMembers(events, former?.members);
+    const change = changeOf(event, index, { context, former, members });
     if (change !== undefined) remarks.set(index, change);
   }
   const ignored = room.shown.size === 0 ? unread : withoutShown(room, { events, unread, remarks });
@@ -183,7 +122,7 @@ function roomBatch(room: RoomPart, view: RoomView): RoomBatch {
   return { roomId, gap, events, ignored, remarks, ephemeral, accountData };
 }
 
-/** What was shown before is not delivered, and nothing is told of it. */
+/** The events that are not delivered: those that were shown before, and their remarks, too. */
 function withoutShown(
   { shown }: RoomPart,
   { events, unread, remarks }: {
@@ -201,20 +140,24 @@ function withoutShown(
   return ignored;
 }
 
-/** What Greenroom tells of history goes where history goes. */
+/** A remark on history has the source of history: only handlers of history get it. */
 function remarkSource({ source }: MatrixEvent): SyncStream {
   return SyncStream.INTERNAL | source & SyncStream.HISTORY;
 }
 
-/** Whether a room came with the initial sync: its state tells how things are, and of nothing that has changed. */
+/**
+ * Whether a room came with the initial sync: its state says how things are, and not what has
+ * changed.
+ */
 function isNew({ membership }: RoomPart, { context, former }: RoomView): boolean {
   return context.initial && !context.dropTimeline && membership === Membership.JOIN &&
     former?.membership !== Membership.JOIN;
 }
 
 /**
- * The messages, by their index, that came in clear into an encrypted room and do not count. A room is encrypted from the event
- * that made it so on; what came before that event still counts when both come again, since they have not been handled.
+ * The indexes of messages that came in clear into an encrypted room and are not accepted. A room is
+ * encrypted from its encryption event on. What came before that event is still accepted when both
+ * come again, since they have not been handled.
  */
 function unacceptable(
   { shown }: RoomPart,
@@ -239,15 +182,15 @@ function isEncryption(event: MatrixEvent): event is StateEvent {
   return event.type === "m.room.encryption" && stateKeyOf(event) === "";
 }
 
-/** Whether an event is a message that nobody encrypted. */
+/** Whether an event is a message that came in clear. */
 function isClear(event: MatrixEvent): event is MessageEvent {
   return "event_id" in event && event.state_key === undefined && event.type !== "m.room.encrypted" &&
     encryptionOf(event) === undefined;
 }
 
 /**
- * What a member event tells, if it tells of a change. State mostly tells only how things are: of a room that is new to us,
- * or of a member whom the server had left out until now.
+ * The membership change that a member event stands for, if there is one. State often says only how
+ * things are: of a new room, or of a member whom the server had left out so far.
  *
  * @param index Its place among the room's events.
  */
@@ -260,7 +203,8 @@ function changeOf(
   if ((source & (SyncStream.INVITED_ROOM | SyncStream.KNOCKED_ROOM)) !== 0) return membershipChange(event);
   const isTimeline = (source & SyncStream.TIMELINE) !== 0;
   const isOwn = state_key === context.own;
-  // It was told when it came: here it stands in the history of a room that the user has been in since.
+  // It was reported when it came. Here it stands in the history of a room that the user is in by
+  // now.
   if (isOwn && content.membership === Membership.INVITE) return undefined;
   const prev = isTimeline ? prevMembership(event) : undefined;
   if (prev !== undefined) return membershipChange(event, prev);
@@ -268,7 +212,7 @@ function changeOf(
     (isOwn ? !context.initial : former?.membership === Membership.JOIN && !context.dropTimeline);
   if (!isNews) return undefined;
   const known = members.before(index, state_key);
-  // What is kept may be this very event: it came before, or was noted when it was sent.
+  // The stored event may be this very event: it came before, or was stored when it was sent.
   const isKept = known?.event_id !== undefined && known.event_id === event.event_id;
   if (isTimeline) return membershipChange(event, isKept ? undefined : membershipIn(known));
   if (!isOwn && known === undefined && context.members !== "all") return undefined;
@@ -276,9 +220,40 @@ function changeOf(
   return was === content.membership ? undefined : membershipChange(event, was);
 }
 
-/** The section `leave` holds bans too: the own member event tells. */
-function membershipOf(room: RoomPart, own: UserID): Membership {
-  if (room.membership !== Membership.LEAVE) return room.membership;
-  const last = stateChanges(room).findLast((event) => isMember(event) && event.state_key === own);
-  return last?.content.membership === Membership.BAN ? Membership.BAN : Membership.LEAVE;
+/**
+ * The events of a room in the order of delivery. State that is in the timeline, too, is left out.
+ */
+export function inOrder(
+  { state, filled, timeline }: Pick<RoomPart, "state" | "filled" | "timeline">,
+): readonly (MessageEvent | StateEvent | StrippedStateEvent)[] {
+  const after = filled.length === 0 ? timeline : [...filled, ...timeline];
+  if (state.length === 0) return after;
+  if (after.length === 0) return state;
+  const inTimeline: (string | undefined)[] = [];
+  after.forEach((event) => {
+    if (event.state_key !== undefined) inTimeline.push(event.event_id);
+  });
+  if (inTimeline.length === 0) return [...state, ...after]; // the usual case
+  const isRepeated = among(inTimeline);
+  return [...state.filter(({ event_id }) => !isRepeated(event_id)), ...after];
+}
+
+/** Up to this many IDs, comparing them is faster than a set, which has to hash long IDs. */
+const FEW = 8;
+
+/** A function that says whether an ID is among some. */
+function among(ids: readonly (string | undefined)[]): (id: string | undefined) => boolean {
+  if (ids.length <= FEW) return (id) => ids.includes(id);
+  const set = new Set(ids);
+  return (id) => set.has(id);
+}
+
+/** The state that changes lead to: the last event of each piece of state. */
+export function asState(changes: readonly MemberStateEvent[]): MemberStateEvent[] {
+  const latest = new Map<string, MemberStateEvent>();
+  for (const event of changes) {
+    event.source = event.source & ~SyncStream.TIMELINE | SyncStream.STATE;
+    latest.set(JSON.stringify([event.type, event.state_key]), event);
+  }
+  return [...latest.values()];
 }

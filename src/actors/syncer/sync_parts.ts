@@ -33,15 +33,15 @@ import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
 import type { RememberedRoom } from "../store/store_protocol.ts";
 
-/** What a part of a room tells of the room itself. */
+/** What a part of a room changes of what is remembered of the room. */
 export interface RoomNews {
-  /** What was remembered of the room, */
+  /** What was remembered of the room before. */
   readonly before: RememberedRoom;
-  /** and what is to be. */
+  /** What is remembered from then on. */
   readonly after: RememberedRoom;
-  /** The names of the events that it has shown and that were not shown before: see `ShownRoom`. */
+  /** The names of its events that were not shown before: see `ShownRoom`. */
   readonly added: string;
-  /** The own join with which the user came into the room; undefined: the user was in it, or is not. */
+  /** The own join, if the user came into the room with it. */
   readonly entry: EventID | undefined;
 }
 
@@ -63,9 +63,9 @@ export interface RoomPart {
   timeline: readonly (MessageEvent | StateEvent)[];
   /** Events of the timeline that were shown before: they are not delivered again. */
   shown: ReadonlySet<MatrixEvent>;
-  /** The events that handlers do not get, though they should. */
+  /** The events that are missing and were not filled in. */
   gap: Gap | undefined;
-  /** What it tells of the room itself. */
+  /** What it changes of what is remembered of the room. */
   news: RoomNews | undefined;
   /** Whether events are missing in front of the timeline. */
   limited: boolean;
@@ -94,7 +94,7 @@ export interface SyncParts {
   readonly deviceLists: { readonly changed: UserID[]; readonly left: UserID[] };
   /** How many one-time keys the server has left. */
   readonly oneTimeKeyCounts: Readonly<Record<string, number>>;
-  /** Algorithms whose fallback key nobody has used. */
+  /** Algorithms whose fallback key is unused. */
   readonly unusedFallbackTypes: string[] | undefined;
   /** Rooms: left, joined, invited to, knocked on. */
   readonly rooms: readonly RoomPart[];
@@ -104,7 +104,7 @@ export interface SyncParts {
   readonly malformed: number;
 }
 
-/** Takes a response apart, of which it is known that `next_batch` is a string. The events are tagged in place. */
+/** Takes a response apart whose `next_batch` is a string. The events are tagged in place. */
 export function takeApart(response: JsonObject, own: UserID): SyncParts {
   const reader = new Reader(own);
   const rooms = reader.object(response.rooms);
@@ -120,7 +120,8 @@ export function takeApart(response: JsonObject, own: UserID): SyncParts {
     oneTimeKeyCounts: counts(reader.object(response.device_one_time_keys_count)),
     unusedFallbackTypes: Array.isArray(fallback) ? strings(fallback) : undefined,
     rooms: [
-      // First: a room that the user left and is invited to again is in both sections.
+      // Left rooms come first: a room that the user left and is invited to again is in both
+      // sections.
       ...reader.rooms(rooms.leave, Membership.LEAVE, SyncStream.LEFT_ROOM),
       ...reader.rooms(rooms.join, Membership.JOIN, SyncStream.JOINED_ROOM),
       ...reader.outside(rooms.invite, Membership.INVITE, SyncStream.INVITED_ROOM, "invite"),
@@ -151,7 +152,7 @@ class Reader {
   ): readonly Event[] {
     const list = this.object(section).events ?? NONE;
     const all: readonly unknown[] = Array.isArray(list) ? list : [undefined];
-    // Mostly nothing is wrong: then it is the server's list, and no other is made.
+    // Usually nothing is wrong, and the server's list is used as it is.
     const isRight = (event: unknown): event is JsonObject => isEvent(event) && isWhole(event);
     const events = all.every(isRight) ? all : all.filter(isRight);
     this.malformed += all.length - events.length;
@@ -160,7 +161,7 @@ class Reader {
       if (roomId !== undefined) event.room_id = roomId;
       tidyEvent(event);
     });
-    return events as unknown as Event[]; // what the types promise has been looked at, but for the content
+    return events as unknown as Event[]; // checked, except for the content
   }
 
   rooms(section: unknown, membership: Membership, base: SyncStream): RoomPart[] {
@@ -183,7 +184,10 @@ class Reader {
     });
   }
 
-  /** Rooms that the user sees from outside: of interest is the own member event, and the rest goes with it. */
+  /**
+   * Rooms that the user is not in: the own member event, with the rest of the state in its
+   * `unsigned`.
+   */
   outside(section: unknown, membership: Membership, base: SyncStream, kind: "invite" | "knock"): RoomPart[] {
     return this.#entries(section, (roomId, room) => {
       const found = this.events<StrippedStateEvent>(
@@ -250,4 +254,17 @@ function counts(section: JsonObject): Record<string, number> {
     Number.isSafeInteger(count) && Number(count) >= 0
   );
   return Object.fromEntries(entries) as Record<string, number>;
+}
+
+/** An event of a room's state. */
+export type MemberStateEvent = StateEvent | StrippedStateEvent;
+
+/** Whether an event is a member event of a room's state. */
+export function isMember(event: MatrixEvent): event is MemberStateEvent {
+  return event.type === "m.room.member" && stateKeyOf(event) !== undefined;
+}
+
+/** The state key of an event, if it has one. */
+export function stateKeyOf(event: MatrixEvent): string | undefined {
+  return (event as Partial<StateEvent>).state_key; // faster than `in`: events have many shapes
 }

@@ -1,5 +1,6 @@
 /**
- * The way of one sync response: in through Crypto to the Store, and out through the Dispatcher.
+ * The way of one sync response: through Crypto to the Store, and from there through the Dispatcher
+ * to handlers.
  *
  * @module
  */
@@ -8,30 +9,45 @@ import type { CryptoInput, CryptoOutput } from "../../crypto/engine/engine_proto
 import { DecryptionError } from "../../errors/crypto_error.ts";
 import type { Logger } from "../../base/log.ts";
 import { noteEncryption } from "../../types/events/encryption_of.ts";
-import type { MatrixEvent, MessageEvent } from "../../types/events/event.ts";
+import type { MatrixEvent, MessageEvent, StateEvent } from "../../types/events/event.ts";
 import type { JsonObject } from "../../types/json.ts";
+import type { UserID } from "../../types/ids.ts";
+import { Membership } from "../../types/enums.ts";
+import { isRedacted } from "../../types/checks/event_check.ts";
 import type { ActorRef } from "../kernel/actor.ts";
 import type { Crypto } from "../crypto/crypto.ts";
 import type { DispatcherProtocol } from "../dispatcher/dispatcher_protocol.ts";
-import type { CommittedSync, StoreProtocol } from "../store/store_protocol.ts";
-import { cryptoInput, syncBatch, syncChange, type SyncContext } from "./sync_batch.ts";
-import { type SyncParts, takeApart, type Undecryptable } from "./sync_parts.ts";
+import type { CommittedSync, RoomChange, StoreProtocol, SyncChange } from "../store/store_protocol.ts";
+import { stateChanges, syncBatch, type SyncContext } from "./sync_batch.ts";
+import {
+  isMember,
+  type RoomPart,
+  stateKeyOf,
+  type SyncParts,
+  takeApart,
+  type Undecryptable,
+} from "./sync_parts.ts";
 
-/** Who a sync response passes on its way in. */
+/** What a sync response passes on its way to the Store. */
 export interface SyncIntake {
-  /** Takes keys and decrypts; absent: there is no encryption. */
+  /** Receives keys and decrypts. Undefined: there is no encryption. */
   readonly crypto: Pick<Crypto, "receiveSync"> | undefined;
-  /** Keeps room state and the token. */
+  /** Stores room state and the token. */
   readonly store: ActorRef<StoreProtocol>;
-  /** Joins its rooms to what came before: reads what is missing, if that is wanted. */
+  /** Joins its rooms to what came before, and fills gaps. */
   readonly connect: (parts: SyncParts) => Promise<void> | undefined;
-  /** Asks for the next response already, if nothing speaks against it: it comes while this one is kept and handled. */
+  /**
+   * Requests the next response early, if possible: it arrives while this one is stored and handled.
+   */
   readonly readAhead: (parts: SyncParts) => Promise<void> | undefined;
-  /** Where a server's faults are told. */
+  /** Logs a server's faults. */
   readonly log: Logger;
 }
 
-/** A sync response that was taken in: all that is left is to keep it, and to bring it to handlers. */
+/**
+ * A sync response that is checked and decrypted, and is being committed. Its events can be
+ * delivered then.
+ */
 export interface TakenSync {
   /** What it is made of. */
   readonly parts: SyncParts;
@@ -44,8 +60,8 @@ export interface TakenSync {
 }
 
 /**
- * Takes a sync response in: keys are known, events are decrypted, and the Store has been asked to commit. Responses have to come in
- * order, one after the other; the next one need not wait for the commit.
+ * Takes a sync response in: receives keys, decrypts events, and asks the Store to commit. Responses
+ * must come in order, one after the other. The next one need not wait for the commit.
  */
 export async function takeSync(
   response: JsonObject,
@@ -60,12 +76,12 @@ export async function takeSync(
   await readAhead(parts);
   const recovered = crypto === undefined ? [] : await decryptParts(parts, context, crypto);
   const committed = store.ask("commitSync", syncChange(parts, context));
-  committed.catch(() => {}); // told by `deliverSync()`
+  committed.catch(() => {}); // `deliverSync()` rejects with it
   return { parts, context, recovered, committed };
 }
 
 /**
- * Brings a sync response to handlers, once it is committed.
+ * Delivers a sync response to handlers, once it is committed.
  *
  * When it returns, handlers have been started: `waitSync` ones have settled.
  *
@@ -92,7 +108,7 @@ async function decryptParts(
   return output.recovered;
 }
 
-/** Puts what Crypto could read in the place of what it was given. */
+/** Replaces encrypted events by what Crypto has decrypted. */
 function applyCrypto(
   parts: SyncParts,
   input: CryptoInput,
@@ -120,4 +136,82 @@ function applyCrypto(
     }
   }
   parts.undecryptable = undecryptable;
+}
+
+/** What Crypto gets of a response. */
+function cryptoInput(parts: SyncParts, { initial, members, handledBefore }: SyncContext): CryptoInput {
+  const { nextBatch, toDevice, deviceLists, oneTimeKeyCounts, unusedFallbackTypes, rooms } = parts;
+  return {
+    nextBatch,
+    initial,
+    handledBefore,
+    toDevice,
+    deviceLists,
+    oneTimeKeyCounts,
+    unusedFallbackTypes,
+    state: rooms.map((room) => ({
+      roomId: room.roomId,
+      events: stateChanges(room) as StateEvent[],
+      limited: room.limited,
+      lossy: isLossy(room, members),
+    })),
+    encrypted: rooms.flatMap(({ filled, timeline, shown }) => {
+      const isToRead = (event: MatrixEvent): event is MessageEvent => isReadable(event) && !shown.has(event);
+      return [filled, timeline].flatMap((events) => events.filter(isToRead));
+    }),
+  };
+}
+
+/** Whether an event may be decrypted: nothing is left of a redacted one. */
+function isReadable(event: MatrixEvent): event is MessageEvent {
+  return event.type === "m.room.encrypted" && stateKeyOf(event) === undefined && !isRedacted(event);
+}
+
+/** What the Store gets of a response. */
+function syncChange(
+  { nextBatch, rooms }: SyncParts,
+  { initial, members, own, repeated, after, outlives, atOnce }: SyncContext,
+): SyncChange {
+  return {
+    nextBatch,
+    after,
+    repeated,
+    ...(atOnce && { atOnce }),
+    rooms: rooms.map((room): RoomChange => ({
+      roomId: room.roomId,
+      membership: membershipOf(room, own),
+      state: stateChanges(room),
+      complete: members === "all" && room.timeline.length + room.state.length > 0,
+      lossy: isLossy(room, members),
+      ...(outlives && newsOf(room, initial)),
+    })),
+  };
+}
+
+/**
+ * What to store of a room for after a restart. The very first response comes again as a whole,
+ * unless it was handled.
+ */
+function newsOf(
+  { news }: RoomPart,
+  initial: boolean,
+): Pick<RoomChange, "first" | "shown" | "added" | "entry"> {
+  if (news === undefined) return {};
+  const { after: { shown }, added, entry } = news;
+  return {
+    ...(added !== "" && (initial ? { first: shown } : { shown, added })),
+    ...(entry !== undefined && { entry }),
+  };
+}
+
+/** Whether members may have come and gone without being in the room's part. */
+function isLossy({ limited }: RoomPart, members: SyncContext["members"]): boolean {
+  return members === "some" || (members === "lazy" && limited);
+}
+
+/** The section `leave` has bans too; the own member event tells them apart. */
+function membershipOf(room: RoomPart, own: UserID): Membership {
+  if (room.membership !== Membership.LEAVE) return room.membership;
+  const last = stateChanges(room).findLast((event) => isMember(event) && event.state_key === own);
+  return last?.content.membership === Membership.BAN ? Membership.BAN : Membership.LEAVE;
 }

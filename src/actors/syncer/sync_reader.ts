@@ -1,17 +1,113 @@
 /**
- * Reads the stream of sync responses, the next one ahead if that is wanted.
+ * Reads the stream of sync responses, the next one early if wanted, with a filter that is uploaded
+ * once.
  *
  * @module
  */
 
 import type { Clock } from "../../base/clock.ts";
 import type { PresenceState } from "../../types/enums.ts";
-import type { SyncToken } from "../../types/ids.ts";
+import type { FilterID, SyncToken } from "../../types/ids.ts";
 import type { SyncResponse } from "../../types/events/sync_response.ts";
-import type { SyncFilter } from "./sync_filter.ts";
-import type { SyncRequests } from "./sync_requests.ts";
+import type { SyncRequests } from "./syncer_options.ts";
+import { MatrixRequestError } from "../../errors/request_error.ts";
+import type { Filter, RoomEventFilter } from "../../types/api/filter.ts";
+import type { ActorRef } from "../kernel/actor.ts";
+import type { SyncSettings } from "./start_options.ts";
+import type { StoreProtocol } from "../store/store_protocol.ts";
+import type { SyncContext } from "./sync_batch.ts";
 
-/** What a {@link SyncReader} asks with. */
+/** How many events of a room servers return where the filter does not say. */
+const DEFAULT_LIMIT = 10;
+
+/** The filter that the settings describe, by the ID that the server gave it. */
+export class SyncFilter {
+  readonly #requests: Pick<SyncRequests, "createFilter">;
+  readonly #store: ActorRef<StoreProtocol>;
+  readonly #filter: FilterID | Filter | undefined;
+  /** The filter's ID: requested once, since a client syncs thousands of times. */
+  #id: FilterID | undefined;
+
+  /**
+   * @param settings Say what to sync.
+   * @param requests Upload a filter.
+   * @param store Remembers it.
+   */
+  constructor(
+    { filterData, lazyLoadMembers }: SyncSettings,
+    requests: Pick<SyncRequests, "createFilter">,
+    store: ActorRef<StoreProtocol>,
+  ) {
+    this.#requests = requests;
+    this.#store = store;
+    this.#filter = lazyLoadMembers === true && typeof filterData !== "string"
+      ? lazily(filterData)
+      : filterData;
+  }
+
+  /** Which members it lets through: `some` if only the filter's ID is known. */
+  get members(): SyncContext["members"] {
+    if (this.#filter === undefined) return "all";
+    if (typeof this.#filter === "string" || this.#filter.event_fields !== undefined) return "some";
+    const { state, timeline } = this.#filter.room ?? {};
+    if (chooses(state) || state?.limit !== undefined || chooses(timeline)) return "some";
+    return state?.lazy_load_members === true ? "lazy" : "all";
+  }
+
+  /** What it lets through of timelines, as far as that is known. */
+  get timeline(): RoomEventFilter | undefined {
+    if (typeof this.#filter !== "object" || this.#filter.room?.timeline === undefined) return undefined;
+    const { limit: _, ...timeline } = this.#filter.room.timeline;
+    return timeline;
+  }
+
+  /** How many events of a room it lets through at once, as far as that is known. */
+  get timelineLimit(): number {
+    return (typeof this.#filter === "object" ? this.#filter.room?.timeline?.limit : undefined) ??
+      DEFAULT_LIMIT;
+  }
+
+  /** Makes a request with the filter. If the server has forgotten it, it is uploaded anew. */
+  async use<Result>(request: (filterId: FilterID | undefined) => Promise<Result>): Promise<Result> {
+    const filter = this.#filter;
+    if (typeof filter !== "object") return await request(filter);
+    const known = this.#id ?? await this.#remembered(filter);
+    if (known === undefined) return await request(await this.#upload(filter));
+    this.#id = known;
+    try {
+      return await request(known);
+    } catch (error) {
+      const refused = error instanceof MatrixRequestError && (error.status === 400 || error.status === 404);
+      if (!refused) throw error;
+      return await request(await this.#upload(filter));
+    }
+  }
+
+  /** The ID that the Store has of this filter. */
+  async #remembered(filter: Filter): Promise<FilterID | undefined> {
+    const { filter: remembered } = await this.#store.ask("position", undefined);
+    return remembered?.definition === JSON.stringify(filter) ? remembered.id : undefined;
+  }
+
+  async #upload(filter: Filter): Promise<FilterID> {
+    this.#id = undefined;
+    const id = await this.#requests.createFilter(filter);
+    await this.#store.ask("saveFilter", { id, definition: JSON.stringify(filter) });
+    return this.#id = id;
+  }
+}
+
+/** Whether a filter leaves out events by what they are. */
+function chooses({ types, not_types, senders, not_senders, contains_url }: RoomEventFilter = {}): boolean {
+  return [types, not_types, senders, not_senders, contains_url].some((choice) => choice !== undefined);
+}
+
+function lazily(filter: Filter = {}): Filter {
+  const state = { ...filter.room?.state, lazy_load_members: true };
+  return { ...filter, room: { ...filter.room, state } };
+}
+
+/** What a {@link SyncReader} works with. */
 export interface SyncReaderOptions {
   /** The way to the server. */
   readonly requests: Pick<SyncRequests, "sync">;
@@ -19,15 +115,15 @@ export interface SyncReaderOptions {
   readonly filter: Pick<SyncFilter, "use">;
   /** How long the server may wait for something new, in milliseconds. */
   readonly timeout: number;
-  /** What to tell others of the user's presence. */
+  /** The user's presence as others see it. */
   readonly presence: () => PresenceState;
-  /** Tells when something was asked. */
+  /** Says when a request was made. */
   readonly clock: Clock;
-  /** Ends what is on its way. */
+  /** Ends the request under way. */
   readonly signal: AbortSignal;
 }
 
-/** A response, and when it was asked for. */
+/** A response, and when it was requested. */
 export interface Read {
   /** The response. */
   readonly response: SyncResponse;
@@ -35,7 +131,10 @@ export interface Read {
   readonly asked: number;
 }
 
-/** Reads, and forgets all but the token: a loop holds what it has seen until it comes round, and that waits for the server. */
+/**
+ * Reads, and returns only the token: a loop would keep the whole response in memory while it waits
+ * for the next.
+ */
 export async function tokenOf(
   read: () => Promise<Read>,
 ): Promise<{ readonly asked: number; readonly nextBatch: SyncToken }> {
@@ -48,15 +147,18 @@ export class SyncReader {
   readonly #options: SyncReaderOptions;
   #discard = new AbortController();
   #signal: AbortSignal;
-  #ahead: Question | undefined;
+  #ahead: EarlyRequest | undefined;
 
-  /** @param options What to ask with. */
+  /** @param options What it works with. */
   constructor(options: SyncReaderOptions) {
     this.#options = options;
     this.#signal = AbortSignal.any([options.signal, this.#discard.signal]);
   }
 
-  /** Reads what is new since a token: the answer to the question that is on its way, if that is what it asks. */
+  /**
+   * Reads what is new since a token, with the request that is under way if it is for the same
+   * token.
+   */
   async read(since: SyncToken | undefined): Promise<Read> {
     if (this.#ahead !== undefined && this.#ahead.since !== since) this.discard();
     const { asked, response } = this.#ahead ?? this.#ask(since);
@@ -64,22 +166,22 @@ export class SyncReader {
     return { asked, response: await response };
   }
 
-  /** Asks for what is new since a token already, so that it is there, or on its way, when it is to be read. */
+  /** Requests what is new since a token early, for a later read. */
   readAhead(since: SyncToken): void {
     this.#ahead = this.#ask(since);
-    this.#ahead.response.catch(() => {}); // whoever reads it learns of it
+    this.#ahead.response.catch(() => {}); // `read()` rejects with it
   }
 
   /**
-   * Resolves when what was asked has had the time to leave. `fetch` sends nothing before the event loop comes round: without a
-   * pause the server has nothing to do as long as there is something to do here.
+   * Resolves when the request has had time to leave. `fetch` sends nothing before the event loop
+   * comes round: without a pause the server is idle as long as there is something to do here.
    */
   sent(): Promise<void> {
     // The first is called in the same round of the event loop.
     return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
   }
 
-  #ask(since: SyncToken | undefined): Question {
+  #ask(since: SyncToken | undefined): EarlyRequest {
     const { requests, filter, timeout, presence, clock } = this.#options;
     const signal = this.#signal;
     const asked = clock.now();
@@ -89,7 +191,7 @@ export class SyncReader {
     return { since, asked, response };
   }
 
-  /** Takes back what is asked, since another response has to come again first. */
+  /** Cancels the early request: another response has to come first. */
   discard(): void {
     this.#ahead = undefined;
     this.#discard.abort();
@@ -98,8 +200,8 @@ export class SyncReader {
   }
 }
 
-/** A question on its way. */
-interface Question {
+/** A request under way. */
+interface EarlyRequest {
   readonly since: SyncToken | undefined;
   readonly asked: number;
   readonly response: Promise<SyncResponse>;

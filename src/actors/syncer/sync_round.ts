@@ -1,8 +1,8 @@
 /**
- * One run of syncing: takes responses in, one after the other, and brings them to handlers in the same order.
+ * One run of syncing: receives responses, one after the other, and delivers them in the same order.
  *
- * While a response is being committed, those behind it are taken in already, a few of them, so that the Store has one commit to
- * make for several.
+ * While a response is being committed, a few responses behind it are received already, so that the
+ * Store makes one commit for several.
  *
  * @module
  */
@@ -14,10 +14,9 @@ import type { InternalDelivery } from "../dispatcher/dispatcher_protocol.ts";
 import type { Continuation, RoomContinuity } from "./room_continuity.ts";
 import type { SyncSettings } from "./start_options.ts";
 import type { SyncContext } from "./sync_batch.ts";
-import type { SyncFilter } from "./sync_filter.ts";
+import type { Read, SyncFilter, SyncReader } from "./sync_reader.ts";
 import type { SyncParts } from "./sync_parts.ts";
 import { type TakenSync, takeSync } from "./sync_pipeline.ts";
-import type { Read, SyncReader } from "./sync_reader.ts";
 import type { SyncerOptions } from "./syncer_options.ts";
 
 /** What a {@link SyncRound} works with. */
@@ -36,13 +35,13 @@ export interface SyncRoundOptions {
   readonly reader: SyncReader;
   /** Joins them to what came before. */
   readonly continuity: RoomContinuity;
-  /** Whether the next response may be asked for before one has been handled. */
+  /** Whether the next response may be requested before one has been handled. */
   readonly ahead: boolean;
   /** Where to go on. */
   readonly position: () => Promise<SyncPosition>;
-  /** Tells handlers of something. */
+  /** Delivers an internal event. */
   readonly announce: (event: InternalDelivery) => Promise<void>;
-  /** Brings a response to handlers. */
+  /** Delivers a response to handlers. */
   readonly deliver: (taken: TakenSync) => Promise<unknown>;
 }
 
@@ -64,22 +63,25 @@ interface Taken extends TakenSync {
 }
 
 const DEFAULT_GAP_LIMIT = 1_000;
-/** How many responses may be on their way to handlers at a time, */
+/** How many responses may be on their way to handlers at a time. */
 const MAX_UNDERWAY = 4;
-/** and how many events those may have that others follow so closely: all of them are in memory, and go into one commit. */
+/**
+ * How many events a response may have so that the next one is received before it is handled: all
+ * are in memory.
+ */
 const MAX_EVENTS = 100;
 
-/** Takes responses in, and hands them on. */
+/** Receives responses and delivers them. */
 export class SyncRound {
   readonly #options: SyncRoundOptions;
   #isFirst = true;
-  /** The response that is to be delivered next, if it is being taken in already. */
+  /** The response to be delivered next, if it is being received already. */
   #next: Promise<Taken> | undefined;
-  /** Of each response that has been taken in, and not delivered: takes back that it is remembered. */
+  /** For each response that was received and not delivered, a function that forgets it. */
   readonly #underway: (() => void)[] = [];
-  /** Who waits until fewer are. */
+  /** The wait until fewer are under way. */
   #waiting: (PromiseWithResolvers<void> & { readonly limit: number }) | undefined;
-  /** Why what was taken in ahead is given up, as long as some of it is on its way. */
+  /** Why responses that were received ahead are given up, while some of them are under way. */
   #failure: { readonly error: unknown } | undefined;
 
   /** @param options What it works with. */
@@ -87,7 +89,7 @@ export class SyncRound {
     this.#options = options;
   }
 
-  /** Whether a response was asked for ahead that has to be delivered if it is there. */
+  /** Whether a response is being received ahead, which has to be delivered. */
   get isAhead(): boolean {
     return this.#next !== undefined;
   }
@@ -108,7 +110,7 @@ export class SyncRound {
     }
   }
 
-  /** Reads a response and takes it in, as soon as it may follow the one before. */
+  /** Reads and receives a response, as soon as it may follow the one before. */
   async #take(position: SyncPosition, after?: SyncToken): Promise<Taken> {
     const { syncer, settings, signal, own, filter, reader, announce, continuity } = this.#options;
     const { since, repeated, first } = position;
@@ -138,7 +140,7 @@ export class SyncRound {
       atOnce: syncer.resume === "committed",
       dropTimeline,
     };
-    // The very first response once more goes as far as it went then: what came after it comes after it.
+    // A repetition of the very first response ends where that ended: what came later comes later.
     const upToFirst = first === undefined ? { ...response } : { ...response, next_batch: first };
     let isAsked = false;
     const taken = await takeSync(upToFirst, context, {
@@ -155,21 +157,22 @@ export class SyncRound {
     const { nextBatch } = taken.parts;
     const isFollowed = isAsked && this.#mayBeFollowed(taken);
     const next = isFollowed ? this.#take({ ...position, since: nextBatch }, nextBatch) : undefined;
-    next?.catch(() => {}); // whoever delivers it learns of it
+    next?.catch(() => {}); // its delivery rejects with it
     return { ...taken, read, next };
   }
 
-  /** Asks for the next response already, if that may be. */
+  /** Requests the next response early, if that is allowed. */
   #readAhead({ toDevice, nextBatch }: SyncParts, since: SyncToken | undefined): boolean {
     const { syncer, reader, ahead } = this.#options;
-    // The server forgets what it had for the device when it is asked for more: that has to have been handled.
+    // A request for more makes the server forget to-device messages: they must have been handled by
+    // then.
     const mayAsk = ahead && toDevice.length === 0 && nextBatch !== since && !syncer.waits();
     if (!mayAsk || this.#failure !== undefined) return false;
     reader.readAhead(nextBatch);
     return true;
   }
 
-  /** Whether the next response may be taken in before one has been handled. */
+  /** Whether the next response may be received before this one has been handled. */
   #mayBeFollowed({ parts, context: { initial, repeated } }: TakenSync): boolean {
     const { isDurable, resume } = this.#options.syncer;
     if (!isDurable || resume === "committed" || initial || repeated || this.#failure !== undefined) {
@@ -178,10 +181,10 @@ export class SyncRound {
     return eventsOf(parts) <= MAX_EVENTS && parts.undecryptable.size === 0; // those are kept whole
   }
 
-  /** Where a response goes on from, and how much of what it left out is to be read. */
+  /** Where a response continues from, and how much of what it left out to read. */
   #continuation({ since, repeated, first }: SyncPosition, { dropTimeline }: SyncContext): Continuation {
     const { fillGaps = true } = this.#options.settings;
-    // What came in several responses before comes in one now, which may be too much for its timelines.
+    // What came in several responses before comes in one now, perhaps with gaps.
     const wanted = fillGaps || repeated;
     const limit = wanted === true ? DEFAULT_GAP_LIMIT : wanted;
     return { since, first, limit, dropTimeline };
@@ -205,7 +208,9 @@ export class SyncRound {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
-  /** Takes nothing more in, and waits until what was taken in has reached the Store: it comes again. */
+  /**
+   * Stops receiving, and waits until what was received has reached the Store: it will come again.
+   */
   async #giveUp(error: unknown): Promise<void> {
     this.#failure = { error };
     this.#waiting?.resolve();

@@ -1,5 +1,5 @@
 /**
- * The Syncer: asks for what is new, again and again, and hands each response down the pipeline.
+ * The Syncer: requests what is new, again and again, and passes each response through the pipeline.
  *
  * @module
  */
@@ -18,24 +18,23 @@ import { ActorError, fatal } from "../kernel/actor_error.ts";
 import type { InternalDelivery } from "../dispatcher/dispatcher_protocol.ts";
 import { spawn } from "../kernel/spawn.ts";
 import type { SyncSettings } from "./start_options.ts";
-import { syncBackoff } from "./sync_backoff.ts";
-import { asError, isDeadly } from "./sync_failure.ts";
-import { RoomContinuity, type RoomContinuityOptions } from "./room_continuity.ts";
-import { RoomMemory } from "./room_memory.ts";
-import { SyncFilter } from "./sync_filter.ts";
+import { asError, isFinal, syncBackoff } from "./sync_retry.ts";
+import { RoomContinuity, type RoomContinuityOptions, RoomMemory } from "./room_continuity.ts";
+import { SyncFilter, SyncReader, tokenOf } from "./sync_reader.ts";
 import { deliverSync, type TakenSync, takeSync } from "./sync_pipeline.ts";
-import { SyncReader, tokenOf } from "./sync_reader.ts";
 import { type SyncPosition, SyncRound } from "./sync_round.ts";
-import type { SyncRequests } from "./sync_requests.ts";
-import type { SyncerOptions } from "./syncer_options.ts";
+import type { SyncerOptions, SyncRequests } from "./syncer_options.ts";
 import type { SyncerProtocol } from "./syncer_protocol.ts";
 
 /** The longest wait that a server can ask for, in milliseconds. */
 const MAX_RETRY_AFTER = 3_600_000;
-/** How long to wait when the server answers at once and says nothing, in milliseconds: nothing may spin. */
+/**
+ * How long to wait when the server answers at once and says nothing, in milliseconds: nothing may
+ * spin.
+ */
 const IDLE_WAIT = 1_000;
 const DEFAULT_TIMEOUT = 30_000;
-/** Of a response that was asked for some other way nobody knows what was left out. */
+/** The filter of a response that was requested elsewhere is unknown. */
 const NO_FILTER = { members: "some", timeline: undefined, timelineLimit: 0 } as const;
 const INTERNAL = { source: SyncStream.INTERNAL };
 
@@ -98,15 +97,15 @@ class Syncer {
 
   async take(response: SyncResponse, signal: AbortSignal): Promise<number> {
     const own = await this.#options.requests.userId();
-    await this.#options.ready(signal); // it looks at who acts
+    await this.#options.ready(signal); // it finds out who acts
     const context = {
       own,
       initial: false,
       repeated: false,
-      handledBefore: false, // nobody knows
+      handledBefore: false, // unknown
       members: "some",
       acceptClear: this.#options.acceptClear(),
-      outlives: false, // what comes some other way may come twice
+      outlives: false, // such a response may come twice
       dropTimeline: false,
     } as const;
     const { store, log } = this.#options;
@@ -131,7 +130,7 @@ class Syncer {
     const abort = new AbortController();
     const signal = AbortSignal.any([abort.signal, ...signals.filter((signal) => signal !== undefined)]);
     const ending = () => void store.ask("ending", { isEnding: signal.aborted }).catch(() => {});
-    signal.addEventListener("abort", ending); // that handlers are cut off then is not their doing
+    signal.addEventListener("abort", ending); // so that handlers which are cut off are not blamed
     ending();
     const done = work(signal);
     const running = { abort, done: done.then(() => {}, () => {}) };
@@ -159,7 +158,7 @@ class Syncer {
     let round: SyncRound | undefined;
     let token: SyncToken | undefined;
     await this.#announce({ type: InternalEventType.SYNC_STARTED, data: INTERNAL });
-    // What has been taken in when the end comes is delivered.
+    // What has been received when the end comes is delivered.
     for (let failures = 0; (!signal.aborted || round?.isAhead) && failure === undefined;) {
       try {
         const current = round ??= await this.#prepare(settings, signal, {
@@ -168,20 +167,20 @@ class Syncer {
         });
         const since = token;
         const { asked, nextBatch } = await tokenOf(() => current.sync());
-        if (token === undefined) this.#tellFirst();
+        if (token === undefined) this.#reportFirst();
         [token, failures] = [nextBatch, 0];
         this.#options.afterSync();
         const tooFast = IDLE_WAIT - elapsed(clock.now(), asked);
         if (token === since && tooFast > 0) await clock.delay(tooFast, { signal });
       } catch (error) {
-        if (signal.aborted && !(error instanceof ActorError)) break; // a part that fails stops all others
+        if (signal.aborted && !(error instanceof ActorError)) break; // a part that failed stops all others
         const reason = await requests.firstContact(error, signal);
-        if (isDeadly(reason)) failure = reason;
+        if (isFinal(reason)) failure = reason;
         else await this.#waitAfter(asError(reason), backoff(failures++, waits), signal);
       }
     }
     await this.#announce({ type: InternalEventType.SYNC_STOPPED, data: { ...INTERNAL, error: failure } });
-    await this.#options.store.ask("flush", undefined).catch(() => {}); // the store that failed says so by its `done`
+    await this.#options.store.ask("flush", undefined).catch(() => {}); // a store that failed rejects its `done`
     if (failure !== undefined) throw fatal(failure);
   }
 
@@ -192,7 +191,7 @@ class Syncer {
   ): Promise<SyncRound> {
     const { requests, store, ready, presence, clock } = this.#options;
     const own = await requests.userId(signal);
-    await ready(signal); // it looks at who acts
+    await ready(signal); // it finds out who acts
     const following = ahead ? signal : undefined;
     await abortable(Promise.resolve(this.#options.crypto()?.start({ following })), signal);
     const createFilter: SyncRequests["createFilter"] = (each) => requests.createFilter(each, { signal });
@@ -214,9 +213,9 @@ class Syncer {
     });
   }
 
-  #tellFirst(): void {
+  #reportFirst(): void {
     const { dispatcher, afterFirst } = this.#options;
-    dispatcher.ask("settled", this.#batch).then(afterFirst, () => {}); // whoever closed or failed says so by `done`
+    dispatcher.ask("settled", this.#batch).then(afterFirst, () => {}); // a part that failed rejects its `done`
   }
 
   #continuity(of: Pick<RoomContinuityOptions, "own" | "filter" | "signal">): RoomContinuity {
@@ -231,13 +230,13 @@ class Syncer {
   }
 
   /**
-   * The token to go on from, and whether what follows may have been delivered before. What this process has dispatched need not
-   * come again, whatever has settled by now.
+   * The token to continue from, and whether what follows may have been delivered before. What this
+   * process has dispatched need not come again, whether or not it has settled.
    */
   async #position(): Promise<SyncPosition> {
     const { nextBatch, handled, first } = await this.#options.store.ask("position", undefined);
     const goesOn = nextBatch === this.#dispatched || this.#options.resume === "committed";
-    if (nextBatch === handled && nextBatch !== this.#dispatched) this.#memory.clear(); // it was moved: what was shown may come again
+    if (nextBatch === handled && nextBatch !== this.#dispatched) this.#memory.clear(); // the application moved it: events may come again
     const since = goesOn ? nextBatch : handled;
     return { since, repeated: since !== nextBatch, first: since === undefined ? first : undefined };
   }
@@ -248,7 +247,7 @@ class Syncer {
     const sleepFor = asked === undefined ? wait : Math.min(Math.max(asked, IDLE_WAIT), MAX_RETRY_AFTER);
     log.warn("A sync failed", { error: String(error), sleepFor: Math.round(sleepFor) });
     await this.#announce({ type: InternalEventType.SYNC_ERRORED, data: { ...INTERNAL, error, sleepFor } });
-    await clock.delay(sleepFor, { signal }).catch(() => {}); // the loop looks at the signal
+    await clock.delay(sleepFor, { signal }).catch(() => {}); // the loop checks the signal
   }
 
   async #announce(event: InternalDelivery): Promise<void> {

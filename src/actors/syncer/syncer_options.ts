@@ -14,40 +14,55 @@ import type { DispatcherProtocol } from "../dispatcher/dispatcher_protocol.ts";
 import type { OpenStore } from "../store/store_opener.ts";
 import type { StoreProtocol } from "../store/store_protocol.ts";
 import type { SyncContext } from "./sync_batch.ts";
-import type { SyncRequests } from "./sync_requests.ts";
+import type { FiltersAPI } from "../../api/account/filters.ts";
+import type { MessagesAPI } from "../../api/messages/messages.ts";
+import type { SyncAPI } from "../../api/server/sync.ts";
+import type { UserID } from "../../types/ids.ts";
 
 /** What the Syncer is made of. */
 export interface SyncerOptions {
   /** The way to the server. */
   readonly requests: SyncRequests;
-  /** Decrypts; asked for at each response, since it can be set later. */
+  /** Decrypts. Called for each response, since encryption can be set later. */
   readonly crypto: () => Pick<Crypto, "start" | "receiveSync" | "idle"> | undefined;
-  /** Which messages count that come in clear into an encrypted room; undefined: all do. */
+  /** Which messages in clear are accepted in an encrypted room. Undefined: all are. */
   readonly acceptClear: () => SyncContext["acceptClear"];
-  /** Keeps room state and the token. */
+  /** Stores room state and the token. */
   readonly store: ActorRef<StoreProtocol>;
   /** Opens the store, the first time. */
   readonly ready: OpenStore;
-  /** Brings events to handlers. */
+  /** Delivers events to handlers. */
   readonly dispatcher: ActorRef<DispatcherProtocol>;
   /** Is called after each sync; never rejects. */
   readonly afterSync: () => Promise<void>;
   /** Is called when the handlers have settled of the first response of a start. */
   readonly afterFirst: () => void;
-  /** What to tell others of the user's presence. */
+  /** The user's presence as others see it. */
   readonly presence: () => PresenceState;
-  /** Whether a handler wants the next request to wait for it. */
+  /** Whether there is a handler that the next request has to wait for. */
   readonly waits: () => boolean;
-  /** Whether a handler wants to know of what was before the user came into a room. */
+  /** Whether there is a handler of history. */
   readonly wantsHistory: () => boolean;
-  /** Whether there is a handler of what Greenroom itself tells. */
+  /** Whether there is a handler of a type of internal event. */
   readonly wants: (type: InternalEventType) => boolean;
-  /** Whether a commit takes time, as on a disk, so that it is worth while to go on meanwhile. */
+  /**
+   * Whether a commit takes time, as on a disk, so that the next response is worth reading
+   * meanwhile.
+   */
   readonly isDurable: boolean;
   /** Whether to go on from what was handled, or from what was committed. */
   readonly resume: "handled" | "committed";
   /** Measures waits. */
   readonly clock: Clock;
-  /** Where it is told what goes on. */
+  /** Logs what goes on. */
   readonly log: Logger;
+}
+
+/** What a Syncer asks the homeserver. */
+export interface SyncRequests
+  extends Pick<SyncAPI, "sync">, Pick<FiltersAPI, "createFilter">, Pick<MessagesAPI, "getMessages"> {
+  /** Resolves to the acting user. */
+  userId(signal?: AbortSignal): Promise<UserID>;
+  /** Resolves to the failure itself, or to the error that there never was a homeserver. */
+  firstContact(error: unknown, signal: AbortSignal): Promise<unknown>;
 }

@@ -9,12 +9,17 @@ import type { SyncSettings } from "./start_options.ts";
 
 /** The messages of the Syncer actor. */
 export interface SyncerProtocol {
-  /** Syncs until it is stopped. Answered when it has been; a dead token, or whatever else can't be mended, is fatal. */
+  /**
+   * Syncs until it is stopped, and answers then. A dead token, or another final failure, is fatal.
+   */
   run(settings: SyncSettings): void;
-  /** Ends the sync. Answered when it has ended. */
+  /** Ends the sync, and answers when it has ended. */
   stop(): void;
-  /** Syncs once. Answered when all handlers have settled. */
+  /** Syncs once, and answers when all handlers have settled. */
   once(settings: SyncSettings): SyncResponse;
-  /** Takes a response that came some other way. Answered, with the number of its batch, when its handlers have been started. */
+  /**
+   * Takes a response that was requested elsewhere. Answers with the number of its batch when
+   * handlers have been started.
+   */
   take(response: SyncResponse): number;
 }

@@ -16,7 +16,7 @@ import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import { spawnSyncer } from "../../../src/actors/syncer/syncer.ts";
 import type { SyncerAPI } from "../../../src/client/syncer_api.ts";
 import { syncerFacade } from "../../../src/client/syncer_facade.ts";
-import type { SyncRequests } from "../../../src/actors/syncer/sync_requests.ts";
+import type { SyncRequests } from "../../../src/actors/syncer/syncer_options.ts";
 import { supervise, type Supervisor } from "../../../src/actors/kernel/supervisor.ts";
 import type { SyncOptions } from "../../../src/api/server/sync.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";

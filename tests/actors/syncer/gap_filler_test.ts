@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { fillGap, type GapReader, type TimelineEvent } from "../../../src/actors/syncer/gap_filler.ts";
 import { type RoomPart, takeApart } from "../../../src/actors/syncer/sync_parts.ts";
-import type { SyncRequests } from "../../../src/actors/syncer/sync_requests.ts";
+import type { SyncRequests } from "../../../src/actors/syncer/syncer_options.ts";
 import { requestError } from "../../../src/errors/errcodes.ts";
 import { NetworkError, RequestTimeoutError } from "../../../src/errors/network_error.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";

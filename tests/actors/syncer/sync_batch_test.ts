@@ -1,10 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import {
-  cryptoInput,
-  syncBatch,
-  syncChange,
-  type SyncContext,
-} from "../../../src/actors/syncer/sync_batch.ts";
+import { syncBatch, type SyncContext } from "../../../src/actors/syncer/sync_batch.ts";
 import type { RoomBatch } from "../../../src/actors/dispatcher/dispatcher_protocol.ts";
 import type { CommittedSync, FormerRoom } from "../../../src/actors/store/store_protocol.ts";
 import { takeApart } from "../../../src/actors/syncer/sync_parts.ts";
@@ -15,17 +10,7 @@ import type { MatrixEvent, MessageEvent } from "../../../src/types/events/event.
 import type { JsonObject } from "../../../src/types/json.ts";
 import { SyncStream } from "../../../src/types/events/sync_stream.ts";
 import { joined, member, message, OWN, ROOM, state, timeline } from "../support/events.ts";
-
-const CONTEXT: SyncContext = {
-  own: OWN,
-  initial: false,
-  handledBefore: true,
-  repeated: false,
-  members: "all",
-  acceptClear: undefined,
-  outlives: false,
-  dropTimeline: false,
-};
+import { CONTEXT } from "../support/sync_context.ts";
 
 /** What the store knew of the room: the user's membership there, and the member events of others. */
 function was(membership: Membership, ...members: JsonObject[]): FormerRoom {
@@ -234,63 +219,4 @@ Deno.test("An event that can't be decrypted is delivered as it came, and why is 
     type: "UNDECRYPTABLE",
     data: { event, reason, code: "MISSING_KEY", source: SyncStream.INTERNAL },
   }]]);
-});
-
-Deno.test("syncChange() has the state at the end of the timeline, in order", () => {
-  const change = (room: JsonObject) => syncChange(takeApart(joined(room), OWN), CONTEXT).rooms[0];
-  const first = state("m.room.name", {}, { event_id: "$first" });
-  const second = state("m.room.name", {}, { event_id: "$second" });
-  const both = change({ state: { events: [first] }, ...timeline([message("1"), second]) });
-  assertEquals(ids(both?.state ?? []), ["$first", "$second"]);
-  const after = change({ state_after: { events: [first] }, ...timeline([message("1"), second]) });
-  assertEquals(ids(after?.state ?? []), ["$first"]);
-});
-
-Deno.test("syncChange() knows when members are complete, and when some may be missing", () => {
-  const change = (room: JsonObject, members: SyncContext["members"]) => {
-    const { complete, lossy } = syncChange(takeApart(joined(room), OWN), { ...CONTEXT, members }).rooms[0] ??
-      {};
-    return [complete, lossy];
-  };
-  const whole = timeline([message("1")]);
-  const limited = timeline([message("1")], { limited: true });
-  assertEquals(change(whole, "all"), [true, false]);
-  assertEquals(change(limited, "all"), [true, false]);
-  assertEquals(change({}, "all"), [false, false]);
-  assertEquals(change(whole, "lazy"), [false, false]);
-  assertEquals(change(limited, "lazy"), [false, true]);
-  assertEquals(change(whole, "some"), [false, true]);
-});
-
-Deno.test("syncChange() tells a ban from a departure", () => {
-  const left = (events: JsonObject[]) => {
-    const response = { next_batch: "n", rooms: { leave: { [ROOM]: timeline(events) } } };
-    return syncChange(takeApart(response, OWN), CONTEXT).rooms[0]?.membership;
-  };
-  assertEquals(left([]), "leave");
-  assertEquals(left([member(OWN, "ban")]), "ban");
-  assertEquals(left([member(OWN, "ban"), member("@a:a", "leave")]), "ban");
-  assertEquals(left([member(OWN, "ban"), member(OWN, "leave")]), "leave");
-});
-
-Deno.test("cryptoInput() has encrypted events in order, those of a filled gap first, and no state", () => {
-  const encrypted = (id: string, more: JsonObject = {}) => message(id, { type: "m.room.encrypted", ...more });
-  const parts = takeApart(
-    joined(
-      {
-        ...timeline([encrypted("2"), encrypted("state", { state_key: "" }), message("3")], { limited: true }),
-      },
-      { to_device: { events: [{ type: "m.room.encrypted", sender: "@a:a", content: {} }] } },
-    ),
-    OWN,
-  );
-  const [room] = parts.rooms;
-  assert(room !== undefined);
-  room.filled = [encrypted("1")] as unknown as MessageEvent[];
-  const input = cryptoInput(parts, CONTEXT);
-  assertEquals(ids(input.encrypted), ["$1", "$2"]);
-  assertEquals(input.toDevice.length, 1);
-  assertEquals(input.state.map(({ roomId, events, limited }) => [roomId, ids(events), limited]), [
-    [ROOM, ["$state"], true],
-  ]);
 });

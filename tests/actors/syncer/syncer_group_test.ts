@@ -3,7 +3,7 @@ import { ActorError } from "../../../src/actors/kernel/actor_error.ts";
 import { StoreError } from "../../../src/errors/store_error.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { assertPending, rejectionOf } from "../kernel/support.ts";
-import type { SyncRequests } from "../../../src/actors/syncer/sync_requests.ts";
+import type { SyncRequests } from "../../../src/actors/syncer/syncer_options.ts";
 import type { SyncResponse } from "../../../src/types/events/sync_response.ts";
 import { joined, member, message, state, timeline } from "../support/events.ts";
 import { HeldStore } from "../support/held_store.ts";

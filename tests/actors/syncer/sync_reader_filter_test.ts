@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import type { SyncSettings } from "../../../src/actors/syncer/start_options.ts";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import { SyncFilter } from "../../../src/actors/syncer/sync_filter.ts";
+import { SyncFilter } from "../../../src/actors/syncer/sync_reader.ts";
 import { requestError } from "../../../src/errors/errcodes.ts";
 import { MatrixRequestError } from "../../../src/errors/request_error.ts";
 import { MemoryStore } from "../../../src/store/memory_store.ts";

@@ -1,0 +1,100 @@
+import { assert, assertEquals } from "@std/assert";
+import type { ActorRef } from "../../../src/actors/kernel/actor.ts";
+import type { StoreProtocol, SyncChange } from "../../../src/actors/store/store_protocol.ts";
+import type { SyncContext } from "../../../src/actors/syncer/sync_batch.ts";
+import type { SyncParts } from "../../../src/actors/syncer/sync_parts.ts";
+import { takeSync } from "../../../src/actors/syncer/sync_pipeline.ts";
+import type { CryptoInput } from "../../../src/crypto/engine/engine_protocol.ts";
+import type { MessageEvent } from "../../../src/types/events/event.ts";
+import type { JsonObject } from "../../../src/types/json.ts";
+import { joined, member, message, OWN, ROOM, state, timeline } from "../support/events.ts";
+import { CONTEXT } from "../support/sync_context.ts";
+
+/** What Crypto and the Store are asked for a response. */
+async function take(
+  response: JsonObject,
+  more: Partial<SyncContext> = {},
+  connect: (parts: SyncParts) => void = () => {},
+): Promise<{ input: CryptoInput; change: SyncChange }> {
+  const inputs: CryptoInput[] = [];
+  const changes: SyncChange[] = [];
+  const store = {
+    ask(_: "commitSync", change: SyncChange) {
+      changes.push(change);
+      return Promise.resolve({ former: [], crashes: 0 });
+    },
+  } as unknown as ActorRef<StoreProtocol>;
+  await takeSync(response, { ...CONTEXT, ...more }, {
+    crypto: {
+      receiveSync(input) {
+        inputs.push(input);
+        return Promise.resolve({ toDevice: [], decrypted: [], underway: [], recovered: [] });
+      },
+    },
+    store,
+    log: { debug() {}, info() {}, warn() {}, error() {} },
+    connect: (parts) => void connect(parts),
+    readAhead: () => undefined,
+  });
+  const [[input], [change]] = [inputs, changes];
+  assert(input !== undefined && change !== undefined);
+  return { input, change };
+}
+
+function ids(events: readonly object[]): unknown[] {
+  return events.map((event) => "event_id" in event ? event.event_id : undefined);
+}
+
+Deno.test("takeSync() commits the state at the end of the timeline, in order", async () => {
+  const change = async (room: JsonObject) => (await take(joined(room))).change.rooms[0];
+  const first = state("m.room.name", {}, { event_id: "$first" });
+  const second = state("m.room.name", {}, { event_id: "$second" });
+  const both = await change({ state: { events: [first] }, ...timeline([message("1"), second]) });
+  assertEquals(ids(both?.state ?? []), ["$first", "$second"]);
+  const after = await change({ state_after: { events: [first] }, ...timeline([message("1"), second]) });
+  assertEquals(ids(after?.state ?? []), ["$first"]);
+});
+
+Deno.test("takeSync() tells the Store when members are complete, and when some may be missing", async () => {
+  const change = async (room: JsonObject, members: SyncContext["members"]) => {
+    const { change } = await take(joined(room), { members });
+    const { complete, lossy } = change.rooms[0] ?? {};
+    return [complete, lossy];
+  };
+  const whole = timeline([message("1")]);
+  const limited = timeline([message("1")], { limited: true });
+  assertEquals(await change(whole, "all"), [true, false]);
+  assertEquals(await change(limited, "all"), [true, false]);
+  assertEquals(await change({}, "all"), [false, false]);
+  assertEquals(await change(whole, "lazy"), [false, false]);
+  assertEquals(await change(limited, "lazy"), [false, true]);
+  assertEquals(await change(whole, "some"), [false, true]);
+});
+
+Deno.test("takeSync() tells a ban from a departure", async () => {
+  const left = async (events: JsonObject[]) => {
+    const response = { next_batch: "n", rooms: { leave: { [ROOM]: timeline(events) } } };
+    return (await take(response)).change.rooms[0]?.membership;
+  };
+  assertEquals(await left([]), "leave");
+  assertEquals(await left([member(OWN, "ban")]), "ban");
+  assertEquals(await left([member(OWN, "ban"), member("@a:a", "leave")]), "ban");
+  assertEquals(await left([member(OWN, "ban"), member(OWN, "leave")]), "leave");
+});
+
+Deno.test("takeSync() gives Crypto encrypted events in order, those of a filled gap first, and no state", async () => {
+  const encrypted = (id: string, more: JsonObject = {}) => message(id, { type: "m.room.encrypted", ...more });
+  const response = joined(
+    timeline([encrypted("2"), encrypted("state", { state_key: "" }), message("3")], { limited: true }),
+    { to_device: { events: [{ type: "m.room.encrypted", sender: "@a:a", content: {} }] } },
+  );
+  const { input } = await take(response, {}, ({ rooms: [room] }) => {
+    assert(room !== undefined);
+    room.filled = [encrypted("1")] as unknown as MessageEvent[];
+  });
+  assertEquals(ids(input.encrypted), ["$1", "$2"]);
+  assertEquals(input.toDevice.length, 1);
+  assertEquals(input.state.map(({ roomId, events, limited }) => [roomId, ids(events), limited]), [
+    [ROOM, ["$state"], true],
+  ]);
+});
