@@ -1,5 +1,5 @@
 /**
- * Brings one event to its handlers: in order, each on its own.
+ * Delivers one event to its handlers: in order, each on its own.
  *
  * @module
  */
@@ -29,7 +29,7 @@ export interface Task {
   readonly name: string | undefined;
 }
 
-/** What a handler is called with: an event, or the data of one of Greenroom's own. */
+/** What a handler is called with: an event, or the data of an internal event. */
 export type Delivered = MatrixEvent | InternalEvents[InternalEventType];
 
 /** A delivery that may come again. */
@@ -40,18 +40,15 @@ export interface Started {
   /** The handlers that are still at work. */
   readonly tasks: Task[];
   /**
-   * Of what a crash lets come again, so that what handlers send has to be told from what they sent
-   * before: the deliveries that settled at once. Undefined: what is delivered never comes again.
+   * Deliveries that settled at once, if they may come again after a crash; undefined: none comes
+   * again.
    */
   readonly settled?: NamedDelivery[];
-  /**
-   * Names of deliveries that are left out. Absent: none but those that an earlier process has seen
-   * to.
-   */
+  /** Names of deliveries to leave out, beside those that an earlier process has settled. */
   readonly leftOut?: ReadonlySet<string>;
 }
 
-/** The context of all deliveries that never come again: there is nothing to tell them apart by. */
+/** The context of deliveries that never come again: they have no names. */
 const NAMELESS = Object.freeze(new PlainContext(undefined));
 
 /** What a {@link Deliverer} works with. */
@@ -62,22 +59,22 @@ export interface DelivererOptions {
   readonly sendIds: SendIds;
 }
 
-/** Starts handlers and reports those that throw. */
+/** Starts handlers, and reports those that throw. */
 export class Deliverer {
   readonly #registry: HandlerRegistry;
   readonly #log: Logger;
   readonly #sessions: Pick<HandlerSessions, "run">;
   readonly #sendIds: SendIds;
-  /** The deliveries that an earlier process has seen to. */
+  /** Names of the deliveries that an earlier process has settled. */
   #settledBefore: ReadonlySet<string> = new Set();
-  /** Events of which it was told that their content does not fit. */
+  /** Events that were reported as malformed. */
   readonly #malformed = new WeakSet<MatrixEvent>();
   /** What handlers of `HANDLER_ERROR` have been called with. */
   readonly #reports = new WeakSet<Delivered>();
 
   /**
-   * @param registry Who wants to know.
-   * @param log Where a handler's failure is told.
+   * @param registry The handlers.
+   * @param log Logs the failures of handlers.
    * @param options What runs handlers that have a session, and names what handlers send.
    */
   constructor(registry: HandlerRegistry, log: Logger, { sessions, sendIds }: DelivererOptions) {
@@ -95,25 +92,25 @@ export class Deliverer {
     this.#settledBefore = new Set(names);
   }
 
-  /** Whether there is anybody to bring an event to. */
+  /** Whether an event has handlers. */
   wants(event: MatrixEvent): boolean {
     return this.#wanting(event).some((entry) => takes(entry, sourceOf(event)));
   }
 
-  /** Whether there is anybody to bring an event of Greenroom's own to. */
+  /** Whether a type of internal event has handlers. */
   wantsInternal(type: string): boolean {
     return this.#registry.of("internal", type).length > 0;
   }
 
-  /** Whether there is nobody to bring anything to. */
+  /** Whether there are no handlers at all. */
   get idle(): boolean {
     return this.#registry.isEmpty;
   }
 
   /**
-   * Brings an event to the handlers of all events, then to those of its type.
+   * Delivers an event to the handlers of all events, then to those of its type.
    *
-   * @param started Where to put what is started.
+   * @param started What is started is added to it.
    * @returns The handlers that are still at work, with those that were in `started`.
    */
   event(event: MatrixEvent, started: Started = { tasks: [] }): readonly Task[] {
@@ -121,16 +118,13 @@ export class Deliverer {
     return started.tasks;
   }
 
-  /**
-   * Brings an event of Greenroom's own to its handlers, as {@link Deliverer.event} does; those of
-   * all events do not get it.
-   */
+  /** Delivers an internal event to its handlers; those of all events do not get it. */
   internal(type: string, data: Delivered, started: Started = { tasks: [] }): readonly Task[] {
     this.#start(this.#registry.of("internal", type), data, started);
     return started.tasks;
   }
 
-  /** Brings data to the handlers of a type, and to those of all events only if asked to. */
+  /** Delivers data to the handlers of a type, and with `toAll` to those of all events. */
   manual(type: EventTypeRef, data: Delivered, { toAll }: { toAll: boolean }): readonly Task[] {
     const started = { tasks: [] };
     if (toAll) this.#start(this.#registry.forAll, data, started);
@@ -163,7 +157,7 @@ export class Deliverer {
     }
   }
 
-  /** Runs a sequential handler when it has settled for the room's events before. */
+  /** Runs a sequential handler when it has settled for the room's earlier events. */
   #queue(entry: HandlerEntry, data: Delivered, scope: DeliveryScope | undefined): Promise<void> | undefined {
     const room = "room_id" in data ? data.room_id ?? "" : "";
     const before = entry.lanes.get(room);
@@ -194,7 +188,7 @@ export class Deliverer {
     }
   }
 
-  /** Runs a handler with a content that is not the sent one, or not at all. */
+  /** Runs a handler with what its check has left of the content, if anything. */
   #callWith(
     entry: HandlerEntry,
     event: MatrixEvent,
@@ -203,9 +197,9 @@ export class Deliverer {
   ): Promise<void> | undefined {
     if (isRedacted(event) && isEmpty(event.content)) return this.#call(entry, event, scope);
     const content = checked instanceof Malformed ? checked.content : checked;
-    const told = checked instanceof Malformed ? this.#tell(event, checked) : undefined;
+    const reported = checked instanceof Malformed ? this.#reportMalformed(event, checked) : undefined;
     const called = content && this.#call(entry, { ...event, content } as MatrixEvent, scope);
-    return told && called ? Promise.all([told, called]).then(() => {}) : told ?? called;
+    return reported && called ? Promise.all([reported, called]).then(() => {}) : reported ?? called;
   }
 
   #call(entry: HandlerEntry, data: Delivered, scope: DeliveryScope | undefined): Promise<void> | undefined {
@@ -239,11 +233,11 @@ export class Deliverer {
   }
 
   /**
-   * Tells once of an event that its content does not fit, however many handlers it has.
+   * Reports a malformed event, once for all of its handlers.
    *
-   * @returns Undefined if those who want to know of it have settled at once.
+   * @returns Undefined if the handlers of the report have settled at once.
    */
-  #tell(event: MatrixEvent, { content, reason }: Malformed): Promise<void> | undefined {
+  #reportMalformed(event: MatrixEvent, { content, reason }: Malformed): Promise<void> | undefined {
     if (this.#malformed.has(event)) return undefined;
     this.#malformed.add(event);
     const eventId = "event_id" in event ? event.event_id : undefined;
@@ -254,22 +248,22 @@ export class Deliverer {
   }
 
   /**
-   * A handler's failure concerns nobody but its author: the sync and the other handlers go on.
+   * Reports a handler's failure; the sync and the other handlers go on.
    *
-   * @returns Undefined if those who want to know of it have settled at once.
+   * @returns Undefined if the handlers of the report have settled at once.
    */
   #report(error: unknown, data: Delivered): Promise<void> | undefined {
     const type = "type" in data ? data.type : undefined;
     const eventId = "event_id" in data ? data.event_id : undefined;
     this.#log.error("An event handler failed", { type, eventId, error });
-    if (this.#reports.has(data)) return undefined; // a handler of failures that fails is not told of itself
+    if (this.#reports.has(data)) return undefined; // the failure of a handler of failures is only logged
     const report = { error, event: data };
     this.#reports.add(report);
     return all(this.internal(InternalEventType.HANDLER_ERROR, report));
   }
 }
 
-/** Whether a handler wants what comes from there. */
+/** Whether a handler wants events from a source. */
 function takes(entry: HandlerEntry, source: SyncStream): boolean {
   if ((source & SyncStream.HISTORY) !== 0 && !entry.history) return false;
   return entry.source === undefined || (entry.source & source) !== 0;
@@ -277,10 +271,7 @@ function takes(entry: HandlerEntry, source: SyncStream): boolean {
 
 type Call = (data: Delivered, context: AnyContext) => unknown;
 
-/**
- * The class of an event that came with a sync: where it came from says it, and in rooms whether it
- * has a state key.
- */
+/** The class of an event that came with a sync: by its source, and in rooms by its state key. */
 export function eventClassOf(event: MatrixEvent): EventClass {
   const { source } = event;
   if ((source & SyncStream.TO_DEVICE) !== 0) return "to_device";
@@ -289,7 +280,7 @@ export function eventClassOf(event: MatrixEvent): EventClass {
   return "state_key" in event && event.state_key !== undefined ? "state" : "message";
 }
 
-/** Where data came from, if it says so. */
+/** Where data came from. */
 function sourceOf(data: Delivered): SyncStream {
   const { source } = data as { readonly source?: unknown };
   return typeof source === "number" ? source : SyncStream.INTERNAL;

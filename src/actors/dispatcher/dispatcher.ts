@@ -1,5 +1,5 @@
 /**
- * The Dispatcher: brings what a sync response holds to handlers, room by room, in order.
+ * The Dispatcher: delivers the events of sync responses to handlers, room by room, in order.
  *
  * @module
  */
@@ -22,9 +22,9 @@ import type { StoreProtocol } from "../store/store_protocol.ts";
 export interface DispatcherOptions {
   /** Starts the handlers. */
   readonly deliverer: Deliverer;
-  /** Keeps the token up to which handlers have settled. */
+  /** Stores the checkpoint. */
   readonly store: ActorRef<StoreProtocol>;
-  /** Notes that events which had been waiting for their keys have been handled. */
+  /** Records that events which had waited for their keys have been handled. */
   readonly settle: (events: readonly RecoveredEvent[]) => Promise<void>;
   /**
    * Whether what was delivered can come again, to another process: only then does a delivery need a
@@ -35,7 +35,7 @@ export interface DispatcherOptions {
   readonly maxPending: number;
   /** Measures waits. */
   readonly clock: Clock;
-  /** Where failures are told. */
+  /** Logs failures. */
   readonly log: Logger;
 }
 
@@ -47,11 +47,11 @@ export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherPro
   const recovering = new Notes();
   const checkpoint = new Checkpoint(async (batch) => {
     await pending.upTo(batch);
-    pending.handled(batch); // it is about to be noted
+    pending.handled(batch); // it is about to be recorded
   }, (token) => store.ask("handled", token));
   const quarantine = new Quarantine({ store, deliverer, clock, log });
   let prepared: Promise<void> | undefined;
-  /** An earlier process may have seen to some of what comes again, or have left it out. */
+  /** An earlier process may have settled some of what comes again, or have quarantined it. */
   const prepare = () =>
     prepared ??= store.ask("settled", undefined).then(async (names) => {
       deliverer.leaveOut(names);
@@ -89,7 +89,7 @@ export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherPro
         await prepare();
         const started = none();
         for (const recovered of events) deliverer.event(noteEncryption(recovered.event, recovered), started);
-        const number = pending.add({ tasks: started.tasks }); // they are noted by another name
+        const number = pending.add({ tasks: started.tasks }); // they are recorded by `settle()`
         recovering.add(pending.of(number).then(() => settle(events)));
         return later(Promise.all(waitSync(started.tasks)).then(() => {}));
       },
@@ -121,13 +121,13 @@ export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherPro
   });
 }
 
-/** Has the Store know what has settled of responses that wait for other handlers. */
+/** Records what has settled of responses that wait for other handlers. */
 function noteSettled(pending: PendingTasks, store: ActorRef<StoreProtocol>): void {
   const names = pending.takeSettled();
   if (names.length > 0) store.ask("noteSettled", names).catch(() => {}); // a store that failed rejects its `done`
 }
 
-/** Calls back with all that a batch brings, in the order of delivery. */
+/** Calls back with all events of a batch, in the order of delivery. */
 function visit(
   { internal, global, rooms }: SyncBatch,
   { deliver, tell }: { deliver: (event: MatrixEvent) => void; tell: (event: InternalDelivery) => void },
@@ -184,7 +184,7 @@ function stepsOf(batch: SyncBatch, deliverer: Deliverer, settled: NamedDelivery[
   return steps;
 }
 
-/** What tells data from other data, as well as may be where it has no ID. */
+/** A name for data: its event ID, or what comes closest to one. */
 function nameOf(data: object): string {
   const { event_id, type, room_id, sender, state_key }: Partial<Record<string, unknown>> = { ...data };
   return typeof event_id === "string" ? event_id : JSON.stringify([type, room_id, sender, state_key]);
@@ -194,7 +194,10 @@ function waitSync(tasks: readonly Task[]): Promise<void>[] {
   return tasks.filter((task) => task.waitSync).map(({ done }) => done);
 }
 
-/** What is being noted. That it can't be, the part says that fails; the events come again then. */
+/**
+ * The records that are being written. If one fails, the store rejects its `done`, and the events
+ * come again.
+ */
 class Notes {
   readonly #notes = new Set<Promise<void>>();
 

@@ -1,5 +1,5 @@
 /**
- * What the Dispatcher can be asked: to bring events to handlers, one message per sync response.
+ * What the Dispatcher can be asked: to deliver events to handlers, one message per sync response.
  *
  * Events that were decrypted have on them how (`noteEncryption()`), which no port carries: the
  * Dispatcher is where the Syncer is.
@@ -13,7 +13,7 @@ import type { RoomID, SyncToken } from "../../types/ids.ts";
 import type { InternalEvents } from "../../types/events/internal_event.ts";
 import type { InternalEventType } from "../../types/events/internal_event_type.ts";
 
-/** An event that Greenroom makes itself. */
+/** An internal event: one that Greenroom makes. */
 export type InternalDelivery = {
   [Type in InternalEventType]: { readonly type: Type; readonly data: InternalEvents[Type] };
 }[InternalEventType];
@@ -31,7 +31,7 @@ export interface RoomBatch {
    * all are.
    */
   readonly ignored: ReadonlySet<number> | undefined;
-  /** What Greenroom has to say of the events, delivered after the event at that index. */
+  /** Internal events about the events, each delivered after the event at its index. */
   readonly remarks: ReadonlyMap<number, InternalDelivery>;
   /** Typing and receipts. */
   readonly ephemeral: readonly MatrixEvent[];
@@ -39,11 +39,11 @@ export interface RoomBatch {
   readonly accountData: readonly MatrixEvent[];
 }
 
-/** All that one sync response brings to handlers, in the order of delivery. */
+/** The events of one sync response, in the order of delivery. */
 export interface SyncBatch {
   /** The token that the response ended with. */
   readonly nextBatch: SyncToken;
-  /** How many processes in a row have ended before what it tells was handled. */
+  /** How many processes in a row have ended before the response was handled. */
   readonly crashes: number;
   /** Counts of keys, changed devices. */
   readonly internal: readonly InternalDelivery[];
@@ -77,7 +77,7 @@ export interface DispatcherProtocol {
    * @throws {ValueError} If there is none, or it has no handler.
    */
   redeliver(id: string): void;
-  /** Forgets an event that was left out; tells whether there was one. */
+  /** Forgets an event that was left out. Answers whether there was one. */
   drop(id: string): boolean;
   /**
    * Delivers one event of Greenroom's own. Answered when the handlers that are to be waited for

@@ -1,5 +1,5 @@
 /**
- * Who wants to know of what.
+ * The handlers of a client, by the types of event that they handle.
  *
  * @module
  */
@@ -61,7 +61,7 @@ export interface SessionHandlerOptions<State extends object> extends HandlerOpti
   session: SessionDefinition<State>;
 }
 
-/** A handler with all that is known of it. */
+/** A handler with its options. */
 export interface HandlerEntry {
   /** The function. */
   readonly handler: Handler<never, never>;
@@ -77,13 +77,13 @@ export interface HandlerEntry {
    * The same after a restart: its type, and its name or its place among the handlers of the type.
    */
   readonly id: string;
-  /** What the event's content is checked by; undefined: nothing is promised of it. */
+  /** Checks the event's content; undefined: its type promises nothing. */
   readonly check: ContentCheck | undefined;
   /** Whether it gets redacted events. */
   readonly redacted: boolean;
   /** See {@link SessionHandlerOptions.session}; undefined: it has none. */
   readonly session: SessionDefinition<object> | undefined;
-  /** Of a sequential handler: what it is busy with, by room. */
+  /** The work of a sequential handler, by room. */
   readonly lanes: Map<string, Promise<void>>;
 }
 
@@ -99,12 +99,12 @@ export class HandlerRegistry {
   /** How many handlers of a type have been added. */
   readonly #added = new Map<string, number>();
 
-  /** The handlers of all events, but for Greenroom's own. */
+  /** The handlers of all events but internal ones. */
   get forAll(): readonly HandlerEntry[] {
     return this.#forAll;
   }
 
-  /** Whether nobody wants any event. */
+  /** Whether there are no handlers. */
   get isEmpty(): boolean {
     return this.#forAll.length === 0 && this.#byType.size === 0;
   }
@@ -119,7 +119,7 @@ export class HandlerRegistry {
     return this.#some(({ waitSync }) => waitSync);
   }
 
-  /** Whether any of them wants to know of what was before the user came into a room. */
+  /** Whether any of them wants history. */
   get wantsHistory(): boolean {
     return this.#some(({ history }) => history);
   }
@@ -137,10 +137,10 @@ export class HandlerRegistry {
    * event.
    */
   wanting(eventClass: EventClass, type: string): readonly HandlerEntry[] {
-    if (this.#byType.size === 0) return this.#forAll; // to look up a type costs more than all the rest
+    if (this.#byType.size === 0) return this.#forAll; // nothing to look up
     const known = this.#wanting.get(type)?.get(eventClass);
     if (known !== undefined) return known;
-    if (!this.has(type)) return this.#forAll; // any server can make up types: nothing is remembered of them
+    if (!this.has(type)) return this.#forAll; // not cached: a server can make up any number of types
     const byClass = this.#wanting.get(type) ?? new Map<EventClass, readonly HandlerEntry[]>();
     const entries = [...this.#forAll, ...this.typed(eventClass, type)];
     this.#wanting.set(type, byClass.set(eventClass, entries));
@@ -232,7 +232,7 @@ export class HandlerRegistry {
     return [this.#forAll, ...byType].some((entries) => entries.some(is));
   }
 
-  /** Lists are replaced, not changed: a delivery that is under way keeps the one it began with. */
+  /** Replaces the list of handlers: a delivery that is under way goes on with the old one. */
   #change(
     type: EventType | undefined,
     change: (entries: readonly HandlerEntry[]) => readonly HandlerEntry[],
