@@ -47,6 +47,19 @@ Deno.test("sessions with a device that is gone are kept for a month after its la
   await bob.read(await alice.send(bob));
 });
 
+Deno.test("a session with a device that is gone, and never answered, is kept for a month after it began", async () => {
+  const { alice, bob, server } = await aliceAndBob();
+  await bob.meet(alice);
+  await bob.send(alice);
+  server.hidden.add(alice.deviceId);
+  await live(bob, 29);
+  assertEquals(await tidy(bob, alice), "later");
+  assertEquals((await recordsByKind(bob.store))["olm-session"], 1);
+  await live(bob, 2);
+  await tidy(bob, alice);
+  assertEquals((await recordsByKind(bob.store))["olm-session"], undefined);
+});
+
 Deno.test("of a device that is gone nothing is kept when a month has passed and its keys are of no use", async () => {
   const { alice, bob, server } = await met();
   assert((await keysWith(bob.store, alice.device.curve25519)).length >= 3);
