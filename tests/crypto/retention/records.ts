@@ -1,5 +1,6 @@
 /** What is in a store. */
 
+import type { OlmDecryption } from "../../../src/crypto/olm/olm_message.ts";
 import type { KvKey } from "../../../src/store/kv_store.ts";
 import type { MemoryStore } from "../../../src/store/memory_store.ts";
 
@@ -18,4 +19,9 @@ export async function keysWith(store: MemoryStore, part: string): Promise<KvKey[
   const keys: KvKey[] = [];
   for await (const { key } of store.list(["crypto"])) if (key.includes(part)) keys.push(key);
   return keys;
+}
+
+/** Whether a message to the device was decrypted. */
+export function isRead(result: OlmDecryption): boolean {
+  return result.kind === "decrypted";
 }
