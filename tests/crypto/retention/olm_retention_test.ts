@@ -1,7 +1,6 @@
 /** What is kept of devices with which there were Olm sessions. */
 
 import { assert, assertEquals } from "@std/assert";
-import { KeyServer } from "../olm/key_server.ts";
 import { aliceAndBob, ciphertextOf, garbled, Peer } from "../olm/peers.ts";
 import { DAY, HOUR, isRead, keysWith, recordsByKind } from "./records.ts";
 
