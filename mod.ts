@@ -76,7 +76,7 @@ export { exportDevice, importDevice } from "./src/store/copy/device_copy.ts";
 export { inspectDevice, listDevices } from "./src/store/device/inspection.ts";
 export type { KvCheck, KvEntry, KvKey, KvLock, KvMutation, KvStore } from "./src/store/kv_store.ts";
 export { MemoryStore } from "./src/store/memory_store.ts";
-export { SealedStore } from "./src/store/sealed/sealed.ts";
+export { SealedStore } from "./src/store/sealed/sealed_store.ts";
 
 // Links to rooms, users and events.
 export { type MatrixLink, matrixToUrl, matrixUri, parseMatrixLink } from "./src/api/messages/matrix_link.ts";

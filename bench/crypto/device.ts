@@ -15,7 +15,7 @@ import type {
 } from "../../src/crypto/engine/engine_protocol.ts";
 import { DEFAULT_POLICY } from "../../src/crypto/engine/policy.ts";
 import { loggerOf } from "../../src/base/log.ts";
-import { DenoKvStore } from "../../src/store/deno_kv/deno_kv.ts";
+import { DenoKvStore } from "../../src/store/deno_kv/deno_kv_store.ts";
 import type { KvStore } from "../../src/store/kv_store.ts";
 import { MemoryStore } from "../../src/store/memory_store.ts";
 import { SqliteStore } from "../../src/store/sqlite/sqlite_store.ts";

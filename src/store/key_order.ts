@@ -1,15 +1,13 @@
 /**
- * The order of keys and their parts, the same in every store.
+ * The order of the parts of keys, the same in every store.
  *
  * @module
  */
 
-import type { KvKey } from "./kv_store.ts";
-
 const isHigh = (unit: number) => unit >= 0xd800 && unit < 0xdc00;
 const isLow = (unit: number) => unit >= 0xdc00 && unit < 0xe000;
 
-/** Where a code unit stands: halves of pairs, which make code points beyond 0xFFFF, above all others. */
+/** The rank of a code unit: halves of pairs, which encode code points above 0xFFFF, come after all others. */
 function rank(text: string, index: number): number {
   const unit = text.charCodeAt(index);
   const paired = (isHigh(unit) && isLow(text.charCodeAt(index + 1))) ||
@@ -26,21 +24,6 @@ export function compareParts(first: string, second: string): number {
   const length = Math.min(first.length, second.length);
   for (let index = 0; index < length; index++) {
     if (first.charCodeAt(index) !== second.charCodeAt(index)) return rank(first, index) - rank(second, index);
-  }
-  return first.length - second.length;
-}
-
-/**
- * Compares keys part by part; a key comes before those that lie below it.
- *
- * @returns Negative if the first comes first, positive if the second does, 0 if they are equal.
- */
-export function compareKeys(first: KvKey, second: KvKey): number {
-  for (const [index, part] of first.entries()) {
-    const other = second[index];
-    if (other === undefined) return 1;
-    const order = compareParts(part, other);
-    if (order !== 0) return order;
   }
   return first.length - second.length;
 }

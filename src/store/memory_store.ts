@@ -1,5 +1,5 @@
 /**
- * A store that lives and dies with the process.
+ * A store in memory.
  *
  * @module
  */
@@ -7,17 +7,17 @@
 import { compareParts } from "./key_order.ts";
 import type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "./kv_store.ts";
 
-/** One place in the tree of keys. There is one for each piece of state, so it holds no more than it must. */
-class Place {
+/** A node of the tree of keys. There is one for each value, so it has no more members than it must. */
+class Node {
   value: unknown = undefined;
-  /** The commit that the value came with; 0: there is none. */
+  /** The number of the commit that set the value; 0: there is no value. */
   version = 0;
-  /** The places below, by the next part of their keys. */
-  children: Map<string, Place> | undefined = undefined;
+  /** The nodes below, by the next part of their keys. */
+  children: Map<string, Node> | undefined = undefined;
 }
 
 /**
- * Keeps everything in memory: the default, for bots that may forget when they end.
+ * Keeps everything in memory until the process ends: the default.
  *
  * Values are kept as they are and not copied.
  *
@@ -32,7 +32,7 @@ class Place {
  * ```
  */
 export class MemoryStore implements KvStore {
-  readonly #root = new Place();
+  readonly #root = new Node();
   #version = 0;
 
   /** Reads several values at once; `undefined` where there is none. */
@@ -40,10 +40,10 @@ export class MemoryStore implements KvStore {
     return Promise.resolve(keys.map((key) => entryOf(key, this.#find(key))));
   }
 
-  /** Reads what lies below a prefix, not at it, in the order of the keys, as it was when the reading began. */
+  /** Reads the values below a prefix, without the one at it, in the order of the keys, as they were when the reading began. */
   async *list(prefix: KvKey): AsyncGenerator<KvEntry> {
-    const place = this.#find(prefix);
-    if (place !== undefined) yield* [...below(prefix, place)];
+    const node = this.#find(prefix);
+    if (node !== undefined) yield* [...below(prefix, node)];
   }
 
   /** Applies all changes, or none if a check does not hold. */
@@ -55,33 +55,31 @@ export class MemoryStore implements KvStore {
     return Promise.resolve(held);
   }
 
-  /** Does nothing: what is kept goes with the last reference to the store. */
+  /** Does nothing: the values are released with the last reference to the store. */
   close(): void {}
 
   #apply(mutations: readonly KvMutation[]): void {
     const version = ++this.#version;
-    let way = new Way(this.#root);
     for (const mutation of mutations) {
-      if (mutation.type === "delete") {
-        this.#delete(mutation.key);
-        way = new Way(this.#root); // it may have led along what was removed
-      } else {
-        const place = way.to(mutation.key);
-        place.value = mutation.value;
-        place.version = version;
+      if (mutation.type === "delete") this.#delete(mutation.key);
+      else {
+        let node = this.#root;
+        for (const part of mutation.key) node = childOf(node, part);
+        node.value = mutation.value;
+        node.version = version;
       }
     }
   }
 
-  #find(key: KvKey): Place | undefined {
-    let place: Place | undefined = this.#root;
-    for (const part of key) place = place?.children?.get(part);
-    return place;
+  #find(key: KvKey): Node | undefined {
+    let node: Node | undefined = this.#root;
+    for (const part of key) node = node?.children?.get(part);
+    return node;
   }
 
-  /** Removes a value, and the branch that it leaves bare. */
+  /** Removes a value, and the branch that is empty then. */
   #delete(key: KvKey): void {
-    const path: Place[] = [this.#root];
+    const path: Node[] = [this.#root];
     for (const part of key) {
       const child = path[path.length - 1]?.children?.get(part);
       if (child === undefined) return;
@@ -92,52 +90,27 @@ export class MemoryStore implements KvStore {
       leaf.value = undefined;
       leaf.version = 0;
     }
-    for (let depth = key.length - 1, place = leaf; depth >= 0; depth--) {
-      if (place?.version !== 0 || (place.children?.size ?? 0) > 0) return;
-      place = path.pop();
-      place?.children?.delete(key[depth] as string);
+    for (let depth = key.length - 1, node = leaf; depth >= 0; depth--) {
+      if (node?.version !== 0 || (node.children?.size ?? 0) > 0) return;
+      node = path.pop();
+      node?.children?.delete(key[depth] as string);
     }
   }
 }
 
-/** The way to places: of keys that follow one another, most have all parts but the last in common. */
-class Way {
-  #key: KvKey = [];
-  /** The places on the way to the last key, of as many parts as their index says. */
-  readonly #places: Place[];
-
-  constructor(root: Place) {
-    this.#places = [root];
-  }
-
-  /** The place of a key, which is made if there is none. */
-  to(key: KvKey): Place {
-    const last = this.#key;
-    let depth = 0;
-    while (depth < key.length && depth < last.length && key[depth] === last[depth]) depth++;
-    let place = this.#places[depth] as Place; // there is one for each part that both have
-    for (; depth < key.length; depth++) {
-      place = childOf(place, key[depth] as string);
-      this.#places[depth + 1] = place;
-    }
-    this.#key = key;
-    return place;
-  }
-}
-
-function childOf(place: Place, part: string): Place {
-  place.children ??= new Map();
-  let child = place.children.get(part);
-  if (child === undefined) place.children.set(part, child = new Place());
+function childOf(node: Node, part: string): Node {
+  node.children ??= new Map();
+  let child = node.children.get(part);
+  if (child === undefined) node.children.set(part, child = new Node());
   return child;
 }
 
-function entryOf(key: KvKey, place: Place | undefined): KvEntry | undefined {
-  if (place === undefined || place.version === 0) return undefined;
-  return { key, value: place.value, versionstamp: String(place.version) };
+function entryOf(key: KvKey, node: Node | undefined): KvEntry | undefined {
+  if (node === undefined || node.version === 0) return undefined;
+  return { key, value: node.value, versionstamp: String(node.version) };
 }
 
-function* below(key: KvKey, { children }: Place): Generator<KvEntry> {
+function* below(key: KvKey, { children }: Node): Generator<KvEntry> {
   if (children === undefined) return;
   for (const [part, child] of [...children].sort(byPart)) {
     const childKey = [...key, part];
@@ -147,6 +120,6 @@ function* below(key: KvKey, { children }: Place): Generator<KvEntry> {
   }
 }
 
-function byPart(first: [string, Place], second: [string, Place]): number {
-  return compareParts(first[0], second[0]); // not taken apart in the head, which goes by way of iterators
+function byPart(first: [string, Node], second: [string, Node]): number {
+  return compareParts(first[0], second[0]);
 }

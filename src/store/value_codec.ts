@@ -61,11 +61,6 @@ export function isEncodable(change: KvMutation): true {
   return true;
 }
 
-/** Whether bytes are the same: those of a value that has not changed are, if it was encoded once before. */
-export function sameBytes(some: Uint8Array, others: Uint8Array): boolean {
-  return some.length === others.length && some.every((byte, index) => byte === others[index]);
-}
-
 /** Whether JSON gives a value back as it is. */
 function isJson(value: unknown, left: { parts: number; depth: number }): boolean {
   if (typeof value === "string" || typeof value === "boolean" || value === null) return true;

@@ -1,4 +1,4 @@
-import { DenoKvStore } from "../../src/store/deno_kv/deno_kv.ts";
+import { DenoKvStore } from "../../src/store/deno_kv/deno_kv_store.ts";
 import { MemoryStore } from "../../src/store/memory_store.ts";
 import { storeConformance } from "../../src/testing/conformance/store_conformance.ts";
 import { contentOf, spoilDenoKv } from "./support/spoiled_deno_kv.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { DenoKvStore } from "../../src/store/deno_kv/deno_kv.ts";
+import { DenoKvStore } from "../../src/store/deno_kv/deno_kv_store.ts";
 import type { KvKey, KvMutation, KvStore } from "../../src/store/kv_store.ts";
 import { MemoryStore } from "../../src/store/memory_store.ts";
 import { SqliteStore } from "../../src/store/sqlite/sqlite_store.ts";

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } f
 import { serialize } from "node:v8";
 import { StoreFormatError } from "../../src/errors/store_error.ts";
 import { ValueError } from "../../src/errors/value_error.ts";
-import { decodeValue, encodeValue, sameBytes } from "../../src/store/value_codec.ts";
+import { decodeValue, encodeValue } from "../../src/store/value_codec.ts";
 
 const isText = (value: unknown) => encodeValue(value)[0] !== 0xff;
 
@@ -99,12 +99,5 @@ Deno.test("decodeValue() says that bytes are damaged", () => {
   ];
   for (const each of [...damaged, serialize({ a: 1 }).subarray(0, 4)]) {
     assertThrows(() => decodeValue(each), StoreFormatError, "it is damaged");
-  }
-});
-
-Deno.test("sameBytes() tells bytes that differ in length, or anywhere", () => {
-  assert(sameBytes(encodeValue({ a: 1 }), encodeValue({ a: 1 })));
-  for (const other of [{ a: 2 }, { a: 11 }]) {
-    assertFalse(sameBytes(encodeValue({ a: 1 }), encodeValue(other)));
   }
 });

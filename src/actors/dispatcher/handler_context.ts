@@ -4,9 +4,10 @@
  * @module
  */
 
+import { equals } from "@std/bytes/equals";
 import type { HandlerScope } from "../../base/handler_scope.ts";
 import { ValueError } from "../../errors/value_error.ts";
-import { decodeValue, encodeValue, sameBytes } from "../../store/value_codec.ts";
+import { decodeValue, encodeValue } from "../../store/value_codec.ts";
 import type { SessionDefinition } from "../../types/events/define_session.ts";
 import { asCause, membersAtFault } from "../../types/content/schema_issues.ts";
 
@@ -121,7 +122,7 @@ export class SessionContext<State extends object> implements HandlerContext<Stat
   outcome(): SessionOutcome {
     if (this.#state === undefined) return this.#isKept ? { kind: "ended" } : { kind: "same" };
     const bytes = this.#encoded(this.#state);
-    return sameBytes(bytes, this.#before) ? { kind: "same" } : { kind: "changed", bytes };
+    return equals(bytes, this.#before) ? { kind: "same" } : { kind: "changed", bytes };
   }
 
   #encoded(state: State): Uint8Array {

@@ -5,8 +5,7 @@
  */
 
 import { ValueError } from "../../errors/value_error.ts";
-import { kindOf } from "../../store/device/inspection_kind.ts";
-import { StoreKeys } from "../../store/device/keys.ts";
+import { kindOf, StoreKeys } from "../../store/device/keys.ts";
 import type { KvKey, KvMutation, KvStore } from "../../store/kv_store.ts";
 import { Lease, type LeaseOptions } from "../../store/device/lease.ts";
 import { SharedRuns } from "../../base/shared_runs.ts";

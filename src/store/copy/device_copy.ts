@@ -7,13 +7,14 @@
 import type { Clock } from "../../base/clock.ts";
 import { StoreError } from "../../errors/store_error.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
-import { ByteReader } from "./device_copy_bytes.ts";
-import { ChunkReader, ChunkWriter } from "./device_copy_chunks.ts";
-import { ItemReader, writeItem } from "./device_copy_items.ts";
-import { assertUsable, hasRecords, isOfPlace } from "./device_copy_mark.ts";
-import { COPY_LEASE, ImportPlace } from "./device_copy_place.ts";
+import { ByteReader } from "./byte_reader.ts";
+import { ChunkReader, ChunkWriter } from "./chunks.ts";
+import { ItemReader, writeItem } from "./items.ts";
+import { assertUsable, COPY_LEASE, ImportTarget } from "./import_target.ts";
 import type { KvStore } from "../kv_store.ts";
+import { isLocal } from "../device/keys.ts";
 import { Lease } from "../device/lease.ts";
+import { hasRecords } from "../device/schema.ts";
 
 /** How far the copying of a device is. */
 export interface DeviceCopyProgress {
@@ -122,7 +123,7 @@ async function* exported(
     yield* chunks.add(writeItem(["device", mxid, deviceId]));
     for await (const entry of store.list(prefix)) {
       const path = entry.key.slice(prefix.length);
-      if (isOfPlace(path)) continue;
+      if (isLocal(path)) continue;
       records++;
       for await (const chunk of chunks.add(writeItem(["record", path, entry.value]))) {
         await stillOurs();
@@ -179,22 +180,22 @@ export async function importDevice(
     const chunks = await ChunkReader.begin(bytes, key);
     const items = new ItemReader(chunks.read());
     const device = await items.device();
-    const place = await ImportPlace.take(store, [device.mxid, device.deviceId], { clock, signal });
+    const target = await ImportTarget.take(store, [device.mxid, device.deviceId], { clock, signal });
     let records = 0;
     let told = 0;
     try {
       for await (const { path, value, size } of items.records()) {
         signal?.throwIfAborted();
-        await place.put(path, value, size);
+        await target.put(path, value, size);
         records++;
         if (bytes.count === told) continue;
         told = bytes.count;
         onProgress?.({ records, bytes: told });
       }
       signal?.throwIfAborted();
-      await place.finish();
+      await target.finish();
     } catch (error) {
-      await place.abandon();
+      await target.abandon();
       throw error;
     }
     onProgress?.({ records, bytes: bytes.count });

@@ -6,11 +6,9 @@
 
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
-import { isOfPlace } from "../copy/device_copy_mark.ts";
-import { DEVICE_PARTS, isDeviceKey, kindOf } from "./inspection_kind.ts";
-import { StoreKeys } from "./keys.ts";
+import { DEVICE_PARTS, isDeviceKey, isLocal, kindOf, StoreKeys } from "./keys.ts";
 import type { KvEntry, KvKey, KvStore } from "../kv_store.ts";
-import { assertNotSealed } from "../sealed/sealed_mark.ts";
+import { assertNotSealed } from "../sealed/assert_not_sealed.ts";
 import { encodeValue } from "../value_codec.ts";
 
 /** A user's device. */
@@ -94,7 +92,7 @@ export async function inspectDevice(
   for await (const { key, value } of store.list(prefix)) {
     signal?.throwIfAborted();
     const path = key.slice(prefix.length);
-    if (isOfPlace(path)) continue;
+    if (isLocal(path)) continue;
     const kind = kindOf(path);
     const amount = kinds.get(kind) ?? { records: 0, bytes: 0 };
     kinds.set(kind, amount);
@@ -152,7 +150,7 @@ export async function* listDevices(
   let last: StoredDevice | undefined;
   for await (const { key } of store.list([])) {
     signal?.throwIfAborted();
-    if (!isDeviceKey(key) || isOfPlace(key.slice(DEVICE_PARTS))) continue;
+    if (!isDeviceKey(key) || isLocal(key.slice(DEVICE_PARTS))) continue;
     const [mxid, deviceId = ""] = key as [UserID, DeviceID]; // isDeviceKey() has looked
     if (last?.mxid === mxid && last.deviceId === deviceId) continue;
     yield last = { mxid, deviceId };

@@ -6,11 +6,24 @@
 
 import { StoreError, StoreFormatError } from "../../errors/store_error.ts";
 import { isJsonObject } from "../../types/json.ts";
-import { StoreKeys } from "./keys.ts";
+import { isLocal, StoreKeys } from "./keys.ts";
 import type { KvEntry, KvKey, KvMutation, KvStore } from "../kv_store.ts";
-import { assertNoSeal, sealKey } from "../sealed/sealed_mark.ts";
-import { SchemaDraft } from "./schema_draft.ts";
-import { SCHEMA_STEPS, type SchemaStep } from "./schema_steps.ts";
+import { assertNoSeal, sealKey } from "../sealed/assert_not_sealed.ts";
+
+/** Changes records from one version to the next, by what they hold and nothing else. */
+export type SchemaStep = (records: SchemaDraft) => void | Promise<void>;
+
+/** From version 0, which wrote no version down, on. */
+export const SCHEMA_STEPS: readonly SchemaStep[] = [dateLeftRooms];
+
+/** Rooms that were left say when, so that their state can be removed some time later: these were left long ago. */
+async function dateLeftRooms(records: SchemaDraft): Promise<void> {
+  for await (const { key, value } of records.list(["room"])) {
+    if (isJsonObject(value) && (value.membership === "leave" || value.membership === "ban")) {
+      records.set(key, { ...value, leftAt: 0 });
+    }
+  }
+}
 
 /** The version that this Greenroom writes. */
 export const SCHEMA_VERSION: number = SCHEMA_STEPS.length;
@@ -22,9 +35,6 @@ export interface SchemaUpgrade {
   /** Whether the records must not be used before these changes are made; else they can go along with any commit. */
   readonly isNeeded: boolean;
 }
-
-/** Who holds a device is no record of it. */
-const NO_RECORDS: ReadonlySet<string | undefined> = new Set(["owner", "lease"]);
 
 /**
  * Reads which version the records of a device have. Nothing is written.
@@ -82,7 +92,7 @@ export async function schemaUpgrade(
     key: new StoreKeys(prefix).schema(),
     value: { version: steps.length },
   };
-  if (version === undefined && await isEmpty(kv, prefix)) return { mutations: [stamp], isNeeded: false };
+  if (version === undefined && !await hasRecords(kv, prefix)) return { mutations: [stamp], isNeeded: false };
   const draft = new SchemaDraft(kv, prefix);
   for (const step of steps.slice(version ?? 0)) await step(draft); // records without a version are of version 0
   return { mutations: [...draft.mutations, stamp], isNeeded: true };
@@ -96,9 +106,69 @@ function versionOf({ key, value }: KvEntry): number {
   );
 }
 
-async function isEmpty(kv: KvStore, prefix: KvKey): Promise<boolean> {
+/** Whether a store has a record of a device, beside those that are about its use in this store. */
+export async function hasRecords(kv: KvStore, prefix: KvKey): Promise<boolean> {
   for await (const { key } of kv.list(prefix)) {
-    if (!NO_RECORDS.has(key[prefix.length])) return false;
+    if (!isLocal(key.slice(prefix.length))) return true;
   }
-  return true;
+  return false;
+}
+
+/** A record as a step of an upgrade sees it. */
+export interface DraftRecord {
+  /** The key, relative to the device's prefix. */
+  readonly key: KvKey;
+  /** Plain data, not to be changed: set another in its place. */
+  readonly value: unknown;
+}
+
+/** What the steps of an upgrade read and change. Keys are relative to the device's prefix. */
+export class SchemaDraft {
+  readonly #kv: KvStore;
+  readonly #prefix: KvKey;
+  /** By key, what was changed; a record without a value is gone. */
+  readonly #changes = new Map<string, { readonly key: KvKey; readonly value?: unknown }>();
+
+  /**
+   * @param kv Where the device is kept.
+   * @param prefix What the keys of the device begin with.
+   */
+  constructor(kv: KvStore, prefix: KvKey) {
+    this.#kv = kv;
+    this.#prefix = prefix;
+  }
+
+  /** What was changed, to be committed at once. */
+  get mutations(): KvMutation[] {
+    return [...this.#changes.values()].map((change): KvMutation => {
+      const key = [...this.#prefix, ...change.key];
+      return "value" in change ? { type: "set", key, value: change.value } : { type: "delete", key };
+    });
+  }
+
+  /** The records below a key, not at it, as they were when the reading began; in no particular order. */
+  async *list(below: KvKey): AsyncGenerator<DraftRecord> {
+    const changes = new Map(this.#changes); // what the reader does to a record must not bring it again
+    for await (const entry of this.#kv.list([...this.#prefix, ...below])) {
+      const key = entry.key.slice(this.#prefix.length);
+      if (!changes.has(JSON.stringify(key))) yield { key, value: entry.value };
+    }
+    for (const change of changes.values()) {
+      if ("value" in change && isBelow(change.key, below)) yield { key: change.key, value: change.value };
+    }
+  }
+
+  /** Puts a value in the place of whatever is there. */
+  set(key: KvKey, value: unknown): void {
+    this.#changes.set(JSON.stringify(key), { key, value });
+  }
+
+  /** Removes a record. */
+  delete(key: KvKey): void {
+    this.#changes.set(JSON.stringify(key), { key });
+  }
+}
+
+function isBelow(key: KvKey, prefix: KvKey): boolean {
+  return key.length > prefix.length && prefix.every((part, index) => part === key[index]);
 }

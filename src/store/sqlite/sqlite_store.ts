@@ -8,11 +8,11 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { ValueError } from "../../errors/value_error.ts";
 import { lockBeside } from "../device/file_lock.ts";
 import type { KvCheck, KvEntry, KvKey, KvLock, KvMutation, KvStore } from "../kv_store.ts";
-import { attempt, type SqliteAction } from "./sqlite_error.ts";
-import { decodeKey, encodeKey, endOfRange } from "./sqlite_key.ts";
-import { SqliteLog } from "./sqlite_log.ts";
-import { prepareDatabase, refuseOthers } from "./sqlite_schema.ts";
-import { SqliteVersions } from "./sqlite_versions.ts";
+import { attempt, type SqliteAction } from "./error.ts";
+import { decodeKey, encodeKey, endOfRange } from "./keys.ts";
+import { SqliteLog } from "./log.ts";
+import { prepareDatabase, refuseOthers } from "./schema.ts";
+import { SqliteVersions } from "./versions.ts";
 import { decodeValue, encodeValue, isEncodable } from "../value_codec.ts";
 
 /** How long to wait for another process that writes, in milliseconds. */

@@ -1,4 +1,4 @@
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv_store.ts";
 import { SqliteStore } from "../../../src/store/sqlite/sqlite_store.ts";
 import { storeProcessConformance } from "../../../src/testing/conformance/store_process_conformance.ts";
 import { findPython } from "../../../tools/python.ts";

@@ -4,7 +4,7 @@
  * Arguments: the class of the store, its file, and the job.
  */
 
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv_store.ts";
 import { SqliteStore } from "../../../src/store/sqlite/sqlite_store.ts";
 import { runStoreJob } from "../../../src/testing/conformance/store_job.ts";
 

@@ -4,7 +4,7 @@ import { StoreError, StoreFormatError, StoreKeyError } from "../../../src/errors
 import { type DeviceCopyProgress, exportDevice, importDevice } from "../../../src/store/copy/device_copy.ts";
 import type { KvCheck, KvEntry, KvKey, KvMutation } from "../../../src/store/kv_store.ts";
 import { MemoryStore } from "../../../src/store/memory_store.ts";
-import { SealedStore } from "../../../src/store/sealed/sealed.ts";
+import { SealedStore } from "../../../src/store/sealed/sealed_store.ts";
 import {
   clock,
   copyOf,

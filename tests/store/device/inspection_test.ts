@@ -6,7 +6,7 @@ import { inspectDevice, listDevices } from "../../../src/store/device/inspection
 import type { KvKey, KvMutation } from "../../../src/store/kv_store.ts";
 import { Lease } from "../../../src/store/device/lease.ts";
 import { MemoryStore } from "../../../src/store/memory_store.ts";
-import { SealedStore } from "../../../src/store/sealed/sealed.ts";
+import { SealedStore } from "../../../src/store/sealed/sealed_store.ts";
 import { encodeValue } from "../../../src/store/value_codec.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 

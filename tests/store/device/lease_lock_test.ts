@@ -3,7 +3,7 @@ import { StoreError, StoreInUseError } from "../../../src/errors/store_error.ts"
 import type { KvKey } from "../../../src/store/kv_store.ts";
 import { Lease, type LeaseOptions } from "../../../src/store/device/lease.ts";
 import { MemoryStore } from "../../../src/store/memory_store.ts";
-import { SealedStore } from "../../../src/store/sealed/sealed.ts";
+import { SealedStore } from "../../../src/store/sealed/sealed_store.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import { recordingLogger } from "../../actors/kernel/support.ts";
 import { LockingStore } from "../support/locking_store.ts";

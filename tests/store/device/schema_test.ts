@@ -3,8 +3,13 @@ import { StoreError, StoreFormatError } from "../../../src/errors/store_error.ts
 import type { KvEntry, KvKey } from "../../../src/store/kv_store.ts";
 import { Lease } from "../../../src/store/device/lease.ts";
 import { MemoryStore } from "../../../src/store/memory_store.ts";
-import { readSchema, SCHEMA_VERSION, schemaUpgrade } from "../../../src/store/device/schema.ts";
-import { SCHEMA_STEPS, type SchemaStep } from "../../../src/store/device/schema_steps.ts";
+import {
+  readSchema,
+  SCHEMA_STEPS,
+  SCHEMA_VERSION,
+  type SchemaStep,
+  schemaUpgrade,
+} from "../../../src/store/device/schema.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 
 const DEVICE: KvKey = ["@a:a", "D"];

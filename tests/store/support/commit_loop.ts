@@ -4,7 +4,7 @@
  * Arguments: the file of the store, and the first round.
  */
 
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv_store.ts";
 import type { KvMutation } from "../../../src/store/kv_store.ts";
 import { roundChanges } from "./commit_rounds.ts";
 

@@ -1,0 +1,168 @@
+/**
+ * Writes an imported device, all or nothing.
+ *
+ * The records are written in several commits. The record `importing` beside them says that they do not
+ * count yet, and the last commit removes it. While it is there, no client uses the device, and the next
+ * import begins by removing what it finds.
+ *
+ * @module
+ */
+
+import type { Clock } from "../../base/clock.ts";
+import { StoreError } from "../../errors/store_error.ts";
+import { isLocal, StoreKeys } from "../device/keys.ts";
+import { hasRecords } from "../device/schema.ts";
+import type { KvKey, KvMutation, KvStore } from "../kv_store.ts";
+import { Lease } from "../device/lease.ts";
+import { assertNoSeal, assertNotSealed, sealKey } from "../sealed/assert_not_sealed.ts";
+
+/** How long the device stays reserved after a renewal, in milliseconds: the stream may be slow. */
+export const COPY_LEASE = 60_000;
+
+/** The most changes and bytes of a commit. */
+const MAX_CHANGES = 500;
+const MAX_BYTES = 500_000;
+
+interface ImportTargetOptions {
+  /** The wall clock. */
+  readonly clock?: Clock;
+  /** Ends it. */
+  readonly signal?: AbortSignal;
+}
+
+/** The device of a store that an import writes to. */
+export class ImportTarget {
+  readonly #store: KvStore;
+  readonly #prefix: KvKey;
+  readonly #keys: StoreKeys;
+  readonly #lease: Lease;
+  #pack: KvMutation[] = [];
+  #bytes = 0;
+
+  private constructor(store: KvStore, prefix: KvKey, lease: Lease) {
+    this.#store = store;
+    this.#prefix = prefix;
+    this.#keys = new StoreKeys(prefix);
+    this.#lease = lease;
+  }
+
+  /**
+   * Reserves the device, and removes what an earlier import has left of it.
+   *
+   * @param store The store.
+   * @param prefix The beginning of the device's keys.
+   * @param options The clock and the signal.
+   * @throws {StoreKeyError} If the store is sealed and not opened as a `SealedStore`.
+   * @throws {StoreInUseError} If another process uses the device.
+   * @throws {StoreError} If the store has records of the device.
+   */
+  static async take(
+    store: KvStore,
+    prefix: KvKey,
+    { clock, signal }: ImportTargetOptions,
+  ): Promise<ImportTarget> {
+    await assertNotSealed(store);
+    await assertFree(store, prefix); // before anything is written
+    const options = { clock, signal, held: "refuse", owner: "an import", duration: COPY_LEASE } as const;
+    const lease = await Lease.acquire(store, prefix, options);
+    const target = new ImportTarget(store, prefix, lease);
+    try {
+      await assertFree(store, prefix);
+      await target.#begin();
+      await target.#empty();
+    } catch (error) {
+      await lease.release().catch(() => {}); // it expires by itself
+      throw error;
+    }
+    return target;
+  }
+
+  /**
+   * Writes a record.
+   *
+   * @param path Its key, without the parts that name the device.
+   * @param value The value.
+   * @param size Its size in bytes, about.
+   */
+  async put(path: KvKey, value: unknown, size: number): Promise<void> {
+    const isFull = this.#pack.length === MAX_CHANGES || this.#bytes + size > MAX_BYTES;
+    if (isFull || this.#lease.dueIn === 0) await this.#flush();
+    this.#pack.push({ type: "set", key: [...this.#prefix, ...path], value });
+    this.#bytes += size;
+  }
+
+  /** Makes all records count. */
+  async finish(): Promise<void> {
+    const changes: KvMutation[] = [...this.#pack, { type: "delete", key: this.#keys.importing() }];
+    if (!await this.#lease.release(changes)) throw await this.#lease.lost();
+  }
+
+  /** Removes all records. Those that can't be removed do not count, and the next import removes them. */
+  async abandon(): Promise<void> {
+    try {
+      await this.#begin(); // the record is gone if the last commit was made although it rejected
+      await this.#empty();
+      const left = [this.#keys.importing(), this.#keys.owner(), this.#keys.lease()];
+      await this.#commit(left.map((key): KvMutation => ({ type: "delete", key })));
+    } catch {
+      // The error of the import is the one to report.
+    } finally {
+      await this.#lease.release().catch(() => {});
+    }
+  }
+
+  async #begin(): Promise<void> {
+    await this.#commit([{ type: "set", key: this.#keys.importing(), value: { format: 1 } }]);
+  }
+
+  async #empty(): Promise<void> {
+    this.#pack = [];
+    for await (const { key } of this.#store.list(this.#prefix)) {
+      if (isLocal(key.slice(this.#prefix.length))) continue;
+      this.#pack.push({ type: "delete", key });
+      if (this.#pack.length === MAX_CHANGES) await this.#flush();
+    }
+    await this.#flush();
+  }
+
+  async #flush(): Promise<void> {
+    const pack = this.#pack;
+    this.#pack = [];
+    this.#bytes = 0;
+    const mutations = [...pack, ...this.#lease.renewal()];
+    if (mutations.length > 0) await this.#commit(mutations);
+  }
+
+  async #commit(mutations: readonly KvMutation[]): Promise<void> {
+    if (!await this.#store.commit(mutations, this.#lease.checks)) throw await this.#lease.lost();
+  }
+}
+
+/** A device with an unfinished import is free: its records do not count. */
+async function assertFree(store: KvStore, prefix: KvKey): Promise<void> {
+  const [importing] = await store.getMany([new StoreKeys(prefix).importing()]);
+  if (importing !== undefined || !await hasRecords(store, prefix)) return;
+  throw new StoreError(
+    `Cannot import the device ${prefix.join(" ")}: the store has records of it already; use another store`,
+  );
+}
+
+/**
+ * Checks that the records of a device may be read: the store is not a sealed one without its
+ * `SealedStore`, and no import of the device is unfinished.
+ *
+ * @param store The store.
+ * @param prefix The beginning of the device's keys.
+ * @throws {StoreKeyError} If the store is sealed.
+ * @throws {StoreError} If an import is unfinished, so that records may be missing.
+ */
+export async function assertUsable(store: KvStore, prefix: KvKey): Promise<void> {
+  const [seal, importing] = await store.getMany([sealKey, new StoreKeys(prefix).importing()]);
+  assertNoSeal(seal);
+  if (importing === undefined) return;
+  throw new StoreError(
+    `Cannot use the store of ${
+      prefix.join(" ")
+    }: it is being imported, or that was not finished; wait, or import it again`,
+  );
+}

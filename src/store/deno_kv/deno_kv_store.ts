@@ -1,0 +1,258 @@
+/**
+ * A store on Deno KV, which outlives the process.
+ *
+ * @module
+ */
+
+import { StoreFormatError } from "../../errors/store_error.ts";
+import { ValueError } from "../../errors/value_error.ts";
+import type { KvDatabase, KvRecord } from "./database.ts";
+import { DenoKvJournal, isTorn } from "./journal.ts";
+import { journalKey, logicalKey, valueKey } from "./keys.ts";
+import { type EncodedChange, encodeDelete, encodeSet, readParts, readRecord, SplitIndex } from "./values.ts";
+import { checkFormat, type DenoKvOptions, openDatabase } from "./open.ts";
+import { LocalDatabase } from "./local_database.ts";
+import { MAX_READS } from "./writes.ts";
+import { Gate } from "./gate.ts";
+import { lockBeside } from "../device/file_lock.ts";
+import type { KvCheck, KvEntry, KvKey, KvLock, KvMutation, KvStore } from "../kv_store.ts";
+import { decodeValue } from "../value_codec.ts";
+
+const VERSIONSTAMP = /^[0-9a-f]{20}$/;
+
+/**
+ * Keeps everything in a database of Deno KV: a file, or a server that speaks KV Connect (`denokv`, Deno Deploy).
+ *
+ * What Deno KV does not take at once is hidden: a value may have any size, and so may a commit. A commit that fits (990
+ * changes, 0.8 MB, 98 checks; 7 on a server) is one atomic operation, and one sync of the file. A larger one is written down
+ * first, made to count by one atomic operation, and then carried out; if the process dies in between, the next one that opens
+ * the database carries it out before it reads anything. So `commit()` may reject although the commit counts: if what fails is
+ * its execution, the next operation goes on with it.
+ *
+ * How safe it is (measured on Linux with Deno 2.9.6 and denokv 0.14.0): SQLite with a write-ahead log and `synchronous=FULL`,
+ * that is one `fsync` of the log for each commit, before `commit()` resolves or the server answers. What has resolved is there
+ * after `kill -9`, and after a power cut if the disk keeps its word. In memory (`":memory:"`), all goes with the process.
+ *
+ * On a server, a request that is not answered is made again until the patience ends (30 seconds by default), over a restart
+ * of the server too; each commit is made once for all that, and in order. If the patience ends first, `commit()` rejects, and
+ * only the database knows whether it was made: open it again, and look. `denokv` answers a full disk as it does any other
+ * failure of its own, so there it is the patience that ends.
+ *
+ * Several stores, in several processes too, may be open on one database; each commit is still all or nothing to all of them.
+ * Other programs may open a file too, to make a backup, say. While the store is open, nothing but Deno KV and `node:sqlite` may
+ * open the file in this process, not even to copy it (`Deno.copyFile()`): when that is closed, the system lets go of the locks
+ * that keep other programs from taking the log away.
+ *
+ * The folder `bot.db-locks` beside a file shows at once that a process has ended, so that the next one need not wait for its
+ * lease; Deno has to let it be read and written. A server has no such thing, nor has the file that Deno has for the program.
+ *
+ * A key may take 2 KiB, which includes some twenty bytes of the store's own and two for each part.
+ *
+ * @example
+ * ```ts
+ * import { Client } from "@greenroom/matrix";
+ * import { DenoKvStore } from "@greenroom/matrix/store/kv";
+ *
+ * await using store = await DenoKvStore.open(":memory:"); // or "./bot.db", or "http://127.0.0.1:4512"
+ * await using client = new Client({ baseUrl: "https://matrix.example.org", store });
+ * ```
+ */
+export class DenoKvStore implements KvStore {
+  readonly #database: KvDatabase;
+  readonly #journal: DenoKvJournal;
+  readonly #splits = new SplitIndex();
+  readonly #gate = new Gate();
+  #closed: Promise<void> | undefined;
+
+  private constructor(database: KvDatabase) {
+    this.#database = database;
+    this.#journal = new DenoKvJournal(database);
+  }
+
+  /**
+   * Opens a database, and makes it if there is none.
+   *
+   * @param path A file; `":memory:"` for none; the address of a server, which begins with `http://` or `https://`; by default,
+   * the file that Deno has for the program.
+   * @param options How to speak to a server.
+   * @throws {ValueError} If Deno runs without `--unstable-kv`, which a server does not need, or there is no access token.
+   * @throws {StoreError} If the file or the server can't be used; a `StoreFormatError` if something else is there, or what a
+   * newer version of Greenroom has written. Nothing has changed then.
+   */
+  static async open(path?: string, options: DenoKvOptions = {}): Promise<DenoKvStore> {
+    return await DenoKvStore.#over(await openDatabase(path, options));
+  }
+
+  /**
+   * Uses an open database, which it then closes with itself. Everything is kept below the key part `"greenroom"`.
+   *
+   * @param kv The database: a file, or memory. One on a server is to be opened by {@link open}.
+   * @throws {StoreError} As {@link open}.
+   */
+  static async over(kv: Deno.Kv): Promise<DenoKvStore> {
+    return await DenoKvStore.#over(new LocalDatabase(kv));
+  }
+
+  static async #over(database: KvDatabase): Promise<DenoKvStore> {
+    const store = new DenoKvStore(database);
+    try {
+      await checkFormat(database);
+      await store.#journal.check();
+      await store.#journal.discard();
+      await store.#splits.load(database, store.#journal);
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+    return store;
+  }
+
+  /**
+   * Reads several values at once; `undefined` where there is none.
+   *
+   * Up to nine values are as they were at one moment; of more, each nine are.
+   *
+   * @throws {ValueError} If a key is too long.
+   */
+  async getMany(keys: readonly KvKey[]): Promise<(KvEntry | undefined)[]> {
+    this.#assertOpen();
+    const places = keys.map(valueKey);
+    const batches: Promise<KvRecord[]>[] = [];
+    for (let start = 0; start < keys.length; start += MAX_READS - 1) {
+      batches.push(this.#read(places.slice(start, start + MAX_READS - 1)));
+    }
+    const entries = (await Promise.all(batches)).flat();
+    return await Promise.all(entries.map((entry) => this.#decode(entry)));
+  }
+
+  /**
+   * Reads what lies below a prefix, not at it, in the order of the keys.
+   *
+   * A hundred entries are as they were at one moment, and five hundred on a server. What is committed while the reading goes on is seen, if its keys are
+   * still to come.
+   *
+   * @throws {ValueError} If the prefix is too long.
+   */
+  async *list(prefix: KvKey): AsyncGenerator<KvEntry> {
+    this.#assertOpen();
+    const place = valueKey(prefix);
+    let cursor: string | undefined;
+    do {
+      const page = await this.#page(place, cursor);
+      for (const each of page.entries) {
+        const entry = await this.#decode(each);
+        if (entry !== undefined) yield entry;
+      }
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+  }
+
+  /**
+   * Applies all changes, or none if a check does not hold.
+   *
+   * @throws {ValueError} If a key is too long, or a value is not plain data; nothing was written then.
+   */
+  async commit(mutations: readonly KvMutation[], checks: readonly KvCheck[] = []): Promise<boolean> {
+    this.#assertOpen();
+    const changes = encode(mutations); // before anything is awaited, so that the caller may go on
+    const places = checks.map(({ key, versionstamp }) => ({ key: valueKey(key), versionstamp }));
+    // Deno KV takes no others; no value has one.
+    if (places.some(({ versionstamp }) => !VERSIONSTAMP.test(versionstamp ?? "0".repeat(20)))) return false;
+    if (changes.length + places.length === 0) return true;
+    const writes = changes.flatMap((change) => change.writes);
+    const parted = changes.some(({ key, split }) => split !== undefined || this.#splits.has(key));
+    const go = () => this.#apply(changes, places);
+    // Parts, and what takes several commits, have nobody beside them; so nobody is disturbed by what they come upon.
+    return await (parted || !this.#journal.fits(writes, places)
+      ? this.#gate.alone(go)
+      : this.#gate.beside(go));
+  }
+
+  /**
+   * Takes a lock, which is a file of the folder `…-locks` beside the database.
+   *
+   * @throws {StoreError} If there can be none: the database was not opened by the path of a file, or Deno may not use the folder.
+   */
+  async lock(key: KvKey): Promise<KvLock | undefined> {
+    return await lockBeside(this.#database.file, key);
+  }
+
+  /** Closes the database, after what was begun has ended. */
+  close(): Promise<void> {
+    return this.#closed ??= this.#gate.alone(() => Promise.resolve(this.#database.close()));
+  }
+
+  /** Closes the database. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #apply(changes: readonly EncodedChange[], checks: readonly Deno.AtomicCheck[]): Promise<boolean> {
+    const writes = changes.flatMap((change) => [...change.writes, ...this.#splits.removal(change.key)]);
+    const held = await this.#journal.commit(writes, checks);
+    if (held) { for (const { key, split } of changes) this.#splits.note(key, split); }
+    return held;
+  }
+
+  /** Reads at one moment, at which no commit is half carried out. */
+  async #read(places: readonly Deno.KvKey[]): Promise<KvRecord[]> {
+    for (;;) {
+      const [marker, ...entries] = await this.#database.getMany([journalKey, ...places]);
+      if (marker === undefined || !isTorn(marker)) return entries;
+      await this.#journal.settle(marker);
+    }
+  }
+
+  async #page(prefix: Deno.KvKey, cursor: string | undefined) {
+    for (;;) {
+      const check = await this.#journal.check();
+      const page = await this.#database.page(prefix, cursor, journalKey);
+      if (page.beside === undefined) {
+        if (await this.#journal.holds(check)) return page;
+      } else if (isTorn(page.beside)) await this.#journal.settle(page.beside);
+      else return page;
+    }
+  }
+
+  async #decode(entry: KvRecord): Promise<KvEntry | undefined> {
+    if (entry.versionstamp === null) return undefined;
+    const key = logicalKey(entry.key);
+    const { versionstamp } = entry;
+    const record = readRecord(entry.value);
+    if ("value" in record) return { key, value: record.value, versionstamp };
+    this.#splits.noteRead(key, record.split);
+    const bytes = await readParts(this.#database, record.split);
+    if (bytes !== undefined) {
+      return { key, value: decodeValue(bytes), versionstamp };
+    }
+    const [now] = await this.#read([entry.key]); // it was replaced in the meantime
+    if (now === undefined || now.versionstamp === versionstamp) throw missingPart();
+    return await this.#decode(now);
+  }
+
+  #assertOpen(): void {
+    if (this.#closed !== undefined) throw new ValueError("Cannot use the store: it is closed; open it again");
+  }
+}
+
+/**
+ * The writes of each key; of several changes of one key, the last counts. They are in the order of the keys, more or less: what is
+ * written together then lies together in the file. In the order in which a server tells of ten thousand rooms, seven times as much
+ * was written.
+ */
+function encode(mutations: readonly KvMutation[]): EncodedChange[] {
+  const last = new Map(mutations.map((mutation) => [JSON.stringify(mutation.key), mutation]));
+  const changes: EncodedChange[] = [];
+  for (const name of [...last.keys()].sort()) {
+    const mutation = last.get(name);
+    if (mutation?.type === "set") changes.push(encodeSet(mutation.key, mutation.value));
+    else if (mutation !== undefined) changes.push(encodeDelete(mutation.key));
+  }
+  return changes;
+}
+
+function missingPart(): StoreFormatError {
+  return new StoreFormatError(
+    "Cannot read a value of the store: a part of it is missing; restore the database from a copy",
+  );
+}

@@ -1,0 +1,146 @@
+/**
+ * Deno KV in this process: a file, or memory.
+ *
+ * @module
+ */
+
+import {
+  StoreError,
+  StoreFormatError,
+  StoreFullError,
+  StoreReadOnlyError,
+} from "../../errors/store_error.ts";
+import { MatrixError } from "../../errors/matrix_error.ts";
+import { missingPermission } from "../../errors/missing_permission_error.ts";
+import type { KvDatabase, KvPage, KvRecord } from "./database.ts";
+import { waitingKey } from "./keys.ts";
+import type { KvWrite } from "./writes.ts";
+
+/** How many entries are read at once of what lies below a prefix. */
+const PAGE = 100;
+
+/** A database that is a file or in memory. */
+export class LocalDatabase implements KvDatabase {
+  readonly maxChecks = 98;
+  readonly file: string | undefined;
+  readonly #kv: Deno.Kv;
+
+  /**
+   * @param kv Deno's own object.
+   * @param file Its file, if that is known.
+   */
+  constructor(kv: Deno.Kv, file?: string) {
+    this.#kv = kv;
+    this.file = file;
+  }
+
+  async getMany(keys: readonly Deno.KvKey[]): Promise<KvRecord[]> {
+    try {
+      return await this.#kv.getMany<unknown[]>(keys);
+    } catch (error) {
+      throw storeErrorOf(error);
+    }
+  }
+
+  async page(prefix: Deno.KvKey, cursor?: string): Promise<KvPage> {
+    try {
+      return await readPage(this.#kv, prefix, cursor);
+    } catch (error) {
+      throw storeErrorOf(error);
+    }
+  }
+
+  async commit(checks: readonly Deno.AtomicCheck[], writes: readonly KvWrite[]): Promise<string | undefined> {
+    for (;;) {
+      try {
+        const result = await atomicOf(this.#kv, checks, writes).commit();
+        return result.ok ? result.versionstamp : undefined;
+      } catch (error) {
+        if (!isLocked(error)) throw storeErrorOf(error);
+        // Somebody else who has the file open writes. SQLite does not let one wait who has read already, as checks do, and
+        // Deno KV gives up then; one who only writes waits, for five seconds.
+        await this.#kv.delete(waitingKey);
+      }
+    }
+  }
+
+  close(): void {
+    this.#kv.close();
+  }
+}
+
+/** Whether nothing was written because somebody else was writing. Deno has no other mark for that. */
+function isLocked(error: unknown): boolean {
+  return error instanceof TypeError && error.message.includes("database is locked");
+}
+
+/** The atomic operation that makes the writes if the checks hold. */
+function atomicOf(
+  kv: Deno.Kv,
+  checks: readonly Deno.AtomicCheck[],
+  writes: readonly KvWrite[],
+): Deno.AtomicOperation {
+  const operation = kv.atomic().check(...checks);
+  for (const { key, record } of writes) {
+    if (record === undefined) operation.delete(key);
+    else operation.set(key, record);
+  }
+  return operation;
+}
+
+/** Reads some of what lies below a prefix. */
+async function readPage(kv: Deno.Kv, prefix: Deno.KvKey, cursor?: string): Promise<KvPage> {
+  const listed = kv.list({ prefix }, { limit: PAGE, batchSize: PAGE, cursor });
+  const entries = await Array.fromAsync(listed);
+  return { entries, cursor: entries.length < PAGE ? undefined : listed.cursor };
+}
+
+/** What tells the reasons apart. Deno KV gives nothing but the text: SQLite's, or its own. */
+const REASONS: readonly [RegExp, (cause: unknown) => StoreError][] = [
+  [
+    /^unable to open|disk I\/O error|not a directory|permission denied/i,
+    (cause) =>
+      new StoreError(
+        "Cannot use the database: its file can't be opened, read or written; look at the path, the rights, and the disk",
+        { cause },
+      ),
+  ],
+  [/readonly database|read-only database|read-only file system/i, readOnlyError],
+  [
+    /not a database|malformed|already exists|no such table|no such column|has no column|value encoding/i,
+    (cause) =>
+      new StoreFormatError(
+        "Cannot use the database: it is damaged, or not one of Deno KV; restore it from a copy, or use another path",
+        { cause },
+      ),
+  ],
+  [
+    /disk is full|no space left|quota exceeded/i,
+    (cause) =>
+      new StoreFullError("Cannot write to the database: the disk is full; make room, and start again", {
+        cause,
+      }),
+  ],
+];
+
+/** Says that a database can't be written to. */
+export function readOnlyError(cause: unknown): StoreReadOnlyError {
+  return new StoreReadOnlyError(
+    "Cannot write to the database: it is read-only; let this process write to the file and its folder",
+    { cause },
+  );
+}
+
+/** Makes an error of the store of one of Deno KV; others are given back as they are. */
+export function storeErrorOf(error: unknown): unknown {
+  const missing = missingPermission(error, "use the database");
+  if (missing !== undefined) return missing;
+  if (!(error instanceof Error) || error instanceof MatrixError || isOfDeno(error)) return error;
+  const make = REASONS.find(([pattern]) => pattern.test(error.message))?.[1];
+  return make === undefined ? error : make(error);
+}
+
+/** Permissions that are missing, say, which speak for themselves. */
+function isOfDeno(error: Error): boolean {
+  return error instanceof Deno.errors.NotCapable || error instanceof Deno.errors.BadResource;
+}

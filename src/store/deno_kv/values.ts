@@ -1,0 +1,173 @@
+/**
+ * Values that are too long for one record: written in parts, below a name that is used once.
+ *
+ * @module
+ */
+
+import { concat } from "@std/bytes/concat";
+import { deserialize, serialize } from "node:v8";
+import { StoreFormatError } from "../../errors/store_error.ts";
+import { partKey, partsKey, valueKey } from "./keys.ts";
+import { type KvDatabase, listAll, readMany } from "./database.ts";
+import type { DenoKvJournal } from "./journal.ts";
+import { cutBytes, type KvWrite, MAX_RECORD_BYTES } from "./writes.ts";
+import type { KvKey } from "../kv_store.ts";
+import { decodeValue, encodeValue } from "../value_codec.ts";
+
+/** Where the parts are of a value that does not fit into one record. */
+export interface SplitValue {
+  /** The identifier of the parts, used once. */
+  readonly id: string;
+  /** How many there are. */
+  readonly parts: number;
+}
+
+/** The first byte of a record says what follows. */
+const WHOLE = 0;
+const SPLIT = 1;
+
+/**
+ * What is kept for a value that fits into one record.
+ *
+ * @param bytes What `encodeValue()` made of it.
+ */
+function wholeRecord(bytes: Uint8Array): Uint8Array {
+  return tagged(WHOLE, bytes);
+}
+
+/** What is kept in the place of a value that does not. */
+function splitRecord({ id, parts }: SplitValue): Uint8Array {
+  return tagged(SPLIT, serialize({ id, parts }));
+}
+
+/** What a record holds: the value, or where its parts are. */
+export function readRecord(record: unknown): { readonly value: unknown } | { readonly split: SplitValue } {
+  if (record instanceof Uint8Array) {
+    if (record[0] === WHOLE) return { value: decodeValue(record.subarray(1)) };
+    if (record[0] === SPLIT) return { split: deserialize(record.subarray(1)) as SplitValue }; // splitRecord() made it
+  }
+  throw new StoreFormatError(
+    "Cannot read a record of the store: its format is unknown; use the version of Greenroom that wrote it, or a newer one",
+  );
+}
+
+function tagged(tag: number, bytes: Uint8Array): Uint8Array {
+  const record = new Uint8Array(bytes.length + 1);
+  record[0] = tag;
+  record.set(bytes, 1);
+  return record;
+}
+
+/** What to write for a key. */
+export interface EncodedChange {
+  /** The key. */
+  readonly key: KvKey;
+  /** Its record, and those of the parts. */
+  readonly writes: readonly KvWrite[];
+  /** Where the parts are, if there are any. */
+  readonly split: SplitValue | undefined;
+}
+
+/** Makes the writes of a value. */
+export function encodeSet(key: KvKey, value: unknown): EncodedChange {
+  const place = valueKey(key);
+  const bytes = encodeValue(value);
+  if (bytes.length < MAX_RECORD_BYTES) {
+    return { key, writes: [{ key: place, record: wholeRecord(bytes) }], split: undefined };
+  }
+  const parts = cutBytes(bytes);
+  const split: SplitValue = { id: crypto.randomUUID(), parts: parts.length };
+  const writes = [
+    { key: place, record: splitRecord(split) },
+    { key: partsKey(split.id), record: encodeValue({ key, parts: parts.length }) },
+    ...parts.map((record, index) => ({ key: partKey(split.id, index), record })),
+  ];
+  return { key, writes, split };
+}
+
+/** Makes the write that removes a value. */
+export function encodeDelete(key: KvKey): EncodedChange {
+  return { key, writes: [{ key: valueKey(key), record: undefined }], split: undefined };
+}
+
+/** Reads the parts of a value; `undefined` if it was replaced in the meantime. */
+export async function readParts(
+  database: KvDatabase,
+  { id, parts }: SplitValue,
+): Promise<Uint8Array | undefined> {
+  const keys = Array.from({ length: parts }, (_, index) => partKey(id, index));
+  const found = (await readMany(database, keys)).map(({ value }) => value as Uint8Array | null); // encodeSet() wrote it
+  if (!found.every((part) => part !== null)) return undefined;
+  return concat(found);
+}
+
+/**
+ * Knows which values have parts, so that replacing a value that has none takes no look at it.
+ *
+ * What another process writes is known only once it was read. Replacing it unread leaves its parts behind; the next
+ * {@link load} removes them.
+ */
+export class SplitIndex {
+  readonly #splits = new Map<string, SplitValue>();
+
+  /** Whether the value that is there has parts. */
+  has(key: KvKey): boolean {
+    return this.#find(key) !== undefined;
+  }
+
+  /** Takes note of what is there now. */
+  note(key: KvKey, split: SplitValue | undefined): void {
+    if (split !== undefined) this.#splits.set(JSON.stringify(key), split);
+    else if (this.has(key)) this.#splits.delete(JSON.stringify(key));
+  }
+
+  /** Takes note of what was read; what was read is older than what was noted when it was written. */
+  noteRead(key: KvKey, split: SplitValue): void {
+    if (!this.has(key)) this.note(key, split);
+  }
+
+  /** The writes that remove the parts of the value that is there. */
+  removal(key: KvKey): KvWrite[] {
+    const split = this.#find(key);
+    return split === undefined ? [] : removalOf(split);
+  }
+
+  /** Reads which values have parts, and removes those that belong to none. */
+  async load(database: KvDatabase, journal: DenoKvJournal): Promise<void> {
+    const noted: { readonly key: KvKey; readonly split: SplitValue }[] = [];
+    for await (const { key: noteKey, value } of listAll(database, partsKey())) {
+      const { key, parts } = decodeValue(value as Uint8Array) as { key: KvKey; parts: number }; // encodeSet() wrote it
+      noted.push({ key, split: { id: noteKey[2] as string, parts } }); // as partsKey() makes it
+    }
+    // Without their value, parts were left over, and always will be: names are used once. Unless the value is about to come
+    // from somebody else: then it is not what it was, and the parts stay.
+    const records = await readMany(database, noted.map(({ key }) => valueKey(key)));
+    const orphans: SplitValue[] = [];
+    const checks: Deno.AtomicCheck[] = [];
+    for (const [index, { key, split }] of noted.entries()) {
+      const { value, versionstamp = null } = records[index] ?? {};
+      if (isOf(split, value)) this.note(key, split);
+      else {
+        orphans.push(split);
+        checks.push({ key: valueKey(key), versionstamp });
+      }
+    }
+    if (orphans.length > 0) await journal.commit(orphans.flatMap(removalOf), checks);
+  }
+
+  /** In most databases no value has parts: then no name is made of the key. */
+  #find(key: KvKey): SplitValue | undefined {
+    return this.#splits.size === 0 ? undefined : this.#splits.get(JSON.stringify(key));
+  }
+}
+
+function isOf({ id }: SplitValue, value: unknown): boolean {
+  if (value === null || value === undefined) return false;
+  const record = readRecord(value);
+  return "split" in record && record.split.id === id;
+}
+
+function removalOf({ id, parts }: SplitValue): KvWrite[] {
+  const keys = [partsKey(id), ...Array.from({ length: parts }, (_, index) => partKey(id, index))];
+  return keys.map((key) => ({ key, record: undefined }));
+}

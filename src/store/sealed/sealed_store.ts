@@ -1,0 +1,218 @@
+/**
+ * A store around another whose values are sealed.
+ *
+ * @module
+ */
+
+import { StoreError, StoreFormatError, StoreKeyError } from "../../errors/store_error.ts";
+import { ValueError } from "../../errors/value_error.ts";
+import type { KvCheck, KvEntry, KvKey, KvLock, KvMutation, KvStore } from "../kv_store.ts";
+import { isSealKey, sealKey } from "./assert_not_sealed.ts";
+import { keyMaterial, newSalt, openRecord, SEALED_FORMAT, sealingKey, sealRecord } from "./sealing.ts";
+import { decodeValue, encodeValue } from "../value_codec.ts";
+
+/** How many values are opened at once when many are listed. */
+const PAGE = 64;
+
+/** The record that tells whether a key fits. */
+interface Seal {
+  readonly format: number;
+  readonly salt: Uint8Array<ArrayBuffer>;
+  /** A sealed nothing. */
+  readonly proof: Uint8Array;
+}
+
+/**
+ * Seals what it puts into another store, so that who gets hold of the file or the database can't read it.
+ *
+ * Each value is encrypted and authenticated with AES-256-GCM, for its key and the version of the format: a value that was
+ * changed, or moved to another key, does not open. What is not hidden: the keys, and so the IDs of the user, device, rooms,
+ * members and sessions, and the types of state events; how long values are; when they change. What is not noticed: that
+ * somebody has put an old record back in its place, or removed one.
+ *
+ * The key is 32 random bytes, made once with `crypto.getRandomValues(new Uint8Array(32))` and kept where secrets are kept,
+ * not beside the store; never a passphrase, nor its hash. Without it, what was sealed is lost. It is not used itself: each
+ * store has a key of its own, derived with HKDF-SHA-256 and a salt that is kept in the store. With one such key, no more
+ * than 2³² values may be put (a hundred each second for 16 months), because nonces are random; long before, copy the devices into
+ * a new store with {@linkcode exportDevice} and {@linkcode importDevice}, which is also how to change the key, and how to
+ * seal a store that is not sealed.
+ *
+ * @example
+ * ```ts
+ * import { MemoryStore, SealedStore } from "@greenroom/matrix";
+ *
+ * const key = crypto.getRandomValues(new Uint8Array(32)); // read it from where your secrets are
+ * const inner = new MemoryStore(); // or a DenoKvStore
+ * await using store = await SealedStore.open(inner, key);
+ * await store.commit([{ type: "set", key: ["greeting", "en"], value: "hello" }]);
+ *
+ * const [entry] = await store.getMany([["greeting", "en"]]);
+ * console.assert(entry?.value === "hello");
+ * const [sealed] = await inner.getMany([["greeting", "en"]]);
+ * console.assert(sealed?.value instanceof Uint8Array);
+ * ```
+ */
+export class SealedStore implements KvStore {
+  readonly #inner: KvStore;
+  readonly #key: CryptoKey;
+  /** Settles when the last commit was handed on. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  private constructor(inner: KvStore, key: CryptoKey) {
+    this.#inner = inner;
+    this.#key = key;
+  }
+
+  /**
+   * Puts a seal around a store that is empty, or was sealed with the same key.
+   *
+   * @param inner The store that keeps what is sealed. It is closed with this one, but not if this fails.
+   * @param key 32 random bytes, which are copied; or a `CryptoKey` made of such bytes for `"HKDF"`, with the usage `"deriveKey"`.
+   * @throws {ValueError} If the key is neither.
+   * @throws {StoreKeyError} If the store was sealed with another key, or holds records that are not sealed. It is as it was.
+   * @throws {StoreFormatError} If a newer version of Greenroom has sealed it. It is as it was.
+   */
+  static async open(inner: KvStore, key: Uint8Array | CryptoKey): Promise<SealedStore> {
+    const material = await keyMaterial(key);
+    for (;;) {
+      const [entry] = await inner.getMany([sealKey]);
+      if (entry !== undefined) return new SealedStore(inner, await fittingKey(material, entry.value));
+      await assertEmpty(inner);
+      const salt = newSalt();
+      const own = await storeKey(material, salt);
+      const proof = await sealRecord(own, sealKey, new Uint8Array());
+      const value: Seal = { format: SEALED_FORMAT, salt, proof };
+      const unsealed = { key: sealKey, versionstamp: null };
+      if (await inner.commit([{ type: "set", key: sealKey, value }], [unsealed])) {
+        return new SealedStore(inner, own);
+      } // somebody else was faster, maybe with the same key
+    }
+  }
+
+  /**
+   * Reads several values at once; `undefined` where there is none.
+   *
+   * @throws {StoreKeyError} If a value was changed, or moved to where it is.
+   */
+  async getMany(keys: readonly KvKey[]): Promise<(KvEntry | undefined)[]> {
+    const entries = await this.#inner.getMany(keys);
+    return await Promise.all(keys.map((key, index) => {
+      const entry = entries[index];
+      return entry === undefined || isSealKey(key) ? undefined : this.#open(key, entry);
+    }));
+  }
+
+  /**
+   * Reads what lies below a prefix, not at it, in the order of the keys. What is committed while the reading goes on may
+   * be seen, if its keys are still to come.
+   *
+   * @throws {StoreKeyError} If a value was changed, or moved to where it is.
+   */
+  async *list(prefix: KvKey): AsyncGenerator<KvEntry> {
+    let page: Promise<KvEntry>[] = [];
+    try {
+      for await (const entry of this.#inner.list(prefix)) {
+        if (isSealKey(entry.key)) continue;
+        const opening = this.#open(entry.key, entry);
+        opening.catch(() => {}); // is told when its turn comes
+        page.push(opening);
+        if (page.length < PAGE) continue;
+        yield* page;
+        page = [];
+      }
+      yield* page;
+    } finally {
+      await Promise.allSettled(page); // nothing goes on after who reads no further
+    }
+  }
+
+  /**
+   * Applies all changes, or none if a check does not hold. Commits are applied in the order in which they were begun.
+   *
+   * @throws {ValueError} If a value is not plain data, or a key the store's own; nothing was written then.
+   */
+  async commit(mutations: readonly KvMutation[], checks: readonly KvCheck[] = []): Promise<boolean> {
+    // Before anything is awaited: the caller may go on, and change what was handed over.
+    const changes = mutations.map((mutation) => this.#encode(mutation));
+    const conditions = [...checks];
+    const before = this.#turn;
+    const handedOn = Promise.all(changes).then(async (sealed) => {
+      await before;
+      return { held: this.#inner.commit(sealed, conditions) }; // wrapped: the next does not wait for what becomes of it
+    });
+    this.#turn = handedOn.then(({ held }) => void held.catch(() => {}), () => before);
+    const { held } = await handedOn;
+    return await held;
+  }
+
+  /**
+   * Takes a lock of the store around which this is; what is left in it is not sealed.
+   *
+   * @throws {StoreError} If that store has no locks.
+   */
+  async lock(key: KvKey): Promise<KvLock | undefined> {
+    if (this.#inner.lock !== undefined) return await this.#inner.lock(key);
+    throw new StoreError("Cannot lock the device: the store inside the seal has no locks; use one that has");
+  }
+
+  /** Closes the store around which this is, after what was begun. */
+  async close(): Promise<void> {
+    await this.#turn;
+    await this.#inner.close();
+  }
+
+  /** Closes the store around which this is. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #encode(mutation: KvMutation): KvMutation | Promise<KvMutation> {
+    const { key } = mutation;
+    if (isSealKey(key)) {
+      throw new ValueError("Cannot change the record of the seal: it is the store's own; use another key");
+    }
+    if (mutation.type === "delete") return mutation;
+    const value = new Uint8Array(encodeValue(mutation.value));
+    return sealRecord(this.#key, key, value).then((value) => ({ type: "set", key, value }));
+  }
+
+  async #open(key: KvKey, { value, versionstamp }: KvEntry): Promise<KvEntry> {
+    return { key, value: decodeValue(await openRecord(this.#key, key, value)), versionstamp };
+  }
+}
+
+async function storeKey(material: CryptoKey, salt: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
+  return await sealingKey(material, salt, "records of a store");
+}
+
+/** The key of a store that has been sealed before. */
+async function fittingKey(material: CryptoKey, value: unknown): Promise<CryptoKey> {
+  const { format, salt, proof } = value as Partial<Seal>; // open() wrote it, of this version or another
+  if (format !== SEALED_FORMAT || !(salt instanceof Uint8Array)) {
+    throw new StoreFormatError(
+      "Cannot open the store: its seal has a format that is not known; use the version of Greenroom that sealed it, or a newer one",
+    );
+  }
+  const key = await storeKey(material, salt);
+  try {
+    await openRecord(key, sealKey, proof);
+  } catch (cause) {
+    throw new StoreKeyError("Cannot open the store: it was sealed with another key; use that one", { cause });
+  }
+  return key;
+}
+
+async function assertEmpty(inner: KvStore): Promise<void> {
+  const [root] = await inner.getMany([[]]);
+  let found = root !== undefined;
+  if (!found) {
+    for await (const _ of inner.list([])) {
+      found = true;
+      break;
+    }
+  }
+  if (!found) return;
+  throw new StoreKeyError(
+    "Cannot seal the store: it holds records that are not sealed; copy each device with exportDevice() and importDevice() into a sealed store in a new place",
+  );
+}

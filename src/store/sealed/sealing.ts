@@ -1,0 +1,126 @@
+/**
+ * Keys that seal, made of the one that the user gives.
+ *
+ * @module
+ */
+
+import { StoreKeyError } from "../../errors/store_error.ts";
+import { ValueError } from "../../errors/value_error.ts";
+import { isDeviceKey, kindOf } from "../device/keys.ts";
+import type { KvKey } from "../kv_store.ts";
+
+/** How long a user's key is, in bytes. */
+const KEY_BYTES = 32;
+
+/** How long a salt is, in bytes. */
+const SALT_BYTES = 32;
+
+/** Makes a salt, which is used for one key only. */
+export function newSalt(): Uint8Array<ArrayBuffer> {
+  return crypto.getRandomValues(new Uint8Array(SALT_BYTES));
+}
+
+/**
+ * Takes the user's key for what it is: what other keys are derived from.
+ *
+ * @param key 32 random bytes, or a `CryptoKey` for HKDF that may derive keys.
+ * @throws {ValueError} If it is neither.
+ */
+export async function keyMaterial(key: Uint8Array | CryptoKey): Promise<CryptoKey> {
+  if (key instanceof CryptoKey) {
+    if (key.algorithm.name === "HKDF" && key.usages.includes("deriveKey")) return key;
+    throw new ValueError(
+      'Cannot seal with this CryptoKey: it does not derive keys; import 32 random bytes for "HKDF" with the usage "deriveKey"',
+    );
+  }
+  if (!(key instanceof Uint8Array) || key.length !== KEY_BYTES) {
+    const state = key instanceof Uint8Array ? `it has ${key.length} bytes` : "it is no Uint8Array";
+    throw new ValueError(
+      `Cannot seal with this key: ${state}; make one of ${KEY_BYTES} random bytes, never of a passphrase`,
+    );
+  }
+  const extractable = false;
+  return await crypto.subtle.importKey("raw", new Uint8Array(key), "HKDF", extractable, ["deriveKey"]);
+}
+
+/**
+ * Derives a key for AES-256-GCM with HKDF-SHA-256; keys for different purposes or of different salts have nothing in common.
+ *
+ * @param material What {@link keyMaterial} gave.
+ * @param salt What {@link newSalt} gave.
+ * @param purpose What the key is for.
+ */
+export async function sealingKey(
+  material: CryptoKey,
+  salt: Uint8Array<ArrayBuffer>,
+  purpose: string,
+): Promise<CryptoKey> {
+  const info = new TextEncoder().encode(`greenroom: ${purpose}`);
+  const hkdf = { name: "HKDF", hash: "SHA-256", salt, info };
+  const aes = { name: "AES-GCM", length: 256 };
+  const extractable = false;
+  return await crypto.subtle.deriveKey(hkdf, material, aes, extractable, ["encrypt", "decrypt"]);
+}
+
+/** The version of the format of records, which is sealed with them. */
+export const SEALED_FORMAT = 1;
+
+const NONCE_BYTES = 12;
+const HEAD_BYTES = 1 + NONCE_BYTES;
+const TAG_BYTES = 16;
+
+/** What is sealed with a record, so that it opens nowhere else; text in quotes, so that different keys differ. */
+function boundTo(key: KvKey, format: number): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(JSON.stringify(["greenroom record", format, ...key]));
+}
+
+/**
+ * Seals a value. By WebCrypto: for 500 bytes its asynchronous calls take as long as `node:crypto`'s synchronous ones (15 to
+ * 30 µs each, measured on Deno 2.9.6), for 50 kB a fifth of it. A commit of three such records takes 0.1 to 0.15 ms longer, on
+ * top of the 0.25 to 0.3 ms of Deno KV's file.
+ *
+ * @param sealing The key to seal with.
+ * @param key Where the record is to be.
+ * @param value The encoded value.
+ */
+export async function sealRecord(
+  sealing: CryptoKey,
+  key: KvKey,
+  value: Uint8Array<ArrayBuffer>,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const iv = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
+  const cipher = { name: "AES-GCM", iv, additionalData: boundTo(key, SEALED_FORMAT) };
+  const sealed = new Uint8Array(await crypto.subtle.encrypt(cipher, sealing, value));
+  const record = new Uint8Array(HEAD_BYTES + sealed.length);
+  record[0] = SEALED_FORMAT;
+  record.set(iv, 1);
+  record.set(sealed, HEAD_BYTES);
+  return record;
+}
+
+/**
+ * Opens what {@link sealRecord} made.
+ *
+ * @returns The encoded value.
+ * @throws {StoreKeyError} If it is something else, or was sealed with another key or for another place.
+ */
+export async function openRecord(sealing: CryptoKey, key: KvKey, record: unknown): Promise<Uint8Array> {
+  if (!(record instanceof Uint8Array) || record.length < HEAD_BYTES + TAG_BYTES) throw notOurs(key);
+  if (record[0] !== SEALED_FORMAT) throw notOurs(key);
+  const bytes = new Uint8Array(record); // a copy: who keeps values as they are must not change them meanwhile
+  const iv = bytes.subarray(1, HEAD_BYTES);
+  const cipher = { name: "AES-GCM", iv, additionalData: boundTo(key, SEALED_FORMAT) };
+  try {
+    return new Uint8Array(await crypto.subtle.decrypt(cipher, sealing, bytes.subarray(HEAD_BYTES)));
+  } catch (cause) {
+    throw notOurs(key, { cause });
+  }
+}
+
+function notOurs(key: KvKey, options?: ErrorOptions): StoreKeyError {
+  const kind = isDeviceKey(key) ? kindOf(key.slice(2)) : "of no device";
+  return new StoreKeyError(
+    `Cannot open a record (${kind}): it was not sealed for its place with this store's key, or was changed since; restore the store from a copy`,
+    options,
+  );
+}

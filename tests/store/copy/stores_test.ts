@@ -1,0 +1,29 @@
+import { assertEquals } from "@std/assert";
+import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv_store.ts";
+import { exportDevice, importDevice } from "../../../src/store/copy/device_copy.ts";
+import type { KvStore } from "../../../src/store/kv_store.ts";
+import { MemoryStore } from "../../../src/store/memory_store.ts";
+import { SealedStore } from "../../../src/store/sealed/sealed_store.ts";
+import { SqliteStore } from "../../../src/store/sqlite/sqlite_store.ts";
+import { clock, DEVICE, KEY, OTHER_KEY, recordsOf, set, some } from "../support/device_copies.ts";
+
+Deno.test("A device moves through all kinds of stores and comes back as it was", async () => {
+  const first = await some();
+  await first.commit(Array.from({ length: 1_200 }, (_, index) => set(["state", String(index)], { index })));
+  await first.commit([set(["large"], new Uint8Array(700_000).fill(3)), set(["odd", "\uD800"], undefined)]);
+  const stores: KvStore[] = [
+    await DenoKvStore.open(":memory:"),
+    await SealedStore.open(new MemoryStore(), KEY),
+    await SealedStore.open(await DenoKvStore.open(":memory:"), OTHER_KEY),
+    await SqliteStore.open(":memory:"),
+    await SealedStore.open(await SqliteStore.open(":memory:"), KEY),
+    new MemoryStore(),
+  ];
+  let from: KvStore = first;
+  for (const to of stores) {
+    await importDevice(to, exportDevice(from, { ...DEVICE, clock }), { clock });
+    from = to;
+  }
+  assertEquals(await recordsOf(from), await recordsOf(first));
+  for (const store of stores) await store.close();
+});

@@ -1,0 +1,114 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { StoreError, StoreFormatError, StoreReadOnlyError } from "../../../src/errors/store_error.ts";
+import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv_store.ts";
+import { formatKey, journalKey } from "../../../src/store/deno_kv/keys.ts";
+import { storeErrorOf } from "../../../src/store/deno_kv/local_database.ts";
+import { encodeSet } from "../../../src/store/deno_kv/values.ts";
+import { encodeValue } from "../../../src/store/value_codec.ts";
+import { watchedKv } from "../support/watched_kv.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+async function all(kv: Deno.Kv) {
+  return await Array.fromAsync(kv.list({ prefix: [] }), ({ key, value }) => [key, value]);
+}
+
+Deno.test("DenoKvStore notes its format in a database in which nothing is", async () => {
+  using kv = await Deno.openKv(":memory:");
+  await DenoKvStore.over(watchedKv(kv, {}));
+  assertEquals(await all(kv), [[formatKey, bytes("1")]]);
+});
+
+Deno.test("DenoKvStore takes a database that was written before the format was noted, and notes it", async () => {
+  using kv = await Deno.openKv(":memory:");
+  for (const { key, record } of encodeSet(["a"], 1).writes) await kv.set(key, record);
+  await kv.set(journalKey, encodeValue(null));
+  const store = await DenoKvStore.over(watchedKv(kv, {}));
+  assertEquals((await store.getMany([["a"]]))[0]?.value, 1);
+  assertEquals((await kv.get(formatKey)).value, bytes("1"));
+});
+
+Deno.test("DenoKvStore refuses a newer format, and what others have below its prefix, and leaves it as it is", async () => {
+  const foreign: [Deno.KvKey, unknown, string][] = [
+    [formatKey, bytes("2"), "has format 2, and this version of Greenroom reads format 1"],
+    [formatKey, bytes("25"), "has format 25"],
+    [formatKey, 1, "was not written by Greenroom"],
+    [formatKey, bytes("one"), "was not written by Greenroom"],
+    [formatKey, bytes(""), "was not written by Greenroom"],
+    [["greenroom", "users", "me"], bytes("1"), "was not written by Greenroom"],
+    [["greenroom", 7], bytes("1"), "was not written by Greenroom"],
+    [["greenroom", "value", "a"], { mine: true }, "was not written by Greenroom"],
+  ];
+  for (const [key, value, says] of foreign) {
+    using kv = await Deno.openKv(":memory:");
+    await kv.set(key, value);
+    const before = await all(kv);
+    await assertRejects(() => DenoKvStore.over(watchedKv(kv, {})), StoreFormatError, says);
+    assertEquals(await all(kv), before);
+  }
+});
+
+Deno.test("DenoKvStore can be opened by several for the first time at once", async () => {
+  using kv = await Deno.openKv(":memory:");
+  const open = () => DenoKvStore.over(watchedKv(kv, {}));
+  for (const store of await Promise.all([open(), open(), open()])) assert(await store.commit([]));
+  assertEquals(await all(kv), [[formatKey, bytes("1")]]);
+});
+
+Deno.test("DenoKvStore takes a database whose format another notes while it looks at what is there", async () => {
+  using kv = await Deno.openKv(":memory:");
+  let looks = 0;
+  const another = watchedKv(kv, {
+    beforeStep: async () => void (looks++ === 0 && await DenoKvStore.over(watchedKv(kv, {}))),
+  });
+  assert(await (await DenoKvStore.over(another)).commit([]));
+  assertEquals([looks > 0, await all(kv)], [true, [[formatKey, bytes("1")]]]);
+});
+
+Deno.test("DenoKvStore refuses files that are not databases of Deno KV, and leaves them as they are", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const path = `${folder}/some.txt`;
+    for (const text of ["short", "something else than a database\n".repeat(300), "SQLite format 3\0 or so"]) {
+      await Deno.writeTextFile(path, text);
+      const error = await assertRejects(() => DenoKvStore.open(path), StoreFormatError);
+      assertEquals(error.code, "STORE_FORMAT");
+      assertEquals(await Deno.readTextFile(path), text);
+      assertEquals(Array.from(Deno.readDirSync(folder), ({ name }) => name), ["some.txt"]);
+    }
+    await assertRejects(() => DenoKvStore.open(folder), StoreFormatError, "is something else");
+    const nowhere = await assertRejects(() => DenoKvStore.open(`${folder}/none/kv.db`), StoreError);
+    assertEquals(nowhere.code, "STORE_ERROR");
+    await Deno.writeTextFile(path, "");
+    await using store = await DenoKvStore.open(path); // empty is new
+    assert(await store.commit([{ type: "set", key: ["a"], value: 1 }]));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("What Deno KV throws becomes an error that says what to do; what is not known stays as it is", () => {
+  const codes = {
+    "file is not a database": "STORE_FORMAT",
+    "database disk image is malformed": "STORE_FORMAT",
+    "table kv already exists in": "STORE_FORMAT",
+    "attempt to write a readonly database": "STORE_READ_ONLY",
+    "Can not write to a read-only database.": "STORE_READ_ONLY",
+    "database or disk is full": "STORE_FULL",
+    "disk I/O error": "STORE_ERROR",
+    "unable to open database file: /home/read-only database/malformed/kv.db": "STORE_ERROR",
+  };
+  for (const [message, code] of Object.entries(codes)) {
+    const cause = new TypeError(message);
+    const error = storeErrorOf(cause);
+    assert(error instanceof StoreError, message);
+    assertEquals([error.code, error.cause], [code, cause]);
+  }
+  for (
+    const other of [new TypeError("Value too large"), new Deno.errors.NotCapable("readonly database"), 7]
+  ) {
+    assertEquals(storeErrorOf(other), other);
+  }
+  const before = new StoreReadOnlyError("disk is full");
+  assertEquals(storeErrorOf(before), before);
+});

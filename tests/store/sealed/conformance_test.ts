@@ -1,0 +1,16 @@
+import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv_store.ts";
+import { MemoryStore } from "../../../src/store/memory_store.ts";
+import { SealedStore } from "../../../src/store/sealed/sealed_store.ts";
+import { storeConformance } from "../../../src/testing/conformance/store_conformance.ts";
+
+const KEY = new Uint8Array(32).fill(7);
+
+storeConformance("SealedStore over MemoryStore", () => SealedStore.open(new MemoryStore(), KEY), {
+  copies: true,
+});
+
+storeConformance(
+  "SealedStore over DenoKvStore in memory",
+  async () => await SealedStore.open(await DenoKvStore.open(":memory:"), KEY),
+  { copies: true },
+);

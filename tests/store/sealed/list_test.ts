@@ -1,0 +1,46 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { StoreKeyError } from "../../../src/errors/store_error.ts";
+import type { KvKey, KvMutation } from "../../../src/store/kv_store.ts";
+import { MemoryStore } from "../../../src/store/memory_store.ts";
+import { SealedStore } from "../../../src/store/sealed/sealed_store.ts";
+
+const KEY = new Uint8Array(32).fill(7);
+
+const set = (key: KvKey, value: unknown): KvMutation => ({ type: "set", key, value });
+
+Deno.test("SealedStore tells of a record that does not open after those before it were listed", async () => {
+  const inner = new MemoryStore();
+  const store = await SealedStore.open(inner, KEY);
+  const key = (index: number): KvKey => ["n", String(index).padStart(3, "0")];
+  await store.commit(Array.from({ length: 200 }, (_, index) => set(key(index), index)));
+  await inner.commit([set(key(150), new Uint8Array(40))]);
+  const seen: unknown[] = [];
+  await assertRejects(async () => {
+    for await (const { value } of store.list(["n"])) seen.push(value);
+  }, StoreKeyError);
+  assertEquals(seen, Array.from({ length: 150 }, (_, index) => index));
+  for await (const { value } of store.list(["n"])) if (value === 100) break; // leaves nothing unhandled
+});
+
+Deno.test("SealedStore is at no record any more when who lists them has left early", async () => {
+  const store = await SealedStore.open(new MemoryStore(), KEY);
+  await store.commit(Array.from({ length: 20 }, (_, index) => set(["n", String(index)], index)));
+  const { decrypt } = SubtleCrypto.prototype;
+  const begun: Promise<unknown>[] = [];
+  let ended = 0;
+  SubtleCrypto.prototype.decrypt = function (...args) {
+    const opening = Promise.all([decrypt.apply(this, args), ...begun.slice(-1)]).then(async ([bytes]) => {
+      await new Promise<void>((resolve) => setImmediate(resolve)); // each later than the one before
+      ended++;
+      return bytes;
+    });
+    begun.push(opening);
+    return opening;
+  };
+  try {
+    for await (const _ of store.list(["n"])) break;
+  } finally {
+    SubtleCrypto.prototype.decrypt = decrypt;
+  }
+  assertEquals([begun.length, ended], [20, 20]);
+});

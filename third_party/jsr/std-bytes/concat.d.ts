@@ -1,0 +1,1 @@
+export function concat(buffers: readonly Uint8Array[]): Uint8Array<ArrayBuffer>;

@@ -1,0 +1,1 @@
+export function equals(a: Uint8Array, b: Uint8Array): boolean;
