@@ -140,7 +140,7 @@ export type { DiscoverOptions } from "./src/api/server/discovery.ts";
 export type { SyncAPI, SyncOptions } from "./src/api/server/sync.ts";
 export type { ThirdPartyAPI, ThirdPartyLookupOptions } from "./src/api/server/third_party.ts";
 export type { VoIPAPI } from "./src/api/server/voip.ts";
-export type { UserIDParts } from "./src/base/user_id.ts";
+export type { UserIDParts } from "./src/types/identifiers.ts";
 export type { EventFor, OptionsFor } from "./src/client/handlers_api.ts";
 export type { DispatchManualOptions, InternalData, InternalEventOptions } from "./src/client/syncer_api.ts";
 export type { AttachmentProblem } from "./src/errors/crypto_error.ts";

@@ -14,7 +14,7 @@ import { endpoint } from "./http/endpoint.ts";
 import type { HTTPAPI } from "./http/http_api.ts";
 import type { RequestOptions } from "./http/request_options.ts";
 import { shape } from "./http/shape.ts";
-import { isUserId } from "../base/user_id.ts";
+import { isUserId } from "../types/identifiers.ts";
 import { atLeast } from "./server/versions.ts";
 
 const whoami = endpoint(

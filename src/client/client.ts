@@ -22,7 +22,7 @@ import { HTTPAPI } from "../api/http/http_api.ts";
 import type { CustomRequestOptions } from "../api/http/http_options.ts";
 import type { Method } from "../api/http/endpoint.ts";
 import { type FillMemberEventCallback, Session } from "../api/session.ts";
-import { parseUserId, type UserIDParts } from "../base/user_id.ts";
+import { parseUserId, type UserIDParts } from "../types/identifiers.ts";
 import { clientDispatcher } from "./client_dispatcher.ts";
 import { clientEncryption } from "./client_encryption.ts";
 import { ClientLife } from "./client_life.ts";

@@ -9,7 +9,7 @@ import type { ShareReport } from "../crypto/engine/engine_protocol.ts";
 import { EncryptionError } from "../errors/crypto_error.ts";
 import { NotFoundError } from "../errors/errcodes.ts";
 import { outgoingEvent } from "../api/messages/outgoing_event.ts";
-import type { RequestOptions } from "../api/http/request_options.ts";
+import { type RequestOptions, requestOptions } from "../api/http/request_options.ts";
 import { identified } from "../api/http/transaction_id.ts";
 import { typeName } from "../types/events/event_type.ts";
 import type { EventID, RoomID, TransactionID } from "../types/ids.ts";
@@ -139,11 +139,4 @@ async function settled(
   });
   note({ arrived: true }).catch(() => {}); // then it is sent once more by the next process, under the same transaction ID
   return result;
-}
-
-/** Of a send's options, those that fit any request that is made on its behalf. */
-function requestOptions(
-  { signal, requestTimeout, headers, retry, asUserId, asDeviceId }: RequestOptions,
-): RequestOptions {
-  return { signal, requestTimeout, headers, retry, asUserId, asDeviceId };
 }

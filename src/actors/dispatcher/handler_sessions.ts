@@ -14,7 +14,7 @@ import type { StoreProtocol } from "../store/store_protocol.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { MatrixEvent } from "../../types/events/event.ts";
 import { isJsonObject } from "../../types/json.ts";
-import { isName } from "../../types/checks/identifiers.ts";
+import { isName } from "../../types/identifiers.ts";
 
 /** What the sessions are made of. */
 export interface HandlerSessionsOptions {

@@ -8,7 +8,7 @@ import type { RoomRecord, StoredState } from "../../store/device/records.ts";
 import type { EventID, RoomID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { RoomChange } from "./store_protocol.ts";
-import { looksLikeRoomId } from "../../types/checks/identifiers.ts";
+import { isReceivedRoomId } from "../../types/identifiers.ts";
 
 /** What of a change of state matters to what is known of rooms beside their state. */
 export interface RoomFacts {
@@ -57,7 +57,7 @@ function contentOf(event: StoredState | undefined): JsonObject | undefined {
 function predecessorIn(create: StoredState | undefined): RoomID | undefined {
   const predecessor = create?.content.predecessor;
   const roomId = isJsonObject(predecessor) ? predecessor.room_id : undefined;
-  return looksLikeRoomId(roomId) ? roomId : undefined;
+  return isReceivedRoomId(roomId) ? roomId : undefined;
 }
 
 /** Whether the user has nothing to do with a room any more. */

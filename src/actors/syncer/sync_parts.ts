@@ -28,7 +28,7 @@ import {
   tidyEvent,
   tidyStripped,
 } from "../../types/checks/event_check.ts";
-import { looksLikeRoomId, looksLikeUserId } from "../../types/checks/identifiers.ts";
+import { isReceivedRoomId, isReceivedUserId } from "../../types/identifiers.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
 import type { RememberedRoom } from "../store/store_protocol.ts";
@@ -222,7 +222,7 @@ class Reader {
   /** The user IDs of a list, if there is one. */
   userIds(value: unknown): UserID[] {
     const all: readonly unknown[] = Array.isArray(value) ? value : NONE;
-    const users = all.filter(looksLikeUserId);
+    const users = all.filter(isReceivedUserId);
     this.malformed += all.length - users.length;
     return users;
   }
@@ -237,7 +237,7 @@ class Reader {
   #entries(section: unknown, read: (roomId: RoomID, room: JsonObject) => RoomPart | undefined): RoomPart[] {
     const parts: RoomPart[] = [];
     for (const [roomId, room] of Object.entries(this.object(section))) {
-      const part = looksLikeRoomId(roomId) && isJsonObject(room) ? read(roomId, room) : undefined;
+      const part = isReceivedRoomId(roomId) && isJsonObject(room) ? read(roomId, room) : undefined;
       if (part === undefined) this.malformed++;
       else parts.push(part);
     }

@@ -12,7 +12,7 @@ import { tags } from "../../types/checks/account_data_shapes.ts";
 import { canBeOfClass, type EventType } from "../../types/events/event_type.ts";
 import type { RoomID } from "../../types/ids.ts";
 import { endpoint } from "../http/endpoint.ts";
-import { checkIdentifier } from "../http/identifier.ts";
+import { checkIdentifier } from "../../types/identifiers.ts";
 import { incomingContent, shaped } from "../messages/incoming.ts";
 import {
   checkedType,

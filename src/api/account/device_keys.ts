@@ -16,7 +16,7 @@ import type {
 } from "../../types/api/device_keys.ts";
 import type { DeviceID, SyncToken, UserID } from "../../types/ids.ts";
 import { endpoint } from "../http/endpoint.ts";
-import { checkIdentifier } from "../http/identifier.ts";
+import { checkIdentifier } from "../../types/identifiers.ts";
 import { checkInteger } from "../http/integer.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";

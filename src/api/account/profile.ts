@@ -10,7 +10,7 @@ import { ValueError } from "../../errors/value_error.ts";
 import type { ContentURI, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { Profile } from "../../types/api/profile.ts";
-import { parseContentURI } from "../media/content_uri.ts";
+import { parseContentURI } from "../../types/identifiers.ts";
 import { endpoint } from "../http/endpoint.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";

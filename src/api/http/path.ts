@@ -5,7 +5,7 @@
  */
 
 import { ValueError } from "../../errors/value_error.ts";
-import { checkIdentifier } from "./identifier.ts";
+import { checkIdentifier } from "../../types/identifiers.ts";
 
 /** The parameters that a path template names: `"/rooms/{roomId}/join"` takes `{ roomId: string }`. */
 export type PathParams<Template extends string> = string extends Template ? Record<string, string>

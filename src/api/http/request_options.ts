@@ -49,6 +49,13 @@ export interface RequestOptions {
   timestamp?: number;
 }
 
+/** Of the options of one operation, those that fit every request which the operation makes before. */
+export function requestOptions(
+  { signal, requestTimeout, headers, retry, asUserId, asDeviceId }: RequestOptions,
+): RequestOptions {
+  return { signal, requestTimeout, headers, retry, asUserId, asDeviceId };
+}
+
 /** The policy where nothing else is said. */
 export const DEFAULT_RETRY: RetryPolicy = {
   maxRetries: 4,

@@ -10,7 +10,7 @@ import { ResizeMethod } from "../../types/enums.ts";
 import type { EncryptedFile } from "../../types/content/file_info.ts";
 import type { ContentURI } from "../../types/ids.ts";
 import type { CreateMediaResponse, MediaConfig, UrlPreview } from "../../types/api/media.ts";
-import { parseContentURI } from "./content_uri.ts";
+import { parseContentURI } from "../../types/identifiers.ts";
 import type { ReadAnswer } from "../http/exchange.ts";
 import { checkInteger } from "../http/integer.ts";
 import { checkFile, noCipher } from "./media_cipher.ts";

@@ -10,13 +10,13 @@ import type { AttachmentCipher, EncryptedAttachment } from "../../types/api/atta
 import type { EncryptedFile, FileInfo, ThumbnailInfo } from "../../types/content/file_info.ts";
 import type { ContentURI, RoomID, TransactionID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
-import { parseContentURI } from "./content_uri.ts";
+import { parseContentURI } from "../../types/identifiers.ts";
 import { checkInteger } from "../http/integer.ts";
 import { checkFile } from "./media_cipher.ts";
 import { checkMediaType, type UploadDescription, type UploadSource } from "./media_upload.ts";
 import { digesting } from "./media_digest.ts";
 import type { SendOptions } from "../messages/messages.ts";
-import type { RequestOptions } from "../http/request_options.ts";
+import { type RequestOptions, requestOptions } from "../http/request_options.ts";
 import {
   isMediaData,
   type MediaData,
@@ -227,11 +227,4 @@ async function nothing(cipher: AttachmentCipher): Promise<EncryptedAttachment> {
 
 function placeOf(file: Attachment["file"]): PlacedFile {
   return typeof file === "string" ? { url: file } : { file: file as EncryptedFile }; // not data: that was checked
-}
-
-/** Of a message's options, those that fit any request that is made on its behalf. */
-function requestOptions(
-  { signal, requestTimeout, headers, retry, asUserId, asDeviceId }: RequestOptions,
-): RequestOptions {
-  return { signal, requestTimeout, headers, retry, asUserId, asDeviceId };
 }

@@ -7,7 +7,7 @@
 import { DecryptionError, EncryptionError } from "../../errors/crypto_error.ts";
 import type { AttachmentCipher } from "../../types/api/attachment.ts";
 import type { EncryptedFile } from "../../types/content/file_info.ts";
-import { parseContentURI } from "./content_uri.ts";
+import { parseContentURI } from "../../types/identifiers.ts";
 
 function refuse(): never {
   throw new DecryptionError("Cannot decrypt the file: nothing here decrypts files; hand in a cipher");

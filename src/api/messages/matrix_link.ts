@@ -7,8 +7,7 @@
 
 import { ValueError } from "../../errors/value_error.ts";
 import type { EventID, RoomAlias, RoomID, UserID } from "../../types/ids.ts";
-import { type IdentifierName, isIdentifier } from "../http/identifier.ts";
-import { parseServerName } from "../../base/server_name.ts";
+import { type IdentifierName, isIdentifier, parseServerName } from "../../types/identifiers.ts";
 
 /** What a link says. */
 export interface MatrixLink {

@@ -17,7 +17,7 @@ import type { EventID, RoomID, SyncToken } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { endOfHistory } from "./history_ends.ts";
-import { checkIdentifier } from "../http/identifier.ts";
+import { checkIdentifier } from "../../types/identifiers.ts";
 import { shaped } from "./incoming.ts";
 import { checkInteger } from "../http/integer.ts";
 import { outgoingEvent, type SendableContent } from "./outgoing_event.ts";

@@ -9,7 +9,7 @@ import { ValueError } from "../../errors/value_error.ts";
 import { ReceiptType } from "../../types/enums.ts";
 import type { EventID, RoomID } from "../../types/ids.ts";
 import { endpoint } from "../http/endpoint.ts";
-import { checkIdentifier } from "../http/identifier.ts";
+import { checkIdentifier } from "../../types/identifiers.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
 import { nothing } from "../http/shape.ts";

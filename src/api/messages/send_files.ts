@@ -18,7 +18,7 @@ import type {
 import type { ContentURI, EventID, RoomID } from "../../types/ids.ts";
 import type { RoomMessageContent } from "../../types/content/message_content.ts";
 import type { RelatesTo } from "../../types/content/relation.ts";
-import { checkIdentifier } from "../http/identifier.ts";
+import { checkIdentifier } from "../../types/identifiers.ts";
 import { checkAttachment, discard, type FilePlacing, placeFiles } from "../media/media_attachment.ts";
 import type { SendOptions } from "./messages.ts";
 import { identified, isToldByContent } from "../http/transaction_id.ts";

@@ -17,7 +17,7 @@ import type { RoomType } from "../../types/enums.ts";
 import type { UserSearchResponse } from "../../types/api/profile.ts";
 import type { PublicRoomsResponse, RoomAliasResponse } from "../../types/api/public_rooms.ts";
 import { endpoint } from "../http/endpoint.ts";
-import { checkIdentifier } from "../http/identifier.ts";
+import { checkIdentifier } from "../../types/identifiers.ts";
 import { checkInteger } from "../http/integer.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";

@@ -9,7 +9,7 @@ import type { MatrixRequestError } from "../../errors/request_error.ts";
 import type { RoomAlias, RoomID } from "../../types/ids.ts";
 import type { ThirdPartySigned } from "../../types/events/room_records.ts";
 import { endpoint } from "../http/endpoint.ts";
-import { checkIdentifier } from "../http/identifier.ts";
+import { checkIdentifier } from "../../types/identifiers.ts";
 import { checkInteger } from "../http/integer.ts";
 import type { Query } from "../http/path.ts";
 import type { RequestOptions, RetryPolicy } from "../http/request_options.ts";

@@ -12,7 +12,7 @@ import type { RoomMemberContent } from "../../types/content/member_content.ts";
 import type { ThirdPartySigned } from "../../types/events/room_records.ts";
 import type { CoreAPI } from "../core_api.ts";
 import { type Endpoint, endpoint } from "../http/endpoint.ts";
-import { checkIdentifier } from "../http/identifier.ts";
+import { checkIdentifier } from "../../types/identifiers.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
 import { field, nothing } from "../http/shape.ts";

@@ -14,7 +14,7 @@ import type { EventContextResponse, TimestampToEventResponse } from "../../types
 import type { EventID, RoomAlias, RoomID, UserID } from "../../types/ids.ts";
 import type { RoomSummary } from "../../types/api/public_rooms.ts";
 import { endpoint } from "../http/endpoint.ts";
-import { checkIdentifier } from "../http/identifier.ts";
+import { checkIdentifier } from "../../types/identifiers.ts";
 import { shaped } from "../messages/incoming.ts";
 import { checkInteger } from "../http/integer.ts";
 import type { RequestOptions } from "../http/request_options.ts";

@@ -17,7 +17,7 @@ import type { RoomMemberContent } from "../../types/content/member_content.ts";
 import type { JoinedMember } from "../../types/events/room_records.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import { endpoint } from "../http/endpoint.ts";
-import { checkIdentifier } from "../http/identifier.ts";
+import { checkIdentifier } from "../../types/identifiers.ts";
 import { checkedType, outgoingEvent, type SendableContent } from "../messages/outgoing_event.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";

@@ -28,10 +28,9 @@ import { HTTPAPI } from "../http/http_api.ts";
 import { checkedBaseUrl } from "../http/http_options.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import { readBytes } from "../http/response_body.ts";
-import { parseServerName } from "../../base/server_name.ts";
+import { isUserId, parseServerName, parseUserId } from "../../types/identifiers.ts";
 import { Session } from "../session.ts";
 import { nothing } from "../http/shape.ts";
-import { isUserId, parseUserId } from "../../base/user_id.ts";
 import { isVersion } from "./versions.ts";
 
 const wellKnown = endpoint("discover", "GET", "/.well-known/matrix/client", nothing, { auth: false });

@@ -8,7 +8,7 @@
 import type { RoomAlias, UserID } from "../../types/ids.ts";
 import type { ThirdPartyLocation, ThirdPartyProtocol, ThirdPartyUser } from "../../types/api/third_party.ts";
 import { endpoint } from "../http/endpoint.ts";
-import { checked } from "../http/identifier.ts";
+import { checkIdentifier } from "../../types/identifiers.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
 import { listOf, shape } from "../http/shape.ts";
@@ -120,10 +120,14 @@ export function thirdPartyAPI({ http }: Session): ThirdPartyAPI {
     getThirdPartyLocations: (name, { fields, ...options } = {}) =>
       http.call(locations, { path: { protocol: name }, query: fields }, options),
     getThirdPartyLocationsOfAlias: async (alias, options) =>
-      await http.call(locationsOf, { path: {}, query: { alias: checked("roomAlias", alias) } }, options),
+      await http.call(
+        locationsOf,
+        { path: {}, query: { alias: checkIdentifier("roomAlias", alias) } },
+        options,
+      ),
     getThirdPartyUsers: (name, { fields, ...options } = {}) =>
       http.call(users, { path: { protocol: name }, query: fields }, options),
     getThirdPartyUsersOfId: async (userId, options) =>
-      await http.call(usersOf, { path: {}, query: { userid: checked("userId", userId) } }, options),
+      await http.call(usersOf, { path: {}, query: { userid: checkIdentifier("userId", userId) } }, options),
   };
 }

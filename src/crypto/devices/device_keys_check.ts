@@ -7,7 +7,7 @@
 
 import type { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
-import { isOpaqueId } from "../../types/checks/identifiers.ts";
+import { isOpaqueId } from "../../types/identifiers.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { isKey, sameKey, unpadded } from "../encoding/base64.ts";

@@ -5,7 +5,7 @@
  */
 
 import type { UserID } from "../../types/ids.ts";
-import { isUserId } from "../../base/user_id.ts";
+import { isUserId } from "../../types/identifiers.ts";
 import { QueryBackoff, serverOf } from "./query_backoff.ts";
 import { type RecordKey, recordKey } from "../records/record_key.ts";
 import type { Transaction } from "../records/transaction.ts";

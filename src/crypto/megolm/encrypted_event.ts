@@ -8,10 +8,10 @@ import { isShallow } from "../../types/checks/depth.ts";
 import {
   isName,
   isOpaqueId,
-  looksLikeEventId,
-  looksLikeRoomId,
-  looksLikeUserId,
-} from "../../types/checks/identifiers.ts";
+  isReceivedEventId,
+  isReceivedRoomId,
+  isReceivedUserId,
+} from "../../types/identifiers.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import { canBeOfClass } from "../../types/events/event_type.ts";
 import type { RoomID } from "../../types/ids.ts";
@@ -28,7 +28,7 @@ const MAX_CIPHERTEXT_LENGTH = 128 * 1024;
 export function envelopeProblem(event: MessageEvent): Undecryptable | undefined {
   const { content, event_id, room_id, sender, origin_server_ts } = event;
   const malformed = (state: string) => undecryptable(event, "MALFORMED", state);
-  const isNamed = looksLikeEventId(event_id) && looksLikeRoomId(room_id) && looksLikeUserId(sender);
+  const isNamed = isReceivedEventId(event_id) && isReceivedRoomId(room_id) && isReceivedUserId(sender);
   if (!isNamed || !Number.isSafeInteger(origin_server_ts)) {
     return malformed("it lacks an ID, a room, a sender or a time; do not trust the server with it");
   }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { looksLikeRoomId } from "../../types/checks/identifiers.ts";
+import { isReceivedRoomId } from "../../types/identifiers.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { isKey, sameKey, unpadded } from "../encoding/base64.ts";
@@ -60,7 +60,7 @@ export function readRoomKey(key: ReceivedRoomKey): RoomKey | string {
 
 /** The name of a session; undefined if it is none that a session could have. */
 export function sessionRef(roomId: unknown, sessionId: unknown): RoomKey["ref"] | undefined {
-  if (!looksLikeRoomId(roomId) || !isKey(sessionId)) return undefined;
+  if (!isReceivedRoomId(roomId) || !isKey(sessionId)) return undefined;
   return { roomId, sessionId };
 }
 

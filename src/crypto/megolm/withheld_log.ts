@@ -6,7 +6,7 @@
  * @module
  */
 
-import { isOpaqueId, looksLikeRoomId, looksLikeUserId } from "../../types/checks/identifiers.ts";
+import { isOpaqueId, isReceivedRoomId, isReceivedUserId } from "../../types/identifiers.ts";
 import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
 import { isKey } from "../encoding/base64.ts";
 import { FairIndex } from "../records/fair_index.ts";
@@ -47,10 +47,10 @@ export class WithheldLog {
   async receive(tx: Transaction, { sender, content }: ToDeviceEvent): Promise<void> {
     const { algorithm, room_id, session_id, sender_key, code } = content;
     if (algorithm !== ALGORITHM || typeof code !== "string" || !/^[\w.-]{1,64}$/.test(code)) return;
-    if (!looksLikeUserId(sender)) return;
+    if (!isReceivedUserId(sender)) return;
     let id;
     // As JSON, of which the name is made, control characters would take six times their place; no room is called so.
-    if (looksLikeRoomId(room_id) && isOpaqueId(room_id) && isOpaqueId(session_id)) {
+    if (isReceivedRoomId(room_id) && isOpaqueId(room_id) && isOpaqueId(session_id)) {
       id = sessionName(room_id, session_id);
     } else if (code === NO_OLM && isKey(sender_key)) id = deviceName(sender_key);
     else return;

@@ -8,7 +8,7 @@
 import type { EncryptedOlmMessage } from "@greenroom/vodozemac-wasm";
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
 import { isShallow } from "../../types/checks/depth.ts";
-import { isName } from "../../types/checks/identifiers.ts";
+import { isName } from "../../types/identifiers.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
 import type { UserID } from "../../types/ids.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isOpaqueId, looksLikeRoomId } from "../../types/checks/identifiers.ts";
+import { isOpaqueId, isReceivedRoomId } from "../../types/identifiers.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
@@ -102,7 +102,7 @@ export class KeyAnswers {
     if (action === "request_cancellation") return this.#forget(tx, asker);
     if (action !== "request" || !isJsonObject(body) || body.algorithm !== ALGORITHM) return;
     const { room_id, session_id: sessionId } = body;
-    if (!looksLikeRoomId(room_id) || !isOpaqueId(sessionId)) return;
+    if (!isReceivedRoomId(room_id) || !isOpaqueId(sessionId)) return;
     await this.#answer(tx, { ...asker, roomId: room_id, sessionId });
   }
 

@@ -7,7 +7,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
-import { isUserId } from "../../base/user_id.ts";
+import { isUserId } from "../../types/identifiers.ts";
 import type { CryptoContext } from "../engine/context.ts";
 import type { RoomDescription, RoomStateInput } from "../engine/engine_protocol.ts";
 import { type RecordKey, recordKey } from "../records/record_key.ts";

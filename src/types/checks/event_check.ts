@@ -22,7 +22,7 @@ import type { RoomMemberContent } from "../content/member_content.ts";
 import type { StrippedChildStateEvent } from "../api/public_rooms.ts";
 import { list, object } from "./composite_shapes.ts";
 import { isShallow } from "./depth.ts";
-import { isName, looksLikeEventId, looksLikeUserId } from "./identifiers.ts";
+import { isName, isReceivedEventId, isReceivedUserId } from "../identifiers.ts";
 import {
   anyObject,
   boolean,
@@ -48,13 +48,13 @@ export function isEvent(event: unknown): event is JsonObject {
 
 /** Whether an event says who sent it. */
 export function hasSender({ sender }: JsonObject): boolean {
-  return looksLikeUserId(sender);
+  return isReceivedUserId(sender);
 }
 
 /** Whether an event has what those of rooms have. */
 export function isRoomEvent(event: JsonObject): boolean {
   const { event_id, origin_server_ts, state_key } = event;
-  return looksLikeEventId(event_id) && hasSender(event) &&
+  return isReceivedEventId(event_id) && hasSender(event) &&
     typeof origin_server_ts === "number" && (state_key === undefined || isStateKey(event));
 }
 
@@ -70,7 +70,7 @@ export function isStripped(event: JsonObject): boolean {
 
 /** Whether the state key of an event is one: of a member event, a user. */
 function isStateKey({ type, state_key }: JsonObject): boolean {
-  return type === "m.room.member" ? looksLikeUserId(state_key) : isName(state_key);
+  return type === "m.room.member" ? isReceivedUserId(state_key) : isName(state_key);
 }
 
 /** Whether an event was redacted: its content is empty then, or has what the room's version leaves. */

@@ -10,7 +10,12 @@
 
 import type { ContentURI, EventID, RoomAlias, RoomID, UserID } from "../ids.ts";
 import { isJsonObject, type JsonObject } from "../json.ts";
-import { looksLikeEventId, looksLikeRoomAlias, looksLikeRoomId, looksLikeUserId } from "./identifiers.ts";
+import {
+  isReceivedEventId,
+  isReceivedRoomAlias,
+  isReceivedRoomId,
+  isReceivedUserId,
+} from "../identifiers.ts";
 
 /** A part of a value that does not fit. */
 export class Misfit {
@@ -112,13 +117,13 @@ export const anything: Shape<unknown> = (value) => value;
 /** An object of which nothing more is said. */
 export const anyObject: Shape<JsonObject> = plain("an object", isJsonObject);
 /** A user ID. */
-export const userId: Shape<UserID> = plain("a user ID", looksLikeUserId);
+export const userId: Shape<UserID> = plain("a user ID", isReceivedUserId);
 /** A room ID. */
-export const roomId: Shape<RoomID> = plain("a room ID", looksLikeRoomId);
+export const roomId: Shape<RoomID> = plain("a room ID", isReceivedRoomId);
 /** A room alias. */
-export const roomAlias: Shape<RoomAlias> = plain("a room alias", looksLikeRoomAlias);
+export const roomAlias: Shape<RoomAlias> = plain("a room alias", isReceivedRoomAlias);
 /** An event ID. */
-export const eventId: Shape<EventID> = plain("an event ID", looksLikeEventId);
+export const eventId: Shape<EventID> = plain("an event ID", isReceivedEventId);
 /** The address of a file in the content repository. */
 export const contentUri: Shape<ContentURI> = address("mxc://");
 /** The address of a place. */
