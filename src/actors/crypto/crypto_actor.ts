@@ -75,8 +75,7 @@ export function spawnCrypto({ store, clock, log, policy }: CryptoActorOptions): 
 function storeVault(store: ActorRef<StoreProtocol>): Vault {
   return {
     getMany: (keys) => store.ask("readRecords", keys),
-    list: (prefix, limit) =>
-      limit === undefined ? store.ask("listRecords", prefix) : store.ask("firstRecords", { prefix, limit }),
+    list: (prefix, limit) => store.ask("listRecords", { prefix, limit }),
     commit: (mutations) => store.ask("commitRecords", mutations),
     defer: (mutations) => store.ask("deferRecords", mutations),
     flush: () => store.ask("flush", undefined),

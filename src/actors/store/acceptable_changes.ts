@@ -1,6 +1,6 @@
 /**
- * What a store does not take of a commit: one name or one value that it can't keep must not have it refuse all others, again and
- * again.
+ * A commit without the records that a store refuses: one name or value that it can't store must not
+ * make it refuse all others, again and again.
  *
  * @module
  */
@@ -9,15 +9,15 @@ import { culprits } from "../../base/culprits.ts";
 import { StoreError } from "../../errors/store_error.ts";
 import type { KvKey, KvMutation, KvStore } from "../../store/kv_store.ts";
 
-/** How many are looked for: each takes some tries. */
+/** How many refused records are searched for: each takes some tries. */
 const MOST = 1_000;
-/** No value has it, so that nothing is written. */
+/** A versionstamp that no value has, so that nothing is written. */
 const NEVER = "never";
 
-/** What the keys of room state begin with, behind those of the device. */
+/** The first part of the keys of room state. */
 const STATE = "state";
 
-/** The records that others fill, by their kind: without one a client can do less, and is no less safe. */
+/** The kinds of records that others fill: without one a client can do less, and is no less safe. */
 const EXPENDABLE: ReadonlySet<string | undefined> = new Set([
   "inbound",
   "inbound_unused",
@@ -34,27 +34,30 @@ const EXPENDABLE: ReadonlySet<string | undefined> = new Set([
 
 /** A commit without what the store refuses. */
 export interface AcceptableChanges {
-  /** What it takes: state that it refuses is removed, since what is not known is better than what is no longer so. */
+  /**
+   * What it accepts. State that it refuses is removed: missing state is better than wrong state.
+   */
   readonly changes: readonly KvMutation[];
-  /** The keys, without what those of the device begin with, of the records that it refuses. */
+  /** The keys of the records that it refuses, relative to the device's. */
   readonly refused: readonly KvKey[];
 }
 
 /**
- * Finds the changes that have a store refuse a commit, among those that it may go on without. Nothing is written for it.
+ * Finds the expendable changes that make a store refuse a commit. Nothing is written for it.
  *
  * @param kv The store.
- * @param changes The changes that it did not take together.
+ * @param changes The changes that it refused together.
  * @param error What it said then.
  * @param prefix What the keys of the device begin with.
- * @returns What is left; undefined if the store is broken, or refuses what must be there, or too much.
+ * @returns What is left; undefined if the store is broken, or refuses records that are needed, or
+ *   too many.
  */
 export async function acceptableChanges(
   kv: KvStore,
   changes: readonly KvMutation[],
   { error, prefix }: { readonly error: unknown; readonly prefix: KvKey },
 ): Promise<AcceptableChanges | undefined> {
-  if (error instanceof StoreError) return undefined; // the disk, or who else has the store
+  if (error instanceof StoreError) return undefined; // the disk, or another process that has the store
   const takes = async (some: readonly KvMutation[]): Promise<boolean> => {
     try {
       await kv.commit(some, [{ key: prefix, versionstamp: NEVER }]);

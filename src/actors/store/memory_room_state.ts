@@ -7,21 +7,25 @@
 import { compareParts } from "../../store/key_order.ts";
 import type { StoredState } from "../../store/device/records.ts";
 import type { RoomID } from "../../types/ids.ts";
-import type { RoomState } from "./state_records.ts";
+import type { RoomState } from "./stored_room_state.ts";
 import type { PrunedRooms, StateQuery } from "./store_protocol.ts";
 
 /**
- * How many events of a room may wait, beside as many as it has pieces of state: for nobody who looks at a room's state do more
- * than these have to be sorted in, and where nobody looks, no more of them are there in vain.
+ * How many events of a room may wait, beside as many as it has pieces of state: for nobody who
+ * looks at a room's state do more than these have to be sorted in, and where nobody looks, no more
+ * of them are there in vain.
  */
 const MAX_WAITING = 64;
 
-/** After so many looks at what waits it is sorted in: one look through it takes a tenth of that, or less. */
+/**
+ * After so many looks at what waits it is sorted in: one look through it takes a tenth of that, or
+ * less.
+ */
 const MAX_LOOKS = 8;
 
 /**
- * Keeps the state of rooms in memory: the events themselves, no copies of them. What is changed is in effect at once: there is
- * nothing that a commit could fail at.
+ * Keeps the state of rooms in memory: the events themselves, no copies of them. What is changed is
+ * in effect at once: there is nothing that a commit could fail at.
  */
 export class MemoryRoomState implements RoomState {
   readonly #rooms = new Map<RoomID, Pieces>();
@@ -56,8 +60,8 @@ export class MemoryRoomState implements RoomState {
 }
 
 /**
- * The state of a room. Events are sorted in when somebody looks more than a few times: of most rooms nobody ever does, and a first
- * sync brings the state of all of them.
+ * The state of a room. Events are sorted in when somebody looks more than a few times: of most
+ * rooms nobody ever does, and a first sync brings the state of all of them.
  */
 class Pieces {
   /** The events that have been sorted in, by type and state key; undefined before the first are. */

@@ -1,5 +1,5 @@
 /**
- * The room state that a client keeps, for those who ask about it.
+ * The room state that a client stores, as applications read it.
  *
  * @module
  */
@@ -19,9 +19,11 @@ import type { StoreProtocol } from "./store_protocol.ts";
 const PRESENT: readonly Membership[] = [Membership.JOIN, Membership.INVITE];
 
 /**
- * Room state as it was committed with the latest sync, and corrected by what this client sends and reads.
+ * Room state as it was committed with the latest sync, and corrected by what this client sends and
+ * reads.
  *
- * Handlers see the state that their event's sync response led to. Events are shared, not copied: do not change them.
+ * Handlers see the state that their event's sync response led to. Events are shared, not copied: do
+ * not change them.
  *
  * @example
  * ```ts
@@ -140,7 +142,10 @@ export class StateStore {
     return encryption === undefined ? undefined : encryption !== false;
   }
 
-  /** The content of the `m.room.encryption` that counts; undefined if the room has none, or it is not known. */
+  /**
+   * The content of the `m.room.encryption` that counts; undefined if the room has none, or it is
+   * not known.
+   */
   async getEncryptionInfo(roomId: RoomID): Promise<JsonObject | undefined> {
     return (await this.#room(roomId))?.encryption || undefined;
   }
@@ -157,8 +162,9 @@ export class StateStore {
   }
 
   /**
-   * A user's power level: `Infinity` for a creator of a room of version 12 or later; undefined if it is not known, since the room's
-   * create event is not, or its `m.room.power_levels`. Only of a room that the user is in it is known that there are none.
+   * A user's power level: `Infinity` for a creator of a room of version 12 or later; undefined if
+   * it is not known, since the room's create event is not, or its `m.room.power_levels`. Only of a
+   * room that the user is in it is known that there are none.
    */
   async getPowerLevel(roomId: RoomID, userId: UserID): Promise<number | undefined> {
     const power = await this.#power(roomId);
@@ -170,7 +176,8 @@ export class StateStore {
    *
    * @param roomId The room.
    * @param userId The user.
-   * @param action What the user wants to do; any event type as `{ event: type }`, state as `{ event: type, state: true }`.
+   * @param action What the user wants to do; any event type as `{ event: type }`, state as `{
+   *   event: type, state: true }`.
    * @returns False, too, if the level is not known (`getPowerLevel()` gives undefined then).
    */
   async hasPowerLevel(roomId: RoomID, userId: UserID, action: PowerAction): Promise<boolean> {
@@ -178,12 +185,12 @@ export class StateStore {
     return power !== undefined && hasPower(userId, action, power);
   }
 
-  /** Notes a user's member event, as the server told or took it. */
+  /** Stores a user's member event, as the server sent or accepted it. */
   async setMember(roomId: RoomID, userId: UserID, content: RoomMemberContent): Promise<void> {
     await this.updateState(roomId, [synthetic(roomId, "m.room.member", userId, content)]);
   }
 
-  /** Notes what a user is to a room, and keeps the user's profile there. */
+  /** Stores what a user is to a room, and keeps the user's profile there. */
   async setMembership(roomId: RoomID, userId: UserID, membership: Membership): Promise<void> {
     await this.setMember(roomId, userId, { ...await this.getMember(roomId, userId), membership });
   }
@@ -194,7 +201,8 @@ export class StateStore {
    * @param roomId The room.
    * @param members Their member events.
    * @param options.only Replace only users who are this to the room. Default: all.
-   * @param options.complete Whether these are all members there are. Default: whether `only` is absent.
+   * @param options.complete Whether these are all members there are. Default: whether `only` is
+   *   absent.
    */
   async setMembers(
     roomId: RoomID,
@@ -205,7 +213,8 @@ export class StateStore {
   }
 
   /**
-   * Notes who is in a room: those who are not named, and were thought to be, have left. Who is invited stays as it was.
+   * Stores who is in a room: other users who counted as joined have left. Invitations stay as they
+   * were.
    *
    * @param roomId The room.
    * @param joined All who are in it, with their profiles there.
@@ -223,17 +232,19 @@ export class StateStore {
     );
   }
 
-  /** Notes state that the server told or took. */
+  /** Stores state that the server sent or accepted. */
   async updateState(roomId: RoomID, events: readonly StoredState[]): Promise<void> {
     await this.#ask("putState", { roomId, events });
   }
 
-  /** Notes content of which nothing else is known. */
+  /** Stores a content of which nothing else is known. */
   async updateContent(roomId: RoomID, type: string, stateKey: string, content: object): Promise<void> {
     await this.updateState(roomId, [synthetic(roomId, type, stateKey, content)]);
   }
 
-  /** Notes that the server says a room has no encryption; an encryption that was seen once stays. */
+  /**
+   * Stores that the server says a room has no encryption; an encryption that was seen once stays.
+   */
   async setUnencrypted(roomId: RoomID): Promise<void> {
     await this.#ask("noEncryption", roomId);
   }
@@ -248,7 +259,7 @@ export class StateStore {
       this.getCreate(roomId),
       this.#room(roomId),
     ]);
-    // An invitation does not show the levels; the state of a room that one is in comes whole.
+    // An invitation does not show the levels; the state of a joined room is complete.
     if (powerLevels === undefined && room?.membership !== Membership.JOIN) return undefined;
     return create && { powerLevels, create }; // creators may stand above all levels
   }
@@ -271,7 +282,7 @@ function synthetic(roomId: RoomID, type: string, stateKey: string, content: obje
   };
 }
 
-/** What a member event says; undefined if it says nothing that it must. */
+/** The content of a member event; undefined if it does not fit. */
 function memberContent({ content }: StoredState): RoomMemberContent | undefined {
   const fitting = roomMember(content, UNNOTED);
   return fitting instanceof Misfit ? undefined : fitting;

@@ -1,5 +1,5 @@
 /**
- * The Store: the single writer of what is kept.
+ * The Store: the single writer of a device's records.
  *
  * @module
  */
@@ -9,23 +9,23 @@ import type { Logger } from "../../base/log.ts";
 import type { KvKey, KvMutation, KvStore } from "../../store/kv_store.ts";
 import type { Lease, LeaseOptions } from "../../store/device/lease.ts";
 import { MemoryStore } from "../../store/memory_store.ts";
-import { type Actor, type ActorRef, later } from "../kernel/actor.ts";
+import { type Actor, type ActorRef, type Later, later } from "../kernel/actor.ts";
 import { MemoryRoomState } from "./memory_room_state.ts";
-import { StoredRoomState } from "./state_records.ts";
+import { StoredRoomState } from "./stored_room_state.ts";
 import { spawn } from "../kernel/spawn.ts";
-import { StoreAttempts } from "./store_attempts.ts";
-import { StoreDeliveries } from "./store_deliveries.ts";
-import { StorePosition } from "./store_position.ts";
-import type { StoreProtocol } from "./store_protocol.ts";
-import { StoreQuarantine } from "./store_quarantine.ts";
-import { StoreShown } from "./store_shown.ts";
-import { StoreRooms } from "./store_rooms.ts";
-import { StoreSync } from "./store_sync.ts";
-import { StoreWriter } from "./store_writer.ts";
+import { StoreAttempts, StoreDeliveries } from "./deliveries.ts";
+import { StorePosition } from "./position.ts";
+import type { CommittedSync, StoreProtocol, SyncChange } from "./store_protocol.ts";
+import { QuarantinedEvents } from "./quarantined_events.ts";
+import { ShownLog } from "./shown_log.ts";
+import { type RoomMutations, StoreRooms } from "./rooms.ts";
+import { StoreWriter } from "./writer.ts";
+import { StoreError } from "../../errors/store_error.ts";
+import type { SyncToken } from "../../types/ids.ts";
 
 /** What the Store is made of. */
 export interface StoreOptions {
-  /** Where everything is kept. Absent: in memory, for as long as the actor lives. */
+  /** The store. Absent: memory, for as long as the actor lives. */
   readonly kv?: KvStore;
   /** Whether to close it in the end: who opened it closes it. */
   readonly close: boolean;
@@ -33,7 +33,7 @@ export interface StoreOptions {
   readonly lease?: Pick<LeaseOptions, "held" | "owner" | "duration">;
   /** Measures the lease. Default: the machine's own. */
   readonly clock?: Clock;
-  /** Where failures are told. */
+  /** Logs failures. */
   readonly log?: Logger;
 }
 
@@ -47,16 +47,18 @@ export function spawnStore(
   const kv = given ?? new MemoryStore();
   const writer = new StoreWriter({ kv, lease: lease && { ...lease, clock, log }, log });
   const state = given === undefined ? new MemoryRoomState() : new StoredRoomState(writer);
-  const shown = new StoreShown(writer);
+  const shown = new ShownLog(writer);
   const position = new StorePosition(writer, shown);
   const rooms = new StoreRooms(writer, state, clock, shown);
   const sync = new StoreSync(writer, position, rooms);
-  const quarantine = new StoreQuarantine(writer);
+  const quarantine = new QuarantinedEvents(writer);
   const deliveries = new StoreDeliveries(writer, quarantine);
   const attempts = new StoreAttempts(writer);
   const records = (mutations: readonly KvMutation[]): KvMutation[] =>
     mutations.map((each) => ({ ...each, key: writer.keys.record(each.key) }));
-  /** What only begins when all that was asked for before is durable. Sync responses need not wait for one another. */
+  /**
+   * Begins work when all earlier changes are durable. Sync responses need not wait for one another.
+   */
   const settled =
     <Body, Reply>(work: (body: Body) => Reply | Promise<Reply>) => (body: Body): Reply | Promise<Reply> =>
       writer.settled?.then(() => work(body)) ?? work(body);
@@ -70,7 +72,8 @@ export function spawnStore(
     name: "store",
     log,
     handlers: {
-      // Others may have to be waited for, which no turn does. Whoever takes an ask back may have been about to take the device.
+      // Another process may hold the device, and no turn waits for that. After a cancelled ask, the
+      // next one goes on.
       open: (prefix, { stopping, signal = stopping }) => {
         const go = () => open(prefix, stopping, AbortSignal.any([stopping, signal]));
         opening = opening.then(go, go);
@@ -79,11 +82,11 @@ export function spawnStore(
       commitSync: (change) => sync.commit(change),
       async handled(token) {
         if (!await position.handled(token)) return;
-        await deliveries.marked();
-        await attempts.marked();
+        await deliveries.checkpointed();
+        await attempts.checkpointed();
       },
       async remembered(roomIds) {
-        await position.get(); // with which goes what was shown
+        await position.get(); // which loads what was shown
         return await rooms.remembered(roomIds);
       },
       noteSettled: (names) => deliveries.noteSettled(names),
@@ -112,7 +115,7 @@ export function spawnStore(
       retryQuarantined: settled(({ id, at }) => quarantine.retry(id, at)),
       waitQuarantined: settled(({ id, at }) => quarantine.wait(id, at)),
       release: settled(async ({ id, settled }) =>
-        await quarantine.release(id, await deliveries.noting(settled))
+        await quarantine.release(id, await deliveries.recording(settled))
       ),
       flush: settled(() => writer.flush()),
       rest: settled(() => writer.rest()),
@@ -127,8 +130,7 @@ export function spawnStore(
       rooms: settled(() => rooms.rooms()),
       pruneRooms: settled(({ leftBefore }) => rooms.prune(leftBefore)),
       noEncryption: settled((roomId) => rooms.noEncryption(roomId)),
-      listRecords: settled((prefix) => writer.listRecords(prefix)),
-      firstRecords: settled(({ prefix, limit }) => writer.listRecords(prefix, limit)),
+      listRecords: settled(({ prefix, limit }) => writer.listRecords(prefix, limit)),
       commitRecords: settled((mutations) => writer.commit(records(mutations))),
     },
     onStop: async () => {
@@ -150,7 +152,7 @@ interface Keeping {
   readonly stopping: AbortSignal;
 }
 
-/** Shows others that we live, and writes what waits to be written, even if nothing else has to be. */
+/** Renews the lease, and commits deferred changes if nothing else does. */
 async function keep(
   store: ActorRef<StoreProtocol>,
   { lease, writer, clock, stopping }: Keeping,
@@ -162,6 +164,56 @@ async function keep(
       if (!writer.isResting) await store.ask("flush", undefined);
     }
   } catch {
-    // The Store is stopping, or has failed, which it says itself.
+    // The Store is stopping, or has failed, and rejects its `done`.
+  }
+}
+
+/** Commits sync responses: those that come while a commit is on its way go into the next one. */
+export class StoreSync {
+  readonly #writer: StoreWriter;
+  readonly #position: StorePosition;
+  readonly #rooms: StoreRooms;
+  /** The token of the last response that could not be committed. */
+  #refused: SyncToken | undefined;
+
+  /**
+   * @param writer Makes the commits.
+   * @param position Stores the token.
+   * @param rooms Store room state.
+   */
+  constructor(writer: StoreWriter, position: StorePosition, rooms: StoreRooms) {
+    this.#writer = writer;
+    this.#position = position;
+    this.#rooms = rooms;
+  }
+
+  /**
+   * Works out what a response changes, and commits it, together with other responses if that saves
+   * a commit.
+   */
+  async commit(change: SyncChange): Promise<CommittedSync | Later<CommittedSync>> {
+    const { nextBatch, after } = change;
+    try {
+      if (after !== undefined && after === this.#refused) {
+        throw new StoreError(
+          "Cannot keep a sync response: the one before it could not be kept; ask for both again",
+        );
+      }
+      const changes = await this.#rooms.changes(change.rooms);
+      const crashes = await this.#position.advance(change, changes.mutations.length > 0);
+      if (this.#refused === nextBatch) this.#refused = undefined;
+      if (crashes === undefined) return { former: changes.former, crashes: 0 };
+      return later(this.#commit(changes, crashes));
+    } catch (error) {
+      this.#refused = nextBatch;
+      throw error;
+    }
+  }
+
+  async #commit(changes: RoomMutations, crashes: number): Promise<CommittedSync> {
+    this.#rooms.committing(changes);
+    await this.#writer.flush(changes.mutations);
+    this.#rooms.committed(changes);
+    return { former: changes.former, crashes };
   }
 }

@@ -1,5 +1,5 @@
 /**
- * What the Store can be asked: it is the only one who reads and writes what is kept.
+ * What the Store can be asked: it alone reads and writes a device's records.
  *
  * @module
  */
@@ -25,11 +25,11 @@ export interface RoomChange {
   readonly lossy: boolean;
   /** Its latest events, of the very first response. */
   readonly first?: ShownEvents;
-  /** Its latest events, which are known to have been shown once the response counts as handled. */
+  /** Its latest events, to be stored as shown once the response counts as handled. */
   readonly shown?: ShownEvents;
   /** The names of those of them that are new: see `ShownRoom`. */
   readonly added?: string;
-  /** The own join with which the user came into the room. */
+  /** The own join, if the user came into the room with it. */
   readonly entry?: EventID;
 }
 
@@ -37,13 +37,16 @@ export interface RoomChange {
 export interface SyncChange {
   /** The token that the response ends with. */
   readonly nextBatch: SyncToken;
-  /** The token of the response before, if that may still be on its way: should it not be kept, nor is this one. */
+  /**
+   * The token of the response before, if that may still be on its way: if it can't be stored, nor
+   * is this one.
+   */
   readonly after?: SyncToken;
-  /** Whether the response tells what an earlier process has not handled. */
+  /** Whether an earlier process may have received the response and not handled it. */
   readonly repeated: boolean;
   /** Whether it counts as handled when it is committed. */
   readonly atOnce?: boolean;
-  /** What changes of rooms. */
+  /** The changes of rooms. */
   readonly rooms: readonly RoomChange[];
 }
 
@@ -59,17 +62,20 @@ export interface FormerRoom {
   readonly encryptedBy?: EventID;
 }
 
-/** What is remembered of a room. */
+/** What is remembered of a room from one response to the next. */
 export interface RememberedRoom {
   /** Whether the user is in the room. */
   readonly isJoined: boolean;
-  /** Its latest events that were shown: to this process, or to one before that has handled them. */
+  /** Its latest events that were shown to this process, or handled by an earlier one. */
   readonly shown: ShownEvents;
   /** The own joins with which the user came into the room, the last ones, from old to new. */
   readonly entries: readonly EventID[];
 }
 
-/** For each of `SyncChange.rooms`, in the same order, what was known before; undefined of a room that is new. */
+/**
+ * For each of `SyncChange.rooms`, in the same order, what was known before; undefined of a room
+ * that is new.
+ */
 export type FormerRooms = readonly (FormerRoom | undefined)[];
 
 /** What became of the state of rooms that were left. */
@@ -80,7 +86,7 @@ export interface PrunedRooms {
   readonly isDone: boolean;
 }
 
-/** Options of a look at a room's state. */
+/** A piece of a room's state. */
 export interface StateQuery {
   /** The room. */
   readonly roomId: RoomID;
@@ -90,7 +96,7 @@ export interface StateQuery {
   readonly stateKey: string;
 }
 
-/** A record that is kept for another actor. */
+/** A record of another actor. */
 export interface KeptRecord {
   /** Its key, relative to the account's. */
   readonly key: KvKey;
@@ -98,31 +104,34 @@ export interface KeptRecord {
   readonly value: unknown;
 }
 
-/** What handlers have made of their sessions. */
+/** How handlers have changed their sessions. */
 export interface SessionCommit {
   /** The sessions. Keys are relative to the account's. */
   readonly mutations: readonly KvMutation[];
-  /** The names of the deliveries in which they did. */
+  /** The names of the deliveries in which they have. */
   readonly settled: readonly string[];
 }
 
-/** What may end the process, and is about to be begun. */
+/** A delivery that is about to begin, and may end the process. */
 export interface Attempt {
   /** Names it. */
   readonly id: string;
-  /** What was begun before and has ended. */
+  /** Deliveries that began before and have ended. */
   readonly ended: readonly string[];
 }
 
-/** Whether something may be begun. */
+/** Whether a delivery may begin. */
 export interface Attempted {
-  /** In how many lives it was begun before and has not ended. */
+  /** In how many earlier processes it began and did not end. */
   readonly lives: number;
-  /** It may be begun; it ends the process, and is to be left out; or it has been. */
+  /**
+   * `begin`: it may begin; `poison`: it ends the process, and is to be left out; `out`: it was left
+   * out.
+   */
   readonly verdict: "begin" | "poison" | "out";
 }
 
-/** Which event that was left out is meant, and when. */
+/** An event that was left out, and a time. */
 export interface QuarantineTime {
   /** Its ID. */
   readonly id: string;
@@ -130,75 +139,81 @@ export interface QuarantineTime {
   readonly at: number;
 }
 
-/** What a commit of a sync response has brought to light. */
+/** The result of the commit of a sync response. */
 export interface CommittedSync {
   /** What was known of the rooms before. */
   readonly former: FormerRooms;
-  /** How many processes in a row have ended before the response was handled, or what it repeats. */
+  /**
+   * How many processes in a row have ended before the response, or the one it repeats, was handled.
+   */
   readonly crashes: number;
 }
 
 /** The messages of the Store actor. A commit that fails is fatal. */
 export interface StoreProtocol {
   /**
-   * Chooses where everything is kept, before anything else. If the store is shared, this takes the device, which may take as long as
-   * another process holds it, or is fatal; and it upgrades what an older version has kept.
+   * Opens the store for an account, before anything else. In a shared store this takes the device,
+   * which lasts as long as another process holds it, or is fatal; and it upgrades the records of
+   * older versions.
    */
   open(prefix: KvKey): void;
   /** The position in the sync stream. */
   position(): SyncRecord;
-  /** Moves the position, as `syncStore` lets an application do. */
+  /** Moves the position, for `syncStore`. */
   move(nextBatch: SyncToken | undefined): void;
   /** Applies a sync response, its token with it, in one commit. */
   commitSync(change: SyncChange): CommittedSync;
   /**
-   * Notes that everything up to a token has been handled; of no effect if the position has been moved since. It is durable with the
-   * next commit, at the latest with `flush`, which comes by itself.
+   * Records that everything up to a token has been handled; no effect if the position was moved
+   * since. It is durable with the next commit, at the latest with `flush`, which comes by itself.
    */
   handled(token: SyncToken): void;
-  /** Names of deliveries that have settled, of responses that have not been handled as a whole. */
+  /** The names of deliveries that have settled, of responses that were not handled as a whole. */
   settled(): string[];
-  /** Notes deliveries that have settled. It is durable with the next commit, at the latest with `flush`. */
+  /**
+   * Records deliveries that have settled. Durable with the next commit, at the latest with `flush`.
+   */
   noteSettled(names: readonly string[]): void;
-  /** Changes sessions of handlers and notes deliveries that have settled, in one commit. */
+  /** Changes sessions of handlers and records deliveries that have settled, in one commit. */
   commitSessions(change: SessionCommit): void;
-  /** Notes, durably, what may end the process before it is begun. */
+  /** Records durably that a delivery is about to begin. */
   attempt(attempt: Attempt): Attempted;
-  /** Notes, durably, that the process lives on long after something was begun. */
+  /** Records durably that the process still lives long after a delivery has begun. */
   outlived(id: string): void;
-  /** Notes, durably, that what was noted before it was begun has ended. */
+  /** Records durably that deliveries have ended. */
   ended(ids: readonly string[]): void;
   /**
-   * Notes, durably, that the process is about to end by itself: that speaks against nothing that has been begun. Or that it goes on.
+   * Records durably that the process is about to end by itself, so that no delivery is blamed; or
+   * that it goes on.
    */
   ending(body: { readonly isEnding: boolean }): void;
   /**
-   * Keeps an event that is left out.
+   * Stores an event that is left out.
    *
    * @returns What had to be dropped for it.
    */
   quarantine(record: QuarantineRecord): QuarantineRecord[];
   /** The events that are left out, the oldest first. */
   quarantined(): QuarantineRecord[];
-  /** Notes, durably, that one is about to be tried again. Undefined: it is gone. */
+  /** Records durably that one is about to be tried again. Undefined: it is gone. */
   retryQuarantined(time: QuarantineTime): QuarantineRecord | undefined;
-  /** Notes, durably, that one is not being tried, and waits from a time on. */
+  /** Records durably that one is not being tried, and waits from a time on. */
   waitQuarantined(time: QuarantineTime): void;
   /**
-   * Lets go of one, and notes which of its deliveries have settled.
+   * Removes one, and records which of its deliveries have settled.
    *
    * @returns Whether it was there.
    */
   release(body: { readonly id: string; readonly settled: readonly string[] }): boolean;
-  /** Makes durable what was noted. */
+  /** Makes all changes durable. */
   flush(): void;
-  /** Remembers an uploaded filter. */
+  /** Stores the ID of an uploaded filter. */
   saveFilter(filter: { readonly id: FilterID; readonly definition: string }): void;
   /** One piece of a room's state. */
   getState(query: StateQuery): StoredState | undefined;
   /** A room's state, all of it or all of a type. */
   listState(query: { readonly roomId: RoomID; readonly type?: string }): StoredState[];
-  /** Applies state that is known from elsewhere than sync: sent by us, or read from the server. */
+  /** Applies state that did not come with sync: sent by the client, or read from the server. */
   putState(body: { readonly roomId: RoomID; readonly events: readonly StoredState[] }): void;
   /** Replaces the members of a room, those of one membership or all. */
   replaceMembers(body: {
@@ -214,22 +229,33 @@ export interface StoreProtocol {
   /** Every room that is known. */
   rooms(): RoomRecord[];
   /**
-   * Removes state of rooms that were left before a time, in milliseconds since the epoch; what is known of them beside it stays.
-   * Each time does no more than others can well wait for: it is to be asked until it is done.
+   * Removes state of rooms that were left before a time, in milliseconds since the epoch; their
+   * records stay. Each call removes a limited number, so that others need not wait long: call it
+   * until it is done.
    */
   pruneRooms(body: { readonly leftBefore: number }): PrunedRooms;
-  /** Notes that the server says a room has no encryption. One that was seen stays. */
+  /** Records that the server says a room has no encryption. Encryption that was seen stays. */
   noEncryption(roomId: RoomID): void;
-  /** Makes the changes that wait for a commit, and then leaves the store alone, the lease too, until there is something to do. */
+  /**
+   * Commits deferred changes, and then does not touch the store, nor renew the lease, until the
+   * next change.
+   */
   rest(): void;
-  /** Reads records of another actor's; `undefined` where there is none. Keys are relative to the account's. */
+  /**
+   * Reads records of another actor's; `undefined` where there is none. Keys are relative to the
+   * account's.
+   */
   readRecords(keys: readonly KvKey[]): unknown[];
-  /** Reads another actor's records below a prefix, in order. */
-  listRecords(prefix: KvKey): KeptRecord[];
-  /** Reads the first of another actor's records below a prefix, in order: `limit` of them, 1 or more. */
-  firstRecords(query: { readonly prefix: KvKey; readonly limit: number }): KeptRecord[];
+  /**
+   * Reads another actor's records below a prefix, in order: the first `limit`, 1 or more. Default:
+   * all.
+   */
+  listRecords(query: { readonly prefix: KvKey; readonly limit?: number }): KeptRecord[];
   /** Changes records of another actor's, in one commit. */
   commitRecords(mutations: readonly KvMutation[]): void;
-  /** Changes them with whatever is committed next: the sync response that they are of, at the latest. They are read at once. */
+  /**
+   * Changes them with the next commit: at the latest with the sync response that they belong to.
+   * Reads see them at once.
+   */
   deferRecords(mutations: readonly KvMutation[]): void;
 }

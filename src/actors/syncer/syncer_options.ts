@@ -11,7 +11,7 @@ import type { InternalEventType } from "../../types/events/internal_event_type.t
 import type { ActorRef } from "../kernel/actor.ts";
 import type { Crypto } from "../crypto/crypto.ts";
 import type { DispatcherProtocol } from "../dispatcher/dispatcher_protocol.ts";
-import type { OpenStore } from "../store/store_opener.ts";
+import type { OpenStore } from "../store/opener.ts";
 import type { StoreProtocol } from "../store/store_protocol.ts";
 import type { SyncContext } from "./sync_batch.ts";
 import type { FiltersAPI } from "../../api/account/filters.ts";

@@ -36,7 +36,7 @@ Deno.test("pruneCrypto() lets other messages in between its steps, and reads no 
     }),
   );
   assertEquals(
-    (await store.ask("firstRecords", { prefix: ["crypto", "leftover"], limit: 3 })).map(({ key }) =>
+    (await store.ask("listRecords", { prefix: ["crypto", "leftover"], limit: 3 })).map(({ key }) =>
       key.at(-1)
     ),
     ["@user0:example.org", "@user100:example.org", "@user101:example.org"],
@@ -46,7 +46,7 @@ Deno.test("pruneCrypto() lets other messages in between its steps, and reads no 
   const pruned = pruneCrypto(crypto).finally(() => left = 0);
   const seen: number[] = [];
   while (left > 0) {
-    left = Math.min(left, (await store.ask("listRecords", ["crypto", "leftover"])).length);
+    left = Math.min(left, (await store.ask("listRecords", { prefix: ["crypto", "leftover"] })).length);
     seen.push(left);
     await crypto.ask("requests", undefined);
   }

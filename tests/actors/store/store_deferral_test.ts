@@ -45,9 +45,12 @@ Deno.test("Deferred changes are written by a sync response that changes nothing 
 Deno.test("Deferred changes are written before records are listed, and when asked to", async () => {
   await using here = await stage();
   await here.store.ask("deferRecords", changes);
-  assertEquals(await here.store.ask("listRecords", ["kept"]), [{ key: ["kept", "new"], value: 2 }]);
+  assertEquals(await here.store.ask("listRecords", { prefix: ["kept"] }), [{
+    key: ["kept", "new"],
+    value: 2,
+  }]);
   await here.store.ask("deferRecords", [{ type: "set", key: ["kept", "more"], value: 3 }]);
-  const [first] = await here.store.ask("firstRecords", { prefix: ["kept"], limit: 1 });
+  const [first] = await here.store.ask("listRecords", { prefix: ["kept"], limit: 1 });
   assertEquals(first, { key: ["kept", "more"], value: 3 });
   await here.store.ask("deferRecords", [{ type: "delete", key: ["kept", "more"] }]);
   await here.store.ask("flush", undefined);

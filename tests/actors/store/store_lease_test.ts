@@ -1,7 +1,7 @@
 import { assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
 import { ActorError, ActorStoppedError } from "../../../src/actors/kernel/actor_error.ts";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import { storeOpener } from "../../../src/actors/store/store_opener.ts";
+import { storeOpener } from "../../../src/actors/store/opener.ts";
 import { StoreError, StoreFormatError, StoreInUseError } from "../../../src/errors/store_error.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import { ROOM } from "../support/events.ts";

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import { factsOf, nextRecord } from "../../../src/actors/store/store_room_record.ts";
-import { StoreRoomRecords } from "../../../src/actors/store/store_room_records.ts";
-import { set, StoreWriter } from "../../../src/actors/store/store_writer.ts";
+import { factsOf, nextRecord } from "../../../src/actors/store/room_records.ts";
+import { RoomRecords } from "../../../src/actors/store/room_records.ts";
+import { set, StoreWriter } from "../../../src/actors/store/writer.ts";
 import type { KvKey } from "../../../src/store/kv_store.ts";
 import { MemoryStore } from "../../../src/store/memory_store.ts";
 import type { RoomRecord } from "../../../src/store/device/records.ts";
@@ -27,12 +27,12 @@ async function stage(...rooms: string[]) {
   const writer = new StoreWriter({ kv });
   await writer.open([], new AbortController().signal);
   await writer.commit(rooms.map((roomId) => set(writer.keys.room(roomId as RoomID), record(roomId))));
-  const records = new StoreRoomRecords(writer);
+  const records = new RoomRecords(writer);
   const get = (roomId: string) => records.get(roomId as RoomID);
   return { kv, records, get };
 }
 
-Deno.test("StoreRoomRecords reads a record once", async () => {
+Deno.test("RoomRecords reads a record once", async () => {
   const { kv, records, get } = await stage("!a", "!b");
   assertEquals([await get("!a"), await get("!a")], [record("!a"), record("!a")]);
   const found = await records.getMany(["!b", "!a", "!none"]);
@@ -41,21 +41,21 @@ Deno.test("StoreRoomRecords reads a record once", async () => {
   assertEquals(kv.reads, ["!a", "!b", "!none"]);
 });
 
-Deno.test("StoreRoomRecords looks again for a record that was not there", async () => {
+Deno.test("RoomRecords looks again for a record that was not there", async () => {
   const { kv, get } = await stage();
   assertEquals([await get("!a"), await get("!a")], [undefined, undefined]);
   assertEquals(kv.reads, ["!a", "!a"]);
 });
 
-Deno.test("StoreRoomRecords gives what it was told last, without a look", async () => {
+Deno.test("RoomRecords gives what it was told last, without a look", async () => {
   const { kv, records, get } = await stage("!a");
   await get("!a");
-  for (const roomId of ["!a", "!b"]) records.note(record(roomId, "leave"));
+  for (const roomId of ["!a", "!b"]) records.remember(record(roomId, "leave"));
   assertEquals([await get("!a"), await get("!b")], [record("!a", "leave"), record("!b", "leave")]);
   assertEquals(kv.reads, ["!a"]);
 });
 
-Deno.test("StoreRoomRecords remembers twenty thousand, and forgets what was asked for longest ago", async () => {
+Deno.test("RoomRecords remembers twenty thousand, and forgets what was asked for longest ago", async () => {
   const rooms = Array.from({ length: 20_000 }, (_, index) => `!${index}`);
   const { kv, records, get } = await stage(...rooms, "!more");
   await records.getMany(rooms as RoomID[]);

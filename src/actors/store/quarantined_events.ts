@@ -1,5 +1,6 @@
 /**
- * What the Store keeps of events that were left out, since process after process had ended while they were handled.
+ * The Store's records of events that were left out, since process after process ended while they
+ * were handled.
  *
  * @module
  */
@@ -7,26 +8,26 @@
 import type { KvKey, KvMutation } from "../../store/kv_store.ts";
 import { encodeValue } from "../../store/value_codec.ts";
 import type { QuarantineRecord } from "../dispatcher/quarantine_record.ts";
-import { set, type StoreWriter } from "./store_writer.ts";
+import { set, type StoreWriter } from "./writer.ts";
 
 /** The first part of the keys. */
 const QUARANTINE = "quarantine";
-/** How many are kept, and how many bytes of them; what was tried most often goes first. */
+/** The most records, and their bytes together; what was tried most often is dropped first. */
 const MOST = { records: 100, bytes: 4 * 2 ** 20 };
 
 interface Kept {
-  /** The last part of its key, which says the order: names of events may be too long for one. */
+  /** The last part of its key, a number: event IDs may be too long for one. */
   readonly place: string;
   readonly record: QuarantineRecord;
   readonly bytes: number;
 }
 
-/** Keeps them. */
-export class StoreQuarantine {
+/** Stores events that were left out. */
+export class QuarantinedEvents {
   readonly #writer: StoreWriter;
   #kept: Map<string, Kept> | undefined;
   #last = 0;
-  /** What is being tried by this process, as it was before. */
+  /** The records of what this process is trying, as they were before. */
   readonly #before = new Map<string, QuarantineRecord>();
 
   /** @param writer Reads and writes. */
@@ -34,7 +35,7 @@ export class StoreQuarantine {
     this.#writer = writer;
   }
 
-  /** All of them, those first that were left out first. */
+  /** All of them, the oldest first. */
   async list(): Promise<QuarantineRecord[]> {
     return [...(await this.#all()).values()].map(({ record }) => record);
   }
@@ -45,12 +46,12 @@ export class StoreQuarantine {
   }
 
   /**
-   * Keeps one more, with other changes in the same commit.
+   * Stores one more, with other changes in the same commit.
    *
-   * @param added What is kept.
+   * @param added The record.
    * @param settled Names of deliveries that have settled, of this event and of others.
    * @param changes The other changes.
-   * @returns Those that had to go for it: itself, if it is too large.
+   * @returns Those that were dropped for it: itself, if it is too large.
    */
   async add(
     added: QuarantineRecord,
@@ -75,7 +76,7 @@ export class StoreQuarantine {
   }
 
   /**
-   * Notes, durably, that one is about to be tried.
+   * Records durably that one is about to be tried.
    *
    * @returns Undefined if there is none.
    */
@@ -92,14 +93,14 @@ export class StoreQuarantine {
     });
   }
 
-  /** Has one wait from now on, as it is not being tried any more, or nobody knows for how long it has waited. */
+  /** Restarts the wait of one that is not being tried any more, or whose wait is unknown. */
   async wait(id: string, at: number): Promise<void> {
     const record = (await this.#all()).get(id)?.record;
     if (record !== undefined) await this.#change({ ...record, isTrying: false, waitsFrom: at });
   }
 
   /**
-   * Lets go of one, with other changes in the same commit.
+   * Removes one, with other changes in the same commit.
    *
    * @returns Whether it was there.
    */
@@ -112,8 +113,8 @@ export class StoreQuarantine {
     return kept !== undefined;
   }
 
-  /** What it takes to remember of events that are kept which of their deliveries have settled. */
-  async noting(names: readonly string[]): Promise<KvMutation[]> {
+  /** The changes that record which deliveries of stored events have settled. */
+  async recording(names: readonly string[]): Promise<KvMutation[]> {
     const all = await this.#all();
     return [...all.values()].flatMap(({ record }) => {
       const own = names.filter((name) => isOf(record, name) && !record.settled.includes(name));
@@ -121,7 +122,7 @@ export class StoreQuarantine {
     });
   }
 
-  /** What it takes that tries of this life do not count, since it ends by itself. */
+  /** The changes so that the tries of this process do not count, since it ends by itself. */
   ending(): KvMutation[] {
     const changes = [...this.#before].map(([id, before]) => {
       const { settled = before.settled } = this.#kept?.get(id)?.record ?? {};
@@ -136,7 +137,7 @@ export class StoreQuarantine {
     return record;
   }
 
-  /** Keeps a record in memory; what is returned keeps it in the store. */
+  /** Sets a record in memory, and returns the change that stores it. */
   #put(record: QuarantineRecord): KvMutation {
     const all = this.#kept ?? new Map<string, Kept>();
     const place = all.get(record.id)?.place ?? String(++this.#last).padStart(16, "0");
@@ -161,7 +162,10 @@ export class StoreQuarantine {
   }
 }
 
-/** The one that goes first: what was tried most often, but not what is being tried; the one itself, if it is too large for all. */
+/**
+ * The one to drop: what was tried most often and is not being tried; or the added one, if it is too
+ * large.
+ */
 function worstOf(
   all: ReadonlyMap<string, Kept>,
   record: QuarantineRecord,
@@ -177,7 +181,7 @@ function sizeOf(all: ReadonlyMap<string, Kept>): number {
   return [...all.values()].reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** Whether a delivery is one of the event. */
+/** Whether a delivery is one of an event. */
 function isOf({ data }: QuarantineRecord, name: string): boolean {
   return "event_id" in data && name.startsWith(`${data.event_id}-`);
 }

@@ -1,5 +1,5 @@
 /**
- * Reads and writes for the Store actor: every commit goes through here.
+ * Reads and writes for the Store: every commit goes through here.
  *
  * @module
  */
@@ -16,30 +16,30 @@ import { acceptableChanges } from "./acceptable_changes.ts";
 
 /** What a {@link StoreWriter} works with. */
 export interface StoreWriterOptions {
-  /** Where everything is kept. */
+  /** The store. */
   readonly kv: KvStore;
-  /** How the device is taken; absent: nobody else can have it, and it does not outlive the process. */
+  /** How the device is taken; absent: the store is this client's own. */
   readonly lease?: LeaseOptions;
-  /** Where it is told what the store did not take. */
+  /** Logs what the store refused. */
   readonly log?: Logger;
 }
 
 const NOTHING: ReadonlyMap<string, KvMutation> = new Map();
 
-/** Reads and writes what one device keeps. */
+/** Reads and writes the records of a device. */
 export class StoreWriter {
   readonly #options: StoreWriterOptions;
   readonly #kv: KvStore;
   #keys: StoreKeys | undefined;
   #lease: Lease | undefined;
-  /** By key, changes that wait for a commit to go along with. */
+  /** Changes that wait for the next commit, by key. */
   #deferred = new Map<string, KvMutation>();
-  /** What {@link #deferred} was when the commit began that is on its way: it may not be there yet for those who read. */
+  /** The deferred changes of the commit under way: reads may not see them yet. */
   #committing: ReadonlyMap<string, KvMutation> = NOTHING;
   /** Other changes that the next commit makes. */
   #gathered: (readonly KvMutation[])[] = [];
   #owes = false;
-  /** What follows a commit that has failed fails as well. */
+  /** After a commit has failed, all later ones fail. */
   readonly #commits = new SharedRuns(() => this.#commitAll());
   #hasFailed = false;
   #isResting = false;
@@ -51,10 +51,10 @@ export class StoreWriter {
   }
 
   /**
-   * Chooses where everything is kept, takes the device, and upgrades its records if need be.
+   * Takes the device, and upgrades its records if necessary.
    *
    * @param prefix What the keys of the device begin with.
-   * @param signal Ends the wait for another that holds the device.
+   * @param signal Ends the wait for another process that holds the device.
    * @returns The lease that has to be renewed; undefined if there is none.
    * @throws What is fatal to the actor, unless it is the signal's reason.
    */
@@ -74,7 +74,7 @@ export class StoreWriter {
   }
 
   /**
-   * Where what is kept.
+   * The keys of the records.
    *
    * @throws {ValueError} If the store has not been opened.
    */
@@ -83,7 +83,9 @@ export class StoreWriter {
     throw new ValueError("Cannot use the store: it has not been opened for an account yet");
   }
 
-  /** Reads several values. They are ours, written through this class: what is read is what was written. */
+  /**
+   * Reads several values. They were written through this class, and have the type that was written.
+   */
   async getMany<T>(keys: readonly KvKey[]): Promise<(T | undefined)[]> {
     if (keys.length === 0) return [];
     const entries = await this.#kv.getMany(keys);
@@ -118,7 +120,7 @@ export class StoreWriter {
     return found;
   }
 
-  /** Reads the records of another actor's below a prefix, with keys relative to the account's. */
+  /** Reads another actor's records below a prefix, with keys relative to the account's. */
   async listRecords(prefix: KvKey, limit = Infinity): Promise<{ key: KvKey; value: unknown }[]> {
     const found: { key: KvKey; value: unknown }[] = [];
     await this.settled;
@@ -131,47 +133,52 @@ export class StoreWriter {
     return found;
   }
 
-  /** Makes the changes that wait for a commit. From then on there is none before there is something else to change. */
+  /** Commits the deferred changes. From then on there is no commit before the next change. */
   async rest(): Promise<void> {
     await this.flush();
     this.#isResting = this.#deferred.size === 0 && this.#gathered.length === 0;
   }
 
-  /** Whether the store is left alone: the lease is not renewed. */
+  /** Whether there are no commits, and the lease is not renewed. */
   get isResting(): boolean {
     return this.#isResting;
   }
 
-  /** Makes a change with the next commit, whatever that is for: it costs none of its own, and is lost if there comes none. */
+  /**
+   * Makes a change with the next commit, so that it needs none of its own. It is lost if there is
+   * none.
+   */
   defer(mutation: KvMutation): void {
     this.#isResting = false;
     this.#deferred.set(JSON.stringify(mutation.key), mutation);
   }
 
-  /** Makes changes with the next commit, which there has to be before anything that follows from them is told to anybody. */
+  /** Makes changes with the next commit, which has to come before anything else depends on them. */
   owe(mutations: readonly KvMutation[]): void {
     for (const mutation of mutations) this.defer(mutation);
     this.#owes = true;
   }
 
-  /** Whether there has to be a commit. */
+  /** Whether a commit has to come. */
   get owes(): boolean {
     return this.#owes;
   }
 
   /**
-   * Makes changes, on condition that nobody else has taken the device. Nothing is done if there are none.
+   * Makes changes, provided that no other process has taken the device. Does nothing if there are
+   * none.
    *
-   * @throws What is fatal to the actor: whether a commit that fails took effect is not known, so nothing may go on from there; but
-   *   what others have filled, and the store does not take, is left out.
+   * @throws What is fatal to the actor: it is unknown whether a commit that failed took effect, so
+   *   nothing may go on from there. Records that others fill, and that the store refuses, are left
+   *   out.
    */
   async commit(mutations: readonly KvMutation[]): Promise<void> {
     if (mutations.length > 0) await this.flush(mutations);
   }
 
   /**
-   * Makes the changes that wait for a commit, and renews the lease if it is time to. If a commit is on its way, that comes after it,
-   * in one commit with all that is to be changed until then.
+   * Commits the deferred changes, and renews the lease if it is due. If a commit is under way, the
+   * next one comes after it, with all changes until then.
    *
    * @param mutations What else is to be changed.
    * @returns Resolves when the changes are durable.
@@ -185,14 +192,17 @@ export class StoreWriter {
     return this.#commits.next();
   }
 
-  /** Resolves when all changes are durable that are being made by now; undefined: none are. */
+  /** Resolves when all changes so far are durable; undefined: they are. */
   get settled(): Promise<void> | undefined {
     return this.#commits.pending;
   }
 
-  /** Makes the changes that wait for a commit, and lets others take the device. That may fail: the lease runs out by itself. */
+  /**
+   * Commits the deferred changes, and releases the device. If that fails, the lease runs out by
+   * itself.
+   */
   async close(): Promise<void> {
-    const changes = this.#hasFailed ? [] : [...this.#deferred.values()]; // they may follow from what was not written
+    const changes = this.#hasFailed ? [] : [...this.#deferred.values()]; // they may depend on what was not written
     const lease = this.#lease;
     if (lease === undefined) {
       if (changes.length > 0) await this.#kv.commit(changes);
@@ -209,8 +219,7 @@ export class StoreWriter {
 
   async #commitAll(): Promise<void> {
     if (this.#isResting) return;
-    // Not by `[..., ...]`, which takes some time for the state of many rooms.
-    const changes = [...this.#deferred.values()].concat(...this.#gathered, this.#lease?.renewal() ?? []);
+    const changes = [...this.#deferred.values(), ...this.#gathered.flat(), ...this.#lease?.renewal() ?? []];
     if (changes.length === 0) return;
     this.#committing = this.#deferred;
     this.#deferred = new Map();
@@ -226,14 +235,14 @@ export class StoreWriter {
     }
   }
 
-  /** What another process did while it was waited for counts, so the records are looked at now. */
+  /** Upgrades the records, now that no other process can change them. */
   async #upgrade(prefix: KvKey): Promise<void> {
     const { mutations, isNeeded } = await schemaUpgrade(this.#kv, prefix);
     if (isNeeded) await this.#apply(mutations);
     else mutations.forEach((mutation) => this.defer(mutation));
   }
 
-  /** What the store refuses, whatever it is asked for beside, is left out, if it is of those that there may be none of. */
+  /** Commits without the records that the store refuses, if they are expendable. */
   async #applyOthers(changes: readonly KvMutation[], error: unknown): Promise<void> {
     const prefix = this.keys.record([]);
     const acceptable = await acceptableChanges(this.#kv, changes, { error, prefix });
@@ -252,7 +261,7 @@ export class StoreWriter {
   }
 }
 
-/** The change that puts a value in the place of whatever is there. */
+/** The change that sets a value. */
 export function set(key: KvKey, value: unknown): KvMutation {
   return { type: "set", key, value };
 }

@@ -1,5 +1,5 @@
 /**
- * The position in the sync stream, as the Store actor keeps it.
+ * The Store's record of the position in the sync stream.
  *
  * @module
  */
@@ -9,26 +9,29 @@ import type { SyncRecord } from "../../store/device/records.ts";
 import type { FilterID, SyncToken } from "../../types/ids.ts";
 import type { ShownRoom } from "../syncer/shown_events.ts";
 import type { RoomChange, SyncChange } from "./store_protocol.ts";
-import type { StoreShown } from "./store_shown.ts";
-import { set, type StoreWriter } from "./store_writer.ts";
+import type { ShownLog } from "./shown_log.ts";
+import { set, type StoreWriter } from "./writer.ts";
 
-/** Keeps the position: what was committed, and what was handled. */
+/** Stores the position: up to where responses were committed, and up to where they were handled. */
 export class StorePosition {
   readonly #writer: StoreWriter;
-  /** As it will be when all is committed that is about to be. */
+  /** The position as of the next commit. */
   #position: SyncRecord | undefined;
-  /** Tokens that were committed and not handled yet, from old to new, with what the responses that end there have shown. */
+  /**
+   * Tokens that were committed and not handled yet, from old to new, with the events that were
+   * shown up to each.
+   */
   readonly #unhandled = new Map<SyncToken, readonly ShownRoom[]>();
-  /** How often this life has counted the ones before that ended. */
+  /** How many crashes this process has added to the count. */
   #counted = 0;
 
-  readonly #shown: StoreShown;
+  readonly #shown: ShownLog;
 
   /**
    * @param writer Reads and writes.
-   * @param shown Knows which events have been handled.
+   * @param shown Stores which events have been handled.
    */
-  constructor(writer: StoreWriter, shown: StoreShown) {
+  constructor(writer: StoreWriter, shown: ShownLog) {
     this.#writer = writer;
     this.#shown = shown;
   }
@@ -43,7 +46,7 @@ export class StorePosition {
 
   /** Moves to another position. */
   async move(nextBatch: SyncToken | undefined): Promise<void> {
-    this.#unhandled.clear(); // what was on its way belongs to the position that is left, and what was shown may come again
+    this.#unhandled.clear(); // responses on their way belong to the old position, and events may come again
     const { shown: _, ...before } = withoutStart(await this.get());
     const mutations: KvMutation[] = [];
     await this.#shown.clear(mutations);
@@ -51,16 +54,17 @@ export class StorePosition {
     await this.#writer.flush(mutations);
   }
 
-  /** Remembers an uploaded filter. */
+  /** Stores the ID of an uploaded filter. */
   async saveFilter(filter: { readonly id: FilterID; readonly definition: string }): Promise<void> {
     await this.#save({ ...await this.get(), filter });
   }
 
   /**
-   * Notes that everything up to a token has been handled. That is written with the next commit: if the process is killed before,
-   * a few events come again. Of the very first response that would be too many, so its end is written at once.
+   * Records that everything up to a token has been handled. That is written with the next commit:
+   * if the process is killed before, a few events come again. For the very first response they
+   * would be many, so it is written at once.
    *
-   * @returns Whether that is news.
+   * @returns Whether the token was not handled before.
    */
   async handled(token: SyncToken): Promise<boolean> {
     if (!this.#unhandled.has(token)) return false;
@@ -72,7 +76,7 @@ export class StorePosition {
       if (older === token) break;
     }
     this.#counted = 0;
-    this.#set({ ...withoutStart(before), handled: token, ...this.#noting(rooms) });
+    this.#set({ ...withoutStart(before), handled: token, ...this.#shownWith(rooms) });
     if (before.first !== undefined) await this.#writer.flush();
     return true;
   }
@@ -81,8 +85,8 @@ export class StorePosition {
    * Moves to the end of a sync response, whose changes are about to be committed.
    *
    * @param hasChanges Whether there are any.
-   * @returns How many processes in a row have ended before what the response tells once more was handled; undefined: it is a wait
-   *   that has brought nothing, which needs no commit.
+   * @returns How many processes in a row have ended before the response that this one repeats was
+   *   handled; undefined: the response has nothing new, and needs no commit.
    */
   async advance(
     { nextBatch, repeated, rooms, atOnce = false }: SyncChange,
@@ -99,13 +103,16 @@ export class StorePosition {
       nextBatch,
       ...first,
       ...(crashes > 0 && { crashes }),
-      ...(atOnce && this.#noting(rooms.filter(isShown))),
+      ...(atOnce && this.#shownWith(rooms.filter(isShown))),
     });
     this.#unhandled.set(nextBatch, atOnce ? [] : rooms.filter(isShown));
-    return repeated ? crashes : 0; // what is new is delivered as ever, however long the mark waits
+    return repeated ? crashes : 0; // a new response is delivered as usual, however long its checkpoint takes
   }
 
-  /** Takes back that this life will have ended before what is on its way is handled, since it ends by itself; with the next commit. */
+  /**
+   * Takes back the crashes that this process has counted, since it ends by itself; with the next
+   * commit.
+   */
   ending(): void {
     const { crashes = 0, ...rest } = this.#position ?? {};
     if (this.#counted === 0 || crashes === 0) return;
@@ -114,7 +121,7 @@ export class StorePosition {
     this.#set({ ...rest, ...(left > 0 && { crashes: left }) });
   }
 
-  #noting(rooms: readonly ShownRoom[]): Pick<SyncRecord, "shown"> | undefined {
+  #shownWith(rooms: readonly ShownRoom[]): Pick<SyncRecord, "shown"> | undefined {
     return rooms.length === 0 ? undefined : { shown: this.#shown.note(rooms) };
   }
 
@@ -123,19 +130,19 @@ export class StorePosition {
     await this.#writer.flush();
   }
 
-  /** The next commit has it written, in the place of what waits there already. */
+  /** Stores the position with the next commit. */
   #set(position: SyncRecord): void {
     this.#position = position;
     this.#writer.defer(set(this.#writer.keys.sync(), position));
   }
 }
 
-/** A position without what is only known as long as nothing has been handled since the start, or the last crash. */
+/** A position without what is stored only until something is handled. */
 function withoutStart({ nextBatch, handled, filter, shown }: SyncRecord): SyncRecord {
   return { nextBatch, handled, ...(filter && { filter }), ...(shown && { shown }) };
 }
 
-/** Whether a change has shown events of its room. */
+/** Whether a change shows events of its room. */
 function isShown(change: RoomChange): change is RoomChange & ShownRoom {
   return change.shown !== undefined;
 }

@@ -17,7 +17,7 @@ export interface Account {
   readonly mxid: UserID | "";
   /** The device; undefined until known, and after a logout. */
   readonly deviceId: DeviceID | undefined;
-  /** Finds out. */
+  /** Finds out who acts. */
   account(options: { readonly signal: AbortSignal }): Promise<KvKey>;
 }
 
@@ -27,19 +27,21 @@ export interface StoreOpenerOptions {
   readonly store: ActorRef<StoreProtocol>;
   /** Who acts. */
   readonly session: Account;
-  /** Whether the store may hold what belongs to others too, so that it matters who acts. */
+  /** Whether the store may have records of other accounts, so that it matters who acts. */
   readonly shared: boolean;
 }
 
 /**
  * Opens the Store.
  *
- * @param signal Ends the wait for it. If nobody waits any more, and it is not open yet, it is left alone.
+ * @param signal Ends the wait. If nothing waits any more before it is open, the opening is
+ *   cancelled.
  */
 export type OpenStore = (signal?: AbortSignal) => Promise<void>;
 
 /**
- * Makes what opens the Store the first time, and from then on makes sure that it is still the same user and device who acts.
+ * Makes a function that opens the Store the first time, and later checks that the same user and
+ * device act.
  *
  * @returns Rejects with a `ValueError` if the account is another than before.
  */
@@ -63,7 +65,9 @@ export function storeOpener({ store, session, shared }: StoreOpenerOptions): Ope
   };
 }
 
-/** Work that several wait for, which is done once, and given up when none of them waits any more. */
+/**
+ * Work that is done once for all who wait for it, and cancelled when none of them waits any more.
+ */
 class Opening {
   readonly #work: (signal: AbortSignal) => Promise<void>;
   #isOpen = false;
@@ -82,7 +86,7 @@ class Opening {
       this.#isOpen = true;
     } finally {
       if (--attempt.waiting === 0) {
-        attempt.abort.abort(signal?.reason); // of no effect if it is open, or has failed
+        attempt.abort.abort(signal?.reason); // no effect if it is open or has failed
         if (this.#attempt === attempt) this.#attempt = undefined;
       }
     }
@@ -91,7 +95,7 @@ class Opening {
   #begin() {
     const abort = new AbortController();
     const done = this.#work(abort.signal);
-    done.catch(() => {}); // those who wait are told
+    done.catch(() => {}); // `join()` rejects with it
     return { done, abort, waiting: 0 };
   }
 }

@@ -1,8 +1,9 @@
 /**
- * Which events have been handled, the latest of each room, as the Store actor keeps them.
+ * The latest events of each room that have been handled, in a log.
  *
- * They are written down in a log, whose end is a part of the position: a record of each room would be one more page that each
- * response writes, a fifth of what a small one costs. What has become old in the log is kept by room.
+ * The end of the log is a part of the position: a record for each room would be one more page that
+ * each response writes, a fifth of what a small one costs. What has become old in the log moves to
+ * a record of the room.
  *
  * @module
  */
@@ -11,31 +12,34 @@ import type { ShownLogEnd, ShownRecord } from "../../store/device/records.ts";
 import type { KvMutation } from "../../store/kv_store.ts";
 import type { RoomID } from "../../types/ids.ts";
 import { type ShownEvents, type ShownRoom, withShown } from "../syncer/shown_events.ts";
-import { set, type StoreWriter } from "./store_writer.ts";
+import { set, type StoreWriter } from "./writer.ts";
 
-/** How long the text beside the position may be: with it, the position still is in one page of a file. */
+/** The longest text beside the position, so that the position stays within one page of a file. */
 const PORTION = 700;
-/** How many portions are kept: some 16,000 events, in 400 kB. */
+/** How many portions are stored: some 16,000 events in 400 kB. */
 const PORTIONS = 512;
-/** What is too much for the log: it would leave nothing of the others. */
+/** A response with more than this bypasses the log: it would displace everything else. */
 const MANY_ROOMS = 32;
 const MANY_EVENTS = 400;
-/** How many characters of its ID stand for a room. Should two have the same, each is known to have shown what the other has, too. */
+/**
+ * How many characters of its ID stand for a room. Two rooms with the same characters share their
+ * events.
+ */
 const TAG = 8;
 
-/** What the log tells of a room. */
+/** What the log has of a room. */
 interface Logged {
   readonly shown: ShownEvents;
-  /** Whether these are all; otherwise there may be older ones, which the log did not tell. */
+  /** Whether these are all; otherwise there may be older ones in the room's record. */
   readonly isWhole: boolean;
-  /** The latest portion in which it is. */
+  /** The latest portion that has events of it. */
   readonly portion: number;
 }
 
 const EMPTY: ShownLogEnd = { text: "", from: 0, to: 0 };
 
-/** Keeps them. */
-export class StoreShown {
+/** Stores which events have been handled. */
+export class ShownLog {
   readonly #writer: StoreWriter;
   #end: ShownLogEnd = EMPTY;
   /** The portions of the log, from old to new. */
@@ -74,24 +78,24 @@ export class StoreShown {
     });
   }
 
-  /** Writes down what has been shown and handled; the log ends as `end` says then. */
+  /** Adds events that have been shown and handled. Returns the new end of the log. */
   note(rooms: readonly ShownRoom[]): ShownLogEnd {
     const isMuch = rooms.length > MANY_ROOMS;
     let { text } = this.#end;
     for (const { roomId, shown, added } of rooms) {
       const tag = tagOf(roomId);
-      if (isMuch || added.length > MANY_EVENTS) this.#keep(tag, shown);
+      if (isMuch || added.length > MANY_EVENTS) this.#moveOut(tag, shown);
       else {
         text += `;${tag} ${added}`;
         this.#rooms.set(tag, { shown, isWhole: true, portion: this.#end.to });
       }
     }
     this.#end = { ...this.#end, text };
-    if (text.length > PORTION) this.#turn();
+    if (text.length > PORTION) this.#turnOver();
     return this.#end;
   }
 
-  /** Forgets a room: what it has shown will not matter any more. */
+  /** Forgets a room. */
   forget(roomId: RoomID, mutations: KvMutation[]): void {
     const tag = tagOf(roomId);
     this.#rooms.delete(tag);
@@ -109,8 +113,8 @@ export class StoreShown {
     this.#rooms.clear();
   }
 
-  /** Begins another portion, and lets go of the oldest if there are too many. */
-  #turn(): void {
+  /** Begins another portion, and removes the oldest if there are too many. */
+  #turnOver(): void {
     const { text, from, to } = this.#end;
     const { keys } = this.#writer;
     this.#portions.set(to, text);
@@ -120,14 +124,14 @@ export class StoreShown {
     if (!isFull) return;
     for (const [tag] of entriesOf(this.#portions.get(from) ?? "")) {
       const logged = this.#rooms.get(tag);
-      if (logged?.portion === from) this.#keep(tag, logged.shown);
+      if (logged?.portion === from) this.#moveOut(tag, logged.shown);
     }
     this.#portions.delete(from);
     this.#writer.defer({ type: "delete", key: keys.shownLog(from) });
   }
 
-  /** Keeps what a room has shown in a record of its own. */
-  #keep(tag: string, shown: ShownEvents): void {
+  /** Moves the events of a room to a record of its own. */
+  #moveOut(tag: string, shown: ShownEvents): void {
     this.#rooms.delete(tag);
     const record: ShownRecord = [this.#end.to, shown];
     this.#writer.defer(set(this.#writer.keys.shownRoom(tag), record));
@@ -142,7 +146,7 @@ export class StoreShown {
   }
 }
 
-/** What a portion of the log tells, by tag. */
+/** The entries of a portion, by tag. */
 function entriesOf(text: string): [string, string][] {
   return text.split(";").slice(1).map((entry) => {
     const end = entry.indexOf(" ");

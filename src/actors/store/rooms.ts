@@ -1,5 +1,5 @@
 /**
- * Rooms and their state, as the Store actor keeps them.
+ * The Store's records of rooms and their state.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { RoomRecord, StoredState } from "../../store/device/records.ts";
 import type { Membership } from "../../types/enums.ts";
 import type { RoomID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
-import type { RoomState } from "./state_records.ts";
+import type { RoomState } from "./stored_room_state.ts";
 import type {
   FormerRoom,
   FormerRooms,
@@ -19,16 +19,15 @@ import type {
   RoomChange,
   StateQuery,
 } from "./store_protocol.ts";
-import { factsOf, isLeft, nextRecord, type RoomFacts } from "./store_room_record.ts";
-import type { StoreShown } from "./store_shown.ts";
-import { StoreRoomRecords } from "./store_room_records.ts";
-import { set, type StoreWriter } from "./store_writer.ts";
+import { factsOf, isLeft, nextRecord, type RoomFacts, RoomRecords } from "./room_records.ts";
+import type { ShownLog } from "./shown_log.ts";
+import { set, type StoreWriter } from "./writer.ts";
 
-/** What a sync response changes, to be committed. */
+/** The changes of a sync response, to be committed. */
 export interface RoomMutations {
   /** The changes. */
   readonly mutations: readonly KvMutation[];
-  /** What was known before. */
+  /** What was known of the rooms before. */
   readonly former: FormerRooms;
   /** The records among the changes. */
   readonly records: readonly RoomRecord[];
@@ -36,7 +35,7 @@ export interface RoomMutations {
   readonly changed: readonly RoomID[];
 }
 
-/** What changes of a room, and what of it matters. */
+/** A change of a room, and what of it matters. */
 interface Change {
   readonly room: RoomChange;
   readonly facts: RoomFacts;
@@ -47,28 +46,28 @@ const NO_MEMBERS: FormerRoom["members"] = new Map();
 /** How many pieces of state are removed at once. */
 const MAX_REMOVALS = 500;
 
-/** Keeps what is known of rooms. */
+/** Stores what is known of rooms. */
 export class StoreRooms {
   readonly #writer: StoreWriter;
   readonly #state: RoomState;
   readonly #clock: Clock;
-  readonly #shown: StoreShown;
-  readonly #records: StoreRoomRecords;
+  readonly #shown: ShownLog;
+  readonly #records: RoomRecords;
   /** Rooms that change with what is being committed. */
   readonly #changing = new Set<RoomID>();
 
   /**
    * @param writer Reads and writes.
-   * @param state Keeps their state.
+   * @param state Stores their state.
    * @param clock Says when a room was left.
-   * @param shown Knows which events have been handled.
+   * @param shown Stores which events have been handled.
    */
-  constructor(writer: StoreWriter, state: RoomState, clock: Clock, shown: StoreShown) {
+  constructor(writer: StoreWriter, state: RoomState, clock: Clock, shown: ShownLog) {
     this.#writer = writer;
     this.#shown = shown;
     this.#state = state;
     this.#clock = clock;
-    this.#records = new StoreRoomRecords(writer);
+    this.#records = new RoomRecords(writer);
   }
 
   /** What is known of a room beside its state. */
@@ -76,7 +75,7 @@ export class StoreRooms {
     return await this.#records.get(roomId);
   }
 
-  /** What is to be remembered of rooms. */
+  /** What the Syncer remembers of rooms. */
   async remembered(roomIds: readonly RoomID[]): Promise<RememberedRoom[]> {
     if (roomIds.some((roomId) => this.#changing.has(roomId))) await this.#writer.settled;
     const records = await this.#records.getMany(roomIds);
@@ -104,7 +103,9 @@ export class StoreRooms {
     return await this.#state.list(roomId, type);
   }
 
-  /** What a sync response changes of rooms, as they are when all is committed that was asked for before. */
+  /**
+   * The changes of a sync response to rooms, as they are when all earlier changes are committed.
+   */
   async changes(rooms: readonly RoomChange[]): Promise<RoomMutations> {
     if (this.#mustWait(rooms)) await this.#writer.settled;
     const { keys } = this.#writer;
@@ -121,7 +122,7 @@ export class StoreRooms {
       const record = known.get(roomId);
       former.push(record && formerRoom(record, members.get(roomId)));
       if (record !== undefined && record.membership !== "join" && membership === "join") {
-        // It may miss what has happened while the user was not there, and is given anew at the join.
+        // The stored state is old: it is sent anew with the join.
         await this.#state.clear(roomId, Infinity, mutations);
       }
       this.#state.set(roomId, state, mutations);
@@ -136,18 +137,18 @@ export class StoreRooms {
     return { mutations, former, records, changed };
   }
 
-  /** Takes note that changes are about to be committed. */
+  /** Marks the rooms of changes that are about to be committed. */
   committing({ changed }: RoomMutations): void {
     for (const roomId of changed) this.#changing.add(roomId);
   }
 
-  /** Takes note that changes have been committed. */
+  /** Remembers the records of changes that have been committed. */
   committed({ records, changed }: Pick<RoomMutations, "records" | "changed">): void {
-    for (const record of records) this.#records.note(record);
+    for (const record of records) this.#records.remember(record);
     for (const roomId of changed) this.#changing.delete(roomId);
   }
 
-  /** Applies state that is known from elsewhere than sync. */
+  /** Applies state that did not come with sync. */
   async putState(roomId: RoomID, events: readonly StoredState[]): Promise<void> {
     const { encryption } = factsOf(events);
     const record = await this.#changed(roomId, encryption && { encryption });
@@ -172,12 +173,15 @@ export class StoreRooms {
     await this.#commit(mutations, record);
   }
 
-  /** Notes that the server says a room has no encryption. */
+  /** Records that the server says a room has no encryption. */
   async noEncryption(roomId: RoomID): Promise<void> {
     await this.#commit([], await this.#changed(roomId, { encryption: false }));
   }
 
-  /** Removes state of rooms that were left before a time: so much that others need not wait long. What is known beside it stays. */
+  /**
+   * Removes state of rooms that were left before a time: a limited number, so that others need not
+   * wait long. Records stay.
+   */
   async prune(leftBefore: number): Promise<PrunedRooms> {
     const mutations: KvMutation[] = [];
     const records: RoomRecord[] = [];
@@ -185,12 +189,12 @@ export class StoreRooms {
     let removed = 0;
     for (const room of await this.rooms()) {
       const { leftAt, first: _, entries: __, ...record } = room;
-      // Who left on a clock that was set back since then counts as having left now.
+      // If the clock was set back since then, the room counts as left now.
       if (leftAt !== undefined && leftAt > now) records.push({ ...room, leftAt: now });
       if (leftAt === undefined || leftAt >= leftBefore) continue;
       const cleared = await this.#state.clear(record.roomId, MAX_REMOVALS - removed, mutations);
       removed += cleared.removed;
-      if (!cleared.isDone) break; // the rest comes next, since the room still says when it was left
+      if (!cleared.isDone) break; // the next call goes on: the room's record still has `leftAt`
       this.#shown.forget(record.roomId, mutations);
       records.push({ ...record, allMembers: false });
     }
@@ -206,8 +210,9 @@ export class StoreRooms {
   }
 
   /**
-   * Whether what is being committed may matter to what a response changes. What changes state always waits, so that no commit grows
-   * by state that does not belong together: it may be more than a store takes at once.
+   * Whether a response has to wait for the commit under way, since it may depend on it. State
+   * always waits, so that no commit grows by the state of several responses: it may be more than a
+   * store accepts at once.
    */
   #mustWait(rooms: readonly RoomChange[]): boolean {
     return this.#changing.size > 0 &&
@@ -215,8 +220,8 @@ export class StoreRooms {
   }
 
   /**
-   * The record of a room after a change, unless there is none. State that is put into a room that was left has to go again some
-   * time: the room says so, also if nothing else changes.
+   * The record of a room after a change; undefined if it stays the same. State of a room that was
+   * left is removed some day: the record says when it was left, even if nothing else changes.
    */
   async #changed(roomId: RoomID, change?: Partial<RoomRecord>): Promise<RoomRecord | undefined> {
     const known = await this.room(roomId);
@@ -228,7 +233,7 @@ export class StoreRooms {
     return { ...record, ...change, encryption, ...leftAt };
   }
 
-  /** By room, the kept member events of those whose membership a change is about. */
+  /** By room, the stored member events of users with a member event in the change. */
   async #members(changes: readonly Change[]): Promise<Map<RoomID, Map<string, StoredState>>> {
     const found = new Map<RoomID, Map<string, StoredState>>();
     const queries: StateQuery[] = [];
@@ -242,7 +247,7 @@ export class StoreRooms {
         rooms.push(members);
       }
     }
-    if (queries.length === 0) return found; // the rule
+    if (queries.length === 0) return found; // the usual case
     const events = await this.#state.getMany(queries);
     for (const [index, event] of events.entries()) {
       if (event !== undefined) rooms[index]?.set(event.state_key, event);
@@ -251,7 +256,7 @@ export class StoreRooms {
   }
 }
 
-/** The rooms that changes are about, and those in whose place rooms of them were made. */
+/** The rooms of changes, and their predecessors. */
 function roomsOf(changes: readonly Change[]): RoomID[] {
   const rooms = changes.map(({ room }) => room.roomId);
   for (const { facts: { predecessor } } of changes) if (predecessor !== undefined) rooms.push(predecessor);

@@ -1,5 +1,5 @@
 /**
- * The state of rooms, as the Store actor keeps it in a store.
+ * The state of rooms as records in a store.
  *
  * @module
  */
@@ -8,11 +8,11 @@ import type { KvMutation } from "../../store/kv_store.ts";
 import type { StoredState } from "../../store/device/records.ts";
 import type { RoomID } from "../../types/ids.ts";
 import type { PrunedRooms, StateQuery } from "./store_protocol.ts";
-import { set, type StoreWriter } from "./store_writer.ts";
+import { set, type StoreWriter } from "./writer.ts";
 
 /**
- * Keeps the state of rooms. What is changed is in effect when the mutations are committed that the change has added, at the
- * latest; in the order of the calls.
+ * The state of rooms. A change takes effect when the mutations that it adds are committed, at the
+ * latest, in the order of the calls.
  */
 export interface RoomState {
   /** Pieces of state, each in the place of its query; `undefined` where there is none. */
@@ -23,11 +23,11 @@ export interface RoomState {
   set(roomId: RoomID, events: readonly StoredState[], mutations: KvMutation[]): void;
   /** Removes pieces of a room's state. */
   remove(roomId: RoomID, events: readonly StoredState[], mutations: KvMutation[]): void;
-  /** Removes a room's state, or so many pieces of it that others need not wait long. */
+  /** Removes a room's state, at most so many pieces. */
   clear(roomId: RoomID, limit: number, mutations: KvMutation[]): Promise<PrunedRooms>;
 }
 
-/** Keeps each piece of state as a record of its own. */
+/** Stores each piece of state as a record of its own. */
 export class StoredRoomState implements RoomState {
   readonly #writer: StoreWriter;
 

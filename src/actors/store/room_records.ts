@@ -1,24 +1,26 @@
 /**
- * What the Store actor makes of a room's record when the room changes.
+ * The records of rooms: how they change, and the cache of those that were used lately.
  *
  * @module
  */
 
+import { WeighedCache } from "../../base/weighed_cache.ts";
 import type { RoomRecord, StoredState } from "../../store/device/records.ts";
 import type { EventID, RoomID } from "../../types/ids.ts";
+import type { StoreWriter } from "./writer.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { RoomChange } from "./store_protocol.ts";
 import { isReceivedRoomId } from "../../types/identifiers.ts";
 
-/** What of a change of state matters to what is known of rooms beside their state. */
+/** What of a change of state matters to a room's record. */
 export interface RoomFacts {
-  /** Whose member events there are. */
+  /** The users who have a member event. */
   readonly members: readonly string[];
-  /** The content of the `m.room.encryption` that counts: the first, in the state key that counts. */
+  /** The content of the first `m.room.encryption` with an empty state key. */
   readonly encryption: JsonObject | undefined;
   /** The ID of that event. */
   readonly encryptedBy: EventID | undefined;
-  /** The room that the room was made in the place of. */
+  /** The room that this room replaces. */
   readonly predecessor: RoomID | undefined;
 }
 
@@ -29,9 +31,9 @@ const NO_FACTS: RoomFacts = {
   predecessor: undefined,
 };
 
-/** Looks at a change of state, once. */
+/** The facts in a change of state. */
 export function factsOf(events: readonly StoredState[]): RoomFacts {
-  if (events.length === 0) return NO_FACTS; // of most rooms in most responses
+  if (events.length === 0) return NO_FACTS; // most rooms of most responses
   const members: string[] = [];
   let encryption: StoredState | undefined;
   let create: StoredState | undefined;
@@ -60,27 +62,27 @@ function predecessorIn(create: StoredState | undefined): RoomID | undefined {
   return isReceivedRoomId(roomId) ? roomId : undefined;
 }
 
-/** Whether the user has nothing to do with a room any more. */
+/** Whether the user has left a room. */
 export function isLeft({ membership }: Pick<RoomRecord, "membership">): boolean {
   return membership === "leave" || membership === "ban";
 }
 
 /** What a room's record is made of when the room changes. */
 export interface RecordSources {
-  /** What was known before. */
+  /** The record before. */
   readonly record: RoomRecord | undefined;
-  /** What the change tells. */
+  /** The facts of the change. */
   readonly facts: RoomFacts;
-  /** The record of the room before: who upgrades an encrypted room must not end in one that is not. */
+  /** The predecessor's record: the successor of an encrypted room counts as encrypted. */
   readonly predecessor: RoomRecord | undefined;
   /** The time, in milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** How many of the own joins are kept: those that were not handled count, and there are few. */
+/** How many own joins are stored: those that were not handled matter, and there are few. */
 const MAX_ENTRIES = 8;
 
-/** The record after a change: the very one that was there, if nothing of it has changed. */
+/** The record after a change: the same object if nothing has changed. */
 export function nextRecord(
   { roomId, membership, complete, lossy, first, entry }: RoomChange,
   { record, facts, predecessor, now }: RecordSources,
@@ -102,10 +104,65 @@ export function nextRecord(
     roomId,
     membership,
     allMembers,
-    ...(encryption !== undefined && { encryption }), // undefined is no JSON, which is kept in a third of the time
+    ...(encryption !== undefined && { encryption }), // without `undefined` it is JSON, which is stored in a third of the time
     ...(encryptedBy !== undefined && { encryptedBy }),
     ...(entries !== undefined && { entries }),
     ...(shown !== undefined && { first: shown }),
     ...(leftAt !== undefined && { leftAt }),
   };
+}
+
+/** How many records are remembered. Each takes some 220 bytes: 4 MB together. */
+const REMEMBERED = 20_000;
+
+/**
+ * Remembers the records of rooms, so that a sync response reads none from the store: nothing else
+ * writes them as long as the process holds the device.
+ */
+export class RoomRecords {
+  readonly #writer: StoreWriter;
+  readonly #known = new WeighedCache<RoomID, RoomRecord>(REMEMBERED);
+
+  /** @param writer Reads what is not remembered. */
+  constructor(writer: StoreWriter) {
+    this.#writer = writer;
+  }
+
+  /** The record of a room. */
+  async get(roomId: RoomID): Promise<RoomRecord | undefined> {
+    return this.#known.get(roomId) ?? (await this.#read([roomId])).get(roomId);
+  }
+
+  /** The records of rooms. Unknown rooms are left out. */
+  async getMany(roomIds: readonly RoomID[]): Promise<Map<RoomID, RoomRecord>> {
+    const found = new Map<RoomID, RoomRecord>();
+    const others: RoomID[] = [];
+    for (const roomId of roomIds) {
+      const record = this.#known.get(roomId);
+      if (record === undefined) others.push(roomId);
+      else found.set(roomId, record);
+    }
+    if (others.length > 0) {
+      for (const [roomId, record] of await this.#read(others)) found.set(roomId, record);
+    }
+    return found;
+  }
+
+  /** Remembers a record that was committed. */
+  remember(record: RoomRecord): void {
+    this.#known.set(record.roomId, record, 1);
+  }
+
+  async #read(roomIds: readonly RoomID[]): Promise<Map<RoomID, RoomRecord>> {
+    const { keys } = this.#writer;
+    const records = await this.#writer.getMany<RoomRecord>(roomIds.map((roomId) => keys.room(roomId)));
+    const found = new Map<RoomID, RoomRecord>();
+    for (const [index, roomId] of roomIds.entries()) {
+      const record = records[index];
+      if (record === undefined) continue;
+      found.set(roomId, record);
+      this.remember(record);
+    }
+    return found;
+  }
 }
