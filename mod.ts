@@ -27,8 +27,10 @@
 export type { ClientAPI } from "./src/api/client_api.ts";
 export type { OnTokensRefreshed, Tokens } from "./src/api/http/credentials.ts";
 export { HTTPAPI } from "./src/api/http/http_api.ts";
-export type { CustomRequestOptions, FindAddress, HTTPAPIOptions } from "./src/api/http/http_options.ts";
-export type { RequestOptions, RetryPolicy } from "./src/api/http/request_options.ts";
+export type { FindAddress } from "./src/api/http/address.ts";
+export type { CustomRequestOptions, HTTPAPIOptions } from "./src/api/http/http_options.ts";
+export type { RequestOptions } from "./src/api/http/request_options.ts";
+export type { RetryPolicy } from "./src/api/http/retry.ts";
 export type { FillMemberEventCallback } from "./src/api/session.ts";
 export type { Clock } from "./src/base/clock.ts";
 export type { Logger } from "./src/base/log.ts";

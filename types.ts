@@ -61,8 +61,7 @@ export type {
   UIAAPI,
 } from "./src/api/account/uia.ts";
 export type { CoreAPI, FillMemberEventAPI } from "./src/api/core_api.ts";
-export type { Method } from "./src/api/http/endpoint.ts";
-export type { Query } from "./src/api/http/path.ts";
+export type { Method, Query } from "./src/api/http/endpoint.ts";
 export type { TransactionOptions } from "./src/api/http/transaction_id.ts";
 export type { MediaData, OnProgress, ReadableSource } from "./src/api/http/upload_body.ts";
 export type { MediaAPI } from "./src/api/media/media.ts";

@@ -4,16 +4,20 @@
  * @module
  */
 
-import { ServiceResponseError } from "../errors/service_response_error.ts";
+import { MatrixRequestError } from "../errors/request_error.ts";
+import {
+  HomeserverAddressError,
+  RedirectError,
+  ServiceResponseError,
+} from "../errors/service_response_error.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { VersionsResponse } from "../types/api/discovery.ts";
 import type { DeviceID, RoomID, UserID } from "../types/ids.ts";
 import type { WhoamiResponse } from "../types/api/login.ts";
 import type { RoomMemberContent } from "../types/content/member_content.ts";
-import { endpoint } from "./http/endpoint.ts";
-import type { HTTPAPI } from "./http/http_api.ts";
+import { endpoint, fields } from "./http/endpoint.ts";
+import { type HTTPAPI, isMatrixRefusal } from "./http/http_api.ts";
 import type { RequestOptions } from "./http/request_options.ts";
-import { shape } from "./http/shape.ts";
 import { isUserId } from "../types/identifiers.ts";
 import { atLeast } from "./server/versions.ts";
 
@@ -21,14 +25,14 @@ const whoami = endpoint(
   "whoami",
   "GET",
   "/_matrix/client/v3/account/whoami",
-  shape<WhoamiResponse>({ user_id: "string", device_id: "string?", is_guest: "boolean?" }),
+  fields<WhoamiResponse>({ user_id: "string", device_id: "string?", is_guest: "boolean?" }),
 );
 
 const versions = endpoint(
   "versions",
   "GET",
   "/_matrix/client/versions",
-  shape<VersionsResponse>({ versions: "array", unstable_features: "object?" }),
+  fields<VersionsResponse>({ versions: "array", unstable_features: "object?" }),
 );
 
 /**
@@ -148,4 +152,52 @@ export class Session {
     }
     return name;
   }
+}
+
+// Whether there is a homeserver at all.
+//
+// What answers wrongly may be a homeserver that is being restarted, behind a proxy that shows a page of its own meanwhile. So an
+// address is only found to be wrong by a client that no homeserver has answered yet, and by an answer that says so: a redirect, or
+// one to the question for versions that is found (2xx) and no Matrix, or not found (404, 405, 410). A failure of the server (5xx), a
+// refusal (401, 403, 429) and no answer at all say nothing.
+
+/** What says that nobody is there, if a homeserver has not said it. */
+const NOT_FOUND = new Set([404, 405, 410]);
+
+/**
+ * What a failure means for a client that begins.
+ *
+ * @param error Why a request failed.
+ * @param session Who asked.
+ * @param signal Ends the question for versions.
+ * @returns A {@link HomeserverAddressError} if the address is not one of a homeserver; else what was given.
+ */
+export async function firstContact(error: unknown, session: Session, signal?: AbortSignal): Promise<unknown> {
+  const { http } = session;
+  if (http.isAnswered || !isStrange(error)) return error;
+  const cause = error instanceof RedirectError ? error : await strangeVersions(session, signal);
+  if (cause === undefined) return error;
+  const mend = error instanceof RedirectError && error.origin !== undefined
+    ? `set it to ${error.origin}`
+    : "is baseUrl the address of the homeserver? Client.discover(…) finds it";
+  return new HomeserverAddressError(
+    `Cannot use ${http.baseUrl}: what answers there is no Matrix homeserver; ${mend}`,
+    { cause },
+  );
+}
+
+/** What is strange about the answer to the question that every homeserver answers; undefined if nothing is. */
+async function strangeVersions(session: Session, signal?: AbortSignal): Promise<unknown> {
+  try {
+    await session.versions({ retry: false, signal });
+    return undefined;
+  } catch (error) {
+    return isStrange(error) ? error : undefined;
+  }
+}
+
+/** Whether an answer is one that neither a homeserver nor what stands in front of one would give for long. */
+function isStrange(error: unknown): boolean {
+  if (!(error instanceof MatrixRequestError)) return error instanceof ServiceResponseError;
+  return NOT_FOUND.has(error.status) && !isMatrixRefusal(error);
 }

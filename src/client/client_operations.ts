@@ -12,9 +12,8 @@ import type { StateStore } from "../actors/store/state_store.ts";
 import type { SyncRequests } from "../actors/syncer/syncer_options.ts";
 import { storeUpdatingAPI } from "./store_updating_api.ts";
 import { type ClientAPI, clientAPI } from "../api/client_api.ts";
-import { firstContact } from "../api/http/first_contact.ts";
 import { profileAPI } from "../api/account/profile.ts";
-import type { Session } from "../api/session.ts";
+import { firstContact, type Session } from "../api/session.ts";
 import { attachmentCipher } from "../crypto/attachments/attachment.ts";
 import type { Logger } from "../base/log.ts";
 

@@ -59,7 +59,7 @@ Deno.test("checkLayers() refuses imports that go up, sideways, or out of the pro
       "src/store/kv_store.ts -> src/api/server/sync.ts",
       "src/crypto/decrypt.ts -> src/store/crypto_store.ts",
       "src/crypto/decrypt.ts ~> src/api/keys.ts",
-      "src/types/ids.ts -> src/api/http/path.ts",
+      "src/types/ids.ts -> src/api/http/endpoint.ts",
       "src/base/clock.ts -> src/client/client.ts",
       "src/testing/homeserver.ts -> src/api/server/sync.ts",
       "src/testing/conformance/store_conformance.ts -> src/store/memory_store.ts",
@@ -70,7 +70,7 @@ Deno.test("checkLayers() refuses imports that go up, sideways, or out of the pro
 });
 
 Deno.test("checkLayers() refuses a file that is in no layer", () => {
-  assertEquals(checkLayers([], ["src/utils/strings.ts", "src/api/http/path.ts"]).length, 1);
+  assertEquals(checkLayers([], ["src/utils/strings.ts", "src/api/http/endpoint.ts"]).length, 1);
 });
 
 Deno.test("checkKernel() refuses Matrix in the kernel", () => {

@@ -9,10 +9,9 @@ import { ExclusiveError, InvalidUsernameError, UserInUseError } from "../../erro
 import type { ThirdPartyMedium } from "../../types/enums.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import type { Open } from "../../types/open.ts";
-import { endpoint } from "../http/endpoint.ts";
+import { endpoint, field, fields, nothing } from "../http/endpoint.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
-import { field, nothing, shape } from "../http/shape.ts";
 import { forgetLogin, type NewSession, storeLogin } from "./store_login.ts";
 import { authenticated, type AuthenticationOptions } from "./uia.ts";
 
@@ -21,7 +20,7 @@ const register = endpoint(
   "register",
   "POST",
   "/_matrix/client/v3/register",
-  shape<NewSession>({
+  fields<NewSession>({
     user_id: "string",
     device_id: "string?",
     access_token: "string?",

@@ -11,7 +11,7 @@ import type { RoomTagInfo, TagContent } from "../../types/content/account_data_c
 import { tags } from "../../types/checks/account_data_shapes.ts";
 import { canBeOfClass, type EventType } from "../../types/events/event_type.ts";
 import type { RoomID } from "../../types/ids.ts";
-import { endpoint } from "../http/endpoint.ts";
+import { endpoint, jsonObject, nothing } from "../http/endpoint.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import { incomingContent, shaped } from "../messages/incoming.ts";
 import {
@@ -22,7 +22,6 @@ import {
 } from "../messages/outgoing_event.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
-import { jsonObject, nothing } from "../http/shape.ts";
 
 const GLOBAL_PATH = "/_matrix/client/v3/user/{userId}/account_data/{type}";
 const ROOM_PATH = "/_matrix/client/v3/user/{userId}/rooms/{roomId}/account_data/{type}";

@@ -15,14 +15,12 @@ import type {
   SignaturesUploadResponse,
 } from "../../types/api/device_keys.ts";
 import type { DeviceID, SyncToken, UserID } from "../../types/ids.ts";
-import { endpoint } from "../http/endpoint.ts";
+import { endpoint, field, fields, nothing } from "../http/endpoint.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import { checkInteger } from "../http/integer.ts";
-import type { RequestOptions } from "../http/request_options.ts";
+import { type RequestOptions, waitLimit } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
-import { field, nothing, shape } from "../http/shape.ts";
 import { authenticated, type AuthenticationOptions } from "./uia.ts";
-import { waitLimit } from "../http/wait_limit.ts";
 
 const upload = endpoint(
   "uploadKeys",
@@ -35,7 +33,7 @@ const query = endpoint(
   "queryKeys",
   "POST",
   "/_matrix/client/v3/keys/query",
-  shape<KeysQueryResponse>({
+  fields<KeysQueryResponse>({
     failures: "object?",
     device_keys: "object?",
     master_keys: "object?",
@@ -49,14 +47,14 @@ const claim = endpoint(
   "claimKeys",
   "POST",
   "/_matrix/client/v3/keys/claim",
-  shape<KeysClaimResponse>({ failures: "object?", one_time_keys: "object" }),
+  fields<KeysClaimResponse>({ failures: "object?", one_time_keys: "object" }),
 );
 
 const changes = endpoint(
   "getKeyChanges",
   "GET",
   "/_matrix/client/v3/keys/changes",
-  shape<KeysChangesResponse>({ changed: "array?", left: "array?" }),
+  fields<KeysChangesResponse>({ changed: "array?", left: "array?" }),
 );
 
 const uploadCrossSigning = endpoint(
@@ -70,7 +68,7 @@ const uploadSignatures = endpoint(
   "uploadSignatures",
   "POST",
   "/_matrix/client/v3/keys/signatures/upload",
-  shape<SignaturesUploadResponse>({ failures: "object?" }),
+  fields<SignaturesUploadResponse>({ failures: "object?" }),
   { idempotent: true },
 );
 

@@ -7,10 +7,9 @@
 
 import type { Device } from "../../types/api/device.ts";
 import type { DeviceID } from "../../types/ids.ts";
-import { endpoint } from "../http/endpoint.ts";
+import { endpoint, field, fields, nothing } from "../http/endpoint.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
-import { field, nothing, shape } from "../http/shape.ts";
 import { authenticated, type AuthenticationOptions } from "./uia.ts";
 
 const list = endpoint("getDevices", "GET", "/_matrix/client/v3/devices", field<Device[]>("devices", "array"));
@@ -18,7 +17,7 @@ const get = endpoint(
   "getDevice",
   "GET",
   "/_matrix/client/v3/devices/{deviceId}",
-  shape<Device>({
+  fields<Device>({
     device_id: "string",
     display_name: "string?",
     last_seen_ip: "string?",

@@ -7,10 +7,9 @@
 
 import type { Filter } from "../../types/api/filter.ts";
 import type { FilterID } from "../../types/ids.ts";
-import { endpoint } from "../http/endpoint.ts";
+import { endpoint, field, fields } from "../http/endpoint.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
-import { field, shape } from "../http/shape.ts";
 
 const create = endpoint(
   "createFilter",
@@ -24,7 +23,7 @@ const get = endpoint(
   "getFilter",
   "GET",
   "/_matrix/client/v3/user/{userId}/filter/{filterId}",
-  shape<Filter>({ event_fields: "array?", presence: "object?", account_data: "object?", room: "object?" }),
+  fields<Filter>({ event_fields: "array?", presence: "object?", account_data: "object?", room: "object?" }),
 );
 
 /** Operations on the user's filters. */

@@ -6,16 +6,15 @@
  */
 
 import type { OpenIDToken } from "../../types/api/openid.ts";
-import { endpoint } from "../http/endpoint.ts";
+import { endpoint, fields } from "../http/endpoint.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
-import { shape } from "../http/shape.ts";
 
 const request = endpoint(
   "getOpenIDToken",
   "POST",
   "/_matrix/client/v3/user/{userId}/openid/request_token",
-  shape<OpenIDToken>({
+  fields<OpenIDToken>({
     access_token: "string",
     token_type: "string",
     matrix_server_name: "string",

@@ -8,14 +8,13 @@
 import { PresenceState } from "../../types/enums.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { PresenceInfo } from "../../types/api/profile.ts";
-import { endpoint } from "../http/endpoint.ts";
+import { endpoint, fields, nothing } from "../http/endpoint.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
-import { nothing, shape } from "../http/shape.ts";
 
 const PRESENCE_PATH = "/_matrix/client/v3/presence/{userId}/status";
 
-const get = endpoint("getPresence", "GET", PRESENCE_PATH, shape<PresenceInfo>({ presence: "string" }));
+const get = endpoint("getPresence", "GET", PRESENCE_PATH, fields<PresenceInfo>({ presence: "string" }));
 const set = endpoint("setPresence", "PUT", PRESENCE_PATH, nothing);
 
 /** Options of {@link PresenceAPI.setPresence}. */

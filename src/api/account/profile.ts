@@ -11,14 +11,13 @@ import type { ContentURI, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { Profile } from "../../types/api/profile.ts";
 import { parseContentURI } from "../../types/identifiers.ts";
-import { endpoint } from "../http/endpoint.ts";
+import { endpoint, fields, jsonObject, nothing } from "../http/endpoint.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
-import { jsonObject, nothing, shape } from "../http/shape.ts";
 
 const FIELD_PATH = "/_matrix/client/v3/profile/{userId}/{keyName}";
 
-const profile = endpoint("getProfile", "GET", "/_matrix/client/v3/profile/{userId}", shape<Profile>({}));
+const profile = endpoint("getProfile", "GET", "/_matrix/client/v3/profile/{userId}", fields<Profile>({}));
 const getField = endpoint("getProfileField", "GET", FIELD_PATH, jsonObject);
 const setField = endpoint("setProfileField", "PUT", FIELD_PATH, nothing);
 const deleteField = endpoint("deleteProfileField", "DELETE", FIELD_PATH, nothing);

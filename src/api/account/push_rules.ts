@@ -8,20 +8,19 @@
 import { ValueError } from "../../errors/value_error.ts";
 import { type PushRuleKind, PushRuleScope } from "../../types/enums.ts";
 import type { PushAction, PushCondition, PushRule, PushRuleset } from "../../types/api/push_rule.ts";
-import { endpoint } from "../http/endpoint.ts";
+import { endpoint, field, fields, nothing } from "../http/endpoint.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
-import { field, nothing, shape } from "../http/shape.ts";
 
 const RULES_PATH = "/_matrix/client/v3/pushrules/global/";
 const RULE_PATH = "/_matrix/client/v3/pushrules/{scope}/{kind}/{ruleId}";
 
-const getAll = endpoint("getPushRules", "GET", RULES_PATH, shape<PushRuleset>({}));
+const getAll = endpoint("getPushRules", "GET", RULES_PATH, fields<PushRuleset>({}));
 const get = endpoint(
   "getPushRule",
   "GET",
   RULE_PATH,
-  shape<PushRule>({ rule_id: "string", default: "boolean", enabled: "boolean", actions: "array" }),
+  fields<PushRule>({ rule_id: "string", default: "boolean", enabled: "boolean", actions: "array" }),
 );
 const set = endpoint("setPushRule", "PUT", RULE_PATH, nothing);
 const remove = endpoint("removePushRule", "DELETE", RULE_PATH, nothing);

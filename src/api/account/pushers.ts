@@ -6,10 +6,9 @@
  */
 
 import type { Pusher, PusherSetup } from "../../types/api/pusher.ts";
-import { endpoint } from "../http/endpoint.ts";
+import { endpoint, field, nothing } from "../http/endpoint.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
-import { field, nothing } from "../http/shape.ts";
 
 const list = endpoint("getPushers", "GET", "/_matrix/client/v3/pushers", field<Pusher[]>("pushers", "array"));
 const SET = "/_matrix/client/v3/pushers/set";

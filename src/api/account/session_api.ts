@@ -18,15 +18,14 @@ import type {
   WhoamiResponse,
 } from "../../types/api/login.ts";
 import type { Open } from "../../types/open.ts";
-import { endpoint } from "../http/endpoint.ts";
+import { endpoint, field, fields, nothing } from "../http/endpoint.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
-import { field, nothing, shape } from "../http/shape.ts";
 import { followLogin, forgetLogin, storeLogin } from "./store_login.ts";
 import { authenticated, type AuthenticationOptions } from "./uia.ts";
 
 const LOGIN = "/_matrix/client/v3/login";
-const loginResponse = shape<LoginResponse>({
+const loginResponse = fields<LoginResponse>({
   user_id: "string",
   access_token: "string",
   device_id: "string",
@@ -44,7 +43,7 @@ const loginToken = endpoint(
   "getLoginToken",
   "POST",
   "/_matrix/client/v1/login/get_token",
-  shape<LoginTokenResponse>({ login_token: "string", expires_in_ms: "number" }),
+  fields<LoginTokenResponse>({ login_token: "string", expires_in_ms: "number" }),
 );
 
 /** Options of {@link SessionAPI.login}. */

@@ -6,7 +6,7 @@
 
 import type { LoginResponse } from "../../types/api/login.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
-import { checkedBaseUrl } from "../http/http_options.ts";
+import { checkedBaseUrl } from "../http/address.ts";
 import type { Session } from "../session.ts";
 
 /** What a login or a registration says of the new session. */

@@ -13,9 +13,8 @@ import {
   type AuthenticationResponse,
   AuthenticationStage,
 } from "../../types/api/uia.ts";
-import type { Endpoint } from "../http/endpoint.ts";
+import { type Endpoint, fillPath, queryString } from "../http/endpoint.ts";
 import type { Call } from "../http/http_options.ts";
-import { fillPath, queryString } from "../http/path.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
 

@@ -5,7 +5,10 @@
  */
 
 import { abortable } from "@std/async/abortable";
-import { checkedBaseUrl, type FindAddress } from "./http_options.ts";
+import { ValueError } from "../../errors/value_error.ts";
+
+/** Finds out where a homeserver is; the signal aborts when the address is not needed any more. */
+export type FindAddress = (signal: AbortSignal) => Promise<string | URL>;
 
 /** A search under way, and for how many. */
 interface Search {
@@ -69,4 +72,20 @@ export class Address {
     const found = checkedBaseUrl(await this.#find?.(signal) ?? "");
     return this.#url ||= found;
   }
+}
+
+/**
+ * A homeserver's address as the transport keeps it: without a slash at its end.
+ *
+ * @throws {ValueError} If it is no absolute `http` or `https` URL, or has more than a host and a path.
+ */
+export function checkedBaseUrl(url: string | URL): string {
+  const parsed = URL.parse(url);
+  if (parsed === null || (parsed.protocol !== "https:" && parsed.protocol !== "http:")) {
+    throw new ValueError("Cannot use the base URL: it must be an absolute http or https URL");
+  }
+  if (parsed.username !== "" || parsed.password !== "" || parsed.search !== "" || parsed.hash !== "") {
+    throw new ValueError("Cannot use the base URL: it must have no user name, password, query or fragment");
+  }
+  return `${parsed.origin}${parsed.pathname}`.replace(/\/+$/, "");
 }

@@ -8,6 +8,21 @@
 import type { Clock } from "../../base/clock.ts";
 import { elapsed } from "../../base/elapsed.ts";
 import { ValueError } from "../../errors/value_error.ts";
+import type { RefreshResponse } from "../../types/api/login.ts";
+import { type Endpoint, endpoint, fields } from "./endpoint.ts";
+
+/** Gives the next pair of tokens. */
+export const refreshEndpoint: Endpoint<"/_matrix/client/v3/refresh", RefreshResponse> = endpoint(
+  "refresh",
+  "POST",
+  "/_matrix/client/v3/refresh",
+  fields<RefreshResponse>({
+    access_token: "string",
+    refresh_token: "string?",
+    expires_in_ms: "number?",
+  }),
+  { auth: false, idempotent: true }, // the old refresh token is good until a new one of the pair is used
+);
 
 /** A pair of tokens, as a login or a refresh gives it. */
 export interface Tokens {

@@ -6,8 +6,9 @@
 
 import { alarm, type Clock } from "../../base/clock.ts";
 import { MatrixError } from "../../errors/matrix_error.ts";
-import { RequestTimeoutError } from "../../errors/network_error.ts";
-import { connectionFailure } from "./connection_failure.ts";
+import { missingPermission } from "../../errors/missing_permission_error.ts";
+import { NetworkError, RequestTimeoutError } from "../../errors/network_error.ts";
+import { printable } from "../../errors/printable.ts";
 import type { Sent } from "../../base/sent.ts";
 
 const ENDED = new DOMException("The request has ended", "AbortError");
@@ -127,4 +128,31 @@ export class Deadline {
       this.#close(new DOMException("The request timed out", "TimeoutError"));
     });
   }
+}
+
+/** What Deno's `fetch` says in front of the reason: the address, which may hold what concerns nobody. */
+const NATIVE = /^error sending request .*\): (?:client error \(\w+\): )?/s;
+
+/**
+ * Says that a connection has failed, and why: the name is not known, nobody listens, the certificate is not valid.
+ *
+ * @param error What `fetch` threw, or reading the answer.
+ * @param request Names the request.
+ * @param host Whom it went to.
+ */
+function connectionFailure(error: unknown, request: string, host: string): MatrixError {
+  const missing = missingPermission(error, request);
+  if (missing !== undefined) return missing;
+  const text = reasonOf(error);
+  return new NetworkError(
+    `Cannot ${request}: the connection to ${host} failed${text && `: ${printable(text, 200)}`}`,
+    { cause: error },
+  );
+}
+
+/** The reason in Deno's words; in those of another `fetch` without addresses. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  const { message } = error.cause instanceof Error ? error.cause : error;
+  return message.replace(NATIVE, "").replace(/\bhttps?:\/\/\S+/g, "it");
 }

@@ -1,10 +1,16 @@
 /**
  * An endpoint of the client-server API, as data: an operation is one call with one of these.
  *
+ * Its path is a template whose parameters no value can break out of. Of an answer only what an operation returns or reads is
+ * checked: an answer may always carry more.
+ *
  * @module
  */
 
-import type { Parse } from "./shape.ts";
+import { ServiceResponseError } from "../../errors/service_response_error.ts";
+import { ValueError } from "../../errors/value_error.ts";
+import { checkIdentifier } from "../../types/identifiers.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
 
 /** The HTTP methods of the client-server API. */
 export type Method = "GET" | "POST" | "PUT" | "DELETE";
@@ -36,4 +42,174 @@ export function endpoint<const Path extends string, Result>(
   { idempotent = method !== "POST", auth = true }: { idempotent?: boolean; auth?: boolean } = {},
 ): Endpoint<Path, Result> {
   return { operation, method, path, parse, idempotent, auth };
+}
+
+// Paths.
+
+/** The parameters that a path template names: `"/rooms/{roomId}/join"` takes `{ roomId: string }`. */
+export type PathParams<Template extends string> = string extends Template ? Record<string, string>
+  : Template extends `${string}{${infer Name}}${infer Rest}`
+    ? { readonly [K in Name]: string } & PathParams<Rest>
+  : unknown;
+
+/** The query of a URL: absent members are left out, lists repeat their key. */
+export type Query = { readonly [key: string]: string | number | boolean | readonly string[] | undefined };
+
+/** A path that a URL parser takes as it is: without host, query, fragment, and segments that it folds away. */
+const PATH = /^(?!.*\/(\.|%2e){1,2}(\/|$))\/[\w~!$&'()*+,;=:@%./-]*$/i;
+
+const PARAMETER = /\{([^{}]+)\}/g;
+
+/** The one parameter that may be empty. */
+const STATE_KEY = "stateKey";
+
+/**
+ * Fills a path template.
+ *
+ * Every parameter becomes exactly one segment of the path: it is percent-encoded, and what can't be carried is refused:
+ * the empty string (but for `{stateKey}`), and `.` and `..`, which every URL parser folds away, however they are encoded.
+ * A parameter that is named after a kind of identifier, like `{roomId}`, must look like one.
+ *
+ * @throws {ValueError} If the template is no path, or a parameter is missing, empty, `.` or `..`, no well-formed text, or no identifier of its kind.
+ */
+export function fillPath(template: string, params: Readonly<Record<string, unknown>>): string {
+  const path = template.replace(PARAMETER, (_, name: string) => {
+    const value = params[name];
+    if (typeof value !== "string") {
+      throw new ValueError(
+        `Cannot build the path ${template}: ${name} must be a string, and is ${typeOf(value)}`,
+      );
+    }
+    if (value === "" && name !== STATE_KEY) {
+      throw new ValueError(`Cannot build the path ${template}: ${name} is empty`);
+    }
+    if (value === "." || value === "..") {
+      throw new ValueError(`Cannot build the path ${template}: no URL can carry ${name} "${value}"`);
+    }
+    if (!value.isWellFormed()) {
+      throw new ValueError(`Cannot build the path ${template}: ${name} holds half of a surrogate pair`);
+    }
+    checkIdentifier(name, value);
+    return encodeURIComponent(value);
+  });
+  if (!PATH.test(path)) {
+    throw new ValueError(`Cannot build the path ${template}: it must start with a slash and be a path alone`);
+  }
+  return path;
+}
+
+/** The query string, with its `?`; empty if nothing is left to say. */
+export function queryString(...queries: readonly (Query | undefined)[]): string {
+  let text = "";
+  const add = (key: string, value: string | number | boolean): void => {
+    text += `${text === "" ? "?" : "&"}${encoded(key)}=${encoded(String(value))}`;
+  };
+  for (const query of queries) {
+    if (query === undefined) continue;
+    for (const key of Object.keys(query)) {
+      const value = query[key];
+      if (value === undefined) continue;
+      if (typeof value === "object") { for (const item of value) add(key, item); }
+      else add(key, value);
+    }
+  }
+  return text;
+}
+
+/** Half of a surrogate pair becomes U+FFFD, as it does in a body. */
+function encoded(text: string): string {
+  return encodeURIComponent(text.toWellFormed());
+}
+
+function typeOf(value: unknown): string {
+  return value === null ? "null" : typeof value;
+}
+
+// Answers.
+
+/** What a field of an answer must be; a `?` at its end lets it be absent or `null`. */
+export type FieldType =
+  | "string"
+  | "number"
+  | "boolean"
+  | "array"
+  | "object"
+  | "string?"
+  | "number?"
+  | "boolean?"
+  | "array?"
+  | "object?";
+
+/** Turns the parsed body of an answer into the result of an operation, or throws {@link ServiceResponseError}. */
+export type Parse<Result> = (body: unknown, request: string) => Result;
+
+/** Takes any JSON object and hands out nothing. */
+export const nothing: Parse<void> = () => {};
+
+/** Hands out whatever came. */
+export const unchecked: Parse<unknown> = (body) => body;
+
+/** Whether it looks at the answer, which else says nothing of who gave it. */
+export function checks(parse: Parse<unknown>): boolean {
+  return parse !== nothing && parse !== unchecked;
+}
+
+/** Hands out the whole body, having checked its fields. */
+export function fields<Result extends object>(fields: Readonly<Record<string, FieldType>>): Parse<Result> {
+  const wanted = Object.entries(fields).map(([name, type]) => wantedField(name, type));
+  return (body, request) => {
+    const object = jsonObject(body, request);
+    for (const field of wanted) check(object, field, request);
+    return object as Result;
+  };
+}
+
+/** Hands out one field of the body, having checked it. */
+export function field<Result>(name: string, type: FieldType): Parse<Result> {
+  const wanted = wantedField(name, type);
+  return (body, request) => {
+    const object = jsonObject(body, request);
+    check(object, wanted, request);
+    return object[name] as Result;
+  };
+}
+
+/** Hands out a body that is a bare list of objects. */
+export function listOf<Item extends object>(): Parse<Item[]> {
+  return (body, request) => {
+    if (!Array.isArray(body) || !body.every(isJsonObject)) {
+      throw new ServiceResponseError(`Cannot use the answer to ${request}: it is not a list of objects`);
+    }
+    return body as Item[];
+  };
+}
+
+/** The body, if it is a JSON object. */
+export function jsonObject(body: unknown, request: string): JsonObject {
+  if (isJsonObject(body)) return body;
+  throw new ServiceResponseError(`Cannot use the answer to ${request}: it is no JSON object`);
+}
+
+interface WantedField {
+  readonly name: string;
+  readonly type: string;
+  readonly optional: boolean;
+}
+
+function wantedField(name: string, type: FieldType): WantedField {
+  return { name, type: type.replace("?", ""), optional: type.endsWith("?") };
+}
+
+function check(object: JsonObject, { name, type, optional }: WantedField, request: string): void {
+  const value = Object.hasOwn(object, name) ? object[name] : undefined;
+  if (value === undefined || value === null) {
+    if (optional) return;
+    throw new ServiceResponseError(`Cannot use the answer to ${request}: "${name}" is missing`);
+  }
+  const actual = Array.isArray(value) ? "array" : typeof value;
+  if (actual !== type) {
+    throw new ServiceResponseError(
+      `Cannot use the answer to ${request}: "${name}" must be of type ${type}, and is of type ${actual}`,
+    );
+  }
 }

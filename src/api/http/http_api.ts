@@ -5,41 +5,31 @@
  */
 
 import { type Clock, systemClock } from "../../base/clock.ts";
-import { UnknownTokenError } from "../../errors/errcodes.ts";
+import { UnknownTokenError, UnrecognizedError } from "../../errors/errcodes.ts";
+import { MatrixRequestError } from "../../errors/request_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { type Logger, loggerOf } from "../../base/log.ts";
-import type { RefreshResponse } from "../../types/api/login.ts";
 import { Address } from "./address.ts";
-import { Credentials, type Tokens } from "./credentials.ts";
-import { type Endpoint, endpoint, type Method } from "./endpoint.ts";
+import { Credentials, refreshEndpoint, type Tokens } from "./credentials.ts";
+import {
+  checks,
+  type Endpoint,
+  endpoint,
+  fillPath,
+  type Method,
+  type Query,
+  queryString,
+  unchecked,
+} from "./endpoint.ts";
 import { type Exchange, exchange, type ReadAnswer } from "./exchange.ts";
 import type { Call, CustomRequestOptions, HTTPAPIOptions } from "./http_options.ts";
-import { isMatrixRefusal } from "./matrix_refusal.ts";
-import { fillPath, type Query, queryString } from "./path.ts";
-import {
-  DEFAULT_RETRY,
-  requestHeaders,
-  type RequestOptions,
-  type RetryPolicy,
-  retryPolicy,
-} from "./request_options.ts";
+import { requestHeaders, type RequestOptions } from "./request_options.ts";
 import { readJson } from "./response_body.ts";
-import { retryDelay } from "./retry.ts";
-import { checks, shape, unchecked } from "./shape.ts";
-import { traced } from "./trace.ts";
+import { DEFAULT_RETRY, retryDelay, type RetryPolicy, retryPolicy } from "./retry.ts";
 import { transactionIds } from "./transaction_id.ts";
 
-const refreshEndpoint = endpoint(
-  "refresh",
-  "POST",
-  "/_matrix/client/v3/refresh",
-  shape<RefreshResponse>({
-    access_token: "string",
-    refresh_token: "string?",
-    expires_in_ms: "number?",
-  }),
-  { auth: false, idempotent: true }, // the old refresh token is good until a new one of the pair is used
-);
+/** Where OpenTelemetry's API keeps what an SDK has registered, whichever copy of it the SDK has: part of its contract. */
+const TRACING = Symbol.for("opentelemetry.js.api.1");
 
 /** The low-level client of one homeserver and one session: authorises, escapes, retries, bounds and checks. */
 export class HTTPAPI {
@@ -205,7 +195,8 @@ export class HTTPAPI {
       clock: this.clock,
       log: this.log,
     };
-    return await traced(endpoint, () => this.#tries(request, { policy, auth }, read));
+    const run = () => this.#tries(request, { policy, auth }, read);
+    return TRACING in globalThis ? await (await import("./trace.ts")).traced(endpoint, run) : await run();
   }
 
   async #tries<Result>(
@@ -295,4 +286,10 @@ function toJSON(body: object, operation: string): string {
   } catch (cause) {
     throw new ValueError(`Cannot ${operation}: the body can't be written as JSON`, { cause });
   }
+}
+
+/** Whether a homeserver refused, and no proxy did, nor another API. */
+export function isMatrixRefusal(error: unknown): boolean {
+  return error instanceof MatrixRequestError && typeof error.body.errcode === "string" &&
+    !(error instanceof UnrecognizedError);
 }

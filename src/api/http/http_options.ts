@@ -5,16 +5,14 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
-import { ValueError } from "../../errors/value_error.ts";
 import type { Logger } from "../../base/log.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
+import type { FindAddress } from "./address.ts";
 import type { OnTokensRefreshed } from "./credentials.ts";
 import type { RawBody } from "./exchange.ts";
-import type { PathParams, Query } from "./path.ts";
-import type { RequestOptions, RetryPolicy } from "./request_options.ts";
-
-/** Finds out where a homeserver is; the signal says that nobody needs to know any more. */
-export type FindAddress = (signal: AbortSignal) => Promise<string | URL>;
+import type { PathParams, Query } from "./endpoint.ts";
+import type { RequestOptions } from "./request_options.ts";
+import type { RetryPolicy } from "./retry.ts";
 
 /** How an {@link HTTPAPI} is made. */
 export interface HTTPAPIOptions {
@@ -78,20 +76,4 @@ export interface CustomRequestOptions extends RequestOptions {
   body?: object;
   /** Whether the request may be repeated with the effect of one, and so be retried. Default: true, but for `POST`. */
   idempotent?: boolean;
-}
-
-/**
- * A homeserver's address as the transport keeps it: without a slash at its end.
- *
- * @throws {ValueError} If it is no absolute `http` or `https` URL, or has more than a host and a path.
- */
-export function checkedBaseUrl(url: string | URL): string {
-  const parsed = URL.parse(url);
-  if (parsed === null || (parsed.protocol !== "https:" && parsed.protocol !== "http:")) {
-    throw new ValueError("Cannot use the base URL: it must be an absolute http or https URL");
-  }
-  if (parsed.username !== "" || parsed.password !== "" || parsed.search !== "" || parsed.hash !== "") {
-    throw new ValueError("Cannot use the base URL: it must have no user name, password, query or fragment");
-  }
-  return `${parsed.origin}${parsed.pathname}`.replace(/\/+$/, "");
 }

@@ -4,27 +4,10 @@
  * @module
  */
 
-import type { MatrixRequestError } from "../../errors/request_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
-import type { Query } from "./path.ts";
-
-/** When and how often a request that failed is sent again. Only what may be repeated is. */
-export interface RetryPolicy {
-  /** How many tries there are after the first; 0 means a single one. Default: 4. */
-  readonly maxRetries: number;
-  /** The first delay, in milliseconds; it doubles with each try and is up to a fifth shorter by chance. Default: 500. */
-  readonly base: number;
-  /** The longest delay, in milliseconds. Default: 30,000. */
-  readonly cap: number;
-  /**
-   * The longest wait that a server may ask for (`Retry-After`, `retry_after_ms`), in milliseconds. If it asks for more, the
-   * request fails at once, with the server's wish in the error. Default: 120,000.
-   */
-  readonly maxRetryAfter: number;
-  /** Which refusals are worth another try. Default: the statuses 429, 502, 503 and 504, but for `M_NOT_YET_UPLOADED`. */
-  readonly retryable: (error: MatrixRequestError) => boolean;
-}
+import type { Query } from "./endpoint.ts";
+import type { RetryPolicy } from "./retry.ts";
 
 /** The options that every operation takes, beside its own. */
 export interface RequestOptions {
@@ -56,28 +39,6 @@ export function requestOptions(
   return { signal, requestTimeout, headers, retry, asUserId, asDeviceId };
 }
 
-/** The policy where nothing else is said. */
-export const DEFAULT_RETRY: RetryPolicy = {
-  maxRetries: 4,
-  base: 500,
-  cap: 30_000,
-  maxRetryAfter: 120_000,
-  // The server has waited already for media that is not there yet, as long as it was asked to.
-  retryable: ({ status, errcode }) =>
-    [429, 502, 503, 504].includes(status) && errcode !== "M_NOT_YET_UPLOADED",
-};
-
-const SINGLE_TRY: RetryPolicy = { ...DEFAULT_RETRY, maxRetries: 0 };
-
-/** A policy with a caller's changes; `false` means a single try. */
-export function retryPolicy(
-  base: RetryPolicy,
-  changes: Partial<RetryPolicy> | false | undefined,
-): RetryPolicy {
-  if (changes === undefined) return base;
-  return changes === false ? SINGLE_TRY : { ...base, ...changes };
-}
-
 /**
  * A caller's headers, but for `Authorization`; their names in lower case.
  *
@@ -96,4 +57,16 @@ export function requestHeaders(given: Readonly<Record<string, string>>): Readonl
   }
   headers.delete("authorization");
   return Object.fromEntries(headers);
+}
+
+/** What the server gets beyond the wait before the connection counts as dead, in milliseconds. */
+const GRACE = 30_000;
+
+/**
+ * The time limit of a request in which the server is asked to wait.
+ *
+ * @param wait How long the server may wait, in milliseconds.
+ */
+export function waitLimit(wait: number): number {
+  return wait + GRACE;
 }

@@ -33,12 +33,11 @@ import type {
   UploadMediaOptions,
 } from "./media_options.ts";
 import { checkMediaType, uploadCall, type UploadDescription, uploader } from "./media_upload.ts";
-import type { Query } from "../http/path.ts";
-import type { RequestOptions } from "../http/request_options.ts";
+import type { Query } from "../http/endpoint.ts";
+import { type RequestOptions, waitLimit } from "../http/request_options.ts";
 import { announcedSize, readBytes } from "../http/response_body.ts";
 import type { Session } from "../session.ts";
 import { type MediaData, type MediaSource, mediaSource } from "../http/upload_body.ts";
-import { waitLimit } from "../http/wait_limit.ts";
 
 /** The size of a thumbnail whose size nobody said, in pixels: every server has it at hand. */
 const THUMBNAIL_SIZE = 96;

@@ -7,10 +7,9 @@
 
 import type { ContentURI } from "../../types/ids.ts";
 import type { CreateMediaResponse, MediaConfig, UrlPreview } from "../../types/api/media.ts";
-import { type Endpoint, endpoint } from "../http/endpoint.ts";
+import { type Endpoint, endpoint, field, fields, nothing } from "../http/endpoint.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
-import { field, nothing, shape } from "../http/shape.ts";
 
 /** Uploads content. */
 export const upload: Endpoint<"/_matrix/media/v3/upload", ContentURI> = endpoint(
@@ -24,7 +23,7 @@ export const create: Endpoint<"/_matrix/media/v1/create", CreateMediaResponse> =
   "createMedia",
   "POST",
   "/_matrix/media/v1/create",
-  shape<CreateMediaResponse>({ content_uri: "string", unused_expires_at: "number?" }),
+  fields<CreateMediaResponse>({ content_uri: "string", unused_expires_at: "number?" }),
 );
 /** Uploads content to its place. */
 export const uploadTo: Endpoint<"/_matrix/media/v3/upload/{serverName}/{mediaId}", void> = endpoint(
@@ -66,7 +65,7 @@ export const thumbnail: Moved<void> = {
     auth: false,
   }),
 };
-const mediaConfig = shape<MediaConfig>({ "m.upload.size": "number?" });
+const mediaConfig = fields<MediaConfig>({ "m.upload.size": "number?" });
 /** Tells the limits. */
 export const config: Moved<MediaConfig> = {
   current: endpoint("getMediaRepoConfig", "GET", "/_matrix/client/v1/media/config", mediaConfig),
@@ -74,8 +73,8 @@ export const config: Moved<MediaConfig> = {
 };
 /** Tells of a web page. */
 export const preview: Moved<UrlPreview> = {
-  current: endpoint("getUrlPreview", "GET", "/_matrix/client/v1/media/preview_url", shape<UrlPreview>({})),
-  old: endpoint("getUrlPreview", "GET", "/_matrix/media/v3/preview_url", shape<UrlPreview>({})),
+  current: endpoint("getUrlPreview", "GET", "/_matrix/client/v1/media/preview_url", fields<UrlPreview>({})),
+  old: endpoint("getUrlPreview", "GET", "/_matrix/media/v3/preview_url", fields<UrlPreview>({})),
 };
 
 /** Where an endpoint is on this homeserver. */

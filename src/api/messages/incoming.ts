@@ -9,7 +9,7 @@ import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import { contentCheckOf, Malformed } from "../../types/checks/content_check.ts";
 import { Misfit, type Shape, UNNOTED } from "../../types/checks/shape.ts";
 import { type EventClass, type EventType, eventType } from "../../types/events/event_type.ts";
-import type { Parse } from "../http/shape.ts";
+import type { Parse } from "../http/endpoint.ts";
 
 /** Hands out a body of a shape, without what may be absent and does not fit: events that are none, for one. */
 export function shaped<T>(shape: Shape<T>): Parse<T> {

@@ -15,7 +15,7 @@ import type { RoomEventFilter } from "../../types/api/filter.ts";
 import type { MessagesResponse } from "../../types/api/history.ts";
 import type { EventID, RoomID, SyncToken } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { endpoint } from "../http/endpoint.ts";
+import { endpoint, field } from "../http/endpoint.ts";
 import { endOfHistory } from "./history_ends.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import { shaped } from "./incoming.ts";
@@ -23,7 +23,6 @@ import { checkInteger } from "../http/integer.ts";
 import { outgoingEvent, type SendableContent } from "./outgoing_event.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
-import { field } from "../http/shape.ts";
 import { identified, type TransactionOptions } from "../http/transaction_id.ts";
 
 const eventIdOf = field<EventID>("event_id", "string");

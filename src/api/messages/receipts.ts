@@ -8,11 +8,10 @@
 import { ValueError } from "../../errors/value_error.ts";
 import { ReceiptType } from "../../types/enums.ts";
 import type { EventID, RoomID } from "../../types/ids.ts";
-import { endpoint } from "../http/endpoint.ts";
+import { endpoint, nothing } from "../http/endpoint.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
-import { nothing } from "../http/shape.ts";
 
 // Receipts and markers may be repeated: the second one points where the first one did.
 const receipt = endpoint(

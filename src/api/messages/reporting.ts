@@ -6,10 +6,9 @@
  */
 
 import type { EventID, RoomID, UserID } from "../../types/ids.ts";
-import { endpoint } from "../http/endpoint.ts";
+import { endpoint, nothing } from "../http/endpoint.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
-import { nothing } from "../http/shape.ts";
 
 const ROOM = "/_matrix/client/v3/rooms/{roomId}/report";
 const event = endpoint("reportEvent", "POST", `${ROOM}/{eventId}`, nothing);

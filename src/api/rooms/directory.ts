@@ -16,18 +16,17 @@ import type { Open } from "../../types/open.ts";
 import type { RoomType } from "../../types/enums.ts";
 import type { UserSearchResponse } from "../../types/api/profile.ts";
 import type { PublicRoomsResponse, RoomAliasResponse } from "../../types/api/public_rooms.ts";
-import { endpoint } from "../http/endpoint.ts";
+import { endpoint, field, fields, nothing } from "../http/endpoint.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import { checkInteger } from "../http/integer.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
-import { field, nothing, shape } from "../http/shape.ts";
 
 const ALIAS_PATH = "/_matrix/client/v3/directory/room/{roomAlias}";
 const VISIBILITY_PATH = "/_matrix/client/v3/directory/list/room/{roomId}";
 const ROOMS_PATH = "/_matrix/client/v3/publicRooms";
 
-const publicRooms = shape<PublicRoomsResponse>({
+const publicRooms = fields<PublicRoomsResponse>({
   chunk: "array",
   next_batch: "string?",
   prev_batch: "string?",
@@ -40,7 +39,7 @@ const getAlias = endpoint(
   "getRoomAlias",
   "GET",
   ALIAS_PATH,
-  shape<RoomAliasResponse>({ room_id: "string", servers: "array" }),
+  fields<RoomAliasResponse>({ room_id: "string", servers: "array" }),
 );
 const getAliases = endpoint(
   "getRoomAliases",
@@ -57,7 +56,7 @@ const searchUsers = endpoint(
   "searchUsers",
   "POST",
   "/_matrix/client/v3/user_directory/search",
-  shape<UserSearchResponse>({ results: "array", limited: "boolean" }),
+  fields<UserSearchResponse>({ results: "array", limited: "boolean" }),
   { idempotent: true },
 );
 

@@ -8,13 +8,12 @@
 import type { MatrixRequestError } from "../../errors/request_error.ts";
 import type { RoomAlias, RoomID } from "../../types/ids.ts";
 import type { ThirdPartySigned } from "../../types/events/room_records.ts";
-import { endpoint } from "../http/endpoint.ts";
+import { endpoint, field, type Query } from "../http/endpoint.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import { checkInteger } from "../http/integer.ts";
-import type { Query } from "../http/path.ts";
-import type { RequestOptions, RetryPolicy } from "../http/request_options.ts";
+import type { RequestOptions } from "../http/request_options.ts";
+import type { RetryPolicy } from "../http/retry.ts";
 import type { Session } from "../session.ts";
-import { field } from "../http/shape.ts";
 
 const roomIdOf = field<RoomID>("room_id", "string");
 

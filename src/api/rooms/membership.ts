@@ -11,11 +11,10 @@ import type { JsonObject } from "../../types/json.ts";
 import type { RoomMemberContent } from "../../types/content/member_content.ts";
 import type { ThirdPartySigned } from "../../types/events/room_records.ts";
 import type { CoreAPI } from "../core_api.ts";
-import { type Endpoint, endpoint } from "../http/endpoint.ts";
+import { type Endpoint, endpoint, field, nothing } from "../http/endpoint.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
-import { field, nothing } from "../http/shape.ts";
 
 // All of these may be repeated: they say what a user is to be to the room, and asking for what already is changes nothing.
 // A repeated kick or unban is refused if the first one was done and only its answer was lost; nothing is done twice.

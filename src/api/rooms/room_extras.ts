@@ -13,13 +13,12 @@ import type { RoomEventFilter } from "../../types/api/filter.ts";
 import type { EventContextResponse, TimestampToEventResponse } from "../../types/api/history.ts";
 import type { EventID, RoomAlias, RoomID, UserID } from "../../types/ids.ts";
 import type { RoomSummary } from "../../types/api/public_rooms.ts";
-import { endpoint } from "../http/endpoint.ts";
+import { endpoint, field, fields } from "../http/endpoint.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import { shaped } from "../messages/incoming.ts";
 import { checkInteger } from "../http/integer.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
-import { field, shape } from "../http/shape.ts";
 
 const ROOM = "/_matrix/client/v3/rooms/{roomId}";
 const upgrade = endpoint(
@@ -45,13 +44,13 @@ const atTime = endpoint(
   "timestampToEvent",
   "GET",
   "/_matrix/client/v1/rooms/{roomId}/timestamp_to_event",
-  shape<TimestampToEventResponse>({ event_id: "string", origin_server_ts: "number" }),
+  fields<TimestampToEventResponse>({ event_id: "string", origin_server_ts: "number" }),
 );
 const summary = endpoint(
   "getRoomSummary",
   "GET",
   "/_matrix/client/v1/room_summary/{roomIdOrAlias}",
-  shape<RoomSummary>({ room_id: "string", num_joined_members: "number" }),
+  fields<RoomSummary>({ room_id: "string", num_joined_members: "number" }),
 );
 
 /** Options of {@link RoomExtrasAPI.upgradeRoom}. */

@@ -10,11 +10,10 @@ import type { RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { RoomPowerLevelsContent } from "../../types/content/power_levels_content.ts";
 import type { InitialStateEvent } from "../../types/events/room_records.ts";
-import { endpoint } from "../http/endpoint.ts";
+import { endpoint, field } from "../http/endpoint.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
-import { field } from "../http/shape.ts";
 
 // Never repeated: a creation whose answer was lost would leave two rooms.
 const create = endpoint(

@@ -16,13 +16,12 @@ import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { RoomMemberContent } from "../../types/content/member_content.ts";
 import type { JoinedMember } from "../../types/events/room_records.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
-import { endpoint } from "../http/endpoint.ts";
+import { endpoint, field, jsonObject } from "../http/endpoint.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import { checkedType, outgoingEvent, type SendableContent } from "../messages/outgoing_event.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
 import { incomingContent, shaped } from "../messages/incoming.ts";
-import { field, jsonObject } from "../http/shape.ts";
 
 const STATE_PATH = "/_matrix/client/v3/rooms/{roomId}/state/{eventType}/{stateKey}";
 

@@ -6,10 +6,9 @@
  */
 
 import type { Capabilities } from "../../types/api/capabilities.ts";
-import { endpoint } from "../http/endpoint.ts";
+import { endpoint, field } from "../http/endpoint.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
-import { field } from "../http/shape.ts";
 
 const get = endpoint(
   "getCapabilities",

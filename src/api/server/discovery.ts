@@ -23,14 +23,13 @@ import {
 import type { Logger } from "../../base/log.ts";
 import type { UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { endpoint } from "../http/endpoint.ts";
+import { endpoint, nothing } from "../http/endpoint.ts";
 import { HTTPAPI } from "../http/http_api.ts";
-import { checkedBaseUrl } from "../http/http_options.ts";
+import { checkedBaseUrl } from "../http/address.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import { readBytes } from "../http/response_body.ts";
 import { isUserId, parseServerName, parseUserId } from "../../types/identifiers.ts";
 import { Session } from "../session.ts";
-import { nothing } from "../http/shape.ts";
 import { isVersion } from "./versions.ts";
 
 const wellKnown = endpoint("discover", "GET", "/.well-known/matrix/client", nothing, { auth: false });

@@ -9,18 +9,16 @@ import type { PresenceState } from "../../types/enums.ts";
 import type { Filter } from "../../types/api/filter.ts";
 import type { FilterID, SyncToken } from "../../types/ids.ts";
 import type { SyncResponse } from "../../types/events/sync_response.ts";
-import { endpoint } from "../http/endpoint.ts";
+import { endpoint, fields } from "../http/endpoint.ts";
 import { checkInteger } from "../http/integer.ts";
-import type { RequestOptions } from "../http/request_options.ts";
+import { type RequestOptions, waitLimit } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
-import { shape } from "../http/shape.ts";
-import { waitLimit } from "../http/wait_limit.ts";
 
 const sync = endpoint(
   "sync",
   "GET",
   "/_matrix/client/v3/sync",
-  shape<SyncResponse>({
+  fields<SyncResponse>({
     next_batch: "string",
     rooms: "object?",
     presence: "object?",

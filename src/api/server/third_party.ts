@@ -7,24 +7,23 @@
 
 import type { RoomAlias, UserID } from "../../types/ids.ts";
 import type { ThirdPartyLocation, ThirdPartyProtocol, ThirdPartyUser } from "../../types/api/third_party.ts";
-import { endpoint } from "../http/endpoint.ts";
+import { endpoint, fields, listOf } from "../http/endpoint.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
-import { listOf, shape } from "../http/shape.ts";
 
 const ROOT = "/_matrix/client/v3/thirdparty";
 const protocols = endpoint(
   "getThirdPartyProtocols",
   "GET",
   `${ROOT}/protocols`,
-  shape<{ [protocol: string]: ThirdPartyProtocol }>({}),
+  fields<{ [protocol: string]: ThirdPartyProtocol }>({}),
 );
 const protocol = endpoint(
   "getThirdPartyProtocol",
   "GET",
   `${ROOT}/protocol/{protocol}`,
-  shape<ThirdPartyProtocol>({ user_fields: "array", location_fields: "array", instances: "array" }),
+  fields<ThirdPartyProtocol>({ user_fields: "array", location_fields: "array", instances: "array" }),
 );
 const locations = endpoint(
   "getThirdPartyLocations",

@@ -6,12 +6,11 @@
  */
 
 import type { TurnServer } from "../../types/api/turn.ts";
-import { endpoint } from "../http/endpoint.ts";
+import { endpoint, fields, jsonObject } from "../http/endpoint.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
-import { jsonObject, shape } from "../http/shape.ts";
 
-const turnServer = shape<TurnServer>({
+const turnServer = fields<TurnServer>({
   username: "string",
   password: "string",
   uris: "array",

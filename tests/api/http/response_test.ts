@@ -1,8 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { HTTPAPI } from "../../../src/api/http/http_api.ts";
-import { endpoint } from "../../../src/api/http/endpoint.ts";
+import { endpoint, field, fields, listOf } from "../../../src/api/http/endpoint.ts";
 import { sessionAPI } from "../../../src/api/account/session_api.ts";
-import { field, listOf, shape } from "../../../src/api/http/shape.ts";
 import type { MatrixError } from "../../../src/errors/matrix_error.ts";
 import { NetworkError } from "../../../src/errors/network_error.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
@@ -84,7 +83,7 @@ Deno.test("A promised field that is missing, null or of another type is a Servic
     "strict",
     "GET",
     "/x",
-    shape({ s: "string", n: "number?", o: "object?", a: "array?", b: "boolean?" }),
+    fields({ s: "string", n: "number?", o: "object?", a: "array?", b: "boolean?" }),
   );
   const good = [{ s: "" }, { s: "x", n: 0, o: {}, a: [], b: false, more: 1 }, { s: "x", n: null, o: null }];
   for (const body of good) {

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { fillPath, queryString } from "../../../src/api/http/path.ts";
+import { fillPath, queryString } from "../../../src/api/http/endpoint.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
 import { scripted } from "../../support/scripted_fetch.ts";
 
