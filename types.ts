@@ -145,7 +145,7 @@ export type { DispatchManualOptions, InternalData, InternalEventOptions } from "
 export type { AttachmentProblem } from "./src/errors/crypto_error.ts";
 
 // Encryption.
-export type { CryptoStartOptions, EncryptOptions } from "./src/actors/crypto/crypto.ts";
+export type { CryptoMachine, CryptoStartOptions, EncryptOptions } from "./src/actors/crypto/crypto.ts";
 export type {
   ComparedDevice,
   Device as CryptoDevice,

@@ -1,11 +1,11 @@
 /**
- * A device with Greenroom's whole encryption: the Store, the Crypto actor, the courier and what a client calls.
+ * A device with Greenroom's whole encryption: the Store, the Crypto actor, its outgoing requests and what a client calls.
  *
  * @module
  */
 
 import { spawnCrypto } from "../../src/actors/crypto/crypto_actor.ts";
-import { Encryption } from "../../src/actors/crypto/encryption.ts";
+import { EngineCrypto } from "../../src/actors/crypto/engine_crypto.ts";
 import { spawnStore } from "../../src/actors/store/store_actor.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type {
@@ -48,7 +48,7 @@ async function openStore(kind: StoreKind): Promise<KvStore> {
 
 /** One device. */
 export class BenchDevice implements AsyncDisposable {
-  readonly crypto: Encryption;
+  readonly crypto: EngineCrypto;
   readonly userId: UserID;
   readonly #switchboard: Switchboard;
   readonly #store: ReturnType<typeof spawnStore>;
@@ -64,7 +64,7 @@ export class BenchDevice implements AsyncDisposable {
     this.userId = userId;
     this.#switchboard = switchboard;
     this.#store = store;
-    this.crypto = new Encryption({
+    this.crypto = new EngineCrypto({
       actor,
       account: () => Promise.resolve({ userId, deviceId: DEVICE_ID }),
       send: (request) => Promise.resolve(this.#answer(request)),

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Crypto } from "../actors/crypto/crypto.ts";
+import type { Crypto, CryptoMachine } from "../actors/crypto/crypto.ts";
 import { DecryptionDispatcher } from "./decryption_dispatcher.ts";
 import type { DispatcherOptions } from "../actors/dispatcher/dispatcher.ts";
 import type { EncryptingAPI } from "./encrypting_api.ts";
@@ -73,7 +73,7 @@ export class Client {
   /** What `start()` returned last; undefined before. */
   syncingTask: Promise<void> | undefined;
   readonly #session: Session;
-  #crypto: Crypto | undefined;
+  #crypto: CryptoMachine | undefined;
   readonly #housekeeping: Housekeeping;
   readonly #life: ClientLife;
 
@@ -96,12 +96,12 @@ export class Client {
     this.#session = session;
 
     const { store, ready } = clientStore(options, session);
-    const settle: DispatcherOptions["settle"] = async (events) => await this.crypto?.settle(events);
+    const settle: DispatcherOptions["settle"] = async (events) => await this.#crypto?.settle(events);
     const { registry, deliverer, dispatcher } = clientDispatcher(options, { clock, store, ready, settle });
     this.stateStore = new StateStore(store, ready);
     this.syncStore = new SyncStore(store, ready);
     this.quarantine = quarantineAPI({ store, ready, dispatcher });
-    const crypto = (): Crypto | undefined => this.crypto;
+    const crypto = (): CryptoMachine | undefined => this.#crypto;
     const { stateStore, encryptionBlacklist: blacklist } = this;
     const api = clientOperations(session, { crypto, stateStore, blacklist, log: this.log });
     const encryption = encryptionOptions(options);
@@ -112,7 +112,7 @@ export class Client {
     const syncer = spawnSyncer({
       requests: syncRequests(session, api),
       crypto,
-      acceptClear: () => this.crypto && acceptClear(encryption, blacklist),
+      acceptClear: () => this.#crypto && acceptClear(encryption, blacklist),
       store,
       ready,
       dispatcher,
@@ -197,8 +197,8 @@ export class Client {
     return this.#crypto;
   }
 
-  /** Sets or takes away end-to-end encryption, and the dispatcher with it that decrypts. */
-  set crypto(crypto: Crypto | undefined) {
+  /** Sets or removes end-to-end encryption, with the dispatcher that decrypts. */
+  set crypto(crypto: CryptoMachine | undefined) {
     this.#crypto = crypto;
     if (crypto === undefined) this.removeDispatcher(DecryptionDispatcher);
     else this.addDispatcher(DecryptionDispatcher);

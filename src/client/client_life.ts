@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { EngineCrypto } from "../actors/crypto/engine_crypto.ts";
 import type { Actor, ActorRef, Lifecycle } from "../actors/kernel/actor.ts";
 import { ActorStoppedError } from "../actors/kernel/actor_error.ts";
 import type { DispatcherProtocol } from "../actors/dispatcher/dispatcher_protocol.ts";
@@ -31,8 +32,8 @@ export interface ClientLifeParts {
   readonly dispatcher: Actor<DispatcherProtocol>;
   /** Keeps what is kept. */
   readonly store: ActorRef<StoreProtocol>;
-  /** Makes requests of its own; absent: there is no encryption. */
-  readonly own: { readonly courier: Courier } | undefined;
+  /** Encryption, which makes requests of its own; absent: there is none. */
+  readonly own: { readonly crypto: Pick<EngineCrypto, "quiet" | "pause" | "resume"> } | undefined;
   /** Lets go of things. */
   readonly housekeeping: { tidied(): Promise<void> };
   /** Measures the deadline. */
@@ -41,16 +42,6 @@ export interface ClientLifeParts {
   readonly deadline?: number;
   /** Where it is told what took longer. */
   readonly log: Logger;
-}
-
-/** What of encryption makes requests. */
-export interface Courier {
-  /** Resolves when none is on its way. */
-  quiet(): Promise<void>;
-  /** Ends those on their way, and makes none until it is told to, or started. */
-  pause(): Promise<void>;
-  /** Makes requests again. */
-  resume(): void;
 }
 
 /** The operations that begin or end something. */
@@ -131,7 +122,7 @@ export class ClientLife {
     const { dispatcher, store, own, housekeeping } = this.#parts;
     if (start !== this.#starts || isInside([dispatcher])) return; // the handler that started is one of those to wait for
     const handled = dispatcher.ask("noted", undefined);
-    await this.#inTime(handled.then(() => Promise.all([own?.courier.quiet(), housekeeping.tidied()])));
+    await this.#inTime(handled.then(() => Promise.all([own?.crypto.quiet(), housekeeping.tidied()])));
     if (start === this.#starts) await store.ask("rest", undefined);
   }
 
@@ -168,18 +159,18 @@ export class ClientLife {
 
   /** Ends the session. Nothing leaves meanwhile, for the token is about to be void; if it is not, all goes on. */
   async #leave<Result>(plain: LifeAPI, work: () => Promise<Result>): Promise<Result> {
-    const courier = this.#parts.own?.courier;
+    const crypto = this.#parts.own?.crypto;
     const outcome = Promise.withResolvers<boolean>();
     this.#leaving = outcome.promise;
     let hasLeft = false;
     try {
       await plain.stop().catch(() => {}); // it has ended
-      await courier?.pause();
+      await crypto?.pause();
       const result = await work();
       hasLeft = true;
       return result;
     } finally {
-      if (!hasLeft) courier?.resume();
+      if (!hasLeft) crypto?.resume();
       outcome.resolve(hasLeft);
     }
   }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Crypto } from "../actors/crypto/crypto.ts";
+import type { CryptoMachine } from "../actors/crypto/crypto.ts";
 import { encryptingAPI } from "./encrypting_api.ts";
 import { EncryptionSends } from "./encryption_sends.ts";
 import { notingEncryption } from "./noting_encryption.ts";
@@ -20,7 +20,7 @@ import type { Logger } from "../base/log.ts";
 /** What of a client its operations need. */
 export interface ClientOperationsParts {
   /** Encrypts; asked for at each call, since it can be set later. */
-  readonly crypto: () => Crypto | undefined;
+  readonly crypto: () => CryptoMachine | undefined;
   /** Knows, and keeps, the state of rooms. */
   readonly stateStore: StateStore;
   /** Types of event that are never encrypted. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Crypto } from "../actors/crypto/crypto.ts";
+import type { CryptoMachine } from "../actors/crypto/crypto.ts";
 import type { EncryptionOptions } from "../actors/crypto/encryption_options.ts";
 import { homeserverOf } from "../api/server/discovery.ts";
 import type { HTTPAPI } from "../api/http/http_api.ts";
@@ -80,7 +80,7 @@ export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
    */
   encryption?: boolean | EncryptionOptions;
   /** End-to-end encryption of another make, in place of `encryption`. */
-  crypto?: Crypto;
+  crypto?: CryptoMachine;
   /** Types of event that are never encrypted. Default: `m.reaction`. */
   encryptionBlacklist?: Iterable<string>;
   /** Completes member events that are sent by hand. Default: with the profile that is known. */

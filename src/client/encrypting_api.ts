@@ -13,8 +13,8 @@ import { type RequestOptions, requestOptions } from "../api/http/request_options
 import { identified } from "../api/http/transaction_id.ts";
 import { typeName } from "../types/events/event_type.ts";
 import type { EventID, RoomID, TransactionID } from "../types/ids.ts";
-import type { JsonObject } from "../types/json.ts";
-import type { Crypto } from "../actors/crypto/crypto.ts";
+import type { RoomEncryptedContent } from "../types/content/encryption_content.ts";
+import type { CryptoMachine } from "../actors/crypto/crypto.ts";
 import type { EncryptionSends } from "./encryption_sends.ts";
 import type { StateStore } from "../actors/store/state_store.ts";
 
@@ -30,7 +30,7 @@ export interface EncryptingAPI {
    * a handler the send should have a `key`.
    * @throws {EncryptionError} If the client has no encryption, or it can't be done.
    */
-  encrypt(roomId: RoomID, eventType: string, content: object): Promise<JsonObject>;
+  encrypt(roomId: RoomID, eventType: string, content: object): Promise<RoomEncryptedContent>;
   /**
    * Creates a group session for a room and shares it with its members' devices, so that the first message need not wait.
    *
@@ -44,7 +44,7 @@ export interface EncryptingAPI {
 /** What is needed beside the core. */
 export interface EncryptingOptions {
   /** Encryption, if the client has it; it can be set later. */
-  readonly crypto: () => Crypto | undefined;
+  readonly crypto: () => CryptoMachine | undefined;
   /** Knows which rooms are encrypted. */
   readonly stateStore: StateStore;
   /** Knows which rooms are about to be. */
@@ -85,7 +85,7 @@ export function encryptingAPI(
       return await stateStore.isEncrypted(roomId) ?? false; // it may have become so in the meantime
     }
   };
-  const machine = (action: string): Crypto => {
+  const machine = (action: string): CryptoMachine => {
     const found = crypto();
     if (found === undefined) {
       throw new EncryptionError(`Cannot ${action}: the client has no encryption; give it crypto`);
@@ -110,7 +110,7 @@ export function encryptingAPI(
       const named = await identified(outgoing, options, nextTransactionId);
       const { txnId, signal } = named;
       const encrypted = await encryption.encrypt(roomId, type, event.content, { txnId, signal });
-      const sending = core.sendMessageEvent(roomId, "m.room.encrypted", encrypted as never, named);
+      const sending = core.sendMessageEvent(roomId, "m.room.encrypted", encrypted, named);
       return await settled(sending, (outcome) => encryption.sent({ roomId, txnId, ...outcome }));
     },
     async isEncrypted(roomId, options) {

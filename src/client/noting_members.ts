@@ -7,12 +7,12 @@
 
 import type { MembershipAPI } from "../api/rooms/membership.ts";
 import { Membership } from "../types/enums.ts";
-import type { Crypto } from "../actors/crypto/crypto.ts";
+import type { CryptoMachine } from "../actors/crypto/crypto.ts";
 
 type Noted = Pick<MembershipAPI, "inviteUser" | "kickUser" | "banUser">;
 
 /** The operations that change others' membership, with a note to encryption after each. */
-export function notingMembers(api: Noted, crypto: () => Crypto | undefined): Noted {
+export function notingMembers(api: Noted, crypto: () => CryptoMachine | undefined): Noted {
   const noting =
     (change: Noted["inviteUser"], membership: Membership): Noted["inviteUser"] =>
     async (roomId, userId, options) => {

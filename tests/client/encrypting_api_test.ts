@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
-import type { Crypto } from "../../src/actors/crypto/crypto.ts";
+import type { RoomEncryptedContent } from "@greenroom/matrix/types";
+import type { CryptoMachine } from "../../src/actors/crypto/crypto.ts";
 import { encryptingAPI } from "../../src/client/encrypting_api.ts";
 import { EncryptionSends } from "../../src/client/encryption_sends.ts";
 import { storeUpdatingAPI } from "../../src/client/store_updating_api.ts";
@@ -20,7 +21,7 @@ const LOOKUP = `GET /_matrix/client/v3/rooms/${ROOM}/state/m.room.encryption/`;
 const SENT = { event_id: "$sent" };
 const TEXT = { msgtype: "m.text", body: "hello" } as const;
 
-function envelope(payload: unknown): JsonObject {
+function envelope(payload: unknown): RoomEncryptedContent {
   return {
     algorithm: "m.megolm.v1.aes-sha2",
     ciphertext: JSON.stringify(payload),
@@ -34,7 +35,7 @@ function envelope(payload: unknown): JsonObject {
 function fakeCrypto() {
   const shared: string[] = [];
   const sent: string[] = [];
-  const part: Pick<Crypto, "isFollowing" | "encrypt" | "sent" | "shareGroupSession"> = {
+  const part: Pick<CryptoMachine, "isFollowing" | "encrypt" | "sent" | "shareGroupSession"> = {
     isFollowing: true,
     encrypt: (roomId, type, content) => Promise.resolve(envelope([roomId, type, content])),
     sent: ({ txnId, arrived }) => Promise.resolve(void sent.push(`${txnId} ${arrived}`)),
@@ -43,10 +44,10 @@ function fakeCrypto() {
       return Promise.resolve({ sessionId: "s", shared: [], withheld: [] });
     },
   };
-  return { ...part as Crypto, ids: sent, shared }; // the rest is not asked for here
+  return { ...part as CryptoMachine, ids: sent, shared }; // the rest is not asked for here
 }
 
-async function stage(lookup: Rule, crypto: Crypto | null = fakeCrypto(), answer: Rule = SENT) {
+async function stage(lookup: Rule, crypto: CryptoMachine | null = fakeCrypto(), answer: Rule = SENT) {
   const store = await stateStage();
   const { stateStore } = store;
   const { session, requests } = scripted({ [LOOKUP]: lookup, "*": answer }, { retry: false });
@@ -243,7 +244,7 @@ Deno.test("What became of an encrypted event is said: that it arrived, or that t
 });
 
 Deno.test("A send that the server refuses rejects with what it said, also if that can't be noted any more", async () => {
-  const crypto: Crypto = {
+  const crypto: CryptoMachine = {
     ...fakeCrypto(),
     sent: () => Promise.reject(new Error("the client is being closed")),
   };

@@ -15,47 +15,33 @@ import type {
   ShareReport,
 } from "../../crypto/engine/engine_protocol.ts";
 import type { ComparedIdentity, UserIdentity } from "../../crypto/devices/user_record.ts";
+import type { RoomEncryptedContent } from "../../types/content/encryption_content.ts";
 import type { Membership } from "../../types/enums.ts";
 import type { MatrixEvent, MessageEvent } from "../../types/events/event.ts";
 import type { RoomID, TransactionID, UserID } from "../../types/ids.ts";
-import type { JsonObject } from "../../types/json.ts";
 
 /** Options of {@link Crypto.encrypt}. */
 export interface EncryptOptions {
   /**
-   * The transaction ID that the event will be sent with: until {@link Crypto.sent} says that it was, the same bytes come out when it
-   * is encrypted again, and a restart sends them. Default: none, and nothing is remembered.
+   * The transaction ID that the event will be sent with. Until {@link Crypto.sent}, encrypting it again returns the same bytes, and
+   * a restart sends them. Default: none, and nothing is stored.
    */
   txnId?: TransactionID;
-  /** Gives up. */
+  /** Aborts the call. */
   signal?: AbortSignal;
-}
-
-/** Options of {@link Crypto.start}. */
-export interface CryptoStartOptions {
-  /** Syncs follow until then: each takes up where the one before has ended. Default: none does. */
-  readonly following?: AbortSignal;
 }
 
 /** End-to-end encryption of one device. A client makes its own with the option `encryption`. */
 export interface Crypto {
   /**
    * Opens the engine, compares the device's keys with what the server has of it, and publishes them if it has none. A server
-   * that can't be reached is asked again later; until it has answered, nothing of the device is uploaded, or encrypted.
+   * that can't be reached is asked again later; until it has answered, nothing of the device is uploaded, or encrypted. A sync
+   * does so by itself.
    *
-   * @param options Whether syncs follow.
    * @throws {DeviceConflictError} If the server knows the device with other keys.
    * @throws {EncryptionError} If the access token belongs to no device.
    */
-  start(options?: CryptoStartOptions): Promise<void>;
-  /**
-   * Whether what happens in rooms is known: syncs follow, of which one came in the last two minutes, or one came in the last ten
-   * seconds. If not, who is in a room, and with which devices, is asked before something is encrypted for it, unless it was in the
-   * last ten seconds.
-   */
-  readonly isFollowing: boolean;
-  /** Takes in a sync response: keys first, then what they open. It is durable with the response's token. */
-  receiveSync(input: CryptoInput): Promise<CryptoOutput>;
+  start(): Promise<void>;
   /** Whether an event came with a sync and could not be decrypted: it comes again once it can be. */
   isWaiting(event: MatrixEvent): boolean;
   /** Decrypts an event that did not come with a sync: one of the room's history, for example. */
@@ -70,7 +56,12 @@ export interface Crypto {
    * @returns The content of the `m.room.encrypted` event.
    * @throws {EncryptionError} If it can't be done; nothing was sent to the room.
    */
-  encrypt(roomId: RoomID, eventType: string, content: object, options?: EncryptOptions): Promise<JsonObject>;
+  encrypt(
+    roomId: RoomID,
+    eventType: string,
+    content: object,
+    options?: EncryptOptions,
+  ): Promise<RoomEncryptedContent>;
   /** Says that an event that was encrypted with a transaction ID has been sent, or never will be. */
   sent(event: SentRoomEvent): Promise<void>;
   /**
@@ -81,7 +72,7 @@ export interface Crypto {
    * @throws {EncryptionError} If it can't be done.
    */
   shareGroupSession(roomId: RoomID): Promise<ShareReport>;
-  /** Has the next event of a room begin a new group session. */
+  /** Discards a room's group session: the next event begins a new one. */
   discardGroupSession(roomId: RoomID): Promise<void>;
   /** The own device's public keys. */
   identity(): Promise<OwnIdentity>;
@@ -150,16 +141,38 @@ export interface Crypto {
    * ```
    */
   acknowledgeIdentity(identity: ComparedIdentity): Promise<void>;
-  /** Says what a user is to a room since a moment ago; the sync will say so too. */
-  memberChanged(roomId: RoomID, userId: UserID, membership: Membership): Promise<void>;
-  /** Forgets events that were waiting, and have been handled. */
-  settle(events: readonly RecoveredEvent[]): Promise<void>;
   /**
    * Resolves when nothing is on its way to the server any more.
    *
    * @throws {DeviceConflictError} If the server knows the device with other keys.
    */
   idle(): Promise<void>;
-  /** Ends what is on its way to the server; it is durable, and goes on when the client is made anew. */
-  stop(): Promise<void>;
+}
+
+/** Options of {@link CryptoMachine.start}. */
+export interface CryptoStartOptions {
+  /** Syncs follow until it aborts: each goes on where the one before has ended. Default: none does. */
+  readonly following?: AbortSignal;
+}
+
+/** What a client calls of its encryption beside what applications do: for encryption of another make. */
+export interface CryptoMachine extends Crypto {
+  /**
+   * The same as {@link Crypto.start}, for a client that begins to sync.
+   *
+   * @param options Whether syncs follow.
+   */
+  start(options?: CryptoStartOptions): Promise<void>;
+  /**
+   * Whether syncs tell what happens in rooms: they follow one another and one came in the last two minutes, or one came in the last
+   * ten seconds. If not, the server is asked who is in a room, and with which devices, before something is encrypted for it, unless
+   * it was asked in the last ten seconds.
+   */
+  readonly isFollowing: boolean;
+  /** Receives a sync response: keys first, then what they decrypt. It is durable with the response's token. */
+  receiveSync(input: CryptoInput): Promise<CryptoOutput>;
+  /** Notes a user's membership of a room that this client has just changed; the sync will show it too. */
+  memberChanged(roomId: RoomID, userId: UserID, membership: Membership): Promise<void>;
+  /** Discards events that waited for their keys and have been handled. */
+  settle(events: readonly RecoveredEvent[]): Promise<void>;
 }

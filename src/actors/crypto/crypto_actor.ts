@@ -6,31 +6,77 @@
 
 import type { Clock } from "../../base/clock.ts";
 import type { Engine } from "../../crypto/engine/engine.ts";
+import type {
+  EngineAccount,
+  OwnIdentity,
+  PruneOptions,
+  PruneReport,
+} from "../../crypto/engine/engine_protocol.ts";
 import type { CryptoPolicy } from "../../crypto/engine/policy.ts";
 import type { Vault } from "../../crypto/records/vault.ts";
 import { EncryptionError } from "../../errors/crypto_error.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Actor, ActorRef } from "../kernel/actor.ts";
-import type { CryptoProtocol } from "./crypto_protocol.ts";
 import { spawn } from "../kernel/spawn.ts";
 import type { StoreProtocol } from "../store/store_protocol.ts";
 
+/** The methods of the engine that are messages of the actor. */
+type EngineStep = Exclude<keyof Engine, "identity" | "close">;
+type Bodies = { [Step in EngineStep]: Parameters<Engine[Step]>[0] };
+type Replies = { [Step in EngineStep]: Awaited<ReturnType<Engine[Step]>> };
+type EngineSteps = { [Step in EngineStep]: (body: Bodies[Step]) => Promise<Replies[Step]> };
+type StepProtocol = { [Step in EngineStep]: (body: Bodies[Step]) => Replies[Step] };
+
+/**
+ * What the Crypto actor can be asked: each step of the engine, under its name. What a step has changed is durable when the
+ * reply comes; of `receiveSync` it is with the commit of the sync token. A commit that fails is fatal.
+ */
+export interface CryptoProtocol extends StepProtocol {
+  /** Opens the engine of a device; before anything else. */
+  open(account: EngineAccount): OwnIdentity;
+}
+
+/** Their names, which the compiler checks to be all: the engine itself is only loaded when it is opened. */
+const STEPS = Object.keys(
+  {
+    receiveSync: true,
+    decrypt: true,
+    requests: true,
+    answer: true,
+    fail: true,
+    prepare: true,
+    describeRoom: true,
+    memberChanged: true,
+    encrypt: true,
+    roomEventSent: true,
+    noteSent: true,
+    settle: true,
+    discardGroupSession: true,
+    devicesOf: true,
+    areDevicesStale: true,
+    setDeviceTrust: true,
+    identityOf: true,
+    acknowledgeIdentity: true,
+    prune: true,
+  } satisfies Record<EngineStep, true>,
+) as EngineStep[];
+
 /** What the Crypto actor is made of. */
 export interface CryptoActorOptions {
-  /** Keeps the engine's records. */
+  /** Stores the engine's records. */
   readonly store: ActorRef<StoreProtocol>;
   /** The wall clock. */
   readonly clock: Clock;
-  /** Where it is told what goes on. */
+  /** Where the engine logs. */
   readonly log: Logger;
-  /** What the engine goes by. */
+  /** Whom the engine encrypts for, and what it accepts. */
   readonly policy: CryptoPolicy;
 }
 
-/** Starts the Crypto actor. Its engine, and vodozemac with it, is loaded from now on, while the client finds out who acts. */
+/** Starts the Crypto actor, and begins to load its engine and vodozemac, while the client asks the server whose token it has. */
 export function spawnCrypto({ store, clock, log, policy }: CryptoActorOptions): Actor<CryptoProtocol> {
   const vault = storeVault(store);
-  import("../../crypto/engine/engine.ts").catch(() => {}); // whoever opens it is told
+  import("../../crypto/engine/engine.ts").catch(() => {}); // `open` rejects with it
   let opened: Engine | undefined;
   const engine = (): Engine => {
     if (opened !== undefined) return opened;
@@ -47,31 +93,38 @@ export function spawnCrypto({ store, clock, log, policy }: CryptoActorOptions): 
         }
         return opened.identity();
       },
-      receiveSync: (input) => engine().receiveSync(input),
-      decrypt: (event) => engine().decrypt(event),
-      requests: () => engine().requests(),
-      answer: (answer) => engine().answer(answer),
-      fail: (failure) => engine().fail(failure),
-      prepare: (input) => engine().prepare(input),
-      describeRoom: (description) => engine().describeRoom(description),
-      memberChanged: (change) => engine().memberChanged(change),
-      encrypt: (input) => engine().encrypt(input),
-      roomEventSent: (event) => engine().roomEventSent(event),
-      noteSent: () => opened?.noteSent(),
-      settle: (events) => engine().settle(events),
-      discardGroupSession: (roomId) => engine().discardGroupSession(roomId),
-      devicesOf: (users) => engine().devicesOf(users),
-      areDevicesStale: ({ users, since }) => engine().areDevicesStale(users, since),
-      setDeviceTrust: (input) => engine().setDeviceTrust(input),
-      identityOf: (userId) => engine().identityOf(userId),
-      acknowledgeIdentity: (identity) => engine().acknowledgeIdentity(identity),
-      prune: (options) => engine().prune(options),
+      ...stepHandlers(engine),
     },
     onStop: () => opened?.close(),
   });
 }
 
-/** The Store, as the engine sees it. A commit that fails ends the Store, and everything with it. */
+/**
+ * Has the Crypto actor remove what need not be kept any more, in short steps: other messages are handled in between.
+ *
+ * @param crypto The actor, which has been opened.
+ * @param options Whether to do it even if it was done today.
+ * @returns How many records were removed in all, by their kind.
+ */
+export async function pruneCrypto(
+  crypto: ActorRef<CryptoProtocol>,
+  options: PruneOptions = {},
+): Promise<PruneReport> {
+  const removed: Record<string, number> = {};
+  for (;;) {
+    const step = await crypto.ask("prune", options);
+    for (const [kind, count] of Object.entries(step.removed)) removed[kind] = (removed[kind] ?? 0) + count;
+    if (step.done) return { done: true, removed };
+  }
+}
+
+/** One handler for each step, which calls the engine's method. */
+function stepHandlers(engine: () => EngineSteps): EngineSteps {
+  const handlerOf = <Step extends EngineStep>(step: Step) => (body: Bodies[Step]) => engine()[step](body);
+  return Object.fromEntries(STEPS.map((step) => [step, handlerOf(step)])) as EngineSteps; // of all steps
+}
+
+/** The Store, as the engine uses it. A commit that fails ends the Store, and everything with it. */
 function storeVault(store: ActorRef<StoreProtocol>): Vault {
   return {
     getMany: (keys) => store.ask("readRecords", keys),

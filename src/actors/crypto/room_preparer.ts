@@ -6,45 +6,50 @@
 
 import type { NewRecipient } from "../../crypto/sharing/approvals.ts";
 import type { RoomDescription, ShareReport } from "../../crypto/engine/engine_protocol.ts";
+import type { CoreAPI } from "../../api/core_api.ts";
 import { EncryptionError } from "../../errors/crypto_error.ts";
+import { NotFoundError } from "../../errors/errcodes.ts";
+import { Membership } from "../../types/enums.ts";
 import type { RoomID } from "../../types/ids.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { ActorRef } from "../kernel/actor.ts";
-import type { CryptoCourier } from "./crypto_courier.ts";
-import type { CryptoProtocol } from "./crypto_protocol.ts";
+import type { StateStore } from "../store/state_store.ts";
+import type { OutgoingRequests } from "./outgoing_requests.ts";
+import type { CryptoProtocol } from "./crypto_actor.ts";
 import type { OnNewRecipient } from "./encryption_options.ts";
 
 /** What rooms are made ready with. */
 export interface RoomPreparerOptions {
   /** The Crypto actor. */
   readonly actor: ActorRef<CryptoProtocol>;
-  /** Reads what a room is, from the server. */
+  /** Reads a room's description from the server. */
   readonly describe: (roomId: RoomID) => Promise<RoomDescription>;
-  /** Is asked before users get a room's key for the first time. */
+  /** Called before users get a room's key for the first time. */
   readonly onNewRecipient: OnNewRecipient | undefined;
 }
 
 /** How often a kind of request is made before the room is made ready without it. */
 const MAX_ROUNDS = 3;
-/** How many steps a room may take: a share goes to 250 devices in one. */
+/** How many steps a room may take: one shares the key with 250 devices. */
 const MAX_STEPS = 10_000;
 
 /** Makes rooms ready. */
 export class RoomPreparer {
   readonly #options: RoomPreparerOptions;
-  readonly #courier: CryptoCourier;
+  readonly #requests: OutgoingRequests;
   readonly #preparing = new Map<RoomID, { readonly since: number; readonly done: Promise<ShareReport> }>();
 
   /**
    * @param options What rooms are made ready with.
-   * @param courier Makes the engine's requests.
+   * @param requests Makes the engine's requests.
    */
-  constructor(options: RoomPreparerOptions, courier: CryptoCourier) {
+  constructor(options: RoomPreparerOptions, requests: OutgoingRequests) {
     this.#options = options;
-    this.#courier = courier;
+    this.#requests = requests;
   }
 
   /**
-   * Makes a room ready; those who come while it is being made ready wait for the same, if that is new enough for them.
+   * Makes a room ready. A call while that is going on waits for the same result, if its members and devices are new enough.
    *
    * @param roomId The room.
    * @param since When members and devices must have been asked for, in milliseconds since the epoch; undefined: a sync tells.
@@ -80,10 +85,10 @@ export class RoomPreparer {
         case "keysQuery":
         case "keysClaim": {
           const { needs } = readiness;
-          const { carried } = await this.#round(roomId, needs);
-          // Nothing to wait for: others have just asked, or it failed a moment ago and is not asked for again yet.
-          if (carried === 0 && idle) throw this.#failed(roomId, needs);
-          idle = carried === 0;
+          const { ended } = await this.#round(roomId, needs);
+          // Nothing to wait for: it was just asked, or failed a moment ago and is not due again yet.
+          if (ended === 0 && idle) throw this.#failed(roomId, needs);
+          idle = ended === 0;
           rounds[needs]++;
           break;
         }
@@ -116,8 +121,8 @@ export class RoomPreparer {
     roomId: RoomID,
     kind: keyof typeof FAILED,
     about?: string,
-  ): Promise<{ readonly carried: number }> {
-    const outcome = await this.#courier.round(kind, about);
+  ): Promise<{ readonly ended: number }> {
+    const outcome = await this.#requests.round(kind, about);
     if (outcome.failure === undefined) return outcome;
     throw this.#failed(roomId, kind, outcome.failure);
   }
@@ -143,3 +148,47 @@ const FAILED = {
   keysClaim: "one-time keys of the members' devices could not be claimed",
   toDevice: "the key could not be sent to the members' devices",
 };
+
+/** What {@link roomDescriber} works with. */
+export interface RoomDescriberOptions {
+  /** The operations without the store that keeps what they return. */
+  readonly core: Pick<CoreAPI, "getMembers" | "getStateEvent">;
+  /** Says how a room is encrypted, once that was seen. */
+  readonly stateStore: Pick<StateStore, "getEncryptionInfo">;
+}
+
+/**
+ * Makes the function that reads a room's description from the server. Its members may be others than those that syncs have
+ * shown.
+ */
+export function roomDescriber(
+  { core, stateStore }: RoomDescriberOptions,
+): (roomId: RoomID) => Promise<RoomDescription> {
+  const content = async (roomId: RoomID, type: string): Promise<JsonObject | undefined> => {
+    try {
+      const found: unknown = await core.getStateEvent(roomId, type);
+      return isJsonObject(found) ? found : undefined;
+    } catch (error) {
+      if (error instanceof NotFoundError) return undefined;
+      throw error;
+    }
+  };
+  return async (roomId) => {
+    const [encryption, historyVisibility, events] = await Promise.all([
+      stateStore.getEncryptionInfo(roomId).then((known) => known ?? content(roomId, "m.room.encryption")),
+      content(roomId, "m.room.history_visibility"),
+      core.getMembers(roomId, { notMembership: Membership.LEAVE }),
+    ]);
+    if (encryption === undefined) {
+      throw new EncryptionError(
+        `Cannot encrypt for ${roomId}: the room is not encrypted; send it m.room.encryption first`,
+      );
+    }
+    const members = events.flatMap(({ state_key: userId, content }) =>
+      content.membership === Membership.JOIN || content.membership === Membership.INVITE
+        ? [{ userId: userId as RoomDescription["members"][number]["userId"], membership: content.membership }]
+        : []
+    );
+    return { roomId, encryption, historyVisibility, members };
+  };
+}

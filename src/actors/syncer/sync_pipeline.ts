@@ -15,7 +15,7 @@ import type { UserID } from "../../types/ids.ts";
 import { Membership } from "../../types/enums.ts";
 import { isRedacted } from "../../types/checks/event_check.ts";
 import type { ActorRef } from "../kernel/actor.ts";
-import type { Crypto } from "../crypto/crypto.ts";
+import type { CryptoMachine } from "../crypto/crypto.ts";
 import type { DispatcherProtocol } from "../dispatcher/dispatcher_protocol.ts";
 import type { CommittedSync, RoomChange, StoreProtocol, SyncChange } from "../store/store_protocol.ts";
 import { stateChanges, syncBatch, type SyncContext } from "./sync_batch.ts";
@@ -31,7 +31,7 @@ import {
 /** What a sync response passes on its way to the Store. */
 export interface SyncIntake {
   /** Receives keys and decrypts. Undefined: there is no encryption. */
-  readonly crypto: Pick<Crypto, "receiveSync"> | undefined;
+  readonly crypto: Pick<CryptoMachine, "receiveSync"> | undefined;
   /** Stores room state and the token. */
   readonly store: ActorRef<StoreProtocol>;
   /** Joins its rooms to what came before, and fills gaps. */
@@ -100,7 +100,7 @@ export async function deliverSync(
 async function decryptParts(
   parts: SyncParts,
   context: SyncContext,
-  crypto: Pick<Crypto, "receiveSync">,
+  crypto: Pick<CryptoMachine, "receiveSync">,
 ): Promise<CryptoOutput["recovered"]> {
   const input = cryptoInput(parts, context);
   const output = await crypto.receiveSync(input);

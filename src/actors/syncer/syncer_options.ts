@@ -9,7 +9,7 @@ import type { Logger } from "../../base/log.ts";
 import type { PresenceState } from "../../types/enums.ts";
 import type { InternalEventType } from "../../types/events/internal_event_type.ts";
 import type { ActorRef } from "../kernel/actor.ts";
-import type { Crypto } from "../crypto/crypto.ts";
+import type { CryptoMachine } from "../crypto/crypto.ts";
 import type { DispatcherProtocol } from "../dispatcher/dispatcher_protocol.ts";
 import type { OpenStore } from "../store/opener.ts";
 import type { StoreProtocol } from "../store/store_protocol.ts";
@@ -24,7 +24,7 @@ export interface SyncerOptions {
   /** The way to the server. */
   readonly requests: SyncRequests;
   /** Decrypts. Called for each response, since encryption can be set later. */
-  readonly crypto: () => Pick<Crypto, "start" | "receiveSync" | "idle"> | undefined;
+  readonly crypto: () => Pick<CryptoMachine, "start" | "receiveSync" | "idle"> | undefined;
   /** Which messages in clear are accepted in an encrypted room. Undefined: all are. */
   readonly acceptClear: () => SyncContext["acceptClear"];
   /** Stores room state and the token. */

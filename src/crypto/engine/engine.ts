@@ -36,6 +36,7 @@ import type {
   RoomDescription,
   RoomReadiness,
   SentRoomEvent,
+  StaleInput,
   TrustInput,
 } from "./engine_protocol.ts";
 import { LivingVodozemac } from "./living_vodozemac.ts";
@@ -193,7 +194,7 @@ export class Engine {
   }
 
   /** Whether something about users' devices is out of date; users who were not of interest are from now on. */
-  async areDevicesStale(users: readonly UserID[], since?: number): Promise<boolean> {
+  async areDevicesStale({ users, since }: StaleInput): Promise<boolean> {
     return await this.#step(async (tx, { devices }) => {
       await devices.track(tx, users);
       if (since !== undefined) devices.outdate(users, since);

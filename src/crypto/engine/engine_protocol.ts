@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { RoomEncryptedContent } from "../../types/content/encryption_content.ts";
 import type { Membership } from "../../types/enums.ts";
 import type { MessageEvent, StateEvent, ToDeviceEvent } from "../../types/events/event.ts";
 import type { DeviceKeys, KeysUploadRequest } from "../../types/api/device_keys.ts";
@@ -118,7 +119,7 @@ export type EngineRequest =
     readonly kind: "roomEvent";
     readonly roomId: RoomID;
     readonly txnId: TransactionID;
-    readonly content: JsonObject;
+    readonly content: RoomEncryptedContent;
     /** When it was encrypted, in milliseconds since the epoch. */
     readonly createdAt: number;
   };
@@ -259,7 +260,7 @@ export interface SentRoomEvent {
 /** What became of it: undefined if the room is not ready, or not any more. */
 export interface Encrypted {
   /** The content of the `m.room.encrypted` event. */
-  readonly content: JsonObject;
+  readonly content: RoomEncryptedContent;
 }
 
 /** Asks for one step of letting go of what need not be kept any more. */

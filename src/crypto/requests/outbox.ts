@@ -8,6 +8,7 @@
  */
 
 import type { RoomID, TransactionID } from "../../types/ids.ts";
+import type { RoomEncryptedContent } from "../../types/content/encryption_content.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { type RecordKey, recordKey } from "../records/record_key.ts";
 import type { Transaction } from "../records/transaction.ts";
@@ -33,7 +34,7 @@ export type Parcel =
     /** The room. */
     readonly roomId: RoomID;
     /** The content of the `m.room.encrypted` event. */
-    readonly content: JsonObject;
+    readonly content: RoomEncryptedContent;
   };
 
 /** What is on its way. */

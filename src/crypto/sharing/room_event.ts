@@ -6,7 +6,8 @@
 
 import { EncryptionError } from "../../errors/crypto_error.ts";
 import { EventTooLargeError } from "../../errors/encryption_errors.ts";
-import type { JsonObject } from "../../types/json.ts";
+import type { RoomEncryptedContent } from "../../types/content/encryption_content.ts";
+import type { RelatesTo } from "../../types/content/relation.ts";
 import type { OwnDevice } from "../engine/context.ts";
 import type { EncryptInput } from "../engine/engine_protocol.ts";
 import { MEGOLM } from "./room_settings.ts";
@@ -16,7 +17,7 @@ export interface RoomEventDraft {
   /** What to encrypt. */
   readonly plaintext: string;
   /** What stays readable for the server. */
-  readonly relatesTo: unknown;
+  readonly relatesTo: RelatesTo | undefined;
 }
 
 /** How large an event may be, in bytes, as servers send it to each other. */
@@ -46,7 +47,7 @@ export function draftRoomEvent({ roomId, eventType, content }: EncryptInput, own
   const plaintext = toJson({ roomId, eventType, content });
   const relation = content["m.relates_to"];
   // A copy, since what is on its way must not change when the caller's object does.
-  const relatesTo = relation === undefined ? undefined : JSON.parse(JSON.stringify(relation)) as unknown;
+  const relatesTo = relation === undefined ? undefined : JSON.parse(JSON.stringify(relation)) as RelatesTo;
   if (mayBeTooLarge(plaintext, own)) {
     const size = sizeOf(plaintext, { own, relatesTo });
     if (size > MAX_EVENT) {
@@ -70,7 +71,7 @@ function mayBeTooLarge(plaintext: string, { deviceId }: OwnDevice): boolean {
 /** How large the event will be at least, in bytes, as servers send it to each other. */
 function sizeOf(
   plaintext: string,
-  around: { readonly own: OwnDevice; readonly relatesTo: unknown },
+  around: { readonly own: OwnDevice; readonly relatesTo: RelatesTo | undefined },
 ): number {
   const ciphertext = Math.ceil((encoder.encode(plaintext).length + MEGOLM_OVERHEAD) * 4 / 3);
   const rest = JSON.stringify(encodedRoomEvent({ sessionId: "", ciphertext: "" }, around));
@@ -80,8 +81,8 @@ function sizeOf(
 /** The content of the encrypted event. */
 export function encodedRoomEvent(
   { sessionId, ciphertext }: { readonly sessionId: string; readonly ciphertext: string },
-  { own, relatesTo }: { readonly own: OwnDevice; readonly relatesTo: unknown },
-): JsonObject {
+  { own, relatesTo }: { readonly own: OwnDevice; readonly relatesTo: RelatesTo | undefined },
+): RoomEncryptedContent {
   return {
     algorithm: MEGOLM,
     ciphertext,

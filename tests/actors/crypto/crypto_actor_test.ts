@@ -1,12 +1,16 @@
-import { assertEquals, assertNotEquals, assertRejects } from "@std/assert";
-import { spawnCrypto } from "../../../src/actors/crypto/crypto_actor.ts";
+import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
+import type { ActorRef } from "../../../src/actors/kernel/actor.ts";
+import { pruneCrypto, spawnCrypto } from "../../../src/actors/crypto/crypto_actor.ts";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
+import type { StoreProtocol } from "../../../src/actors/store/store_protocol.ts";
 import { DEFAULT_POLICY } from "../../../src/crypto/engine/policy.ts";
 import { EncryptionError } from "../../../src/errors/crypto_error.ts";
+import { MemoryStore } from "../../../src/store/memory_store.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import { recordingLogger } from "../kernel/support.ts";
 
 const ALICE = { userId: "@alice:example.org", deviceId: "ALICE" } as const;
+const DAY = 86_400_000;
 
 Deno.test("The engine of a device is opened once, whoever opens it again, and nothing is asked of it before", async () => {
   const log = recordingLogger();
@@ -18,6 +22,52 @@ Deno.test("The engine of a device is opened once, whoever opens it again, and no
   assertNotEquals(await crypto.ask("requests", undefined), []);
   assertEquals(await crypto.ask("open", ALICE), identity);
   assertEquals(await crypto.ask("requests", undefined), [], "what is on its way is not made twice");
+  await crypto.stop();
+  await store.stop();
+});
+
+Deno.test("pruneCrypto() lets other messages in between its steps, and reads no more at once than it looks at", async () => {
+  const kv = new MemoryStore();
+  const clock = new TestClock();
+  const log = recordingLogger();
+  const store = spawnStore({ kv, close: false, log });
+  await store.ask("open", ["greenroom"]);
+  const read: number[] = [];
+  const readingStore = {
+    async ask(kind: keyof StoreProtocol, body: never): Promise<unknown> {
+      const answer = await store.ask(kind, body);
+      if (Array.isArray(answer)) read.push(answer.length);
+      return answer;
+    },
+  } as ActorRef<StoreProtocol>;
+  const crypto = spawnCrypto({ store: readingStore, clock, log, policy: DEFAULT_POLICY });
+  await crypto.ask("open", ALICE);
+  const day = String(Math.floor(clock.now() / DAY) - 1).padStart(8, "0");
+  await store.ask(
+    "commitRecords",
+    Array.from({ length: 950 }, (_, n) => {
+      return { type: "set", key: ["crypto", "leftover", day, `@user${n}:example.org`], value: 0 } as const;
+    }),
+  );
+  assertEquals(
+    (await store.ask("listRecords", { prefix: ["crypto", "leftover"], limit: 3 })).map(({ key }) =>
+      key.at(-1)
+    ),
+    ["@user0:example.org", "@user100:example.org", "@user101:example.org"],
+  );
+
+  let left = Infinity;
+  const pruned = pruneCrypto(crypto).finally(() => left = 0);
+  const seen: number[] = [];
+  while (left > 0) {
+    left = Math.min(left, (await store.ask("listRecords", { prefix: ["crypto", "leftover"] })).length);
+    seen.push(left);
+    await crypto.ask("requests", undefined);
+  }
+  assertEquals(await pruned, { done: true, removed: { leftover: 950 } });
+  assert(new Set(seen).size >= 4, `${seen}`);
+  assert(Math.max(...read) < 950, `${read}`);
+  assertEquals(await pruneCrypto(crypto), { done: true, removed: {} });
   await crypto.stop();
   await store.stop();
 });

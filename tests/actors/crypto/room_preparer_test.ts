@@ -7,22 +7,23 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import type { ActorRef } from "../../../src/actors/kernel/actor.ts";
-import type { CryptoCourier, RoundOutcome } from "../../../src/actors/crypto/crypto_courier.ts";
-import type { CryptoProtocol } from "../../../src/actors/crypto/crypto_protocol.ts";
+import type { OutgoingRequests, RoundOutcome } from "../../../src/actors/crypto/outgoing_requests.ts";
+import type { CryptoProtocol } from "../../../src/actors/crypto/crypto_actor.ts";
 import type { OnNewRecipient } from "../../../src/actors/crypto/encryption_options.ts";
-import { RoomPreparer } from "../../../src/actors/crypto/room_preparer.ts";
+import { roomDescriber, RoomPreparer } from "../../../src/actors/crypto/room_preparer.ts";
 import type { RoomDescription, ShareReport } from "../../../src/crypto/engine/engine_protocol.ts";
 import { EncryptionError } from "../../../src/errors/crypto_error.ts";
+import { NotFoundError } from "../../../src/errors/errcodes.ts";
 import { rejectionOf } from "../kernel/support.ts";
 
 const ROOM = "!room:a";
 const DESCRIBED = { roomId: ROOM, encryption: {}, historyVisibility: undefined, members: [] } as const;
 const NOTHING: Step = { needs: "nothing" };
 
-/** What the engine says that a room needs, and how many requests are carried for it. */
+/** What the engine says that a room needs, and how many requests end for it. */
 interface Step {
   readonly needs: string;
-  readonly carried?: number;
+  readonly ended?: number;
   readonly failure?: Error;
   readonly users?: readonly { readonly userId: string }[];
 }
@@ -34,21 +35,21 @@ function stage(
   onNewRecipient?: OnNewRecipient,
 ) {
   const asked: Record<string, unknown>[] = [];
-  let outcome: RoundOutcome = { carried: 0, failure: undefined };
+  let outcome: RoundOutcome = { ended: 0, failure: undefined };
   const here = { asked, described: 0 };
   const actor = {
     // deno-lint-ignore no-explicit-any -- a fake of all kinds of message
     async ask(kind: string, body: any): Promise<any> {
       if (kind === "describeRoom") return here.described++;
-      const { needs, carried = 1, failure, users } = steps(asked.push(body) - 1);
-      outcome = { carried, failure };
+      const { needs, ended = 1, failure, users } = steps(asked.push(body) - 1);
+      outcome = { ended, failure };
       await Promise.resolve();
       return needs === "nothing" ? { needs, share: { sessionId: `${body.since}` } } : { needs, users };
     },
   } as ActorRef<CryptoProtocol>;
   const round = (): Promise<RoundOutcome> => Promise.resolve(outcome);
   const options = { actor, describe, onNewRecipient };
-  return Object.assign(here, { rooms: new RoomPreparer(options, { round } as unknown as CryptoCourier) });
+  return Object.assign(here, { rooms: new RoomPreparer(options, { round } as unknown as OutgoingRequests) });
 }
 
 const inTurn = (...steps: Step[]) => (step: number) => steps[step] ?? NOTHING;
@@ -82,12 +83,12 @@ for (const needs of ["keysQuery", "keysClaim"]) {
   });
 
   Deno.test(`Nothing to wait for twice in a row is a failure of ${needs}; once, or in between, is not`, async () => {
-    const rounds = (...carried: number[]) => stage(inTurn(...carried.map((carried) => ({ needs, carried }))));
-    for (const carried of [[0], [0, 1], [1, 0], [0, 1, 0], [1, 1, 0]]) {
-      assertEquals((await rounds(...carried).rooms.prepare(ROOM)).sessionId, "undefined");
+    const rounds = (...ended: number[]) => stage(inTurn(...ended.map((ended) => ({ needs, ended }))));
+    for (const ended of [[0], [0, 1], [1, 0], [0, 1, 0], [1, 1, 0]]) {
+      assertEquals((await rounds(...ended).rooms.prepare(ROOM)).sessionId, "undefined");
     }
-    for (const carried of [[0, 0], [1, 0, 0]]) {
-      const error = await rejectionOf(rounds(...carried).rooms.prepare(ROOM));
+    for (const ended of [[0, 0], [1, 0, 0]]) {
+      const error = await rejectionOf(rounds(...ended).rooms.prepare(ROOM));
       assertStringIncludes((error as Error).message, "; try again");
       assertFalse(Object.hasOwn(error as Error, "cause"));
     }
@@ -136,4 +137,45 @@ Deno.test("A new recipient gets the key unless onNewRecipient says no", async ()
       answer === false ? [undefined] : [undefined, users],
     );
   }
+});
+
+Deno.test("A room is described by the server: its members, its history visibility, and its encryption unless known", async () => {
+  const member = (userId: string, membership: string) => ({ state_key: userId, content: { membership } });
+  const describe = roomDescriber({
+    core: {
+      getMembers: () =>
+        Promise.resolve([member("@a:a", "join"), member("@b:a", "invite"), member("@c:a", "ban")] as never),
+      getStateEvent: (_roomId: string, type: unknown) =>
+        type === "m.room.history_visibility"
+          ? Promise.resolve({ history_visibility: "joined" } as never)
+          : Promise.reject(new Error("known already")),
+    },
+    stateStore: { getEncryptionInfo: () => Promise.resolve({ algorithm: "m" }) },
+  });
+  assertEquals(await describe("!room:a"), {
+    roomId: "!room:a",
+    encryption: { algorithm: "m" },
+    historyVisibility: { history_visibility: "joined" },
+    members: [{ userId: "@a:a", membership: "join" }, { userId: "@b:a", membership: "invite" }],
+  });
+});
+
+Deno.test("A room that the server says is not encrypted is refused; a failure to find out is a failure", async () => {
+  const failing = (error: Error) =>
+    roomDescriber({
+      core: { getMembers: () => Promise.resolve([]), getStateEvent: () => Promise.reject(error) },
+      stateStore: { getEncryptionInfo: () => Promise.resolve(undefined) },
+    });
+  const init = { operation: "get", method: "GET", path: "/", status: 404, body: { errcode: "M_NOT_FOUND" } };
+  await assertRejects(
+    () => failing(new NotFoundError(init as never))("!room:a"),
+    EncryptionError,
+    "is not encrypted",
+  );
+  await assertRejects(() => failing(new TypeError("down"))("!room:a"), TypeError, "down");
+  const odd = roomDescriber({
+    core: { getMembers: () => Promise.resolve([]), getStateEvent: () => Promise.resolve(["m"] as never) },
+    stateStore: { getEncryptionInfo: () => Promise.resolve(undefined) },
+  });
+  await assertRejects(() => odd("!room:a"), EncryptionError, "is not encrypted");
 });

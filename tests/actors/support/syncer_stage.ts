@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Crypto } from "../../../src/actors/crypto/crypto.ts";
+import type { CryptoMachine } from "../../../src/actors/crypto/crypto.ts";
 import type { SyncContext } from "../../../src/actors/syncer/sync_batch.ts";
 import type { RecoveredEvent } from "../../../src/crypto/engine/engine_protocol.ts";
 import { Deliverer } from "../../../src/actors/dispatcher/deliver.ts";
@@ -41,7 +41,7 @@ export interface SyncerStageOptions {
   /** Whether commits take time. Default: true. */
   isDurable?: boolean;
   /** Decrypts. */
-  crypto?: Pick<Crypto, "receiveSync">;
+  crypto?: Pick<CryptoMachine, "receiveSync">;
   /** Which messages count that come in clear into an encrypted room. */
   acceptClear?: SyncContext["acceptClear"];
   /** Other answers than the usual. */

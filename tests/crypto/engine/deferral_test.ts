@@ -67,7 +67,7 @@ Deno.test("a commit takes along what a sync has changed: a request that follows 
   const engine = await published(vault);
   calls.length = 0;
   await engine.receiveSync(sync(1));
-  await engine.areDevicesStale(["@bob:example.org"]); // is noted
+  await engine.areDevicesStale({ users: ["@bob:example.org"] }); // is noted
   assertEquals(calls, ["defer", "commit"]);
   const kinds = (await engine.requests()).map(({ kind }) => kind).sort();
   assertEquals([kinds, calls], [["keysQuery", "keysUpload"], ["defer", "commit"]]);
@@ -78,7 +78,7 @@ Deno.test("what a sync has changed is written before the next request, however l
   const { vault, calls } = toldVault();
   const clock = new TestClock();
   const engine = await published(vault, clock);
-  await engine.areDevicesStale(["@bob:example.org"]);
+  await engine.areDevicesStale({ users: ["@bob:example.org"] });
   const failure = { status: 0, errcode: undefined, message: "There is no network" };
   const kinds = async () => {
     const requests = await engine.requests();

@@ -120,7 +120,7 @@ Deno.test("an answer holds from when the older of members and devices were asked
   const first = await tick();
   await needs(alice, first);
   const second = await tick();
-  await alice.engine.areDevicesStale(users, second); // the members are as before
+  await alice.engine.areDevicesStale({ users, since: second }); // the members are as before
   await alice.flush();
   assertEquals(await needs(alice, first), []);
   assertEquals(await alice.engine.encrypt(event(second)), undefined);

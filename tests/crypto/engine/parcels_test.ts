@@ -112,8 +112,8 @@ Deno.test("devices are stale until the server has told of them, again after a ti
   const users = [bob.userId];
   const stale = async (
     since?: number,
-  ) => [await engine.areDevicesStale(users, since), await engine.areDevicesStale(users)];
-  await engine.areDevicesStale(users);
+  ) => [await engine.areDevicesStale({ users, since }), await engine.areDevicesStale({ users })];
+  await engine.areDevicesStale({ users });
   await alice.flush();
   assertEquals(await stale(), [false, false]);
   assertEquals(await stale(server.clock.now()), [false, false]);
@@ -121,7 +121,7 @@ Deno.test("devices are stale until the server has told of them, again after a ti
   assertEquals(await stale(server.clock.now()), [true, true]);
   await alice.flush();
   assertEquals(await stale(server.clock.now()), [false, false]);
-  assert(await engine.areDevicesStale(["@:"]));
+  assert(await engine.areDevicesStale({ users: ["@:"] }));
 });
 
 for (const [status, devices] of [[0, 2], [429, 2], [500, 1], [502, 1], [413, 1]] as const) {

@@ -98,7 +98,7 @@ Deno.test("a server that has other keys of the device ends it: nothing more is a
     () => asked.answer(query, queryResponse(new FakeUser(ME, "MINE"))),
     DeviceConflictError,
   );
-  await asked.engine.areDevicesStale([BOB]);
+  await asked.engine.areDevicesStale({ users: [BOB] });
   assertEquals(await asked.kinds(), []);
 });
 
@@ -152,7 +152,7 @@ Deno.test("nothing is uploaded while the own devices may have changed", async ()
 
 Deno.test("one upload is on its way at a time, whatever else is", async () => {
   const asked = await (await Asked.open()).publish();
-  await asked.engine.areDevicesStale([BOB]);
+  await asked.engine.areDevicesStale({ users: [BOB] });
   await asked.one("keysQuery");
   await asked.sync({ oneTimeKeys: 1 });
   await asked.one("keysUpload");
@@ -181,7 +181,7 @@ for (
 ) {
   Deno.test(`after a query of two users that failed with ${status}, ${users} are asked of at once`, async () => {
     const asked = await (await Asked.open()).publish();
-    await asked.engine.areDevicesStale([BOB, "@carol:example.org"]);
+    await asked.engine.areDevicesStale({ users: [BOB, "@carol:example.org"] });
     const query = await asked.one("keysQuery");
     assertEquals(query.users.length, 2);
     await asked.fail(query, status);
@@ -219,7 +219,7 @@ Deno.test("that own devices count as unsigned is told where that matters, when t
     assertEquals(asked.warnings.length, 0, "there is no identity");
     await asked.sync({ changed: [ME] });
     await asked.answer(await asked.one("keysQuery"), { ...queryResponse(me), device_keys });
-    await asked.engine.areDevicesStale([BOB]);
+    await asked.engine.areDevicesStale({ users: [BOB] });
     await asked.answer(await asked.one("keysQuery"), { device_keys: { [BOB]: {} } });
     assertEquals(asked.warnings.length, sendTo === "all" ? 0 : 1);
   }

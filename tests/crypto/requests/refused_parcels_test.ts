@@ -24,7 +24,7 @@ const TWO = messages("two", "BOB1", "BOB2");
 const EVENT: OutboxEntry = {
   kind: "roomEvent",
   roomId: "!room:example.org",
-  content: {},
+  content: { algorithm: "m.megolm.v1.aes-sha2", ciphertext: "", session_id: "session" },
   id: "event",
   ...common,
 };

@@ -106,7 +106,7 @@ Deno.test("C9: an event that was encrypted and not sent is there in the same byt
   await stage.restart();
   assertEquals(await stage.tryToSend("one", "txn"), event);
   const [entry] = stage.outbox.pending().filter(({ kind }: OutboxEntry) => kind === "roomEvent");
-  assertEquals(entry?.kind === "roomEvent" && [entry.txnId, entry.content], ["txn", event]);
+  assertEquals<unknown>(entry?.kind === "roomEvent" && [entry.txnId, entry.content], ["txn", event]);
   assertEquals(indexOf(await stage.send("two", "txn2")), indexOf(event) + 1);
 });
 

@@ -21,7 +21,7 @@ async function readyStage(): Promise<Stage> {
 
 Deno.test("an encrypted event has what the specification asks for, and nothing of its content", async () => {
   const stage = await readyStage();
-  const event = (await encrypt(stage, { body: "secret" }))?.content ?? {};
+  const event: JsonObject = (await encrypt(stage, { body: "secret" }))?.content ?? {};
   const { ciphertext, session_id, sender_key, ...rest } = event;
   assertEquals([ciphertext, session_id, sender_key].map((each) => typeof each), [
     "string",
@@ -34,7 +34,7 @@ Deno.test("an encrypted event has what the specification asks for, and nothing o
 Deno.test("a relation is copied to where the server can read it, and stays inside too", async () => {
   const stage = await readyStage();
   const relation = { rel_type: "m.thread", event_id: "$root" };
-  const event = (await encrypt(stage, { body: "hi", "m.relates_to": relation }))?.content ?? {};
+  const event: JsonObject = (await encrypt(stage, { body: "hi", "m.relates_to": relation }))?.content ?? {};
   assertEquals(event["m.relates_to"], relation);
   assertEquals(stage.read(bob, event)?.content, { body: "hi", "m.relates_to": relation });
 });
@@ -53,7 +53,7 @@ Deno.test("what is on its way stays as it was when the caller changes the conten
 Deno.test("content of all characters arrives as it was", async () => {
   const stage = await readyStage();
   const content = { body: "ä€😀\u0000\ud800", deep: { list: [1, null, true] } };
-  const event = (await encrypt(stage, content))?.content ?? {};
+  const event: JsonObject = (await encrypt(stage, content))?.content ?? {};
   assertEquals(stage.read(bob, event)?.content, content);
 });
 

@@ -1,13 +1,13 @@
-/** What the courier does when requests fail: what is held back, what is tried, and what is told of it. */
+/** What becomes of outgoing requests when some fail: which are held back, tried again, and logged. */
 
 import { assertEquals, assertStrictEquals } from "@std/assert";
 import { NetworkError } from "../../../src/errors/network_error.ts";
-import { courierStage, event, never, parcel, query, refused, turns } from "../support/courier_stage.ts";
+import { event, never, query, refused, requestsStage, toDevice, turns } from "../support/requests_stage.ts";
 
 /** A stage on which some requests fail; `sent` are those that were tried. */
 function failing(errors: Readonly<Record<string, Error>>) {
   const sent: string[] = [];
-  const here = courierStage(({ id }) => {
+  const here = requestsStage(({ id }) => {
     sent.push(id);
     const error = errors[id];
     return error === undefined ? Promise.resolve({}) : Promise.reject(error);
@@ -17,8 +17,8 @@ function failing(errors: Readonly<Record<string, Error>>) {
 
 Deno.test("An event is not sent if the key of its session was refused; those of other sessions are", async () => {
   const here = failing({ 1: refused(400) });
-  here.requests.push(parcel("1", "a"), event("2", "a"), parcel("3", "b"), event("4", "b"));
-  await here.courier.idle();
+  here.requests.push(toDevice("1", "a"), event("2", "a"), toDevice("3", "b"), event("4", "b"));
+  await here.outgoing.idle();
   assertEquals(here.sent, ["1", "3", "4"]);
   assertEquals(here.told, ["fail 1 400", "fail 2 0", "answer 3", "answer 4"]);
 });
@@ -26,20 +26,20 @@ Deno.test("An event is not sent if the key of its session was refused; those of 
 for (const error of [refused(401), refused(429), new TypeError("down")]) {
   Deno.test(`After ${error.message} nothing else is sent to devices or rooms in that round, and it is told once`, async () => {
     const here = failing({ 1: error });
-    here.requests.push(parcel("1", "a"), parcel("2", "b"), event("3", "c"));
-    await here.courier.idle();
+    here.requests.push(toDevice("1", "a"), toDevice("2", "b"), event("3", "c"));
+    await here.outgoing.idle();
     assertEquals(here.sent, ["1"]);
     assertEquals(here.log.lines.length, 1);
-    here.requests.push(parcel("2", "b"));
-    await here.courier.idle();
+    here.requests.push(toDevice("2", "b"));
+    await here.outgoing.idle();
     assertEquals(here.sent, ["1", "2"]);
   });
 }
 
 Deno.test("A server that fails over three requests, one after the other, gets no more in that round", async () => {
   const here = failing({ 1: refused(500), 2: refused(500), 3: refused(500) });
-  here.requests.push(parcel("1", "a"), parcel("2", "b"), parcel("3", "c"), parcel("4", "d"));
-  await here.courier.idle();
+  here.requests.push(toDevice("1", "a"), toDevice("2", "b"), toDevice("3", "c"), toDevice("4", "d"));
+  await here.outgoing.idle();
   assertEquals(here.sent, ["1", "2", "3"]);
 });
 
@@ -47,15 +47,15 @@ Deno.test("A server that refuses many requests, or fails over some of them, gets
   const bad = refused(499);
   const here = failing({ 1: bad, 2: bad, 3: bad, 4: refused(500), 5: refused(500), 7: refused(500) });
   const ids = ["1", "2", "3", "4", "5", "6", "7", "8"];
-  here.requests.push(...ids.map((id) => parcel(id, id)));
-  await here.courier.idle();
+  here.requests.push(...ids.map((id) => toDevice(id, id)));
+  await here.outgoing.idle();
   assertEquals(here.sent, ids);
 });
 
 Deno.test("A server that is out of reach for one query is asked the next: they hold up nothing", async () => {
   const here = failing({ 1: new TypeError("down"), 2: refused(429) });
   here.requests.push(query("1"), query("2"), query("3"));
-  await here.courier.idle();
+  await here.outgoing.idle();
   assertEquals(here.sent, ["1", "2", "3"]);
 });
 
@@ -65,55 +65,55 @@ Deno.test("round() tells what became of the session that it is about, or else of
     const [about, failure] of [["a", first], ["b", second], ["c", undefined], [undefined, first]] as const
   ) {
     const here = failing({ 1: first, 2: second });
-    here.requests.push(parcel("1", "a"), parcel("2", "b"), parcel("3", "c"));
-    assertEquals(await here.courier.round("toDevice", about), { carried: 3, failure });
+    here.requests.push(toDevice("1", "a"), toDevice("2", "b"), toDevice("3", "c"));
+    assertEquals(await here.outgoing.round("toDevice", about), { ended: 3, failure });
   }
 });
 
 Deno.test("What is asked for in another way once it was refused is no failure, and is waited for", async () => {
-  const here = courierStage(
+  const here = requestsStage(
     ({ id }) => id === "1" ? Promise.reject(refused(413)) : Promise.resolve({}),
-    { fail: (id) => (here.requests.push(parcel(`${id}.1`), parcel(`${id}.2`)), true) },
+    { fail: (id) => (here.requests.push(toDevice(`${id}.1`), toDevice(`${id}.2`)), true) },
   );
-  here.requests.push(parcel("1"));
-  assertEquals(await here.courier.round("toDevice"), { carried: 3, failure: undefined });
+  here.requests.push(toDevice("1"));
+  assertEquals(await here.outgoing.round("toDevice"), { ended: 3, failure: undefined });
   assertEquals(here.told, ["fail 1 413", "answer 1.1", "answer 1.2"]);
 });
 
 Deno.test("round() waits for what a refused request is replaced by, also if that takes the engine long", async () => {
   const asked = Promise.withResolvers<void>();
-  const here = courierStage(({ id }) => id === "1" ? Promise.reject(refused(413)) : Promise.resolve({}), {
+  const here = requestsStage(({ id }) => id === "1" ? Promise.reject(refused(413)) : Promise.resolve({}), {
     fail: () => true,
     asked: () => here.asks() === 2 ? asked.promise : undefined,
   });
-  here.requests.push(parcel("1"));
-  const round = here.courier.round("toDevice");
+  here.requests.push(toDevice("1"));
+  const round = here.outgoing.round("toDevice");
   await turns();
-  here.requests.push(parcel("2"));
+  here.requests.push(toDevice("2"));
   asked.resolve();
-  assertEquals(await round, { carried: 2, failure: undefined });
+  assertEquals(await round, { ended: 2, failure: undefined });
 });
 
 Deno.test("An answer that can't be used is a failure, the first one is told, and the device goes on", async () => {
   const errors = [new Error("first"), new Error("second")];
   const answered = [...errors];
-  const here = courierStage(() => Promise.resolve({}), {
+  const here = requestsStage(() => Promise.resolve({}), {
     answer() {
       throw answered.shift();
     },
   });
-  here.requests.push(parcel("1"), parcel("2"));
-  assertStrictEquals((await here.courier.round("toDevice")).failure, errors[0]);
-  assertEquals(here.courier.conflict, undefined);
+  here.requests.push(toDevice("1"), toDevice("2"));
+  assertStrictEquals((await here.outgoing.round("toDevice")).failure, errors[0]);
+  assertEquals(here.outgoing.conflict, undefined);
   assertEquals(here.log.lines.map(([level]) => level), ["error", "error"]);
 });
 
-Deno.test("An engine that can't be asked for requests is told of, but not once the courier is held", async () => {
+Deno.test("An engine that can't be asked for requests is told of, but not once requests are paused", async () => {
   for (const isHeld of [false, true]) {
     const asked = Promise.withResolvers<void>();
-    const here = courierStage(never, { asked: () => asked.promise });
-    here.courier.wake();
-    const held = isHeld ? here.courier.pause() : undefined;
+    const here = requestsStage(never, { asked: () => asked.promise });
+    here.outgoing.wake();
+    const held = isHeld ? here.outgoing.pause() : undefined;
     asked.reject(new Error("the actor has stopped"));
     await held;
     await turns();
@@ -121,16 +121,16 @@ Deno.test("An engine that can't be asked for requests is told of, but not once t
   }
 });
 
-Deno.test("Of what ends because the courier is held nothing is told", async () => {
-  const here = courierStage(never, {
+Deno.test("Requests that pause() ends are not logged", async () => {
+  const here = requestsStage(never, {
     fail() {
       throw new Error("the actor has stopped");
     },
   });
-  here.requests.push(parcel("1"), parcel("2"));
-  here.courier.wake();
+  here.requests.push(toDevice("1"), toDevice("2"));
+  here.outgoing.wake();
   await turns();
-  await here.courier.pause();
+  await here.outgoing.pause();
   assertEquals([here.told.length, here.log.lines], [2, []]);
 });
 
@@ -144,7 +144,7 @@ Deno.test("The engine is told that a key already exists, wherever the server say
     5: new NetworkError("Cannot send: the connection broke"),
   });
   here.requests.push(...["1", "2", "3", "4", "5"].map((id) => query(id)));
-  await here.courier.idle();
+  await here.outgoing.idle();
   const text = "Cannot send (PUT /): the homeserver answered 400 M_UNKNOWN";
   assertEquals(here.failures.map(({ message }) => message), [
     `${text}: ${error}`,

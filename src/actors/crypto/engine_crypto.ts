@@ -1,5 +1,5 @@
 /**
- * End-to-end encryption as a client uses it: rooms are made ready for an event, step by step, as the engine asks for it.
+ * `client.crypto` over the engine: opens it, makes its requests, and makes rooms ready for an event.
  *
  * @module
  */
@@ -28,58 +28,59 @@ import { noteEncryption } from "../../types/events/encryption_of.ts";
 import type { MatrixEvent, MessageEvent } from "../../types/events/event.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
-import type { Crypto, CryptoStartOptions, EncryptOptions } from "./crypto.ts";
-import { CryptoCourier, type SendEngineRequest } from "./crypto_courier.ts";
+import type { CryptoMachine, CryptoStartOptions, EncryptOptions } from "./crypto.ts";
+import { OutgoingRequests, type RequestSender } from "./outgoing_requests.ts";
 import { RoomPreparer, type RoomPreparerOptions } from "./room_preparer.ts";
 
 /** What encryption is made of. */
-export interface EncryptionParts extends RoomPreparerOptions {
-  /** Whose device it is; the store is open for it then. */
+export interface EngineCryptoOptions extends RoomPreparerOptions {
+  /** Whose device it is. Resolves once the store is open for it. */
   readonly account: () => Promise<EngineAccount>;
   /** Makes the engine's requests. */
-  readonly send: SendEngineRequest;
-  /** Brings events that can be read now to handlers. */
+  readonly send: RequestSender;
+  /** Delivers events that can be decrypted now. */
   readonly deliver: (events: readonly RecoveredEvent[]) => Promise<void>;
-  /** Tells handlers of keys that are not what they should be. */
+  /** Delivers an alarm about keys. */
   readonly alarm: (alarm: DeviceAlarm) => void;
   /** The wall clock. */
   readonly clock: Clock;
-  /** Where it is told what goes on. */
+  /** Where failures are logged. */
   readonly log: Logger;
 }
 
-/** While a client syncs, a response that came this long ago, in milliseconds, is followed by another: the server answers within 30 seconds. */
+/** How old the last response of a client that syncs may be, in milliseconds: the server answers within 30 seconds. */
 const FOLLOWING = 120_000;
-/** For how long what a single sync has told, or the server was asked for, is taken for what is so, in milliseconds. */
+/** How long the members and devices that a single sync or request has shown are used, in milliseconds. */
 const FRESH = 10_000;
 
-/** How often a room that is not ready any more is made ready for the same event. */
+/** How often a room is made ready for the same event. */
 const MAX_ENCRYPTIONS = 1_000;
-/** How often a user's devices are looked up before what is known of them has to do. */
+/** How often a user's devices are looked up before those that are known are returned. */
 const MAX_ROUNDS = 3;
 
-/** Makes what a client calls. */
-export class Encryption implements Crypto {
-  readonly #parts: EncryptionParts;
-  readonly #courier: CryptoCourier;
+/** Encryption by the engine. */
+export class EngineCrypto implements CryptoMachine {
+  readonly #options: EngineCryptoOptions;
+  readonly #requests: OutgoingRequests;
   readonly #rooms: RoomPreparer;
   readonly #tried = new WeakSet<MatrixEvent>();
   #lastSync = -Infinity;
-  /** Ends when no sync follows any more; undefined: none does. */
+  /** Aborts when no sync follows any more; undefined: none does. */
   #following: AbortSignal | undefined;
   #opening: Promise<OwnIdentity> | undefined;
+  #isOpen = false;
   #checked: Promise<void> | undefined;
 
-  /** @param parts What it is made of. */
-  constructor(parts: EncryptionParts) {
-    this.#parts = parts;
-    const { actor, send, log } = parts;
+  /** @param options What it is made of. */
+  constructor(options: EngineCryptoOptions) {
+    this.#options = options;
+    const { actor, send, alarm, log } = options;
     const deliver = ({ recovered, alarms }: AnswerOutput): void => {
       this.#deliver(recovered);
-      for (const alarm of alarms) parts.alarm(alarm);
+      alarms.forEach(alarm);
     };
-    this.#courier = new CryptoCourier({ actor, send, deliver, log });
-    this.#rooms = new RoomPreparer(parts, this.#courier);
+    this.#requests = new OutgoingRequests({ actor, send, deliver, log });
+    this.#rooms = new RoomPreparer(options, this.#requests);
   }
 
   async start({ following }: CryptoStartOptions = {}): Promise<void> {
@@ -87,32 +88,32 @@ export class Encryption implements Crypto {
     await this.#open();
     if (following !== undefined) {
       this.#following = following;
-      this.#lastSync = -Infinity; // what has changed since then comes with the first one
+      this.#lastSync = -Infinity; // the first sync brings what has changed since then
     }
-    await (this.#checked ??= this.#check());
+    await (this.#checked ??= this.#publish());
     this.#refuseConflict();
   }
 
   get isFollowing(): boolean {
     const longest = this.#following?.aborted === false ? FOLLOWING : FRESH;
-    return elapsed(this.#parts.clock.now(), this.#lastSync) < longest;
+    return elapsed(this.#options.clock.now(), this.#lastSync) < longest;
   }
 
-  /** When members and devices must have been asked for, in milliseconds since the epoch; undefined: syncs tell of them. */
+  /** When members and devices must have been asked for, in milliseconds since the epoch; undefined: syncs show them. */
   get #since(): number | undefined {
-    return this.isFollowing ? undefined : this.#parts.clock.now() - FRESH + 1;
+    return this.isFollowing ? undefined : this.#options.clock.now() - FRESH + 1;
   }
 
   async receiveSync(input: CryptoInput): Promise<CryptoOutput> {
     await this.#open();
     this.#refuseConflict();
-    const output = await this.#parts.actor.ask("receiveSync", input);
-    this.#lastSync = this.#parts.clock.now();
+    const output = await this.#options.actor.ask("receiveSync", input);
+    this.#lastSync = this.#options.clock.now();
     for (const [index, event] of input.encrypted.entries()) {
       const result = output.decrypted[index];
       if (result !== undefined && !("event" in result)) this.#tried.add(event);
     }
-    this.#courier.wake();
+    this.#requests.wake();
     return output;
   }
 
@@ -122,15 +123,15 @@ export class Encryption implements Crypto {
 
   async decrypt(event: MessageEvent): Promise<Decryption> {
     await this.#open();
-    const result = await this.#parts.actor.ask("decrypt", event);
+    const result = await this.#options.actor.ask("decrypt", event);
     if ("event" in result) noteEncryption(result.event, result);
     return result;
   }
 
   async encrypt(roomId: RoomID, eventType: string, content: object, options: EncryptOptions = {}) {
-    await this.start(); // nobody can answer, or trust, a device whose keys are not published
-    const { actor } = this.#parts;
-    // The content goes through JSON, as it will on the wire: what has no form there must not have one here.
+    await this.start(); // others can't answer, or trust, a device whose keys are not published
+    const { actor } = this.#options;
+    // As it will be on the wire: what JSON leaves out must not be encrypted.
     const plain: unknown = JSON.parse(JSON.stringify(content));
     if (!isJsonObject(plain)) {
       throw new EncryptionError(`Cannot encrypt ${eventType}: its content must be an object`);
@@ -149,7 +150,7 @@ export class Encryption implements Crypto {
   }
 
   async sent(event: SentRoomEvent): Promise<void> {
-    await this.#parts.actor.ask("roomEventSent", event);
+    await this.#options.actor.ask("roomEventSent", event);
   }
 
   async shareGroupSession(roomId: RoomID): Promise<ShareReport> {
@@ -159,7 +160,7 @@ export class Encryption implements Crypto {
 
   async discardGroupSession(roomId: RoomID): Promise<void> {
     await this.#open();
-    await this.#parts.actor.ask("discardGroupSession", roomId);
+    await this.#options.actor.ask("discardGroupSession", roomId);
   }
 
   async identity(): Promise<OwnIdentity> {
@@ -168,12 +169,12 @@ export class Encryption implements Crypto {
 
   async getDevices(userId: UserID): Promise<Device[]> {
     await this.#open();
-    const { actor } = this.#parts;
+    const { actor } = this.#options;
     const input = { users: [userId], since: this.#since };
     for (let round = 0; round < MAX_ROUNDS && await actor.ask("areDevicesStale", input); round++) {
-      const { carried, failure } = await this.#courier.round("keysQuery");
+      const { ended, failure } = await this.#requests.round("keysQuery");
       if (failure !== undefined) throw failure;
-      if (carried === 0) break;
+      if (ended === 0) break;
     }
     return await actor.ask("devicesOf", [userId]);
   }
@@ -181,66 +182,67 @@ export class Encryption implements Crypto {
   async setDeviceTrust(device: ComparedDevice, trust: LocalTrust | undefined): Promise<void> {
     await this.#open();
     const { userId, deviceId, ed25519 } = device;
-    const say = () => this.#parts.actor.ask("setDeviceTrust", { userId, deviceId, ed25519, trust });
-    // What is known needs no server, which might not answer when a device is to be blocked.
+    const say = () => this.#options.actor.ask("setDeviceTrust", { userId, deviceId, ed25519, trust });
+    // A known device is not looked up: it can be blocked while the server does not answer.
     const recovered = await say().catch(async (error) => {
       if (!(error instanceof ValueError)) throw error;
       await this.getDevices(userId);
       return await say();
     });
     this.#deliver(recovered);
-    this.#courier.wake();
+    this.#requests.wake();
   }
 
   async getIdentity(userId: UserID): Promise<UserIdentity | undefined> {
     await this.getDevices(userId); // they come together
-    return await this.#parts.actor.ask("identityOf", userId);
+    return await this.#options.actor.ask("identityOf", userId);
   }
 
   async acknowledgeIdentity({ userId, master }: ComparedIdentity): Promise<void> {
     await this.#open();
-    this.#deliver(await this.#parts.actor.ask("acknowledgeIdentity", { userId, master }));
-    this.#courier.wake();
+    this.#deliver(await this.#options.actor.ask("acknowledgeIdentity", { userId, master }));
+    this.#requests.wake();
   }
 
-  /** What fails is left to the sync: the server has done what it was asked for. */
+  /** Never rejects: the server has made the change, and a sync will show it. */
   async memberChanged(roomId: RoomID, userId: UserID, membership: Membership): Promise<void> {
     try {
       await this.#open();
-      await this.#parts.actor.ask("memberChanged", { roomId, userId, membership });
+      await this.#options.actor.ask("memberChanged", { roomId, userId, membership });
     } catch (error) {
-      this.#parts.log.warn("Could not note a change of members", { roomId, error: String(error) });
+      this.#options.log.warn("Could not note a change of members", { roomId, error: String(error) });
     }
   }
 
   async settle(events: readonly RecoveredEvent[]): Promise<void> {
-    await this.#parts.actor.ask("settle", events.map(({ parked }) => parked));
+    await this.#options.actor.ask("settle", events.map(({ parked }) => parked));
   }
 
   async idle(): Promise<void> {
-    if (this.#opening !== undefined) await this.#courier.idle();
+    if (this.#opening !== undefined) await this.#requests.idle();
     this.#refuseConflict();
   }
 
+  /** Aborts the requests under way, and makes no more. They are stored, and made by the next process. */
   async stop(): Promise<void> {
-    await this.#courier.stop();
+    await this.#requests.stop();
   }
 
-  /** Resolves when no request is on its way, and there is nothing to write down. */
+  /** Resolves when no request is under way, and everything is stored. */
   async quiet(): Promise<void> {
-    if (this.#opening === undefined) return;
-    await this.#courier.quiet();
-    await this.#parts.actor.ask("noteSent", undefined);
+    if (!this.#isOpen) return;
+    await this.#requests.quiet();
+    await this.#options.actor.ask("noteSent", undefined);
   }
 
-  /** Ends what is on its way, and makes no requests until {@link Encryption.resume} or {@link Encryption.start}. */
+  /** Aborts the requests under way, and makes none until {@link EngineCrypto.resume} or {@link EngineCrypto.start}. */
   async pause(): Promise<void> {
-    await this.#courier.pause();
+    await this.#requests.pause();
   }
 
   /** Makes requests again. */
   resume(): void {
-    this.#courier.resume();
+    this.#requests.resume();
   }
 
   async #open(): Promise<OwnIdentity> {
@@ -253,39 +255,41 @@ export class Encryption implements Crypto {
   }
 
   async #openFor(): Promise<OwnIdentity> {
-    const account = await this.#parts.account();
+    const account = await this.#options.account();
     if (account.deviceId === "") {
       throw new EncryptionError(
         `Cannot encrypt as ${account.userId}: the access token belongs to no device; log in`,
       );
     }
-    return await this.#parts.actor.ask("open", account);
+    const identity = await this.#options.actor.ask("open", account);
+    this.#isOpen = true;
+    return identity;
   }
 
-  /** Looks at what the server has of this device, and publishes its keys. A server that can't be reached is asked later. */
-  async #check(): Promise<void> {
-    await this.#courier.round("keysQuery");
-    await this.#courier.round("keysUpload");
+  /** Compares the device with what the server has of it, and publishes its keys. If the server can't be reached, that is made later. */
+  async #publish(): Promise<void> {
+    await this.#requests.round("keysQuery");
+    await this.#requests.round("keysUpload");
   }
 
-  /** Makes a room ready; should it show on the way that the device can't go on, that is what is told. */
+  /** Makes a room ready. If that shows that the device can't go on, that is the error. */
   async #prepare(roomId: RoomID, since: number | undefined): Promise<ShareReport> {
     try {
       return await this.#rooms.prepare(roomId, since);
     } catch (error) {
-      throw this.#courier.conflict ?? error;
+      throw this.#requests.conflict ?? error;
     }
   }
 
   #refuseConflict(): void {
-    if (this.#courier.conflict !== undefined) throw this.#courier.conflict;
+    if (this.#requests.conflict !== undefined) throw this.#requests.conflict;
   }
 
-  /** Handlers may take long, and may wait for the very request whose answer brought these events. */
+  /** Does not wait for handlers: they may wait for the request whose answer brought these events. */
   #deliver(events: readonly RecoveredEvent[]): void {
     if (events.length === 0) return;
-    this.#parts.deliver(events).catch((error) => {
-      this.#parts.log.warn("Could not deliver events that can be read now", { error: String(error) });
+    this.#options.deliver(events).catch((error) => {
+      this.#options.log.warn("Could not deliver events that can be read now", { error: String(error) });
     });
   }
 }

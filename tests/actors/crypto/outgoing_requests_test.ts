@@ -1,27 +1,27 @@
 import { assertEquals, assertFalse, assertStrictEquals } from "@std/assert";
-import type { SendEngineRequest } from "../../../src/actors/crypto/crypto_courier.ts";
+import type { RequestSender } from "../../../src/actors/crypto/outgoing_requests.ts";
 import type { RecoveredEvent } from "../../../src/crypto/engine/engine_protocol.ts";
 import { DeviceConflictError } from "../../../src/errors/crypto_error.ts";
-import { courierStage as stage, event, never, parcel, query, turns } from "../support/courier_stage.ts";
+import { event, never, query, requestsStage as stage, toDevice, turns } from "../support/requests_stage.ts";
 
 Deno.test("round() makes the requests, brings the answers, and says how many of the kind it has waited for", async () => {
   const here = stage(() => Promise.resolve({}));
-  here.requests.push(query("1"), parcel("2"), query("3"));
-  assertEquals(await here.courier.round("keysQuery"), { carried: 2, failure: undefined });
-  assertEquals(await here.courier.round("keysQuery"), { carried: 0, failure: undefined });
+  here.requests.push(query("1"), toDevice("2"), query("3"));
+  assertEquals(await here.outgoing.round("keysQuery"), { ended: 2, failure: undefined });
+  assertEquals(await here.outgoing.round("keysQuery"), { ended: 0, failure: undefined });
   assertEquals(here.told.toSorted(), ["answer 1", "answer 2", "answer 3"]);
 });
 
 Deno.test("round() counts what others had made already: it has waited for that, and it may be all there was to ask", async () => {
   const answer = Promise.withResolvers<object>();
-  const here = stage(() => answer.promise as ReturnType<SendEngineRequest>);
+  const here = stage(() => answer.promise as ReturnType<RequestSender>);
   here.requests.push(query("1"));
-  const first = here.courier.round("keysQuery");
+  const first = here.outgoing.round("keysQuery");
   while (here.requests.length > 0) await Promise.resolve();
-  const second = here.courier.round("keysQuery");
+  const second = here.outgoing.round("keysQuery");
   answer.resolve({});
-  assertEquals([(await first).carried, (await second).carried], [1, 1]);
-  assertEquals((await here.courier.round("keysQuery")).carried, 0);
+  assertEquals([(await first).ended, (await second).ended], [1, 1]);
+  assertEquals((await here.outgoing.round("keysQuery")).ended, 0);
 });
 
 Deno.test("What is encrypted for devices goes in order, and nothing behind it before it has arrived", async () => {
@@ -29,39 +29,39 @@ Deno.test("What is encrypted for devices goes in order, and nothing behind it be
   const here = stage(({ id }) => {
     const gate = Promise.withResolvers<object>();
     gates.set(id, gate);
-    return gate.promise as ReturnType<SendEngineRequest>;
+    return gate.promise as ReturnType<RequestSender>;
   });
-  here.requests.push(parcel("1"), parcel("2"), event("3"));
-  const round = here.courier.round("toDevice");
+  here.requests.push(toDevice("1"), toDevice("2"), event("3"));
+  const round = here.outgoing.round("toDevice");
   for (const id of ["1", "2", "3"]) {
     while (!gates.has(id)) await Promise.resolve();
     assertEquals([...gates.keys()].at(-1), id);
     gates.get(id)?.resolve({});
   }
-  assertEquals((await round).carried, 3);
+  assertEquals((await round).ended, 3);
   assertEquals(here.told, ["answer 1", "answer 2", "answer 3"]);
 });
 
-Deno.test("What stands behind a parcel that did not arrive is not sent, and goes out with the next round", async () => {
+Deno.test("What stands behind a to-device request that did not arrive is not sent, and goes out with the next round", async () => {
   const sent: string[] = [];
   const down = new TypeError("down");
   const here = stage(({ id }) => {
     sent.push(id);
     return id === "1" && sent.length === 1 ? Promise.reject(down) : Promise.resolve({});
   });
-  here.requests.push(parcel("1"), event("2"));
-  assertStrictEquals((await here.courier.round("toDevice")).failure, down);
+  here.requests.push(toDevice("1"), event("2"));
+  assertStrictEquals((await here.outgoing.round("toDevice")).failure, down);
   assertEquals([sent, here.told], [["1"], ["fail 1 0", "fail 2 0"]]);
-  here.requests.push(parcel("1"), event("2"));
-  assertEquals(await here.courier.round("toDevice"), { carried: 2, failure: undefined });
+  here.requests.push(toDevice("1"), event("2"));
+  assertEquals(await here.outgoing.round("toDevice"), { ended: 2, failure: undefined });
   assertEquals(sent, ["1", "1", "2"]);
 });
 
 Deno.test("A failed request of one kind holds up no other, and the next of its kind is made", async () => {
   const here = stage(({ id }) => id === "1" ? Promise.reject(new TypeError("down")) : Promise.resolve({}));
-  here.requests.push(query("1"), query("2"), parcel("3"));
-  await here.courier.round("keysQuery");
-  await here.courier.round("toDevice");
+  here.requests.push(query("1"), query("2"), toDevice("3"));
+  await here.outgoing.round("keysQuery");
+  await here.outgoing.round("toDevice");
   assertEquals(here.told.toSorted(), ["answer 2", "answer 3", "fail 1 0"]);
 });
 
@@ -72,7 +72,7 @@ Deno.test("Events that an answer made readable are handed on, and nobody waits f
   }] as unknown as RecoveredEvent[];
   const here = stage(() => Promise.resolve({}), { answer: () => recovered });
   here.requests.push(query("1"));
-  await here.courier.round("keysQuery");
+  await here.outgoing.round("keysQuery");
   assertEquals(here.delivered, recovered);
 });
 
@@ -84,42 +84,42 @@ Deno.test("A device that the server knows with other keys is remembered as one t
     },
   });
   here.requests.push(query("1"));
-  assertStrictEquals((await here.courier.round("keysQuery")).failure, conflict);
-  assertStrictEquals(here.courier.conflict, conflict);
+  assertStrictEquals((await here.outgoing.round("keysQuery")).failure, conflict);
+  assertStrictEquals(here.outgoing.conflict, conflict);
 });
 
 Deno.test("stop() ends what is on its way", async () => {
   const here = stage(never);
-  here.requests.push(parcel("1"), parcel("2"));
-  here.courier.wake();
+  here.requests.push(toDevice("1"), toDevice("2"));
+  here.outgoing.wake();
   while (here.requests.length > 0) await Promise.resolve();
-  await here.courier.stop();
+  await here.outgoing.stop();
   assertEquals(here.told, ["fail 1 0", "fail 2 0"]);
 });
 
 Deno.test("idle() makes what the answers bring about too, and does not try again what fails", async () => {
-  const next = [parcel("2"), parcel("3")];
+  const next = [toDevice("2"), toDevice("3")];
   const here = stage(({ id }) => id === "bad" ? Promise.reject(new TypeError("down")) : Promise.resolve({}), {
     answer() {
       here.requests.push(...next.splice(0, 1));
       return [];
     },
-    fail: (id) => (here.requests.push(parcel(id)), false),
+    fail: (id) => (here.requests.push(toDevice(id)), false),
   });
-  here.requests.push(parcel("1"));
-  await here.courier.idle();
+  here.requests.push(toDevice("1"));
+  await here.outgoing.idle();
   assertEquals(here.told, ["answer 1", "answer 2", "answer 3"]);
-  here.requests.push(parcel("bad"));
-  await here.courier.idle();
+  here.requests.push(toDevice("bad"));
+  await here.outgoing.idle();
   assertEquals(here.told.slice(3), ["fail bad 0"]);
 });
 
 Deno.test("Once devices are known the engine is asked for more; other answers lead to no question", async () => {
-  for (const [request, asks] of [[query("1"), 2], [parcel("1"), 1]] as const) {
+  for (const [request, asks] of [[query("1"), 2], [toDevice("1"), 1]] as const) {
     const here = stage(() => Promise.resolve({}));
     here.requests.push(request);
-    here.courier.wake();
-    await here.courier.quiet();
+    here.outgoing.wake();
+    await here.outgoing.quiet();
     await turns();
     assertEquals([here.told, here.asks()], [["answer 1"], asks]);
   }
@@ -129,17 +129,17 @@ Deno.test("quiet() waits for what is on its way, and for what comes of it, and a
   const gates = [Promise.withResolvers<object>(), Promise.withResolvers<object>()];
   const asked = Promise.withResolvers<void>();
   const here = stage(
-    ({ id }) => gates[Number(id)]?.promise as ReturnType<SendEngineRequest>,
+    ({ id }) => gates[Number(id)]?.promise as ReturnType<RequestSender>,
     { asked: () => here.asks() === 2 ? asked.promise : undefined },
   );
   here.requests.push(query("0"));
-  here.courier.wake();
+  here.outgoing.wake();
   await turns();
   let isQuiet = false;
-  const quiet = here.courier.quiet().then(() => isQuiet = true);
+  const quiet = here.outgoing.quiet().then(() => isQuiet = true);
   const steps = [
     () => gates[0]?.resolve({}),
-    () => (here.requests.push(parcel("1")), asked.resolve()),
+    () => (here.requests.push(toDevice("1")), asked.resolve()),
     () => gates[1]?.resolve({}),
   ];
   for (const step of steps) {
@@ -153,27 +153,27 @@ Deno.test("quiet() waits for what is on its way, and for what comes of it, and a
 
 Deno.test("pause() ends what is on its way and asks for nothing until resume(), which without a pause does nothing", async () => {
   const here = stage(never);
-  here.requests.push(parcel("1"));
-  here.courier.wake();
+  here.requests.push(toDevice("1"));
+  here.outgoing.wake();
   await turns();
-  here.courier.resume();
+  here.outgoing.resume();
   await turns();
   assertEquals(here.asks(), 1);
-  await here.courier.pause();
+  await here.outgoing.pause();
   assertEquals(here.told, ["fail 1 0"]);
-  here.courier.wake();
-  await here.courier.idle();
+  here.outgoing.wake();
+  await here.outgoing.idle();
   assertEquals(here.asks(), 1);
-  here.courier.resume();
+  here.outgoing.resume();
   await turns();
   assertEquals(here.asks(), 2);
 });
 
-Deno.test("A courier that was stopped makes nothing any more, also if it is told to resume", async () => {
+Deno.test("Outgoing requests that were stopped make nothing any more, also after resume()", async () => {
   const here = stage(never);
-  await here.courier.stop();
-  here.requests.push(parcel("1"));
-  here.courier.resume();
+  await here.outgoing.stop();
+  here.requests.push(toDevice("1"));
+  here.outgoing.resume();
   await turns();
   assertEquals([here.told, here.asks()], [[], 0]);
 });

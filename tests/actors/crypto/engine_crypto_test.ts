@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse, assertRejects, assertStrictEquals } from "@std/assert";
 import type { ActorRef } from "../../../src/actors/kernel/actor.ts";
-import type { CryptoProtocol } from "../../../src/actors/crypto/crypto_protocol.ts";
-import { Encryption } from "../../../src/actors/crypto/encryption.ts";
+import type { CryptoProtocol } from "../../../src/actors/crypto/crypto_actor.ts";
+import { EngineCrypto } from "../../../src/actors/crypto/engine_crypto.ts";
 import type { CryptoInput, EngineRequest } from "../../../src/crypto/engine/engine_protocol.ts";
 import { DeviceConflictError, EncryptionError } from "../../../src/errors/crypto_error.ts";
 import { NetworkError } from "../../../src/errors/network_error.ts";
@@ -10,7 +10,7 @@ import { TestClock } from "../../../src/testing/test_clock.ts";
 import { encryptionOf } from "../../../src/types/events/encryption_of.ts";
 import type { MessageEvent } from "../../../src/types/events/event.ts";
 import { recordingLogger, rejectionOf } from "../kernel/support.ts";
-import { query, turns } from "../support/courier_stage.ts";
+import { query, turns } from "../support/requests_stage.ts";
 
 const ROOM = "!room:a";
 const ALICE = "@alice:a";
@@ -43,7 +43,7 @@ function stage(answers: Answers = {}, account: () => Promise<unknown> = () => Pr
       return await all[kind]?.(body as never);
     },
   } as ActorRef<CryptoProtocol>;
-  const encryption = new Encryption({
+  const encryption = new EngineCrypto({
     actor,
     account: account as never,
     send: () => Promise.resolve({}),
@@ -203,16 +203,16 @@ Deno.test("An event is not encrypted once whoever sends it has given up", async 
 });
 
 Deno.test("Devices are asked for until they are known, at most three times, and not if there is nothing to ask", async () => {
-  for (const [stale, carried, asks] of [[1, 9, 2], [9, 9, 3], [9, 0, 1], [9, 1, 2]] as const) {
+  for (const [stale, ended, asks] of [[1, 9, 2], [9, 9, 3], [9, 0, 1], [9, 1, 2]] as const) {
     const here = stage({
       areDevicesStale() {
         const asked = here.bodies("areDevicesStale").length;
-        if (asked <= carried) here.requests.push(query(`${asked}`));
+        if (asked <= ended) here.requests.push(query(`${asked}`));
         return asked <= stale;
       },
     });
     await here.encryption.getDevices(ALICE);
-    assertEquals(here.bodies("areDevicesStale").length, asks, `stale ${stale} times, ${carried} answers`);
+    assertEquals(here.bodies("areDevicesStale").length, asks, `stale ${stale} times, ${ended} answers`);
   }
 });
 

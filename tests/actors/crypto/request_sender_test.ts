@@ -1,12 +1,6 @@
-import { assertEquals, assertRejects } from "@std/assert";
-import {
-  type EngineOperations,
-  engineRequests,
-  roomDescriber,
-} from "../../../src/actors/crypto/engine_requests.ts";
+import { assertEquals } from "@std/assert";
+import { type EngineOperations, requestSender } from "../../../src/actors/crypto/request_sender.ts";
 import type { EngineRequest } from "../../../src/crypto/engine/engine_protocol.ts";
-import { EncryptionError } from "../../../src/errors/crypto_error.ts";
-import { NotFoundError } from "../../../src/errors/errcodes.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 
 const HOUR = 3_600_000;
@@ -15,7 +9,7 @@ const EVENT: Extract<EngineRequest, { kind: "roomEvent" }> = {
   kind: "roomEvent",
   roomId: "!room:a",
   txnId: "txn",
-  content: { ciphertext: "c" },
+  content: { algorithm: "m.megolm.v1.aes-sha2", ciphertext: "c", session_id: "session" },
   createdAt: 0,
 };
 const SIGNAL = new AbortController().signal;
@@ -46,32 +40,32 @@ function history(...pages: [txn: string, time: number][][]) {
 
 Deno.test("An event that an earlier process left is sent with its own bytes and transaction ID", async () => {
   const { api, sent, asked } = history();
-  await engineRequests(api, new TestClock(60_000))(EVENT, SIGNAL);
-  assertEquals([sent, asked], [[["!room:a", "m.room.encrypted", { ciphertext: "c" }]], []]);
+  await requestSender(api, new TestClock(60_000))(EVENT, SIGNAL);
+  assertEquals([sent, asked], [[["!room:a", "m.room.encrypted", EVENT.content]], []]);
 });
 
 Deno.test("An event that is older than the server's memory is looked for first, and not sent if it is there", async () => {
   const { api, sent, asked } = history([["other", 2 * HOUR]], [["txn", 10]], [["older", -2 * HOUR]]);
-  await engineRequests(api, new TestClock(2 * HOUR))(EVENT, SIGNAL);
+  await requestSender(api, new TestClock(2 * HOUR))(EVENT, SIGNAL);
   assertEquals([sent, asked], [[], [undefined, "1"]]);
 });
 
 Deno.test("An old event that is not in the history since it was encrypted is sent", async () => {
   const { api, sent, asked } = history([["other", 2 * HOUR]], [["older", -2 * HOUR]], [["txn", -3 * HOUR]]);
-  await engineRequests(api, new TestClock(2 * HOUR))(EVENT, SIGNAL);
+  await requestSender(api, new TestClock(2 * HOUR))(EVENT, SIGNAL);
   assertEquals([sent.length, asked], [1, [undefined, "1"]]);
 });
 
 Deno.test("An event whose time lies ahead is looked for in all of the history that is looked through", async () => {
   const { api, sent, asked } = history([["other", 3]], [["older", 2]], [["txn", 1]]);
   const event = { ...EVENT, createdAt: Date.UTC(2030, 0, 1) };
-  await engineRequests(api, new TestClock(Date.UTC(2026, 0, 1)))(event, SIGNAL);
+  await requestSender(api, new TestClock(Date.UTC(2026, 0, 1)))(event, SIGNAL);
   assertEquals([sent, asked], [[], [undefined, "1", "2"]]);
 });
 
 Deno.test("An event that is as old as the server's memory is sent without a look at the history", async () => {
   const { api, sent, asked } = history([["txn", 10]]);
-  await engineRequests(api, new TestClock(20 * 60_000))(EVENT, SIGNAL);
+  await requestSender(api, new TestClock(20 * 60_000))(EVENT, SIGNAL);
   assertEquals([sent.length, asked], [1, []]);
 });
 
@@ -86,7 +80,7 @@ Deno.test("An old event is looked for until the history begins, or shows nothing
   ];
   for (const [pages, questions, sends] of histories) {
     const { api, sent, asked } = history(...pages);
-    await engineRequests(api, new TestClock(2 * HOUR))(EVENT, SIGNAL);
+    await requestSender(api, new TestClock(2 * HOUR))(EVENT, SIGNAL);
     assertEquals([asked.length, sent.length], [questions, sends]);
   }
 });
@@ -102,7 +96,7 @@ Deno.test("One-time keys are uploaded before the device keys that come with them
       },
     } as unknown as EngineOperations;
     const request = { id: "1", kind: "keysUpload", body } as unknown as EngineRequest;
-    return [await engineRequests(api, new TestClock(0))(request, SIGNAL), ...uploaded];
+    return [await requestSender(api, new TestClock(0))(request, SIGNAL), ...uploaded];
   };
   const rest = { one_time_keys: oneTime, fallback_keys: fallback };
   const sent = { oneTimeKeys: oneTime, fallbackKeys: fallback };
@@ -113,45 +107,4 @@ Deno.test("One-time keys are uploaded before the device keys that come with them
   ]);
   assertEquals(await uploads(rest), [{ upload: 1 }, sent]);
   assertEquals(await uploads({ device_keys: device }), [{ upload: 1 }, { deviceKeys: device }]);
-});
-
-Deno.test("A room is described by the server: its members, its history visibility, and its encryption unless known", async () => {
-  const member = (userId: string, membership: string) => ({ state_key: userId, content: { membership } });
-  const describe = roomDescriber({
-    core: {
-      getMembers: () =>
-        Promise.resolve([member("@a:a", "join"), member("@b:a", "invite"), member("@c:a", "ban")] as never),
-      getStateEvent: (_roomId: string, type: unknown) =>
-        type === "m.room.history_visibility"
-          ? Promise.resolve({ history_visibility: "joined" } as never)
-          : Promise.reject(new Error("known already")),
-    },
-    stateStore: { getEncryptionInfo: () => Promise.resolve({ algorithm: "m" }) },
-  });
-  assertEquals(await describe("!room:a"), {
-    roomId: "!room:a",
-    encryption: { algorithm: "m" },
-    historyVisibility: { history_visibility: "joined" },
-    members: [{ userId: "@a:a", membership: "join" }, { userId: "@b:a", membership: "invite" }],
-  });
-});
-
-Deno.test("A room that the server says is not encrypted is refused; a failure to find out is a failure", async () => {
-  const failing = (error: Error) =>
-    roomDescriber({
-      core: { getMembers: () => Promise.resolve([]), getStateEvent: () => Promise.reject(error) },
-      stateStore: { getEncryptionInfo: () => Promise.resolve(undefined) },
-    });
-  const init = { operation: "get", method: "GET", path: "/", status: 404, body: { errcode: "M_NOT_FOUND" } };
-  await assertRejects(
-    () => failing(new NotFoundError(init as never))("!room:a"),
-    EncryptionError,
-    "is not encrypted",
-  );
-  await assertRejects(() => failing(new TypeError("down"))("!room:a"), TypeError, "down");
-  const odd = roomDescriber({
-    core: { getMembers: () => Promise.resolve([]), getStateEvent: () => Promise.resolve(["m"] as never) },
-    stateStore: { getEncryptionInfo: () => Promise.resolve(undefined) },
-  });
-  await assertRejects(() => odd("!room:a"), EncryptionError, "is not encrypted");
 });

@@ -1,5 +1,5 @@
 /**
- * The courier: makes the requests that the engine wants made, and brings it the answers.
+ * The outgoing requests of encryption: makes those that the engine asks for, and gives it the answers.
  *
  * @module
  */
@@ -11,56 +11,56 @@ import { MatrixRequestError } from "../../errors/request_error.ts";
 import type { Logger } from "../../base/log.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { ActorRef } from "../kernel/actor.ts";
-import type { CryptoProtocol } from "./crypto_protocol.ts";
+import type { CryptoProtocol } from "./crypto_actor.ts";
 
-/** Makes a request. */
-export type SendEngineRequest = (request: EngineRequest, signal: AbortSignal) => Promise<JsonObject>;
+/** Makes a request of the engine. */
+export type RequestSender = (request: EngineRequest, signal: AbortSignal) => Promise<JsonObject>;
 
-/** What the courier is made of. */
-export interface CryptoCourierOptions {
+/** What outgoing requests are made with. */
+export interface OutgoingRequestsOptions {
   /** The Crypto actor. */
   readonly actor: ActorRef<CryptoProtocol>;
   /** Makes a request. */
-  readonly send: SendEngineRequest;
-  /** Takes what an answer has led to: events that can be read now, alarms; nobody waits for their handlers, who may wait for us. */
+  readonly send: RequestSender;
+  /** Receives what an answer has led to. Must not wait for handlers, which may wait for a request. */
   readonly deliver: (output: AnswerOutput) => void;
-  /** Where failures are told. */
+  /** Where failures are logged. */
   readonly log: Logger;
 }
 
 /** What became of the requests of a kind. */
 export interface RoundOutcome {
-  /** How many have come to an end, whoever had them made: with each, more is known than before. */
-  readonly carried: number;
-  /** Why the first one failed that did. */
+  /** How many have ended, also those that others asked for: each has told the engine something new. */
+  readonly ended: number;
+  /** Why the first failed, if one did. */
   readonly failure: unknown;
 }
 
-/** What goes through one lane goes in order; what is encrypted for devices arrives before the events that need it. */
+/** A lane keeps its order: a message to devices arrives before the events that need it. */
 type Lane = "keysUpload" | "keysQuery" | "keysClaim" | "outbox";
 
 interface LaneState {
   done: Promise<void>;
-  /** How many requests have gone in. */
+  /** How many requests have been queued. */
   made: number;
-  /** How many have come out. */
-  carried: number;
-  /** By what it was about, why the first failed of those that were waited for last. */
+  /** How many of them have ended. */
+  ended: number;
+  /** Why the first request about a session failed, since the last {@link OutgoingRequests.round}. */
   readonly failures: Map<string | undefined, unknown>;
-  /** Whether the server is out of reach, or fails again and again: those behind are not tried. */
+  /** Whether the server is out of reach, or fails again and again: further requests are not tried. */
   blocked: boolean;
-  /** Over how many the server has failed, one after the other. */
+  /** How many requests the server has failed at, one after the other. */
   refused: number;
-  /** Whether something that was refused is to be asked for in another way. */
+  /** Whether the engine asks in another way for something that was refused. */
   again: boolean;
 }
 
-/** Over so many requests a server fails, one after the other, that works: it is one of them that is to blame. */
+/** How many failures in a row the requests may be to blame for; after more it is the server. */
 const MAX_REFUSED = 3;
 
-/** Carries requests, each kind in a lane of its own. */
-export class CryptoCourier {
-  readonly #options: CryptoCourierOptions;
+/** Makes requests, each kind in a lane of its own, one at a time. */
+export class OutgoingRequests {
+  readonly #options: OutgoingRequestsOptions;
   readonly #lanes = new Map<Lane, LaneState>();
   readonly #stopping = new AbortController();
   #pausing = new AbortController();
@@ -68,34 +68,34 @@ export class CryptoCourier {
   #again = false;
   #conflict: DeviceConflictError | undefined;
 
-  /** @param options What the courier is made of. */
-  constructor(options: CryptoCourierOptions) {
+  /** @param options What requests are made with. */
+  constructor(options: OutgoingRequestsOptions) {
     this.#options = options;
   }
 
-  /** Why the device can't go on, once it is known that it can't. */
+  /** Why the device can't go on, once that is known. */
   get conflict(): DeviceConflictError | undefined {
     return this.#conflict;
   }
 
-  /** Makes what is to be made. Failures are the engine's to know, and the log's. */
+  /** Makes the requests that are due. Failures go to the engine and to the log. */
   wake(): void {
     this.#collect().catch((error) => {
-      if (!this.#isHeld) {
+      if (!this.#isPaused) {
         this.#options.log.warn("Could not make the requests of encryption", { error: String(error) });
       }
     });
   }
 
   /**
-   * Makes what is to be made, and waits for the requests of a kind.
+   * Makes the requests that are due, and waits for those of a kind.
    *
    * @param kind The kind.
-   * @param about The session that they are about, if what becomes of others does not matter.
+   * @param about The session whose failures count; absent: all do.
    */
   async round(kind: EngineRequest["kind"], about?: string): Promise<RoundOutcome> {
     const lane = this.#lane(laneOf(kind));
-    const before = lane.carried;
+    const before = lane.ended;
     lane.failures.clear();
     do {
       lane.again = false;
@@ -104,10 +104,10 @@ export class CryptoCourier {
     } while (lane.again);
     const [first] = lane.failures.values();
     const failure = about === undefined ? first : lane.failures.get(about);
-    return { carried: lane.carried - before, failure };
+    return { ended: lane.ended - before, failure };
   }
 
-  /** Makes what is to be made, and waits for all of it. What fails waits for the next time. */
+  /** Makes the requests that are due, and waits for all of them. Those that fail wait for the next time. */
   async idle(): Promise<void> {
     for (const lane of this.#lanes.values()) lane.failures.clear();
     for (let made = -1; made !== this.#made;) {
@@ -119,16 +119,16 @@ export class CryptoCourier {
     }
   }
 
-  /** Resolves when nothing is on its way any more; makes nothing. */
+  /** Resolves when no request is under way any more; makes none. */
   async quiet(): Promise<void> {
     for (let made = -1; made !== this.#made || this.#collecting !== undefined;) {
       made = this.#made;
-      await this.#collecting?.catch(() => {}); // whoever woke us has been told
+      await this.#collecting?.catch(() => {}); // the caller of round() or wake() gets it
       await Promise.all([...this.#lanes.values()].map(({ done }) => done));
     }
   }
 
-  /** Ends what is on its way, and makes nothing until {@link CryptoCourier.resume}: it is durable, and comes again. */
+  /** Aborts the requests under way, and makes none until {@link OutgoingRequests.resume}: the engine asks for them again. */
   async pause(): Promise<void> {
     this.#pausing.abort();
     await this.quiet();
@@ -141,17 +141,17 @@ export class CryptoCourier {
     this.wake();
   }
 
-  /** Ends what is on its way: it is durable, and goes on after a restart. */
+  /** Aborts the requests under way, and makes no more. They are stored, and made after a restart. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.pause();
   }
 
-  get #isHeld(): boolean {
+  get #isPaused(): boolean {
     return this.#stopping.signal.aborted || this.#pausing.signal.aborted;
   }
 
-  /** Asks the engine for requests, and puts them into their lanes. Who comes while it is at it gets a second look. */
+  /** Queues the engine's requests in their lanes. A call while one is running makes it ask the engine once more. */
   async #collect(): Promise<void> {
     this.#again = true;
     await (this.#collecting ??= this.#collectAll().finally(() => this.#collecting = undefined));
@@ -162,29 +162,29 @@ export class CryptoCourier {
   }
 
   async #collectAll(): Promise<void> {
-    while (this.#again && !this.#isHeld) {
+    while (this.#again && !this.#isPaused) {
       this.#again = false;
       for (const request of await this.#options.actor.ask("requests", undefined)) {
         const lane = this.#lane(laneOf(request.kind));
         lane.made++;
-        lane.done = lane.done.then(() => this.#carry(request, lane));
+        lane.done = lane.done.then(() => this.#make(request, lane));
       }
     }
   }
 
   /** Makes one request. It never rejects: the lane goes on. */
-  async #carry(request: EngineRequest, lane: LaneState): Promise<void> {
+  async #make(request: EngineRequest, lane: LaneState): Promise<void> {
     const { actor, deliver, log } = this.#options;
     const { id, kind } = request;
     const about = sessionOf(request);
     try {
-      // What a room is told is not to be read without its key.
+      // Nobody could read an event whose key was not sent.
       const blocked = lane.blocked || kind === "roomEvent" && lane.failures.has(about);
       const response = blocked ? BLOCKED : await this.#send(request);
       if (!("failure" in response)) {
         lane.refused = 0;
         deliver(await actor.ask("answer", { id, response: response.answer }));
-        if (kind === "keysQuery") this.wake(); // who is there is known: there may be more to do
+        if (kind === "keysQuery") this.wake(); // devices are known now: there may be more to do
         return;
       }
       const failure = failureOf(response.failure);
@@ -198,22 +198,22 @@ export class CryptoCourier {
     } catch (error) {
       if (!lane.failures.has(about)) lane.failures.set(about, error);
       if (error instanceof DeviceConflictError) this.#conflict = error;
-      if (this.#isHeld) return;
+      if (this.#isPaused) return;
       log.error("The answer to a request of encryption could not be used", { kind, error: String(error) });
     } finally {
-      if (++lane.carried === lane.made) [lane.blocked, lane.refused] = [false, 0];
+      if (++lane.ended === lane.made) [lane.blocked, lane.refused] = [false, 0];
     }
   }
 
-  /** A server that fails over one request of the outbox may take the next: whoever is to blame must not stand in others' way. */
+  /** A server that fails at one request of the outbox may accept the next: one bad request must not stop the others. */
   #noteFailure(
     lane: LaneState,
     { kind }: EngineRequest,
     { status, error }: { readonly status: number; readonly error: unknown },
   ): void {
     if (status >= 500) lane.refused++;
-    lane.blocked = laneOf(kind) === "outbox" && (!isAbout(status) || lane.refused >= MAX_REFUSED);
-    if (this.#isHeld) return;
+    lane.blocked = laneOf(kind) === "outbox" && (!isDueToRequest(status) || lane.refused >= MAX_REFUSED);
+    if (this.#isPaused) return;
     this.#options.log.warn("A request of encryption failed", { kind, error: String(error) });
   }
 
@@ -233,7 +233,7 @@ export class CryptoCourier {
     const found = this.#lanes.get(name) ?? {
       done: Promise.resolve(),
       made: 0,
-      carried: 0,
+      ended: 0,
       failures: new Map<string | undefined, unknown>(),
       blocked: false,
       refused: 0,
@@ -244,7 +244,7 @@ export class CryptoCourier {
   }
 }
 
-/** What stands behind a request that failed is not tried. */
+/** A request that is not tried, because one before it failed. */
 const BLOCKED = { failure: undefined };
 
 const EXISTS = /already exists/i;
@@ -253,16 +253,15 @@ function laneOf(kind: EngineRequest["kind"]): Lane {
   return kind === "toDevice" || kind === "roomEvent" ? "outbox" : kind;
 }
 
-/** Whether it may be the request's fault that it failed, and not that of whoever makes it, or of how many there are. */
-function isAbout(status: number): boolean {
+/** Whether a failure may be due to the request, and not to the token or to how many there are. */
+function isDueToRequest(status: number): boolean {
   return status >= 400 && status !== 401 && status !== 429;
 }
 
 /** The session that a request is about. */
 function sessionOf(request: EngineRequest): string | undefined {
   if (request.kind === "toDevice") return request.sessionId;
-  const session = request.kind === "roomEvent" ? request.content.session_id : undefined;
-  return typeof session === "string" ? session : undefined;
+  return request.kind === "roomEvent" ? request.content.session_id : undefined;
 }
 
 function failureOf(error: unknown): RequestFailure {

@@ -1,12 +1,12 @@
 /**
- * A courier between an engine that hands out requests as it is told, and whatever makes them.
+ * Outgoing requests between an engine that hands out requests as it is told, and whatever makes them.
  *
  * @module
  */
 
 import type { ActorRef } from "../../../src/actors/kernel/actor.ts";
-import { CryptoCourier, type SendEngineRequest } from "../../../src/actors/crypto/crypto_courier.ts";
-import type { CryptoProtocol } from "../../../src/actors/crypto/crypto_protocol.ts";
+import { OutgoingRequests, type RequestSender } from "../../../src/actors/crypto/outgoing_requests.ts";
+import type { CryptoProtocol } from "../../../src/actors/crypto/crypto_actor.ts";
 import type {
   AnswerOutput,
   EngineRequest,
@@ -18,7 +18,7 @@ import type { JsonObject } from "../../../src/types/json.ts";
 import { recordingLogger } from "../kernel/support.ts";
 
 /** What the engine does. */
-export interface CourierEngine {
+export interface StagedEngine {
   /** Takes an answer. Default: nothing comes of it. */
   readonly answer?: () => RecoveredEvent[];
   /** Takes a failure, and says whether that settles the request. Default: it does not. */
@@ -27,10 +27,10 @@ export interface CourierEngine {
   readonly asked?: () => Promise<void> | undefined;
 }
 
-/** Makes a courier. The engine hands out what is in `requests`, all of it whenever it is asked. */
-export function courierStage(
-  send: SendEngineRequest,
-  { answer = () => [], fail = () => false, asked = () => undefined }: CourierEngine = {},
+/** Makes outgoing requests. The engine hands out what is in `requests`, all of it whenever it is asked. */
+export function requestsStage(
+  send: RequestSender,
+  { answer = () => [], fail = () => false, asked = () => undefined }: StagedEngine = {},
 ) {
   const requests: EngineRequest[] = [];
   const told: string[] = [];
@@ -52,15 +52,15 @@ export function courierStage(
   } as ActorRef<CryptoProtocol>;
   const log = recordingLogger();
   const deliver = ({ recovered }: AnswerOutput): void => void delivered.push(...recovered);
-  const courier = new CryptoCourier({ actor, send, deliver, log });
-  return { requests, told, failures, delivered, log, courier, asks: () => asks };
+  const outgoing = new OutgoingRequests({ actor, send, deliver, log });
+  return { requests, told, failures, delivered, log, outgoing, asks: () => asks };
 }
 
 /** A request for devices. */
 export const query = (id: string): EngineRequest => ({ id, kind: "keysQuery", users: [] });
 
 /** Something for devices, the key of a session if that is given. */
-export const parcel = (id: string, sessionId?: string): EngineRequest => ({
+export const toDevice = (id: string, sessionId?: string): EngineRequest => ({
   id,
   kind: "toDevice",
   eventType: "m.room.encrypted",
@@ -70,12 +70,12 @@ export const parcel = (id: string, sessionId?: string): EngineRequest => ({
 });
 
 /** An event of a session. */
-export const event = (id: string, sessionId?: string): EngineRequest => ({
+export const event = (id: string, sessionId = ""): EngineRequest => ({
   id,
   kind: "roomEvent",
   roomId: "!room:a",
   txnId: id,
-  content: sessionId === undefined ? {} : { session_id: sessionId },
+  content: { algorithm: "m.megolm.v1.aes-sha2", ciphertext: "", session_id: sessionId },
   createdAt: 0,
 });
 
@@ -84,8 +84,8 @@ export function refused(status: number, body: JsonObject = {}): MatrixRequestErr
   return new MatrixRequestError({ operation: "send", method: "PUT", path: "/", status, body } as never);
 }
 
-/** A request that ends with the courier's patience, and not before. */
-export const never: SendEngineRequest = (_request, signal) =>
+/** A request that ends with the outgoing's patience, and not before. */
+export const never: RequestSender = (_request, signal) =>
   new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
 
 /** Lets what can go on go on. */

@@ -1,0 +1,85 @@
+/**
+ * The engine's requests, made with the operations of the client.
+ *
+ * @module
+ */
+
+import type { ClientAPI } from "../../api/client_api.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { EngineRequest } from "../../crypto/engine/engine_protocol.ts";
+import { elapsed } from "../../base/elapsed.ts";
+import { PaginationDirection } from "../../types/enums.ts";
+import type { SyncToken } from "../../types/ids.ts";
+import type { JsonObject } from "../../types/json.ts";
+import type { RequestSender } from "./outgoing_requests.ts";
+
+/** The operations that requests are made with. */
+export type EngineOperations = Pick<
+  ClientAPI,
+  "uploadKeys" | "queryKeys" | "claimKeys" | "sendToDevice" | "sendMessageEvent" | "getMessages"
+>;
+
+/** How long a server remembers a transaction ID at least, in milliseconds. Synapse forgets it after half an hour. */
+const TRANSACTION_MEMORY = 20 * 60_000;
+/** How many pages of a room's history are searched for an event that may have arrived. */
+const MAX_PAGES = 20;
+const PAGE_SIZE = 100;
+
+/** Makes the function that makes the engine's requests. */
+export function requestSender(api: EngineOperations, clock: Clock): RequestSender {
+  return async (request, signal) => await send(api, request, { signal, clock }) as JsonObject;
+}
+
+async function send(
+  api: EngineOperations,
+  request: EngineRequest,
+  { signal, clock }: { readonly signal: AbortSignal; readonly clock: Clock },
+): Promise<object> {
+  switch (request.kind) {
+    case "keysUpload": {
+      const { device_keys: deviceKeys, one_time_keys: oneTimeKeys, fallback_keys: fallbackKeys } =
+        request.body;
+      // Synapse stores device keys even if it refuses the one-time keys that come with them. No server replaces one-time keys: so
+      // they go first, and show whether another process uses this device before its device keys are overwritten.
+      if (deviceKeys === undefined || oneTimeKeys === undefined) {
+        return await api.uploadKeys({ deviceKeys, oneTimeKeys, fallbackKeys, signal });
+      }
+      await api.uploadKeys({ oneTimeKeys, fallbackKeys, signal });
+      return await api.uploadKeys({ deviceKeys, signal });
+    }
+    case "keysQuery":
+      return await api.queryKeys(request.users, { signal });
+    case "keysClaim":
+      return await api.claimKeys(request.oneTimeKeys, { signal });
+    case "toDevice":
+      await api.sendToDevice(request.eventType, request.messages, { txnId: request.txnId, signal });
+      return {};
+    case "roomEvent": {
+      const { roomId, txnId, content, createdAt } = request;
+      const age = elapsed(clock.now(), createdAt);
+      if (age > TRANSACTION_MEMORY && await hasArrived(api, request, { age, signal })) return {};
+      // The same bytes that were encrypted then: if they have arrived after all, readers see a repetition.
+      await api.sendMessageEvent(roomId, "m.room.encrypted", content, { txnId, signal });
+      return {};
+    }
+  }
+}
+
+/** Whether an event is in the room's history, back to the time at which it was encrypted, if that is known. */
+async function hasArrived(
+  api: EngineOperations,
+  { roomId, txnId, createdAt }: Extract<EngineRequest, { kind: "roomEvent" }>,
+  { age, signal }: { readonly age: number; readonly signal: AbortSignal },
+): Promise<boolean> {
+  const since = Number.isFinite(age) ? createdAt - TRANSACTION_MEMORY : -Infinity;
+  let from: SyncToken | undefined;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const options = { limit: PAGE_SIZE, signal };
+    const { chunk, end } = await api.getMessages(roomId, PaginationDirection.BACKWARD, from, options);
+    if (chunk.some(({ unsigned }) => unsigned?.transaction_id === txnId)) return true;
+    const oldest = chunk.at(-1)?.origin_server_ts;
+    if (end === undefined || oldest === undefined || oldest < since) return false;
+    from = end;
+  }
+  return false;
+}
