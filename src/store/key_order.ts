@@ -7,7 +7,10 @@
 const isHigh = (unit: number) => unit >= 0xd800 && unit < 0xdc00;
 const isLow = (unit: number) => unit >= 0xdc00 && unit < 0xe000;
 
-/** The rank of a code unit: halves of pairs, which encode code points above 0xFFFF, come after all others. */
+/**
+ * The rank of a code unit: halves of pairs, which encode code points above 0xFFFF, come after all
+ * others.
+ */
 function rank(text: string, index: number): number {
   const unit = text.charCodeAt(index);
   const paired = (isHigh(unit) && isLow(text.charCodeAt(index + 1))) ||
@@ -16,7 +19,8 @@ function rank(text: string, index: number): number {
 }
 
 /**
- * Compares parts of keys by code point, as their UTF-8 bytes would be: `"\uFFFF"` comes before `"😀"`, unlike with `<`.
+ * Compares parts of keys by code point, as their UTF-8 bytes would be: `"\uFFFF"` comes before
+ * `"😀"`, unlike with `<`.
  *
  * @returns Negative if the first comes first, positive if the second does, 0 if they are equal.
  */

@@ -1,8 +1,8 @@
 /**
  * `@greenroom/matrix/store/kv`: a store on Deno KV, which outlives the process.
  *
- * For a file or memory, Deno needs `--unstable-kv` on its command line, or `"unstable": ["kv"]` in `deno.json`. For a server, it
- * needs neither, but an access token.
+ * For a file or memory, Deno needs `--unstable-kv` on its command line, or `"unstable": ["kv"]` in
+ * `deno.json`. For a server, it needs neither, but an access token.
  *
  * @example
  * ```ts

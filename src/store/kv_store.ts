@@ -5,8 +5,9 @@
  */
 
 /**
- * A key: its parts, from the general to the particular. Any part may be the empty string, as state keys are. Greenroom makes none
- * that takes more than 2,048 bytes, counted as Deno KV does: the UTF-8 of all parts, with a zero as two, and two for each part.
+ * A key: its parts, from the general to the particular. Any part may be the empty string, as state
+ * keys are. Greenroom makes none that takes more than 2,048 bytes, counted as Deno KV does: the
+ * UTF-8 of all parts, with a zero as two, and two for each part.
  */
 export type KvKey = readonly string[];
 
@@ -27,7 +28,9 @@ export type KvMutation =
     readonly type: "set";
     /** Where. */
     readonly key: KvKey;
-    /** Plain data that structured clone can carry; it must not be changed after it was handed over. */
+    /**
+     * Plain data that structured clone can carry; it must not be changed after it was handed over.
+     */
     readonly value: unknown;
   }
   | {
@@ -45,9 +48,15 @@ export interface KvCheck {
   readonly versionstamp: string | null;
 }
 
-/** A lock that goes with the process: nobody else can have it until it is released, or the process has ended. */
+/**
+ * A lock that goes with the process: nobody else can have it until it is released, or the process
+ * has ended.
+ */
 export interface KvLock {
-  /** What the one who had it last has left in it; empty if nothing, or somebody has removed it since. */
+  /**
+   * What the one who had it last has left in it; empty if nothing, or somebody has removed it
+   * since.
+   */
   readonly left: string;
   /**
    * Leaves something in it for the next one, in place of what was left.
@@ -60,13 +69,16 @@ export interface KvLock {
 }
 
 /**
- * A key-value store: `MemoryStore` forgets when the process ends; `DenoKvStore` of `@greenroom/matrix/store/kv` and
- * `SqliteStore` of `@greenroom/matrix/store/sqlite` do not.
+ * A key-value store: `MemoryStore` forgets when the process ends; `DenoKvStore` of
+ * `@greenroom/matrix/store/kv` and `SqliteStore` of `@greenroom/matrix/store/sqlite` do not.
  */
 export interface KvStore {
   /** Reads several values at once; `undefined` where there is none. */
   getMany(keys: readonly KvKey[]): Promise<(KvEntry | undefined)[]>;
-  /** Reads what lies below a prefix, not at it, in the order of the keys: part by part, by code point. */
+  /**
+   * Reads what lies below a prefix, not at it, in the order of the keys: part by part, by code
+   * point.
+   */
   list(prefix: KvKey): AsyncIterable<KvEntry>;
   /**
    * Applies all changes, or none if a check does not hold.
@@ -75,14 +87,15 @@ export interface KvStore {
    * @param checks The conditions.
    * @returns Whether the checks held.
    * @throws {StoreError} If the store can't be written to.
-   * @throws {ValueError} Or any other error, if there is a key or a value that the store can't keep, whether or not the checks hold;
-   * nothing was written then.
+   * @throws {ValueError} Or any other error, if there is a key or a value that the store can't
+   * keep, whether or not the checks hold; nothing was written then.
    */
   commit(mutations: readonly KvMutation[], checks?: readonly KvCheck[]): Promise<boolean>;
   /**
-   * Takes a lock, which has nothing to do with commits: by it the end of another process is known at once, so that a client
-   * need not wait for the rest of that one's lease. A store of several processes of one machine can have locks that its system
-   * lets go with the process, like those of files; others leave this out.
+   * Takes a lock, which has nothing to do with commits: by it the end of another process is known
+   * at once, so that a client need not wait for the rest of that one's lease. A store of several
+   * processes of one machine can have locks that its system lets go with the process, like those of
+   * files; others leave this out.
    *
    * @param key What to lock; as in a map, other keys are other locks.
    * @returns The lock; `undefined` if somebody else has it, in this process or another.

@@ -7,7 +7,9 @@
 import { compareParts } from "./key_order.ts";
 import type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "./kv_store.ts";
 
-/** A node of the tree of keys. There is one for each value, so it has no more members than it must. */
+/**
+ * A node of the tree of keys. There is one for each value, so it has no more members than it must.
+ */
 class Node {
   value: unknown = undefined;
   /** The number of the commit that set the value; 0: there is no value. */
@@ -40,7 +42,10 @@ export class MemoryStore implements KvStore {
     return Promise.resolve(keys.map((key) => entryOf(key, this.#find(key))));
   }
 
-  /** Reads the values below a prefix, without the one at it, in the order of the keys, as they were when the reading began. */
+  /**
+   * Reads the values below a prefix, without the one at it, in the order of the keys, as they were
+   * when the reading began.
+   */
   async *list(prefix: KvKey): AsyncGenerator<KvEntry> {
     const node = this.#find(prefix);
     if (node !== undefined) yield* [...below(prefix, node)];

@@ -16,15 +16,20 @@ const DECODER = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** What `serialize()` makes begins with this, and no JSON does. */
 const SERIALIZED = 0xff;
 
-/** How deep and of how many parts a value may be to be looked through: a larger one may go round in circles. */
+/**
+ * How deep and of how many parts a value may be to be looked through: a larger one may go round in
+ * circles.
+ */
 const MAX_DEPTH = 32;
 const MAX_PARTS = 10_000;
 
 /**
- * Makes bytes of plain data, with whatever structured clone can carry; of a view, only what it shows of its buffer.
+ * Makes bytes of plain data, with whatever structured clone can carry; of a view, only what it
+ * shows of its buffer.
  *
- * Most values are JSON, as it came from a server: as such they take a third of the time (8 µs to serialize a state event), and none
- * of the memory outside of the heap, 6 KB each, that a serializer holds until there is a garbage collection.
+ * Most values are JSON, as it came from a server: as such they take a third of the time (8 µs to
+ * serialize a state event), and none of the memory outside of the heap, 6 KB each, that a
+ * serializer holds until there is a garbage collection.
  *
  * @throws {ValueError} If it is not plain data.
  */
@@ -55,7 +60,10 @@ export function decodeValue(bytes: Uint8Array): unknown {
   }
 }
 
-/** Makes sure that the value of a change, if it has one, can be encoded; else throws what {@link encodeValue} does. */
+/**
+ * Makes sure that the value of a change, if it has one, can be encoded; else throws what
+ * {@link encodeValue} does.
+ */
 export function isEncodable(change: KvMutation): true {
   if (change.type === "set") encodeValue(change.value);
   return true;

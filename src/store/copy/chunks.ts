@@ -1,9 +1,9 @@
 /**
  * The format of a copy: bytes in chunks, each verified before its content is used.
  *
- * A copy begins with eight bytes that name the format, one with its version, one that says whether it is
- * sealed, and a salt of 32. Chunks follow: four bytes with the length, whose highest bit marks the last
- * chunk, and as many protected bytes.
+ * A copy begins with eight bytes that name the format, one with its version, one that says whether
+ * it is sealed, and a salt of 32. Chunks follow: four bytes with the length, whose highest bit
+ * marks the last chunk, and as many protected bytes.
  *
  * @module
  */
@@ -185,7 +185,10 @@ class HashChain implements ChunkProtection {
   }
 }
 
-/** Encrypts each chunk with AES-256-GCM. The key is used for one copy only, so that nonces may count. */
+/**
+ * Encrypts each chunk with AES-256-GCM. The key is used for one copy only, so that nonces may
+ * count.
+ */
 class SealChain implements ChunkProtection {
   /** The length of an authentication tag. */
   readonly overhead = 16;

@@ -27,8 +27,9 @@ export interface DeviceCopyProgress {
 /** What {@linkcode exportDevice} and {@linkcode importDevice} have in common. */
 export interface DeviceCopyOptions {
   /**
-   * Seals the stream with AES-256-GCM: 32 random bytes, as for `SealedStore`, or a `CryptoKey` made of such bytes for `"HKDF"`
-   * with the usage `"deriveKey"`. The same key opens it. Default: none, **the stream holds private keys in clear**.
+   * Seals the stream with AES-256-GCM: 32 random bytes, as for `SealedStore`, or a `CryptoKey` made
+   * of such bytes for `"HKDF"` with the usage `"deriveKey"`. The same key opens it. Default: none,
+   * **the stream holds private keys in clear**.
    */
   readonly key?: Uint8Array | CryptoKey;
   /** Told how far it is, after each 64 KiB or so. */
@@ -56,20 +57,23 @@ export interface ImportedDevice extends DeviceCopyProgress {
 }
 
 /**
- * Copies everything that a store keeps of a device into a stream: to move it to another kind of store, to seal it, or to change
- * its key.
+ * Copies everything that a store keeps of a device into a stream: to move it to another kind of
+ * store, to seal it, or to change its key.
  *
- * **The stream contains the device's private keys in clear, and those of all the messages it can read, unless `key` is given:**
- * whoever has it can read them and speak as the device. And **a device must go on in one place only**: once a client has run
- * on the copy, never run one on the original again, nor import an older copy, for the keys of both would drift apart.
+ * **The stream contains the device's private keys in clear, and those of all the messages it can
+ * read, unless `key` is given:** whoever has it can read them and speak as the device. And **a
+ * device must go on in one place only**: once a client has run on the copy, never run one on the
+ * original again, nor import an older copy, for the keys of both would drift apart.
  *
- * Nobody can write to the device while the stream is read: a client that runs makes it fail, and one that is started waits. Memory
- * is bounded by the largest record. Only a copy that has been read to its end can be imported. Read it to its end or cancel it.
+ * Nobody can write to the device while the stream is read: a client that runs makes it fail, and
+ * one that is started waits. Memory is bounded by the largest record. Only a copy that has been
+ * read to its end can be imported. Read it to its end or cancel it.
  *
  * @param store The store; for a sealed one, the `SealedStore`.
  * @param options Which device, and how.
- * @returns The copy. It fails with a `StoreInUseError` if somebody uses the device, with a `StoreError` if the store has no
- * record of it or it is about to be imported, and with a `StoreKeyError` if a record does not open.
+ * @returns The copy. It fails with a `StoreInUseError` if somebody uses the device, with a
+ * `StoreError` if the store has no record of it or it is about to be imported, and with a
+ * `StoreKeyError` if a record does not open.
  *
  * @example
  * ```ts
@@ -143,16 +147,19 @@ async function* exported(
 /**
  * Puts a copy of a device into a store which has no record of it yet.
  *
- * All of it counts at once, when the whole stream was read and found right. If it fails, or the process dies, nothing of it
- * counts: a client refuses to use a device that was imported in part, and importing it again removes what is left.
+ * All of it counts at once, when the whole stream was read and found right. If it fails, or the
+ * process dies, nothing of it counts: a client refuses to use a device that was imported in part,
+ * and importing it again removes what is left.
  *
  * @param store The store; for a sealed one, the `SealedStore`.
- * @param stream What {@linkcode exportDevice} gave, in pieces of any size. It is used up, or cancelled.
+ * @param stream What {@linkcode exportDevice} gave, in pieces of any size. It is used up, or
+ * cancelled.
  * @param options How.
  * @returns What was imported.
- * @throws {StoreFormatError} If the stream is no copy, is damaged or cut off, or of a newer version. The store is as it was.
- * @throws {StoreKeyError} If the copy is sealed with another key, or with one and none was given, or not at all and one was given.
- * The store is as it was.
+ * @throws {StoreFormatError} If the stream is no copy, is damaged or cut off, or of a newer
+ * version. The store is as it was.
+ * @throws {StoreKeyError} If the copy is sealed with another key, or with one and none was given,
+ * or not at all and one was given. The store is as it was.
  * @throws {StoreInUseError} If a client uses the device in this store, or another import.
  * @throws {StoreError} If the store has records of the device already. It is as it was.
  * @throws What `signal` was aborted with. The store is as it was.

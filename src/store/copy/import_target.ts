@@ -1,9 +1,9 @@
 /**
  * Writes an imported device, all or nothing.
  *
- * The records are written in several commits. The record `importing` beside them says that they do not
- * count yet, and the last commit removes it. While it is there, no client uses the device, and the next
- * import begins by removing what it finds.
+ * The records are written in several commits. The record `importing` beside them says that they do
+ * not count yet, and the last commit removes it. While it is there, no client uses the device, and
+ * the next import begins by removing what it finds.
  *
  * @module
  */
@@ -97,7 +97,10 @@ export class ImportTarget {
     if (!await this.#lease.release(changes)) throw await this.#lease.lost();
   }
 
-  /** Removes all records. Those that can't be removed do not count, and the next import removes them. */
+  /**
+   * Removes all records. Those that can't be removed do not count, and the next import removes
+   * them.
+   */
   async abandon(): Promise<void> {
     try {
       await this.#begin(); // the record is gone if the last commit was made although it rejected

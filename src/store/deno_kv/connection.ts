@@ -1,5 +1,5 @@
 /**
- * Requests of KV Connect.
+ * HTTP requests of KV Connect.
  *
  * @module
  */
@@ -8,47 +8,47 @@ import type { Clock } from "../../base/clock.ts";
 import { StoreError, StoreReadOnlyError } from "../../errors/store_error.ts";
 import { Sent } from "../../base/sent.ts";
 
-/** How a server is spoken to. */
+/** Options of a connection. */
 export interface KvConnectOptions {
-  /** What the server knows us by. */
+  /** The access token. */
   readonly accessToken: string;
   /** How long a request is repeated that the server does not answer, in milliseconds. */
   readonly patience: number;
-  /** Time. */
+  /** The clock. */
   readonly clock: Clock;
 }
 
-/** What a server says of itself. */
+/** The database's metadata, as the server gives it. */
 interface Metadata {
   readonly endpoint: string;
   readonly token: string;
   readonly headers: HeadersInit;
 }
 
-/** What may be otherwise a little later. */
+/** A failure that a repetition may not have. */
 interface Failure {
   readonly failure: unknown;
 }
 
-/** What became of one try. */
+/** The outcome of one try. */
 type Answer = { readonly body: Uint8Array } | { readonly unauthorized: string } | Failure;
 
 const VERSIONS = [2, 3];
 
-/** How long a server may take for one try, in milliseconds. */
+/** How long one try may take, in milliseconds. */
 const TRY_MS = 20_000;
 
-/** How much of what a server says is told. */
+/** The most characters of a server's text in an error. */
 const MAX_TEXT = 200;
 
-/** The waits between tries: from, and up to. */
+/** The shortest and the longest wait between tries, in milliseconds. */
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 2_000;
 
-/** How many requests to read are under way at once: each takes a connection. */
+/** The most reads under way at once: each takes a connection. */
 const MAX_READERS = 6;
 
-/** A server, and what it knows us by. */
+/** A connection to a server. */
 export class KvConnection {
   readonly #url: string;
   readonly #options: KvConnectOptions;
@@ -64,7 +64,7 @@ export class KvConnection {
   }
 
   /**
-   * Asks a server once what it is.
+   * Fetches the metadata, once.
    *
    * @throws {StoreError} If it does not answer, or refuses.
    */
@@ -76,13 +76,13 @@ export class KvConnection {
   }
 
   /**
-   * Makes a request, again and again while the server does not answer, or answers with a failure of its own. So it may be made
-   * more than once.
+   * Makes a request, and repeats it while the server does not answer, or answers with a failure of
+   * its own. So it may be made more than once.
    *
-   * @throws {StoreError} If the server refuses, or the patience has come to its end.
+   * @throws {StoreError} If the server refuses, or the patience is over.
    */
   async post(method: "snapshot_read" | "atomic_write", body: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
-    if (method === "atomic_write") return await this.#post(method, body); // one at a time anyway, and not behind what is read
+    if (method === "atomic_write") return await this.#post(method, body); // one at a time anyway, and not behind reads
     if (this.#free > 0) this.#free--;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     try {
@@ -94,7 +94,7 @@ export class KvConnection {
     }
   }
 
-  /** Ends all requests: they reject. */
+  /** Aborts all requests: they reject. */
   close(): void {
     this.#closing.abort();
   }
@@ -110,14 +110,14 @@ export class KvConnection {
         if (renewed) throw refused(answer.unauthorized);
         const metadata = await this.#inTime((signal) => exchange(this.#url, this.#options, signal));
         if ("endpoint" in metadata) {
-          this.#metadata = metadata; // what the server had given us before has ended
+          this.#metadata = metadata; // the token had expired
           renewed = true;
           continue;
         }
         answer = metadata;
       }
       const now = clock.now();
-      begun = Math.min(begun, now); // a clock that was set back tells of no time: it is waited for that long from now
+      begun = Math.min(begun, now); // the clock was set back: wait from now on
       if (this.#closing.signal.aborted || now - begun + wait > patience) throw silent(answer.failure);
       await clock.delay(wait, { signal: this.#closing.signal }).catch(() => {});
     }
@@ -146,7 +146,7 @@ export class KvConnection {
   }
 }
 
-/** Lets an action take as long as one try may, and no longer than the connection is open. */
+/** Aborts an action when a try's time is over, or the connection closes. */
 async function inTime<Result>(
   clock: Clock,
   closing: AbortSignal,
@@ -162,7 +162,7 @@ async function inTime<Result>(
   }
 }
 
-/** Asks a server where its database is, and for the token to use there. */
+/** Fetches the endpoint of the database, and the token for it. */
 async function exchange(
   url: string,
   { accessToken }: KvConnectOptions,
@@ -207,7 +207,7 @@ function metadataOf(answer: unknown, base: string): Metadata {
   throw new StoreError("Cannot use the database: what answers is not KV Connect; look at the address");
 }
 
-/** Whether the server may answer otherwise a little later. */
+/** Whether a repetition may succeed. */
 function isPassing({ status }: Response): boolean {
   return status >= 500 || status === 429;
 }
@@ -216,7 +216,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }
 
-/** What a server says, but for what repeats our token. */
+/** The server's text, without the token. */
 async function textOf(
   response: Response,
   { url, token }: { readonly url: string; readonly token: string },

@@ -6,49 +6,55 @@
 
 import { type KvWrite, MAX_READS } from "./writes.ts";
 
-/** What is under a key, or that there is nothing. */
+/** The entry of a key, or that there is none. */
 export type KvRecord = Deno.KvEntryMaybe<unknown>;
 
-/** Some of what lies below a prefix. */
+/** A page of the entries below a prefix. */
 export interface KvPage {
   /** The entries, in the order of the keys. */
   readonly entries: Deno.KvEntry<unknown>[];
-  /** Where to go on; `undefined` if this was all. */
+  /** Where the next page begins; `undefined` after the last. */
   readonly cursor: string | undefined;
-  /** What was under the key to be looked at, at the same moment; `undefined` if the database can't do that at once. */
+  /**
+   * The entry of the key that was asked for, in the same snapshot; `undefined` if the database
+   * can't do that at once.
+   */
   readonly beside?: KvRecord;
 }
 
-/** What a store asks of Deno KV, in a file or over the network. What fails rejects with a `StoreError` where its reason is known. */
+/**
+ * What the store requires of Deno KV, in a file or over the network. Operations reject with a
+ * `StoreError` where the reason is known.
+ */
 export interface KvDatabase {
   /** The file, if there is one and its path is known. */
   readonly file?: string;
-  /** The most checks of a commit, beside two that are the store's own. */
+  /** The most checks of a commit, beside two of the store's own. */
   readonly maxChecks: number;
   /**
-   * Reads values as they are at one moment.
+   * Reads values in one snapshot.
    *
    * @param keys At most ten.
    */
   getMany(keys: readonly Deno.KvKey[]): Promise<KvRecord[]>;
   /**
-   * Reads some of what lies below a prefix as it is at one moment.
+   * Reads a page of the entries below a prefix, in one snapshot.
    *
-   * @param cursor Where to go on; from the first on without it.
-   * @param beside A key to look at too, if that can be done at once.
+   * @param cursor Where the page begins; without it, at the first entry.
+   * @param beside A key to read too, if the database can do that at once.
    */
   page(prefix: Deno.KvKey, cursor?: string, beside?: Deno.KvKey): Promise<KvPage>;
   /**
-   * Writes everything at once if the checks hold, and once only.
+   * Writes everything atomically if the checks hold, and once only.
    *
-   * @returns The versionstamp of what was written; `undefined` if a check does not hold.
+   * @returns The versionstamp of the commit; `undefined` if a check fails.
    */
   commit(checks: readonly Deno.AtomicCheck[], writes: readonly KvWrite[]): Promise<string | undefined>;
   /** Closes the database. */
   close(): void;
 }
 
-/** Reads all that lies below a prefix. */
+/** Reads all entries below a prefix. */
 export async function* listAll(
   database: KvDatabase,
   prefix: Deno.KvKey,
@@ -61,7 +67,7 @@ export async function* listAll(
   } while (cursor !== undefined);
 }
 
-/** Reads any number of values, each ten of them as they are at one moment. */
+/** Reads any number of values, ten in a snapshot. */
 export async function readMany(database: KvDatabase, keys: readonly Deno.KvKey[]): Promise<KvRecord[]> {
   const batches: Promise<KvRecord[]>[] = [];
   for (let start = 0; start < keys.length; start += MAX_READS) {

@@ -1,11 +1,12 @@
 /**
- * Commits that are more than Deno KV takes at once.
+ * Commits that are too large for one atomic operation of Deno KV.
  *
- * The writes are put down under a prefix of their own, in several commits. One small commit then makes them count: it
- * names them in one place, together with the checks. Only then they are carried out, again in several commits, and the
- * place is emptied. A crash before the small commit leaves pieces that do not count; after it, whoever comes next, in this
- * process or another, carries the rest out before anything else. Every commit of the store checks that the place has not
- * changed since it was seen empty, so that nothing is written in between.
+ * The writes are staged under a prefix of their own, in several commits. One small commit then
+ * makes them count: it writes a marker that names them, together with the checks. Then they are
+ * carried out, again in several commits, and the marker is cleared. After a crash before the small
+ * commit, the staged pieces do not count. After a crash behind it, the next process, or the next
+ * operation, carries out the rest before anything else. Every commit of the store checks that the
+ * marker has not changed since it was seen clear, so that nothing is written in between.
  *
  * @module
  */
@@ -17,11 +18,11 @@ import { journalKey, stagedKey } from "./keys.ts";
 import { cutBytes, decodeWrites, encodeWrites, fitsOneCommit, type KvWrite, packWrites } from "./writes.ts";
 import { decodeValue, encodeValue } from "../value_codec.ts";
 
-/** What the place says: which journal counts, or is about to. */
+/** The marker: which journal counts, or is about to. */
 interface Marker {
   readonly id: string;
   readonly pieces: number;
-  /** Does not count yet: keeps everybody else from writing while the checks are looked at. */
+  /** Does not count yet: keeps all others from writing while the checks are read. */
   readonly locked?: boolean;
 }
 
@@ -29,43 +30,43 @@ interface Pending extends Marker {
   readonly versionstamp: string;
 }
 
-/** A journal that was put down; the check is that nobody has discarded it. */
+/** A staged journal; the check is that no other process has discarded it. */
 interface Staged extends Marker {
   readonly header: Deno.AtomicCheck;
 }
 
-/** What a commit came to; `again`: somebody else came between. */
+/** The outcome of a commit; `again`: another process has written in between. */
 type Outcome = "held" | "refused" | "again";
 
-/** How many commits are under way at once of those that a large one takes; each is of up to 0.8 MB. */
+/** How many commits of a large one run at once; each has up to 0.8 MB. */
 const AT_ONCE = 8;
 
-/** Reads the place; `undefined`: it is empty. */
+/** Reads the marker; `undefined` if it is clear. */
 function pendingIn({ value, versionstamp }: KvRecord): Pending | undefined {
   if (versionstamp === null) return undefined;
   const marker = decodeValue(value as Uint8Array) as Marker | null; // markerWrite() made it
   return marker === null ? undefined : { ...marker, versionstamp };
 }
 
-/** Fills the place, or empties it. Emptied, it has a new versionstamp, so that it shows that something was there. */
+/** Sets or clears the marker. Cleared, it has a new versionstamp, which shows that it was set. */
 function markerWrite(marker: Marker | null): KvWrite {
   return { key: journalKey, record: encodeValue(marker) };
 }
 
-/** What is to be done at a time. */
+/** The commits that run at once. */
 function* groupsOf(packs: readonly KvWrite[][]): Generator<KvWrite[][]> {
   for (let start = 0; start < packs.length; start += AT_ONCE) yield packs.slice(start, start + AT_ONCE);
 }
 
-/** Whether a journal counts that was not carried out yet, so that what was read is not to be relied on. */
+/** Whether a journal counts and is not carried out yet, so that what was read is incomplete. */
 export function isTorn(marker: KvRecord): boolean {
   return pendingIn(marker)?.locked === false;
 }
 
-/** Writes, and carries out what others have left. */
+/** Writes, and carries out unfinished journals. */
 export class DenoKvJournal {
   readonly #database: KvDatabase;
-  /** The versionstamp that the place had when it was last seen empty; `undefined`: look again. */
+  /** The versionstamp of the marker when it was last seen clear; `undefined`: read it again. */
   #empty: string | null | undefined;
   #finishing: { readonly versionstamp: string; readonly done: Promise<void> } | undefined;
 
@@ -74,7 +75,7 @@ export class DenoKvJournal {
     this.#database = database;
   }
 
-  /** Carries out a journal that counts, and gives what to check so that nothing comes between. */
+  /** Carries out a journal that counts, and returns the check that no other one begins. */
   async check(): Promise<Deno.AtomicCheck> {
     while (this.#empty === undefined) await this.#look();
     return { key: journalKey, versionstamp: this.#empty };
@@ -94,7 +95,7 @@ export class DenoKvJournal {
     return holds;
   }
 
-  /** Whether one commit can take it all. */
+  /** Whether all fits into one commit. */
   fits(writes: readonly KvWrite[], checks: readonly Deno.AtomicCheck[]): boolean {
     return fitsOneCommit(writes, checks, this.#database.maxChecks);
   }
@@ -137,11 +138,11 @@ export class DenoKvJournal {
     return typeof outcome === "string" ? outcome : "held";
   }
 
-  /** Puts the pieces down; nothing if somebody has discarded them. */
+  /** Stages the pieces; `undefined` if another process has discarded them. */
   async #stage(id: string, packs: readonly KvWrite[][]): Promise<Staged | undefined> {
     const key = stagedKey(id);
     const versionstamp = await this.#database.commit([], [{ key, record: new Uint8Array() }]);
-    if (versionstamp === undefined) return undefined; // not so, without checks
+    if (versionstamp === undefined) return undefined; // can't be, without checks
     const header = { key, versionstamp };
     let pieces = 0;
     for (const some of groupsOf(packs)) {
@@ -152,7 +153,7 @@ export class DenoKvJournal {
     return { id, pieces, header };
   }
 
-  /** Makes commits with the same check, some of them at a time; whether it held for all. */
+  /** Makes commits with the same check, some at a time; returns whether it held for all. */
   async #commitAll(check: Deno.AtomicCheck, packs: readonly KvWrite[][]): Promise<boolean> {
     for (const some of groupsOf(packs)) {
       const made = await Promise.all(some.map((writes) => this.#database.commit([check], writes)));
@@ -176,7 +177,10 @@ export class DenoKvJournal {
     return alone ? "refused" : "again";
   }
 
-  /** The same for more checks than one commit takes: nobody may write while they are read. */
+  /**
+   * The same for more checks than fit into one commit: no other process may write while they are
+   * read.
+   */
   async #lockAndMark(
     staged: Staged,
     empty: Deno.AtomicCheck,
@@ -213,15 +217,18 @@ export class DenoKvJournal {
     else await this.#finish(pending);
   }
 
-  /** Somebody died while looking at checks, or is slow: what does not count yet may be set aside, and is tried again. */
+  /**
+   * Unlocks after a process that has ended, or is slow, while it read checks: its journal does not
+   * count yet, and it tries again.
+   */
   async #unlock({ versionstamp }: Pending): Promise<void> {
     await this.#database.commit([{ key: journalKey, versionstamp }], [markerWrite(null)]);
   }
 
   /**
-   * Carries a journal out, once however many ask for it.
+   * Carries a journal out, once for all that ask at a time.
    *
-   * @param packs What it has, if it is our own; to be read otherwise.
+   * @param packs Its writes, if this process made it; else they are read.
    */
   #finish(pending: Pending, packs?: readonly KvWrite[][]): Promise<void> {
     if (this.#finishing?.versionstamp !== pending.versionstamp) {
@@ -236,7 +243,7 @@ export class DenoKvJournal {
     const counts = { key: journalKey, versionstamp: pending.versionstamp };
     const packs = known ?? await this.#read(pending);
     if (packs === undefined) return await this.#miss(counts);
-    // If the check does not hold, somebody else was faster, and has carried out all of it.
+    // If the check fails, another process has carried out all of it.
     if (!await this.#commitAll(counts, packs)) return;
     const emptied = await this.#database.commit([counts], [markerWrite(null)]);
     if (emptied === undefined) return;
@@ -244,7 +251,7 @@ export class DenoKvJournal {
     await this.#remove(pending);
   }
 
-  /** Reads the writes of a journal; `undefined` if pieces are gone. */
+  /** Reads the writes of a journal; `undefined` if pieces are missing. */
   async #read({ id, pieces }: Marker): Promise<KvWrite[][] | undefined> {
     const keys = Array.from({ length: pieces }, (_, index) => stagedKey(id, index));
     const found = (await readMany(this.#database, keys)).map(({ value }) => value as Uint8Array | null);
@@ -252,7 +259,10 @@ export class DenoKvJournal {
     return packWrites(decodeWrites(concat(found)));
   }
 
-  /** Pieces go only when all is carried out, by us or somebody else; otherwise, something is wrong with the database. */
+  /**
+   * Pieces are removed only when all is carried out. If the marker still names them, the database
+   * is damaged.
+   */
   async #miss(counts: Deno.AtomicCheck): Promise<void> {
     if (!await this.holds(counts)) return;
     throw new StoreFormatError(
@@ -262,7 +272,7 @@ export class DenoKvJournal {
 
   async #discard(id: string): Promise<void> {
     const empty = await this.check();
-    // The header goes first: without it, a writer that is still at it can't make its journal count.
+    // The header first: without it, the process that is staging can't make its journal count.
     if (await this.#database.commit([empty], [{ key: stagedKey(id), record: undefined }]) === undefined) {
       return;
     }

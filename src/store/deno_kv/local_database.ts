@@ -16,7 +16,7 @@ import type { KvDatabase, KvPage, KvRecord } from "./database.ts";
 import { waitingKey } from "./keys.ts";
 import type { KvWrite } from "./writes.ts";
 
-/** How many entries are read at once of what lies below a prefix. */
+/** How many entries a page has. */
 const PAGE = 100;
 
 /** A database that is a file or in memory. */
@@ -57,8 +57,8 @@ export class LocalDatabase implements KvDatabase {
         return result.ok ? result.versionstamp : undefined;
       } catch (error) {
         if (!isLocked(error)) throw storeErrorOf(error);
-        // Somebody else who has the file open writes. SQLite does not let one wait who has read already, as checks do, and
-        // Deno KV gives up then; one who only writes waits, for five seconds.
+        // Another process is writing. SQLite lets a transaction that has read, as checks do, not
+        // wait for it, and Deno KV gives up. One that only writes waits up to five seconds.
         await this.#kv.delete(waitingKey);
       }
     }
@@ -69,12 +69,12 @@ export class LocalDatabase implements KvDatabase {
   }
 }
 
-/** Whether nothing was written because somebody else was writing. Deno has no other mark for that. */
+/** Whether nothing was written because another process was writing. Only the message tells. */
 function isLocked(error: unknown): boolean {
   return error instanceof TypeError && error.message.includes("database is locked");
 }
 
-/** The atomic operation that makes the writes if the checks hold. */
+/** The atomic operation that writes if the checks hold. */
 function atomicOf(
   kv: Deno.Kv,
   checks: readonly Deno.AtomicCheck[],
@@ -88,14 +88,14 @@ function atomicOf(
   return operation;
 }
 
-/** Reads some of what lies below a prefix. */
+/** Reads a page of the entries below a prefix. */
 async function readPage(kv: Deno.Kv, prefix: Deno.KvKey, cursor?: string): Promise<KvPage> {
   const listed = kv.list({ prefix }, { limit: PAGE, batchSize: PAGE, cursor });
   const entries = await Array.fromAsync(listed);
   return { entries, cursor: entries.length < PAGE ? undefined : listed.cursor };
 }
 
-/** What tells the reasons apart. Deno KV gives nothing but the text: SQLite's, or its own. */
+/** How the reasons are told apart: Deno KV gives only a text, SQLite's or its own. */
 const REASONS: readonly [RegExp, (cause: unknown) => StoreError][] = [
   [
     /^unable to open|disk I\/O error|not a directory|permission denied/i,
@@ -123,7 +123,7 @@ const REASONS: readonly [RegExp, (cause: unknown) => StoreError][] = [
   ],
 ];
 
-/** Says that a database can't be written to. */
+/** The error for a database that can't be written to. */
 export function readOnlyError(cause: unknown): StoreReadOnlyError {
   return new StoreReadOnlyError(
     "Cannot write to the database: it is read-only; let this process write to the file and its folder",
@@ -131,7 +131,7 @@ export function readOnlyError(cause: unknown): StoreReadOnlyError {
   );
 }
 
-/** Makes an error of the store of one of Deno KV; others are given back as they are. */
+/** Converts an error of Deno KV into one of the store; returns others unchanged. */
 export function storeErrorOf(error: unknown): unknown {
   const missing = missingPermission(error, "use the database");
   if (missing !== undefined) return missing;
@@ -140,7 +140,7 @@ export function storeErrorOf(error: unknown): unknown {
   return make === undefined ? error : make(error);
 }
 
-/** Permissions that are missing, say, which speak for themselves. */
+/** Errors that speak for themselves, like a missing permission. */
 function isOfDeno(error: Error): boolean {
   return error instanceof Deno.errors.NotCapable || error instanceof Deno.errors.BadResource;
 }

@@ -1,5 +1,5 @@
 /**
- * Opens databases of Deno KV.
+ * Opens databases of Deno KV, and checks their format.
  *
  * @module
  */
@@ -13,22 +13,22 @@ import { formatKey, namespaceKey } from "./keys.ts";
 import { LocalDatabase, readOnlyError, storeErrorOf } from "./local_database.ts";
 import { RemoteDatabase } from "./remote_database.ts";
 
-/** How a database on a server is opened; for files, nothing of it matters. */
+/** How a database on a server is opened. Files need none of it. */
 export interface DenoKvOptions {
   /**
-   * What the server knows us by.
+   * The access token.
    *
    * @default {what the environment has as `DENO_KV_ACCESS_TOKEN`}
    */
   accessToken?: string;
   /**
-   * How long what the server does not answer is tried again, in milliseconds, before it is given up; 0: at once.
+   * How long a request is repeated that the server does not answer, in milliseconds; 0: not at all.
    *
    * @default {30_000}
    */
   patience?: number;
   /**
-   * Time.
+   * The clock.
    *
    * @default {the machine's own clock}
    */
@@ -39,10 +39,10 @@ const PATIENCE_MS = 30_000;
 
 const ENVIRONMENT = "DENO_KV_ACCESS_TOKEN";
 
-/** How long to wait for another process that is at the file, in milliseconds. */
+/** How long to wait for another process that writes to the file, in milliseconds. */
 const BUSY_TIMEOUT = 5_000;
 
-/** The table without which a file that has others is not Deno KV's. */
+/** The table that every file of Deno KV has. */
 const TABLE = "data_version";
 
 /** Opens a file, memory or a server. */
@@ -62,7 +62,7 @@ export async function openDatabase(path: string | undefined, options: DenoKvOpti
     return new LocalDatabase(await Deno.openKv(path), isFile(path) ? path : undefined);
   } catch (cause) {
     const error = storeErrorOf(cause);
-    // A file on a file system that is read-only can't be opened, it says, as if it were not there.
+    // Deno KV reports a file on a read-only file system as if it did not exist.
     const isReadOnly = error instanceof StoreError && error.code === "STORE_ERROR" && isFile(path) &&
       await isReadOnlyDisk(path);
     throw isReadOnly ? readOnlyError(cause) : error;
@@ -73,7 +73,10 @@ function isFile(path: string | undefined): path is string {
   return path !== undefined && path !== ":memory:";
 }
 
-/** Whether a file is on a file system that is read-only: to give it the mode that it has tells without opening it. */
+/**
+ * Whether a file is on a read-only file system: setting its own mode again shows that without
+ * opening it.
+ */
 async function isReadOnlyDisk(path: string): Promise<boolean> {
   try {
     const { mode } = await Deno.stat(path);
@@ -99,17 +102,18 @@ async function openRemote(url: string, options: DenoKvOptions): Promise<KvDataba
 }
 
 /**
- * Whether a file has something else in it. Deno KV would add its tables to whatever database it finds.
+ * Whether a file contains something else. Deno KV would add its tables to any database.
  *
- * Only SQLite may open the file, and it must be the SQLite that Deno KV uses, as that of `node:sqlite` is: the locks of POSIX are the
- * process's, and go when the process closes the file once, though it may have it open elsewhere too. SQLite takes care of that among
- * its own connections. Without its locks, another program that closes the file takes the write-ahead log away from who uses it.
+ * Only SQLite may open the file, and only the SQLite that Deno KV uses, like that of `node:sqlite`:
+ * POSIX locks belong to the process, and closing a file once releases all of them. SQLite handles
+ * that among its own connections. Without its locks, another program that closes the file would
+ * remove the write-ahead log in use.
  */
 async function isForeign(path: string): Promise<boolean> {
   const info = await Deno.stat(path).catch(notFound);
   if (info === undefined || (info.isFile && info.size === 0)) return false;
   if (!info.isFile) return true;
-  const { DatabaseSync } = await import("node:sqlite"); // takes time to load, which a new file does not need
+  const { DatabaseSync } = await import("node:sqlite"); // loaded only when needed: a new file is not checked
   using database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT });
   const names = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
   return names.length > 0 && !names.some(({ name }) => name === TABLE);
@@ -119,10 +123,10 @@ function notFound(error: unknown): undefined {
   if (!(error instanceof Deno.errors.NotFound)) throw error;
 }
 
-/** The format that this version writes, and the only one that it reads. */
+/** The format that this version writes, the only one that it reads. */
 const FORMAT = "1";
 
-/** What can be below the prefix: `format` too, if somebody else notes it while we look. */
+/** The kinds of keys below the prefix; `format` too, as another process may write it meanwhile. */
 const KINDS: ReadonlySet<unknown> = new Set([
   "format",
   "journal",
@@ -134,9 +138,9 @@ const KINDS: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Looks whether the database is ours to use, and notes the format where it is not noted yet.
+ * Checks that the database is a store or empty, and writes the format where it is missing.
  *
- * @throws {StoreFormatError} If it is not; nothing was written then.
+ * @throws {StoreFormatError} If it is neither; nothing is written.
  */
 export async function checkFormat(database: KvDatabase): Promise<void> {
   while (!await isNoted(database)) {

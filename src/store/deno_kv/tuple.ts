@@ -1,12 +1,12 @@
 /**
- * Keys as bytes, whose order is that of the keys: as Deno KV keeps them, and as they go over the network.
+ * Keys as bytes that sort as the keys do: the encoding of Deno KV, and of the network.
  *
  * @module
  */
 
 import { StoreFormatError } from "../../errors/store_error.ts";
 
-/** What kind of part follows. */
+/** The kind of the part that follows. */
 const BYTES = 0x01;
 const STRING = 0x02;
 const DOUBLE = 0x21;
@@ -19,7 +19,7 @@ const ESCAPED = 0xff;
 
 const DOUBLE_BYTES = 8;
 
-/** Makes bytes of a key of strings and numbers. */
+/** Encodes a key of strings and numbers. */
 export function encodeKey(key: Deno.KvKey): Uint8Array {
   const bytes: number[] = [];
   for (const part of key) {
@@ -30,7 +30,7 @@ export function encodeKey(key: Deno.KvKey): Uint8Array {
 }
 
 /**
- * Makes a key of bytes again.
+ * Decodes a key.
  *
  * @throws {StoreFormatError} If it has parts that no key of the store has.
  */
@@ -62,7 +62,7 @@ function pushText(bytes: number[], text: string): void {
   bytes.push(END);
 }
 
-/** The content from a place on, and what comes behind its end. */
+/** The content from an index on, and the index behind its end. */
 function contentFrom(bytes: Uint8Array, from: number): [Uint8Array<ArrayBuffer>, number] {
   const content: number[] = [];
   let at = from;
@@ -75,7 +75,10 @@ function contentFrom(bytes: Uint8Array, from: number): [Uint8Array<ArrayBuffer>,
   return [Uint8Array.from(content), at + 1];
 }
 
-/** In the order of the numbers: what is not negative has its first bit set, and all bits of what is are turned round. */
+/**
+ * Sorts as the numbers do: of positive ones the first bit is set, of negative ones all bits are
+ * inverted.
+ */
 function doubleBytes(value: number): Uint8Array {
   const bytes = new Uint8Array(DOUBLE_BYTES);
   const view = new DataView(bytes.buffer);

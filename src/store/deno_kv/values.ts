@@ -1,5 +1,5 @@
 /**
- * Values that are too long for one record: written in parts, below a name that is used once.
+ * Values as records: whole, or in parts below a name that is used once.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { cutBytes, type KvWrite, MAX_RECORD_BYTES } from "./writes.ts";
 import type { KvKey } from "../kv_store.ts";
 import { decodeValue, encodeValue } from "../value_codec.ts";
 
-/** Where the parts are of a value that does not fit into one record. */
+/** The parts of a value that does not fit into one record. */
 export interface SplitValue {
   /** The identifier of the parts, used once. */
   readonly id: string;
@@ -27,7 +27,7 @@ const WHOLE = 0;
 const SPLIT = 1;
 
 /**
- * What is kept for a value that fits into one record.
+ * The record of a value that fits into one.
  *
  * @param bytes What `encodeValue()` made of it.
  */
@@ -35,12 +35,12 @@ function wholeRecord(bytes: Uint8Array): Uint8Array {
   return tagged(WHOLE, bytes);
 }
 
-/** What is kept in the place of a value that does not. */
+/** The record of a value in parts. */
 function splitRecord({ id, parts }: SplitValue): Uint8Array {
   return tagged(SPLIT, serialize({ id, parts }));
 }
 
-/** What a record holds: the value, or where its parts are. */
+/** Decodes a record: the value, or where its parts are. */
 export function readRecord(record: unknown): { readonly value: unknown } | { readonly split: SplitValue } {
   if (record instanceof Uint8Array) {
     if (record[0] === WHOLE) return { value: decodeValue(record.subarray(1)) };
@@ -58,17 +58,17 @@ function tagged(tag: number, bytes: Uint8Array): Uint8Array {
   return record;
 }
 
-/** What to write for a key. */
+/** The writes for a key. */
 export interface EncodedChange {
   /** The key. */
   readonly key: KvKey;
   /** Its record, and those of the parts. */
   readonly writes: readonly KvWrite[];
-  /** Where the parts are, if there are any. */
+  /** The parts, if there are any. */
   readonly split: SplitValue | undefined;
 }
 
-/** Makes the writes of a value. */
+/** Makes the writes that set a value. */
 export function encodeSet(key: KvKey, value: unknown): EncodedChange {
   const place = valueKey(key);
   const bytes = encodeValue(value);
@@ -90,7 +90,7 @@ export function encodeDelete(key: KvKey): EncodedChange {
   return { key, writes: [{ key: valueKey(key), record: undefined }], split: undefined };
 }
 
-/** Reads the parts of a value; `undefined` if it was replaced in the meantime. */
+/** Reads the parts of a value; `undefined` if it was replaced meanwhile. */
 export async function readParts(
   database: KvDatabase,
   { id, parts }: SplitValue,
@@ -102,45 +102,45 @@ export async function readParts(
 }
 
 /**
- * Knows which values have parts, so that replacing a value that has none takes no look at it.
+ * The values that have parts, so that replacing one that has none needs no read.
  *
- * What another process writes is known only once it was read. Replacing it unread leaves its parts behind; the next
- * {@link load} removes them.
+ * Values that another process writes are added when they are read. Replacing one unread leaves its
+ * parts behind; the next {@link load} removes them.
  */
 export class SplitIndex {
   readonly #splits = new Map<string, SplitValue>();
 
-  /** Whether the value that is there has parts. */
+  /** Whether the current value has parts. */
   has(key: KvKey): boolean {
-    return this.#find(key) !== undefined;
+    return this.#splits.has(JSON.stringify(key));
   }
 
-  /** Takes note of what is there now. */
+  /** Notes the current value. */
   note(key: KvKey, split: SplitValue | undefined): void {
-    if (split !== undefined) this.#splits.set(JSON.stringify(key), split);
-    else if (this.has(key)) this.#splits.delete(JSON.stringify(key));
+    if (split === undefined) this.#splits.delete(JSON.stringify(key));
+    else this.#splits.set(JSON.stringify(key), split);
   }
 
-  /** Takes note of what was read; what was read is older than what was noted when it was written. */
+  /** Notes a value that was read, which is older than one that was noted when it was written. */
   noteRead(key: KvKey, split: SplitValue): void {
     if (!this.has(key)) this.note(key, split);
   }
 
-  /** The writes that remove the parts of the value that is there. */
+  /** The writes that remove the parts of the current value. */
   removal(key: KvKey): KvWrite[] {
-    const split = this.#find(key);
+    const split = this.#splits.get(JSON.stringify(key));
     return split === undefined ? [] : removalOf(split);
   }
 
-  /** Reads which values have parts, and removes those that belong to none. */
+  /** Reads which values have parts, and removes parts without a value. */
   async load(database: KvDatabase, journal: DenoKvJournal): Promise<void> {
     const noted: { readonly key: KvKey; readonly split: SplitValue }[] = [];
     for await (const { key: noteKey, value } of listAll(database, partsKey())) {
       const { key, parts } = decodeValue(value as Uint8Array) as { key: KvKey; parts: number }; // encodeSet() wrote it
       noted.push({ key, split: { id: noteKey[2] as string, parts } }); // as partsKey() makes it
     }
-    // Without their value, parts were left over, and always will be: names are used once. Unless the value is about to come
-    // from somebody else: then it is not what it was, and the parts stay.
+    // Parts without their value stay so, as names are used once. Only another process may be about
+    // to write the value: then the check fails, and the parts stay.
     const records = await readMany(database, noted.map(({ key }) => valueKey(key)));
     const orphans: SplitValue[] = [];
     const checks: Deno.AtomicCheck[] = [];
@@ -153,11 +153,6 @@ export class SplitIndex {
       }
     }
     if (orphans.length > 0) await journal.commit(orphans.flatMap(removalOf), checks);
-  }
-
-  /** In most databases no value has parts: then no name is made of the key. */
-  #find(key: KvKey): SplitValue | undefined {
-    return this.#splits.size === 0 ? undefined : this.#splits.get(JSON.stringify(key));
   }
 }
 

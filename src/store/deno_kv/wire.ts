@@ -9,7 +9,7 @@ import { StoreFormatError } from "../../errors/store_error.ts";
 import { decodeKey, encodeKey } from "./tuple.ts";
 import type { KvRecord } from "./database.ts";
 
-/** A stretch of keys to read. */
+/** A range of keys to read. */
 export interface WireRange {
   /** The first key that may be read. */
   readonly start: Uint8Array;
@@ -21,20 +21,20 @@ export interface WireRange {
 
 /** A write of an atomic operation. */
 export interface WireWrite {
-  /** Where. */
+  /** The key. */
   readonly key: Deno.KvKey;
-  /** What to put there; `undefined` removes what is there. */
+  /** The new record; `undefined` removes the entry. */
   readonly record: Uint8Array | undefined;
   /** From when on the server may remove it, in milliseconds since 1970; never by default. */
   readonly expireAt?: number;
 }
 
-/** How a server says what it was given: bytes. */
+/** The encoding of a value of bytes. */
 const ENCODING_BYTES = 3;
 const MUTATION_SET = 1;
 const MUTATION_DELETE = 2;
 
-/** What a server says of a write, or of a reading. */
+/** The status of a write or a read. */
 const SUCCESS = 1;
 const CHECK_FAILURE = 2;
 
@@ -43,7 +43,7 @@ const FIXED64 = 1;
 const LENGTH = 2;
 const FIXED32 = 5;
 
-/** Makes a request to read. */
+/** Encodes a read. */
 export function encodeRead(ranges: readonly WireRange[]): Uint8Array<ArrayBuffer> {
   return message(
     ranges.map(({ start, end, limit }) => nested(1, [bytes(1, start), bytes(2, end), number(3, limit)])),
@@ -51,9 +51,9 @@ export function encodeRead(ranges: readonly WireRange[]): Uint8Array<ArrayBuffer
 }
 
 /**
- * Takes the answer to a request to read.
+ * Decodes the answer to a read.
  *
- * @returns The entries of each range; `undefined` if the server reads nothing now.
+ * @returns The entries of each range; `undefined` if the server has disabled reads.
  */
 export function decodeRead(answer: Uint8Array): Deno.KvEntry<unknown>[][] | undefined {
   const ranges: Deno.KvEntry<unknown>[][] = [];
@@ -64,7 +64,7 @@ export function decodeRead(answer: Uint8Array): Deno.KvEntry<unknown>[][] | unde
   return ranges;
 }
 
-/** Makes a request to write. */
+/** Encodes a write. */
 export function encodeWrite(
   checks: readonly Deno.AtomicCheck[],
   writes: readonly WireWrite[],
@@ -85,9 +85,10 @@ export function encodeWrite(
 }
 
 /**
- * Takes the answer to a request to write.
+ * Decodes the answer to a write.
  *
- * @returns The versionstamp of what was written, or that a check does not hold; `undefined` if the server writes nothing now.
+ * @returns The versionstamp, or `undefined` in it if a check failed; `undefined` if the server has
+ * disabled writes.
  */
 export function decodeWrite(answer: Uint8Array): { readonly versionstamp: string | undefined } | undefined {
   let status: unknown;
@@ -106,7 +107,7 @@ export function rangeOf(key: Deno.KvKey): WireRange {
   return { start, end: concat([start, Uint8Array.of(0)]), limit: 1 };
 }
 
-/** What is there of the range of one key. */
+/** The entry of a range of one key. */
 export function recordOf(key: Deno.KvKey, [entry]: Deno.KvEntry<unknown>[] = []): KvRecord {
   return entry ?? { key, value: null, versionstamp: null };
 }
@@ -125,7 +126,7 @@ function entryOf(entry: Uint8Array): Deno.KvEntry<unknown> {
   return { key, value: encoding === ENCODING_BYTES ? value : { encoding }, versionstamp };
 }
 
-/** Bytes to be sent one behind the other. */
+/** Bytes that follow one another. */
 type Pieces = readonly Uint8Array[];
 
 function message(parts: readonly Pieces[]): Uint8Array<ArrayBuffer> {
@@ -154,7 +155,7 @@ function varint(value: number): number[] {
   return [...found, left];
 }
 
-/** The fields of a message, with a number or bytes; those of other types are left out. */
+/** The fields of a message, with a number or bytes; fields of other types are skipped. */
 function* fields(content: Uint8Array): Generator<[field: number, value: number | Uint8Array]> {
   let at = 0;
   const next = (): number => {

@@ -5,32 +5,35 @@
  */
 
 import { concat } from "@std/bytes/concat";
-import { keyBytes, keyBytesAtMost } from "./keys.ts";
+import { keyBytes } from "./keys.ts";
 import { decodeValue, encodeValue } from "../value_codec.ts";
 
 /** One change of the database. */
 export interface KvWrite {
-  /** Where. */
+  /** The key. */
   readonly key: Deno.KvKey;
-  /** What to put there; `undefined` removes what is there. */
+  /** The new record; `undefined` removes the entry. */
   readonly record: Uint8Array | undefined;
 }
 
 /** The most bytes of a record. */
 export const MAX_RECORD_BYTES = 65_536;
 
-/** The most keys that are read at once. */
+/** The most keys of a read. */
 export const MAX_READS = 10;
 
-/** Less than 1,000, 819,200 and 81,920, which Deno KV allows: the writes share a commit with some that are the store's own. */
+/**
+ * Less than the 1,000, 819,200 and 81,920 that Deno KV allows: a commit contains some writes of the
+ * store's own.
+ */
 const MAX_WRITES = 990;
 const MAX_BYTES = 810_000;
 const MAX_KEY_BYTES = 75_000;
 
 /**
- * Whether one commit can take it all.
+ * Whether all fits into one commit.
  *
- * @param maxChecks How many checks it can take.
+ * @param maxChecks The most checks of a commit.
  */
 export function fitsOneCommit(
   writes: readonly KvWrite[],
@@ -38,27 +41,15 @@ export function fitsOneCommit(
   maxChecks: number,
 ): boolean {
   if (checks.length > maxChecks || writes.length > MAX_WRITES) return false;
-  if (surelyFits(writes, checks)) return true;
   const reserved = checks.reduce((sum, { key }) => sum + keyBytes(key), 0);
   return packWrites(writes, reserved).length <= 1;
 }
 
-/** Whether nothing has to be measured to know that writes and checks are not too long: so it is with nearly all. */
-function surelyFits(writes: readonly KvWrite[], checks: readonly Deno.AtomicCheck[]): boolean {
-  let [bytes, keys] = [0, 0];
-  for (const { key } of checks) bytes += keyBytesAtMost(key);
-  for (const { key, record } of writes) {
-    keys += keyBytesAtMost(key);
-    bytes += record?.length ?? 0;
-  }
-  return keys <= MAX_KEY_BYTES && bytes + 2 * keys <= MAX_BYTES;
-}
-
 /**
- * Splits writes, in their order, so that each part fits into one commit.
+ * Splits writes, in order, so that each part fits into one commit.
  *
  * @param writes The writes.
- * @param reserved How many bytes each commit is to leave for other things.
+ * @param reserved The bytes that each commit leaves free.
  */
 export function packWrites(writes: readonly KvWrite[], reserved = 0): KvWrite[][] {
   const packs: KvWrite[][] = [];
@@ -66,7 +57,8 @@ export function packWrites(writes: readonly KvWrite[], reserved = 0): KvWrite[][
   let [bytes, keys] = [0, 0];
   for (const write of writes) {
     const length = keyBytes(write.key);
-    // As measured: what is put counts its key twice, and its key for the limit of keys too; what is removed does neither.
+    // As measured: a set counts its key twice, and toward the limit of keys; a removal does
+    // neither.
     const [key, size] = write.record === undefined ? [0, length] : [length, 2 * length + write.record.length];
     const full = pack.length === MAX_WRITES || bytes + size > MAX_BYTES - reserved ||
       keys + key > MAX_KEY_BYTES;
@@ -91,20 +83,20 @@ export function cutBytes(bytes: Uint8Array): Uint8Array[] {
   return pieces;
 }
 
-/** What stands in front of the records of some writes. */
+/** The head in front of the records of some writes. */
 interface FrameHead {
-  /** Where they go. */
+  /** The keys. */
   readonly keys: readonly Deno.KvKey[];
-  /** How long each is; {@link REMOVAL} if there is none. */
+  /** The length of each record; {@link REMOVAL} if there is none. */
   readonly lengths: readonly number[];
 }
 
 const REMOVAL = -1;
 
-/** The bytes that say how long the head is. */
+/** The bytes of the head's length. */
 const LENGTH_BYTES = 4;
 
-/** Makes bytes of writes: the keys first, then the records as they are, which need not be encoded again. */
+/** Encodes writes: the keys, then the records as they are. */
 export function encodeWrites(writes: readonly KvWrite[]): Uint8Array {
   const head = encodeValue(
     {
@@ -117,7 +109,7 @@ export function encodeWrites(writes: readonly KvWrite[]): Uint8Array {
   return concat([length, head, ...writes.flatMap(({ record }) => record ?? [])]);
 }
 
-/** Makes writes of bytes again: of all that were put one behind the other. */
+/** Decodes writes: all that were encoded one behind the other. */
 export function decodeWrites(bytes: Uint8Array): KvWrite[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const writes: KvWrite[] = [];

@@ -13,8 +13,8 @@ const EXCLUSIVELY = true;
 const MAX_LEFT = 1_024;
 
 /**
- * Locks what a key names, with a file of its own in a folder beside a database. SQLite's own files are left alone: to close one
- * lets go of SQLite's locks.
+ * Locks what a key names, with a file of its own in a folder beside a database. SQLite's own files
+ * are left alone: to close one lets go of SQLite's locks.
  *
  * @param database The file of the database; nullish if there is none, or nobody knows where.
  * @param key What to lock.

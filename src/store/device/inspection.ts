@@ -24,8 +24,8 @@ export interface StoredAmount {
   /** How many records. */
   readonly records: number;
   /**
-   * How many bytes their keys and values have when they are encoded, give or take a few. What the store needs for them may be more,
-   * by a seal or an index.
+   * How many bytes their keys and values have when they are encoded, give or take a few. What the
+   * store needs for them may be more, by a seal or an index.
    */
   readonly bytes: number;
 }
@@ -34,18 +34,22 @@ export interface StoredAmount {
 export interface DeviceHolder {
   /** Who took the device last, by the name it has given itself. */
   readonly owner: string;
-  /** Until when nobody else may take the device, in milliseconds since 1970; 0 if it was released. */
+  /**
+   * Until when nobody else may take the device, in milliseconds since 1970; 0 if it was released.
+   */
   readonly until: number;
 }
 
 /** What a store holds of a device. */
 export interface DeviceInspection extends StoredDevice, StoredAmount {
   /**
-   * By kind of record, how much there is: `sync` for the position, `room`, `state`, and so on; the kinds of the encryption begin with
-   * `crypto/`. In the order of the keys.
+   * By kind of record, how much there is: `sync` for the position, `room`, `state`, and so on; the
+   * kinds of the encryption begin with `crypto/`. In the order of the keys.
    */
   readonly kinds: Readonly<Record<string, StoredAmount>>;
-  /** The version of the schema that the records follow; `undefined` if none was written down yet. */
+  /**
+   * The version of the schema that the records follow; `undefined` if none was written down yet.
+   */
   readonly schema: number | undefined;
   /** Whether there is a position in the sync stream to go on from. */
   readonly hasPosition: boolean;
@@ -62,13 +66,15 @@ export interface InspectDeviceOptions extends StoredDevice {
 }
 
 /**
- * Counts what a store holds of a device. All of its records are read, one after the other, and none is shown: no key, no content
- * and no room ID. It may run beside a client, and counts then what it comes upon.
+ * Counts what a store holds of a device. All of its records are read, one after the other, and none
+ * is shown: no key, no content and no room ID. It may run beside a client, and counts then what it
+ * comes upon.
  *
  * @param store The store; for a sealed one, the `SealedStore`.
  * @param options Which device.
  * @returns What there is; all zeros if there is nothing.
- * @throws {StoreKeyError} If the store is sealed, without its seal around it, or a record does not open.
+ * @throws {StoreKeyError} If the store is sealed, without its seal around it, or a record does not
+ * open.
  *
  * @example
  * ```ts
@@ -123,13 +129,14 @@ export async function inspectDevice(
 /**
  * Finds the devices that a store holds something of, in the order of the keys.
  *
- * **It reads the whole store**, since a store can't leave records out when it lists; memory stays bounded. Who knows the devices
- * should ask for each with {@linkcode inspectDevice}.
+ * **It reads the whole store**, since a store can't leave records out when it lists; memory stays
+ * bounded. Who knows the devices should ask for each with {@linkcode inspectDevice}.
  *
  * @param store The store; for a sealed one, the `SealedStore`.
  * @param options When to stop.
  * @param options.signal Ends it.
- * @throws {StoreKeyError} If the store is sealed, without its seal around it, or a record does not open.
+ * @throws {StoreKeyError} If the store is sealed, without its seal around it, or a record does not
+ * open.
  *
  * @example
  * ```ts

@@ -66,7 +66,10 @@ export class StoreKeys {
     return this.#below("shown", "room", tag);
   }
 
-  /** The same in the order in which they were handled, in portions: a text each; without a number, what they begin with. */
+  /**
+   * The same in the order in which they were handled, in portions: a text each; without a number,
+   * what they begin with.
+   */
   shownLog(portion?: number): KvKey {
     return portion === undefined
       ? this.#below("shown", "log")
@@ -101,7 +104,8 @@ export function isDeviceKey(key: KvKey): boolean {
 }
 
 /**
- * The kind of a record: `sync`, `room`, `state` and so on, and `crypto/account` and so on for those of the encryption.
+ * The kind of a record: `sync`, `room`, `state` and so on, and `crypto/account` and so on for those
+ * of the encryption.
  *
  * @param path The key, without the parts that name the device.
  */
@@ -111,21 +115,26 @@ export function kindOf(path: KvKey): string {
 }
 
 /**
- * How many bytes the parts of a key may take that stand as they are: less than the 2,048 that Deno KV allows for all of a key, so
- * that there is room for what it puts in front, and for four names behind that are hashed.
+ * How many bytes the parts of a key may take that stand as they are: less than the 2,048 that Deno
+ * KV allows for all of a key, so that there is room for what it puts in front, and for four names
+ * behind that are hashed.
  */
 const MAX_BYTES = 1_760;
 /** Begins what stands in the place of a name. */
 const HASHED = "sha256:";
-/** The most that a store makes of 16 bits of a text: an escape of three bytes, and three for what is escaped. */
+/**
+ * The most that a store makes of 16 bits of a text: an escape of three bytes, and three for what is
+ * escaped.
+ */
 const MOST_BYTES_PER_UNIT = 6;
 const END_OF_PART = 2;
 /** What Deno KV's store escapes with, and escapes. */
 const ESCAPE = 0xe000;
 
 /**
- * The key of a path below a prefix. A name that would make it too long is replaced by its hash, and so is what could be taken for
- * a hash. Whether it is depends on nothing that comes behind it, so that what is below a path is found below it.
+ * The key of a path below a prefix. A name that would make it too long is replaced by its hash, and
+ * so is what could be taken for a hash. Whether it is depends on nothing that comes behind it, so
+ * that what is below a path is found below it.
  */
 function keyBelow(prefix: KvKey, path: KvKey): KvKey {
   const key = prefix.concat(path); // not by `[...prefix, …]`, which takes twice the time and makes an array with room for many more
@@ -154,7 +163,10 @@ function surelyFits(key: KvKey): boolean {
   return MOST_BYTES_PER_UNIT * units + END_OF_PART * key.length <= MAX_BYTES;
 }
 
-/** How many bytes a part takes in the store that makes most of it, which is Deno KV with what it escapes. */
+/**
+ * How many bytes a part takes in the store that makes most of it, which is Deno KV with what it
+ * escapes.
+ */
 function bytesOf(part: string): number {
   const half = part.isWellFormed() ? 2 : MOST_BYTES_PER_UNIT;
   let bytes = END_OF_PART;
@@ -169,7 +181,9 @@ function bytesOf(part: string): number {
   return bytes;
 }
 
-/** Kinds of records that say who uses the device in this store, and whether it is being imported. */
+/**
+ * Kinds of records that say who uses the device in this store, and whether it is being imported.
+ */
 const LOCAL_KINDS: ReadonlySet<string | undefined> = new Set(["owner", "lease", "importing"]);
 
 /**

@@ -1,9 +1,10 @@
 /**
  * The lease of a device: who may write what is kept of it.
  *
- * Two records lie below the device's prefix. `owner` says who took the device last, and changes only when somebody takes it: that
- * it has not changed is a condition of every commit, so whoever lost the device can't write, whatever its clock says. `lease` says
- * until when nobody else may take it, and is set again and again.
+ * Two records lie below the device's prefix. `owner` says who took the device last, and changes
+ * only when somebody takes it: that it has not changed is a condition of every commit, so whoever
+ * lost the device can't write, whatever its clock says. `lease` says until when nobody else may
+ * take it, and is set again and again.
  *
  * @module
  */
@@ -28,11 +29,18 @@ export const MAX_LEASE = 600_000;
 export interface LeaseOptions {
   /** The wall clock. Default: the machine's own. */
   readonly clock?: Clock;
-  /** What to do while another holds the device: wait until it is free, or throw. Default: `wait`. */
+  /**
+   * What to do while another holds the device: wait until it is free, or throw. Default: `wait`.
+   */
   readonly held?: "wait" | "refuse";
-  /** What others are told of who holds the device. Default: `process`, with the process's number if there is one. */
+  /**
+   * What others are told of who holds the device. Default: `process`, with the process's number if
+   * there is one.
+   */
   readonly owner?: string;
-  /** How long others leave the device alone after a sign of life, in milliseconds. Default: 15,000. */
+  /**
+   * How long others leave the device alone after a sign of life, in milliseconds. Default: 15,000.
+   */
   readonly duration?: number;
   /** Where it is told that somebody is waited for. */
   readonly log?: Logger;
@@ -67,8 +75,8 @@ export class Lease {
   }
 
   /**
-   * Takes a device: at once if nobody holds it, or who did has released it, ended as the store's lock shows, or given no sign of
-   * life for the time of its lease.
+   * Takes a device: at once if nobody holds it, or who did has released it, ended as the store's
+   * lock shows, or given no sign of life for the time of its lease.
    *
    * @param kv Where the device is kept.
    * @param prefix What the keys of the device begin with.
@@ -118,7 +126,8 @@ export class Lease {
   }
 
   /**
-   * What keeps others away for longer, to go along with a commit: nothing before a third of the lease is gone.
+   * What keeps others away for longer, to go along with a commit: nothing before a third of the
+   * lease is gone.
    *
    * @param now The time, in milliseconds since the epoch.
    */
@@ -200,7 +209,10 @@ interface Holder {
   readonly checks: readonly KvCheck[];
 }
 
-/** No lease is longer than {@link MAX_LEASE}: one that seems to be was written by a clock that is wrong. */
+/**
+ * No lease is longer than {@link MAX_LEASE}: one that seems to be was written by a clock that is
+ * wrong.
+ */
 async function look({ kv, prefix, clock }: Taking, seen: Seen): Promise<Holder> {
   const keys = new StoreKeys(prefix);
   const places = [keys.owner(), keys.lease()];
@@ -256,7 +268,9 @@ function inUse(prefix: KvKey, { owner, until }: Holder): StoreInUseError {
   );
 }
 
-/** What a process is called that has given itself no name. There may be no `Deno` where this runs. */
+/**
+ * What a process is called that has given itself no name. There may be no `Deno` where this runs.
+ */
 function processName(): string {
   return typeof Deno === "undefined" ? "process" : `process ${Deno.pid}`;
 }

@@ -1,11 +1,12 @@
 /**
  * The lock that goes with a lease, by which it is known at once that a process has ended.
  *
- * Whoever takes a device leaves the ID of the lease in the device's lock, if the store has locks. The system lets go of a lock with
- * its process, however that ends. So whoever gets the lock and finds the ID in it of the one who holds the device knows that this
- * one writes no more, and need not wait for the rest of the lease. That is all that the lock is good for: who may write is said by
- * the record `owner`. A process that stands still keeps its lock, and a lock that somebody has removed or could not have proves
- * nothing; then the lease counts.
+ * Whoever takes a device leaves the ID of the lease in the device's lock, if the store has locks.
+ * The system lets go of a lock with its process, however that ends. So whoever gets the lock and
+ * finds the ID in it of the one who holds the device knows that this one writes no more, and need
+ * not wait for the rest of the lease. That is all that the lock is good for: who may write is said
+ * by the record `owner`. A process that stands still keeps its lock, and a lock that somebody has
+ * removed or could not have proves nothing; then the lease counts.
  *
  * @module
  */

@@ -30,7 +30,10 @@ export interface SyncRecord {
 
 /** The end of the log of events that have been handled. */
 export interface ShownLogEnd {
-  /** What has been written since the last portion: it goes with the position, which is written anyway. */
+  /**
+   * What has been written since the last portion: it goes with the position, which is written
+   * anyway.
+   */
   readonly text: string;
   /** The number of the oldest portion that is kept, */
   readonly from: number;
@@ -38,7 +41,10 @@ export interface ShownLogEnd {
   readonly to: number;
 }
 
-/** The latest events of a room that has been quiet: those in portions of the log from a number on come after them. */
+/**
+ * The latest events of a room that has been quiet: those in portions of the log from a number on
+ * come after them.
+ */
 export type ShownRecord = readonly [to: number, shown: string];
 
 /** What is known of a room beside its state. */
@@ -49,14 +55,26 @@ export interface RoomRecord {
   readonly membership: Membership;
   /** Whether the kept members are all there are. */
   readonly allMembers: boolean;
-  /** The content of the first `m.room.encryption` that was seen, which nothing takes back; `false`: the server says there is none. */
+  /**
+   * The content of the first `m.room.encryption` that was seen, which nothing takes back; `false`:
+   * the server says there is none.
+   */
   readonly encryption?: JsonObject | false;
-  /** The ID of that event, if it came with a sync: what stands before it in the timeline came in clear by right. */
+  /**
+   * The ID of that event, if it came with a sync: what stands before it in the timeline came in
+   * clear by right.
+   */
   readonly encryptedBy?: EventID;
-  /** The own joins with which the user came into the room, the last ones: what stands before was history then. */
+  /**
+   * The own joins with which the user came into the room, the last ones: what stands before was
+   * history then.
+   */
   readonly entries?: readonly EventID[];
   /** The room's latest events in the very first response, if it was in that: see `ShownEvents`. */
   readonly first?: string;
-  /** When the room was left, in milliseconds since the epoch, as long as state of it may be kept; absent of rooms that are not left. */
+  /**
+   * When the room was left, in milliseconds since the epoch, as long as state of it may be kept;
+   * absent of rooms that are not left.
+   */
   readonly leftAt?: number;
 }

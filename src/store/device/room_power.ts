@@ -1,7 +1,8 @@
 /**
  * Who may do what in a room, by its power levels.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mroompower_levels | m.room.power_levels}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#mroompower_levels | m.room.power_levels}
  * @see {@link https://spec.matrix.org/v1.16/rooms/v12/ | Room version 12}
  * @module
  */
@@ -29,9 +30,14 @@ export type PowerAction =
   }
   | { /** Notifies everybody of the room in this way, like `room`. */ readonly notify: string };
 
-/** The last room version whose create event names the creator in its content; later, its sender is. */
+/**
+ * The last room version whose create event names the creator in its content; later, its sender is.
+ */
 const LAST_NAMED_CREATOR = 10;
-/** The last room version in which creators have a level like everybody else; later, they stand above all. */
+/**
+ * The last room version in which creators have a level like everybody else; later, they stand above
+ * all.
+ */
 const LAST_LEVELLED_CREATOR = 11;
 
 /** The level of a user: a number, or `Infinity` for a creator of a room of version 12 or later. */

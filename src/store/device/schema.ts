@@ -1,5 +1,6 @@
 /**
- * The schema that the records of a device follow: looked at before anything is written, and upgraded once.
+ * The schema that the records of a device follow: looked at before anything is written, and
+ * upgraded once.
  *
  * @module
  */
@@ -16,7 +17,10 @@ export type SchemaStep = (records: SchemaDraft) => void | Promise<void>;
 /** From version 0, which wrote no version down, on. */
 export const SCHEMA_STEPS: readonly SchemaStep[] = [dateLeftRooms];
 
-/** Rooms that were left say when, so that their state can be removed some time later: these were left long ago. */
+/**
+ * Rooms that were left say when, so that their state can be removed some time later: these were
+ * left long ago.
+ */
 async function dateLeftRooms(records: SchemaDraft): Promise<void> {
   for await (const { key, value } of records.list(["room"])) {
     if (isJsonObject(value) && (value.membership === "leave" || value.membership === "ban")) {
@@ -32,7 +36,10 @@ export const SCHEMA_VERSION: number = SCHEMA_STEPS.length;
 export interface SchemaUpgrade {
   /** The changes, the new version among them. */
   readonly mutations: readonly KvMutation[];
-  /** Whether the records must not be used before these changes are made; else they can go along with any commit. */
+  /**
+   * Whether the records must not be used before these changes are made; else they can go along with
+   * any commit.
+   */
   readonly isNeeded: boolean;
 }
 
@@ -72,8 +79,8 @@ export async function readSchema(
 }
 
 /**
- * Makes out what brings a device's records up to date. Nothing is written: the caller commits it, on condition that it still holds
- * the device.
+ * Makes out what brings a device's records up to date. Nothing is written: the caller commits it,
+ * on condition that it still holds the device.
  *
  * @param kv Where the device is kept.
  * @param prefix What the keys of the device begin with.
@@ -146,7 +153,10 @@ export class SchemaDraft {
     });
   }
 
-  /** The records below a key, not at it, as they were when the reading began; in no particular order. */
+  /**
+   * The records below a key, not at it, as they were when the reading began; in no particular
+   * order.
+   */
   async *list(below: KvKey): AsyncGenerator<DraftRecord> {
     const changes = new Map(this.#changes); // what the reader does to a record must not bring it again
     for await (const entry of this.#kv.list([...this.#prefix, ...below])) {

@@ -7,7 +7,10 @@
 import { StoreKeyError } from "../../errors/store_error.ts";
 import type { KvEntry, KvKey, KvStore } from "../kv_store.ts";
 
-/** Where it is: in the store that is sealed, where no account can be, whose keys begin with a user ID. */
+/**
+ * Where it is: in the store that is sealed, where no account can be, whose keys begin with a user
+ * ID.
+ */
 export const sealKey: KvKey = ["greenroom:sealed"];
 
 /** Whether a key is {@link sealKey}. */
@@ -16,7 +19,8 @@ export function isSealKey(key: KvKey): boolean {
 }
 
 /**
- * Makes sure that a store is not one that is sealed, without its seal around it: whoever wrote into it would spoil it.
+ * Makes sure that a store is not one that is sealed, without its seal around it: whoever wrote into
+ * it would spoil it.
  *
  * @param store A store, or a sealed one.
  * @throws {StoreKeyError} If it is sealed, and no `SealedStore` is around it.

@@ -23,19 +23,22 @@ interface Seal {
 }
 
 /**
- * Seals what it puts into another store, so that who gets hold of the file or the database can't read it.
+ * Seals what it puts into another store, so that who gets hold of the file or the database can't
+ * read it.
  *
- * Each value is encrypted and authenticated with AES-256-GCM, for its key and the version of the format: a value that was
- * changed, or moved to another key, does not open. What is not hidden: the keys, and so the IDs of the user, device, rooms,
- * members and sessions, and the types of state events; how long values are; when they change. What is not noticed: that
- * somebody has put an old record back in its place, or removed one.
+ * Each value is encrypted and authenticated with AES-256-GCM, for its key and the version of the
+ * format: a value that was changed, or moved to another key, does not open. What is not hidden: the
+ * keys, and so the IDs of the user, device, rooms, members and sessions, and the types of state
+ * events; how long values are; when they change. What is not noticed: that somebody has put an old
+ * record back in its place, or removed one.
  *
- * The key is 32 random bytes, made once with `crypto.getRandomValues(new Uint8Array(32))` and kept where secrets are kept,
- * not beside the store; never a passphrase, nor its hash. Without it, what was sealed is lost. It is not used itself: each
- * store has a key of its own, derived with HKDF-SHA-256 and a salt that is kept in the store. With one such key, no more
- * than 2³² values may be put (a hundred each second for 16 months), because nonces are random; long before, copy the devices into
- * a new store with {@linkcode exportDevice} and {@linkcode importDevice}, which is also how to change the key, and how to
- * seal a store that is not sealed.
+ * The key is 32 random bytes, made once with `crypto.getRandomValues(new Uint8Array(32))` and kept
+ * where secrets are kept, not beside the store; never a passphrase, nor its hash. Without it, what
+ * was sealed is lost. It is not used itself: each store has a key of its own, derived with
+ * HKDF-SHA-256 and a salt that is kept in the store. With one such key, no more than 2³² values may
+ * be put (a hundred each second for 16 months), because nonces are random; long before, copy the
+ * devices into a new store with {@linkcode exportDevice} and {@linkcode importDevice}, which is
+ * also how to change the key, and how to seal a store that is not sealed.
  *
  * @example
  * ```ts
@@ -66,10 +69,13 @@ export class SealedStore implements KvStore {
   /**
    * Puts a seal around a store that is empty, or was sealed with the same key.
    *
-   * @param inner The store that keeps what is sealed. It is closed with this one, but not if this fails.
-   * @param key 32 random bytes, which are copied; or a `CryptoKey` made of such bytes for `"HKDF"`, with the usage `"deriveKey"`.
+   * @param inner The store that keeps what is sealed. It is closed with this one, but not if this
+   * fails.
+   * @param key 32 random bytes, which are copied; or a `CryptoKey` made of such bytes for `"HKDF"`,
+   * with the usage `"deriveKey"`.
    * @throws {ValueError} If the key is neither.
-   * @throws {StoreKeyError} If the store was sealed with another key, or holds records that are not sealed. It is as it was.
+   * @throws {StoreKeyError} If the store was sealed with another key, or holds records that are not
+   * sealed. It is as it was.
    * @throws {StoreFormatError} If a newer version of Greenroom has sealed it. It is as it was.
    */
   static async open(inner: KvStore, key: Uint8Array | CryptoKey): Promise<SealedStore> {
@@ -103,8 +109,8 @@ export class SealedStore implements KvStore {
   }
 
   /**
-   * Reads what lies below a prefix, not at it, in the order of the keys. What is committed while the reading goes on may
-   * be seen, if its keys are still to come.
+   * Reads what lies below a prefix, not at it, in the order of the keys. What is committed while
+   * the reading goes on may be seen, if its keys are still to come.
    *
    * @throws {StoreKeyError} If a value was changed, or moved to where it is.
    */
@@ -127,9 +133,11 @@ export class SealedStore implements KvStore {
   }
 
   /**
-   * Applies all changes, or none if a check does not hold. Commits are applied in the order in which they were begun.
+   * Applies all changes, or none if a check does not hold. Commits are applied in the order in
+   * which they were begun.
    *
-   * @throws {ValueError} If a value is not plain data, or a key the store's own; nothing was written then.
+   * @throws {ValueError} If a value is not plain data, or a key the store's own; nothing was
+   * written then.
    */
   async commit(mutations: readonly KvMutation[], checks: readonly KvCheck[] = []): Promise<boolean> {
     // Before anything is awaited: the caller may go on, and change what was handed over.

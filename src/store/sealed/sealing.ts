@@ -44,7 +44,8 @@ export async function keyMaterial(key: Uint8Array | CryptoKey): Promise<CryptoKe
 }
 
 /**
- * Derives a key for AES-256-GCM with HKDF-SHA-256; keys for different purposes or of different salts have nothing in common.
+ * Derives a key for AES-256-GCM with HKDF-SHA-256; keys for different purposes or of different
+ * salts have nothing in common.
  *
  * @param material What {@link keyMaterial} gave.
  * @param salt What {@link newSalt} gave.
@@ -69,15 +70,18 @@ const NONCE_BYTES = 12;
 const HEAD_BYTES = 1 + NONCE_BYTES;
 const TAG_BYTES = 16;
 
-/** What is sealed with a record, so that it opens nowhere else; text in quotes, so that different keys differ. */
+/**
+ * What is sealed with a record, so that it opens nowhere else; text in quotes, so that different
+ * keys differ.
+ */
 function boundTo(key: KvKey, format: number): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(JSON.stringify(["greenroom record", format, ...key]));
 }
 
 /**
- * Seals a value. By WebCrypto: for 500 bytes its asynchronous calls take as long as `node:crypto`'s synchronous ones (15 to
- * 30 µs each, measured on Deno 2.9.6), for 50 kB a fifth of it. A commit of three such records takes 0.1 to 0.15 ms longer, on
- * top of the 0.25 to 0.3 ms of Deno KV's file.
+ * Seals a value. By WebCrypto: for 500 bytes its asynchronous calls take as long as `node:crypto`'s
+ * synchronous ones (15 to 30 µs each, measured on Deno 2.9.6), for 50 kB a fifth of it. A commit of
+ * three such records takes 0.1 to 0.15 ms longer, on top of the 0.25 to 0.3 ms of Deno KV's file.
  *
  * @param sealing The key to seal with.
  * @param key Where the record is to be.
@@ -102,7 +106,8 @@ export async function sealRecord(
  * Opens what {@link sealRecord} made.
  *
  * @returns The encoded value.
- * @throws {StoreKeyError} If it is something else, or was sealed with another key or for another place.
+ * @throws {StoreKeyError} If it is something else, or was sealed with another key or for another
+ * place.
  */
 export async function openRecord(sealing: CryptoKey, key: KvKey, record: unknown): Promise<Uint8Array> {
   if (!(record instanceof Uint8Array) || record.length < HEAD_BYTES + TAG_BYTES) throw notOurs(key);

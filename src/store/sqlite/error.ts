@@ -1,5 +1,5 @@
 /**
- * What SQLite says went wrong, as errors of the store.
+ * Errors of SQLite as errors of the store.
  *
  * @module
  */
@@ -13,10 +13,10 @@ import {
 } from "../../errors/store_error.ts";
 import { missingPermission } from "../../errors/missing_permission_error.ts";
 
-/** What was to be done, as it stands in a message. */
+/** What was attempted, as messages word it. */
 export type SqliteAction = "open" | "read" | "write to";
 
-/** The lower byte of a result code says what kind it is. */
+/** The lower byte of a result code is its kind. */
 const KIND = 0xff;
 
 const PROBLEMS: Record<number, { readonly error: typeof StoreError; readonly says: string } | undefined> = {
@@ -31,20 +31,20 @@ const PROBLEMS: Record<number, { readonly error: typeof StoreError; readonly say
   26: { error: StoreFormatError, says: "the file is no SQLite database; use another path" }, // NOTADB
 };
 
-/** The file itself could not be opened; this has no number. */
+/** The file itself could not be opened; such errors have no number. */
 const NOT_OPENED = {
   error: StoreError,
   says: "the file can't be opened; make its folder, and let this process write there",
 };
 
 /**
- * Makes an error of the store of what SQLite throws. What is not from SQLite comes back as it is.
+ * Converts what SQLite throws into an error of the store, and returns anything else unchanged.
  *
- * @param action What was to be done.
+ * @param action What was attempted.
  * @param cause What was thrown.
  */
 export function toStoreError(action: SqliteAction, cause: unknown): unknown {
-  // A permission that Deno lacks has the code as well, but its own class.
+  // A missing permission has the same code, but its own class.
   const missing = missingPermission(cause, `${action} the store`);
   if (missing !== undefined) return missing;
   if (!(cause instanceof Error) || cause.name !== "Error") return cause;
@@ -58,10 +58,10 @@ export function toStoreError(action: SqliteAction, cause: unknown): unknown {
 }
 
 /**
- * Does something with SQLite.
+ * Runs an operation of SQLite.
  *
- * @param action What it is.
- * @param go Does it.
+ * @param action What it does.
+ * @param go The operation.
  * @throws What {@link toStoreError} makes of what SQLite throws.
  */
 export function attempt<Result>(action: SqliteAction, go: () => Result): Result {

@@ -1,5 +1,5 @@
 /**
- * Keys as bytes, whose order is that of the keys.
+ * Keys as bytes, which sort as the keys do.
  *
  * @module
  */
@@ -21,7 +21,7 @@ const ITSELF = 0xff;
 const SURROGATE = 0xed;
 const FIRST_OF_SURROGATES = 0xa0;
 
-/** Makes bytes of a key; two keys compare as their bytes do. What lies below a key begins with the bytes of the key. */
+/** Encodes a key; two keys compare as their bytes do. The keys below a key begin with its bytes. */
 export function encodeKey(key: KvKey): Uint8Array {
   let text = "";
   let zeros = false;
@@ -33,7 +33,7 @@ export function encodeKey(key: KvKey): Uint8Array {
   return Uint8Array.from(key.flatMap((part) => [...Array.from(part, characterBytes).flat(), END]));
 }
 
-/** The bytes after which all comes that lies below no key that begins with these: the end of the range below a key. */
+/** The end of the range below a key: no key that begins with these bytes comes after it. */
 export function endOfRange(encoded: Uint8Array): Uint8Array {
   const end = new Uint8Array(encoded.length + 1);
   end.set(encoded);
@@ -42,9 +42,9 @@ export function endOfRange(encoded: Uint8Array): Uint8Array {
 }
 
 /**
- * Makes the key of its bytes again.
+ * Decodes a key.
  *
- * @throws {StoreFormatError} If {@link encodeKey} has not made them.
+ * @throws {StoreFormatError} If the bytes are not of {@link encodeKey}.
  */
 export function decodeKey(bytes: Uint8Array): KvKey {
   const plain = bytes.at(-1) === END && !bytes.includes(ITSELF) && !bytes.includes(SURROGATE);

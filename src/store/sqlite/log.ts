@@ -1,10 +1,16 @@
 /**
- * Syncs the write-ahead log of a file of SQLite while the thread goes on.
+ * Syncs SQLite's write-ahead log beside the thread, and allocates it ahead.
  *
- * SQLite itself syncs in the thread that commits, which does nothing else meanwhile: a fifth of a millisecond on a fast disk, some
- * on a slow one. With `synchronous=NORMAL` it leaves that out, and keeps all else that a crash must not harm: a commit is whole
- * or not there, and what is carried from the log into the file was synced before. So what is left to do is to sync the log after
- * a commit, before anybody is told that it was made.
+ * SQLite itself syncs in the thread that commits, which does nothing else meanwhile: a fifth of a
+ * millisecond on a fast disk, some milliseconds on a slow one. With `synchronous=NORMAL` it leaves
+ * that sync out, and keeps all else that protects a file from a crash: a commit is whole or absent,
+ * and the log is synced before it is checkpointed. What is left to do is to sync the log after a
+ * commit, before `commit()` resolves.
+ *
+ * Both were measured on Deno 2.9.6, in turn with the plain form on a loaded machine. Where SQLite
+ * syncs in the thread, 2,000 small syncs take 2.5 times as long and 1.2 times the processor, 1,000
+ * sends 2.7 times as long. Where the log is not allocated ahead, each of the first commits of a
+ * process takes 1.7 times as long (0.27 for 0.16 ms), until the log has reached its full length.
  *
  * @module
  */
@@ -14,14 +20,16 @@ import { StoreError } from "../../errors/store_error.ts";
 import { SharedRuns } from "../../base/shared_runs.ts";
 import { WAL_LIMIT } from "./schema.ts";
 
-/** The log is made larger by so many bytes at once: a disk syncs what takes the place of other bytes twice as fast as what is new. */
+/**
+ * The log grows by so many bytes at once: a disk syncs overwritten bytes faster than appended ones.
+ */
 const STEP = 256 * 2 ** 10;
 
-/** The log of a database; several commits that are made while a sync is under way share the next. */
+/** The log of a database. Commits made during a sync share the next one. */
 export class SqliteLog {
   readonly #file: Deno.FsFile;
   readonly #syncs = new SharedRuns(() => this.#sync());
-  /** Whether it is not as large yet as it stays. */
+  /** Whether the log has not reached its full length yet. */
   #grows = true;
 
   private constructor(file: Deno.FsFile) {
@@ -31,12 +39,13 @@ export class SqliteLog {
   /**
    * Opens the log of a database.
    *
-   * @returns `undefined` if it has none, or we may not touch it: SQLite has to sync it then.
+   * @returns `undefined` if there is none, or no permission to write to it: SQLite has to sync it
+   * then.
    */
   static open(database: DatabaseSync): SqliteLog | undefined {
     const path = `${database.location()}-wal`;
     try {
-      // Asked for beforehand, so that Deno does not ask the user.
+      // Queried first, so that Deno does not prompt the user.
       const { state } = Deno.permissions.querySync({ name: "write", path });
       return state === "granted" ? new SqliteLog(Deno.openSync(path, { write: true })) : undefined;
     } catch {
@@ -45,35 +54,37 @@ export class SqliteLog {
   }
 
   /**
-   * Resolves when what has been written by now is on the disk.
+   * Resolves when everything written so far is on the disk.
    *
-   * @throws {StoreError} If it may not be. From then on this is always so: nobody knows any more what of the log is there.
+   * @throws {StoreError} If the sync fails. All later calls fail too: what of the log is on the
+   * disk is unknown.
    */
   synced(): Promise<void> {
     return this.#syncs.next();
   }
 
   /**
-   * Writes zeros behind the log's end if SQLite has made it larger, so that the next commits write over them. SQLite reads a log
-   * up to the first frame that is none, whatever comes after it, and keeps its length when it begins anew.
+   * Appends zeros to the log if SQLite has made it longer, so that the next commits overwrite them.
+   * SQLite reads a log up to the first invalid frame, and keeps its length when it restarts it.
    *
-   * Only who may write to the database may do so: the zeros might come over what another process appends.
+   * Only the holder of the write transaction may call it: else the zeros might overwrite another
+   * process's commit.
    */
   writeAhead(): void {
     if (!this.#grows) return;
     try {
       const end = this.#file.seekSync(0, Deno.SeekMode.End);
       this.#grows = end < WAL_LIMIT;
-      // Where zeros end nothing is to be done, whoever has written them.
+      // At a multiple of the step there are zeros already, of this process or another.
       if (this.#grows && end % STEP > 0) this.#file.writeSync(new Uint8Array(STEP - end % STEP));
     } catch {
-      this.#grows = false; // the disk is full: what room there is is for commits
+      this.#grows = false; // the disk is full: commits need the room that is left
     }
   }
 
-  /** Closes the log, after what was begun. */
+  /** Closes the log after the sync under way. */
   async close(): Promise<void> {
-    await this.#syncs.last.catch(() => {}); // whoever waits for it is told
+    await this.#syncs.last.catch(() => {}); // the commits that wait for it reject
     this.#file.close();
   }
 

@@ -1,5 +1,5 @@
 /**
- * What a file of {@link SqliteStore} is, and how it is told from others.
+ * The header and table of a file of {@link SqliteStore}, and how it is told from others.
  *
  * @module
  */
@@ -8,33 +8,38 @@ import { DatabaseSync } from "node:sqlite";
 import { StoreFormatError } from "../../errors/store_error.ts";
 import { toStoreError } from "./error.ts";
 
-/** Stands in the header of each file of ours: "Grnr". */
+/** The `application_id` of each file: "Grnr". */
 const APPLICATION_ID = 0x47726e72;
 
-/** Stands there too: how this version writes. One that reads more has a higher one. */
+/** The `user_version`: the format that this version writes, and the newest that it reads. */
 const SCHEMA_VERSION = 1;
 
 interface Header {
   readonly application: number;
   readonly version: number;
-  /** How many tables and the like there are. */
+  /** The number of tables, indexes and the like. */
   readonly things: number;
 }
 
-/** The key whose version is the last that anybody has taken. It comes after those of all entries. */
+/**
+ * The key whose version is the last one taken by any process. It comes after those of all entries.
+ */
 export const COUNTER = "x'FF'";
 
-/** One statement, so that nobody makes the database theirs in between. */
+/** One statement, so that no other process changes the database in between. */
 const WHOSE = `SELECT application_id AS application, user_version AS version,
   (SELECT count(*) FROM sqlite_schema) AS things FROM pragma_application_id, pragma_user_version`;
 
-/** How often to try for a write-ahead log while others open the same new file. */
+/** How often to try to switch to a write-ahead log while other processes open the same new file. */
 const WAL_TRIES = 100;
 
-/** How large a write-ahead log stays once it has been carried into the file, in bytes. */
+/** The length that the log keeps after a checkpoint, in bytes. */
 export const WAL_LIMIT = 4 * 2 ** 20;
 
-/** `synchronous=FULL`: one sync of the log for each commit. `fullfsync`: on macOS, one that reaches the disk. */
+/**
+ * `synchronous=FULL`: one sync of the log for each commit. `fullfsync`: on macOS, one that reaches
+ * the disk.
+ */
 const SAFE = [
   "synchronous = FULL",
   "fullfsync = ON",
@@ -43,9 +48,9 @@ const SAFE = [
 ];
 
 /**
- * Whether a database is still to be made ours.
+ * Whether a database is empty, so that the store may be created in it.
  *
- * @throws {StoreFormatError} If it is somebody else's, or of a newer version.
+ * @throws {StoreFormatError} If it is another application's, or of a newer version.
  */
 function isBlank(database: DatabaseSync): boolean {
   const { application, version, things } = database.prepare(WHOSE).get() as unknown as Header; // its columns
@@ -67,10 +72,11 @@ function isBlank(database: DatabaseSync): boolean {
 }
 
 /**
- * Looks at a file without the power to change it: to open it for writing may carry somebody else's log into it.
+ * Checks a file that is opened read-only: opening it for writing might checkpoint the log of
+ * another application's database.
  *
  * @param timeout How long to wait for another process that writes, in milliseconds.
- * @throws {StoreFormatError} If it is not ours.
+ * @throws {StoreFormatError} If it is not a store.
  */
 export function refuseOthers(path: string, timeout: number): void {
   let database: DatabaseSync | undefined;
@@ -79,26 +85,26 @@ export function refuseOthers(path: string, timeout: number): void {
     isBlank(database);
   } catch (cause) {
     const error = toStoreError("open", cause);
-    // Whatever else is in the way, like that there is no file yet, shows again when it is opened for writing.
+    // Anything else, like a missing file, shows again when it is opened for writing.
     if (error instanceof StoreFormatError) throw error;
   } finally {
     database?.close();
   }
 }
 
-/** Makes a database ours, if it is nobody's, and safe to commit to. */
+/** Creates the store in an empty database, and sets what makes commits durable. */
 export function prepareDatabase(database: DatabaseSync): void {
-  // Before the log is there, so that the file itself says whose it is from the first commit on.
+  // Before the log exists, so that the file itself is marked from the first commit on.
   if (isBlank(database)) create(database);
   keepLog(database);
   for (const setting of SAFE) run(database, `PRAGMA ${setting}`);
 }
 
-/** In one transaction: a file is ours, or still blank. */
+/** In one transaction: the store is created, or the file stays empty. */
 function create(database: DatabaseSync): void {
   run(database, "BEGIN IMMEDIATE");
   try {
-    if (isBlank(database)) { // nobody was faster
+    if (isBlank(database)) { // no other process was faster
       run(database, `PRAGMA application_id = ${APPLICATION_ID}`);
       run(database, `PRAGMA user_version = ${SCHEMA_VERSION}`);
       run(
@@ -114,7 +120,10 @@ function create(database: DatabaseSync): void {
   }
 }
 
-/** Switching to a write-ahead log does not wait for others that are at it, as a transaction does. */
+/**
+ * Switching to a write-ahead log does not wait for other processes that do the same, as a
+ * transaction does.
+ */
 function keepLog(database: DatabaseSync): void {
   for (let left = WAL_TRIES;; left--) {
     try {
@@ -128,7 +137,7 @@ function keepLog(database: DatabaseSync): void {
   }
 }
 
-/** Other than `exec()`, this says with a number what went wrong. */
+/** Unlike `exec()`, this reports errors with their number. */
 function run(database: DatabaseSync, sql: string): void {
   database.prepare(sql).run();
 }

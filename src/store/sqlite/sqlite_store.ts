@@ -18,11 +18,9 @@ import { decodeValue, encodeValue, isEncodable } from "../value_codec.ts";
 /** How long to wait for another process that writes, in milliseconds. */
 const BUSY_TIMEOUT = 5_000;
 
-/** How many entries {@link SqliteStore.list} reads at once; values of more bytes than this it reads one by one. */
+/** How many entries {@link SqliteStore.list} reads at once; larger values it reads singly. */
 const PAGE = 100;
 const SMALL = 65_536;
-
-const MEMORY = ":memory:";
 
 interface Row {
   readonly value: Uint8Array;
@@ -32,24 +30,27 @@ interface Row {
 type ListedRow = { readonly key: Uint8Array } & (Row | { /** It is large. */ readonly value: null });
 
 /**
- * Keeps everything in a file of SQLite: for hosts with a disk, faster than Deno KV's file at the same durability.
+ * Keeps everything in a SQLite file: for hosts with a disk, faster than Deno KV's file at the same
+ * durability.
  *
- * A value may have any size, up to SQLite's billion bytes, and so may a key and a commit. Each commit is one transaction,
- * and its write-ahead log is synced before `commit()` resolves: what has resolved is there after `kill -9`, and after a power
- * cut if the disk keeps its word. Commits that are made while a sync is under way share the next one. If a sync fails,
- * `commit()` rejects from then on, though what it wrote can be read. In memory (`":memory:"`), all goes with the process.
+ * Values, keys and commits may have any size up to SQLite's billion bytes. Each commit is one
+ * transaction, and its write-ahead log is synced before `commit()` resolves: what has resolved
+ * survives `kill -9`, and a power cut if the disk syncs as it says. Commits made during a sync
+ * share the next one. If a sync fails, `commit()` rejects from then on, though what it wrote can be
+ * read. In memory (`":memory:"`), everything goes with the process.
  *
- * Several stores, in several processes too, may be open on one file, on a disk of the machine and not of the network. A
- * commit waits up to five seconds for another process that is at it. Other programs may open it too, to make a backup, say.
- * While the store is open, nothing but SQLite may open the file in this process, not even to copy it (`Deno.copyFile()`): when that
- * is closed, the system lets go of the locks that keep other programs from taking the log away.
+ * Several stores and processes may open one file, on a local disk and not over the network. A
+ * commit waits up to five seconds for another process that writes. Other programs may open the file
+ * too, for example to back it up. While the store is open, only SQLite may open the file in this
+ * process, not even `Deno.copyFile()`: closing it elsewhere releases the locks that protect it.
  *
- * SQLite works in the thread that calls it: a read and a small commit take some microseconds, in which nothing else of the
- * program runs. The log is synced beside the thread, if Deno lets it be opened: where only the file itself may be written
- * (`--allow-write=bot.db` without `bot.db-wal`), SQLite syncs it (`synchronous=FULL`), and the thread waits for the disk.
+ * SQLite works in the thread that calls it: a read or a small commit takes some microseconds. The
+ * log is synced beside the thread, if Deno may open it. Where only the file itself may be written
+ * (`--allow-write=bot.db` without `bot.db-wal`), SQLite syncs it (`synchronous=FULL`), and the
+ * thread waits for the disk.
  *
- * The folder `bot.db-locks` shows at once that a process has ended, so that the next one need not wait for its lease; Deno has to
- * let it be read and written.
+ * Lock files in the folder `bot.db-locks` show at once that a process has ended, so that the next
+ * need not wait for its lease; Deno needs permission to read and write it.
  *
  * @example
  * ```ts
@@ -62,7 +63,7 @@ type ListedRow = { readonly key: Uint8Array } & (Row | { /** It is large. */ rea
  */
 export class SqliteStore implements KvStore, AsyncDisposable {
   readonly #database: DatabaseSync;
-  // All of them are run by get(), also those that give nothing: run() makes an object of what was changed, for half a microsecond.
+  // All are run by get(), those without a result too: run() makes an object, which costs 0.5 µs.
   readonly #begin: StatementSync;
   readonly #beginToWrite: StatementSync;
   readonly #commit: StatementSync;
@@ -73,7 +74,10 @@ export class SqliteStore implements KvStore, AsyncDisposable {
   readonly #set: StatementSync;
   readonly #delete: StatementSync;
   readonly #versions: SqliteVersions;
-  /** Undefined until the first commit, which makes the log if there was none; `null`: SQLite syncs its log itself. */
+  /**
+   * Undefined until the first commit, which creates the log if there was none; `null`: SQLite syncs
+   * it itself.
+   */
   #log: SqliteLog | null | undefined;
   #closed: Promise<void> | undefined;
 
@@ -98,11 +102,11 @@ export class SqliteStore implements KvStore, AsyncDisposable {
   }
 
   /**
-   * Opens a file, and makes it if there is none.
+   * Opens a file, and creates it if it does not exist.
    *
    * @param path The file; `":memory:"` for none.
    * @throws {ValueError} If the path is empty.
-   * @throws {StoreFormatError} If the file is something else, damaged, or of a newer Greenroom; it is left as it is.
+   * @throws {StoreFormatError} If the file is not a store, damaged, or of a newer Greenroom.
    * @throws {StoreReadOnlyError} If the file can't be written, and is not a store yet.
    * @throws {StoreInUseError} If another process writes for longer than five seconds.
    * @throws {StoreError} If the file can't be opened.
@@ -112,17 +116,16 @@ export class SqliteStore implements KvStore, AsyncDisposable {
       if (path === "") {
         throw new ValueError('Cannot open the store: the path is empty; name a file, or ":memory:"');
       }
-      if (path !== MEMORY) refuseOthers(path, BUSY_TIMEOUT);
+      if (path !== ":memory:") refuseOthers(path, BUSY_TIMEOUT);
       return SqliteStore.over(attempt("open", () => new DatabaseSync(path, { timeout: BUSY_TIMEOUT })));
     });
   }
 
   /**
-   * Uses an open database, which it then closes with itself. Nothing else may be in it. If it is open for reading only, or
-   * has a `max_page_count`, commits are refused accordingly.
+   * Uses an open database, and closes it with the store. It may contain nothing else.
    *
    * @param database The database, without a transaction.
-   * @throws {StoreError} As {@link SqliteStore.open} does; the database is closed then.
+   * @throws {StoreError} As {@link SqliteStore.open}; the database is closed then.
    */
   static over(database: DatabaseSync): Promise<SqliteStore> {
     return Promise.try(() => {
@@ -139,9 +142,7 @@ export class SqliteStore implements KvStore, AsyncDisposable {
   }
 
   /**
-   * Reads several values at once, all as they were at one moment; `undefined` where there is none.
-   *
-   * @throws {StoreFormatError} If the file is damaged.
+   * Reads several values in one snapshot; `undefined` where there is none.
    */
   getMany(keys: readonly KvKey[]): Promise<(KvEntry | undefined)[]> {
     return this.#do("read", () => {
@@ -152,10 +153,10 @@ export class SqliteStore implements KvStore, AsyncDisposable {
   }
 
   /**
-   * Reads what lies below a prefix, not at it, in the order of the keys.
+   * Reads the values below a prefix, without the one at it, in the order of the keys.
    *
-   * A hundred entries are as they were at one moment, but for values above 64 KiB, which are read when they are given. What
-   * is committed while the reading goes on is seen, if its keys are still to come.
+   * A hundred entries come from one snapshot, but values above 64 KiB are read as they are yielded.
+   * Commits made meanwhile are seen where their keys are still to come.
    *
    * @throws {StoreFormatError} If the file is damaged.
    */
@@ -163,7 +164,7 @@ export class SqliteStore implements KvStore, AsyncDisposable {
     let after = encodeKey(prefix);
     const end = endOfRange(after);
     for (;;) {
-      // Not iterate(), which takes an error of SQLite for the end.
+      // Not iterate(), which takes an error of SQLite for the end of the rows.
       const rows = await this.#do("read", () => this.#page.all(after, end) as unknown as ListedRow[]); // its columns
       for (const row of rows) {
         const entry = row.value === null ? await this.#readLarge(row.key) : entryOf(decodeKey(row.key), row);
@@ -178,12 +179,12 @@ export class SqliteStore implements KvStore, AsyncDisposable {
   /**
    * Applies all changes, or none if a check does not hold.
    *
-   * @throws {ValueError} If a value is not plain data; nothing was written then.
-   * @throws {StoreFullError} If there is no room left; nothing was written then.
+   * @throws {ValueError} If a value is not plain data; nothing is written.
+   * @throws {StoreFullError} If the disk is full; nothing is written.
    * @throws {StoreReadOnlyError} If the file can't be written.
-   * @throws {StoreInUseError} If another process writes for longer than five seconds; nothing was written then.
+   * @throws {StoreInUseError} If another process writes for over five seconds; nothing is written.
    * @throws {StoreFormatError} If the file is damaged.
-   * @throws {StoreError} If the disk does not take it: whether it is there after a power cut, nobody knows.
+   * @throws {StoreError} If the sync fails: whether the commit survives a power cut is unknown.
    */
   async commit(mutations: readonly KvMutation[], checks: readonly KvCheck[] = []): Promise<boolean> {
     const change = () => this.#holds(checks) ? this.#apply(mutations) : !mutations.every(isEncodable);
@@ -195,19 +196,19 @@ export class SqliteStore implements KvStore, AsyncDisposable {
     return held;
   }
 
-  /** Takes a lock: a file of the folder `…-locks` beside the database. Rejects with a `StoreError` if there can be none. */
+  /** Takes a lock: a file in the folder `…-locks`. Rejects with a `StoreError` if it can't. */
   async lock(key: KvKey): Promise<KvLock | undefined> {
     return await lockBeside(this.#database.location(), key);
   }
 
-  /** Closes the file, after what was begun. Whoever closes it last carries the write-ahead log into it. */
+  /** Closes the file after the operations under way. */
   close(): Promise<void> {
     return this.#closed ??= this.#close();
   }
 
   /** Closes the file. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   async #close(): Promise<void> {
@@ -215,7 +216,6 @@ export class SqliteStore implements KvStore, AsyncDisposable {
     if (this.#database.isOpen) attempt("write to", () => this.#database.close());
   }
 
-  /** Resolves when what was committed is on the disk. */
   async #synced(): Promise<void> {
     if (this.#log === undefined) { // SQLite has synced this commit
       this.#log = SqliteLog.open(this.#database) ?? null;
@@ -223,7 +223,7 @@ export class SqliteStore implements KvStore, AsyncDisposable {
     } else await this.#log?.synced();
   }
 
-  /** Does it at once; what it throws is what the promise rejects with. */
+  /** Runs it at once; the promise rejects with what it throws. */
   #do<Result>(action: SqliteAction, go: () => Result): Promise<Result> {
     return Promise.try(() => this.#now(action, go));
   }
@@ -233,7 +233,7 @@ export class SqliteStore implements KvStore, AsyncDisposable {
     return attempt(action, go);
   }
 
-  /** Reads everything of one moment. */
+  /** Reads in one snapshot. */
   #snapshot<Result>(read: () => Result): Result {
     this.#begin.get();
     try {
@@ -243,7 +243,7 @@ export class SqliteStore implements KvStore, AsyncDisposable {
     }
   }
 
-  /** Nobody else writes meanwhile; what the checks see is what the changes meet. */
+  /** Checks and changes in one transaction that no other process can write during. */
   #write(change: () => boolean): boolean {
     this.#beginToWrite.get();
     try {
@@ -261,7 +261,7 @@ export class SqliteStore implements KvStore, AsyncDisposable {
     }
   }
 
-  /** Ends a transaction that was not committed, unless SQLite has done so because of an error. */
+  /** Rolls a transaction back, unless it was committed or SQLite has rolled it back. */
   #end(): void {
     if (this.#database.isTransaction) this.#rollback.get();
   }
@@ -273,7 +273,7 @@ export class SqliteStore implements KvStore, AsyncDisposable {
     });
   }
 
-  /** One after the other, so that not all values are there as bytes at once. */
+  /** Encodes one value after the other, so that not all are in memory as bytes at once. */
   #apply(mutations: readonly KvMutation[]): true {
     const version = this.#versions.next();
     for (const mutation of mutations) {
@@ -284,7 +284,7 @@ export class SqliteStore implements KvStore, AsyncDisposable {
     return true;
   }
 
-  /** Reads what was too large for a page; it may be gone by now. */
+  /** Reads a value that was too large for a page; it may have been removed since. */
   #readLarge(key: Uint8Array): Promise<KvEntry | undefined> {
     return this.#do("read", () => {
       const row = this.#get.get(key) as Row | undefined; // its columns

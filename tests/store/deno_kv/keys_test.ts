@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { keyBytes, keyBytesAtMost, logicalKey, partKey, valueKey } from "../../../src/store/deno_kv/keys.ts";
+import { keyBytes, logicalKey, partKey, valueKey } from "../../../src/store/deno_kv/keys.ts";
 import { compareKeys } from "../support/compare_keys.ts";
 
 const unit = fc.constantFrom(
@@ -56,14 +56,4 @@ Deno.test("keyBytes() is what Deno KV takes for the size of a key", async () => 
     }
   }
   assert(keyBytes(partKey(crypto.randomUUID(), 7)) < 100);
-});
-
-Deno.test("keyBytesAtMost() is no less than keyBytes()", () => {
-  fc.assert(
-    fc.property(key, (some) => {
-      const physical = [...valueKey(some), 7];
-      assert(keyBytesAtMost(physical) >= keyBytes(physical));
-    }),
-    { numRuns: 500 },
-  );
 });
