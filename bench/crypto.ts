@@ -1,9 +1,11 @@
 /**
- * What encryption costs, against others and as everything grows: `deno task bench:crypto [--rounds=7] [--quick] [--write]`.
+ * What encryption costs, against others and as everything grows:
+ * `deno task bench:crypto [--rounds=7] [--quick] [--write]`.
  *
- * Each contestant is a process of its own, and they take turns: a round is one turn of each, and ratios are taken within a round.
- * A contestant that is not installed is left out, with a line that says so; with `CI=true` it is an error. `--quick` only shows
- * that everything runs; `--write` keeps the tables in `bench/RESULTS_CRYPTO.md`.
+ * Each contestant is a process of its own, and they take turns: a round is one turn of each, and
+ * ratios are taken within a round. A contestant that is not installed is left out, with a line that
+ * says so; with `CI=true` it is an error. `--quick` only shows that everything runs; `--write`
+ * keeps the tables in `bench/RESULTS_CRYPTO.md`.
  *
  * @module
  */

@@ -1,11 +1,12 @@
 /**
- * Four processes of one account and device share a database on denokv; they are paused, for longer than their lease too, resumed,
- * killed and replaced: is there never more than one that writes, is each message answered exactly once, and do the sessions count
- * without a gap?
+ * Four processes of one account and device share a database on denokv; they are paused, for longer
+ * than their lease too, resumed, killed and replaced: is there never more than one that writes, is
+ * each message answered exactly once, and do the sessions count without a gap?
  *
  * `deno task four [MINUTES] [--seed=NUMBER]`
  *
- * The exit code is 1 if two have written at a time, anything was lost, repeated or used twice, or is stuck in the end.
+ * The exit code is 1 if two have written at a time, anything was lost, repeated or used twice, or
+ * is stuck in the end.
  *
  * @module
  */

@@ -1,12 +1,15 @@
 /**
  * A client with a hostile server: does it live, whatever sync responses say?
  *
- * `deno task fuzz [COUNT] [--store=memory] [--seed=1]`, with one of the stores `memory`, `kv`, `sqlite`, `sealed` and `denokv`.
+ * `deno task fuzz [COUNT] [--store=memory] [--seed=1]`, with one of the stores `memory`, `kv`,
+ * `sqlite`, `sealed` and `denokv`.
  *
- * Responses are made by a grammar that knows Matrix, and half of them are changed after that, as JSON or as bytes; answers to other
- * requests are too. They come in epochs, each with a store and a seed of its own. After every few of them the client has to hear the
- * next good message, in clear and encrypted; it may neither end nor take a value for what it is not, nor have a prototype changed, and
- * now and then it is closed and made anew with the same store. What fails is played again with ever less, and printed.
+ * Responses are made by a grammar that knows Matrix, and half of them are changed after that, as
+ * JSON or as bytes; answers to other requests are too. They come in epochs, each with a store and a
+ * seed of its own. After every few of them the client has to hear the next good message, in clear
+ * and encrypted; it may neither end nor take a value for what it is not, nor have a prototype
+ * changed, and now and then it is closed and made anew with the same store. What fails is played
+ * again with ever less, and printed.
  *
  * @module
  */
@@ -19,7 +22,10 @@ import { FUZZ_STORES, type FuzzStore } from "./fuzz/store_kinds.ts";
 const EPOCH = 1_000;
 /** So many epochs a seed has for itself. */
 const SEEDS = 1_024;
-/** How large a store may be at the end of an epoch, and how much memory may be held at that time, in bytes. */
+/**
+ * How large a store may be at the end of an epoch, and how much memory may be held at that time, in
+ * bytes.
+ */
 const MAX_STORE = 64 * 2 ** 20;
 const MAX_HEAP = 512 * 2 ** 20;
 /** How much of a response is printed, in characters. */

@@ -1,14 +1,15 @@
 /**
- * A bot on a Synapse is killed with SIGKILL at random moments and started again: is each message that it is sent answered exactly
- * once, do its sessions count without a gap, is everything that it sends decrypted exactly once, and is no index of a ratchet used
- * twice?
+ * A bot on a Synapse is killed with SIGKILL at random moments and started again: is each message
+ * that it is sent answered exactly once, do its sessions count without a gap, is everything that it
+ * sends decrypted exactly once, and is no index of a ratchet used twice?
  *
  * `deno task kill [KILLS] [--store=kv|sqlite|denokv] [--seed=NUMBER]`
  *
- * It talks in three encrypted rooms, in one of which sessions rotate every few messages, and answers there and in two rooms that
- * are not encrypted; the others in them are another client of ours and devices of matrix-nio. Half of the kills come at any time,
- * the others right at a request, a commit or the end of a handler. With `denokv`, that server is killed now and then too. The exit
- * code is 1 if anything was lost, repeated, refused or used twice, or is stuck in the end.
+ * It talks in three encrypted rooms, in one of which sessions rotate every few messages, and
+ * answers there and in two rooms that are not encrypted; the others in them are another client of
+ * ours and devices of matrix-nio. Half of the kills come at any time, the others right at a
+ * request, a commit or the end of a handler. With `denokv`, that server is killed now and then too.
+ * The exit code is 1 if anything was lost, repeated, refused or used twice, or is stuck in the end.
  *
  * @module
  */

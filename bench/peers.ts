@@ -1,9 +1,11 @@
 /**
- * What everything costs, against others and against the limit: `deno task bench:peers [--rounds=5] [--quick] [--own] [--write]`.
+ * What everything costs, against others and against the limit:
+ * `deno task bench:peers [--rounds=5] [--quick] [--own] [--write]`.
  *
- * Each contestant is a process of its own, and they take turns: a round is one turn of each, and ratios are taken within a round.
- * A contestant that can't be installed is left out, with a line that says so; with `CI=true` it is an error. `--quick` only shows
- * that everything runs; `--own` leaves others out, and what `bench:crypto` measures too; `--write` keeps the tables in
+ * Each contestant is a process of its own, and they take turns: a round is one turn of each, and
+ * ratios are taken within a round. A contestant that can't be installed is left out, with a line
+ * that says so; with `CI=true` it is an error. `--quick` only shows that everything runs; `--own`
+ * leaves others out, and what `bench:crypto` measures too; `--write` keeps the tables in
  * `bench/RESULTS.md`, the charts beside it, and what README says of them.
  *
  * @module
@@ -42,7 +44,10 @@ function say(line: string): void {
   Deno.stdout.writeSync(encoder.encode(line + "\n"));
 }
 
-/** The engine alone, as `bench:crypto` measures it; what takes longest there has fewer rounds here, or none. */
+/**
+ * The engine alone, as `bench:crypto` measures it; what takes longest there has fewer rounds here,
+ * or none.
+ */
 async function measureEngine(): Promise<Measurements["encryption"]> {
   if (OWN) return { against: new Map(), growth: new Map() };
   const options = { quick: QUICK, growthRounds: GROWTH_ROUNDS, say, without: [ENGINES.mautrix] };

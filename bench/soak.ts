@@ -1,13 +1,15 @@
 /**
- * Many bots in one process against a Synapse for minutes: is every message handled exactly once by every bot of its room, and
- * does memory stay flat?
+ * Many bots in one process against a Synapse for minutes: is every message handled exactly once by
+ * every bot of its room, and does memory stay flat?
  *
  * `deno task soak [SECONDS] [BOTS] [ROOMS]`
  *
- * Garbage is collected before memory is read, so that what is told of the heap is what is held; without `--expose-gc` it is not.
+ * Garbage is collected before memory is read, so that what is told of the heap is what is held;
+ * without `--expose-gc` it is not.
  *
- * Each room has {@linkcode BOTS_A_ROOM} of the bots, so that each bot is in as many rooms. People talk in every room as fast as
- * Synapse takes it. The exit code is 1 if a message was lost or repeated, or memory grew.
+ * Each room has {@linkcode BOTS_A_ROOM} of the bots, so that each bot is in as many rooms. People
+ * talk in every room as fast as Synapse takes it. The exit code is 1 if a message was lost or
+ * repeated, or memory grew.
  *
  * @module
  */
@@ -22,7 +24,10 @@ const BOTS_A_ROOM = 4;
 const SAMPLE_MS = 5_000;
 /** What comes before this part of the time is warming up: code is compiled, caches fill. */
 const WARM_UP = 1 / 3;
-/** How much more memory the end of a run may take than its middle did, in bytes: of the process, and of that what is held. */
+/**
+ * How much more memory the end of a run may take than its middle did, in bytes: of the process, and
+ * of that what is held.
+ */
 const MAX_GROWTH = { rss: 24 * 2 ** 20, heap: 3 * 2 ** 20 };
 /** How long the last messages may take to arrive, in milliseconds. */
 const PATIENCE_MS = 60_000;
@@ -64,7 +69,10 @@ async function newBot(server: Synapse, name: string, latencies: number[]): Promi
   return { client, handled };
 }
 
-/** Talks in a room until the time is up; every message is unlike all others, and says when it was sent. */
+/**
+ * Talks in a room until the time is up; every message is unlike all others, and says when it was
+ * sent.
+ */
 async function talk(room: Room, index: number, until: number): Promise<void> {
   while (Date.now() < until) {
     await room.speaker.sendText(room.roomId, `${index} ${room.sent} ${Date.now()}`);
@@ -83,7 +91,10 @@ async function watchMemory(samples: Sample[], begun: number, until: number): Pro
   }
 }
 
-/** How many messages each bot ought to have handled and has not, and how many it has handled more than once. */
+/**
+ * How many messages each bot ought to have handled and has not, and how many it has handled more
+ * than once.
+ */
 function judge(rooms: readonly Room[]): { lost: number; repeated: number; handled: number } {
   const verdict = { lost: 0, repeated: 0, handled: 0 };
   for (const bot of new Set(rooms.flatMap(({ bots }) => bots))) {

@@ -1,5 +1,6 @@
 /**
- * `deno task audit`: the licences and hashes of all dependencies, and known advisories where there are any to ask for.
+ * `deno task audit`: the licences and hashes of all dependencies, and known advisories where there
+ * are any to ask for.
  *
  * It ends with 1 only for what was found. What could not be looked at is said.
  *

@@ -1,5 +1,6 @@
 /**
- * Checks the structure of the repository: import cycles, layers, and the rules for each file and folder, and the size of the public surface.
+ * Checks the structure of the repository: import cycles, layers, and the rules for each file and
+ * folder, and the size of the public surface.
  *
  * @module
  */

@@ -1,8 +1,10 @@
 /**
- * A denokv for tests, which serves a database of Deno KV over HTTP: `Denokv.start()` in code, `deno task denokv` by hand.
+ * A denokv for tests, which serves a database of Deno KV over HTTP: `Denokv.start()` in code,
+ * `deno task denokv` by hand.
  *
- * It is built on first use, which takes minutes, into the repository's ignored folder `.cache/`. It listens on a loopback
- * port, keeps its database in a temporary folder, and leaves nothing behind when it is stopped.
+ * It is built on first use, which takes minutes, into the repository's ignored folder `.cache/`. It
+ * listens on a loopback port, keeps its database in a temporary folder, and leaves nothing behind
+ * when it is stopped.
  *
  * @module
  */
@@ -44,8 +46,8 @@ export async function hasCargo(): Promise<boolean> {
 /**
  * Makes sure that denokv is built.
  *
- * One process builds while the others wait: the system drops the lock when its holder dies. What a build has done that did
- * not come to its end is not done again.
+ * One process builds while the others wait: the system drops the lock when its holder dies. What a
+ * build has done that did not come to its end is not done again.
  *
  * @param print Takes the line that says why the first run takes longer.
  * @returns The path of the program.

@@ -1,5 +1,6 @@
 /**
- * The house rules that a linter can check, for the product's own files (`mod.ts`, `types.ts` and `src/`).
+ * The house rules that a linter can check, for the product's own files (`mod.ts`, `types.ts` and
+ * `src/`).
  *
  * @module
  */
@@ -27,14 +28,19 @@ function productRule(create: (context: Deno.lint.RuleContext) => Deno.lint.LintV
   return { create: (context) => /^((?:mod|types)\.ts$|src\/)/.test(pathOf(context)) ? create(context) : {} };
 }
 
-/** `Date.now` as text, for an identifier with a plain property; `setTimeout` for an identifier alone. */
+/**
+ * `Date.now` as text, for an identifier with a plain property; `setTimeout` for an identifier
+ * alone.
+ */
 function nameOf(node: Deno.lint.Expression | Deno.lint.Super): string {
   if (node.type === "Identifier") return node.name;
   if (node.type !== "MemberExpression" || node.object.type !== "Identifier") return "";
   return node.property.type === "Identifier" ? `${node.object.name}.${node.property.name}` : "";
 }
 
-/** How a message begins and ends, as far as it is written down; `undefined` where it is computed. */
+/**
+ * How a message begins and ends, as far as it is written down; `undefined` where it is computed.
+ */
 function messageEnds(node: Deno.lint.Node | undefined): { start?: string; end?: string } {
   if (node?.type === "Literal" && typeof node.value === "string") {
     return { start: node.value, end: node.value };

@@ -1,10 +1,12 @@
 /**
- * Breaks each guard of the encryption, one after the other, and sees whether a test notices: `deno task mutate`.
+ * Breaks each guard of the encryption, one after the other, and sees whether a test notices:
+ * `deno task mutate`.
  *
- * `--only=pattern` takes the files whose path fits that; `--jobs=2` is how many processes work at once; `--budget=20` how many
- * seconds of tests of a folder are tried with one mutant; `--accepted` tries those too that `mutation/accepted.json` explains;
- * `--report=path` is where the report goes beside its last line. What noticed each is kept in `.cache/mutation/` and tried first
- * the next time.
+ * `--only=pattern` takes the files whose path fits that; `--jobs=2` is how many processes work at
+ * once; `--budget=20` how many seconds of tests of a folder are tried with one mutant; `--accepted`
+ * tries those too that `mutation/accepted.json` explains; `--report=path` is where the report goes
+ * beside its last line. What noticed each is kept in `.cache/mutation/` and tried first the next
+ * time.
  *
  * @module
  */
@@ -16,7 +18,10 @@ import { plantTree } from "./mutation/tree.ts";
 import type { Verdict } from "./mutation/types.ts";
 import { ROOT } from "./process.ts";
 
-/** Where the tests are, the nearest to the guards first; a folder gets what those before it did not notice. */
+/**
+ * Where the tests are, the nearest to the guards first; a folder gets what those before it did not
+ * notice.
+ */
 const FOLDERS = ["vodozemac-wasm/tests", "tests/crypto", "tests/actors", "tests/client"];
 const KILLERS = `${ROOT}.cache/mutation/killers.json`;
 

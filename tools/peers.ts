@@ -26,7 +26,10 @@ export interface InstalledPeers {
   missing: string[];
 }
 
-/** Installs them all. One that can't be installed, as where there is no compiler for libolm, is left out. */
+/**
+ * Installs them all. One that can't be installed, as where there is no compiler for libolm, is left
+ * out.
+ */
 export async function installPeers(print: (line: string) => void): Promise<InstalledPeers> {
   const env: Record<string, string> = {};
   const missing: string[] = [];

@@ -8,7 +8,9 @@
 export interface ProcessResult {
   /** Its exit code. */
   code: number;
-  /** Everything it wrote, to standard output and standard error, in the order in which it arrived. */
+  /**
+   * Everything it wrote, to standard output and standard error, in the order in which it arrived.
+   */
   output: string;
   /** What of it went to standard output. */
   stdout: string;
@@ -20,7 +22,8 @@ export const ROOT: string = new URL("../", import.meta.url).pathname;
 /**
  * Runs a program in the repository's folder and waits for its end.
  *
- * @param command The program; `deno` is the one that runs this, because there may be none on the `PATH`.
+ * @param command The program; `deno` is the one that runs this, because there may be none on the
+ * `PATH`.
  * @param args Its arguments.
  * @param env Variables added to its environment.
  */

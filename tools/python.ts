@@ -29,7 +29,9 @@ export interface Python {
   version: string;
 }
 
-/** The Python to install with: 3.10 or newer, with `venv` and `pip`; `undefined` if there is none. */
+/**
+ * The Python to install with: 3.10 or newer, with `venv` and `pip`; `undefined` if there is none.
+ */
 export async function findPython(): Promise<Python | undefined> {
   const probe = "import sys, venv, ensurepip; assert sys.version_info >= (3, 10); print(sys.version)";
   for (const command of ["python3", "python"]) {
@@ -46,8 +48,9 @@ export async function findPython(): Promise<Python | undefined> {
 /**
  * Makes sure that a package is installed.
  *
- * A stamp is written last, so that an installation that did not come to its end is done again, as is one of other versions.
- * A file lock lets one process install while the others wait; the system drops it when its holder dies.
+ * A stamp is written last, so that an installation that did not come to its end is done again, as
+ * is one of other versions. A file lock lets one process install while the others wait; the system
+ * drops it when its holder dies.
  *
  * @param print Takes the line that says why the first run takes longer.
  * @returns The path of the Python that has the package.

@@ -46,7 +46,8 @@ function withoutProgress(output: string): string {
 }
 
 /**
- * Counts what `deno test` reports: every test, and one failure more for a run that broke down outside of them.
+ * Counts what `deno test` reports: every test, and one failure more for a run that broke down
+ * outside of them.
  *
  * @param mayIgnore Whether a test that was not run is let pass; if not, it is a failure.
  */

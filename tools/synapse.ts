@@ -1,8 +1,8 @@
 /**
  * A Synapse for tests: `Synapse.start()` in code, `deno task synapse` by hand.
  *
- * It is installed on first use, listens on a free loopback port, keeps its data in a temporary folder, and leaves nothing
- * behind when it is stopped.
+ * It is installed on first use, listens on a free loopback port, keeps its data in a temporary
+ * folder, and leaves nothing behind when it is stopped.
  *
  * @module
  */
@@ -21,8 +21,8 @@ export interface SynapseOptions {
    */
   serverName?: string;
   /**
-   * How long an access token lives that came with a refresh token; short, so that a test can see it end. Tokens of
-   * other logins do not end.
+   * How long an access token lives that came with a refresh token; short, so that a test can see it
+   * end. Tokens of other logins do not end.
    *
    * @default {"3s"}
    */

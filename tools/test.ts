@@ -1,8 +1,10 @@
 /**
- * The gate: `deno task test` (everything), `test:unit`, `test:e2e` and `ok` (everything that is fast).
+ * The gate: `deno task test` (everything), `test:unit`, `test:e2e` and `ok` (everything that is
+ * fast).
  *
- * Steps run in the order of their speed, all of them whatever the outcome; the last line is `N passed, N failed`, where a
- * check counts as one and a test run as many as `deno test` counted. With `CI=true` nothing may be skipped.
+ * Steps run in the order of their speed, all of them whatever the outcome; the last line is
+ * `N passed, N failed`, where a check counts as one and a test run as many as `deno test` counted.
+ * With `CI=true` nothing may be skipped.
  *
  * @module
  */
@@ -21,8 +23,8 @@ const ci = Deno.env.get("CI") === "true";
 const temporary = Deno.env.get("TMPDIR") ?? "/tmp";
 
 /**
- * What a test may do: read, see the environment, talk to itself over loopback, start another Deno, and write to the
- * folder for temporary files.
+ * What a test may do: read, see the environment, talk to itself over loopback, start another Deno,
+ * and write to the folder for temporary files.
  *
  * @param programs What else it may start.
  */
@@ -78,7 +80,9 @@ const unit: Step = {
 
 const VODOZEMAC = "vodozemac-wasm";
 
-/** Built anew and compared where the compiler is; where it is not, the hashes of the sources are. */
+/**
+ * Built anew and compared where the compiler is; where it is not, the hashes of the sources are.
+ */
 const vodozemacBuild: Step = {
   name: "vodozemac-wasm, build",
   async run(): Promise<StepResult> {
@@ -124,7 +128,10 @@ interface DenokvBuild {
 
 let building: Promise<DenokvBuild> | undefined;
 
-/** Builds denokv, once. That takes minutes the first time, so it is begun before the steps that don't need it. */
+/**
+ * Builds denokv, once. That takes minutes the first time, so it is begun before the steps that
+ * don't need it.
+ */
 function buildDenokv(): Promise<DenokvBuild> {
   return building ??= installDenokv(console.log).then(
     (path) => ({ env: { GREENROOM_DENOKV: path }, missing: [] }),
@@ -168,7 +175,10 @@ const synapse: Step = {
   },
 };
 
-/** Whatever Deno has resolved by now stood in the lock file already; while one works on it, it may change. */
+/**
+ * Whatever Deno has resolved by now stood in the lock file already; while one works on it, it may
+ * change.
+ */
 const lockFile: Step = {
   name: "lock file",
   run: async () => commandResult(await run("git", ["diff", "--exit-code", "--", "deno.lock"])),

@@ -1,5 +1,6 @@
 /**
- * The list of threats in `SECURITY.md`, made of the head comments of their tests: `deno task threats` writes it.
+ * The list of threats in `SECURITY.md`, made of the head comments of their tests:
+ * `deno task threats` writes it.
  *
  * @module
  */

@@ -1,8 +1,10 @@
 /**
- * How many files and functions a message passes on each of its ways: `deno task ways [--list="plain receive"]`.
+ * How many files and functions a message passes on each of its ways:
+ * `deno task ways [--list="plain receive"]`.
  *
- * A program walks each way twice, the second time with some messages more; what coverage counts more often then is on the way.
- * The way of a receipt is that from a response to its handlers. Beside the ways: files, lines, folders, files with one importer, exports of the entry.
+ * A program walks each way twice, the second time with some messages more; what coverage counts
+ * more often then is on the way. The way of a receipt is that from a response to its handlers.
+ * Beside the ways: files, lines, folders, files with one importer, exports of the entry.
  *
  * @module
  */

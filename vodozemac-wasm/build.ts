@@ -1,10 +1,11 @@
 /**
  * Builds `vodozemac.wasm` from the Rust sources: `deno task build`.
  *
- * It needs Debian 12's rustc-web, cargo-web, rust-web-src and lld, and nothing else but crates and binaryen, all at
- * pinned versions. `--check` builds elsewhere and compares bytes with the committed file; where the toolchain is
- * absent or of another version it compares the recorded hash of the sources instead, and says so. `--variant=name`
- * builds one of the configurations of the table in README.md into `--out=path`.
+ * It needs Debian 12's rustc-web, cargo-web, rust-web-src and lld, and nothing else but crates and
+ * binaryen, all at pinned versions. `--check` builds elsewhere and compares bytes with the
+ * committed file; where the toolchain is absent or of another version it compares the recorded hash
+ * of the sources instead, and says so. `--variant=name` builds one of the configurations of the
+ * table in README.md into `--out=path`.
  *
  * @module
  */
@@ -79,7 +80,8 @@ async function build(variant: Variant, out: string): Promise<void> {
     "-Zlocation-detail=none",
     `--remap-path-prefix=${home}=/cargo`,
     `--remap-path-prefix=${here}=/vodozemac-wasm`,
-    // The engine wipes the stack: it has to know where it is, and the less there is the sooner it is done.
+    // The engine wipes the stack: it has to know where it is, and the less there is the sooner it
+    // is done.
     "-Clink-arg=--export=__stack_pointer",
     "-Clink-arg=-zstack-size=131072",
     ...variant.flags ?? [],

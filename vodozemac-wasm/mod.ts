@@ -2,8 +2,8 @@
  * vodozemac for Deno: Olm, Megolm, SAS, and the keys and channels around them, in WebAssembly.
  *
  * No Matrix, no input or output: bytes and Base64 in, bytes and Base64 out. Everything begins with
- * {@link Vodozemac.load}; everything that holds secrets is disposable; everything that fails throws a
- * {@link VodozemacError} with a `code`.
+ * {@link Vodozemac.load}; everything that holds secrets is disposable; everything that fails throws
+ * a {@link VodozemacError} with a `code`.
  *
  * @example
  * ```ts

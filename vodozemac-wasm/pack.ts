@@ -1,8 +1,10 @@
 /**
- * Writes `vodozemac.json`: `vodozemac.wasm` as Base64, which is what the library loads. `--check` only compares the two.
+ * Writes `vodozemac.json`: `vodozemac.wasm` as Base64, which is what the library loads. `--check`
+ * only compares the two.
  *
- * A file of WebAssembly can be imported without a permission by source-phase imports alone, and no bundler takes those:
- * who imported this library could not bundle. JSON goes everywhere, and costs a start a millisecond.
+ * A file of WebAssembly can be imported without a permission by source-phase imports alone, and no
+ * bundler takes those: who imported this library could not bundle. JSON goes everywhere, and costs
+ * a start a millisecond.
  *
  * @module
  */

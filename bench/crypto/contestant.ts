@@ -17,13 +17,19 @@ export interface ContestantOptions {
   readonly args: readonly string[];
   /** Where it makes its files. */
   readonly folder: string;
-  /** The most operations of a sample, for who would need minutes; what one costs must not depend on it. Default: any number. */
+  /**
+   * The most operations of a sample, for who would need minutes; what one costs must not depend on
+   * it. Default: any number.
+   */
   readonly most?: number;
 }
 
 /** What a contestant is told. */
 export interface ContestantOrder extends JobOrder {
-  /** How many operations make a sample of who may not do any number. Default: as many as of the others. */
+  /**
+   * How many operations make a sample of who may not do any number. Default: as many as of the
+   * others.
+   */
   readonly few?: number;
 }
 

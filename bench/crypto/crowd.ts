@@ -12,7 +12,10 @@ import type { JsonObject } from "../../src/types/json.ts";
 export interface Crowd {
   /** The devices' keys, by user and device. */
   readonly deviceKeys: Record<string, Record<string, JsonObject>>;
-  /** A one-time key of each device, by user, device and name of the key; it can be claimed more than once. */
+  /**
+   * A one-time key of each device, by user, device and name of the key; it can be claimed more than
+   * once.
+   */
   readonly oneTimeKeys: Record<string, Record<string, Record<string, JsonObject>>>;
 }
 

@@ -1,5 +1,6 @@
 /**
- * A device with Greenroom's whole encryption: the Store, the Crypto actor, its outgoing requests and what a client calls.
+ * A device with Greenroom's whole encryption: the Store, the Crypto actor, its outgoing requests
+ * and what a client calls.
  *
  * @module
  */

@@ -60,7 +60,10 @@ export const NAMES = {
 const FULL_SIZES = [10, 1_000, 10_000];
 const QUICK_SIZES = [10, 30];
 const BATCH = 10_000;
-/** Others take events one by one, so that fewer show what one costs; who commits each of them would need minutes. */
+/**
+ * Others take events one by one, so that fewer show what one costs; who commits each of them would
+ * need minutes.
+ */
 const MOST = { ofOthers: 2_000, ofSqlite: 1_000 };
 /** So many that most of them run as code that has been compiled by then. */
 const single = { count: 1_000, few: 400, samples: 1 };
@@ -142,7 +145,8 @@ export function encryptionGoals({ against, growth }: EncryptionOutcomes): Goal[]
   return [
     { text: `${whole}: ${memory} / ${raw}`, value: compare("decrypt_sync", memory, raw), limit: 1.5 },
     { text: `${whole}: ${durable} / ${raw}`, value: compare("decrypt_sync", durable, raw), limit: 1.5 },
-    // In the store that commits fastest: with Deno KV, vodozemac and one commit alone are at the limit.
+    // In the store that commits fastest: with Deno KV, vodozemac and one commit alone are at the
+    // limit.
     { text: `decrypt one event, µs: ${sqlite}`, value: time(of("decrypt_event", sqlite)), limit: 250 },
     { text: `a sync with one event, µs: ${sqlite}`, value: time(of("decrypt_one", sqlite)), limit: 250 },
     { text: `encrypt, µs: ${memory}`, value: time(of("encrypt", memory)), limit: 200 },
@@ -243,7 +247,10 @@ async function ifInstalled(
   }
 }
 
-/** A folder in memory, if there is one: what a disk needs is the same at any size, and would hide what grows. */
+/**
+ * A folder in memory, if there is one: what a disk needs is the same at any size, and would hide
+ * what grows.
+ */
 async function fastFolder(): Promise<string> {
   const options = { prefix: "greenroom-bench-" };
   try {

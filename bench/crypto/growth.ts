@@ -1,12 +1,13 @@
 /**
  * Greenroom among many rooms, devices and sessions: `--size=` of each.
  *
- * Alice and Bob are in that many rooms, each with a session of Alice's; and in one more with a crowd of that many devices, whose
- * keys both know, and which all have the key of Alice's session there. What is measured goes through all rooms in turn, so that
- * nothing can be at hand that would not be at hand for a bot in as many rooms. Each room's session has been used once before, since
- * its first message writes more than a later one, and among few rooms there would soon be none but later ones; what the first one
- * costs is measured by itself. What a sync brings has the same shape at each size: 500 events are of ten rooms, and the next 500 of
- * ten others.
+ * Alice and Bob are in that many rooms, each with a session of Alice's; and in one more with a
+ * crowd of that many devices, whose keys both know, and which all have the key of Alice's session
+ * there. What is measured goes through all rooms in turn, so that nothing can be at hand that would
+ * not be at hand for a bot in as many rooms. Each room's session has been used once before, since
+ * its first message writes more than a later one, and among few rooms there would soon be none but
+ * later ones; what the first one costs is measured by itself. What a sync brings has the same shape
+ * at each size: 500 events are of ten rooms, and the next 500 of ten others.
  *
  * @module
  */
@@ -22,7 +23,10 @@ import { Switchboard } from "./switchboard.ts";
 const ALICE = "@alice:example.org" as UserID;
 const BOB = "@bob:example.org" as UserID;
 const FULL_ROOM = "!crowd:example.org" as RoomID;
-/** How many rooms get their sessions before Bob is told: as many messages as a server gives with a sync. */
+/**
+ * How many rooms get their sessions before Bob is told: as many messages as a server gives with a
+ * sync.
+ */
 const ROOMS_A_SYNC = 100;
 /** In how many rooms there is talk at once. */
 const BUSY_ROOMS = 10;
@@ -45,14 +49,16 @@ for (let start = 0; start < size; start += ROOMS_A_SYNC) {
   await sync(await received(Math.min(ROOMS_A_SYNC, size - start), () => some.next().value ?? FULL_ROOM));
 }
 
-// What the preparations have left behind, more of it among more rooms, is not what the messages cost.
+// What the preparations have left behind, more of it among more rooms, is not what the messages
+// cost.
 (globalThis as { gc?: () => void }).gc?.();
 
 let turn = 0;
 let transactions = 0;
 
 function nextRoom(): RoomID {
-  // A step that shares no factor with the number of rooms comes to every room, and not to neighbours.
+  // A step that shares no factor with the number of rooms comes to every room, and not to
+  // neighbours.
   return rooms[(turn++ * 7_919) % rooms.length] ?? FULL_ROOM;
 }
 

@@ -15,7 +15,9 @@ export interface JobOrder {
   readonly count: number;
 }
 
-/** What was measured, or why it was not; a contestant that does not know the job has nothing to say. */
+/**
+ * What was measured, or why it was not; a contestant that does not know the job has nothing to say.
+ */
 export interface JobAnswer {
   /** Microseconds of one operation. */
   readonly wall?: number;

@@ -12,7 +12,10 @@ export const EVENT_TYPE = "m.room.message";
 /** The event's content: a text of 200 bytes. */
 export const CONTENT = { msgtype: "m.text", body: "x".repeat(200) };
 
-/** The room's encryption: the most messages that anybody takes, so that what is measured is not rotation. */
+/**
+ * The room's encryption: the most messages that anybody takes, so that what is measured is not
+ * rotation.
+ */
 export const ENCRYPTION = {
   algorithm: "m.megolm.v1.aes-sha2",
   rotation_period_msgs: 10_000,

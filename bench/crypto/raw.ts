@@ -1,5 +1,6 @@
 /**
- * The limit: vodozemac-wasm by itself, with nothing around it that encryption in Matrix needs besides.
+ * The limit: vodozemac-wasm by itself, with nothing around it that encryption in Matrix needs
+ * besides.
  *
  * @module
  */
@@ -14,7 +15,10 @@ import { CONTENT, EVENT_TYPE, ROOM } from "./message.ts";
 /** The most messages that go into one call; more do not make it faster. */
 const BATCH = 500;
 
-/** What is written for each message with a store: one value, in one commit, which is the least that is durable. */
+/**
+ * What is written for each message with a store: one value, in one commit, which is the least that
+ * is durable.
+ */
 const RECORD = new Uint8Array(500);
 
 const { olm, megolm, keys } = await Vodozemac.load();

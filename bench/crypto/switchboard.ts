@@ -1,5 +1,6 @@
 /**
- * What a server does for keys, in as few steps as can be: it keeps what is uploaded, hands it out, and passes messages on.
+ * What a server does for keys, in as few steps as can be: it keeps what is uploaded, hands it out,
+ * and passes messages on.
  *
  * @module
  */

@@ -1,5 +1,6 @@
 /**
- * Rounds: every contestant does a job in turn, so that whatever else the machine does meets all of them.
+ * Rounds: every contestant does a job in turn, so that whatever else the machine does meets all of
+ * them.
  *
  * @module
  */
@@ -28,7 +29,10 @@ export interface Outcome {
   readonly standings: readonly Standing[];
 }
 
-/** Plays rounds of a job, and one before them that does not count: what is hot is compiled, files are made. */
+/**
+ * Plays rounds of a job, and one before them that does not count: what is hot is compiled, files
+ * are made.
+ */
 export async function play(
   contestants: readonly Contestant[],
   job: TournamentJob,

@@ -1,6 +1,6 @@
 /**
- * A store that has each commit write down, in the same commit, who has made it: so the database's own versionstamps say in which
- * order who wrote.
+ * A store that has each commit write down, in the same commit, who has made it: so the database's
+ * own versionstamps say in which order who wrote.
  *
  * @module
  */

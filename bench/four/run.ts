@@ -1,5 +1,6 @@
 /**
- * A run: four processes of one device, which are paused, resumed, killed and replaced; then all settles, and is judged.
+ * A run: four processes of one device, which are paused, resumed, killed and replaced; then all
+ * settles, and is judged.
  *
  * @module
  */

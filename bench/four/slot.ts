@@ -57,7 +57,9 @@ export class Slot {
     this.#replace();
   }
 
-  /** Waits until the process has ended by itself, which it must have reason to. Says whether it has. */
+  /**
+   * Waits until the process has ended by itself, which it must have reason to. Says whether it has.
+   */
   async ends(): Promise<boolean> {
     const late = new AbortController();
     const timeout = delay(PATIENCE_MS, { signal: late.signal }).catch(() => {});

@@ -1,6 +1,6 @@
 /**
- * One of several processes of the same device: it answers messages whenever it has the device, and waits when it has not. It stops
- * in good order when its standard input ends.
+ * One of several processes of the same device: it answers messages whenever it has the device, and
+ * waits when it has not. It stops in good order when its standard input ends.
  *
  * @module
  */
@@ -28,7 +28,8 @@ async function main({ baseUrl, token, userId, store: place, ledger: path, proces
   using ledger = new Ledger(path);
   let isRefused = false;
   const note = (entry: LedgerEntry): void => {
-    // Whatever was under way fails when another has taken the device; what counts is how the client ends.
+    // Whatever was under way fails when another has taken the device; what counts is how the client
+    // ends.
     if (isRefused && (entry.kind === "failed" || entry.kind === "log")) return;
     ledger.write(entry);
   };

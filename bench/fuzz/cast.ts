@@ -36,7 +36,10 @@ export class Cast implements Disposable {
   /** Contents that were sent, to be sent again. */
   readonly #sent: Json[] = [];
 
-  /** @param people Who there is: those of another client's cast may play again. The first is the honest one. */
+  /**
+   * @param people Who there is: those of another client's cast may play again. The first is the
+   * honest one.
+   */
   constructor(vodozemac: Vodozemac, people: readonly [Person, ...Person[]]) {
     this.#vodozemac = vodozemac;
     [this.honest, ...this.people] = people;
@@ -61,7 +64,10 @@ export class Cast implements Disposable {
     return this.keys.upload(body);
   }
 
-  /** A message to the client's device that only it can read; undefined before it has published its keys. */
+  /**
+   * A message to the client's device that only it can read; undefined before it has published its
+   * keys.
+   */
   olm(from: Person, type: string, content: unknown, change: Json = {}): Json | undefined {
     const recipient = this.keys.recipient;
     const session = this.#olmSession(from);

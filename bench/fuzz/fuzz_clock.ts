@@ -1,7 +1,8 @@
 /**
  * A clock that moves when it is told to, in one leap.
  *
- * `TestClock` lets everything settle between one timer and the next, which would be most of what a fuzz run does.
+ * `TestClock` lets everything settle between one timer and the next, which would be most of what a
+ * fuzz run does.
  *
  * @module
  */

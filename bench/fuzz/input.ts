@@ -11,7 +11,10 @@ import { mutateTree } from "./mutations.ts";
 import { jsonText, Oddities } from "./oddities.ts";
 
 const encoder = new TextEncoder();
-/** How many responses of a hundred are as the grammar makes them, and how many more are changed as trees; the rest as bytes. */
+/**
+ * How many responses of a hundred are as the grammar makes them, and how many more are changed as
+ * trees; the rest as bytes.
+ */
 const SHARES = { grammar: 45, tree: 42 };
 
 /** How a response came about. */

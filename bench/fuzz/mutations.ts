@@ -19,8 +19,9 @@ interface Place {
 const MAX_DEPTH = 200;
 
 /**
- * What is changed seldom: of a response that does not say where to go on nothing else is looked at, and where counts of keys are
- * missing, the client makes fifty new ones, which takes longer than all else.
+ * What is changed seldom: of a response that does not say where to go on nothing else is looked at,
+ * and where counts of keys are missing, the client makes fifty new ones, which takes longer than
+ * all else.
  */
 const SELDOM = ["next_batch", "device_one_time_keys_count", "device_unused_fallback_key_types"];
 

@@ -1,5 +1,6 @@
 /**
- * One client's life with a hostile server: after each response it has to be as it was, and to hear the next good message.
+ * One client's life with a hostile server: after each response it has to be as it was, and to hear
+ * the next good message.
  *
  * @module
  */
@@ -30,7 +31,10 @@ export interface PlayOptions {
 
 /** What went wrong. */
 export interface Fault {
-  /** The responses after which it did, by their numbers; where there are several, they were on their way together. */
+  /**
+   * The responses after which it did, by their numbers; where there are several, they were on their
+   * way together.
+   */
   readonly responses: ReadonlyMap<number, Uint8Array<ArrayBuffer>>;
   readonly reasons: readonly string[];
 }
@@ -54,7 +58,9 @@ export interface Played {
 const LIFE = 250;
 /** How many may be on their way together. */
 const MOST_TOGETHER = 8;
-/** How often a response may be asked for: once more after each failure, but then it has to go on. */
+/**
+ * How often a response may be asked for: once more after each failure, but then it has to go on.
+ */
 const TRIES = 4;
 const MINUTE = 60_000;
 
@@ -189,8 +195,8 @@ const SECTIONS = [
 ] as const;
 
 /**
- * What the client asks with after a response, if that is one at all: its sections are some, and it says where to go on, which is not
- * where the client was.
+ * What the client asks with after a response, if that is one at all: its sections are some, and it
+ * says where to go on, which is not where the client was.
  */
 function tokenOf(bytes: Uint8Array, since: string): string | undefined {
   const response = parsed(bytes);

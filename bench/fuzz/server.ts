@@ -1,7 +1,8 @@
 /**
  * The homeserver of a client under test, as a `fetch`: hostile wherever it may be.
  *
- * Of its own device it tells the client the truth, since a client must end that is told it is another.
+ * Of its own device it tells the client the truth, since a client must end that is told it is
+ * another.
  *
  * @module
  */

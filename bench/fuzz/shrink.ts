@@ -44,7 +44,10 @@ export async function shrink(options: PlayOptions, fault: Fault): Promise<Fault>
   return found;
 }
 
-/** The fewest responses that it takes: those given last, or else all up to them, halved as long as that helps. */
+/**
+ * The fewest responses that it takes: those given last, or else all up to them, halved as long as
+ * that helps.
+ */
 async function fewest(
   { responses }: Fault,
   fails: (indices: readonly number[]) => Promise<boolean>,
@@ -62,7 +65,9 @@ async function fewest(
   return indices;
 }
 
-/** A tree without its nth member or item, counted from the top down; undefined: there are no more. */
+/**
+ * A tree without its nth member or item, counted from the top down; undefined: there are no more.
+ */
 function without(root: object, nth: number): unknown {
   const copy = structuredClone(root);
   const level: object[] = [copy];

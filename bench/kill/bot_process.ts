@@ -7,7 +7,10 @@
 import { delay } from "@std/async/delay";
 import type { Telltale } from "./telltale.ts";
 
-/** A moment at which a bot is killed: so long after its start, or so long after it has said something so often. */
+/**
+ * A moment at which a bot is killed: so long after its start, or so long after it has said
+ * something so often.
+ */
 export interface Moment {
   /** After which of its lines; undefined: after its start. */
   readonly line?: Telltale;

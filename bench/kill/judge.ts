@@ -1,5 +1,6 @@
 /**
- * Judges a run: what was sent, received and used, by what the victim wrote down, what the server has, and what others decrypted.
+ * Judges a run: what was sent, received and used, by what the victim wrote down, what the server
+ * has, and what others decrypted.
  *
  * @module
  */
@@ -114,8 +115,9 @@ async function judgeRoom(stage: Stage, room: JudgedRoom, problems: string[]): Pr
 }
 
 /**
- * What a peer has read of a room: what it makes of the whole history, and what it made of it as it came. Of what a limited sync
- * leaves out the library tells nothing; and if a key comes once more that begins later, it forgets the first.
+ * What a peer has read of a room: what it makes of the whole history, and what it made of it as it
+ * came. Of what a limited sync leaves out the library tells nothing; and if a key comes once more
+ * that begins later, it forgets the first.
  */
 async function readsOf(peer: Peer, { victim }: Stage, roomId: string): Promise<Read[]> {
   const told = new Map(
@@ -148,7 +150,10 @@ function judgeReads(who: string, reads: readonly Read[], room: JudgedRoom, probl
   judgeAnswers({ who, messages, reads, late, leftOut, known }, problems);
 }
 
-/** No index of any ratchet was used for two ciphertexts; neither in what the victim tried to send, nor in what arrived. */
+/**
+ * No index of any ratchet was used for two ciphertexts; neither in what the victim tried to send,
+ * nor in what arrived.
+ */
 function judgeUses(
   { stage, ledger }: Evidence,
   rooms: readonly JudgedRoom[],
@@ -189,7 +194,10 @@ function judgeUses(
   };
 }
 
-/** What a bot says that is killed: it waits for its device, and if it is killed often enough, has events left out for a time. */
+/**
+ * What a bot says that is killed: it waits for its device, and if it is killed often enough, has
+ * events left out for a time.
+ */
 const EXPECTED = /waiting for a device|left out|left an event out/i;
 
 /** Nothing was refused by the server that should not be, and nothing failed. */

@@ -1,6 +1,6 @@
 /**
- * Judges the answers in a room: each message has one, and the numbers in them, which come of a session, have no gap and no
- * repetition, and are in the order of the messages.
+ * Judges the answers in a room: each message has one, and the numbers in them, which come of a
+ * session, have no gap and no repetition, and are in the order of the messages.
  *
  * @module
  */
@@ -21,14 +21,20 @@ export interface RoomAnswers {
   readonly messages: readonly { readonly eventId: string; readonly number: number }[];
   /** All that the bot has said in the room, as it was read, in any order. */
   readonly reads: readonly Read[];
-  /** The messages that the bot could not read when they came, which it may have answered later than those after them. */
+  /**
+   * The messages that the bot could not read when they came, which it may have answered later than
+   * those after them.
+   */
   readonly late?: ReadonlySet<string>;
   /**
-   * The messages that were left out for a time: others were handled meanwhile, so that an answer which had been sent before may have
-   * a number that the session gave to another, and there is none with the number that it gave to this in the end.
+   * The messages that were left out for a time: others were handled meanwhile, so that an answer
+   * which had been sent before may have a number that the session gave to another, and there is
+   * none with the number that it gave to this in the end.
    */
   readonly leftOut?: ReadonlySet<string>;
-  /** By event ID of the message, what the bot was told about its answers: the IDs of their events. */
+  /**
+   * By event ID of the message, what the bot was told about its answers: the IDs of their events.
+   */
   readonly known?: ReadonlyMap<string, ReadonlySet<string>>;
 }
 

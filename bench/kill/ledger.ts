@@ -1,10 +1,14 @@
 /**
- * The victim's memory apart from Greenroom's store: a file with a line for all that it did, which a kill can't take back.
+ * The victim's memory apart from Greenroom's store: a file with a line for all that it did, which a
+ * kill can't take back.
  *
  * @module
  */
 
-/** Where a message was encrypted: the Megolm session, or the chain of an Olm session, and the index in it. */
+/**
+ * Where a message was encrypted: the Megolm session, or the chain of an Olm session, and the index
+ * in it.
+ */
 export interface RatchetUse {
   /** The session or chain. */
   readonly chain: string;
@@ -51,7 +55,10 @@ export type LedgerEntry =
   | { readonly kind: "took"; readonly process: string; readonly epoch: number }
   /** A process has ended by itself. */
   | { readonly kind: "ended"; readonly process: string; readonly error: string }
-  /** Who kills processes is about to kill the store's server: until the next process begins, a failure is none. */
+  /**
+   * Who kills processes is about to kill the store's server: until the next process begins, a
+   * failure is none.
+   */
   | { readonly kind: "outage" };
 
 const LINE_FEED = 10;
@@ -85,7 +92,10 @@ export function entriesOf<K extends LedgerEntry["kind"]>(
   return entries.filter((entry): entry is Extract<LedgerEntry, { kind: K }> => entry.kind === kind);
 }
 
-/** Error and log entries that tell of something that should not be: not those that come of an outage. */
+/**
+ * Error and log entries that tell of something that should not be: not those that come of an
+ * outage.
+ */
 export function withoutOutages(entries: readonly LedgerEntry[]): LedgerEntry[] {
   let isOutage = false;
   return entries.filter(({ kind }) => {

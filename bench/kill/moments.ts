@@ -10,7 +10,10 @@ import type { Moment } from "./bot_process.ts";
 
 /** How long it lives after it has taken its device, in milliseconds. */
 const LIFE_MS = { min: 200, max: 2_000 };
-/** How many of the processes live longer, and how long: long enough to catch up with what they were sent. */
+/**
+ * How many of the processes live longer, and how long: long enough to catch up with what they were
+ * sent.
+ */
 const LONG = { odds: 0.06, ms: 5_000 };
 /** How many do not live until then, and how long they live from their start. */
 const SHORT = { odds: 0.04, ms: 1_000 };
@@ -41,7 +44,10 @@ const TARGETS: readonly [[Telltale, number], ...[Telltale, number][]] = [
   ["ends take", 1],
 ];
 
-/** How a life is that must come to something: until so many messages have been answered, at most, but not for ever. */
+/**
+ * How a life is that must come to something: until so many messages have been answered, at most,
+ * but not for ever.
+ */
 const FRUITFUL = { answers: 8, patienceMs: 20_000 };
 
 /** What a life must come to. */

@@ -1,5 +1,6 @@
 /**
- * Reads from ciphertexts where in its ratchet each was made: an index that two of them share gives both away.
+ * Reads from ciphertexts where in its ratchet each was made: an index that two of them share gives
+ * both away.
  *
  * @module
  */
@@ -14,7 +15,10 @@ const TAG_INDEX = { megolm: 0x08, olm: 0x10 };
 const TAG_RATCHET_KEY = 0x0a;
 const TAG_INNER_MESSAGE = 0x22;
 
-/** Where all of a request's ciphertexts were made: of an event for a room, or of messages for devices. */
+/**
+ * Where all of a request's ciphertexts were made: of an event for a room, or of messages for
+ * devices.
+ */
 export function ratchetUses(body: unknown): RatchetUse[] {
   return [...parts(body)].flatMap((part) => {
     if (part.algorithm === "m.megolm.v1.aes-sha2") return [megolmUse(part)];
@@ -37,7 +41,8 @@ function olmUses(content: Record<string, unknown>): RatchetUse[] {
     const inner = type === 0 ? fieldsOf(outer).get(TAG_INNER_MESSAGE) : outer;
     const fields = fieldsOf(inner as Uint8Array);
     const key = (fields.get(TAG_RATCHET_KEY) as Uint8Array).toBase64();
-    // A pre-key message is repeated with another envelope around the same inside: the inside is what counts.
+    // A pre-key message is repeated with another envelope around the same inside: the inside is
+    // what counts.
     const sealed = (inner as Uint8Array).toBase64();
     return { chain: `${recipient} ${key}`, index: Number(fields.get(TAG_INDEX.olm)), digest: digest(sealed) };
   });
@@ -50,7 +55,10 @@ function* parts(value: unknown): Generator<Record<string, unknown>> {
   else for (const each of Object.values(value)) yield* parts(each);
 }
 
-/** A version byte, then fields; what is behind them, a MAC and a signature, is no field and ends the reading. */
+/**
+ * A version byte, then fields; what is behind them, a MAC and a signature, is no field and ends the
+ * reading.
+ */
 function fieldsOf(message: Uint8Array): Fields {
   const fields: Fields = new Map();
   let at = 1;

@@ -31,7 +31,10 @@ export interface RunOptions {
 const VICTIM = new URL("./victim.ts", import.meta.url);
 /** How many kills a line tells of. */
 const LINE = 10;
-/** How much the peers say before the victim has kept a first sync: beyond that, a sync from the beginning would leave it out. */
+/**
+ * How much the peers say before the victim has kept a first sync: beyond that, a sync from the
+ * beginning would leave it out.
+ */
 const EARLY = 4;
 /** How many messages the victim may be behind before they wait for it. */
 const BACKLOG = 12;
@@ -45,13 +48,16 @@ const AGAIN_MS = 1_500;
 /** Before how many of the kills somebody comes with a new device. */
 const VISITS = 0.15;
 /**
- * In each fifth of the lives the store's server is killed too, if there is one, within so many milliseconds after the victim has
- * taken its device, and stays away for so long; the victim lives for so long then, but every other time it does not wait for the
- * server to come back, and ends.
+ * In each fifth of the lives the store's server is killed too, if there is one, within so many
+ * milliseconds after the victim has taken its device, and stays away for so long; the victim lives
+ * for so long then, but every other time it does not wait for the server to come back, and ends.
  */
 const OUTAGES = { every: 5, first: 3, afterMs: 1_500, awayMs: 1_000, lifeMs: 4_000 };
 
-/** After how many lives in which nothing was answered the next one lasts until something is: else a slow machine would come to nothing. */
+/**
+ * After how many lives in which nothing was answered the next one lasts until something is: else a
+ * slow machine would come to nothing.
+ */
 const FRUITLESS = 3;
 
 /** Makes a run. */

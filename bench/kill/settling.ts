@@ -12,13 +12,19 @@ import type { Said } from "./talk.ts";
 const PATIENCE_MS = 180_000;
 const LOOK_MS = 200;
 
-/** The peers look the bot's device up: who knew the user before the device was there might send past it. */
+/**
+ * The peers look the bot's device up: who knew the user before the device was there might send past
+ * it.
+ */
 export async function introduce({ peers, victim, observer }: Stage): Promise<void> {
   for (const peer of peers) await peer.awaitDevice(victim.userId, victim.deviceId);
   while (!(await observer.crypto?.getDevices(victim.userId))?.length) await delay(LOOK_MS);
 }
 
-/** Waits until nothing is on its way any more, but not for ever: what then is missing, the judge finds. */
+/**
+ * Waits until nothing is on its way any more, but not for ever: what then is missing, the judge
+ * finds.
+ */
 export async function settles(
   { ledger, observed, rooms }: Stage,
   said: readonly Said[],

@@ -108,8 +108,8 @@ export class Stage implements AsyncDisposable {
    * Sets it up: all have joined, and nobody has said anything.
    *
    * @param server Where.
-   * @param options `store`: where the bot keeps its knowledge; `cast`: who is in the encrypted rooms beside the observer: devices
-   * of nio in three, or nobody in one.
+   * @param options `store`: where the bot keeps its knowledge; `cast`: who is in the encrypted
+   * rooms beside the observer: devices of nio in three, or nobody in one.
    */
   static async build(
     server: SynapseServer,
@@ -141,8 +141,8 @@ export class Stage implements AsyncDisposable {
   /**
    * What the victim is told.
    *
-   * @param options `talks`: whether it may begin to talk by itself; `patience`: how long it waits for a store's server that is
-   * away, in milliseconds.
+   * @param options `talks`: whether it may begin to talk by itself; `patience`: how long it waits
+   * for a store's server that is away, in milliseconds.
    */
   orders({ talks, patience }: { talks: boolean; patience?: number }): VictimOrders {
     return {

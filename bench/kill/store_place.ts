@@ -61,7 +61,10 @@ export class StorePlace implements AsyncDisposable {
     return { kind: this.kind, path: this.#path, accessToken: this.#server?.accessToken, patience };
   }
 
-  /** Kills the server with SIGKILL, and starts it again after so many milliseconds, on the same file and port. */
+  /**
+   * Kills the server with SIGKILL, and starts it again after so many milliseconds, on the same file
+   * and port.
+   */
   async crash(away: number): Promise<void> {
     const server = this.#server;
     if (server === undefined) throw new Error(`Cannot kill the server: ${this.kind} has none`);

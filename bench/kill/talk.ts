@@ -51,8 +51,8 @@ export class Talk {
 
   /**
    * @param stage Where they are.
-   * @param options `mayTalk`: whether the bot is not too far behind; `pauseMs`: how long a speaker waits between two messages, at
-   * most, in milliseconds.
+   * @param options `mayTalk`: whether the bot is not too far behind; `pauseMs`: how long a speaker
+   * waits between two messages, at most, in milliseconds.
    */
   constructor(stage: Stage, options: { random: Random; mayTalk: () => boolean; pauseMs: number }) {
     this.#stage = stage;
@@ -67,7 +67,10 @@ export class Talk {
     this.#start(plainRooms.flatMap((roomId) => guests.map((guest) => plainSpeaker(server, guest, roomId))));
   }
 
-  /** Has those begin who are in encrypted rooms: only now may they, as they know the victim's device. */
+  /**
+   * Has those begin who are in encrypted rooms: only now may they, as they know the victim's
+   * device.
+   */
   startEncrypted(): void {
     this.#start(this.#stage.rooms.flatMap(({ roomId, peers }) => [
       observerSpeaker(this.#stage, roomId),

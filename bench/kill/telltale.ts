@@ -1,5 +1,6 @@
 /**
- * Has the victim say what it is at, so that it can be killed right there: requests and commits, when they begin and end.
+ * Has the victim say what it is at, so that it can be killed right there: requests and commits,
+ * when they begin and end.
  *
  * @module
  */
@@ -27,7 +28,10 @@ export function tell(line: string): void {
   Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
 }
 
-/** A store that says when it commits, and when the device has been taken, and notes the first sync that it keeps. */
+/**
+ * A store that says when it commits, and when the device has been taken, and notes the first sync
+ * that it keeps.
+ */
 export function tellingStore(store: KvStore, note: (entry: LedgerEntry) => void): KvStore {
   const noteKept = notingSynced(note);
   return {

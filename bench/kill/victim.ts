@@ -1,9 +1,10 @@
 /**
- * The victim: a bot that talks in encrypted rooms, and answers in all, until it is killed, and goes on when it is started again.
+ * The victim: a bot that talks in encrypted rooms, and answers in all, until it is killed, and goes
+ * on when it is started again.
  *
- * Before it sends a message of its own, it writes down its number, which is its transaction ID too; whatever is not known to have
- * arrived, it sends again, with that ID, when it starts. It answers each message of a peer from a handler. It stops in good
- * order when its standard input ends.
+ * Before it sends a message of its own, it writes down its number, which is its transaction ID too;
+ * whatever is not known to have arrived, it sends again, with that ID, when it starts. It answers
+ * each message of a peer from a handler. It stops in good order when its standard input ends.
  *
  * @module
  */
@@ -37,7 +38,10 @@ export interface VictimOrders {
   readonly quiet: boolean;
 }
 
-/** How long a restart waits for the device if the store is on a server, which has no locks, in milliseconds. */
+/**
+ * How long a restart waits for the device if the store is on a server, which has no locks, in
+ * milliseconds.
+ */
 const LEASE_MS = 1_000;
 /** How long it waits between its own messages, at most, in milliseconds. */
 const PAUSE_MS = 2_000;

@@ -1,6 +1,6 @@
 /**
- * A visitor: a device that is new each time, says something and is gone, so that the victim's one-time keys are used and the
- * devices of its rooms change.
+ * A visitor: a device that is new each time, says something and is gone, so that the victim's
+ * one-time keys are used and the devices of its rooms change.
  *
  * @module
  */

@@ -1,4 +1,7 @@
-/** What encryption costs with everything that a client has around it, its store in memory. `bench:crypto` has more. */
+/**
+ * What encryption costs with everything that a client has around it, its store in memory.
+ * `bench:crypto` has more.
+ */
 
 import type { MessageEvent } from "../../src/types/events/event.ts";
 import type { TransactionID, UserID } from "../../src/types/ids.ts";

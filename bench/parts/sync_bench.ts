@@ -1,4 +1,7 @@
-/** A sync response, parsed, on its way through the client: checked, committed, and brought to a handler. */
+/**
+ * A sync response, parsed, on its way through the client: checked, committed, and brought to a
+ * handler.
+ */
 
 import { Client } from "@greenroom/matrix";
 import { SyncStream } from "@greenroom/matrix/types";
@@ -7,7 +10,10 @@ import { FULL } from "../peers/inputs/plan.ts";
 
 const REPEATS = 50;
 
-/** A client that is given the same responses again and again, each as if it came from a server just now. */
+/**
+ * A client that is given the same responses again and again, each as if it came from a server just
+ * now.
+ */
 async function benchSync(name: string, busyRooms: number, events: number): Promise<void> {
   const sizes = {
     ...FULL,

@@ -1,5 +1,6 @@
 /**
- * How long it takes from the start of a process to the first encrypted event handled, by a device that has the key already.
+ * How long it takes from the start of a process to the first encrypted event handled, by a device
+ * that has the key already.
  *
  * @module
  */
@@ -80,7 +81,10 @@ export async function hasKeys(client: Client, userId: UserID): Promise<void> {
   });
 }
 
-/** Waits until the own device has as many one-time keys on the server as it wants to have, and knows it. */
+/**
+ * Waits until the own device has as many one-time keys on the server as it wants to have, and knows
+ * it.
+ */
 async function hasOneTimeKeys(client: Client): Promise<void> {
   await until("all one-time keys are published", async () => {
     const { signed_curve25519: count = 0 } = await client.uploadKeys();

@@ -45,7 +45,10 @@ export const NAMES = {
 
 const ENCRYPTED = "--encrypted=yes";
 
-/** Those who can be had here; who can't is named to `print`, and with `CI=true` an error unless `--own` leaves others out. */
+/**
+ * Those who can be had here; who can't is named to `print`, and with `CI=true` an error unless
+ * `--own` leaves others out.
+ */
 export async function entrants(print: (line: string) => void): Promise<Entrants> {
   const own: Entrants = {
     plain: [

@@ -130,7 +130,10 @@ function fromCrypto({ text, limit: bound, value }: CryptoGoal): Goal[] {
   return value === undefined ? [] : [{ text, bound, value: value.wall, cpu: value.cpu }];
 }
 
-/** How many times as much of a figure as somebody else one needed; NaN if one of them did not take part. */
+/**
+ * How many times as much of a figure as somebody else one needed; NaN if one of them did not take
+ * part.
+ */
 function compare(
   standings: readonly Standing[],
   { job, figure, one, other }: { job: JobName; figure: Figure; one: string; other: string },

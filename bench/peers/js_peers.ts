@@ -1,8 +1,9 @@
 /**
- * Installs other people's clients in JavaScript, pinned, into the repository's ignored folder `.cache/`, beside the scripts that
- * drive them: one folder for Deno and for Node.
+ * Installs other people's clients in JavaScript, pinned, into the repository's ignored folder
+ * `.cache/`, beside the scripts that drive them: one folder for Deno and for Node.
  *
- * Deno installs them, and runs no scripts of theirs; so the native library that matrix-bot-sdk would then download gets a stand-in.
+ * Deno installs them, and runs no scripts of theirs; so the native library that matrix-bot-sdk
+ * would then download gets a stand-in.
  *
  * @module
  */

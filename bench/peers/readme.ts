@@ -1,5 +1,6 @@
 /**
- * What README says of speed: written with the results, so that no number in it is older than they are.
+ * What README says of speed: written with the results, so that no number in it is older than they
+ * are.
  *
  * @module
  */

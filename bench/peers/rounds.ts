@@ -1,5 +1,6 @@
 /**
- * Rounds: every contestant takes its turn, so that whatever else the machine does meets all of them.
+ * Rounds: every contestant takes its turn, so that whatever else the machine does meets all of
+ * them.
  *
  * @module
  */
@@ -37,9 +38,11 @@ export async function playersOf(
 }
 
 /**
- * Plays rounds, each begun by somebody else. In a process that was just started all jobs are done, so that no round is hot already.
+ * Plays rounds, each begun by somebody else. In a process that was just started all jobs are done,
+ * so that no round is hot already.
  *
- * @throws If somebody did not do a job: counted too few events or too many, or asked for other responses than all, each once.
+ * @throws If somebody did not do a job: counted too few events or too many, or asked for other
+ * responses than all, each once.
  */
 export async function playRounds(
   { stub, players, rounds }: {

@@ -1,5 +1,6 @@
 /**
- * How long it takes from the start of a process to the first event handled, and what memory clients take that only wait.
+ * How long it takes from the start of a process to the first event handled, and what memory clients
+ * take that only wait.
  *
  * @module
  */

@@ -10,7 +10,9 @@ import { figures, middle, type Standing, times } from "./rounds.ts";
 
 const MIB = 2 ** 20;
 
-/** A table of a job: the fastest first; the first of the standings is what all are compared with. */
+/**
+ * A table of a job: the fastest first; the first of the standings is what all are compared with.
+ */
 export function jobTable({ name, events }: Job, standings: readonly Standing[]): string {
   const [limit] = standings;
   const sorted = standings.toSorted((one, other) => middle(one, name, "wall") - middle(other, name, "wall"));

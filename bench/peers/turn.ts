@@ -14,7 +14,9 @@ export interface Played {
   readonly wall: number;
   /** Milliseconds on the processor, of all threads of the client's process. */
   readonly cpu: number;
-  /** The most memory that the process ever had up to then, in bytes; 0 if the system does not say. */
+  /**
+   * The most memory that the process ever had up to then, in bytes; 0 if the system does not say.
+   */
   readonly memory: number;
   /** How many events were counted. */
   readonly events: number;
@@ -32,7 +34,10 @@ export interface Answer {
   readonly memory: number;
   /** What it runs on. */
   readonly runtime: string;
-  /** Milliseconds from its start to its answer; from its start to the first event, if that is all it had to do. */
+  /**
+   * Milliseconds from its start to its answer; from its start to the first event, if that is all it
+   * had to do.
+   */
   readonly wall: number;
 }
 
@@ -86,7 +91,10 @@ export async function takeTurn(
   }
 }
 
-/** The last line that begins like JSON, and when the first line came: whoever starts says so before it looks at what that took. */
+/**
+ * The last line that begins like JSON, and when the first line came: whoever starts says so before
+ * it looks at what that took.
+ */
 async function readAnswer(stream: ReadableStream<Uint8Array>): Promise<{ line?: string; at: number }> {
   let [text, at] = ["", 0];
   const decoder = new TextDecoder();

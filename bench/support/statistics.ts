@@ -11,7 +11,10 @@ export function median(values: readonly number[]): number {
   return (low + high) / 2;
 }
 
-/** The median of two rows' ratios, taken one by one: what was measured in the same round is compared. */
+/**
+ * The median of two rows' ratios, taken one by one: what was measured in the same round is
+ * compared.
+ */
 export function medianRatio(ones: readonly number[], others: readonly number[]): number {
   return median(ones.map((one, index) => one / (others[index] ?? NaN)));
 }

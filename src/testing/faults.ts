@@ -10,7 +10,10 @@ import type { UserID } from "../types/ids.ts";
 export interface FaultMatch {
   /** The HTTP method, in capitals. */
   readonly method?: string;
-  /** A part of the path, or a regular expression over it. The path is the one on the wire, with its escapes. */
+  /**
+   * A part of the path, or a regular expression over it. The path is the one on the wire, with its
+   * escapes.
+   */
   readonly path?: string | RegExp;
   /** Who sends the request. */
   readonly user?: UserID;
@@ -22,7 +25,10 @@ export interface StatusFault {
   readonly kind: "status";
   /** The HTTP status, for example 502 or 429. */
   readonly status: number;
-  /** The body: a string is sent as it is, everything else as JSON. Defaults to `{"errcode":"M_UNKNOWN",…}`. */
+  /**
+   * The body: a string is sent as it is, everything else as JSON. Defaults to
+   * `{"errcode":"M_UNKNOWN",…}`.
+   */
   readonly body?: unknown;
   /** Headers, for example `{ "retry-after": "2" }`. */
   readonly headers?: Record<string, string>;
@@ -53,8 +59,9 @@ export interface DelayFault {
 }
 
 /**
- * Cuts the connection: `fetch` rejects with a `TypeError`. With a listening homeserver the connection is cut as well,
- * but the status line may have arrived, and then reading the body rejects.
+ * Cuts the connection: `fetch` rejects with a `TypeError`. With a listening homeserver the
+ * connection is cut as well, but the status line may have arrived, and then reading the body
+ * rejects.
  */
 export interface DropFault {
   /** Which fault this is: before the homeserver saw the request, or after it took effect. */
@@ -67,17 +74,26 @@ export interface TruncateFault {
   readonly kind: "truncate";
   /** How many bytes arrive. Defaults to half of them. */
   readonly bytes?: number;
-  /** Whether the body seems to end there, instead of breaking off with an error. Defaults to `false`. */
+  /**
+   * Whether the body seems to end there, instead of breaking off with an error. Defaults to
+   * `false`.
+   */
   readonly clean?: boolean;
 }
 
-/** Lets the request take effect twice, as a proxy that repeats it does. The second answer is the one that arrives. */
+/**
+ * Lets the request take effect twice, as a proxy that repeats it does. The second answer is the one
+ * that arrives.
+ */
 export interface DuplicateFault {
   /** Which fault this is. */
   readonly kind: "duplicate";
 }
 
-/** Holds the request back until {@link Fault.release}: before it takes effect, or its answer afterwards. */
+/**
+ * Holds the request back until {@link Fault.release}: before it takes effect, or its answer
+ * afterwards.
+ */
 export interface HoldFault {
   /** Which fault this is. */
   readonly kind: "hold" | "hold-after";
@@ -127,7 +143,9 @@ export interface Fault extends Disposable {
   hit(): Promise<void>;
 }
 
-/** The faults of a homeserver. Of several that match a request, the one that was added first hits. */
+/**
+ * The faults of a homeserver. Of several that match a request, the one that was added first hits.
+ */
 export interface Faults {
   /** Puts a fault in place. */
   add(rule: FaultRule): Fault;

@@ -48,9 +48,11 @@ export interface CreateUserOptions {
 const router = new Router(ALL_ROUTES);
 
 /**
- * A Matrix homeserver inside this process, for tests: no network, no permission, no state outside of it.
+ * A Matrix homeserver inside this process, for tests: no network, no permission, no state outside
+ * of it.
  *
- * Hand {@link Homeserver.fetch} to a client, or call {@link Homeserver.listen} for one that can't be given a `fetch`.
+ * Hand {@link Homeserver.fetch} to a client, or call {@link Homeserver.listen} for one that can't
+ * be given a `fetch`.
  *
  * @example
  * ```ts
@@ -68,7 +70,9 @@ const router = new Router(ALL_ROUTES);
 export class Homeserver implements AsyncDisposable {
   /** The name behind the colon of its user IDs. */
   readonly serverName: string;
-  /** Sends a request to this homeserver and to nothing else; use it wherever `fetch` is expected. */
+  /**
+   * Sends a request to this homeserver and to nothing else; use it wherever `fetch` is expected.
+   */
   readonly fetch: typeof fetch;
   /** Faults on demand. */
   readonly faults: Faults;
@@ -111,13 +115,17 @@ export class Homeserver implements AsyncDisposable {
     });
   }
 
-  /** Where clients find it: the address it listens on, or a made-up one that {@link Homeserver.fetch} understands. */
+  /**
+   * Where clients find it: the address it listens on, or a made-up one that
+   * {@link Homeserver.fetch} understands.
+   */
   get baseUrl(): string {
     return this.#state.baseUrl;
   }
 
   /**
-   * Listens on the loopback interface and returns the base URL. Needs the permission `--allow-net=127.0.0.1`.
+   * Listens on the loopback interface and returns the base URL. Needs the permission
+   * `--allow-net=127.0.0.1`.
    *
    * @param options Where to listen.
    * @param options.port The port; 0, the default, takes a free one.
@@ -141,7 +149,8 @@ export class Homeserver implements AsyncDisposable {
         return cutResponse();
       }
     };
-    // Without onError, Deno writes to the console about every body that breaks off, and here they do so on purpose.
+    // Without onError, Deno writes to the console about every body that breaks off, and here they
+    // do so on purpose.
     const onError = () => new Response(null, { status: 500 });
     this.#listener = Deno.serve({ port, hostname, onListen: () => {}, onError }, serve);
     this.#state.baseUrl = `http://${hostname}:${this.#listener.addr.port}`;
@@ -174,14 +183,19 @@ export class Homeserver implements AsyncDisposable {
     return [...this.#state.rooms.keys()];
   }
 
-  /** Makes the tokens of a user expire: a soft logout, after which a refresh or a login brings the device back. */
+  /**
+   * Makes the tokens of a user expire: a soft logout, after which a refresh or a login brings the
+   * device back.
+   */
   expireTokens(userId: UserID): void {
     const user = this.#state.user(userId);
     for (const device of user.devices.values()) this.#state.sessions.expire(device);
     this.#state.stream.wake([userId]);
   }
 
-  /** Makes the tokens of a user unknown, as an administrator or another device would: a hard logout. */
+  /**
+   * Makes the tokens of a user unknown, as an administrator or another device would: a hard logout.
+   */
   revokeTokens(userId: UserID): void {
     this.#state.sessions.close(({ user }) => user.id === userId);
     this.#state.stream.wake([userId]);

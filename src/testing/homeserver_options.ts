@@ -11,7 +11,10 @@ import type { IdGenerator } from "./ids.ts";
 export interface HomeserverQuirks {
   /** Whether `GET /messages` reads on past `to`, as Dendrite does. Defaults to false. */
   ignoreTo?: boolean;
-  /** How many events a page of `GET /messages` has at most: 1 on Dendrite, at times. Defaults to 1,000. */
+  /**
+   * How many events a page of `GET /messages` has at most: 1 on Dendrite, at times. Defaults to
+   * 1,000.
+   */
   pageSize?: number;
   /** How many events that were shown before each timeline begins with. Defaults to 0. */
   showAgain?: number;
@@ -25,11 +28,17 @@ export interface HomeserverOptions {
    * @default {"localhost"}
    */
   readonly serverName?: string;
-  /** The clock that timestamps, long polls, typing and delays go by. Defaults to the machine's clock. */
+  /**
+   * The clock that timestamps, long polls, typing and delays go by. Defaults to the machine's
+   * clock.
+   */
   readonly clock?: Clock;
   /** Where identifiers come from. Defaults to random ones. */
   readonly ids?: IdGenerator;
-  /** The specification versions in `GET /versions`. Defaults to those of Synapse 1.163: r0.0.1 to v1.15. */
+  /**
+   * The specification versions in `GET /versions`. Defaults to those of Synapse 1.163: r0.0.1 to
+   * v1.15.
+   */
   readonly versions?: readonly string[];
   /**
    * The unstable features in `GET /versions`.
@@ -56,13 +65,15 @@ export interface HomeserverOptions {
    */
   readonly accessTokenLifetime?: number;
   /**
-   * Whether media is for those with an access token only. Set it to `false` for a server of the time before 1.11.
+   * Whether media is for those with an access token only. Set it to `false` for a server of the
+   * time before 1.11.
    *
    * @default {true}
    */
   readonly authenticatedMedia?: boolean;
   /**
-   * Whether the user directory finds everyone, or only those who share a room with the asker or are in a public one.
+   * Whether the user directory finds everyone, or only those who share a room with the asker or are
+   * in a public one.
    *
    * @default {true}
    */
@@ -81,9 +92,15 @@ export interface HomeserverOptions {
    * @default {{}}
    */
   readonly turnServer?: Readonly<Record<string, unknown>>;
-  /** What other homeservers do and Synapse does not: see {@link Homeserver.quirks}. Defaults to nothing. */
+  /**
+   * What other homeservers do and Synapse does not: see {@link Homeserver.quirks}. Defaults to
+   * nothing.
+   */
   readonly quirks?: HomeserverQuirks;
-  /** How many events each user may send: `perSecond` on average and `burst` at once. Defaults to no limit. */
+  /**
+   * How many events each user may send: `perSecond` on average and `burst` at once. Defaults to no
+   * limit.
+   */
   readonly rateLimit?: { readonly perSecond: number; readonly burst: number };
   /**
    * How many requests {@link Homeserver.requests} keeps.

@@ -42,7 +42,8 @@ export function randomIds(): IdGenerator {
 }
 
 /**
- * Identifiers that count up from one, the same in every run: for snapshots and for reading a failing test.
+ * Identifiers that count up from one, the same in every run: for snapshots and for reading a
+ * failing test.
  *
  * @param prefix Put before the number; two homeservers of one test need different ones.
  */

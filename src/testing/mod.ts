@@ -1,15 +1,17 @@
 /**
  * What tests of bots and clients import: a Matrix homeserver inside the test's own process.
  *
- * {@link Homeserver} is a homeserver with users, rooms, real membership and power-level rules, incremental sync with long
- * polls, media, and the server's part of end-to-end encryption. It runs without network and permission: hand its
- * {@link Homeserver.fetch} to a client. It answers as Synapse does; the tests of Greenroom itself run against both.
+ * {@link Homeserver} is a homeserver with users, rooms, real membership and power-level rules,
+ * incremental sync with long polls, media, and the server's part of end-to-end encryption. It runs
+ * without network and permission: hand its {@link Homeserver.fetch} to a client. It answers as
+ * Synapse does; the tests of Greenroom itself run against both.
  *
- * {@link storeConformance} defines the tests that every store of one's own must pass, {@link storeProcessConformance}
- * those that take other processes.
+ * {@link storeConformance} defines the tests that every store of one's own must pass,
+ * {@link storeProcessConformance} those that take other processes.
  *
  * Three things make tests of what goes wrong short:
- * - {@link TestClock} stands still until the test moves it, so that a long poll of 30 s takes no time;
+ * - {@link TestClock} stands still until the test moves it, so that a long poll of 30 s takes no
+ *   time;
  * - {@link sequentialIds} makes identifiers the same in every run;
  * - {@link Homeserver.faults} drops, delays, duplicates, truncates and refuses requests.
  *
@@ -52,8 +54,8 @@
  * assertEquals(fault.hits, 1);
  * ```
  *
- * What differs from Synapse: there is no federation, there are no guests, thumbnails are the original file, presence does not time out by
- * itself, and the search knows words but no stemming.
+ * What differs from Synapse: there is no federation, there are no guests, thumbnails are the
+ * original file, presence does not time out by itself, and the search knows words but no stemming.
  *
  * @module
  */

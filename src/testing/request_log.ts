@@ -23,7 +23,10 @@ export class LoggedRequest {
   readonly user: UserID | undefined;
   /** When it arrived, in milliseconds since the epoch. */
   readonly time: number;
-  /** The HTTP status of the answer; `undefined` as long as there is none, and if the connection was cut. */
+  /**
+   * The HTTP status of the answer; `undefined` as long as there is none, and if the connection was
+   * cut.
+   */
   status: number | undefined;
   readonly #body: Uint8Array<ArrayBuffer> | undefined;
 

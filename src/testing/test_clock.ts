@@ -13,7 +13,8 @@ interface Timer {
 }
 
 /**
- * A {@link Clock} moved by hand: nothing that waits on it goes on before {@link TestClock.tick} reaches its time.
+ * A {@link Clock} moved by hand: nothing that waits on it goes on before {@link TestClock.tick}
+ * reaches its time.
  *
  * @example
  * ```ts
@@ -84,8 +85,9 @@ export class TestClock implements Clock {
   }
 
   /**
-   * Moves the clock and ends the waits that fall due, in the order of their times. Between two of them, whatever they
-   * woke runs until it waits again, so that a wait it starts within the span ends within the same call.
+   * Moves the clock and ends the waits that fall due, in the order of their times. Between two of
+   * them, whatever they woke runs until it waits again, so that a wait it starts within the span
+   * ends within the same call.
    *
    * @param ms How far to move, in milliseconds. With 0 only what is running already gets to settle.
    */
@@ -117,8 +119,9 @@ export class TestClock implements Clock {
 }
 
 /**
- * Lets everything that can run without time passing run: promise jobs, the tasks that body streams post, and what waits for the
- * event loop to come round. A message channel is a task source that no sanitizer counts and no fake timer replaces.
+ * Lets everything that can run without time passing run: promise jobs, the tasks that body streams
+ * post, and what waits for the event loop to come round. A message channel is a task source that no
+ * sanitizer counts and no fake timer replaces.
  */
 async function settle(): Promise<void> {
   for (let round = 0; round < 8; round++) {

@@ -4,7 +4,10 @@
  * @module
  */
 
-/** Licences that ask for no more than to be named, by their SPDX identifiers: what has them can go into software under any other. */
+/**
+ * Licences that ask for no more than to be named, by their SPDX identifiers: what has them can go
+ * into software under any other.
+ */
 const ALLOWED = new Set([
   "0BSD",
   "Apache-2.0",

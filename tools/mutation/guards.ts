@@ -1,9 +1,10 @@
 /**
  * Finds the guards of a source, and makes each a switch.
  *
- * A guard is what decides: a condition, each operand of it, a comparison, a predicate, a bound (`Math.min`, `slice(0, n)`), a
- * listed name, a call that checks, a refusal among other statements. Of the ways to break one only those are tried that
- * no other implies: of `a && b` that `a` does not count, that `b` does not, and that the whole never holds.
+ * A guard is what decides: a condition, each operand of it, a comparison, a predicate, a bound
+ * (`Math.min`, `slice(0, n)`), a listed name, a call that checks, a refusal among other statements.
+ * Of the ways to break one only those are tried that no other implies: of `a && b` that `a` does
+ * not count, that `b` does not, and that the whole never holds.
  *
  * @module
  */
@@ -37,7 +38,10 @@ interface Ways {
   readonly false: boolean;
 }
 
-/** What is put in at a place. Of several at one place, what closes comes first; what is around opens first, closes last. */
+/**
+ * What is put in at a place. Of several at one place, what closes comes first; what is around opens
+ * first, closes last.
+ */
 interface Edit {
   readonly at: number;
   readonly end: number;

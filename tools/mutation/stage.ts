@@ -1,5 +1,6 @@
 /**
- * Tries mutants with the tests of some folders: each with those that reach it, one process beside the other.
+ * Tries mutants with the tests of some folders: each with those that reach it, one process beside
+ * the other.
  *
  * @module
  */
@@ -21,7 +22,10 @@ const SHARP = 40;
 export interface StageOptions {
   /** How many processes at once. */
   readonly jobs: number;
-  /** How long the processor may work for the tests that are tried with one mutant, without it, in milliseconds. */
+  /**
+   * How long the processor may work for the tests that are tried with one mutant, without it, in
+   * milliseconds.
+   */
   readonly budgetMs: number;
   /** The tests that failed the last time, by the mutants' keys: they are tried first. */
   readonly killers: ReadonlyMap<string, string>;
@@ -38,7 +42,8 @@ interface Baseline {
 }
 
 /**
- * Tries mutants with the tests of a folder, all of them in one process, but for those of which others could suffer.
+ * Tries mutants with the tests of a folder, all of them in one process, but for those of which
+ * others could suffer.
  *
  * @returns The tests that failed without any mutant; they are left out.
  */
@@ -106,7 +111,9 @@ async function runBaseline(tree: Tree, files: readonly string[]): Promise<Baseli
   }
 }
 
-/** Who reaches a mutant; if only loading the sources does, who reaches anything in the same file. */
+/**
+ * Who reaches a mutant; if only loading the sources does, who reaches anything in the same file.
+ */
 function byReached(tree: Tree, { tests, early }: Baseline): (mutant: Mutant) => readonly TestRun[] {
   const pathOf = new Map(tree.mutants.map(({ id, path }) => [id, path]));
   const byId = new Map<number, TestRun[]>();
@@ -157,7 +164,10 @@ class Lane {
     return { ...survived, killer, how: outcome.kind === "killed" ? outcome.how : "failed" };
   }
 
-  /** A test that goes on failing without the mutant counts if it also fails with it in a process in which nothing was before. */
+  /**
+   * A test that goes on failing without the mutant counts if it also fails with it in a process in
+   * which nothing was before.
+   */
   async #attemptCleanly(mutant: Mutant, tests: readonly TestRun[]): Promise<Outcome> {
     const outcome = await this.#attempt(mutant, tests);
     if (outcome.kind !== "tainted") return outcome;
@@ -183,7 +193,10 @@ class Lane {
     return outcome;
   }
 
-  /** The likeliest to notice first, then those that are most about the file, as many as there is time for. */
+  /**
+   * The likeliest to notice first, then those that are most about the file, as many as there is
+   * time for.
+   */
   #inOrder({ key, path }: Mutant, reaching: readonly TestRun[]): readonly TestRun[] {
     const first = [this.#options.killers.get(key), ...this.#sharp.get(path) ?? []];
     const rank = new Map(first.toReversed().map((name, index) => [name, -index]));

@@ -1,5 +1,6 @@
 /**
- * Which mutant is on, and which were reached: what instrumented sources ask. This file is copied into their tree.
+ * Which mutant is on, and which were reached: what instrumented sources ask. This file is copied
+ * into their tree.
  *
  * @module
  */

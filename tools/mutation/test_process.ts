@@ -9,7 +9,9 @@ import type { Reply, Request, TestRun } from "./types.ts";
 /** What JavaScript may keep, in MiB, and what the whole process may. */
 const HEAP_MIB = 600;
 const PROCESS_BYTES = 2_500 * 2 ** 20;
-/** How long the processor may work for a test: a while, and longer if the test always takes long. */
+/**
+ * How long the processor may work for a test: a while, and longer if the test always takes long.
+ */
 const TEST_MS = 1_000;
 const TIMES_AS_LONG = 5;
 /** How long anything may take by the clock on the wall, however busy the machine is. */
@@ -28,7 +30,10 @@ export type Outcome =
     readonly killer: number | undefined;
     readonly how: "failed" | "time" | "memory or exit";
   }
-  /** A test failed, and goes on failing without the mutant: what was tried before may have spoilt the process. */
+  /**
+   * A test failed, and goes on failing without the mutant: what was tried before may have spoilt
+   * the process.
+   */
   | { readonly kind: "tainted"; readonly killer: number | undefined };
 
 /** Tests of some files, loaded in a process of their own. */
@@ -55,7 +60,8 @@ export class TestProcess {
    * @param root The instrumented tree.
    * @param files The test files.
    * @param mutant The mutant that is on while they are loaded; 0: none.
-   * @returns The process, and the mutants that were reached while it loaded; no process if it ended over that.
+   * @returns The process, and the mutants that were reached while it loaded; no process if it ended
+   * over that.
    */
   static async start(
     root: string,
@@ -100,7 +106,10 @@ export class TestProcess {
     }
   }
 
-  /** Runs tests with a mutant until one fails. After `killed` for another reason than a failure, the process is gone. */
+  /**
+   * Runs tests with a mutant until one fails. After `killed` for another reason than a failure, the
+   * process is gone.
+   */
   async attempt(mutant: number, tests: readonly TestRun[]): Promise<Outcome> {
     const byIndex = new Map(tests.map((test) => [test.index, test]));
     await this.#ask({ kind: "try", mutant, tests: [...byIndex.keys()] });
@@ -152,7 +161,10 @@ export class TestProcess {
     }
   }
 
-  /** Ends it when it has worked too long, or takes too much memory: the heap's limit does not bound what is outside of it. */
+  /**
+   * Ends it when it has worked too long, or takes too much memory: the heap's limit does not bound
+   * what is outside of it.
+   */
   #checkLimits(): void {
     let fields: string[];
     try {

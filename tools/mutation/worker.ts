@@ -1,6 +1,6 @@
 /**
- * Runs tests in an instrumented tree, as it is told line by line: each once without a mutant, or those that may
- * notice a mutant until one does. This file is copied into that tree.
+ * Runs tests in an instrumented tree, as it is told line by line: each once without a mutant, or
+ * those that may notice a mutant until one does. This file is copied into that tree.
  *
  * Arguments: the number of the mutant that is on while modules load (0: none), and the test files.
  *
@@ -98,7 +98,10 @@ async function attempt({ mutant, tests: indices }: Request & { kind: "try" }): P
   say({ kind: "tried", tainted: false });
 }
 
-/** One line of what is asked; nothing is read ahead, so that a test that waits for nothing leaves nothing to be done. */
+/**
+ * One line of what is asked; nothing is read ahead, so that a test that waits for nothing leaves
+ * nothing to be done.
+ */
 function readLine(): string | undefined {
   const bytes: number[] = [];
   const byte = new Uint8Array(1);

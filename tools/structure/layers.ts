@@ -39,7 +39,10 @@ const layers: Layer[] = [
 
 const layerOf = (path: string) => layers.find((layer) => layer.files.test(path));
 
-/** Imports that go up, sideways, or out of the product; and files of the product that are in no layer. */
+/**
+ * Imports that go up, sideways, or out of the product; and files of the product that are in no
+ * layer.
+ */
 export function checkLayers(edges: ImportEdge[], paths: string[]): Violation[] {
   const strays = paths
     .filter((path) => path.startsWith("src/") && layerOf(path) === undefined)

@@ -9,7 +9,10 @@ import type { SourceFile, Violation } from "./types.ts";
 const ROOT_ENTRY = "mod.ts";
 const MAX_NAMES = 200;
 
-/** Whether the root exports more names than a reader can look through, or exports files without naming what is in them. */
+/**
+ * Whether the root exports more names than a reader can look through, or exports files without
+ * naming what is in them.
+ */
 export function checkSurface(files: readonly SourceFile[]): Violation[] {
   return files.filter(({ path }) => path === ROOT_ENTRY).flatMap(({ text }) => {
     if (/^export\s+(?:type\s+)?\*/m.test(text)) {

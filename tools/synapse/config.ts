@@ -1,6 +1,6 @@
 /**
- * The configuration of the Synapse that tests run against: open, fast, on loopback, and with everything switched on that
- * an operation of the client-server API needs.
+ * The configuration of the Synapse that tests run against: open, fast, on loopback, and with
+ * everything switched on that an operation of the client-server API needs.
  *
  * @module
  */
@@ -99,7 +99,10 @@ export function synapseConfig(options: SynapseConfigOptions): Record<string, unk
   };
 }
 
-/** What Synapse writes to its log: what went wrong, to the standard error that its launcher sends to a file. */
+/**
+ * What Synapse writes to its log: what went wrong, to the standard error that its launcher sends to
+ * a file.
+ */
 export const synapseLogConfig: Record<string, unknown> = {
   version: 1,
   formatters: { plain: { format: "%(asctime)s %(levelname)s %(name)s: %(message)s" } },

@@ -1,7 +1,8 @@
 /**
  * Registers users on a Synapse whose shared secret is known.
  *
- * @see {@link https://element-hq.github.io/synapse/latest/admin_api/register_api.html | Shared-secret registration}
+ * @see
+ * {@link https://element-hq.github.io/synapse/latest/admin_api/register_api.html | Shared-secret registration}
  * @module
  */
 

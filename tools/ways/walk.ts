@@ -1,7 +1,9 @@
 /**
- * A client that walks one of the ways some times more often: `deno run walk.ts WAY EXTRA`. What ran for it is seen by coverage.
+ * A client that walks one of the ways some times more often: `deno run walk.ts WAY EXTRA`. What ran
+ * for it is seen by coverage.
  *
- * Everything else happens as often, however large EXTRA is: so what ran more often did so for one more message.
+ * Everything else happens as often, however large EXTRA is: so what ran more often did so for one
+ * more message.
  *
  * @module
  */
@@ -71,7 +73,9 @@ async function newsFor(position: { since: string | undefined }): Promise<SyncRes
   return response;
 }
 
-/** One message after the other comes in a response of its own; all are handled, or only the first. */
+/**
+ * One message after the other comes in a response of its own; all are handled, or only the first.
+ */
 async function receive(): Promise<void> {
   const [roomId] = await makeRooms(1);
   const position = { since: await bob.syncStore.getNextBatch() };

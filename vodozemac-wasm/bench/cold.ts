@@ -1,4 +1,7 @@
-/** One cold start: milliseconds until the package is imported, until it is loaded, and until the first message is read. */
+/**
+ * One cold start: milliseconds until the package is imported, until it is loaded, and until the
+ * first message is read.
+ */
 
 const start = performance.now();
 const { Vodozemac } = await import("@greenroom/vodozemac-wasm");

@@ -1,10 +1,10 @@
 /**
  * The benchmark: `deno task bench [--rounds=5] [--variants]`.
  *
- * This binding, vodozemac without WebAssembly, `npm:vodozemac-wasm-bindings` and python-olm run the same workloads, in
- * turn, each in a fresh process, copying included. Printed are the medians and the best of all chunks in microseconds,
- * and the ratios of the medians. A contestant that is not installed is left out, with a line that says so; with `CI=true`
- * it is an error.
+ * This binding, vodozemac without WebAssembly, `npm:vodozemac-wasm-bindings` and python-olm run the
+ * same workloads, in turn, each in a fresh process, copying included. Printed are the medians and
+ * the best of all chunks in microseconds, and the ratios of the medians. A contestant that is not
+ * installed is left out, with a line that says so; with `CI=true` it is an error.
  *
  * @module
  */

@@ -1,10 +1,11 @@
 /**
  * The fuzz loop: `deno task fuzz [--seconds=10] [--seed=1]`.
  *
- * It calls every operation of the instance, past the checks of the TypeScript surface, with handles of the right and
- * the wrong kind, with valid input, mutated input and nonsense, in any order. Nothing may trap and nothing may take
- * longer than two seconds. What fails is written to `fuzz/crashes/` and printed with its seed; once understood it
- * goes into `fuzz/corpus/`, which every run replays.
+ * It calls every operation of the instance, past the checks of the TypeScript surface, with handles
+ * of the right and the wrong kind, with valid input, mutated input and nonsense, in any order.
+ * Nothing may trap and nothing may take longer than two seconds. What fails is written to
+ * `fuzz/crashes/` and printed with its seed; once understood it goes into `fuzz/corpus/`, which
+ * every run replays.
  *
  * @module
  */

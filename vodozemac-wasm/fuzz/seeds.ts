@@ -253,7 +253,10 @@ export function play(engine: Engine, objects: Map<Kind, number[]>, seeds: Seeds)
   seeds.set("session_decrypt", [...seeds.get("session_decrypt") ?? [], ...unread]);
 }
 
-/** The pickles of libolm in the corpus: operation, and the pickle in Base64, under the pickle key "key". */
+/**
+ * The pickles of libolm in the corpus: operation, and the pickle in Base64, under the pickle key
+ * "key".
+ */
 export const PICKLES: readonly (readonly [Operation, string])[] = JSON.parse(
   await Deno.readTextFile(new URL("./corpus/libolm_pickles.json", import.meta.url)),
 );

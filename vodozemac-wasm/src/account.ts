@@ -20,7 +20,10 @@ export interface PublishableKey {
 export interface GeneratedOneTimeKeys {
   /** The new public keys, in unpadded Base64. */
   readonly created: readonly string[];
-  /** The public keys whose private halves were dropped, the oldest first, because more than 5000 would be kept. */
+  /**
+   * The public keys whose private halves were dropped, the oldest first, because more than 5000
+   * would be kept.
+   */
   readonly removed: readonly string[];
 }
 
@@ -77,7 +80,10 @@ export class Account extends Handle {
   /** The public Curve25519 key of the device, in unpadded Base64. */
   readonly curve25519Key: string;
 
-  /** How many one-time keys should lie on the server: 50. More are kept, as messages that use them may be on their way. */
+  /**
+   * How many one-time keys should lie on the server: 50. More are kept, as messages that use them
+   * may be on their way.
+   */
   readonly maxNumberOfOneTimeKeys: number = 50;
 
   /** @internal */
@@ -146,7 +152,8 @@ export class Account extends Handle {
   }
 
   /**
-   * Generates a fallback key. The one before stays usable until {@link forgetFallbackKey}, the one before that is gone.
+   * Generates a fallback key. The one before stays usable until {@link forgetFallbackKey}, the one
+   * before that is gone.
    *
    * @returns The public key whose private half was dropped, if one was.
    */
@@ -167,7 +174,8 @@ export class Account extends Handle {
   }
 
   /**
-   * Drops the private half of the previous fallback key. Wait about an hour after the new one was published.
+   * Drops the private half of the previous fallback key. Wait about an hour after the new one was
+   * published.
    *
    * @returns Whether there was one.
    */
@@ -186,7 +194,8 @@ export class Account extends Handle {
    * @param identityKey Its Curve25519 key.
    * @param oneTimeKey A one-time or fallback key of it, whose signature the caller has verified.
    * @returns The session, which the caller disposes of.
-   * @throws {VodozemacError} `non_contributory_key`, `bad_type`, `bad_base64`, `bad_length`, `disposed`.
+   * @throws {VodozemacError} `non_contributory_key`, `bad_type`, `bad_base64`, `bad_length`,
+   * `disposed`.
    */
   createOutboundSession(identityKey: Binary, oneTimeKey: Binary): OlmSession {
     const action = "create Olm session";
@@ -196,15 +205,16 @@ export class Account extends Handle {
   }
 
   /**
-   * Starts the session that a pre-key message announces, and decrypts the message. The one-time key it used is dropped;
-   * if anything fails, nothing is.
+   * Starts the session that a pre-key message announces, and decrypts the message. The one-time key
+   * it used is dropped; if anything fails, nothing is.
    *
    * @param identityKey The Curve25519 key that the sender is expected to have.
    * @param message The message, of type 0.
    * @returns The session and the plaintext.
    * @throws {VodozemacError} `malformed` (also for a message of type 1), `unsupported_version`,
-   *   `identity_key_mismatch`, `unknown_one_time_key`, `non_contributory_key`, `bad_mac`, `bad_padding`,
-   *   `too_long_gap`, `bad_key`, `bad_type`, `bad_base64`, `bad_length`, `too_long`, `disposed`.
+   * `identity_key_mismatch`, `unknown_one_time_key`, `non_contributory_key`, `bad_mac`,
+   * `bad_padding`, `too_long_gap`, `bad_key`, `bad_type`, `bad_base64`, `bad_length`, `too_long`,
+   * `disposed`.
    */
   createInboundSession(identityKey: Binary, message: OlmMessage): InboundOlmSession {
     const action = "create Olm session from pre-key message";
@@ -227,7 +237,8 @@ export class Account extends Handle {
   }
 
   /**
-   * A second account with the same keys, to try something on. It costs one key derivation for each one-time key.
+   * A second account with the same keys, to try something on. It costs one key derivation for each
+   * one-time key.
    *
    * @returns The copy, which the caller disposes of.
    */
@@ -240,8 +251,8 @@ export class Account extends Handle {
    *
    * @param key The 32 secret bytes that encrypt it.
    * @returns The encrypted account and its nonce.
-   * @throws {VodozemacError} `not_convertible` for an account that came from libolm, `bad_type`, `bad_base64`,
-   *   `bad_length`, `disposed`.
+   * @throws {VodozemacError} `not_convertible` for an account that came from libolm, `bad_type`,
+   * `bad_base64`, `bad_length`, `disposed`.
    */
   dehydrate(key: Binary): DehydratedAccount {
     call(this, "account_dehydrate", [toBytes(key, "dehydrate account", 32)]);

@@ -6,7 +6,8 @@ import { VodozemacError } from "./error.ts";
 export type Binary = Uint8Array | string;
 
 /**
- * Decodes Base64 strictly: padded or not, without white space, without stray bits in the last character.
+ * Decodes Base64 strictly: padded or not, without white space, without stray bits in the last
+ * character.
  *
  * @param text The Base64 text.
  * @param action What it is for, for the error.

@@ -58,8 +58,8 @@ export class Ecies extends Handle {
    * @param publicKey Their public key.
    * @param plaintext The first message: text, as UTF-8, or bytes.
    * @returns The channel, and the message to send.
-   * @throws {VodozemacError} `non_contributory_key`, `bad_type`, `bad_base64`, `bad_length`, `malformed` (a lone
-   *   surrogate), `too_long`, `disposed`.
+   * @throws {VodozemacError} `non_contributory_key`, `bad_type`, `bad_base64`, `bad_length`,
+   * `malformed` (a lone surrogate), `too_long`, `disposed`.
    */
   open(publicKey: Binary, plaintext: string | Uint8Array): OutboundEciesChannel {
     const action = "open ECIES channel";
@@ -72,13 +72,13 @@ export class Ecies extends Handle {
   }
 
   /**
-   * Accepts a channel that the other side has opened. This object is used up by it, unless the message is refused for
-   * its form.
+   * Accepts a channel that the other side has opened. This object is used up by it, unless the
+   * message is refused for its form.
    *
    * @param message Their first message: Base64, `|`, their public key.
    * @returns The channel, and what the message said.
-   * @throws {VodozemacError} `decryption_failed`, `non_contributory_key`, `malformed`, `bad_type`, `bad_base64`,
-   *   `bad_length`, `too_long`, `disposed`.
+   * @throws {VodozemacError} `decryption_failed`, `non_contributory_key`, `malformed`, `bad_type`,
+   * `bad_base64`, `bad_length`, `too_long`, `disposed`.
    */
   accept(message: string): InboundEciesChannel {
     const action = "accept ECIES channel";
@@ -94,7 +94,10 @@ export class Ecies extends Handle {
   }
 }
 
-/** An established ECIES channel. Messages arrive in the order in which they were sent, or not at all. */
+/**
+ * An established ECIES channel. Messages arrive in the order in which they were sent, or not at
+ * all.
+ */
 export class EciesChannel extends Handle {
   /** By which people confirm that nobody sits in between. */
   readonly checkCode: CheckCode;

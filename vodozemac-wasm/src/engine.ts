@@ -7,7 +7,9 @@ import { Reader } from "./reader.ts";
 /** The longest input of one call, in bytes. */
 export const MAX_INPUT_BYTES = 8 * 1024 * 1024;
 
-/** What a call reads: bytes as they are, text as UTF-8, a number as four bytes, the lowest first. */
+/**
+ * What a call reads: bytes as they are, text as UTF-8, a number as four bytes, the lowest first.
+ */
 export type Input = Uint8Array | string | number;
 
 /** What the module exports. */
@@ -122,7 +124,10 @@ export class Engine {
     this.#finalizers.unregister(owner);
   }
 
-  /** Drops an object; what it was is wiped from the heap and the stack. Should that trap, the next call tells. */
+  /**
+   * Drops an object; what it was is wiped from the heap and the stack. Should that trap, the next
+   * call tells.
+   */
   free(handle: number): void {
     if (this.dead) return;
     try {

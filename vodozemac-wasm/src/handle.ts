@@ -8,8 +8,9 @@ const engines: WeakMap<Handle, Engine> = new WeakMap();
 const handles: WeakMap<Handle, number> = new WeakMap();
 
 /**
- * An object in the WebAssembly instance. Dispose of it (`using`) as soon as it is not needed: that wipes its secrets
- * at once. One that is forgotten is wiped after it has been garbage collected. Printing one shows nothing of it.
+ * An object in the WebAssembly instance. Dispose of it (`using`) as soon as it is not needed: that
+ * wipes its secrets at once. One that is forgotten is wiped after it has been garbage collected.
+ * Printing one shows nothing of it.
  *
  * @example
  * ```ts
@@ -68,8 +69,8 @@ export function peer(one: Handle, other: Handle, operation: Operation): number {
 }
 
 /**
- * Runs an operation that uses an object up. The object counts as disposed whatever comes of it; where the operation
- * refused before it took the object, the object is freed here.
+ * Runs an operation that uses an object up. The object counts as disposed whatever comes of it;
+ * where the operation refused before it took the object, the object is freed here.
  */
 export function consume(object: Handle, operation: Operation, input: readonly Input[]): number {
   const handle = handles.get(object);

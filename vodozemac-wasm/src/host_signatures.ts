@@ -1,11 +1,11 @@
 /**
  * Ed25519 verification by the runtime's own code, three times as fast as in WebAssembly.
  *
- * vodozemac verifies strictly: it refuses keys and nonce points (R) of small order, encodings that are not canonical
- * and S of the group order or more, and compares without the cofactor. The host's code agrees about all of that but
- * the small order; what it must not vouch for is kept from it here. So "good" from the host means good for vodozemac,
- * and anything else is asked of vodozemac itself: no verdict differs. `tests/host_signatures_test.ts` holds the two
- * against each other.
+ * vodozemac verifies strictly: it refuses keys and nonce points (R) of small order, encodings that
+ * are not canonical and S of the group order or more, and compares without the cofactor. The host's
+ * code agrees about all of that but the small order; what it must not vouch for is kept from it
+ * here. So "good" from the host means good for vodozemac, and anything else is asked of vodozemac
+ * itself: no verdict differs. `tests/host_signatures_test.ts` holds the two against each other.
  */
 
 import type { KeyObject } from "node:crypto";

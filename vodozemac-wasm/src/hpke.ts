@@ -114,13 +114,14 @@ export class HpkeRecipient extends Handle {
   }
 
   /**
-   * Accepts the channel that the other side has opened. This object is used up by it, unless the message is refused
-   * for its form.
+   * Accepts the channel that the other side has opened. This object is used up by it, unless the
+   * message is refused for its form.
    *
    * @param message Their first message.
    * @param options The additional data.
    * @returns The channel to answer on, and what the message said.
-   * @throws {VodozemacError} `decryption_failed`, `malformed`, `bad_type`, `bad_base64`, `too_long`, `disposed`.
+   * @throws {VodozemacError} `decryption_failed`, `malformed`, `bad_type`, `bad_base64`,
+   * `too_long`, `disposed`.
    */
   accept(message: Binary, options: HpkeOptions = {}): AcceptedHpkeChannel {
     const action = "accept HPKE channel";
@@ -176,7 +177,8 @@ export class HpkeSenderChannel extends Handle {
    * @param message Their answer.
    * @param options The additional data.
    * @returns The channel, and what the answer said.
-   * @throws {VodozemacError} `decryption_failed`, `malformed`, `bad_type`, `bad_base64`, `too_long`, `disposed`.
+   * @throws {VodozemacError} `decryption_failed`, `malformed`, `bad_type`, `bad_base64`,
+   * `too_long`, `disposed`.
    */
   complete(message: Binary, options: HpkeOptions = {}): CompletedHpkeChannel {
     const action = "complete HPKE channel";

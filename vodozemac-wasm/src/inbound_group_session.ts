@@ -13,13 +13,16 @@ import { Reader } from "./reader.ts";
 export interface MegolmPlaintext {
   /** The plaintext. It may be anything: decode it with `{ fatal: true }`. */
   readonly plaintext: Uint8Array;
-  /** The index of the message. A message that comes again under another name has the index of the first: refuse it. */
+  /**
+   * The index of the message. A message that comes again under another name has the index of the
+   * first: refuse it.
+   */
   readonly messageIndex: number;
 }
 
 /**
- * How one session stands to another: `equal`; `better`, that is from an earlier index on; `worse`; or `unconnected`,
- * that is not the same ratchet or not the same sender.
+ * How one session stands to another: `equal`; `better`, that is from an earlier index on; `worse`;
+ * or `unconnected`, that is not the same ratchet or not the same sender.
  */
 export type SessionOrdering = "equal" | "better" | "worse" | "unconnected";
 
@@ -31,7 +34,8 @@ const SIGNATURE_LENGTH = 64;
 const ACTION = "decrypt Megolm message";
 
 /**
- * A Megolm session that receives: decrypts the messages of one sender from its first known index on.
+ * A Megolm session that receives: decrypts the messages of one sender from its first known index
+ * on.
  *
  * @example
  * ```ts
@@ -70,12 +74,14 @@ export class InboundGroupSession extends Handle {
   }
 
   /**
-   * Decrypts a message and verifies its signature. Any known index, in any order, any number of times.
+   * Decrypts a message and verifies its signature. Any known index, in any order, any number of
+   * times.
    *
    * @param message The message.
    * @returns The plaintext and the index.
-   * @throws {VodozemacError} `unknown_index` (with `firstKnownIndex` and `messageIndex`), `bad_signature`, `bad_mac`,
-   *   `bad_padding`, `malformed`, `unsupported_version`, `bad_type`, `bad_base64`, `too_long`, `disposed`.
+   * @throws {VodozemacError} `unknown_index` (with `firstKnownIndex` and `messageIndex`),
+   * `bad_signature`, `bad_mac`, `bad_padding`, `malformed`, `unsupported_version`, `bad_type`,
+   * `bad_base64`, `too_long`, `disposed`.
    */
   decrypt(message: Binary): MegolmPlaintext {
     const bytes = toBytes(message, ACTION);
@@ -85,7 +91,8 @@ export class InboundGroupSession extends Handle {
   }
 
   /**
-   * Decrypts several messages in one call. Each succeeds or fails by itself, as with {@link decrypt}.
+   * Decrypts several messages in one call. Each succeeds or fails by itself, as with
+   * {@link decrypt}.
    *
    * @param messages The messages; in the order of their indices it is fastest.
    * @returns What became of each, in the same order.
@@ -132,7 +139,8 @@ export class InboundGroupSession extends Handle {
    * Exports the session from an index on, without the signature of its sender.
    *
    * @param index The index; the first known one by default.
-   * @returns The secret key, in unpadded Base64, or nothing if the index lies before the first known one.
+   * @returns The secret key, in unpadded Base64, or nothing if the index lies before the first
+   * known one.
    * @throws {VodozemacError} `bad_type`, `out_of_range`, `disposed`.
    */
   exportAt(index: number = this.firstKnownIndex): string | undefined {
@@ -141,8 +149,8 @@ export class InboundGroupSession extends Handle {
   }
 
   /**
-   * Compares two sessions by their ratchets. The later one is advanced to find out; take care that indices far apart
-   * cost time, a millisecond at worst.
+   * Compares two sessions by their ratchets. The later one is advanced to find out; take care that
+   * indices far apart cost time, a millisecond at worst.
    *
    * @param other The other session.
    * @returns How this one stands to it.
@@ -168,7 +176,8 @@ export class InboundGroupSession extends Handle {
    * Makes a session of the best of two.
    *
    * @param other The other session.
-   * @returns A session from the earlier index on, which the caller disposes of; nothing if they are not connected.
+   * @returns A session from the earlier index on, which the caller disposes of; nothing if they are
+   * not connected.
    * @throws {VodozemacError} `wrong_instance`, `disposed`.
    */
   merge(other: InboundGroupSession): InboundGroupSession | undefined {

@@ -59,7 +59,8 @@ export class Curve25519SecretKey extends Handle {
    *
    * @param publicKey The other's public key.
    * @returns 32 bytes, to be fed to a key derivation; wipe them after use.
-   * @throws {VodozemacError} `non_contributory_key`, `bad_type`, `bad_base64`, `bad_length`, `disposed`.
+   * @throws {VodozemacError} `non_contributory_key`, `bad_type`, `bad_base64`, `bad_length`,
+   * `disposed`.
    */
   diffieHellman(publicKey: Binary): Uint8Array {
     call(this, "agreement_key_agree", [toBytes(publicKey, "agree on secret", 32)]);
@@ -141,15 +142,15 @@ export class Keys {
   }
 
   /**
-   * Verifies a signature strictly: a public key or a nonce of small order, or an encoding that is not canonical, makes
-   * it bad.
+   * Verifies a signature strictly: a public key or a nonce of small order, or an encoding that is
+   * not canonical, makes it bad.
    *
    * @param publicKey The signer's public key.
    * @param message Text, as UTF-8, or bytes.
    * @param signature The signature, 64 bytes.
    * @returns Whether it is good.
-   * @throws {VodozemacError} `bad_key` (not a point of the curve), `bad_type`, `bad_base64`, `bad_length`,
-   *   `malformed` (a lone surrogate), `too_long`.
+   * @throws {VodozemacError} `bad_key` (not a point of the curve), `bad_type`, `bad_base64`,
+   * `bad_length`, `malformed` (a lone surrogate), `too_long`.
    */
   verify(publicKey: Binary, message: string | Uint8Array, signature: Binary): boolean {
     const action = "verify signature";

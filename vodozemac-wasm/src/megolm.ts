@@ -36,7 +36,8 @@ export class Megolm {
    *
    * @param state What {@link OutboundGroupSession.state} gave.
    * @returns The session, which the caller disposes of.
-   * @throws {VodozemacError} `bad_state`, `unsupported_version`, `bad_type`, `bad_base64`, `too_long`.
+   * @throws {VodozemacError} `bad_state`, `unsupported_version`, `bad_type`, `bad_base64`,
+   * `too_long`.
    */
   restoreOutbound(state: Binary): OutboundGroupSession {
     return this.#outbound("outbound_from_state", [toBytes(state, "restore Megolm session")]);
@@ -48,19 +49,21 @@ export class Megolm {
    * @param pickle The pickle, in Base64.
    * @param key The pickle key: text, as UTF-8, or bytes.
    * @returns The session, which the caller disposes of.
-   * @throws {VodozemacError} `bad_pickle`, `unsupported_version`, `bad_key`, `bad_type`, `bad_base64`, `too_long`.
+   * @throws {VodozemacError} `bad_pickle`, `unsupported_version`, `bad_key`, `bad_type`,
+   * `bad_base64`, `too_long`.
    */
   importLibolmOutbound(pickle: Binary, key: string | Uint8Array): OutboundGroupSession {
     return this.#outbound("outbound_from_libolm", pickleInput(pickle, key, "import libolm Megolm session"));
   }
 
   /**
-   * Makes a session that receives from the key that the sender signed. Compare its ID with the one that was announced.
+   * Makes a session that receives from the key that the sender signed. Compare its ID with the one
+   * that was announced.
    *
    * @param key What {@link OutboundGroupSession.sessionKey} gave: 229 bytes, and not one more.
    * @returns The session, which the caller disposes of.
-   * @throws {VodozemacError} `bad_signature`, `unsupported_version`, `bad_key`, `malformed`, `bad_type`, `bad_base64`,
-   *   `bad_length`.
+   * @throws {VodozemacError} `bad_signature`, `unsupported_version`, `bad_key`, `malformed`,
+   * `bad_type`, `bad_base64`, `bad_length`.
    */
   createInbound(key: Binary): InboundGroupSession {
     const bytes = toBytes(key, "create Megolm session from key", SESSION_KEY_LENGTH);
@@ -77,7 +80,8 @@ export class Megolm {
    *
    * @param key What {@link InboundGroupSession.exportAt} gave: 165 bytes, and not one more.
    * @returns The session, which the caller disposes of.
-   * @throws {VodozemacError} `unsupported_version`, `bad_key`, `malformed`, `bad_type`, `bad_base64`, `bad_length`.
+   * @throws {VodozemacError} `unsupported_version`, `bad_key`, `malformed`, `bad_type`,
+   * `bad_base64`, `bad_length`.
    */
   importInbound(key: Binary): InboundGroupSession {
     return this.#inboundFromKey(
@@ -92,7 +96,8 @@ export class Megolm {
    *
    * @param state What {@link InboundGroupSession.state} gave.
    * @returns The session, which the caller disposes of.
-   * @throws {VodozemacError} `bad_state`, `unsupported_version`, `bad_type`, `bad_base64`, `too_long`.
+   * @throws {VodozemacError} `bad_state`, `unsupported_version`, `bad_type`, `bad_base64`,
+   * `too_long`.
    */
   restoreInbound(state: Binary): InboundGroupSession {
     return this.#inbound("inbound_from_state", [toBytes(state, "restore Megolm session")]);
@@ -104,7 +109,8 @@ export class Megolm {
    * @param pickle The pickle, in Base64.
    * @param key The pickle key: text, as UTF-8, or bytes.
    * @returns The session, which the caller disposes of.
-   * @throws {VodozemacError} `bad_pickle`, `unsupported_version`, `bad_key`, `bad_type`, `bad_base64`, `too_long`.
+   * @throws {VodozemacError} `bad_pickle`, `unsupported_version`, `bad_key`, `bad_type`,
+   * `bad_base64`, `too_long`.
    */
   importLibolmInbound(pickle: Binary, key: string | Uint8Array): InboundGroupSession {
     return this.#inbound("inbound_from_libolm", pickleInput(pickle, key, "import libolm Megolm session"));
@@ -115,7 +121,8 @@ export class Megolm {
    *
    * @param message The message.
    * @returns The index.
-   * @throws {VodozemacError} `malformed`, `unsupported_version`, `bad_type`, `bad_base64`, `too_long`.
+   * @throws {VodozemacError} `malformed`, `unsupported_version`, `bad_type`, `bad_base64`,
+   * `too_long`.
    */
   messageIndex(message: Binary): number {
     this.#engine.call("megolm_message_index", 0, [toBytes(message, "read index of Megolm message")]);

@@ -35,7 +35,8 @@ export class Olm {
    *
    * @param state What {@link Account.state} gave.
    * @returns The account, which the caller disposes of.
-   * @throws {VodozemacError} `bad_state`, `unsupported_version`, `bad_type`, `bad_base64`, `too_long`.
+   * @throws {VodozemacError} `bad_state`, `unsupported_version`, `bad_type`, `bad_base64`,
+   * `too_long`.
    */
   restoreAccount(state: Binary): Account {
     const input = [toBytes(state, "restore account")];
@@ -48,7 +49,8 @@ export class Olm {
    * @param pickle The pickle, in Base64.
    * @param key The pickle key: text, as UTF-8, or bytes.
    * @returns The account, which the caller disposes of.
-   * @throws {VodozemacError} `bad_pickle`, `unsupported_version`, `bad_key`, `bad_type`, `bad_base64`, `too_long`.
+   * @throws {VodozemacError} `bad_pickle`, `unsupported_version`, `bad_key`, `bad_type`,
+   * `bad_base64`, `too_long`.
    */
   importLibolmAccount(pickle: Binary, key: string | Uint8Array): Account {
     const input = pickleInput(pickle, key, "import libolm account");
@@ -61,8 +63,8 @@ export class Olm {
    * @param device What {@link Account.dehydrate} gave.
    * @param key The 32 secret bytes that encrypted it.
    * @returns The account, which the caller disposes of.
-   * @throws {VodozemacError} `decryption_failed`, `bad_pickle`, `unsupported_version`, `bad_key`, `bad_type`,
-   *   `bad_base64`, `bad_length`, `too_long`.
+   * @throws {VodozemacError} `decryption_failed`, `bad_pickle`, `unsupported_version`, `bad_key`,
+   * `bad_type`, `bad_base64`, `bad_length`, `too_long`.
    */
   rehydrateAccount(device: DehydratedAccount, key: Binary): Account {
     const input = rehydrationInput(device, key);
@@ -74,7 +76,8 @@ export class Olm {
    *
    * @param state What {@link OlmSession.state} gave.
    * @returns The session, which the caller disposes of.
-   * @throws {VodozemacError} `bad_state`, `unsupported_version`, `bad_type`, `bad_base64`, `too_long`.
+   * @throws {VodozemacError} `bad_state`, `unsupported_version`, `bad_type`, `bad_base64`,
+   * `too_long`.
    */
   restoreSession(state: Binary): OlmSession {
     const handle = this.#engine.call("session_from_state", 0, [toBytes(state, "restore Olm session")]);
@@ -87,7 +90,8 @@ export class Olm {
    * @param pickle The pickle, in Base64.
    * @param key The pickle key: text, as UTF-8, or bytes.
    * @returns The session, which the caller disposes of.
-   * @throws {VodozemacError} `bad_pickle`, `unsupported_version`, `bad_key`, `bad_type`, `bad_base64`, `too_long`.
+   * @throws {VodozemacError} `bad_pickle`, `unsupported_version`, `bad_key`, `bad_type`,
+   * `bad_base64`, `too_long`.
    */
   importLibolmSession(pickle: Binary, key: string | Uint8Array): OlmSession {
     const input = pickleInput(pickle, key, "import libolm Olm session");
@@ -96,11 +100,13 @@ export class Olm {
   }
 
   /**
-   * Reads the keys in a pre-key message, which say to which session it belongs. They are not authenticated.
+   * Reads the keys in a pre-key message, which say to which session it belongs. They are not
+   * authenticated.
    *
    * @param body The body of a message of type 0.
    * @returns The keys, and the ID of the session that follows from them.
-   * @throws {VodozemacError} `malformed`, `unsupported_version`, `bad_key`, `bad_type`, `bad_base64`, `too_long`.
+   * @throws {VodozemacError} `malformed`, `unsupported_version`, `bad_key`, `bad_type`,
+   * `bad_base64`, `too_long`.
    */
   readPreKeyMessage(body: Binary): OlmSessionKeys {
     this.#engine.call("pre_key_message_keys", 0, [toBytes(body, "read pre-key message")]);

@@ -96,12 +96,13 @@ export class OlmSession extends Handle {
   }
 
   /**
-   * Encrypts a message. Store {@link state} before the message leaves, or a restart would use a key twice.
+   * Encrypts a message. Store {@link state} before the message leaves, or a restart would use a key
+   * twice.
    *
    * @param plaintext Text, encrypted as UTF-8, or bytes.
    * @returns The message.
-   * @throws {VodozemacError} `non_contributory_key`, `bad_type`, `malformed` (a lone surrogate), `too_long`,
-   *   `disposed`.
+   * @throws {VodozemacError} `non_contributory_key`, `bad_type`, `malformed` (a lone surrogate),
+   * `too_long`, `disposed`.
    */
   encrypt(plaintext: string | Uint8Array): EncryptedOlmMessage {
     const type = call(this, "session_encrypt", [checkContent(plaintext, "encrypt Olm message")]) === 0
@@ -115,9 +116,9 @@ export class OlmSession extends Handle {
    *
    * @param message The message.
    * @returns The plaintext. It may be anything: decode it with `{ fatal: true }`.
-   * @throws {VodozemacError} `bad_mac` (most often: of another session), `missing_message_key`, `too_long_gap`,
-   *   `bad_padding`, `non_contributory_key`, `malformed`, `unsupported_version`, `bad_key`, `bad_type`, `bad_base64`,
-   *   `too_long`, `disposed`.
+   * @throws {VodozemacError} `bad_mac` (most often: of another session), `missing_message_key`,
+   * `too_long_gap`, `bad_padding`, `non_contributory_key`, `malformed`, `unsupported_version`,
+   * `bad_key`, `bad_type`, `bad_base64`, `too_long`, `disposed`.
    */
   decrypt(message: OlmMessage): Uint8Array {
     const type = messageType(message);
@@ -126,7 +127,8 @@ export class OlmSession extends Handle {
   }
 
   /**
-   * Decrypts several messages in one call, in this order. Each succeeds or fails by itself, as with {@link decrypt}.
+   * Decrypts several messages in one call, in this order. Each succeeds or fails by itself, as with
+   * {@link decrypt}.
    *
    * @param messages The messages.
    * @returns What became of each, in the same order.
@@ -160,7 +162,8 @@ export class OlmSession extends Handle {
   /**
    * The session as bytes. They are secret and not encrypted: seal them before they are stored.
    *
-   * @returns The state: from half a kilobyte to nine, by the number of messages that are still missing.
+   * @returns The state: from half a kilobyte to nine, by the number of messages that are still
+   * missing.
    */
   state(): Uint8Array {
     call(this, "session_state");

@@ -8,7 +8,8 @@ import { EXPORTED_KEY_LENGTH } from "./inbound_group_session.ts";
 import { Reader } from "./reader.ts";
 
 /**
- * A Megolm session that sends: one sender, any number of recipients, to whom the session key goes by other means.
+ * A Megolm session that sends: one sender, any number of recipients, to whom the session key goes
+ * by other means.
  *
  * @example
  * ```ts
@@ -50,14 +51,15 @@ export class OutboundGroupSession extends Handle {
   }
 
   /**
-   * Signs an exported key of this session: what {@link sessionKey} gave when the session was at that index. So a recipient
-   * who has lost the key gets it once more, and can decrypt from where it could before.
+   * Signs an exported key of this session: what {@link sessionKey} gave when the session was at
+   * that index. So a recipient who has lost the key gets it once more, and can decrypt from where
+   * it could before.
    *
-   * @param exportedKey What {@link InboundGroupSession.exportAt} gave of a copy of this session. Only the session's ID in it is
-   *   checked: take it from a copy of your own.
+   * @param exportedKey What {@link InboundGroupSession.exportAt} gave of a copy of this session.
+   * Only the session's ID in it is checked: take it from a copy of your own.
    * @returns The secret key, in unpadded Base64.
-   * @throws {VodozemacError} `bad_key` (of another session), `unsupported_version`, `malformed`, `bad_type`, `bad_base64`,
-   *   `bad_length`, `disposed`.
+   * @throws {VodozemacError} `bad_key` (of another session), `unsupported_version`, `malformed`,
+   * `bad_type`, `bad_base64`, `bad_length`, `disposed`.
    */
   signKey(exportedKey: Binary): string {
     const bytes = toBytes(exportedKey, "sign Megolm session key", EXPORTED_KEY_LENGTH);
@@ -71,12 +73,13 @@ export class OutboundGroupSession extends Handle {
   }
 
   /**
-   * Encrypts a message. Store {@link state} before the message leaves, or a restart would use an index twice.
+   * Encrypts a message. Store {@link state} before the message leaves, or a restart would use an
+   * index twice.
    *
    * @param plaintext Text, encrypted as UTF-8, or bytes.
    * @returns The message, in unpadded Base64.
-   * @throws {VodozemacError} `exhausted` (no index is left), `bad_type`, `malformed` (a lone surrogate), `too_long`,
-   *   `disposed`.
+   * @throws {VodozemacError} `exhausted` (no index is left), `bad_type`, `malformed` (a lone
+   * surrogate), `too_long`, `disposed`.
    */
   encrypt(plaintext: string | Uint8Array): string {
     call(this, "outbound_encrypt", [checkContent(plaintext, "encrypt Megolm message")]);

@@ -13,7 +13,10 @@ export interface PkMessage {
   readonly ciphertext: Binary;
   /** The MAC, 8 bytes: unpadded Base64 where this library wrote it, any binary where it reads. */
   readonly mac: Binary;
-  /** The ephemeral key, 32 bytes: unpadded Base64 where this library wrote it, any binary where it reads. */
+  /**
+   * The ephemeral key, 32 bytes: unpadded Base64 where this library wrote it, any binary where it
+   * reads.
+   */
   readonly ephemeral: Binary;
 }
 
@@ -39,13 +42,13 @@ export class PkDecryption extends Handle {
   }
 
   /**
-   * Decrypts a message. **Nothing of it is authentic**: the MAC covers nothing (an old error that stayed in the
-   * format), and anyone who has the public key can write messages.
+   * Decrypts a message. **Nothing of it is authentic**: the MAC covers nothing (an old error that
+   * stayed in the format), and anyone who has the public key can write messages.
    *
    * @param message The message; its MAC must have all its 8 bytes.
    * @returns The plaintext.
-   * @throws {VodozemacError} `bad_mac` (most often: for another key), `bad_padding`, `non_contributory_key`,
-   *   `bad_type`, `bad_base64`, `bad_length`, `too_long`, `disposed`.
+   * @throws {VodozemacError} `bad_mac` (most often: for another key), `bad_padding`,
+   * `non_contributory_key`, `bad_type`, `bad_base64`, `bad_length`, `too_long`, `disposed`.
    */
   decrypt(message: PkMessage): Uint8Array {
     const action = "decrypt message to public key";
@@ -69,8 +72,8 @@ export class PkDecryption extends Handle {
 }
 
 /**
- * Encryption to a public key, as the key backup of Matrix does it (`m.megolm_backup.v1.curve25519-aes-sha2`). Get it
- * from {@link Vodozemac.pk}.
+ * Encryption to a public key, as the key backup of Matrix does it
+ * (`m.megolm_backup.v1.curve25519-aes-sha2`). Get it from {@link Vodozemac.pk}.
  *
  * @example
  * ```ts
@@ -117,7 +120,8 @@ export class Pk {
    * @param pickle The pickle, in Base64.
    * @param key The pickle key: text, as UTF-8, or bytes.
    * @returns The key, which the caller disposes of.
-   * @throws {VodozemacError} `bad_pickle`, `unsupported_version`, `bad_type`, `bad_base64`, `too_long`.
+   * @throws {VodozemacError} `bad_pickle`, `unsupported_version`, `bad_type`, `bad_base64`,
+   * `too_long`.
    */
   importLibolmDecryption(pickle: Binary, key: string | Uint8Array): PkDecryption {
     const input = pickleInput(pickle, key, "import libolm decryption key");
@@ -130,8 +134,8 @@ export class Pk {
    * @param publicKey The recipient's public Curve25519 key.
    * @param plaintext Text, encrypted as UTF-8, or bytes.
    * @returns The message.
-   * @throws {VodozemacError} `non_contributory_key`, `bad_type`, `bad_base64`, `bad_length`, `malformed` (a lone
-   *   surrogate), `too_long`.
+   * @throws {VodozemacError} `non_contributory_key`, `bad_type`, `bad_base64`, `bad_length`,
+   * `malformed` (a lone surrogate), `too_long`.
    */
   encrypt(publicKey: Binary, plaintext: string | Uint8Array): EncryptedPkMessage {
     const action = "encrypt to public key";

@@ -47,12 +47,13 @@ export class Sas extends Handle {
   }
 
   /**
-   * Agrees on a secret with the other side. This object is used up by it, whatever comes of it, unless the key is
-   * refused for its form.
+   * Agrees on a secret with the other side. This object is used up by it, whatever comes of it,
+   * unless the key is refused for its form.
    *
    * @param publicKey Their ephemeral public key. That it is not our own is for the caller to check.
    * @returns The established SAS, which the caller disposes of.
-   * @throws {VodozemacError} `non_contributory_key`, `bad_type`, `bad_base64`, `bad_length`, `disposed`.
+   * @throws {VodozemacError} `non_contributory_key`, `bad_type`, `bad_base64`, `bad_length`,
+   * `disposed`.
    */
   establish(publicKey: Binary): EstablishedSas {
     const input = [toBytes(publicKey, "establish SAS", 32)];
@@ -89,7 +90,8 @@ export class EstablishedSas extends Handle {
    * @param info What binds them to this exchange, the same on both sides.
    * @param count How many, at most 8160.
    * @returns The bytes.
-   * @throws {VodozemacError} `out_of_range`, `bad_type`, `malformed` (a lone surrogate), `too_long`, `disposed`.
+   * @throws {VodozemacError} `out_of_range`, `bad_type`, `malformed` (a lone surrogate),
+   * `too_long`, `disposed`.
    */
   bytes(info: string, count: number): Uint8Array {
     const action = "generate SAS bytes";
@@ -111,7 +113,8 @@ export class EstablishedSas extends Handle {
   }
 
   /**
-   * The MAC of a text with the encoding error of early libolm (`hkdf-hmac-sha256`), for peers that know no other.
+   * The MAC of a text with the encoding error of early libolm (`hkdf-hmac-sha256`), for peers that
+   * know no other.
    *
    * @param text What is authenticated.
    * @param info What binds it to this exchange.

@@ -27,10 +27,12 @@ const QR_LOGIN = "MATRIX_QR_CODE_LOGIN";
 let shared: Promise<Vodozemac> | undefined;
 
 /**
- * An instance of vodozemac, and the way to everything in it. Objects of different instances can't be mixed.
+ * An instance of vodozemac, and the way to everything in it. Objects of different instances can't
+ * be mixed.
  *
- * Should an operation ever trap, which no input is known to bring about, the instance is {@link dead} and its
- * memory wiped: every further call throws `instance_dead`, what was not saved is lost, and {@link Vodozemac.load} gives a new one.
+ * Should an operation ever trap, which no input is known to bring about, the instance is
+ * {@link dead} and its memory wiped: every further call throws `instance_dead`, what was not saved
+ * is lost, and {@link Vodozemac.load} gives a new one.
  *
  * @example
  * ```ts
@@ -62,8 +64,8 @@ export class Vodozemac implements Disposable {
   }
 
   /**
-   * The shared instance. It is made at the first call, and again when the one before has died; nothing is loaded
-   * before. No permission is needed.
+   * The shared instance. It is made at the first call, and again when the one before has died;
+   * nothing is loaded before. No permission is needed.
    *
    * @returns The instance.
    */
@@ -131,8 +133,8 @@ export class Vodozemac implements Disposable {
    * @param plaintext The first message: text, as UTF-8, or bytes.
    * @param options What the channel is for, and the additional data.
    * @returns The channel, and the message to send.
-   * @throws {VodozemacError} `non_contributory_key`, `bad_type`, `bad_base64`, `bad_length`, `malformed` (a lone
-   *   surrogate), `too_long`.
+   * @throws {VodozemacError} `non_contributory_key`, `bad_type`, `bad_base64`, `bad_length`,
+   * `malformed` (a lone surrogate), `too_long`.
    */
   openHpke(
     publicKey: Binary,

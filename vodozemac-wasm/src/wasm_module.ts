@@ -7,7 +7,10 @@ async function load(): Promise<WebAssembly.Module> {
   return await WebAssembly.compile(Uint8Array.fromBase64(base64));
 }
 
-/** The module of `vodozemac.wasm`. It is part of the module graph: no permission is needed, and a bundle has it in itself. */
+/**
+ * The module of `vodozemac.wasm`. It is part of the module graph: no permission is needed, and a
+ * bundle has it in itself.
+ */
 export function wasmModule(): Promise<WebAssembly.Module> {
   module ??= load();
   return module;

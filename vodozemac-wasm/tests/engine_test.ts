@@ -219,7 +219,8 @@ Deno.test("inputs are bounded: what is too long is refused, and what is long wor
 });
 
 Deno.test("forgotten objects are freed after garbage collection", async () => {
-  // Without finalisers 30,000 sessions take 25 MB. The memory of an instance never shrinks, so its size tells.
+  // Without finalisers 30,000 sessions take 25 MB. The memory of an instance never shrinks, so its
+  // size tells.
   const script = `
     import { Vodozemac } from "./src/vodozemac.ts";
     import { Engine, type Exports } from "./src/engine.ts";

@@ -48,7 +48,10 @@ function join(...parts: Uint8Array[]): Uint8Array {
   return Uint8Array.from(parts.flatMap((part) => [...part]));
 }
 
-/** The vectors of "Taming the many EdDSAs" (ed25519-speccheck): message, key, signature, verify_strict's verdict. */
+/**
+ * The vectors of "Taming the many EdDSAs" (ed25519-speccheck): message, key, signature,
+ * verify_strict's verdict.
+ */
 const SPECCHECK: readonly (readonly [string, string, string, boolean])[] = JSON.parse(
   await Deno.readTextFile(new URL("./vectors/ed25519_speccheck.json", import.meta.url)),
 );
@@ -176,7 +179,8 @@ Deno.test("the host's verdict does not count for a message that vodozemac would 
   const sender = new MegolmSender(key);
   using session = megolm.importInbound(sender.exported());
   assertEquals(text(session.decrypt(sender.encrypt("as it should be")).plaintext), "as it should be");
-  // An unknown field, and an index before the index: signed and authenticated over these very bytes by the sender.
+  // An unknown field, and an index before the index: signed and authenticated over these very bytes
+  // by the sender.
   for (const before of [[0x18, 7], [0x08, 1], [0x08, 0]]) {
     const message = sender.encrypt("differently", before);
     assert(host(decodeBase64(key.publicKey, "test"), message.subarray(0, -64), message.subarray(-64)));

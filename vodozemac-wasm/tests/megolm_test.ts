@@ -73,8 +73,8 @@ Deno.test("InboundGroupSession.decrypt() refuses a message with a bit changed, o
     assertEquals([text(outcome.value.plaintext), outcome.value.messageIndex], ["good", 0]);
     same.push(bit >> 3);
   }
-  // The tag of the index: an unknown field instead of it, and the index is 0 by default. vodozemac verifies the
-  // message as it would have written it itself, so this is no other message.
+  // The tag of the index: an unknown field instead of it, and the index is 0 by default. vodozemac
+  // verifies the message as it would have written it itself, so this is no other message.
   assertEquals([...new Set(same)], [1]);
 });
 
@@ -249,7 +249,8 @@ Deno.test("InboundGroupSession.decrypt() follows the ratchet over its boundaries
   using inbound = megolm.createInbound(outbound.sessionKey());
   const state = outbound.state();
   for (const index of [0xff, 0x100, 0xffff, 0x1_0000, 0xff_ffff, 0x100_0000, 0x104_1506]) {
-    // The message at a far index comes from a session that was moved there: export, and sign with the old key.
+    // The message at a far index comes from a session that was moved there: export, and sign with
+    // the old key.
     using moved = megolm.importInbound(exported(inbound, index));
     assertEquals(moved.compare(inbound), index === 0 ? "equal" : "worse");
     assertEquals(exported(inbound, index), exported(moved, index));

@@ -59,7 +59,8 @@ Deno.test("OlmSession.decrypt() leaves the session as it was when it fails", () 
     using trial = fromBob.clone();
     const [outcome] = trial.decryptAll([{ type: 1, body: bytes.with(index, (bytes[index] ?? 0) ^ 0x40) }]);
     if (outcome?.ok) {
-      // A tag that became one of an unknown field: vodozemac authenticates what it would have written itself.
+      // A tag that became one of an unknown field: vodozemac authenticates what it would have
+      // written itself.
       assertEquals(text(outcome.value), "good");
     } else {
       failures += 1;

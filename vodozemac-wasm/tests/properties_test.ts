@@ -144,7 +144,8 @@ Deno.test("property: the fast way to a session and vodozemac's own agree about e
     }),
     { numRuns: 1000 },
   );
-  // Keys that are signed well but say something odd: the first and the last index, a key of small order.
+  // Keys that are signed well but say something odd: the first and the last index, a key of small
+  // order.
   using signer = keys.createEd25519();
   const publicKey = decodeBase64(signer.publicKey, "test");
   for (const index of [0, 1, 0x7fff_ffff, 0xffff_ffff]) {

@@ -2,7 +2,10 @@ import { assertEquals } from "@std/assert";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { text } from "./support/pair.ts";
 
-/** States as the first version of the format has them. Every later version must read them: never write them anew. */
+/**
+ * States as the first version of the format has them. Every later version must read them: never
+ * write them anew.
+ */
 const vectors = JSON.parse(await Deno.readTextFile(new URL("./vectors/states_v1.json", import.meta.url)));
 const { olm, megolm } = await Vodozemac.load();
 

@@ -1,5 +1,6 @@
 /**
- * Greenroom with encryption: a device that has the key of an event decrypts it, and its handler is called.
+ * Greenroom with encryption: a device that has the key of an event decrypts it, and its handler is
+ * called.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Greenroom: a client with a handler of all events; with `--handlers=typed`, one of each type that plain timelines have, so that the
- * contents are checked.
+ * Greenroom: a client with a handler of all events; with `--handlers=typed`, one of each type that
+ * plain timelines have, so that the contents are checked.
  *
  * @module
  */

@@ -1,7 +1,9 @@
 /**
- * The limit: `fetch`, `JSON.parse` and a walk through all events, and nothing that anybody could do without.
+ * The limit: `fetch`, `JSON.parse` and a walk through all events, and nothing that anybody could do
+ * without.
  *
- * `--store=sqlite` writes down each token in a file of SQLite, in a transaction that syncs it: the least that durability takes.
+ * `--store=sqlite` writes down each token in a file of SQLite, in a transaction that syncs it: the
+ * least that durability takes.
  *
  * @module
  */

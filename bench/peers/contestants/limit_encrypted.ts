@@ -1,5 +1,6 @@
 /**
- * The limit of encryption: `fetch`, `JSON.parse` and vodozemac-wasm, with nothing of what makes encryption safe around it.
+ * The limit of encryption: `fetch`, `JSON.parse` and vodozemac-wasm, with nothing of what makes
+ * encryption safe around it.
  *
  * @module
  */

@@ -1,5 +1,6 @@
 /**
- * matrix-sdk-crypto-wasm: a machine with its store in memory, fed by the least that a client can be, as its clients feed it.
+ * matrix-sdk-crypto-wasm: a machine with its store in memory, fed by the least that a client can
+ * be, as its clients feed it.
  *
  * @module
  */

@@ -1,7 +1,9 @@
 /**
- * Sync responses of encrypted rooms: what is said is made from a seed, and encrypted once for all clients.
+ * Sync responses of encrypted rooms: what is said is made from a seed, and encrypted once for all
+ * clients.
  *
- * Only the messages to the device, which bring the keys, are made for each client, since each has keys of its own.
+ * Only the messages to the device, which bring the keys, are made for each client, since each has
+ * keys of its own.
  *
  * @module
  */

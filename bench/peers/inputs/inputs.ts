@@ -21,7 +21,10 @@ export function tokenAfter(responses: number): string {
   return `s${responses}_b_e_n_c_h`;
 }
 
-/** All responses of all jobs, in order: that at an index is what a client gets with {@linkcode tokenAfter} of the index. */
+/**
+ * All responses of all jobs, in order: that at an index is what a client gets with
+ * {@linkcode tokenAfter} of the index.
+ */
 export function makeInputs(sizes: Sizes, seed: number): Uint8Array<ArrayBuffer>[] {
   const random = seeded(seed);
   const rooms = Array.from(

@@ -1,5 +1,6 @@
 /**
- * What a client is given to do, in order: jobs, each of some sync responses, and in the end messages to send.
+ * What a client is given to do, in order: jobs, each of some sync responses, and in the end
+ * messages to send.
  *
  * @module
  */
@@ -65,7 +66,9 @@ const ONE_EVENT: Sizes = {
   sends: 0,
 };
 
-/** Among so many rooms, small syncs: for clients of which it is to be seen how what they do grows. */
+/**
+ * Among so many rooms, small syncs: for clients of which it is to be seen how what they do grows.
+ */
 const among = (rooms: number): Sizes => ({ ...ONE_EVENT, rooms, small: 500 });
 
 /** What a client is given; its name at the stub homeserver begins with it. */

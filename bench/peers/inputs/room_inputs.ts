@@ -1,5 +1,6 @@
 /**
- * A room as a homeserver tells of it: members and other state, and events that are made one after the other.
+ * A room as a homeserver tells of it: members and other state, and events that are made one after
+ * the other.
  *
  * @module
  */

@@ -1,8 +1,8 @@
 /**
  * The stub homeserver, a process of its own: gives every client the same bytes, encoded beforehand.
  *
- * `deno run stub.ts [--quick] [--seed=1]` prints its address in one line. A client's name says what it is given: it begins with the
- * name of a plan.
+ * `deno run stub.ts [--quick] [--seed=1]` prints its address in one line. A client's name says what
+ * it is given: it begins with the name of a plan.
  *
  * @module
  */
@@ -56,8 +56,8 @@ function nameOf(request: Request, url: URL): string {
 }
 
 /**
- * What contestants and the bench ask: `/bench/<client>/jobs`, `…/room`, `…/sent`, `…/idle`, `…/<number of a job>`, `…/forget`. And
- * `/bench/jobs`: the jobs of syncing.
+ * What contestants and the bench ask: `/bench/<client>/jobs`, `…/room`, `…/sent`, `…/idle`,
+ * `…/<number of a job>`, `…/forget`. And `/bench/jobs`: the jobs of syncing.
  */
 async function control(path: string): Promise<Response> {
   const [, , name = "", what = ""] = path.split("/");

@@ -1,5 +1,6 @@
 /**
- * What the stub homeserver does for keys: it keeps what a client publishes, and knows the people of encrypted rooms.
+ * What the stub homeserver does for keys: it keeps what a client publishes, and knows the people of
+ * encrypted rooms.
  *
  * @module
  */

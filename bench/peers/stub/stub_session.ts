@@ -1,7 +1,8 @@
 /**
  * One client of the stub homeserver: what it has been given, and what it may be given.
  *
- * A sync request of a client that has done all that it was told to waits, so that a job ends when the client asks for more.
+ * A sync request of a client that has done all that it was told to waits, so that a job ends when
+ * the client asks for more.
  *
  * @module
  */

@@ -19,7 +19,10 @@ export interface SpoiledStore {
   readonly error: abstract new (...args: never[]) => Error;
   /** Opens the store of the place as it is now. By default, as that of any other place. */
   readonly open?: () => KvStore | Promise<KvStore>;
-  /** Takes the cause away; a store that is open then goes on if it was only full. By default, nothing takes it away. */
+  /**
+   * Takes the cause away; a store that is open then goes on if it was only full. By default,
+   * nothing takes it away.
+   */
   readonly mend?: () => void | Promise<void>;
 }
 
@@ -87,7 +90,10 @@ export function someBytes(length: number, seed = 1): Uint8Array {
   return bytes;
 }
 
-/** Lets other work of the program go on: a store may read without leaving the thread, and wait for the disk beside it. */
+/**
+ * Lets other work of the program go on: a store may read without leaving the thread, and wait for
+ * the disk beside it.
+ */
 export async function otherWork(): Promise<void> {
   await setImmediate();
 }

@@ -43,11 +43,14 @@ export interface StoreConformanceOptions {
   locks?: boolean;
   /** Values are copied, so that changing one afterwards changes nothing. False by default. */
   copies?: boolean;
-  /** What can be made wrong with a place: the store must say so, and leave the place as it is. By default, nothing. */
+  /**
+   * What can be made wrong with a place: the store must say so, and leave the place as it is. By
+   * default, nothing.
+   */
   spoil?: SpoilOptions;
   /**
-   * Gives what a place holds, in which no store is open, like the bytes of a file, to be compared before and after. By
-   * default, nothing is compared.
+   * Gives what a place holds, in which no store is open, like the bytes of a file, to be compared
+   * before and after. By default, nothing is compared.
    */
   contentOf?: (place: string) => unknown;
   /** Is called with each place when its test has ended. By default, nothing is done. */
@@ -68,15 +71,16 @@ const ALL_CASES: readonly StoreCase[] = [
 ];
 
 /**
- * Defines the tests that every {@link KvStore} must pass: atomicity, checks, the order of keys, odd keys, values of a
- * megabyte, commits of 5,000 changes, commits side by side, accounts side by side, locks, what is there after opening again, and
- * what comes of places that are full, read-only, damaged, or something else.
+ * Defines the tests that every {@link KvStore} must pass: atomicity, checks, the order of keys, odd
+ * keys, values of a megabyte, commits of 5,000 changes, commits side by side, accounts side by
+ * side, locks, what is there after opening again, and what comes of places that are full,
+ * read-only, damaged, or something else.
  *
  * `storeProcessConformance()` defines those that take other processes.
  *
  * @param name Begins the name of each test.
- * @param open Opens the store of a place. Each test has a place of its own, in which nothing is yet; a place is a word
- * that can be part of a file's name.
+ * @param open Opens the store of a place. Each test has a place of its own, in which nothing is
+ * yet; a place is a word that can be part of a file's name.
  * @param options What the store promises. By default, what a store in memory does.
  *
  * @example

@@ -13,22 +13,28 @@ import { listed, read, readValue, set } from "./store_case.ts";
 const MANY = 1_200;
 const LARGE = 150_000;
 
-/** Each so many rounds, a commit is larger than usual: once by a value, once by the number of its changes. */
+/**
+ * Each so many rounds, a commit is larger than usual: once by a value, once by the number of its
+ * changes.
+ */
 const CYCLE = 5;
 const LARGE_ROUND = 3;
 const MANY_ROUND = 4;
 
 const GO: KvKey = ["go"];
 
-/** Looks so often whether it may go: for a store that loses commits not to be waited for without end. */
+/**
+ * Looks so often whether it may go: for a store that loses commits not to be waited for without
+ * end.
+ */
 const MAX_LOOKS = 200_000;
 
 /** What another process is to do. As text: a word, and a number. */
 export type StoreJob = `${"rounds" | "again" | "lock" | "count" | "turns"} ${number}`;
 
 /**
- * Does what the suite has asked for, and says on standard output how far it is. The whole program of a process that
- * `storeProcessConformance()` starts.
+ * Does what the suite has asked for, and says on standard output how far it is. The whole program
+ * of a process that `storeProcessConformance()` starts.
  *
  * @param open Opens the store of the place, once or more often.
  * @param job What the suite handed to the function that starts the process.
@@ -80,7 +86,10 @@ export async function letGo(store: KvStore): Promise<void> {
   await store.commit([set(GO, 1)]);
 }
 
-/** Adds one to the count, so many times, each by reading, checking and writing until nobody came between. */
+/**
+ * Adds one to the count, so many times, each by reading, checking and writing until nobody came
+ * between.
+ */
 export async function countUp(store: KvStore, times: number): Promise<void> {
   for (let left = times; left > 0;) {
     const entry = await read(store, ["count"]);

@@ -23,7 +23,10 @@ export interface StoreProcess {
 export interface StoreProcessCase {
   /** A sentence that the store's name begins. */
   readonly name: string;
-  /** Only for stores of which several can be open on one place, that have locks, or that strangers can open too. */
+  /**
+   * Only for stores of which several can be open on one place, that have locks, or that strangers
+   * can open too.
+   */
   readonly needs?: "shared" | "locks" | "stranger";
   /**
    * Fails if the store does something else.

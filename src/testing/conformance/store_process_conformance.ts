@@ -13,7 +13,8 @@ import { endProcess, processCases, type StoreProcess } from "./store_process_cas
 export interface StoreProcessConformanceOptions
   extends Pick<StoreConformanceOptions, "shared" | "locks" | "cleanUp" | "define"> {
   /**
-   * Starts a process that opens the store of the place and hands it, with the job, to `runStoreJob()`.
+   * Starts a process that opens the store of the place and hands it, with the job, to
+   * `runStoreJob()`.
    *
    * @param place The place.
    * @param job What it is to do.
@@ -21,20 +22,21 @@ export interface StoreProcessConformanceOptions
    */
   start: (place: string, job: StoreJob) => StoreProcess;
   /**
-   * Starts a process that opens the place with another program, reads something of it, closes it and ends, as a backup of a
-   * database does. By default, nobody but the store can open its place.
+   * Starts a process that opens the place with another program, reads something of it, closes it
+   * and ends, as a backup of a database does. By default, nobody but the store can open its place.
    */
   startStranger?: (place: string) => StoreProcess;
 }
 
 /**
- * Defines the tests that every {@link KvStore} must pass which outlives a process: what was committed is there after a
- * process was killed, and no commit is there by half; and, if it can be open more than once, what processes do side by side.
- * They take seconds, and a process that can start others.
+ * Defines the tests that every {@link KvStore} must pass which outlives a process: what was
+ * committed is there after a process was killed, and no commit is there by half; and, if it can be
+ * open more than once, what processes do side by side. They take seconds, and a process that can
+ * start others.
  *
  * @param name Begins the name of each test.
- * @param open Opens the store of a place in this process. Each test has a place of its own, in which nothing is yet; a
- * place is a word that can be part of a file's name.
+ * @param open Opens the store of a place in this process. Each test has a place of its own, in
+ * which nothing is yet; a place is a word that can be part of a file's name.
  * @param options How to start the other processes.
  *
  * @example With a program `worker.ts` as at `runStoreJob()`

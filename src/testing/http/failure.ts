@@ -1,5 +1,6 @@
 /**
- * The refusals of the in-process homeserver: thrown by what handles a request, answered as Matrix errors.
+ * The refusals of the in-process homeserver: thrown by what handles a request, answered as Matrix
+ * errors.
  *
  * @module
  */

@@ -23,7 +23,10 @@ export interface Victim {
   readonly signal: AbortSignal;
 }
 
-/** The response to a request that a fault has hit. Rejects with {@link ConnectionDropped} if there is none. */
+/**
+ * The response to a request that a fault has hit. Rejects with {@link ConnectionDropped} if there
+ * is none.
+ */
 export async function injectFault(fault: ActiveFault, { serve, clock, signal }: Victim): Promise<Response> {
   const { rule } = fault;
   switch (rule.kind) {

@@ -18,7 +18,10 @@ export interface LocalHost {
 /** As many redirects as `fetch` follows. */
 const MAX_REDIRECTS = 20;
 
-/** Makes a `fetch` that behaves as the real one: it follows redirects, honours the signal and rejects with TypeErrors. */
+/**
+ * Makes a `fetch` that behaves as the real one: it follows redirects, honours the signal and
+ * rejects with TypeErrors.
+ */
 export function localFetch(host: LocalHost): typeof fetch {
   return async (input, init) => {
     const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined);

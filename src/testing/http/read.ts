@@ -63,7 +63,10 @@ export function flag(object: JsonObject, key: string): boolean {
   return object[key] === true;
 }
 
-/** The string behind a path of keys in JSON that needs no check, for example the content of an event. */
+/**
+ * The string behind a path of keys in JSON that needs no check, for example the content of an
+ * event.
+ */
 export function stringAt(object: JsonObject, ...keys: string[]): string | undefined {
   const value = valueAt(object, keys);
   return typeof value === "string" ? value : undefined;

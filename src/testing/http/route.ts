@@ -22,7 +22,10 @@ export interface Route {
   readonly handle: (request: AuthedRequest) => Answer | Promise<Answer>;
 }
 
-/** A route that needs an access token. `path` is relative to `/_matrix/client/` unless it starts with a slash. */
+/**
+ * A route that needs an access token. `path` is relative to `/_matrix/client/` unless it starts
+ * with a slash.
+ */
 export function route(method: Method, path: string, handle: Route["handle"]): Route {
   return { method, path: absolute(path), authed: true, handle };
 }

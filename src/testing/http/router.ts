@@ -1,5 +1,6 @@
 /**
- * Finds the route of a request: a trie over path segments, so that the number of routes costs nothing.
+ * Finds the route of a request: a trie over path segments, so that the number of routes costs
+ * nothing.
  *
  * @module
  */
@@ -36,7 +37,10 @@ export class Router {
     }
   }
 
-  /** The route of a request, or a 404 for an unknown path and a 405 for a known one with another method. */
+  /**
+   * The route of a request, or a 404 for an unknown path and a 405 for a known one with another
+   * method.
+   */
   match(method: string, path: string): RouteMatch {
     const values: string[] = [];
     const node = find(this.#root, path.split("/").slice(1), 0, values);

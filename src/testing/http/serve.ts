@@ -1,5 +1,6 @@
 /**
- * Answers requests: finds the route, checks the token, turns what comes out or is thrown into a response.
+ * Answers requests: finds the route, checks the token, turns what comes out or is thrown into a
+ * response.
  *
  * @module
  */

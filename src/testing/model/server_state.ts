@@ -145,7 +145,10 @@ export class ServerState {
     return device;
   }
 
-  /** The users who are told of what `user` does: everyone who shares a room with them, and they themselves. */
+  /**
+   * The users who are told of what `user` does: everyone who shares a room with them, and they
+   * themselves.
+   */
   acquaintancesOf(user: User): Set<UserID> {
     const users = new Set([user.id]);
     for (const room of user.roomsWith("join")) {

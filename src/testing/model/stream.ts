@@ -1,5 +1,6 @@
 /**
- * The one stream position that everything a sync can tell is numbered by, and the sleep of those who wait for more.
+ * The one stream position that everything a sync can tell is numbered by, and the sleep of those
+ * who wait for more.
  *
  * @module
  */
@@ -43,7 +44,10 @@ export class Stream {
     this.wake([...this.#waiting.keys()]);
   }
 
-  /** Sleeps until there is something for `user`, or until `ms` have passed. Rejects when `signal` is aborted. */
+  /**
+   * Sleeps until there is something for `user`, or until `ms` have passed. Rejects when `signal` is
+   * aborted.
+   */
   async wait(user: UserID, ms: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,7 +1,8 @@
 /**
  * The content repository.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#content-repository | Content repository}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#content-repository | Content repository}
  * @module
  */
 

@@ -20,7 +20,8 @@ export function viewerOf(request: AuthedRequest): Viewer {
 /** The room of the path parameter `roomId`, for somebody who wants to change something in it. */
 export function roomToWrite(request: AuthedRequest): Room {
   const room = request.server.room(request.param("roomId"));
-  // Synapse tells nobody apart who is not in a room from one who asks for a room that does not exist.
+  // Synapse tells nobody apart who is not in a room from one who asks for a room that does not
+  // exist.
   if (room === undefined) throw forbidden(`User ${request.user.id} not in room ${request.param("roomId")}`);
   return room;
 }
@@ -34,8 +35,8 @@ export interface Reading {
 }
 
 /**
- * The room of the path parameter `roomId`, for somebody who reads it: a member, a former member up to when they left,
- * or anyone if it is world readable.
+ * The room of the path parameter `roomId`, for somebody who reads it: a member, a former member up
+ * to when they left, or anyone if it is world readable.
  */
 export function roomToRead(request: AuthedRequest): Reading {
   const { server, user } = request;
@@ -64,8 +65,8 @@ export function requireJoined(request: AuthedRequest, room: Room | undefined): R
 }
 
 /**
- * Runs a request with a transaction ID once per device: a repeated one gets the answer of the first. In a room, as in Synapse, that
- * is so whatever the two requests send.
+ * Runs a request with a transaction ID once per device: a repeated one gets the answer of the
+ * first. In a room, as in Synapse, that is so whatever the two requests send.
  */
 export function oncePerTransaction(
   request: AuthedRequest,

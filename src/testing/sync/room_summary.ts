@@ -1,7 +1,8 @@
 /**
  * The summary of a room, for clients that load members lazily.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3sync_response-200_roomsummary | RoomSummary}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3sync_response-200_roomsummary | RoomSummary}
  * @module
  */
 

@@ -91,7 +91,8 @@ function leftRoom(job: SyncJob, room: Room, member: RoomEvent): JsonObject | und
     room.stateHistory("m.room.member", job.user.id).some((event) =>
       event.position > since && membershipOf(event) === "join"
     );
-  // Someone who was not in the room has nothing to look back at but the end of an invite or a knock.
+  // Someone who was not in the room has nothing to look back at but the end of an invite or a
+  // knock.
   const from = wasIn ? since : cameIn ? 0 : member.position - 1;
   const timeline = timelineOf(job, room, from, member.position);
   const full = job.since === undefined || cameIn || job.fullState;
@@ -103,7 +104,10 @@ function leftRoom(job: SyncJob, room: Room, member: RoomEvent): JsonObject | und
   };
 }
 
-/** The room as someone sees it who is not in it yet: what helps to recognise it, and the member event itself. */
+/**
+ * The room as someone sees it who is not in it yet: what helps to recognise it, and the member
+ * event itself.
+ */
 function strippedRoom(job: SyncJob, room: Room, member: RoomEvent, key: string): JsonObject | undefined {
   if (member.position <= startOf(job) || ignoredUsers(job.user).has(member.sender)) return undefined;
   const state = STRIPPED_STATE.map((type) => room.state(type)).filter((event) => event !== undefined);
@@ -168,7 +172,9 @@ function formatState(job: SyncJob, room: Room, state: readonly RoomEvent[]): Jso
   return job.stateAfter ? { state_after: { events } } : { state: { events } };
 }
 
-/** The summary, if it may have changed; heroes the client has not heard of are added to the state. */
+/**
+ * The summary, if it may have changed; heroes the client has not heard of are added to the state.
+ */
 function summaryOf(job: SyncJob, room: Room, timeline: Timeline, state: RoomEvent[]): JsonObject {
   if (!job.filter.state.lazyLoadMembers) return {};
   const isMember = ({ type }: RoomEvent) => type === "m.room.member";

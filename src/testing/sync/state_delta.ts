@@ -1,7 +1,8 @@
 /**
  * The state of a room in a sync response.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#lazy-loading-room-members | Lazy-loading room members}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#lazy-loading-room-members | Lazy-loading room members}
  * @module
  */
 
@@ -12,7 +13,10 @@ import type { RoomEvent } from "../model/events/room_event.ts";
 import { startOf, type SyncJob } from "./sync_job.ts";
 import type { Timeline } from "./timeline.ts";
 
-/** The state that brings a client from what it knows to the start of the timeline, or to its end if it asked for that. */
+/**
+ * The state that brings a client from what it knows to the start of the timeline, or to its end if
+ * it asked for that.
+ */
 export function stateOf(
   job: SyncJob,
   room: Room,
@@ -29,7 +33,9 @@ export function stateOf(
   return events.filter((event) => job.filter.state.allowsRoom(room.id) && job.filter.state.allows(event));
 }
 
-/** Reduces members to those who matter: who speaks in the timeline, who changed since, and the user. */
+/**
+ * Reduces members to those who matter: who speaks in the timeline, who changed since, and the user.
+ */
 function loadLazily(
   job: SyncJob,
   room: Room,

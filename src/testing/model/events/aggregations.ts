@@ -1,7 +1,8 @@
 /**
  * What relates to an event, bundled into its `unsigned`.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#aggregations-of-child-events | Aggregations}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#aggregations-of-child-events | Aggregations}
  * @module
  */
 

@@ -17,7 +17,10 @@ export function canonicalJson(value: unknown): string {
   return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(",")}}`;
 }
 
-/** JavaScript compares UTF-16 units, which puts the characters beyond U+FFFF in front of some that they follow. */
+/**
+ * JavaScript compares UTF-16 units, which puts the characters beyond U+FFFF in front of some that
+ * they follow.
+ */
 function byCodePoint(a: string, b: string): number {
   const [as, bs] = [[...a], [...b]];
   for (let i = 0; i < Math.min(as.length, bs.length); i++) {

@@ -1,5 +1,6 @@
 /**
- * The authorization rules of a room, reduced to one homeserver: may this event be added to this state?
+ * The authorization rules of a room, reduced to one homeserver: may this event be added to this
+ * state?
  *
  * @see {@link https://spec.matrix.org/v1.16/rooms/v11/#authorization-rules | Authorization rules}
  * @module

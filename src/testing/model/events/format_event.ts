@@ -1,7 +1,8 @@
 /**
  * Events as a client gets to see them.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#room-event-format | Room event format}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#room-event-format | Room event format}
  * @module
  */
 
@@ -28,7 +29,10 @@ export interface Viewer {
 export interface FormatOptions {
   /** Leaves the room ID out, as sync does. */
   readonly withoutRoomId?: boolean;
-  /** Leaves out what only events of a timeline carry: the viewer's membership and the content before. */
+  /**
+   * Leaves out what only events of a timeline carry: the viewer's membership and the content
+   * before.
+   */
   readonly bare?: boolean;
   /** Adds what relates to the event. */
   readonly aggregations?: boolean;

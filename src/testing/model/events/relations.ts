@@ -1,7 +1,8 @@
 /**
  * Which events of a room point at which others.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#forwards-compatibility-with-older-relations | Relationships}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#forwards-compatibility-with-older-relations | Relationships}
  * @module
  */
 

@@ -13,7 +13,10 @@ import type { Room } from "../rooms/room.ts";
 import type { EventDraft, RoomEvent } from "./room_event.ts";
 import type { ServerState } from "../server_state.ts";
 
-/** Checks an event against the rules of the room and adds it. A state event that changes nothing is not sent again. */
+/**
+ * Checks an event against the rules of the room and adds it. A state event that changes nothing is
+ * not sent again.
+ */
 export function sendEvent(server: ServerState, room: Room, draft: EventDraft): RoomEvent {
   checkSender(room, draft);
   checkShape(draft);

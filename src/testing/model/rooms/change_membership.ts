@@ -19,7 +19,9 @@ export interface MembershipChange {
   readonly sender: UserID;
   /** Whose membership changes. */
   readonly target: UserID;
-  /** What they want: a membership, or one of the two ways to `leave` that someone else decides on. */
+  /**
+   * What they want: a membership, or one of the two ways to `leave` that someone else decides on.
+   */
   readonly action: "join" | "invite" | "knock" | "leave" | "ban" | "kick" | "unban";
   /** Content that the caller gives, besides the membership. */
   readonly content?: JsonObject;
@@ -27,7 +29,9 @@ export interface MembershipChange {
   readonly timestamp?: number;
 }
 
-/** Changes a membership. The member event gets the profile of its user where the caller gave none. */
+/**
+ * Changes a membership. The member event gets the profile of its user where the caller gave none.
+ */
 export function changeMembership(server: ServerState, room: Room, change: MembershipChange): RoomEvent {
   const { sender, target, action } = change;
   const before = room.members.get(target);
@@ -68,7 +72,10 @@ function addProfile(server: ServerState, target: UserID, content: JsonObject): v
   }
 }
 
-/** A join to a restricted room needs a member of one of its rooms, vouched for by someone who may invite. */
+/**
+ * A join to a restricted room needs a member of one of its rooms, vouched for by someone who may
+ * invite.
+ */
 function authoriseJoin(server: ServerState, room: Room, target: UserID, content: JsonObject): void {
   const member = allowedRooms(room).some((id) => server.rooms.get(id)?.membership(target) === "join");
   if (!member) {

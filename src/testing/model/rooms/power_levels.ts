@@ -1,7 +1,8 @@
 /**
  * Who may do what in a room.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mroompower_levels | m.room.power_levels}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#mroompower_levels | m.room.power_levels}
  * @module
  */
 
@@ -73,7 +74,10 @@ export function asLevel(value: unknown): number | undefined {
   return undefined;
 }
 
-/** Every level of a power level event by a path such as `events.m.room.name`, for comparing two of them. */
+/**
+ * Every level of a power level event by a path such as `events.m.room.name`, for comparing two of
+ * them.
+ */
 export function flattenLevels(content: JsonObject): Map<string, number> {
   const levels = new Map<string, number>();
   for (const name of Object.keys(NAMED_LEVELS)) {

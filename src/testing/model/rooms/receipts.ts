@@ -31,7 +31,9 @@ export class Receipts {
   readonly #receipts = new Map<string, Receipt>();
   #latest = 0;
 
-  /** Stores a receipt, unless the user has one further down already. Returns whether it was stored. */
+  /**
+   * Stores a receipt, unless the user has one further down already. Returns whether it was stored.
+   */
   set(receipt: Receipt): boolean {
     const key = JSON.stringify([receipt.user, receipt.type, receipt.thread ?? null]);
     const old = this.#receipts.get(key);

@@ -1,7 +1,8 @@
 /**
  * Which events a user may see.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#room-history-visibility | Room history visibility}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#room-history-visibility | Room history visibility}
  * @module
  */
 
@@ -18,7 +19,8 @@ export function canSee(room: Room, viewer: UserID, event: RoomEvent): boolean {
   const then = membershipAt(room, viewer, event);
   if (then === "join") return true;
   if (visibility === "invited" && then === "invite") return true;
-  // Your own member event is always yours to see: it tells you that you were invited, removed or banned.
+  // Your own member event is always yours to see: it tells you that you were invited, removed or
+  // banned.
   if (event.type === "m.room.member" && event.stateKey === viewer) return true;
   return visibility === "shared" && joinedLater(room, viewer, event);
 }

@@ -26,7 +26,10 @@ export interface FallbackKey {
   used: boolean;
 }
 
-/** A member event that was told, and in which response: a client that asks once more has not seen it. */
+/**
+ * A member event that was told, and in which response: a client that asks once more has not seen
+ * it.
+ */
 export interface KnownMember {
   /** The member event. */
   readonly event: EventID;
@@ -62,7 +65,10 @@ export class Device {
     this.displayName = displayName;
   }
 
-  /** Runs `action` once per `key`: a repeated request gets the answer of the first. A failed one may be repeated. */
+  /**
+   * Runs `action` once per `key`: a repeated request gets the answer of the first. A failed one may
+   * be repeated.
+   */
   once(key: string, action: () => Promise<Answer>): Promise<Answer> {
     const known = this.#transactions.get(key);
     if (known !== undefined) return known;

@@ -1,7 +1,8 @@
 /**
  * Backups of room keys.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#server-side-key-backups | Server-side key backups}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#server-side-key-backups | Server-side key backups}
  * @module
  */
 
@@ -68,7 +69,10 @@ export class KeyBackup {
   }
 }
 
-/** A verified key is better, then one that reaches further back, then one that came on a shorter way. */
+/**
+ * A verified key is better, then one that reaches further back, then one that came on a shorter
+ * way.
+ */
 function isBetter(key: JsonObject, old: JsonObject): boolean {
   if (key.is_verified !== old.is_verified) return key.is_verified === true;
   const [index, oldIndex] = [Number(key.first_message_index ?? 0), Number(old.first_message_index ?? 0)];

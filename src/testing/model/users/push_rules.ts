@@ -30,8 +30,9 @@ export class PushRules {
   }
 
   /**
-   * Adds a rule or replaces the user's own one of that ID. It goes before or behind another rule of the user if one is
-   * named, stays where it was, or comes first. Returns `false` if the named rule does not exist.
+   * Adds a rule or replaces the user's own one of that ID. It goes before or behind another rule of
+   * the user if one is named, stays where it was, or comes first. Returns `false` if the named rule
+   * does not exist.
    */
   put(kind: PushRuleKind, rule: PushRule, place: { before?: string; after?: string }): boolean {
     const rules = this.#rules[kind];

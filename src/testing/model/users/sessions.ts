@@ -25,7 +25,10 @@ export interface Session {
   readonly refreshToken: string | undefined;
 }
 
-/** How long a token lives if the client can refresh it, in milliseconds. Synapse's default is the same. */
+/**
+ * How long a token lives if the client can refresh it, in milliseconds. Synapse's default is the
+ * same.
+ */
 export const ACCESS_TOKEN_LIFETIME = 300_000;
 
 /** All sessions of a homeserver. */
@@ -78,8 +81,8 @@ export class Sessions {
   }
 
   /**
-   * Exchanges a refresh token for a new pair. The old pair works until the new one has been used, so that a client that
-   * has lost the answer can ask again.
+   * Exchanges a refresh token for a new pair. The old pair works until the new one has been used,
+   * so that a client that has lost the answer can ask again.
    */
   refresh(refreshToken: string): Session {
     const old = this.#byRefreshToken.get(refreshToken);
@@ -107,7 +110,10 @@ export class Sessions {
     }
   }
 
-  /** Makes the tokens of a device expire now, as an administrator or a short lifetime would: a soft logout. */
+  /**
+   * Makes the tokens of a device expire now, as an administrator or a short lifetime would: a soft
+   * logout.
+   */
   expire(device: Device): void {
     for (const [token, session] of this.#byToken) {
       if (session.device === device) this.#byToken.set(token, { ...session, expiresAt: this.#clock.now() });

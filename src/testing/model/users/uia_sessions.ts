@@ -1,7 +1,8 @@
 /**
  * User-interactive authentication.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#user-interactive-authentication-api | User-Interactive Authentication}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#user-interactive-authentication-api | User-Interactive Authentication}
  * @module
  */
 
@@ -22,7 +23,8 @@ export class UiaSessions {
   }
 
   /**
-   * Returns if the body carries a valid `auth` for the one stage, and refuses with 401 and what is needed otherwise.
+   * Returns if the body carries a valid `auth` for the one stage, and refuses with 401 and what is
+   * needed otherwise.
    *
    * @param body The request body.
    * @param purpose What is to be allowed: a session can't be used for something else.

@@ -24,7 +24,10 @@ interface Tally {
   highlights: number;
 }
 
-/** The counters of one user, brought up to date when somebody asks, so that events cost nothing when they are sent. */
+/**
+ * The counters of one user, brought up to date when somebody asks, so that events cost nothing when
+ * they are sent.
+ */
 export class Unread {
   readonly #tallies = new WeakMap<User, Map<RoomID, Tally>>();
 
@@ -49,7 +52,9 @@ export class Unread {
   }
 }
 
-/** The index of the first event that the user has not read: behind their receipts and their join. */
+/**
+ * The index of the first event that the user has not read: behind their receipts and their join.
+ */
 function firstUnread(user: User, room: Room): number {
   let index = room.members.get(user.id)?.index ?? -1;
   for (const receipt of room.receipts.of(user.id)) {

@@ -1,7 +1,8 @@
 /**
  * Accounts: registration, who am I, password, deactivation.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#account-registration-and-management | Accounts}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#account-registration-and-management | Accounts}
  * @module
  */
 

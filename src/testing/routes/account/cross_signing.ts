@@ -105,7 +105,10 @@ async function addSignatures(
   return target;
 }
 
-/** The public key that a signature must be made with: a device signs the own master key, cross-signing keys the rest. */
+/**
+ * The public key that a signature must be made with: a device signs the own master key,
+ * cross-signing keys the rest.
+ */
 function signingKey(signer: User, target: User, isMaster: boolean, id: string): string {
   if (isMaster && target === signer) {
     const key = stringAt(signer.devices.get(id.slice("ed25519:".length))?.keys ?? {}, "keys", id);

@@ -1,7 +1,8 @@
 /**
  * Devices.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#device-management | Device management}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#device-management | Device management}
  * @module
  */
 

@@ -1,8 +1,9 @@
 /**
- * Uploading device keys, one-time keys and fallback keys, as Synapse takes them: one part after the other, so that what comes
- * before a part that is refused stays.
+ * Uploading device keys, one-time keys and fallback keys, as Synapse takes them: one part after the
+ * other, so that what comes before a part that is refused stays.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3keysupload | Uploading keys}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3keysupload | Uploading keys}
  * @module
  */
 
@@ -18,7 +19,10 @@ import type { Device } from "../../model/users/device.ts";
 /** How many one-time keys of an algorithm a device may have. */
 const MAX_ONE_TIME_KEYS = 500;
 
-/** Takes an upload. Nothing of one that is malformed; of one whose one-time keys are refused, the device keys. */
+/**
+ * Takes an upload. Nothing of one that is malformed; of one whose one-time keys are refused, the
+ * device keys.
+ */
 export function uploadKeys(request: AuthedRequest): Answer {
   const { server, user, device, jsonOrEmpty: body } = request;
   const deviceKeys = readDeviceKeys(body);
@@ -88,7 +92,10 @@ function addOneTimeKeys(device: Device, keys: JsonObject): void {
   for (const [id, key] of added) device.oneTimeKeys.set(id, key);
 }
 
-/** The same key once more stays used, if it was: Synapse sees that only of one that came in canonical form. */
+/**
+ * The same key once more stays used, if it was: Synapse sees that only of one that came in
+ * canonical form.
+ */
 function setFallbackKeys(device: Device, keys: JsonObject): void {
   for (const [id, key] of Object.entries(keys)) {
     const algorithm = algorithmOf(id);

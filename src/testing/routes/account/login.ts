@@ -44,7 +44,10 @@ function login({ server, json }: MatrixRequest): Answer {
   return describeSession(server, openSession(server, user, device, json));
 }
 
-/** Opens a session, one that can be refreshed if the body asks for it. Earlier sessions of the device stay open. */
+/**
+ * Opens a session, one that can be refreshed if the body asks for it. Earlier sessions of the
+ * device stay open.
+ */
 export function openSession(
   server: ServerState,
   user: User,

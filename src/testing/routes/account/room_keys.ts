@@ -1,7 +1,8 @@
 /**
  * The backup of room keys.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#server-side-key-backups | Server-side key backups}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#server-side-key-backups | Server-side key backups}
  * @module
  */
 
@@ -31,7 +32,10 @@ export const roomKeyRoutes: readonly Route[] = [
   })),
 ];
 
-/** The routes for all keys, those of a room, or one; `widen` makes the whole structure of what such a body carries. */
+/**
+ * The routes for all keys, those of a room, or one; `widen` makes the whole structure of what such
+ * a body carries.
+ */
 function keyRoutesAt(
   suffix: string,
   widen: (keys: JsonObject, request: AuthedRequest) => JsonObject,
@@ -87,7 +91,10 @@ function deleteVersion(request: AuthedRequest): Answer {
   return {};
 }
 
-/** Keys go into the latest version only: a client that writes to an old one must hear of the new one. */
+/**
+ * Keys go into the latest version only: a client that writes to an old one must hear of the new
+ * one.
+ */
 function putKeys(request: AuthedRequest, body: JsonObject): Answer {
   const version = request.requiredQuery("version");
   const current = request.server.backups.current(request.user.id);

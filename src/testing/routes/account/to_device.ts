@@ -1,7 +1,8 @@
 /**
  * Messages from device to device.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#send-to-device-messaging | Send-to-Device messaging}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#send-to-device-messaging | Send-to-Device messaging}
  * @module
  */
 

@@ -1,7 +1,8 @@
 /**
  * `POST /createRoom`.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3createroom | POST /createRoom}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3createroom | POST /createRoom}
  * @module
  */
 

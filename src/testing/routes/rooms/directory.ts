@@ -2,7 +2,8 @@
  * Aliases and the room directory.
  *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#room-aliases | Room aliases}
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#published-room-directory | Published room directory}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#published-room-directory | Published room directory}
  * @module
  */
 
@@ -84,7 +85,10 @@ function mayChangeAliases(room: Room, user: AuthedRequest["user"]["id"]): boolea
 
 const IS_STATE = true;
 
-/** A deleted alias must not stay the room's main one. A user who may not change that has deleted it all the same. */
+/**
+ * A deleted alias must not stay the room's main one. A user who may not change that has deleted it
+ * all the same.
+ */
 function forgetCanonicalAlias(
   server: ServerState,
   room: Room,
@@ -174,7 +178,9 @@ function listRooms(
   };
 }
 
-/** The direction is in the token: `n` leads to what follows a place, `p` to what comes before it. */
+/**
+ * The direction is in the token: `n` leads to what follows a place, `p` to what comes before it.
+ */
 function pageOf(
   since: string | undefined,
   limit: number | undefined,

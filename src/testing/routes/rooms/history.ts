@@ -1,7 +1,8 @@
 /**
  * Reading the history of a room.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidmessages | GET /messages}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidmessages | GET /messages}
  * @module
  */
 
@@ -64,7 +65,10 @@ function messages(request: AuthedRequest): Answer {
   };
 }
 
-/** Whether the homeserver is of version 1.3 or later, and needs no token to begin at an end of a history. */
+/**
+ * Whether the homeserver is of version 1.3 or later, and needs no token to begin at an end of a
+ * history.
+ */
 function startsByItself({ server: { settings } }: AuthedRequest): boolean {
   return settings.versions.some((version) => /^v1\.([3-9]|\d\d+)$/.test(version));
 }

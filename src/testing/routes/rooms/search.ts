@@ -1,7 +1,8 @@
 /**
  * Searching users and messages, and reporting.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#server-side-search | Server side search}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#server-side-search | Server side search}
  * @module
  */
 
@@ -69,7 +70,10 @@ function nameStartsWith(user: User, word: string): boolean {
   return names.some((name) => name.startsWith(word) || name.startsWith(`@${word}`));
 }
 
-/** Users are found who share a room with the asker, or are in a public one, unless everyone is to be found. */
+/**
+ * Users are found who share a room with the asker, or are in a public one, unless everyone is to be
+ * found.
+ */
 function isKnown({ server, user }: AuthedRequest, other: User): boolean {
   if (server.settings.searchAllUsers) return true;
   return other.roomsWith("join").some((id) => {

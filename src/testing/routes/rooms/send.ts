@@ -1,7 +1,8 @@
 /**
  * Sending events, state and redactions.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#sending-events-to-a-room | Sending events to a room}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#sending-events-to-a-room | Sending events to a room}
  * @module
  */
 
@@ -104,7 +105,10 @@ function checkCanonicalAlias(server: ServerState, room: Room, content: JsonObjec
   }
 }
 
-/** A reaction counts once per user and key, and a thread can't begin in an event that belongs to another. */
+/**
+ * A reaction counts once per user and key, and a thread can't begin in an event that belongs to
+ * another.
+ */
 function checkRelation(room: Room, type: string, sender: string, content: JsonObject): void {
   const relation = relationOf({ content });
   if (relation === undefined) return;

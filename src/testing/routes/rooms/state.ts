@@ -1,7 +1,8 @@
 /**
  * Reading state, members and single events.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#getting-events-for-a-room | Getting events for a room}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#getting-events-for-a-room | Getting events for a room}
  * @module
  */
 
