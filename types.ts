@@ -44,13 +44,19 @@ export type {
   UploadCrossSigningKeysOptions,
   UploadKeysOptions,
 } from "./src/api/account/device_keys.ts";
-export type { DevicesAPI } from "./src/api/account/devices.ts";
+export type { Device, DevicesAPI } from "./src/api/account/devices.ts";
 export type { FiltersAPI } from "./src/api/account/filters.ts";
-export type { OpenIDAPI } from "./src/api/account/openid.ts";
+export type { OpenIDAPI, OpenIDToken } from "./src/api/account/openid.ts";
 export type { PresenceAPI, SetPresenceOptions } from "./src/api/account/presence.ts";
 export type { ProfileAPI, SetProfileOptions } from "./src/api/account/profile.ts";
 export type { PushRulesAPI, SetPushRuleOptions } from "./src/api/account/push_rules.ts";
-export type { PushersAPI } from "./src/api/account/pushers.ts";
+export type {
+  Pusher,
+  PusherData,
+  PusherRemoval,
+  PushersAPI,
+  PusherSetup,
+} from "./src/api/account/pushers.ts";
 export type { LoginOptions, LogoutOptions, SessionAPI } from "./src/api/account/session_api.ts";
 export type { NewSession } from "./src/api/account/store_login.ts";
 export type {
@@ -89,7 +95,22 @@ export type {
 } from "./src/api/messages/receipts.ts";
 export type { GetRelationsOptions, GetThreadsOptions, RelationsAPI } from "./src/api/messages/relations.ts";
 export type { ReportingAPI, ReportOptions } from "./src/api/messages/reporting.ts";
-export type { SearchAPI, SearchMessagesOptions } from "./src/api/messages/search.ts";
+export type {
+  HistoricProfile,
+  RoomEventsCriteria,
+  RoomEventsResults,
+  SearchAPI,
+  SearchCategories,
+  SearchContextCriteria,
+  SearchGroup,
+  SearchGroupings,
+  SearchGroupKey,
+  SearchMessagesOptions,
+  SearchRequest,
+  SearchResponse,
+  SearchResult,
+  SearchResultContext,
+} from "./src/api/messages/search.ts";
 export type {
   SendFileOptions,
   SendFilesAPI,
@@ -134,11 +155,26 @@ export type {
   StateContentAs,
   StateEventAnswer,
 } from "./src/api/rooms/state_events.ts";
-export type { CapabilitiesAPI } from "./src/api/server/capabilities.ts";
+export type {
+  AccountModerationCapability,
+  BooleanCapability,
+  Capabilities,
+  CapabilitiesAPI,
+  ProfileFieldsCapability,
+  RoomVersionsCapability,
+} from "./src/api/server/capabilities.ts";
 export type { DiscoverOptions } from "./src/api/server/discovery.ts";
 export type { SyncAPI, SyncOptions } from "./src/api/server/sync.ts";
-export type { ThirdPartyAPI, ThirdPartyLookupOptions } from "./src/api/server/third_party.ts";
-export type { VoIPAPI } from "./src/api/server/voip.ts";
+export type {
+  ThirdPartyAPI,
+  ThirdPartyFieldType,
+  ThirdPartyLocation,
+  ThirdPartyLookupOptions,
+  ThirdPartyProtocol,
+  ThirdPartyProtocolInstance,
+  ThirdPartyUser,
+} from "./src/api/server/third_party.ts";
+export type { TurnServer, VoIPAPI } from "./src/api/server/voip.ts";
 export type { UserIDParts } from "./src/types/identifiers.ts";
 export type { EventFor, OptionsFor } from "./src/client/handlers_api.ts";
 export type { DispatchManualOptions, InternalData, InternalEventOptions } from "./src/client/syncer_api.ts";
@@ -188,26 +224,28 @@ export type { StoredState } from "./src/store/device/records.ts";
 export type { PowerAction } from "./src/store/device/room_power.ts";
 
 // Identifiers, events, contents and answers, as Matrix defines them.
-export type * from "./src/types/api/capabilities.ts";
-export type * from "./src/types/api/device.ts";
 export type * from "./src/types/api/device_keys.ts";
 export type * from "./src/types/api/discovery.ts";
 export type * from "./src/types/api/filter.ts";
 export type * from "./src/types/api/history.ts";
 export type * from "./src/types/api/login.ts";
 export type * from "./src/types/api/media.ts";
-export type * from "./src/types/api/openid.ts";
 export type * from "./src/types/api/profile.ts";
 export type * from "./src/types/api/public_rooms.ts";
 export type * from "./src/types/api/push_rule.ts";
-export type * from "./src/types/api/pusher.ts";
-export type * from "./src/types/api/search.ts";
-export type * from "./src/types/api/third_party.ts";
-export type * from "./src/types/api/turn.ts";
 export * from "./src/types/api/uia.ts";
 export type * from "./src/types/content/account_data_content.ts";
 export type * from "./src/types/content/call_content.ts";
-export type * from "./src/types/content/content_schema.ts";
+export type {
+  ContentAccepted,
+  ContentIssue,
+  ContentPathSegment,
+  ContentRefused,
+  ContentSchema,
+  ContentSchemaProperties,
+  ContentSchemaResult,
+  ContentSchemaTypes,
+} from "./src/types/content/content_schema.ts";
 export type * from "./src/types/content/encryption_content.ts";
 export type * from "./src/types/content/ephemeral_content.ts";
 export type * from "./src/types/content/file_info.ts";
@@ -232,4 +270,3 @@ export type * from "./src/types/events/sync_response.ts";
 export * from "./src/types/events/sync_stream.ts";
 export type * from "./src/types/ids.ts";
 export type { JsonObject } from "./src/types/json.ts";
-export type * from "./src/types/open.ts";

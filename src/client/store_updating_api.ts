@@ -20,7 +20,7 @@ import { SyncStream } from "../types/events/sync_stream.ts";
 import type { EncryptionSends } from "./encryption_sends.ts";
 import { noting } from "./noting.ts";
 import type { StateStore } from "../actors/store/state_store.ts";
-import { isShallow } from "../types/checks/depth.ts";
+import { isShallow } from "../types/json.ts";
 import { isEvent, isState } from "../types/checks/event_check.ts";
 
 /** What is needed beside the core. */

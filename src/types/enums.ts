@@ -7,6 +7,9 @@
  * @module
  */
 
+/** One of the known values, which editors offer, or any other string. */
+export type Open<Known extends string> = Known | (string & Record<never, never>);
+
 /** Whether the server's room directory lists a room. */
 export const RoomDirectoryVisibility = {
   /** Not listed; the default of a new room. */

@@ -11,3 +11,27 @@ export type JsonObject = { [key: string]: unknown };
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/**
+ * Far more than anybody needs, and far less than what would overflow the stack of those who copy, keep or compare it: that begins
+ * at some 3,000.
+ */
+const MAX_DEPTH = 100;
+
+/** Whether no more than 100 objects and arrays of a value of JSON lie in each other. */
+export function isShallow(value: unknown): boolean {
+  return !isObject(value) || fits(value, MAX_DEPTH);
+}
+
+/** Every event is looked at as a whole: no list is made of its members. */
+function fits(value: object, levels: number): boolean {
+  if (levels === 0) return false;
+  if (Array.isArray(value)) return !value.some((item) => isObject(item) && !fits(item, levels - 1));
+  const members = value as Readonly<Record<string, unknown>>;
+  for (const name in members) if (isObject(members[name]) && !fits(members[name], levels - 1)) return false;
+  return true;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}

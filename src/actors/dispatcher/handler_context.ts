@@ -9,7 +9,7 @@ import type { HandlerScope } from "../../base/handler_scope.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { decodeValue, encodeValue } from "../../store/value_codec.ts";
 import type { SessionDefinition } from "../../types/events/define_session.ts";
-import { asCause, membersAtFault } from "../../types/content/schema_issues.ts";
+import { asCause, membersAtFault } from "../../types/content/content_schema.ts";
 
 /** What a handler is called with beside the event. */
 export interface HandlerContext<State = undefined> {

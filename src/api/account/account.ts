@@ -6,9 +6,8 @@
  */
 
 import { ExclusiveError, InvalidUsernameError, UserInUseError } from "../../errors/errcodes.ts";
-import type { ThirdPartyMedium } from "../../types/enums.ts";
+import type { Open, ThirdPartyMedium } from "../../types/enums.ts";
 import type { DeviceID } from "../../types/ids.ts";
-import type { Open } from "../../types/open.ts";
 import { endpoint, field, fields, nothing } from "../http/endpoint.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";

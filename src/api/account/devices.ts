@@ -5,12 +5,23 @@
  * @module
  */
 
-import type { Device } from "../../types/api/device.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import { endpoint, field, fields, nothing } from "../http/endpoint.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
 import { authenticated, type AuthenticationOptions } from "./uia.ts";
+
+/** A device of the user. */
+export interface Device {
+  /** The device. */
+  device_id: DeviceID;
+  /** The device's name; absent if it has none. */
+  display_name?: string | null;
+  /** The address that the device was last seen at; may be some minutes old. */
+  last_seen_ip?: string | null;
+  /** When the device was last seen, in milliseconds since the epoch; may be some minutes old. */
+  last_seen_ts?: number | null;
+}
 
 const list = endpoint("getDevices", "GET", "/_matrix/client/v3/devices", field<Device[]>("devices", "array"));
 const get = endpoint(

@@ -7,7 +7,7 @@
 
 import { ValueError } from "../../errors/value_error.ts";
 import type { VersionsResponse } from "../../types/api/discovery.ts";
-import { LoginType } from "../../types/enums.ts";
+import { LoginType, type Open } from "../../types/enums.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type {
@@ -17,7 +17,6 @@ import type {
   UserIdentifier,
   WhoamiResponse,
 } from "../../types/api/login.ts";
-import type { Open } from "../../types/open.ts";
 import { endpoint, field, fields, nothing } from "../http/endpoint.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";

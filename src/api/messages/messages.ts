@@ -9,14 +9,13 @@ import { clientEvent, clientStateEvent } from "../../types/checks/event_check.ts
 import { list, object } from "../../types/checks/composite_shapes.ts";
 import { optional, text } from "../../types/checks/shape.ts";
 import type { ClientEvent } from "../../types/events/client_event.ts";
-import type { PaginationDirection } from "../../types/enums.ts";
+import { PaginationDirection, PresenceState } from "../../types/enums.ts";
 import type { EventType } from "../../types/events/event_type.ts";
-import type { RoomEventFilter } from "../../types/api/filter.ts";
+import type { Filter, RoomEventFilter } from "../../types/api/filter.ts";
 import type { MessagesResponse } from "../../types/api/history.ts";
 import type { EventID, RoomID, SyncToken } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { endpoint, field } from "../http/endpoint.ts";
-import { endOfHistory } from "./history_ends.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import { shaped } from "./incoming.ts";
 import { checkInteger } from "../http/integer.ts";
@@ -24,6 +23,10 @@ import { outgoingEvent, type SendableContent } from "./outgoing_event.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
 import { identified, type TransactionOptions } from "../http/transaction_id.ts";
+import { ServiceResponseError } from "../../errors/service_response_error.ts";
+import { roomExtrasAPI } from "../rooms/room_extras.ts";
+import { roomStateAPI } from "../rooms/state_events.ts";
+import { syncAPI } from "../server/sync.ts";
 
 const eventIdOf = field<EventID>("event_id", "string");
 
@@ -210,4 +213,37 @@ export function messagesAPI(session: Session): MessagesAPI {
       return await http.call(messages, { path: { roomId }, query }, options);
     },
   };
+}
+
+/** Lets nothing through but the token. */
+const NOTHING: Filter = { account_data: { types: [] }, presence: { types: [] }, room: { rooms: [] } };
+
+/**
+ * Where to begin to read a whole history, if the server has to be told.
+ *
+ * @param session Whose homeserver it is.
+ * @param roomId The room.
+ * @param direction Which way it will be read: `b` begins at the newest end, `f` at the oldest.
+ * @param options Request options.
+ * @returns The token; undefined if the server knows by itself.
+ */
+async function endOfHistory(
+  session: Session,
+  roomId: RoomID,
+  direction: PaginationDirection,
+  options: RequestOptions,
+): Promise<SyncToken | undefined> {
+  if (await session.supports("v1.3", undefined, options)) return undefined;
+  if (direction === PaginationDirection.BACKWARD) {
+    const quietly = { timeout: 0, setPresence: PresenceState.OFFLINE, filterId: NOTHING };
+    return (await syncAPI(session).sync({ ...options, ...quietly })).next_batch;
+  }
+  const state = await roomStateAPI(session).getState(roomId, options);
+  const create = state.find(({ type }) => type === "m.room.create");
+  const around = create &&
+    await roomExtrasAPI(session).getEventContext(roomId, create.event_id, { ...options, limit: 1 });
+  if (around?.start) return around.start; // Dendrite's is empty where nothing comes before
+  throw new ServiceResponseError(
+    `Cannot read ${roomId} from its start: the homeserver, older than version 1.3, shows no token of its create event; give fromToken`,
+  );
 }

@@ -12,11 +12,10 @@ import type { ContentURI, EventID, RoomID } from "../../types/ids.ts";
 import type { RoomMessageContent } from "../../types/content/message_content.ts";
 import type { RelatesTo } from "../../types/content/relation.ts";
 import { checkIdentifier, parseContentURI } from "../../types/identifiers.ts";
-import { withEditFallback } from "./edit_fallback.ts";
-import { htmlToText } from "./html_to_text.ts";
 import type { FilePlacing } from "../media/media_attachment.ts";
 import type { MessagesAPI, SendOptions } from "./messages.ts";
 import { type SendFilesAPI, sendFilesAPI } from "./send_files.ts";
+import { isJsonObject } from "../../types/json.ts";
 
 /** Options of the operations that send text of a certain kind. */
 export interface SendTextOptions extends SendOptions {
@@ -227,4 +226,56 @@ export function sendHelpersAPI(
 
 function relation(relatesTo: RelatesTo | undefined): { "m.relates_to"?: RelatesTo } {
   return relatesTo === undefined ? {} : { "m.relates_to": relatesTo };
+}
+
+/**
+ * The content of a message as it is sent: an edit says what it says twice, in `m.new_content` for clients that know edits, and
+ * with a `* ` in front for those that don't. Any other message, and an edit that has its `m.new_content`, stays as it is.
+ */
+function withEditFallback(content: RoomMessageContent): RoomMessageContent {
+  if (!isJsonObject(content)) return content;
+  const { "m.relates_to": relatesTo, ...replacement } = content;
+  if (relatesTo?.rel_type !== RelationType.REPLACE || replacement["m.new_content"] !== undefined) {
+    return content;
+  }
+  const edit: RoomMessageContent & { formatted_body?: string } = { ...content, body: `* ${content.body}` };
+  if (edit.formatted_body !== undefined) edit.formatted_body = `* ${edit.formatted_body}`;
+  edit["m.new_content"] = replacement;
+  return edit;
+}
+
+/** What is looked at of an image. */
+interface Image {
+  readonly attribs?: { readonly alt?: string };
+}
+
+/** What is used of the library's builder; the library comes without types. */
+interface TextBuilder {
+  addInline(text: string): void;
+}
+
+/**
+ * Writes HTML as plain text, with nothing of a quoted reply's fallback. The library that does it is loaded at the first call.
+ *
+ * @param html The formatted message.
+ */
+export async function htmlToText(html: string): Promise<string> {
+  const { convert } = await import("html-to-text");
+  return convert(html, {
+    wordwrap: false,
+    selectors: [
+      { selector: "a", options: { hideLinkHrefIfSameAsText: true, linkBrackets: ["(", ")"] } },
+      ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({
+        selector,
+        options: { uppercase: false },
+      })),
+      { selector: "img", format: "alternative" },
+      { selector: "mx-reply", format: "skip" },
+      { selector: "ul", options: { itemPrefix: "- " } },
+    ],
+    formatters: {
+      alternative: (image: Image, _walk: unknown, builder: TextBuilder) =>
+        builder.addInline(image.attribs?.alt ?? ""),
+    },
+  });
 }

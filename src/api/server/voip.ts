@@ -5,10 +5,21 @@
  * @module
  */
 
-import type { TurnServer } from "../../types/api/turn.ts";
 import { endpoint, fields, jsonObject } from "../http/endpoint.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
+
+/** How to use the server's TURN servers. */
+export interface TurnServer {
+  /** The user name. */
+  username: string;
+  /** The password. Secret. */
+  password: string;
+  /** Where the TURN servers are: URIs that start with `turn:` or `turns:`. */
+  uris: string[];
+  /** For how long user name and password are good, in seconds. */
+  ttl: number;
+}
 
 const turnServer = fields<TurnServer>({
   username: "string",

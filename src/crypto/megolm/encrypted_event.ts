@@ -4,7 +4,6 @@
  * @module
  */
 
-import { isShallow } from "../../types/checks/depth.ts";
 import {
   isName,
   isOpaqueId,
@@ -15,7 +14,7 @@ import {
 import type { MessageEvent } from "../../types/events/event.ts";
 import { canBeOfClass } from "../../types/events/event_type.ts";
 import type { RoomID } from "../../types/ids.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isJsonObject, isShallow, type JsonObject } from "../../types/json.ts";
 import { type Undecryptable, undecryptable } from "./undecryptable.ts";
 
 const ALGORITHM = "m.megolm.v1.aes-sha2";

@@ -7,12 +7,11 @@
 
 import type { EncryptedOlmMessage } from "@greenroom/vodozemac-wasm";
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
-import { isShallow } from "../../types/checks/depth.ts";
 import { isName } from "../../types/identifiers.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
 import type { UserID } from "../../types/ids.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isJsonObject, isShallow, type JsonObject } from "../../types/json.ts";
 import type { Device } from "../devices/device.ts";
 import type { SenderDeviceKeys } from "../devices/device_keys_check.ts";
 import { decodeBase64, isKey, sameKey, unpadded } from "../encoding/base64.ts";

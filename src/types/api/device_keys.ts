@@ -5,10 +5,9 @@
  * @module
  */
 
-import type { EncryptionAlgorithm } from "../enums.ts";
+import type { EncryptionAlgorithm, Open } from "../enums.ts";
 import type { DeviceID, UserID } from "../ids.ts";
 import type { JsonObject } from "../json.ts";
-import type { Open } from "../open.ts";
 
 /** Signatures by user and key ID (`ed25519:ABCDEF`), in unpadded base64. */
 export type Signatures = { [userId: UserID]: { [keyId: string]: string } };

@@ -6,7 +6,7 @@
  */
 
 import type { RoomID, UserID } from "../ids.ts";
-import type { Open } from "../open.ts";
+import type { Open } from "../enums.ts";
 
 /** What a sync response is to have; everything if empty. */
 export interface Filter {

@@ -6,9 +6,8 @@
  */
 
 import type { DiscoveryInformation } from "./discovery.ts";
-import type { LoginType, ThirdPartyMedium } from "../enums.ts";
+import type { LoginType, Open, ThirdPartyMedium } from "../enums.ts";
 import type { ContentURI, DeviceID, UserID } from "../ids.ts";
-import type { Open } from "../open.ts";
 
 /** How a user says who to log in as. */
 export type UserIdentifier = UserIDIdentifier | ThirdPartyIdentifier | PhoneIdentifier;

@@ -5,10 +5,9 @@
  * @module
  */
 
-import type { EncryptionAlgorithm, JoinRule, Membership, RoomType } from "../enums.ts";
+import type { EncryptionAlgorithm, JoinRule, Membership, Open, RoomType } from "../enums.ts";
 import type { StrippedState } from "../events/client_event.ts";
 import type { ContentURI, DirectoryPaginationToken, RoomAlias, RoomID } from "../ids.ts";
-import type { Open } from "../open.ts";
 import type { SpaceChildContent } from "../content/room_state_content.ts";
 
 /** A page of the room directory. */

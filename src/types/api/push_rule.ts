@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Open } from "../open.ts";
+import type { Open } from "../enums.ts";
 
 /** A push rule. */
 export interface PushRule {

@@ -6,7 +6,7 @@
  */
 
 import type { JsonObject } from "../json.ts";
-import type { Open } from "../open.ts";
+import type { Open } from "../enums.ts";
 
 /** The stages that the specification knows. */
 export const AuthenticationStage = {

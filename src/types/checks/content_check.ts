@@ -5,13 +5,12 @@
  */
 
 import { MalformedContentError } from "../../errors/malformed_content_error.ts";
-import type { ContentSchemaResult } from "../content/content_schema.ts";
+import { asCause, type ContentSchemaResult, membersAtFault, pathOf } from "../content/content_schema.ts";
 import type { EventDefinition } from "../events/define_event.ts";
 import { classOf, type EventType, typeName } from "../events/event_type.ts";
 import type { InternalEvents, MemberEvent } from "../events/internal_event.ts";
 import type { InternalEventType } from "../events/internal_event_type.ts";
 import { isJsonObject } from "../json.ts";
-import { asCause, membersAtFault, pathOf } from "../content/schema_issues.ts";
 import { shapeOf } from "./content_shapes.ts";
 import { type AnyShape, Misfit, type Notes } from "./shape.ts";
 

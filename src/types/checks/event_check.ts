@@ -17,11 +17,10 @@ import type {
   ThreadAggregation,
   UnsignedData,
 } from "../events/client_event.ts";
-import { isJsonObject, type JsonObject } from "../json.ts";
+import { isJsonObject, isShallow, type JsonObject } from "../json.ts";
 import type { RoomMemberContent } from "../content/member_content.ts";
 import type { StrippedChildStateEvent } from "../api/public_rooms.ts";
 import { list, object } from "./composite_shapes.ts";
-import { isShallow } from "./depth.ts";
 import { isName, isReceivedEventId, isReceivedUserId } from "../identifiers.ts";
 import {
   anyObject,

@@ -8,7 +8,7 @@
  */
 
 import type { EventID, RoomID, UserID } from "../ids.ts";
-import type { Open } from "../open.ts";
+import type { Open } from "../enums.ts";
 import type { PushRuleset } from "../api/push_rule.ts";
 
 /** Content of `m.tag`, of a room: its tags. */

@@ -8,7 +8,7 @@
  */
 
 import type { UserID } from "../ids.ts";
-import type { Open } from "../open.ts";
+import type { Open } from "../enums.ts";
 
 /** What all call events have. */
 export type BaseCallContent = {

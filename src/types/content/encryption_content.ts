@@ -7,10 +7,9 @@
  * @module
  */
 
-import type { EncryptionAlgorithm } from "../enums.ts";
+import type { EncryptionAlgorithm, Open } from "../enums.ts";
 import type { DeviceID } from "../ids.ts";
 import type { RelatesTo } from "./relation.ts";
-import type { Open } from "../open.ts";
 
 /** Content of `m.room.encryption`. Once a room has it, it is encrypted for good. */
 export type RoomEncryptionContent = {

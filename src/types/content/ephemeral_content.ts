@@ -6,9 +6,8 @@
  * @module
  */
 
-import type { PresenceState } from "../enums.ts";
+import type { Open, PresenceState } from "../enums.ts";
 import type { ContentURI, EventID, UserID } from "../ids.ts";
-import type { Open } from "../open.ts";
 
 /** Content of `m.typing`. */
 export type TypingContent = {

@@ -8,7 +8,7 @@
 
 import type { ImageInfo } from "./file_info.ts";
 import type { ContentURI, RoomID } from "../ids.ts";
-import type { Open } from "../open.ts";
+import type { Open } from "../enums.ts";
 
 /** Content of `m.room.image_pack`; the state key tells the packs of a room apart. */
 export type RoomImagePackContent = {

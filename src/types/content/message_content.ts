@@ -7,10 +7,9 @@
  * @module
  */
 
-import type { MessageType } from "../enums.ts";
+import type { MessageType, Open } from "../enums.ts";
 import type { AudioInfo, EncryptedFile, FileInfo, ImageInfo, LocationInfo, VideoInfo } from "./file_info.ts";
 import type { ContentURI, DeviceID, EventID, UserID } from "../ids.ts";
-import type { Open } from "../open.ts";
 import type { ReactionRelatesTo, RelatesTo } from "./relation.ts";
 
 /** What messages of every `msgtype` have. */

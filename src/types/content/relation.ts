@@ -5,9 +5,8 @@
  * @module
  */
 
-import type { RelationType } from "../enums.ts";
+import type { Open, RelationType } from "../enums.ts";
 import type { EventID } from "../ids.ts";
-import type { Open } from "../open.ts";
 
 /** The `m.relates_to` of a content. */
 export interface RelatesTo {

@@ -8,10 +8,9 @@
  * @module
  */
 
-import type { GuestAccess, HistoryVisibility, JoinRule, RoomType } from "../enums.ts";
+import type { GuestAccess, HistoryVisibility, JoinRule, Open, RoomType } from "../enums.ts";
 import type { AvatarInfo } from "./file_info.ts";
 import type { ContentURI, EventID, RoomAlias, RoomID, UserID } from "../ids.ts";
-import type { Open } from "../open.ts";
 
 /** Content of `m.room.create`, the first event of a room. */
 export type RoomCreateContent = {

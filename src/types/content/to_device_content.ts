@@ -7,11 +7,10 @@
  * @module
  */
 
-import type { EncryptionAlgorithm } from "../enums.ts";
+import type { EncryptionAlgorithm, Open } from "../enums.ts";
 import type { EncryptedFile } from "./file_info.ts";
 import type { DeviceID, RoomID } from "../ids.ts";
 import type { JsonObject } from "../json.ts";
-import type { Open } from "../open.ts";
 
 /** Content of `m.dummy`, which sets up an Olm session: nothing is said of it, and mostly it is empty. */
 export type DummyContent = JsonObject;

@@ -10,7 +10,7 @@
  */
 
 import type { DeviceID } from "../ids.ts";
-import type { Open } from "../open.ts";
+import type { Open } from "../enums.ts";
 import type { VerificationRelatesTo } from "./relation.ts";
 
 /** What ties the events of one verification together. */

@@ -8,10 +8,9 @@
  * @module
  */
 
-import type { Membership } from "../enums.ts";
+import type { Membership, Open } from "../enums.ts";
 import type { EventID, RoomID, TransactionID, UserID } from "../ids.ts";
 import type { JsonObject } from "../json.ts";
-import type { Open } from "../open.ts";
 
 /** What all events have. */
 export interface BasicEvent<Type extends string = string, Content extends object = JsonObject> {

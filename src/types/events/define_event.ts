@@ -5,10 +5,14 @@
  */
 
 import { ValueError } from "../../errors/value_error.ts";
-import type { ContentSchema, ContentSchemaResult } from "../content/content_schema.ts";
+import {
+  asCause,
+  type ContentSchema,
+  type ContentSchemaResult,
+  membersAtFault,
+} from "../content/content_schema.ts";
 import type { EventClass, EventTypeRef } from "./event_type.ts";
 import { isJsonObject, type JsonObject } from "../json.ts";
-import { asCause, membersAtFault } from "../content/schema_issues.ts";
 
 /** A type of event with its class and what its content must be. */
 export interface EventDefinition<

@@ -4,10 +4,9 @@
  * @module
  */
 
-import type { Membership, ThirdPartyMedium } from "../enums.ts";
+import type { Membership, Open, ThirdPartyMedium } from "../enums.ts";
 import type { ContentURI, RoomID, UserID } from "../ids.ts";
 import type { JsonObject } from "../json.ts";
-import type { Open } from "../open.ts";
 
 /** A piece of state that a new room is to have. */
 export interface InitialStateEvent {

@@ -1,8 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { noCipher } from "../../../src/api/media/media_cipher.ts";
 import type { SendOptions } from "../../../src/api/messages/messages.ts";
-import { sendHelpersAPI } from "../../../src/api/messages/send_helpers.ts";
-import { htmlToText } from "../../../src/api/messages/html_to_text.ts";
+import { htmlToText, sendHelpersAPI } from "../../../src/api/messages/send_helpers.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
 import type { EventType } from "../../../src/types/events/event_type.ts";
 import type { ContentURI, EventID, RoomID } from "../../../src/types/ids.ts";
