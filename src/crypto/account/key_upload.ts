@@ -55,12 +55,6 @@ export function newUpload(
   return Object.keys(request).length === 0 ? undefined : request;
 }
 
-/** How many one-time keys the server says it has. */
-export function countOf(counts: Readonly<Record<string, unknown>>): number {
-  const count = counts[SIGNED_CURVE25519];
-  return typeof count === "number" && count > 0 ? Math.floor(count) : 0;
-}
-
 /** Whether two uploads bring the same one-time and fallback keys. */
 export function sameKeys(one: KeysUploadRequest | undefined, other: KeysUploadRequest | undefined): boolean {
   return namesOf(one?.one_time_keys) === namesOf(other?.one_time_keys) &&

@@ -18,8 +18,7 @@ import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { decodeBase64 } from "../encoding/base64.ts";
 import { signableJson, withSignature } from "../encoding/signed_json.ts";
-import { type RecordKey, recordKey } from "../records/record_key.ts";
-import type { Transaction } from "../records/transaction.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
 import { newDeviceKeys } from "./key_upload.ts";
 
 /** The record of the own account. */

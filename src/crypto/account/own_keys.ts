@@ -6,19 +6,19 @@
 
 import type { InboundOlmSession, OlmMessage, OlmSession, Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { Clock } from "../../base/clock.ts";
-import { EncryptionError } from "../../errors/crypto_error.ts";
+import { elapsed } from "../../base/elapsed.ts";
 import type { Logger } from "../../base/log.ts";
+import { EncryptionError } from "../../errors/crypto_error.ts";
 import type { DeviceKeys, KeysUploadRequest } from "../../types/api/device_keys.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import type { Device } from "../devices/device.ts";
 import { sameKey } from "../encoding/base64.ts";
 import type { OwnDevice } from "../engine/context.ts";
-import type { Device } from "../devices/device.ts";
-import { elapsed } from "../../base/elapsed.ts";
 import type { EngineAccount, RequestFailure } from "../engine/engine_protocol.ts";
-import { countOf, newUpload, ON_SERVER, sameKeys, SIGNED_CURVE25519 } from "./key_upload.ts";
-import { OwnAccount } from "./own_account.ts";
-import { RateLimit } from "../requests/rate_limit.ts";
 import type { Transaction } from "../records/transaction.ts";
+import { RateLimit } from "../requests/rate_limit.ts";
+import { newUpload, ON_SERVER, sameKeys, SIGNED_CURVE25519 } from "./key_upload.ts";
+import { OwnAccount } from "./own_account.ts";
 
 const HOUR = 3_600_000;
 const WEEK = 7 * 24 * HOUR;
@@ -117,11 +117,10 @@ export class OwnKeys {
     tx: Transaction,
     counts: Readonly<Record<string, number>>,
     unusedFallbackTypes: readonly string[] | undefined,
-  ): Promise<void> {
+  ): void {
     this.#forgetPrevious(tx);
     const missing = ON_SERVER - countOf(counts);
     this.#generate(tx, { oneTimeKeys: missing, fallback: this.#mayReplaceFallback(unusedFallbackTypes) });
-    return Promise.resolve();
   }
 
   /** What the server has to get: of durable keys only, and the same until it has them. Undefined: nothing. */
@@ -138,14 +137,14 @@ export class OwnKeys {
    * @param request What it has taken.
    * @param response Its answer; it says how many one-time keys the server has now.
    */
-  receiveUpload(tx: Transaction, request: KeysUploadRequest, response: JsonObject): Promise<void> {
+  receiveUpload(tx: Transaction, request: KeysUploadRequest, response: JsonObject): void {
     const pending = this.#pending();
     const { identityPublished } = this.#account.facts;
     if (request.device_keys !== undefined && !identityPublished) {
       this.#account.change(tx, { identityPublished: true });
     }
     // An answer to an upload of other keys says nothing of these.
-    if (!this.#account.facts.unpublished || !sameKeys(request, pending)) return Promise.resolve();
+    if (!this.#account.facts.unpublished || !sameKeys(request, pending)) return;
     const published = request.fallback_keys === undefined ? {} : { fallbackPublishedAt: this.#clock.now() };
     this.#account.change(
       tx,
@@ -157,7 +156,6 @@ export class OwnKeys {
     if (uploaded < ON_SERVER && isJsonObject(response.one_time_key_counts)) {
       this.#generate(tx, { oneTimeKeys: ON_SERVER - countOf(response.one_time_key_counts), fallback: false });
     }
-    return Promise.resolve();
   }
 
   /**
@@ -166,10 +164,10 @@ export class OwnKeys {
    * @returns `clash` if the server has other keys under the same names, since the store is older than what was uploaded:
    *   {@link recoverFromRollback}; three times an hour at most. Else the same upload is to be tried again.
    */
-  failUpload(_tx: Transaction, { status, message }: RequestFailure): Promise<"retry" | "clash"> {
+  failUpload({ status, message }: RequestFailure): "retry" | "clash" {
     const clash = status === 400 && /already exists/i.test(message) && this.#account.facts.unpublished;
     // A server that refuses whatever it is given must not have keys made for it in a circle.
-    return Promise.resolve(clash && this.#doubts.take("upload") ? "clash" : "retry");
+    return clash && this.#doubts.take("upload") ? "clash" : "retry";
   }
 
   /**
@@ -179,29 +177,29 @@ export class OwnKeys {
    * @returns `same`; `upload` if the keys are to be uploaded (again); `differs` if the server has other keys, so that nobody
    *   could ever talk to this device.
    */
-  checkServer(tx: Transaction, shown: DeviceKeys | "missing"): Promise<"same" | "upload" | "differs"> {
+  checkServer(tx: Transaction, shown: DeviceKeys | "missing"): "same" | "upload" | "differs" {
     const { identityPublished } = this.#account.facts;
     if (shown === "missing") {
       if (identityPublished && this.#doubts.take("lost")) {
         this.#log.warn("The server has lost the keys of this device: uploading them again");
         this.#account.change(tx, { identityPublished: false });
       }
-      return Promise.resolve("upload");
+      return "upload";
     }
     const { deviceId, curve25519, ed25519 } = this.own;
     const keys: unknown = shown.keys; // as the server sent it
     const same = isJsonObject(keys) && sameKey(keys[`ed25519:${deviceId}`], ed25519) &&
       sameKey(keys[`curve25519:${deviceId}`], curve25519);
-    if (!same) return Promise.resolve("differs");
+    if (!same) return "differs";
     if (!identityPublished) this.#account.change(tx, { identityPublished: true });
-    return Promise.resolve("same");
+    return "same";
   }
 
   /**
    * Goes on after the store was set back: leaves out the IDs of one-time keys that may have been handed out, and makes new
    * one-time keys and a new fallback key. What waited to be uploaded stays usable, but is not uploaded.
    */
-  recoverFromRollback(tx: Transaction): Promise<void> {
+  recoverFromRollback(tx: Transaction): void {
     const { rollbacks } = this.#account.facts;
     const skipped = rollbacks === 0 ? SKIPPED_IDS[0] : SKIPPED_IDS[1];
     this.#log.warn("The server has one-time keys that the store knows nothing of: skipping their IDs", {
@@ -214,7 +212,6 @@ export class OwnKeys {
       }
     });
     this.#generate(tx, { oneTimeKeys: ON_SERVER, fallback: true });
-    return Promise.resolve();
   }
 
   /**
@@ -235,7 +232,7 @@ export class OwnKeys {
    * @param oneTimeKey A key of it, whose signature has been verified.
    * @throws {VodozemacError} If the key is one that only an attacker would make.
    */
-  createOutbound(_tx: Transaction, device: Pick<Device, "curve25519">, oneTimeKey: string): OlmSession {
+  createOutbound(device: Pick<Device, "curve25519">, oneTimeKey: string): OlmSession {
     return this.#account.createOutbound(device.curve25519, oneTimeKey);
   }
 
@@ -294,4 +291,10 @@ export class OwnKeys {
       sign: (object) => this.sign(object),
     });
   }
+}
+
+/** How many one-time keys the server has, by its own count. */
+function countOf(counts: Readonly<Record<string, unknown>>): number {
+  const count = counts[SIGNED_CURVE25519];
+  return typeof count === "number" && count > 0 ? Math.floor(count) : 0;
 }

@@ -79,15 +79,13 @@ export class DeviceLists {
   }
 
   /** Begins to track users: the members of encrypted rooms, and the own user. Those who are new are dirty. */
-  track(tx: Transaction, users: Iterable<UserID>): Promise<void> {
+  track(tx: Transaction, users: Iterable<UserID>): void {
     this.#tracked.track(tx, users);
-    return Promise.resolve();
   }
 
   /** Marks users whose devices may have changed; those who are not tracked are left out. */
-  changed(tx: Transaction, users: Iterable<UserID>): Promise<void> {
+  changed(tx: Transaction, users: Iterable<UserID>): void {
     this.#tracked.changed(tx, users);
-    return Promise.resolve();
   }
 
   /**
@@ -95,16 +93,14 @@ export class DeviceLists {
    *
    * Whoever is still in an encrypted room has to be tracked again, after this and in the same step.
    */
-  left(tx: Transaction, users: Iterable<UserID>): Promise<void> {
+  left(tx: Transaction, users: Iterable<UserID>): void {
     const now = this.#context.clock.now();
     for (const userId of this.#tracked.left(tx, users)) lookLater(tx, userId, { now, days: LEFT_USER_DAYS });
-    return Promise.resolve();
   }
 
   /** Marks all users: changes may have been missed. */
-  invalidateAll(tx: Transaction): Promise<void> {
+  invalidateAll(tx: Transaction): void {
     this.#tracked.invalidateAll(tx);
-    return Promise.resolve();
   }
 
   /** Has users asked of anew who were asked of before a time, by default all; gives the earliest of the others' times. */

@@ -5,8 +5,8 @@
  */
 
 import type { UserID } from "../../types/ids.ts";
-import { lookLater } from "../records/leftovers.ts";
 import { DAY_MS, FORMER_DEVICES, UNVOUCHED_USER_DAYS } from "../engine/retention.ts";
+import { lookLater } from "../records/leftovers.ts";
 import type { Transaction } from "../records/transaction.ts";
 import { newestOf, withoutDevices } from "./user_answer.ts";
 import { userKey, type UserRecord } from "./user_record.ts";

@@ -4,11 +4,10 @@
  * @module
  */
 
+import { isUserId } from "../../base/user_id.ts";
 import type { UserID } from "../../types/ids.ts";
-import { isUserId } from "../../types/identifiers.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
 import { QueryBackoff, serverOf } from "./query_backoff.ts";
-import { type RecordKey, recordKey } from "../records/record_key.ts";
-import type { Transaction } from "../records/transaction.ts";
 
 /** A question to the server. */
 export interface DeviceQuery {

@@ -5,12 +5,12 @@
  */
 
 import type { Vodozemac } from "@greenroom/vodozemac-wasm";
+import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { isKey, unpadded } from "../encoding/base64.ts";
 import type { OwnDevice } from "../engine/context.ts";
 import { readCrossSigningKey } from "./cross_signing_key.ts";
-import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
 import { checkDeviceKeys, claimedKeys } from "./device_keys_check.ts";
 import type { KnownDevice, StoredDevice, StoredIdentity, UserRecord } from "./user_record.ts";
 

@@ -5,7 +5,7 @@
  */
 
 import type { DeviceID, UserID } from "../../types/ids.ts";
-import { type RecordKey, recordKey } from "../records/record_key.ts";
+import { type RecordKey, recordKey } from "../records/transaction.ts";
 import type { Device, DeviceTrust, LocalTrust } from "./device.ts";
 
 /** What must never change of a device, and what the application said of it. */

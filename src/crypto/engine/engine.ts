@@ -39,18 +39,18 @@ import type {
   StaleInput,
   TrustInput,
 } from "./engine_protocol.ts";
-import { LivingVodozemac } from "./living_vodozemac.ts";
+import { LivingVodozemac } from "./live_objects.ts";
 import { OwnKeys } from "../account/own_keys.ts";
-import { RecordCache } from "../records/record_cache.ts";
+import { WeighedCache } from "../../base/weighed_cache.ts";
 import { RequestBook } from "../requests/request_book.ts";
 import { recoverFromOldSession } from "./rollback.ts";
 import { receiveDespiteFaults, receiveMemberChange, receiveSync, type SyncStep } from "./sync_intake.ts";
-import { type CommitOptions, Transaction } from "../records/transaction.ts";
+import { type CommitOptions, type RecordCache, Transaction } from "../records/transaction.ts";
 import { receiveAcknowledgement, receiveTrust } from "./trust_intake.ts";
 import type { ComparedIdentity, UserIdentity } from "../devices/user_record.ts";
 
-/** How many records are remembered between steps: at least half as many, which is five of each room for a bot in 10,000 rooms. */
-const CACHED_RECORDS = 100_000;
+/** How many records are cached between steps: five of each room for a bot in 10,000 rooms. */
+const CACHED_RECORDS = 50_000;
 /** How many events may have arrived without that being written down. */
 const MAX_UNNOTED = 1_000;
 const DEFERRED: CommitOptions = { deferred: true };
@@ -58,7 +58,7 @@ const DEFERRED: CommitOptions = { deferred: true };
 /** The engine of one device. */
 export class Engine {
   readonly #options: EngineOptions;
-  readonly #cache = new RecordCache(CACHED_RECORDS);
+  readonly #cache: RecordCache = new WeighedCache(CACHED_RECORDS);
   readonly #random = crypto.getRandomValues(new Uint8Array(12)).toHex();
   /** Events that need not be sent any more, and of which that is not written down yet. */
   readonly #sent: SentRoomEvent[] = [];

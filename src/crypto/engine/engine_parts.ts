@@ -57,15 +57,7 @@ export async function engineParts(
   const devices = new DeviceLists(context);
   const rooms = new Rooms(context);
   const olm = new OlmChannels({ context, ownKeys, devices, outbox });
-  const owners = new DeviceOwners(devices);
-  const inbound = new InboundSessions({
-    context,
-    devices: {
-      devicesOf: (tx, users) => devices.devicesOf(tx, users),
-      everByIdentityKey: (tx, userId, key) => devices.everByIdentityKey(tx, userId, key),
-      ownerOf: (tx, key) => owners.ownerOf(tx, key),
-    },
-  });
+  const inbound = new InboundSessions({ context, devices, owners: new DeviceOwners(devices) });
   const outbound = new OutboundSessions({ context, rooms, devices, olm, outbox, inbound });
   const parked = new ParkedEvents({ context, inbound });
   const keyRequests = new KeyRequests({ context, devices, olm, outbox, inbound, outbound });
@@ -73,7 +65,7 @@ export async function engineParts(
   for (const part of [outbox, devices, rooms, olm, inbound, outbound, parked, keyRequests]) {
     await part.load(tx);
   }
-  await devices.track(tx, [context.own.userId]);
+  devices.track(tx, [context.own.userId]);
   devices.outdate([context.own.userId]); // whatever has become of this device while no process was there
   const freshness = new RoomFreshness({ context, rooms, devices, outbound, outbox });
   return {

@@ -1,47 +1,99 @@
 /**
- * Objects of vodozemac in use, which are made of records when they are needed.
+ * The instance of vodozemac, and its objects in use, which are restored from records when they are needed.
  *
  * @module
  */
 
+import { Vodozemac } from "@greenroom/vodozemac-wasm";
+import type { Logger } from "../../base/log.ts";
 import type { Transaction } from "../records/transaction.ts";
+
+/** What a living instance needs. */
+export interface LivingVodozemacOptions {
+  /** Logs that an instance has failed. */
+  readonly log: Logger;
+  /** Frees all objects of a failed instance; they are restored from their records. */
+  readonly forget: () => void;
+}
+
+/** An instance of vodozemac that is replaced after it has trapped. */
+export class LivingVodozemac {
+  readonly #options: LivingVodozemacOptions;
+  #instance: Vodozemac;
+
+  private constructor(options: LivingVodozemacOptions, instance: Vodozemac) {
+    this.#options = options;
+    this.#instance = instance;
+  }
+
+  /** Loads vodozemac. */
+  static async load(options: LivingVodozemacOptions): Promise<LivingVodozemac> {
+    return new LivingVodozemac(options, await Vodozemac.load());
+  }
+
+  /** The instance, to be read at each use. */
+  get instance(): Vodozemac {
+    return this.#instance;
+  }
+
+  /** Runs some work. If vodozemac traps, its memory is of no use any more: the work runs again with another instance. */
+  async run<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#instance.dead) await this.#revive();
+    try {
+      return await work();
+    } catch (error) {
+      if (!this.#instance.dead) throw error;
+      this.#options.log.error("The cryptographic library has failed, and is started anew", {
+        error: String(error),
+      });
+      await this.#revive();
+      return await work();
+    }
+  }
+
+  async #revive(): Promise<void> {
+    this.#instance = await Vodozemac.load();
+    this.#options.forget();
+  }
+}
 
 interface Kept<Live> {
   readonly object: Live;
-  /** Its place in the order in which objects came, or came anew. */
+  /** When it was added, or moved to the end: the count of arrivals. */
   since: number;
 }
 
-/** Which part of the objects goes at once, when there are too many: to find the oldest costs more than to let go of it. */
+/** Which part of the objects is evicted at once: to find the oldest one costs more than to evict it. */
 const PART = 1 / 16;
 
 /**
- * Keeps the objects that were used last, so that they need not be made anew for each message.
+ * Keeps the objects that were used last, so that they need not be restored for each message.
  *
- * A step may change an object in place if it says so with {@link LiveObjects.changing}: should the step come to nothing, the
- * object goes, and the next to need it makes it of the record, which is as it was.
+ * A step that changes an object in place calls {@link LiveObjects.changing}: if the step is aborted, the object is
+ * evicted, and the next use restores it from the unchanged record.
  *
- * An object that is used moves to the end only once half of the limit has come after it; see the weighed cache for why.
+ * A used object moves to the end only once half of the limit has come after it, for the reason that the weighed cache
+ * gives.
  */
 export class LiveObjects<Live extends Disposable> {
   readonly #limit: number;
   readonly #objects = new Map<string, Kept<Live>>();
   #arrivals = 0;
 
-  /** @param limit How many objects it keeps between steps at most; the last half of them are sure to stay. */
+  /** @param limit How many objects it keeps between steps at most; the half that was used last is sure to stay. */
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** How many objects it holds. */
+  /** The number of objects. */
   get size(): number {
     return this.#objects.size;
   }
 
   /**
-   * The object under a name.
+   * The object with an ID.
    *
-   * @param make Makes it of its record if it is not there.
+   * @param make Restores it from its record.
    */
   get(tx: Transaction, id: string, make: () => Live): Live {
     const kept = this.#objects.get(id);
@@ -56,12 +108,12 @@ export class LiveObjects<Live extends Disposable> {
     return object;
   }
 
-  /** Says that a step changes an object. */
+  /** Announces that a step changes an object. */
   changing(tx: Transaction, id: string): void {
     tx.onAbort(() => this.evict(id));
   }
 
-  /** Puts in a new object, of which there is no record yet. */
+  /** Adds a new object, which has no record yet. */
   add(tx: Transaction, id: string, object: Live): void {
     this.evict(id);
     this.#put(id, object);
@@ -69,13 +121,13 @@ export class LiveObjects<Live extends Disposable> {
     tx.onAbort(() => this.evict(id));
   }
 
-  /** Lets go of an object, whether the step comes to something or not. */
+  /** Frees an object, even if the step is aborted. */
   evict(id: string): void {
     this.#objects.get(id)?.object[Symbol.dispose]();
     this.#objects.delete(id);
   }
 
-  /** Lets go of all objects. */
+  /** Frees all objects. */
   clear(): void {
     for (const { object } of this.#objects.values()) object[Symbol.dispose]();
     this.#objects.clear();

@@ -7,18 +7,17 @@
  * @module
  */
 
-import type { RoomID } from "../../types/ids.ts";
-import type { CryptoContext } from "./context.ts";
-import type { DeviceLists } from "../devices/device_lists.ts";
 import { elapsed } from "../../base/elapsed.ts";
-import type { PruneOptions, PruneReport } from "./engine_protocol.ts";
-import { dueLeftovers, type Leftover, looked, lookLater } from "../records/leftovers.ts";
-import type { OlmChannels } from "../olm/olm_channels.ts";
-import type { OutboundSessions } from "../sharing/outbound_sessions.ts";
+import type { RoomID } from "../../types/ids.ts";
+import type { DeviceLists } from "../devices/device_lists.ts";
 import type { ParkedEvents } from "../megolm/parked_events.ts";
-import { type RecordKey, recordKey } from "../records/record_key.ts";
+import type { OlmChannels } from "../olm/olm_channels.ts";
+import { dueLeftovers, type Leftover, looked, lookLater } from "../records/leftovers.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import type { OutboundSessions } from "../sharing/outbound_sessions.ts";
+import type { CryptoContext } from "./context.ts";
+import type { PruneOptions, PruneReport } from "./engine_protocol.ts";
 import { DAY_MS, GONE_PEER_DAYS, LEFT_PEER_DAYS, RECORDS_A_STEP } from "./retention.ts";
-import type { Transaction } from "../records/transaction.ts";
 
 /** Whose records it looks after. */
 export interface PrunerOptions {

@@ -8,12 +8,11 @@ import { elapsed } from "../../base/elapsed.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { RoomID } from "../../types/ids.ts";
 import { sameKey } from "../encoding/base64.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import { outboundKey } from "../sharing/outbound_record.ts";
 import type { OwnDevice } from "./context.ts";
 import type { EngineParts } from "./engine_parts.ts";
 import type { Decryption } from "./engine_protocol.ts";
-import { outboundKey } from "../sharing/outbound_record.ts";
-import { type RecordKey, recordKey } from "../records/record_key.ts";
-import type { Transaction } from "../records/transaction.ts";
 
 /** After hearsay of a rollback no more hearsay counts for an hour: a server can make it up. */
 const HEARSAY_MS = 3_600_000;
@@ -83,9 +82,9 @@ export async function recoverFromRollback(tx: Transaction, parts: EngineParts): 
   log.warn("The store was set back to an earlier state: beginning new sessions and keys", {
     dropped: pending.length,
   });
-  await ownKeys.recoverFromRollback(tx);
-  await olm.rollback(tx);
+  ownKeys.recoverFromRollback(tx);
+  olm.rollback(tx);
   await outbound.rollback(tx);
-  await devices.invalidateAll(tx);
+  devices.invalidateAll(tx);
   for (const { id } of pending) outbox.remove(tx, id);
 }

@@ -14,7 +14,7 @@ import type { MessageEvent, StateEvent } from "../../types/events/event.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
 import { DamagedAccountError } from "../account/own_account.ts";
 import type { ToDeviceMessage } from "../megolm/decrypted.ts";
-import type { SessionRef } from "../megolm/inbound_sessions.ts";
+import type { MegolmSessionRef } from "../megolm/session_ref.ts";
 import type { Transaction } from "../records/transaction.ts";
 import type { EngineParts } from "./engine_parts.ts";
 import type {
@@ -57,8 +57,8 @@ export async function receiveSync(
   { input, skip }: SyncIntake,
 ): Promise<CryptoOutput> {
   const { ownKeys, inbound, parked, keyRequests } = parts;
-  await ownKeys.receiveCounts(tx, input.oneTimeKeyCounts, input.unusedFallbackTypes);
-  await takeDeviceLists(tx, parts, input);
+  ownKeys.receiveCounts(tx, input.oneTimeKeyCounts, input.unusedFallbackTypes);
+  takeDeviceLists(tx, parts, input);
   for (const room of input.state) await receiveRoomState(tx, parts, room);
   const { toDevice, newKeys } = await takeToDevice(tx, parts, { input, skip });
   const again = new Set<number>();
@@ -69,7 +69,7 @@ export async function receiveSync(
     const result = decrypted[index] as Decryption;
     if ("event" in result) {
       if (again.has(index) || !parked.delivered(tx, event)) underway.push(index);
-    } else if (await parked.park(tx, event, result)) await keyRequests.want(tx, event);
+    } else if (parked.park(tx, event, result)) await keyRequests.want(tx, event);
   }
   if (await tellsOfRollback(tx, parts, { encrypted: input.encrypted, decrypted })) {
     await recoverFromRollback(tx, parts);
@@ -80,17 +80,17 @@ export async function receiveSync(
   return { toDevice, decrypted, underway, recovered };
 }
 
-async function takeDeviceLists(
+function takeDeviceLists(
   tx: Transaction,
   { devices, rooms }: EngineParts,
   { initial, deviceLists }: CryptoInput,
-): Promise<void> {
+): void {
   if (initial) {
     rooms.forgetMembers(tx);
-    await devices.invalidateAll(tx);
+    devices.invalidateAll(tx);
   }
-  if (deviceLists.changed.length > 0) await devices.changed(tx, deviceLists.changed);
-  if (deviceLists.left.length > 0) await devices.left(tx, deviceLists.left);
+  if (deviceLists.changed.length > 0) devices.changed(tx, deviceLists.changed);
+  if (deviceLists.left.length > 0) devices.left(tx, deviceLists.left);
 }
 
 /** Takes in how a room has changed. */
@@ -100,8 +100,8 @@ export async function receiveRoomState(
   room: RoomStateInput,
 ): Promise<void> {
   const changes = rooms.receiveState(tx, room);
-  if (changes.track.length > 0) await devices.track(tx, changes.track);
-  await outbound.roomChanged(tx, changes);
+  if (changes.track.length > 0) devices.track(tx, changes.track);
+  if (changes.left.length > 0 || changes.settingsChanged) await outbound.roomChanged(tx, changes);
 }
 
 /** Takes in what a user is to a room, as the sync will tell. */
@@ -127,9 +127,9 @@ async function takeToDevice(
   tx: Transaction,
   parts: EngineParts,
   { input, skip }: SyncIntake,
-): Promise<{ toDevice: ToDeviceMessage[]; newKeys: SessionRef[] }> {
+): Promise<{ toDevice: ToDeviceMessage[]; newKeys: MegolmSessionRef[] }> {
   const toDevice: ToDeviceMessage[] = [];
-  const newKeys: SessionRef[] = [];
+  const newKeys: MegolmSessionRef[] = [];
   for (const [index, event] of input.toDevice.entries()) {
     if (skip.has(index)) continue;
     try {

@@ -8,8 +8,8 @@ import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
 import { isJsonObject } from "../../types/json.ts";
 import type { ToDeviceMessage } from "../megolm/decrypted.ts";
-import type { SessionRef } from "../megolm/inbound_sessions.ts";
-import { accepts, senderTrustOf } from "../megolm/sender_trust.ts";
+import { accepts, senderTrustOf } from "../megolm/session_owner.ts";
+import type { MegolmSessionRef } from "../megolm/session_ref.ts";
 import type { OlmDecryption } from "../olm/olm_message.ts";
 import type { Transaction } from "../records/transaction.ts";
 import type { EngineParts } from "./engine_parts.ts";
@@ -46,7 +46,7 @@ export interface TakenMessage {
   /** What handlers get; undefined: nothing, it was for the engine alone. */
   readonly message?: ToDeviceMessage;
   /** The group session of which there is a key now, or a better one. */
-  readonly newKey?: SessionRef;
+  readonly newKey?: MegolmSessionRef;
 }
 
 /** Takes in a message. What is not as it must be is dropped, and logged. */
@@ -99,7 +99,7 @@ async function receiveDecrypted(
         log.warn("Refused a room key", { sender, reason: added.reason });
         return {};
       }
-      await keyRequests.received(tx, added.session);
+      keyRequests.received(tx, added.session);
       return { newKey: added.session };
     }
     case "m.forwarded_room_key":

@@ -4,10 +4,10 @@
  * @module
  */
 
+import type { ComparedIdentity } from "../devices/user_record.ts";
+import type { Transaction } from "../records/transaction.ts";
 import type { EngineParts } from "./engine_parts.ts";
 import type { RecoveredEvent, TrustInput } from "./engine_protocol.ts";
-import type { Transaction } from "../records/transaction.ts";
-import type { ComparedIdentity } from "../devices/user_record.ts";
 
 /** Takes in what the application says of a device: one that is blacklisted does not read on. */
 export async function receiveTrust(

@@ -7,12 +7,12 @@
  */
 
 import type { UndecryptableCode } from "../../types/events/encryption_info.ts";
-import { bundledIn, type Encryptions } from "../../types/events/encryption_of.ts";
+import { bundledIn, type Encryptions, hasBundle } from "../../types/events/encryption_of.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import type { DecryptedEvent } from "./decrypted.ts";
 import type { Decryption } from "../engine/engine_protocol.ts";
+import type { DecryptedEvent } from "./decrypted.ts";
 
 /** An event of a thread can have been edited; nothing goes deeper. */
 const MAX_DEPTH = 2;
@@ -21,11 +21,6 @@ const RELATIONS = "m.relations";
 
 /** What may well be what the server says it is. */
 const LOCKED: ReadonlySet<UndecryptableCode> = new Set(["MISSING_KEY", "WITHHELD", "KEY_TOO_NEW"]);
-
-/** Whether the server has bundled anything with an event. */
-export function hasBundle({ unsigned }: MessageEvent): boolean {
-  return isJsonObject(unsigned) && isJsonObject(unsigned[RELATIONS]);
-}
 
 /** The encrypted events that are bundled with an event, by the objects that the server sent, as events of their own. */
 export function bundledWith(

@@ -7,7 +7,8 @@
 import type { InboundGroupSession } from "@greenroom/vodozemac-wasm";
 import type { KeySource } from "../../types/events/encryption_info.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
-import { type RecordKey, recordKey } from "../records/record_key.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import type { MegolmSessionRef } from "./session_ref.ts";
 import type { UnusedPlace } from "./unused_sessions.ts";
 
 /** A device that sent the key itself, and so claims to be the one that made the session. */
@@ -81,6 +82,24 @@ export function withClaims(
 /** The key of a session's record: sessions are found by room and ID only. */
 export function inboundKey(roomId: RoomID, sessionId: string): RecordKey<InboundRecord> {
   return recordKey("inbound", roomId, sessionId);
+}
+
+/** The kind of record of the claims of users other than the most likely owner. */
+export const CLAIMS_KIND = "inbound_claims";
+
+/** The key of the claims of a user who is not the most likely owner. */
+export function claimsKey({ roomId, sessionId }: MegolmSessionRef, userId: UserID): RecordKey<ClaimSet> {
+  return recordKey(CLAIMS_KIND, roomId, sessionId, userId);
+}
+
+/** The claims of a user to a session; undefined if there are none. */
+export async function claimsOf(
+  tx: Transaction,
+  session: MegolmSessionRef,
+  { record, userId }: { readonly record: Claimed; readonly userId: UserID },
+): Promise<ClaimSet | undefined> {
+  if (record.claims[0]?.userId === userId) return record;
+  return record.others === undefined ? undefined : await tx.get(claimsKey(session, userId));
 }
 
 /** Whether the key may be shared with users who join later: every sender of the key must have allowed it. */

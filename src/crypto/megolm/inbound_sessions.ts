@@ -9,6 +9,7 @@ import type { KeySource } from "../../types/events/encryption_info.ts";
 import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
 import type { RoomID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
+import type { DeviceOwners } from "../devices/device_owners.ts";
 import { isKey, unpadded } from "../encoding/base64.ts";
 import type { CryptoContext } from "../engine/context.ts";
 import type { Decryption } from "../engine/engine_protocol.ts";
@@ -26,23 +27,15 @@ import {
 } from "./inbound_record.ts";
 import { MegolmDecryption } from "./megolm_decryption.ts";
 import { type Delivery, noReplays } from "./replay_log.ts";
-import { readRoomKey, type ReceivedRoomKey, sessionRef } from "./room_key.ts";
-import { ClaimJudge, type SenderDevices } from "./sender_trust.ts";
+import { readRoomKey, type ReceivedRoomKey } from "./room_key.ts";
 import { SessionClaims } from "./session_claims.ts";
-import { SessionOwners } from "./session_owner.ts";
+import { ClaimJudge, type SenderDevices, SessionOwners } from "./session_owner.ts";
+import { type MegolmSessionRef, readSessionRef } from "./session_ref.ts";
 import { type UnusedLimits, UnusedSessions } from "./unused_sessions.ts";
 import { WithheldLog } from "./withheld_log.ts";
 
-/** The name of a Megolm session. */
-export interface SessionRef {
-  /** The room that it is used in. */
-  readonly roomId: RoomID;
-  /** Its ID. */
-  readonly sessionId: string;
-}
-
 /** A key that came from someone who did not make the session. */
-export interface ImportedRoomKey extends SessionRef {
+export interface ImportedRoomKey extends MegolmSessionRef {
   /** The key, as vodozemac exports it. */
   readonly sessionKey: string;
   /** The Curve25519 key of the device that is said to have made the session. */
@@ -61,7 +54,7 @@ export type AddedKey =
     /** `added`: the session is new; `improved`: more can be read now, or its owner is clearer; `known`: nothing is new. */
     readonly kind: "added" | "improved" | "known";
     /** The session. */
-    readonly session: SessionRef;
+    readonly session: MegolmSessionRef;
   }
   | { /** It was not taken. */ readonly kind: "refused"; /** Why. */ readonly reason: string };
 
@@ -81,8 +74,10 @@ export interface ExportedSession {
 export interface InboundSessionsOptions {
   /** What the parts share. */
   readonly context: CryptoContext;
-  /** What is known of devices. */
+  /** The devices of senders. */
   readonly devices: SenderDevices;
+  /** The owners of devices by their signing keys. */
+  readonly owners: Pick<DeviceOwners, "ownerOf">;
   /** How many sessions may wait for their first message. Default: 10,000 of a user, 200,000 in all. */
   readonly unused?: UnusedLimits;
 }
@@ -101,7 +96,7 @@ export class InboundSessions {
   readonly #decryption: MegolmDecryption;
 
   /** @param options What it needs. */
-  constructor({ context, devices, unused }: InboundSessionsOptions) {
+  constructor({ context, devices, owners, unused }: InboundSessionsOptions) {
     this.#context = context;
     this.#unused = new UnusedSessions(unused);
     const judge = new ClaimJudge(context, devices);
@@ -113,7 +108,7 @@ export class InboundSessions {
     });
     this.#decryption = new MegolmDecryption({
       context,
-      owners: new SessionOwners({ own: context.own, devices, judge, claims: this.#claims }),
+      owners: new SessionOwners({ own: context.own, devices, owners, judge, claims: this.#claims }),
       withheld: this.#withheld,
       session: (tx, ref, record) => this.#session(tx, ref, record),
     });
@@ -167,7 +162,7 @@ export class InboundSessions {
   /** Takes in a key that came by way of someone else, who can't prove whose it is. */
   async import(tx: Transaction, key: ImportedRoomKey): Promise<AddedKey> {
     const { roomId, sessionId, sessionKey, senderKey, senderEd25519, sharedHistory = false, source } = key;
-    const ref = sessionRef(roomId, sessionId);
+    const ref = readSessionRef(roomId, sessionId);
     if (ref === undefined) return refused("it names no room or no session");
     if (!isKey(senderKey)) return refused("it does not say whose it is");
     const hearsay: Hearsay = {
@@ -210,7 +205,7 @@ export class InboundSessions {
    */
   async exportSession(
     tx: Transaction,
-    { roomId, sessionId }: SessionRef,
+    { roomId, sessionId }: MegolmSessionRef,
     index = 0,
   ): Promise<ExportedSession | undefined> {
     const record = await tx.get(inboundKey(roomId, sessionId));
@@ -224,7 +219,11 @@ export class InboundSessions {
     return { content, senderEd25519, sharedHistory: isShareable(record), firstIndex };
   }
 
-  #session(tx: Transaction, ref: SessionRef, { state }: InboundRecord): InboundGroupSession | undefined {
+  #session(
+    tx: Transaction,
+    ref: MegolmSessionRef,
+    { state }: InboundRecord,
+  ): InboundGroupSession | undefined {
     const { id } = inboundKey(ref.roomId, ref.sessionId);
     try {
       return this.#live.get(tx, id, () => this.#context.vodozemac.megolm.restoreInbound(state));
@@ -238,7 +237,7 @@ export class InboundSessions {
 
   async #add(
     tx: Transaction,
-    ref: SessionRef,
+    ref: MegolmSessionRef,
     { make, claim, hearsay }: { make: () => InboundGroupSession; claim?: OwnerClaim; hearsay?: Hearsay },
   ): Promise<AddedKey> {
     let session: InboundGroupSession;
@@ -281,7 +280,7 @@ export class InboundSessions {
   /** What is new of whose a session is; undefined: nothing. */
   async #claimed(
     tx: Transaction,
-    ref: SessionRef,
+    ref: MegolmSessionRef,
     { old, claim, hearsay }: { old: InboundRecord | undefined; claim?: OwnerClaim; hearsay?: Hearsay },
   ): Promise<Claimed | undefined> {
     if (claim !== undefined) {

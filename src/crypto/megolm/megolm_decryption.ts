@@ -6,19 +6,19 @@
 
 import type { InboundGroupSession, MegolmPlaintext, Outcome } from "@greenroom/vodozemac-wasm";
 import type { EncryptionInfo } from "../../types/events/encryption_info.ts";
+import { hasBundle } from "../../types/events/encryption_of.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { CryptoContext } from "../engine/context.ts";
 import type { Decryption } from "../engine/engine_protocol.ts";
-import type { RecordKey } from "../records/record_key.ts";
-import type { Transaction } from "../records/transaction.ts";
-import { bundledWith, hasBundle, withBundle } from "./bundled_events.ts";
+import type { RecordKey, Transaction } from "../records/transaction.ts";
+import { bundledWith, withBundle } from "./bundled_events.ts";
 import { envelopeProblem, readMegolmPayload } from "./encrypted_event.ts";
 import { inboundKey, type InboundRecord } from "./inbound_record.ts";
 import { type Delivery, ReplayLog, type SessionReplays } from "./replay_log.ts";
-import { accepts, type Attribution } from "./sender_trust.ts";
-import type { SessionOwners } from "./session_owner.ts";
+import { accepts, type Attribution, type SessionOwners } from "./session_owner.ts";
+import type { MegolmSessionRef } from "./session_ref.ts";
 import { notDecrypted, undecryptable, untrusted, withheldFrom } from "./undecryptable.ts";
 import type { WithheldLog } from "./withheld_log.ts";
 
@@ -33,7 +33,7 @@ export interface MegolmDecryptionOptions {
   /** Gives the session of a record, to be used in the step; undefined if the record can't be read. */
   readonly session: (
     tx: Transaction,
-    ref: { readonly roomId: RoomID; readonly sessionId: string },
+    ref: MegolmSessionRef,
     record: InboundRecord,
   ) => InboundGroupSession | undefined;
 }

@@ -10,11 +10,10 @@ import type { EventID, RoomID, UserID } from "../../types/ids.ts";
 import type { CryptoContext } from "../engine/context.ts";
 import type { Decryption, RecoveredEvent } from "../engine/engine_protocol.ts";
 import { FairIndex } from "../records/fair_index.ts";
-import { type RecordKey, recordKey } from "../records/record_key.ts";
-import type { Transaction } from "../records/transaction.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
 import type { DecryptedEvent, ParkedEventRef } from "./decrypted.ts";
-import type { SessionRef } from "./inbound_sessions.ts";
 import type { Delivery } from "./replay_log.ts";
+import type { MegolmSessionRef } from "./session_ref.ts";
 import type { Undecryptable } from "./undecryptable.ts";
 
 /** What it needs, and how much it keeps. */
@@ -156,7 +155,7 @@ export class ParkedEvents {
    * @param what Sessions whose keys have come; or `all`: something about devices has changed.
    * @returns What can be read, in the order in which it came. It is kept until it has been handled: {@link settle}.
    */
-  async retry(tx: Transaction, what: readonly SessionRef[] | "all"): Promise<RecoveredEvent[]> {
+  async retry(tx: Transaction, what: readonly MegolmSessionRef[] | "all"): Promise<RecoveredEvent[]> {
     const waiting = this.#waiting(what).sort((one, other) => one.order - other.order);
     if (what === "all") tx.onCommit(() => this.#untried = false);
     if (waiting.length === 0) return [];
@@ -201,7 +200,7 @@ export class ParkedEvents {
     return "done";
   }
 
-  #waiting(what: readonly SessionRef[] | "all"): Parked[] {
+  #waiting(what: readonly MegolmSessionRef[] | "all"): Parked[] {
     const waiting = [...this.#index.values()].filter(({ recovered }) => !recovered);
     if (what !== "all") {
       const names = new Set(what.map(sessionName));
@@ -242,7 +241,7 @@ function sessionOf({ content }: MessageEvent): string {
   return typeof content.session_id === "string" ? content.session_id : "";
 }
 
-function sessionName({ roomId, sessionId }: SessionRef): string {
+function sessionName({ roomId, sessionId }: MegolmSessionRef): string {
   return JSON.stringify([roomId, sessionId]);
 }
 

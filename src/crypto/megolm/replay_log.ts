@@ -8,8 +8,8 @@
 
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
-import { type RecordKey, recordKey } from "../records/record_key.ts";
-import type { Transaction } from "../records/transaction.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import type { MegolmSessionRef } from "./session_ref.ts";
 
 /** Asks for events to be delivered to handlers, each once, however often the server shows them. */
 export interface Delivery {
@@ -112,7 +112,7 @@ export class ReplayLog {
  */
 export function noReplays(
   tx: Transaction,
-  { roomId, sessionId }: { readonly roomId: RoomID; readonly sessionId: string },
+  { roomId, sessionId }: MegolmSessionRef,
   firstIndex: number,
 ): void {
   tx.absent(blockKey(roomId, sessionId, Math.floor(firstIndex / BLOCK)));

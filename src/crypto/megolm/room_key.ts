@@ -4,12 +4,12 @@
  * @module
  */
 
-import { isReceivedRoomId } from "../../types/identifiers.ts";
-import type { RoomID, UserID } from "../../types/ids.ts";
+import type { UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { isKey, sameKey, unpadded } from "../encoding/base64.ts";
 import type { Device } from "../devices/device.ts";
+import { isKey, sameKey, unpadded } from "../encoding/base64.ts";
 import type { OwnerClaim } from "./inbound_record.ts";
+import { type MegolmSessionRef, readSessionRef } from "./session_ref.ts";
 
 /** An `m.room_key` that came encrypted with Olm. */
 export interface ReceivedRoomKey {
@@ -28,7 +28,7 @@ export interface ReceivedRoomKey {
 /** What a room key says, as far as it can be checked without its key. */
 export interface RoomKey {
   /** The session that it is said to be for. */
-  readonly ref: { readonly roomId: RoomID; readonly sessionId: string };
+  readonly ref: MegolmSessionRef;
   /** The key. */
   readonly sessionKey: string;
   /** Whose it is said to be. */
@@ -47,7 +47,7 @@ export function readRoomKey(key: ReceivedRoomKey): RoomKey | string {
   if (device !== undefined && !isSender(device, key)) return "it came from another device than it says";
   // Such a device holds what others send to it, and sends nothing.
   if (device?.dehydrated === true) return "it came from a dehydrated device";
-  const ref = sessionRef(room_id, session_id);
+  const ref = readSessionRef(room_id, session_id);
   if (ref === undefined) return "it names no room or no session";
   const claim: OwnerClaim = {
     userId: sender,
@@ -56,12 +56,6 @@ export function readRoomKey(key: ReceivedRoomKey): RoomKey | string {
     sharedHistory: shared_history === true,
   };
   return { ref, sessionKey: session_key, claim };
-}
-
-/** The name of a session; undefined if it is none that a session could have. */
-export function sessionRef(roomId: unknown, sessionId: unknown): RoomKey["ref"] | undefined {
-  if (!isReceivedRoomId(roomId) || !isKey(sessionId)) return undefined;
-  return { roomId, sessionId };
 }
 
 function isSender(device: Device, { sender, senderKey, senderEd25519 }: ReceivedRoomKey): boolean {

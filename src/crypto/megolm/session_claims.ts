@@ -9,20 +9,31 @@
  */
 
 import type { UserID } from "../../types/ids.ts";
-import { type RecordKey, recordKey } from "../records/record_key.ts";
 import type { Transaction } from "../records/transaction.ts";
-import { type Claimed, type ClaimSet, inboundKey, type OwnerClaim, withClaims } from "./inbound_record.ts";
-import type { ClaimJudge } from "./sender_trust.ts";
-import type { Evicted, SessionName, UnusedPlace, UnusedSessions } from "./unused_sessions.ts";
+import {
+  type Claimed,
+  CLAIMS_KIND,
+  type ClaimSet,
+  claimsKey,
+  claimsOf,
+  inboundKey,
+  type OwnerClaim,
+  withClaims,
+} from "./inbound_record.ts";
+import type { MegolmSessionRef } from "./session_ref.ts";
+import type { Evicted, UnusedPlace, UnusedSessions } from "./unused_sessions.ts";
 
 /** What it needs. */
 export interface SessionClaimsOptions {
-  /** Says how well founded claims are. */
-  readonly judge: ClaimJudge;
+  /** Ranks claims. */
+  readonly judge: {
+    /** How well founded each claim is, as a number: higher is better. */
+    ranks(tx: Transaction, claims: readonly OwnerClaim[]): Promise<number[]>;
+  };
   /** What was claimed and not used yet. */
   readonly unused: UnusedSessions;
   /** Has a session let go of that nobody claims any more, and of which nobody else has said anything. */
-  readonly forget: (tx: Transaction, session: SessionName) => void;
+  readonly forget: (tx: Transaction, session: MegolmSessionRef) => void;
 }
 
 /** The claims of a user, and where they are. */
@@ -44,16 +55,6 @@ export class SessionClaims {
     this.#options = options;
   }
 
-  /** The claims of a user; undefined if there are none. */
-  async ofUser(
-    tx: Transaction,
-    session: SessionName,
-    { record, userId }: { readonly record: Claimed; readonly userId: UserID },
-  ): Promise<ClaimSet | undefined> {
-    if (record.claims[0]?.userId === userId) return record;
-    return record.others === undefined ? undefined : await tx.get(othersKey(session, userId));
-  }
-
   /** The best founded claim of the user whose the session most likely is; undefined if nobody claims it. */
   async best(tx: Transaction, { claims }: ClaimSet): Promise<OwnerClaim | undefined> {
     if (claims.length <= 1) return claims[0];
@@ -64,10 +65,10 @@ export class SessionClaims {
   /** Whether a device with a Curve25519 key is among those who claim a session. */
   async include(
     tx: Transaction,
-    { roomId, sessionId }: SessionName,
+    { roomId, sessionId }: MegolmSessionRef,
     { record, senderKey }: { readonly record: Claimed; readonly senderKey: string },
   ): Promise<boolean> {
-    const others = record.others === undefined ? [] : await tx.list<ClaimSet>(OTHERS_KIND, roomId, sessionId);
+    const others = record.others === undefined ? [] : await tx.list<ClaimSet>(CLAIMS_KIND, roomId, sessionId);
     const sets = [record, ...others.map(([, set]) => set)];
     return sets.some(({ claims }) => claims.some((claim) => claim.senderKey === senderKey));
   }
@@ -79,7 +80,7 @@ export class SessionClaims {
    */
   async add(
     tx: Transaction,
-    session: SessionName,
+    session: MegolmSessionRef,
     { record = NOBODY, claim, kept }: {
       readonly record: Claimed | undefined;
       readonly claim: OwnerClaim;
@@ -87,7 +88,7 @@ export class SessionClaims {
     },
   ): Promise<Claimed | undefined> {
     const { userId } = claim;
-    const known = await this.ofUser(tx, session, { record, userId });
+    const known = await claimsOf(tx, session, { record, userId });
     const claims = await this.#with(tx, known?.claims ?? [], claim);
     if (claims === undefined) return undefined;
     if (known !== undefined || kept) {
@@ -111,7 +112,7 @@ export class SessionClaims {
    */
   async met(
     tx: Transaction,
-    session: SessionName,
+    session: MegolmSessionRef,
     { record, userId, set, isUsed }: Standing & { readonly isUsed: boolean },
   ): Promise<Claimed | undefined> {
     if (!isUsed || set.unused === undefined) return await this.#put(tx, session, { record, userId, set });
@@ -134,7 +135,7 @@ export class SessionClaims {
   }
 
   /** Puts a user's claims where they belong: those of whom the session most likely is into its record. */
-  async #put(tx: Transaction, session: SessionName, standing: Standing): Promise<Claimed | undefined> {
+  async #put(tx: Transaction, session: MegolmSessionRef, standing: Standing): Promise<Claimed | undefined> {
     const { record: { claims, unused, hearsay, others }, userId, set } = standing;
     const first: ClaimSet = { claims, ...waiting(unused) };
     const user = claims[0]?.userId;
@@ -143,7 +144,7 @@ export class SessionClaims {
     if (user === userId || (user === undefined && count === 0)) {
       return { ...set, ...about, ...(others && { others }) };
     }
-    const key = othersKey(session, userId);
+    const key = claimsKey(session, userId);
     const known = await tx.get(key);
     const isShared = sharedHistory && [set, first].every(allowsHistory);
     if (user !== undefined && !await this.#isBetter(tx, set, first)) {
@@ -153,7 +154,7 @@ export class SessionClaims {
       return { ...first, ...about, others: { count: all, sharedHistory: isShared } };
     }
     if (known !== undefined) tx.delete(key);
-    if (user !== undefined) tx.set(othersKey(session, user), first);
+    if (user !== undefined) tx.set(claimsKey(session, user), first);
     const rest = count + (user === undefined ? 0 : 1) - (known === undefined ? 0 : 1);
     return { ...set, ...about, others: { count: rest, sharedHistory: isShared } };
   }
@@ -175,7 +176,7 @@ export class SessionClaims {
     const { claims, unused, hearsay, others } = record;
     const isFirst = claims[0]?.userId === userId;
     const count = (others?.count ?? 0) - (isFirst ? 0 : 1);
-    if (!isFirst) tx.delete(othersKey(session, userId));
+    if (!isFirst) tx.delete(claimsKey(session, userId));
     if (count <= 0 && hearsay === undefined && (isFirst || claims.length === 0)) {
       tx.delete(key);
       return this.#options.forget(tx, session);
@@ -189,7 +190,6 @@ export class SessionClaims {
   }
 }
 
-const OTHERS_KIND = "inbound_claims";
 const NOBODY: Claimed = { claims: [] };
 
 function waiting(unused: UnusedPlace | undefined): Pick<ClaimSet, "unused"> {
@@ -198,8 +198,4 @@ function waiting(unused: UnusedPlace | undefined): Pick<ClaimSet, "unused"> {
 
 function allowsHistory({ claims }: ClaimSet): boolean {
   return claims.every((claim) => claim.sharedHistory);
-}
-
-function othersKey({ roomId, sessionId }: SessionName, userId: UserID): RecordKey<ClaimSet> {
-  return recordKey(OTHERS_KIND, roomId, sessionId, userId);
 }

@@ -7,22 +7,137 @@
  * @module
  */
 
-import type { UserID } from "../../types/ids.ts";
+import type { KeySource, SenderTrust } from "../../types/events/encryption_info.ts";
+import type { DeviceID, UserID } from "../../types/ids.ts";
+import type { Device, DeviceTrust } from "../devices/device.ts";
+import type { DeviceLists } from "../devices/device_lists.ts";
+import type { DeviceOwners } from "../devices/device_owners.ts";
 import { sameKey } from "../encoding/base64.ts";
-import type { OwnDevice } from "../engine/context.ts";
+import type { CryptoContext, OwnDevice } from "../engine/context.ts";
+import type { AcceptPolicy } from "../engine/policy.ts";
 import type { Transaction } from "../records/transaction.ts";
-import { type ClaimSet, type Hearsay, type InboundRecord, withClaims } from "./inbound_record.ts";
-import type { Attribution, ClaimJudge, SenderDevices } from "./sender_trust.ts";
+import {
+  type ClaimSet,
+  claimsOf,
+  type Hearsay,
+  type InboundRecord,
+  type OwnerClaim,
+  withClaims,
+} from "./inbound_record.ts";
 import type { SessionClaims } from "./session_claims.ts";
-import type { SessionName } from "./unused_sessions.ts";
+import type { MegolmSessionRef } from "./session_ref.ts";
+
+const TRUST: Readonly<Record<DeviceTrust, SenderTrust>> = {
+  "blacklisted": "unsigned-device",
+  "unsigned": "unsigned-device",
+  "violation": "verification-violation",
+  "cross-signed": "unverified-identity",
+  "verified": "verified",
+};
+
+/** How far the sending device is trusted; undefined: the device is unknown. */
+export function senderTrustOf(device: Pick<Device, "trust"> | undefined): SenderTrust {
+  return device === undefined ? "unknown-device" : TRUST[device.trust];
+}
+
+/**
+ * Whether events of such a sender reach handlers.
+ *
+ * A sender that the key contradicts is never accepted. A device that is unknown although it sent the key itself is
+ * not accepted as a legacy one: a server could hide a device to pass it off as that.
+ */
+export function accepts(policy: AcceptPolicy, trust: SenderTrust, source: KeySource): boolean {
+  if (trust === "mismatched-sender") return false;
+  if (policy === "all" || trust === "verified" || trust === "unverified-identity") return true;
+  return policy === "cross-signed-or-legacy" && trust === "unknown-device" && source !== "direct";
+}
+
+/** The devices of senders. */
+export type SenderDevices = Pick<DeviceLists, "devicesOf" | "everByIdentityKey">;
+
+/** The owner of a session, for an event that names its sender. */
+export interface Attribution {
+  /** How far the sending device is trusted. */
+  readonly trust: SenderTrust;
+  /** How the key came. */
+  readonly source: KeySource;
+  /** The device's Curve25519 key. */
+  readonly senderKey: string;
+  /** The device; undefined if it is unknown. */
+  readonly senderDevice: DeviceID | undefined;
+}
+
+const FROM_BAD_TO_GOOD: readonly SenderTrust[] = [
+  "mismatched-sender",
+  "unknown-device",
+  "unsigned-device",
+  "verification-violation",
+  "unverified-identity",
+  "verified",
+];
+
+/** Judges claims, by the devices that are known now. */
+export class ClaimJudge {
+  readonly #context: CryptoContext;
+  readonly #devices: SenderDevices;
+
+  /**
+   * @param context What the parts share.
+   * @param devices The devices of senders.
+   */
+  constructor(context: CryptoContext, devices: SenderDevices) {
+    this.#context = context;
+    this.#devices = devices;
+  }
+
+  /** Reads the devices of several users at once. */
+  async prefetch(tx: Transaction, users: readonly UserID[]): Promise<void> {
+    if (users.length > 1) await this.#devices.devicesOf(tx, users);
+  }
+
+  /** How far the device that claims a session is trusted. */
+  async judge(tx: Transaction, { userId, senderKey, senderEd25519 }: OwnerClaim): Promise<Attribution> {
+    const { own } = this.#context;
+    if (userId === own.userId && sameKey(senderKey, own.curve25519)) {
+      return { trust: "verified", source: "direct", senderKey, senderDevice: own.deviceId };
+    }
+    const device = await this.#devices.everByIdentityKey(tx, userId, senderKey);
+    if (device === undefined) {
+      return { trust: "unknown-device", source: "direct", senderKey, senderDevice: undefined };
+    }
+    // The sender named another Ed25519 key than the device has.
+    if (!sameKey(device.ed25519, senderEd25519)) {
+      return { trust: "mismatched-sender", source: "direct", senderKey, senderDevice: undefined };
+    }
+    return { trust: senderTrustOf(device), source: "direct", senderKey, senderDevice: device.deviceId };
+  }
+
+  /** Whether one device is trusted further than another. */
+  isBetter(one: Attribution, other: Attribution): boolean {
+    return rank(one) > rank(other);
+  }
+
+  /** How well founded each claim is, as a number: higher is better. */
+  async ranks(tx: Transaction, claims: readonly OwnerClaim[]): Promise<number[]> {
+    const ranks: number[] = [];
+    for (const claim of claims) ranks.push(rank(await this.judge(tx, claim)));
+    return ranks;
+  }
+}
+
+function rank({ trust }: Attribution): number {
+  return FROM_BAD_TO_GOOD.indexOf(trust);
+}
 
 /** What it needs. */
 export interface SessionOwnersOptions {
   /** The own device. */
   readonly own: OwnDevice;
-  /** What is known of devices. */
+  /** The devices of senders. */
   readonly devices: SenderDevices;
-  /** Says how well founded claims are. */
+  /** The owners of devices by their signing keys. */
+  readonly owners: Pick<DeviceOwners, "ownerOf">;
+  /** Judges claims. */
   readonly judge: ClaimJudge;
   /** Who claims what. */
   readonly claims: SessionClaims;
@@ -51,11 +166,10 @@ export class SessionOwners {
   /** Whose a session is, if a message of it came in an event that says that a user sent it. */
   async attribute(
     tx: Transaction,
-    session: SessionName,
+    session: MegolmSessionRef,
     { record, sender }: { readonly record: InboundRecord; readonly sender: UserID },
   ): Promise<Attributed> {
-    const { claims } = this.#options;
-    const set = await claims.ofUser(tx, session, { record, userId: sender });
+    const set = await claimsOf(tx, session, { record, userId: sender });
     if (set !== undefined) return await this.#ofClaims(tx, session, { record, userId: sender, set });
     const { hearsay } = record;
     const senderKey = record.claims[0]?.senderKey ?? "";
@@ -68,7 +182,7 @@ export class SessionOwners {
 
   async #ofClaims(
     tx: Transaction,
-    session: SessionName,
+    session: MegolmSessionRef,
     { record, userId, set }: { record: InboundRecord; userId: UserID; set: ClaimSet },
   ): Promise<Attributed> {
     const { judge, claims } = this.#options;
@@ -87,16 +201,16 @@ export class SessionOwners {
    */
   async #mayBeOf(
     tx: Transaction,
-    session: SessionName,
+    session: MegolmSessionRef,
     { record, hearsay, sender }: { record: InboundRecord; hearsay: Hearsay; sender: UserID },
   ): Promise<boolean> {
-    const { own, devices, claims } = this.#options;
+    const { own, devices, owners, claims } = this.#options;
     const { senderKey, senderEd25519 } = hearsay;
     if (await claims.include(tx, session, { record, senderKey })) return false;
     if (senderEd25519 === "") return true;
     const device = await devices.everByIdentityKey(tx, sender, senderKey);
     if (device !== undefined && sameKey(device.ed25519, senderEd25519)) return true;
-    const owner = senderEd25519 === own.ed25519 ? own.userId : await devices.ownerOf(tx, senderEd25519);
+    const owner = senderEd25519 === own.ed25519 ? own.userId : await owners.ownerOf(tx, senderEd25519);
     return owner === undefined || owner === sender;
   }
 }

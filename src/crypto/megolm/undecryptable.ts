@@ -10,7 +10,7 @@ import type { UndecryptableCode } from "../../types/events/encryption_info.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { Decryption } from "../engine/engine_protocol.ts";
 import type { InboundRecord } from "./inbound_record.ts";
-import type { Attribution } from "./sender_trust.ts";
+import type { Attribution } from "./session_owner.ts";
 
 /** An event that can't be read, for now at least. */
 export type Undecryptable = Extract<Decryption, { readonly code: UndecryptableCode }>;

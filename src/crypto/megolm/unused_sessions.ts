@@ -5,21 +5,13 @@
  * @module
  */
 
-import type { RoomID, UserID } from "../../types/ids.ts";
-import { type RecordKey, recordKey } from "../records/record_key.ts";
+import type { UserID } from "../../types/ids.ts";
 import { UNUSED_IN_ALL, UNUSED_OF_USER } from "../engine/retention.ts";
-import type { Transaction } from "../records/transaction.ts";
-
-/** A session by its name. */
-export interface SessionName {
-  /** The room that it is used in. */
-  readonly roomId: RoomID;
-  /** Its ID. */
-  readonly sessionId: string;
-}
+import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import type { MegolmSessionRef } from "./session_ref.ts";
 
 /** What has to go: what a user claims of a session. */
-export interface Evicted extends SessionName {
+export interface Evicted extends MegolmSessionRef {
   /** The user. */
   readonly userId: UserID;
 }
@@ -85,7 +77,7 @@ export class UnusedSessions {
   async add(
     tx: Transaction,
     userId: UserID,
-    session: SessionName,
+    session: MegolmSessionRef,
   ): Promise<{ readonly place: UnusedPlace; readonly evicted: readonly Evicted[] }> {
     if (!this.#loaded) await this.load(tx);
     const list = this.#lists.get(userId) ?? NONE;
@@ -119,7 +111,7 @@ export class UnusedSessions {
     return largest?.[0];
   }
 
-  async #takeOldest(tx: Transaction, userId: UserID): Promise<SessionName | undefined> {
+  async #takeOldest(tx: Transaction, userId: UserID): Promise<MegolmSessionRef | undefined> {
     const list = this.#lists.get(userId) ?? NONE;
     for (let first = list.first; first < list.next; first += AT_ONCE) {
       const places = Array.from({ length: Math.min(AT_ONCE, list.next - first) }, (_, index) => {
@@ -156,6 +148,6 @@ function listKey(userId: UserID): RecordKey<UnusedList> {
   return recordKey(LIST_KIND, userId);
 }
 
-function entryKey({ userId, number }: UnusedPlace): RecordKey<SessionName> {
+function entryKey({ userId, number }: UnusedPlace): RecordKey<MegolmSessionRef> {
   return recordKey("inbound_unused_session", userId, String(number));
 }

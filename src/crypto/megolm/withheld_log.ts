@@ -10,8 +10,7 @@ import { isOpaqueId, isReceivedRoomId, isReceivedUserId } from "../../types/iden
 import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
 import { isKey } from "../encoding/base64.ts";
 import { FairIndex } from "../records/fair_index.ts";
-import { type RecordKey, recordKey } from "../records/record_key.ts";
-import type { Transaction } from "../records/transaction.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
 
 /** How many such messages are remembered: those of one sender can't push out those of all others. */
 const LIMIT = 2_000;

@@ -16,7 +16,7 @@ import type { CryptoContext } from "../engine/context.ts";
 import type { Transaction } from "../records/transaction.ts";
 import type { Outbox } from "../requests/outbox.ts";
 import { RateLimit } from "../requests/rate_limit.ts";
-import { type ClaimFailure, type KeyClaim, OlmClaims } from "./olm_claims.ts";
+import { type KeyClaim, OlmClaims } from "./olm_claims.ts";
 import { type ClaimOutcome, OlmHandshakes } from "./olm_handshakes.ts";
 import { OlmHousekeeping, OlmStrangers } from "./olm_housekeeping.ts";
 import { OlmInbox } from "./olm_inbox.ts";
@@ -57,11 +57,12 @@ export class OlmChannels {
   readonly #devices: KnownDevices;
   readonly #outbox: Outbox;
   readonly #sessions: OlmSessions;
-  readonly #claims: OlmClaims;
   readonly #handshakes: OlmHandshakes;
   readonly #inbox: OlmInbox;
   readonly #strangers: OlmStrangers;
-  /** Lets go of what belongs to devices that are gone. */
+  /** Which devices need a session, and the claims of their one-time keys. */
+  readonly claims: OlmClaims;
+  /** Removes what belongs to devices that are gone. */
   readonly housekeeping: OlmHousekeeping;
   readonly #senderKeys: SenderDeviceKeys;
   readonly #wedges: RateLimit;
@@ -73,14 +74,14 @@ export class OlmChannels {
     this.#devices = devices;
     this.#outbox = outbox;
     this.#sessions = new OlmSessions(context);
-    this.#claims = new OlmClaims(context);
+    this.claims = new OlmClaims(context);
     this.#strangers = new OlmStrangers(strangers);
     this.#handshakes = new OlmHandshakes({
       context,
       ownKeys,
       devices,
       sessions: this.#sessions,
-      claims: this.#claims,
+      claims: this.claims,
       greet: (tx, device) => this.#greet(tx, device),
     });
     this.#inbox = new OlmInbox(context, { ownKeys, sessions: this.#sessions });
@@ -90,7 +91,7 @@ export class OlmChannels {
       devices,
       sessions: this.#sessions,
       inbox: this.#inbox,
-      claims: this.#claims,
+      claims: this.claims,
       strangers: this.#strangers,
     });
     this.#senderKeys = new SenderDeviceKeys(() => context.vodozemac);
@@ -110,7 +111,7 @@ export class OlmChannels {
   /** Reads what must be in memory. */
   async load(tx: Transaction): Promise<void> {
     await this.#sessions.load(tx);
-    await this.#claims.load(tx);
+    await this.claims.load(tx);
     await this.#strangers.load(tx);
   }
 
@@ -146,24 +147,6 @@ export class OlmChannels {
     });
   }
 
-  /** Says that devices need a session: keys of them are claimed until they have one, for an hour at least. Survives a restart. */
-  async want(tx: Transaction, devices: readonly Device[]): Promise<void> {
-    await this.#claims.want(tx, devices);
-  }
-
-  /**
-   * Whether it makes sense to wait for a session with a device. It does not if it had no key left, or its server did not answer,
-   * a short while ago; it is asked for again later all the same.
-   */
-  isPromising(device: Device, now: number): boolean {
-    return this.#claims.isPromising(device, now);
-  }
-
-  /** The next claim to make, for at most 250 devices; undefined if there is none now. */
-  nextClaim(now: number): KeyClaim | undefined {
-    return this.#claims.next(now);
-  }
-
   /**
    * Takes in the answer to a claim, and starts sessions. Devices that could not be understood are told so over the new one.
    *
@@ -171,11 +154,6 @@ export class OlmChannels {
    */
   async receiveClaim(tx: Transaction, claim: KeyClaim, response: JsonObject): Promise<ClaimOutcome> {
     return await this.#handshakes.receive(tx, claim, response);
-  }
-
-  /** Says that a claim failed as a whole; it is made again, a little later, or for fewer devices at once. */
-  failClaim(claim: KeyClaim, failure: ClaimFailure): void {
-    this.#claims.failed(claim, failure);
   }
 
   /** Decrypts a message to this device, once. */
@@ -192,7 +170,7 @@ export class OlmChannels {
       return { ...opened, device };
     }
     const { plaintext, isNewSession } = opened;
-    if (isNewSession && device !== undefined) await this.#claims.established(tx, device);
+    if (isNewSession && device !== undefined) await this.claims.established(tx, device);
     if (isNewSession && device === undefined) await this.housekeeping.met(tx, peer);
     const read = readOlmPayload(plaintext, { peer, device, own, senderKeys: this.#senderKeys });
     if (typeof read === "string") return dropped(read);
@@ -233,9 +211,8 @@ export class OlmChannels {
   }
 
   /** The store was set back: what is there may have been used further than it knows, and is not sent with any more. */
-  rollback(tx: Transaction): Promise<void> {
+  rollback(tx: Transaction): void {
     this.#sessions.rollback(tx);
-    return Promise.resolve();
   }
 
   /** Lets go of the objects of vodozemac. */
@@ -264,7 +241,7 @@ export class OlmChannels {
     const { unwedgedAt } = await this.#sessions.peer(tx, device);
     if (device.trust === "blacklisted" || elapsed(now, unwedgedAt) < UNWEDGE_AFTER_MS) return;
     await this.#sessions.note(tx, device, { unwedgedAt: now });
-    await this.#claims.want(tx, [device], { wedged: true });
+    await this.claims.want(tx, [device], { wedged: true });
     const { userId, deviceId } = device;
     this.#context.log.info("Can't understand a device: starting a new session with it", { userId, deviceId });
   }

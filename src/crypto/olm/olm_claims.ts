@@ -5,11 +5,10 @@
  */
 
 import type { DeviceID, UserID } from "../../types/ids.ts";
-import type { CryptoContext } from "../engine/context.ts";
 import { SIGNED_CURVE25519 } from "../account/key_upload.ts";
-import { type RecordKey, recordKey } from "../records/record_key.ts";
+import type { CryptoContext } from "../engine/context.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
 import { Retries } from "../requests/retries.ts";
-import type { Transaction } from "../records/transaction.ts";
 
 /** How many devices one request may name. */
 const MAX_DEVICES = 250;

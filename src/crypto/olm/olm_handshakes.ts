@@ -119,7 +119,7 @@ export class OlmHandshakes {
     const wedged = await claims.isWedged(tx, device);
     // The device may have started a session meanwhile.
     if (!wedged && sessions.isUsable(await sessions.peer(tx, device))) return true;
-    const session = this.#start(tx, device, response);
+    const session = this.#start(device, response);
     if (session === undefined) return false;
     await sessions.add(tx, device, { session, inbound: false });
     if (wedged) await greet(tx, device);
@@ -127,12 +127,12 @@ export class OlmHandshakes {
     return true;
   }
 
-  #start(tx: Transaction, device: Device, response: JsonObject): OlmSession | undefined {
+  #start(device: Device, response: JsonObject): OlmSession | undefined {
     const { ownKeys, context: { vodozemac, log } } = this.#options;
     const key = claimedKey(vodozemac, response, device);
     if (key === undefined) return undefined;
     try {
-      return ownKeys.createOutbound(tx, device, key);
+      return ownKeys.createOutbound(device, key);
     } catch (error) {
       if (!(error instanceof VodozemacError) || error.code !== "non_contributory_key") throw error;
       const { userId, deviceId } = device;

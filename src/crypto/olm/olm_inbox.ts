@@ -5,14 +5,14 @@
  */
 
 import { VodozemacError, type VodozemacErrorCode } from "@greenroom/vodozemac-wasm";
+import type { OwnKeys } from "../account/own_keys.ts";
 import type { CryptoContext } from "../engine/context.ts";
+import { DAY_MS, NEW_PEERS_A_DAY } from "../engine/retention.ts";
+import type { Transaction } from "../records/transaction.ts";
+import { RateLimit } from "../requests/rate_limit.ts";
 import { NEW_PEER, type OlmPeer } from "./olm_peer.ts";
 import type { OlmCiphertext, OlmSessions } from "./olm_sessions.ts";
-import type { OwnKeys } from "../account/own_keys.ts";
-import { RateLimit } from "../requests/rate_limit.ts";
-import { DAY_MS, NEW_PEERS_A_DAY } from "../engine/retention.ts";
 import { SeenMessages } from "./seen_messages.ts";
-import type { Transaction } from "../records/transaction.ts";
 
 /** What became of a message. */
 export type Opened =

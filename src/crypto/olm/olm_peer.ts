@@ -5,7 +5,7 @@
  */
 
 import type { UserID } from "../../types/ids.ts";
-import { type RecordKey, recordKey } from "../records/record_key.ts";
+import { type RecordKey, recordKey } from "../records/transaction.ts";
 
 /** The other end of Olm sessions: a key, and who says that it is theirs. */
 export interface OlmPeer {

@@ -6,9 +6,10 @@
 
 import { type EncryptedOlmMessage, type OlmSession, VodozemacError } from "@greenroom/vodozemac-wasm";
 import type { UserID } from "../../types/ids.ts";
-import { ChangeLog } from "../records/change_log.ts";
 import type { CryptoContext } from "../engine/context.ts";
 import { LiveObjects } from "../engine/live_objects.ts";
+import { ChangeLog } from "../records/change_log.ts";
+import type { RecordKey, Transaction } from "../records/transaction.ts";
 import {
   generationKey,
   goneKey,
@@ -20,8 +21,6 @@ import {
   type SessionEntry,
   sessionKey,
 } from "./olm_peer.ts";
-import type { RecordKey } from "../records/record_key.ts";
-import type { Transaction } from "../records/transaction.ts";
 
 /** How many sessions with a peer are kept. */
 const MAX_SESSIONS = 8;

@@ -6,8 +6,7 @@
 
 import { nodeCrypto } from "../../base/node_crypto.ts";
 import type { UserID } from "../../types/ids.ts";
-import { recordKey } from "../records/record_key.ts";
-import type { Transaction } from "../records/transaction.ts";
+import { recordKey, type Transaction } from "../records/transaction.ts";
 
 /** Of each hash as much is kept as makes another message with the same one impossible to find. */
 const HASH_BYTES = 16;

@@ -7,9 +7,8 @@
  */
 
 import type { UserID } from "../../types/ids.ts";
-import { type RecordKey, recordKey } from "./record_key.ts";
 import { DAY_MS } from "../engine/retention.ts";
-import type { Transaction } from "./transaction.ts";
+import { type RecordKey, recordKey, type Transaction } from "./transaction.ts";
 
 /** A look at a user that is due. */
 export interface Leftover {

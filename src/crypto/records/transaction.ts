@@ -1,13 +1,44 @@
 /**
- * One step of the engine: what it reads, what it is going to write, and what happens when that is durable.
+ * Records and steps: a step of the engine reads and writes records by their keys, and commits all changes at once.
  *
  * @module
  */
 
-import type { KvMutation } from "../../store/kv_store.ts";
-import type { RecordCache } from "./record_cache.ts";
-import { type RecordKey, recordKey } from "./record_key.ts";
+import type { WeighedCache } from "../../base/weighed_cache.ts";
+import type { KvKey, KvMutation } from "../../store/kv_store.ts";
 import type { Vault } from "./vault.ts";
+
+/** The key of a record, with the type of what it holds. */
+export interface RecordKey<Value> {
+  /** The parts of the key. */
+  readonly path: KvKey;
+  /** The key as one string; different keys have different ones. */
+  readonly id: string;
+  /** Whether its module keeps the record in memory and reads it only when it starts, so that no cache needs it. */
+  readonly held?: boolean;
+  /** Never present: the type of the record. */
+  readonly holds?: Value;
+}
+
+/**
+ * Makes a key. All keys of the engine begin with `crypto`; the second part names the kind of record.
+ *
+ * @param kind The kind of record: each belongs to one module.
+ * @param parts The key of the record within its kind.
+ */
+export function recordKey<Value>(kind: string, ...parts: readonly string[]): RecordKey<Value> {
+  const path = ["crypto", kind, ...parts];
+  return { path, id: JSON.stringify(path) };
+}
+
+/** What is known of a key: its record, or that there is none. */
+export interface KnownRecord {
+  /** The record; undefined: there is none. */
+  readonly value: unknown;
+}
+
+/** The records that were read or written last, by the IDs of their keys. */
+export type RecordCache = WeighedCache<string, KnownRecord>;
 
 /** How a step ends. */
 export interface CommitOptions {
@@ -24,14 +55,14 @@ export class Transaction {
   readonly #vault: Vault;
   readonly #cache: RecordCache;
   readonly #writes = new Map<string, KvMutation>();
-  /** Of what is written, what need not be remembered. */
+  /** Written records that need no cache. */
   readonly #held = new Set<string>();
   readonly #onCommit: (() => void)[] = [];
   readonly #onAbort: (() => void)[] = [];
 
   /**
    * @param vault Where the records are.
-   * @param cache What was read and written before.
+   * @param cache The records of earlier steps.
    */
   constructor(vault: Vault, cache: RecordCache) {
     this.#vault = vault;
@@ -43,7 +74,7 @@ export class Transaction {
     const known = this.#known(key);
     if (known !== undefined) return known.value as Value | undefined;
     const [value] = await this.#vault.getMany([key.path]);
-    this.#cache.set(key.id, value);
+    this.#cache.set(key.id, { value }, 1);
     return value as Value | undefined;
   }
 
@@ -55,7 +86,7 @@ export class Transaction {
       const values = await this.#vault.getMany(unknown.map(({ path }) => path));
       for (const [index, { id }] of unknown.entries()) {
         fetched.set(id, values[index]);
-        this.#cache.set(id, values[index]);
+        this.#cache.set(id, { value: values[index] }, 1);
       }
     }
     return keys.map((key) =>
@@ -95,17 +126,17 @@ export class Transaction {
     this.#write(key, { type: "delete", key: key.path });
   }
 
-  /** Says that no record is kept under a key, whatever comes of this step, so that it need not be looked for. */
+  /** Says that no record exists under a key, even if the step is aborted, so that it is not read. */
   absent(key: RecordKey<unknown>): void {
-    if (this.#known(key) === undefined) this.#cache.set(key.id, undefined);
+    if (this.#known(key) === undefined) this.#cache.set(key.id, { value: undefined }, 1);
   }
 
-  /** Has something done once the step counts, in the order in which it was asked for. */
+  /** Runs an action when the step is committed, in the order of the calls. */
   onCommit(action: () => void): void {
     this.#onCommit.push(action);
   }
 
-  /** Has something done if the step comes to nothing, in reverse order: working copies go. */
+  /** Runs an action if the step is aborted, in reverse order of the calls: it takes back changes in memory. */
   onAbort(action: () => void): void {
     this.#onAbort.push(action);
   }
@@ -115,7 +146,7 @@ export class Transaction {
     return this.#writes.size;
   }
 
-  /** How many records the step removes, by their kind; also those that there are not. */
+  /** How many records the step removes, by their kind; includes those that do not exist. */
   get removals(): Record<string, number> {
     const removals: Record<string, number> = {};
     for (const { type, key: [, kind = ""] } of this.#writes.values()) {
@@ -124,16 +155,17 @@ export class Transaction {
     return removals;
   }
 
-  /** Makes the step durable, in one commit, or leaves that to the next one; none if it has written nothing. */
+  /** Makes the step durable in one commit, or defers it to the next one. Does nothing without changes. */
   async commit({ deferred = false }: CommitOptions = {}): Promise<void> {
     if (this.#writes.size > 0) await this.#vault[deferred ? "defer" : "commit"]([...this.#writes.values()]);
     for (const [id, write] of this.#writes) {
-      if (!this.#held.has(id)) this.#cache.set(id, write.type === "set" ? write.value : undefined);
+      if (this.#held.has(id)) continue;
+      this.#cache.set(id, { value: write.type === "set" ? write.value : undefined }, 1);
     }
     for (const action of this.#onCommit) action();
   }
 
-  /** Forgets the step. */
+  /** Gives the step up. */
   abort(): void {
     for (const action of this.#onAbort.reverse()) action();
   }
@@ -143,7 +175,7 @@ export class Transaction {
     if (held === true) this.#held.add(id);
   }
 
-  #known({ id }: RecordKey<unknown>): { readonly value: unknown } | undefined {
+  #known({ id }: RecordKey<unknown>): KnownRecord | undefined {
     const write = this.#writes.get(id);
     if (write !== undefined) return { value: write.type === "set" ? write.value : undefined };
     return this.#cache.get(id);

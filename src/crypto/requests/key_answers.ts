@@ -6,54 +6,39 @@
 
 import { isOpaqueId, isReceivedRoomId } from "../../types/identifiers.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
-import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
+import type { DeviceID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import type { CryptoContext } from "../engine/context.ts";
 import type { Device } from "../devices/device.ts";
+import type { DeviceLists } from "../devices/device_lists.ts";
+import type { CryptoContext } from "../engine/context.ts";
+import type { ExportedSession, InboundSessions } from "../megolm/inbound_sessions.ts";
+import type { MegolmSessionRef } from "../megolm/session_ref.ts";
+import type { OlmChannels } from "../olm/olm_channels.ts";
+import type { OlmClaims } from "../olm/olm_claims.ts";
 import { FairIndex } from "../records/fair_index.ts";
-import type { ExportedSession, SessionRef } from "../megolm/inbound_sessions.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import type { OutboundSessions } from "../sharing/outbound_sessions.ts";
 import type { Outbox } from "./outbox.ts";
 import { RateLimit } from "./rate_limit.ts";
-import { type RecordKey, recordKey } from "../records/record_key.ts";
-import type { Transaction } from "../records/transaction.ts";
 
 /** What it needs. */
 export interface KeyAnswersOptions {
   /** What the parts share. */
   readonly context: CryptoContext;
-  /** What is known of devices. */
-  readonly devices: {
-    /** A device of a user. */
-    device(tx: Transaction, userId: UserID, deviceId: DeviceID): Promise<Device | undefined>;
-  };
+  /** Other devices. */
+  readonly devices: Pick<DeviceLists, "device">;
   /** Olm. */
-  readonly olm: {
-    /** Encrypts for a device; undefined if there is no session with it. */
-    encrypt(
-      tx: Transaction,
-      device: Device,
-      type: string,
-      content: JsonObject,
-    ): Promise<JsonObject | undefined>;
-    /** Has sessions begun with devices. */
-    want(tx: Transaction, devices: readonly Device[]): Promise<void> | void;
-  };
-  /** What is on its way. */
+  readonly olm: Pick<OlmChannels, "encrypt"> & { readonly claims: Pick<OlmClaims, "want"> };
+  /** What is on its way to the server. */
   readonly outbox: Pick<Outbox, "add">;
-  /** Where keys are. */
-  readonly inbound: {
-    /** Exports a session, from an index on. */
-    exportSession(tx: Transaction, session: SessionRef, index?: number): Promise<ExportedSession | undefined>;
-  };
-  /** Who has had which own session. */
-  readonly outbound: {
-    /** From which index on a device was given the key; undefined if it was not, or with other keys than the device has now. */
-    sharedAt(tx: Transaction, roomId: RoomID, sessionId: string, device: Device): Promise<number | undefined>;
-  };
+  /** Sessions that decrypt. */
+  readonly inbound: Pick<InboundSessions, "exportSession">;
+  /** Who got the keys of own sessions. */
+  readonly outbound: Pick<OutboundSessions, "sharedAt">;
 }
 
 /** A request that has to wait for an Olm session. */
-interface PendingAnswer extends SessionRef {
+interface PendingAnswer extends MegolmSessionRef {
   readonly userId: UserID;
   readonly deviceId: DeviceID;
   readonly requestId: string;
@@ -149,7 +134,7 @@ export class KeyAnswers {
     const gone = this.#pending.set(tx, [asked.userId, nameOf(asked), asked]);
     tx.set(pendingKey(asked), asked);
     for (const [, , pending] of gone) tx.delete(pendingKey(pending));
-    await olm.want(tx, [device]);
+    await olm.claims.want(tx, [device]);
   }
 
   #refuse(tx: Transaction, asked: PendingAnswer, code: "m.unauthorised" | "m.unavailable"): void {

@@ -8,26 +8,21 @@ import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { Device } from "../devices/device.ts";
+import type { DeviceLists } from "../devices/device_lists.ts";
+import type { InboundSessions } from "../megolm/inbound_sessions.ts";
+import type { MegolmSessionRef } from "../megolm/session_ref.ts";
 import { FairIndex } from "../records/fair_index.ts";
-import type { AddedKey, ImportedRoomKey, SessionRef } from "../megolm/inbound_sessions.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
 import { KeyAnswers, type KeyAnswersOptions } from "./key_answers.ts";
 import type { DeviceMessages } from "./outbox.ts";
 import { RateLimit } from "./rate_limit.ts";
-import { type RecordKey, recordKey } from "../records/record_key.ts";
-import type { Transaction } from "../records/transaction.ts";
 
 /** What it needs. */
 export interface KeyRequestsOptions extends KeyAnswersOptions {
-  /** What is known of devices. */
-  readonly devices: KeyAnswersOptions["devices"] & {
-    /** The devices of users, the own one left out. */
-    devicesOf(tx: Transaction, users: readonly UserID[]): Promise<ReadonlyMap<UserID, readonly Device[]>>;
-  };
-  /** Where keys are. */
-  readonly inbound: KeyAnswersOptions["inbound"] & {
-    /** Takes in a key that came by way of another device. */
-    import(tx: Transaction, key: ImportedRoomKey): Promise<AddedKey>;
-  };
+  /** Other devices. */
+  readonly devices: Pick<DeviceLists, "device" | "devicesOf">;
+  /** Sessions that decrypt. */
+  readonly inbound: Pick<InboundSessions, "exportSession" | "import">;
 }
 
 /** An `m.forwarded_room_key` that came encrypted with Olm. */
@@ -41,7 +36,7 @@ export interface ForwardedRoomKey {
 }
 
 /** A key that was asked for. */
-interface KeyRequest extends SessionRef {
+interface KeyRequest extends MegolmSessionRef {
   readonly requestId: string;
   /** Who sent the event that needs it. */
   readonly sender: UserID;
@@ -118,7 +113,7 @@ export class KeyRequests {
   }
 
   /** Takes in that the key of a session has come: nobody is asked for it any more. */
-  received(tx: Transaction, { roomId, sessionId }: SessionRef): void {
+  received(tx: Transaction, { roomId, sessionId }: MegolmSessionRef): void {
     const request = this.#requests.get(roomId, sessionId);
     if (request === undefined) return;
     this.#requests.delete(tx, roomId, sessionId);
@@ -135,7 +130,7 @@ export class KeyRequests {
   async receiveForward(
     tx: Transaction,
     { sender, device, content }: ForwardedRoomKey,
-  ): Promise<SessionRef | undefined> {
+  ): Promise<MegolmSessionRef | undefined> {
     const { context: { own, log }, inbound } = this.#options;
     const { algorithm, room_id, session_id, session_key, sender_key, sender_claimed_ed25519_key } = content;
     const request = typeof room_id === "string" && typeof session_id === "string"

@@ -14,8 +14,7 @@ import { recoverFromRollback } from "../engine/rollback.ts";
 import type { KeyClaim } from "../olm/olm_claims.ts";
 import type { Transaction } from "../records/transaction.ts";
 import { postmark } from "../sharing/sharing_parts.ts";
-import type { OutboxEntry } from "./outbox.ts";
-import { halves, isDivisible, RefusedParcels } from "./refused_parcels.ts";
+import { halves, isDivisible, type OutboxEntry, RefusedParcels } from "./outbox.ts";
 
 /** A request on its way. */
 type Underway =
@@ -90,7 +89,7 @@ export class RequestBook {
     this.#endsWith(tx, id);
     switch (request.kind) {
       case "keysUpload":
-        await this.#parts.ownKeys.receiveUpload(tx, request.body, response);
+        this.#parts.ownKeys.receiveUpload(tx, request.body, response);
         return NOTHING;
       case "keysClaim":
         await this.#parts.olm.receiveClaim(tx, request.claim, response);
@@ -116,7 +115,7 @@ export class RequestBook {
         devices.failQuery(request.query, clock.now(), { refused: isRefusal(failure) });
         return NOTHING;
       case "keysClaim":
-        olm.failClaim(request.claim, {
+        olm.claims.failed(request.claim, {
           now: clock.now(),
           refused: isDivisible(failure.status),
           answered: failure.status >= 500,
@@ -154,7 +153,7 @@ export class RequestBook {
 
   *#claims(): Generator<EngineRequest> {
     const { olm, context: { clock } } = this.#parts;
-    for (let claim = olm.nextClaim(clock.now()); claim; claim = olm.nextClaim(clock.now())) {
+    for (let claim = olm.claims.next(clock.now()); claim; claim = olm.claims.next(clock.now())) {
       const { oneTimeKeys } = claim;
       yield { id: this.#begin({ kind: "keysClaim", claim }), kind: "keysClaim", oneTimeKeys };
     }
@@ -205,8 +204,8 @@ export class RequestBook {
   /** What of it the server has taken all the same nobody knows, and it may have another's: it is asked before the next. */
   async #uploadFailed(tx: Transaction, failure: RequestFailure): Promise<Pick<AnswerOutcome, "conflict">> {
     const { ownKeys, devices, context: { own } } = this.#parts;
-    await devices.changed(tx, [own.userId]);
-    if (await ownKeys.failUpload(tx, failure) !== "clash") return NOTHING;
+    devices.changed(tx, [own.userId]);
+    if (ownKeys.failUpload(failure) !== "clash") return NOTHING;
     if (!ownKeys.wasPublished) return this.#refuse(tx);
     await recoverFromRollback(tx, this.#parts);
     return NOTHING;
@@ -225,7 +224,7 @@ export class RequestBook {
     await outbound.devicesChanged(tx, changes);
     const { conflict } = changes.own === undefined
       ? NOTHING
-      : await this.#compareOwn(tx, changes.own, { wasPublished });
+      : this.#compareOwn(tx, changes.own, { wasPublished });
     const recovered = changes.changed.length === 0 ? [] : await parked.retry(tx, "all");
     return { recovered, alarms, conflict, more };
   }
@@ -242,17 +241,17 @@ export class RequestBook {
   }
 
   /** Whether the server knows this device as it knows itself. */
-  async #compareOwn(
+  #compareOwn(
     tx: Transaction,
     shown: JsonObject | "missing",
     { wasPublished }: { readonly wasPublished: boolean },
-  ): Promise<Pick<AnswerOutcome, "conflict">> {
+  ): Pick<AnswerOutcome, "conflict"> {
     const { ownKeys, devices, context: { own } } = this.#parts;
     if (shown === "missing" && ownKeys.isPublished && !wasPublished) {
-      await devices.changed(tx, [own.userId]); // it was asked before it got the keys: it is asked again
+      devices.changed(tx, [own.userId]); // it was asked before it got the keys: it is asked again
       return NOTHING;
     }
-    if (await ownKeys.checkServer(tx, shown as DeviceKeys | "missing") === "differs") return this.#refuse(tx);
+    if (ownKeys.checkServer(tx, shown as DeviceKeys | "missing") === "differs") return this.#refuse(tx);
     tx.onCommit(() => this.#isOwnKnown = true);
     return NOTHING;
   }

@@ -5,11 +5,10 @@
  */
 
 import type { RoomID, UserID } from "../../types/ids.ts";
-import type { OutboundRecord } from "./outbound_record.ts";
-import { type RecordKey, recordKey } from "../records/record_key.ts";
-import { readShares } from "./share_records.ts";
-import type { Transaction } from "../records/transaction.ts";
 import type { UserIdentity } from "../devices/user_record.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import type { OutboundRecord } from "./outbound_record.ts";
+import { readShares } from "./share_records.ts";
 
 /** A user who is about to get a key of a room for the first time, or for the first time with another identity. */
 export interface NewRecipient {

@@ -89,7 +89,7 @@ export class KeySharing {
     let looked = await this.#known(tx, roomId, settings);
     if (looked === undefined || this.#checked.get(roomId)?.dirtyVersion !== devices.dirtyVersion) {
       const users = [...recipients, own.userId];
-      await devices.track(tx, users); // whatever the server says of who shares no room with us
+      devices.track(tx, users); // whatever the server says of who shares no room with us
       if (!tolerate.keysQuery && devices.isDirty(users)) return { needs: "keysQuery" };
     }
     if (looked === undefined) {
@@ -100,8 +100,8 @@ export class KeySharing {
         : [];
       if (asked.length > 0) return { needs: "approval", users: asked };
       const without = await withoutOlm(tx, this.#parts, look);
-      await olm.want(tx, [...without]);
-      const promising = [...without].some((device) => olm.isPromising(device, clock.now()));
+      await olm.claims.want(tx, [...without]);
+      const promising = [...without].some((device) => olm.claims.isPromising(device, clock.now()));
       if (promising && !tolerate.keysClaim) return { needs: "keysClaim" };
       looked = { record, look: withoutRepetition(look, without) };
     }

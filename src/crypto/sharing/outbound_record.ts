@@ -6,8 +6,7 @@
 
 import type { RoomID } from "../../types/ids.ts";
 import type { SendPolicy } from "../engine/policy.ts";
-import { type RecordKey, recordKey } from "../records/record_key.ts";
-import type { Transaction } from "../records/transaction.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
 import { MIN_ROTATION_PERIOD_MS, type RoomSettings } from "./room_settings.ts";
 
 /** Why a group session is not used any more. */

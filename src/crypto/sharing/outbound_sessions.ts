@@ -130,11 +130,10 @@ export class OutboundSessions {
   }
 
   /** Forgets an encrypted event: it has arrived, or never will. */
-  roomEventSent(tx: Transaction, roomId: RoomID, txnId: TransactionID): Promise<void> {
+  roomEventSent(tx: Transaction, roomId: RoomID, txnId: TransactionID): void {
     const { outbox } = this.#parts;
     const entry = outbox.roomEvent(roomId, txnId);
     if (entry !== undefined) outbox.remove(tx, entry.id);
-    return Promise.resolve();
   }
 
   /** Has the next event of a room begin a new session. */

@@ -4,15 +4,15 @@
  * @module
  */
 
-import type { RoomID } from "../../types/ids.ts";
-import type { CryptoContext } from "../engine/context.ts";
-import type { DeviceLists } from "../devices/device_lists.ts";
-import type { Encrypted, EncryptInput, PrepareInput, RoomReadiness } from "../engine/engine_protocol.ts";
-import type { OutboundSessions } from "./outbound_sessions.ts";
-import type { Outbox } from "../requests/outbox.ts";
-import type { Rooms } from "./rooms.ts";
-import type { Transaction } from "../records/transaction.ts";
 import { WeighedCache } from "../../base/weighed_cache.ts";
+import type { RoomID } from "../../types/ids.ts";
+import type { DeviceLists } from "../devices/device_lists.ts";
+import type { CryptoContext } from "../engine/context.ts";
+import type { Encrypted, EncryptInput, PrepareInput, RoomReadiness } from "../engine/engine_protocol.ts";
+import type { Transaction } from "../records/transaction.ts";
+import type { Outbox } from "../requests/outbox.ts";
+import type { OutboundSessions } from "./outbound_sessions.ts";
+import type { Rooms } from "./rooms.ts";
 
 /** The parts that it works with. */
 export interface FreshnessParts {
@@ -50,7 +50,7 @@ export class RoomFreshness {
     const recipients = rooms.recipients(roomId);
     if (recipients !== undefined) {
       const users = [...recipients, own.userId];
-      await devices.track(tx, users);
+      devices.track(tx, users);
       known = Math.min(known, devices.outdate(users, since));
       if (!options.tolerate.keysQuery && devices.isDirty(users)) return { needs: "keysQuery" };
     }

@@ -4,10 +4,10 @@
  * @module
  */
 
+import { WeighedCache } from "../../base/weighed_cache.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { RoomDescription } from "../engine/engine_protocol.ts";
 import type { HistoryVisibility } from "./room_settings.ts";
-import { WeighedCache } from "../../base/weighed_cache.ts";
 
 /** What a member is to a room. */
 export type MemberKind = "join" | "invite";

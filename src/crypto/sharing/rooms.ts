@@ -5,15 +5,14 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
+import { isUserId } from "../../base/user_id.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
-import { isUserId } from "../../types/identifiers.ts";
 import type { CryptoContext } from "../engine/context.ts";
 import type { RoomDescription, RoomStateInput } from "../engine/engine_protocol.ts";
-import { type RecordKey, recordKey } from "../records/record_key.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
 import { type MemberKind, RoomMembers } from "./room_members.ts";
 import { historyVisibilityOf, type RoomSettings, sameSettings, withEncryption } from "./room_settings.ts";
-import type { Transaction } from "../records/transaction.ts";
 
 /** What became different in a room. */
 export interface RoomChanges {
@@ -134,7 +133,7 @@ export class Rooms {
     roomId: RoomID,
     { before, after }: { before?: RoomSettings; after: RoomSettings },
   ): void {
-    if (before !== undefined && sameSettings(before, after)) return;
+    if (before === after || before !== undefined && sameSettings(before, after)) return;
     tx.set(settingsKey(roomId), after);
     this.#settings.set(roomId, after); // at once, so that the rest of the step goes by it
     tx.onAbort(() => {

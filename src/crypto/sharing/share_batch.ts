@@ -6,8 +6,9 @@
 
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { CryptoContext } from "../engine/context.ts";
 import type { Device } from "../devices/device.ts";
+import type { CryptoContext } from "../engine/context.ts";
+import type { Transaction } from "../records/transaction.ts";
 import type { DeviceMessages } from "../requests/outbox.ts";
 import type { OutboundRecord } from "./outbound_record.ts";
 import { MEGOLM } from "./room_settings.ts";
@@ -15,7 +16,6 @@ import type { ShareLook, ShareTask } from "./share_look.ts";
 import type { WithheldDevice } from "./share_policy.ts";
 import { type DeviceShare, pruneShares, writeShares } from "./share_records.ts";
 import { postmark, type SharingParts } from "./sharing_parts.ts";
-import type { Transaction } from "../records/transaction.ts";
 
 /** A session on its way to devices. */
 export interface BatchInput {

@@ -9,6 +9,7 @@ import { IdentityChangedError } from "../../errors/encryption_errors.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { Device } from "../devices/device.ts";
 import type { ShareReport } from "../engine/engine_protocol.ts";
+import type { Transaction } from "../records/transaction.ts";
 import type { OutboundRecord, RotationCause } from "./outbound_record.ts";
 import { shareDecision, type WithheldDevice } from "./share_policy.ts";
 import {
@@ -20,7 +21,6 @@ import {
   type ShareRecord,
 } from "./share_records.ts";
 import type { SharingParts } from "./sharing_parts.ts";
-import type { Transaction } from "../records/transaction.ts";
 
 /** What is to be done about a device: it gets the key, or is told why not. */
 export interface ShareTask {

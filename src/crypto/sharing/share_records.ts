@@ -6,10 +6,10 @@
 
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
 import type { Device } from "../devices/device.ts";
+import type { MegolmSessionRef } from "../megolm/session_ref.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
 import type { OutboundRecord } from "./outbound_record.ts";
-import { type RecordKey, recordKey } from "../records/record_key.ts";
 import type { WithheldDevice } from "./share_policy.ts";
-import type { Transaction } from "../records/transaction.ts";
 
 /** What a device got of a session. */
 export type DeviceShare =
@@ -42,14 +42,6 @@ export interface ShareRecord {
   readonly devices: readonly DeviceShare[];
 }
 
-/** A session of a room. */
-export interface SessionRef {
-  /** The room. */
-  readonly roomId: RoomID;
-  /** The session. */
-  readonly sessionId: string;
-}
-
 /** About how many earlier sessions of a room it is kept who had the key. */
 const KEPT_SESSIONS = 5;
 /** Of about how many devices of a user it is kept what they got: of twice as many as there may be at a time. */
@@ -58,7 +50,7 @@ const MAX_SHARES = 2_000;
 /** Reads what the users' devices got of a session; users of whom there is nothing are not in the result. */
 export async function readShares(
   tx: Transaction,
-  session: SessionRef,
+  session: MegolmSessionRef,
   users: readonly UserID[],
 ): Promise<Map<UserID, ShareRecord>> {
   const records = await tx.getMany(users.map((userId) => shareKey(userId, session)));
@@ -84,7 +76,7 @@ export function mayHaveKey(share: DeviceShare): boolean {
 export async function sharesOfUser(
   tx: Transaction,
   userId: UserID,
-): Promise<{ readonly session: SessionRef; readonly record: ShareRecord }[]> {
+): Promise<{ readonly session: MegolmSessionRef; readonly record: ShareRecord }[]> {
   const found = await tx.list<ShareRecord>(SHARE_KIND, userId);
   return found.map(([[roomId = "", sessionId = ""], record]) => {
     return { session: { roomId: roomId as RoomID, sessionId }, record }; // it was written under a room ID
@@ -165,13 +157,13 @@ export async function forgetOldest(
 export function replaceShares(
   tx: Transaction,
   userId: UserID,
-  session: SessionRef,
+  session: MegolmSessionRef,
   record: ShareRecord,
 ): void {
   tx.set(shareKey(userId, session), record);
 }
 
-async function forgetPiece(tx: Transaction, session: SessionRef, piece: number): Promise<void> {
+async function forgetPiece(tx: Transaction, session: MegolmSessionRef, piece: number): Promise<void> {
   const key = rosterKey(session, piece);
   for (const userId of await tx.get(key) ?? []) tx.delete(shareKey(userId, session));
   tx.delete(key);
@@ -186,10 +178,10 @@ function bounded(shares: readonly DeviceShare[]): readonly DeviceShare[] {
 const SHARE_KIND = "outbound_share";
 
 /** The user comes first, so that a device's end finds the sessions that it concerns. */
-function shareKey(userId: UserID, { roomId, sessionId }: SessionRef): RecordKey<ShareRecord> {
+function shareKey(userId: UserID, { roomId, sessionId }: MegolmSessionRef): RecordKey<ShareRecord> {
   return recordKey(SHARE_KIND, userId, roomId, sessionId);
 }
 
-function rosterKey({ roomId, sessionId }: SessionRef, piece: number): RecordKey<readonly UserID[]> {
+function rosterKey({ roomId, sessionId }: MegolmSessionRef, piece: number): RecordKey<readonly UserID[]> {
   return recordKey("outbound_roster", roomId, sessionId, String(piece));
 }

@@ -88,3 +88,8 @@ export function bundledIn(event: object): readonly [edit: unknown, latest: unkno
   const { "m.replace": edit, "m.thread": thread } = relations;
   return [edit, isJsonObject(thread) ? thread.latest_event : undefined];
 }
+
+/** Whether the server has bundled anything with an event. */
+export function hasBundle({ unsigned }: { readonly unsigned?: unknown }): boolean {
+  return isJsonObject(unsigned) && isJsonObject(unsigned["m.relations"]);
+}

@@ -18,7 +18,7 @@ const counts = (peer: Peer, count: number) =>
 Deno.test("a one-time key that the server knows as another is a clash; other failures are tried again", async () => {
   const peer = await fresh();
   const fail = (status: number, message: string) =>
-    peer.step((tx) => peer.keys.failUpload(tx, { status, errcode: "M_UNKNOWN", message }));
+    peer.step(() => peer.keys.failUpload({ status, errcode: "M_UNKNOWN", message }));
   const clash = "One time key signed_curve25519:AAAAAAAAAAA already exists. Old key: a; new key: b";
   assertEquals(await fail(400, clash), "clash");
   assertEquals(await fail(500, clash), "retry");

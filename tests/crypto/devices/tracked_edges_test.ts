@@ -1,9 +1,8 @@
 /** Who is asked of when, at the edges: queries that come to nothing, several at once, and stores that are not as they should be. */
 
 import { assertEquals } from "@std/assert";
-import { recordKey } from "../../../src/crypto/records/record_key.ts";
-import { RecordCache } from "../../../src/crypto/records/record_cache.ts";
-import { Transaction } from "../../../src/crypto/records/transaction.ts";
+import { recordKey, Transaction } from "../../../src/crypto/records/transaction.ts";
+import { WeighedCache } from "../../../src/base/weighed_cache.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import { cleanStageOf, stageOf, TrackedStage } from "../support/tracked_stage.ts";
 
@@ -61,7 +60,7 @@ Deno.test("of users who are asked of now and then, it is told when the one was a
 
 Deno.test("of users who leave those are told who were there, and of the others nothing is written", async () => {
   const stage = await cleanStageOf(ALICE);
-  const tx = new Transaction(stage.vault, new RecordCache(10));
+  const tx = new Transaction(stage.vault, new WeighedCache(10));
   assertEquals(stage.tracked.left(tx, [BOB, ALICE]), [ALICE]);
   assertEquals(tx.changes, 1);
   await tx.commit();
@@ -72,7 +71,7 @@ Deno.test("a step that comes to nothing leaves a user whom nobody asks of as one
   const query = stage.ask();
   await stage.answer(query);
   await stage.run((tx) => stage.tracked.changed(tx, [ALICE]));
-  const tx = new Transaction(stage.vault, new RecordCache(10));
+  const tx = new Transaction(stage.vault, new WeighedCache(10));
   stage.tracked.answered(tx, ALICE, query);
   tx.abort();
   assertEquals(stage.ask().users, [ALICE]);

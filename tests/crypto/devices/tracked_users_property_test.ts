@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { RecordCache } from "../../../src/crypto/records/record_cache.ts";
+import { WeighedCache } from "../../../src/base/weighed_cache.ts";
 import type { DeviceQuery } from "../../../src/crypto/devices/tracked_users.ts";
 import { Transaction } from "../../../src/crypto/records/transaction.ts";
 import type { UserID } from "../../../src/types/ids.ts";
@@ -78,7 +78,7 @@ Deno.test("nobody is clean whose devices changed after the last query that was a
           await stage.restart();
           open = [];
         } else {
-          const tx = new Transaction(stage.vault, new RecordCache(10));
+          const tx = new Transaction(stage.vault, new WeighedCache(10));
           if (index % 2 === 0) stage.tracked.changed(tx, [action.user]);
           else stage.tracked.left(tx, [action.user]);
           tx.abort();

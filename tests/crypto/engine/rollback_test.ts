@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import type { Decryption } from "../../../src/crypto/engine/engine_protocol.ts";
 import { outboundKey } from "../../../src/crypto/sharing/outbound_record.ts";
-import { recordKey } from "../../../src/crypto/records/record_key.ts";
+import { recordKey } from "../../../src/crypto/records/transaction.ts";
 import { tellsOfRollback } from "../../../src/crypto/engine/rollback.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import type { JsonObject } from "../../../src/types/json.ts";

@@ -1,6 +1,6 @@
 import { VodozemacError, type VodozemacErrorCode } from "@greenroom/vodozemac-wasm";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import type { Attribution } from "../../../src/crypto/megolm/sender_trust.ts";
+import type { Attribution } from "../../../src/crypto/megolm/session_owner.ts";
 import {
   notDecrypted,
   undecryptable,

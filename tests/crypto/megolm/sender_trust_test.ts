@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertFalse, assertMatch } from "@std/assert";
 import type { DeviceTrust } from "../../../src/crypto/devices/device.ts";
-import { accepts, ClaimJudge, senderTrustOf } from "../../../src/crypto/megolm/sender_trust.ts";
+import { accepts, ClaimJudge, senderTrustOf } from "../../../src/crypto/megolm/session_owner.ts";
 import type { KeySource, SenderTrust } from "../../../src/types/events/encryption_info.ts";
 import {
   ALICE,

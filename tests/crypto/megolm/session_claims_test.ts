@@ -1,9 +1,14 @@
 /** Who claims a session: what stays of the claims of several users and devices. */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import { ClaimJudge } from "../../../src/crypto/megolm/sender_trust.ts";
+import { ClaimJudge } from "../../../src/crypto/megolm/session_owner.ts";
 import type { Device } from "../../../src/crypto/devices/device.ts";
-import { inboundKey, type InboundRecord, withClaims } from "../../../src/crypto/megolm/inbound_record.ts";
+import {
+  claimsOf,
+  inboundKey,
+  type InboundRecord,
+  withClaims,
+} from "../../../src/crypto/megolm/inbound_record.ts";
 import { SessionClaims } from "../../../src/crypto/megolm/session_claims.ts";
 import { type UnusedLimits, UnusedSessions } from "../../../src/crypto/megolm/unused_sessions.ts";
 import type { UserID } from "../../../src/types/ids.ts";
@@ -50,7 +55,7 @@ class Stage {
       const session = { roomId: ROOM, sessionId: ONE };
       const key = inboundKey(ROOM, ONE);
       const record = await tx.get(key);
-      const set = record && await this.claims.ofUser(tx, session, { record, userId });
+      const set = record && await claimsOf(tx, session, { record, userId });
       assert(record && set);
       const claimed = await this.claims.met(tx, session, { record, userId, set, isUsed });
       if (claimed !== undefined) tx.set(key, withClaims(record, claimed));
@@ -73,7 +78,7 @@ class Stage {
   async keysOf(userId: UserID, sessionId: string = ONE): Promise<string[] | undefined> {
     const record = await this.record(sessionId) ?? { claims: [] };
     const session = { roomId: ROOM, sessionId };
-    const set = await this.receiver.step((tx) => this.claims.ofUser(tx, session, { record, userId }));
+    const set = await this.receiver.step((tx) => claimsOf(tx, session, { record, userId }));
     return set?.claims.map(({ senderKey }) => senderKey);
   }
 

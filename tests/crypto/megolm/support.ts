@@ -6,8 +6,8 @@ import type { CryptoContext } from "../../../src/crypto/engine/context.ts";
 import type { Device, DeviceTrust } from "../../../src/crypto/devices/device.ts";
 import type { Decryption } from "../../../src/crypto/engine/engine_protocol.ts";
 import { type AddedKey, InboundSessions } from "../../../src/crypto/megolm/inbound_sessions.ts";
-import { RecordCache } from "../../../src/crypto/records/record_cache.ts";
-import type { Transaction } from "../../../src/crypto/records/transaction.ts";
+import { WeighedCache } from "../../../src/base/weighed_cache.ts";
+import type { RecordCache, Transaction } from "../../../src/crypto/records/transaction.ts";
 import type { UnusedLimits } from "../../../src/crypto/megolm/unused_sessions.ts";
 import type { Undecryptable } from "../../../src/crypto/megolm/undecryptable.ts";
 import type { Vault } from "../../../src/crypto/records/vault.ts";
@@ -78,7 +78,7 @@ export class Receiver {
   readonly context: CryptoContext;
   readonly vault: Vault;
   readonly devices = new KnownDevices();
-  cache = new RecordCache(10_000);
+  cache: RecordCache = new WeighedCache(10_000);
   inbound: InboundSessions;
 
   readonly #unused: UnusedLimits | undefined;
@@ -100,12 +100,13 @@ export class Receiver {
   /** Forgets all but what is durable. */
   restart(): void {
     this.inbound.clear();
-    this.cache = new RecordCache(10_000);
+    this.cache = new WeighedCache(10_000);
     this.inbound = this.#make();
   }
 
   #make(): InboundSessions {
-    return new InboundSessions({ context: this.context, devices: this.devices, unused: this.#unused });
+    const { context, devices } = this;
+    return new InboundSessions({ context, devices, owners: devices, unused: this.#unused });
   }
 
   /** Takes in the room key of a sender. */

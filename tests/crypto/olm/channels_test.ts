@@ -88,7 +88,7 @@ Deno.test("the same message twice in one step is read once", async () => {
     (await bob.olm.decrypt(tx, event)).kind,
   ]);
   assertEquals(kinds, ["decrypted", "dropped"]);
-  assertEquals(bob.olm.nextClaim(bob.clock.now()), undefined);
+  assertEquals(bob.olm.claims.next(bob.clock.now()), undefined);
 });
 
 Deno.test("a step that comes to nothing gives the one-time key and the ratchet back, without a restart", async () => {
@@ -204,7 +204,7 @@ Deno.test("a session that was made and not used is used after a restart (C4)", a
   const { alice, bob } = await aliceAndBob();
   await alice.meet(bob);
   await alice.restart();
-  assertEquals(alice.olm.nextClaim(alice.clock.now()), undefined);
+  assertEquals(alice.olm.claims.next(alice.clock.now()), undefined);
   assertEquals(await bob.read(await alice.send(bob, { n: 1 })), { n: 1 });
 });
 

@@ -46,8 +46,8 @@ Deno.test("devices may have any name", async () => {
 
 Deno.test("what is wanted survives a restart, until there is a session (C3)", async () => {
   const { alice, bob } = await aliceAndBob();
-  await alice.step((tx) => alice.olm.want(tx, [bob.device]));
-  const claim = alice.olm.nextClaim(0);
+  await alice.step((tx) => alice.olm.claims.want(tx, [bob.device]));
+  const claim = alice.olm.claims.next(0);
   assert(claim !== undefined);
   const response = alice.server.claim(claim);
   await assertRejects(() =>
@@ -56,14 +56,14 @@ Deno.test("what is wanted survives a restart, until there is a session (C3)", as
       throw new TypeError("no");
     })
   );
-  const again = alice.olm.nextClaim(0);
+  const again = alice.olm.claims.next(0);
   assertEquals(namesIn(again), ["BOB"], "the step came to nothing");
   await alice.crash((tx) => alice.olm.receiveClaim(tx, claim, response));
   assertEquals(await alice.step((tx) => alice.olm.withoutSession(tx, [bob.device])), [bob.device]);
   const outcome = await alice.claim();
   assertEquals(outcome, { established: [bob.device], exhausted: [] });
   await alice.restart();
-  assertEquals(alice.olm.nextClaim(0), undefined);
+  assertEquals(alice.olm.claims.next(0), undefined);
   assertEquals(await bob.read(await alice.send(bob, { n: 1 })), { n: 1 });
 });
 
@@ -73,35 +73,35 @@ Deno.test("a device without keys is not waited for, and asked again more and mor
   const { fallback } = published;
   published.oneTimeKeys.clear();
   published.fallback = undefined;
-  await alice.step((tx) => alice.olm.want(tx, [bob.device]));
-  assert(alice.olm.isPromising(bob.device, clock.now()));
+  await alice.step((tx) => alice.olm.claims.want(tx, [bob.device]));
+  assert(alice.olm.claims.isPromising(bob.device, clock.now()));
   assertEquals(await alice.claim(), { established: [], exhausted: [bob.device] });
-  assert(!alice.olm.isPromising(bob.device, clock.now()));
-  await alice.step((tx) => alice.olm.want(tx, [bob.device]));
-  assertEquals(alice.olm.nextClaim(clock.now()), undefined);
+  assert(!alice.olm.claims.isPromising(bob.device, clock.now()));
+  await alice.step((tx) => alice.olm.claims.want(tx, [bob.device]));
+  assertEquals(alice.olm.claims.next(clock.now()), undefined);
   await clock.tick(5_000);
   assertEquals((await alice.claim())?.exhausted, [bob.device]);
   await clock.tick(5_000);
-  assertEquals(alice.olm.nextClaim(clock.now()), undefined, "twice as long the second time");
+  assertEquals(alice.olm.claims.next(clock.now()), undefined, "twice as long the second time");
   await clock.tick(5_000);
   published.fallback = fallback;
   assertEquals((await alice.claim())?.established, [bob.device]);
-  assert(alice.olm.isPromising(bob.device, clock.now()));
+  assert(alice.olm.claims.isPromising(bob.device, clock.now()));
 });
 
 Deno.test("a device that has no keys for an hour is given up, until it is wanted again", async () => {
   const { alice, bob, server, clock } = await aliceAndBob();
   server.of(bob.userId, bob.deviceId).oneTimeKeys.clear();
   server.of(bob.userId, bob.deviceId).fallback = undefined;
-  await alice.step((tx) => alice.olm.want(tx, [bob.device]));
+  await alice.step((tx) => alice.olm.claims.want(tx, [bob.device]));
   let claims = 0;
   for (let minute = 0; minute < 180; minute++, await clock.tick(MINUTE)) {
     if (await alice.claim() !== undefined) claims++;
   }
   assert(claims > 8 && claims <= 12, String(claims));
   await alice.restart();
-  assertEquals(alice.olm.nextClaim(clock.now()), undefined);
-  await alice.step((tx) => alice.olm.want(tx, [bob.device]));
+  assertEquals(alice.olm.claims.next(clock.now()), undefined);
+  await alice.step((tx) => alice.olm.claims.want(tx, [bob.device]));
   assertEquals((await alice.claim())?.exhausted, [bob.device]);
 });
 
@@ -126,11 +126,11 @@ Deno.test("the version changes when a device can be reached, or may have lost wh
 
 Deno.test("a server that can't be reached is left alone for a while, and its devices stay wanted (S29)", async () => {
   const { alice, bob, clock } = await aliceAndBob();
-  await alice.step((tx) => alice.olm.want(tx, [bob.device]));
+  await alice.step((tx) => alice.olm.claims.want(tx, [bob.device]));
   const down = { one_time_keys: {}, failures: { "example.org": {}, "other.org": {} } };
   assertEquals((await alice.claim(() => down))?.exhausted, [bob.device]);
-  assert(!alice.olm.isPromising(bob.device, clock.now()));
-  assertEquals(alice.olm.nextClaim(clock.now()), undefined);
+  assert(!alice.olm.claims.isPromising(bob.device, clock.now()));
+  assertEquals(alice.olm.claims.next(clock.now()), undefined);
   await clock.tick(MINUTE);
   assertEquals((await alice.claim())?.established, [bob.device]);
 });
@@ -138,7 +138,7 @@ Deno.test("a server that can't be reached is left alone for a while, and its dev
 /** How often a device is asked for in three hours that each bring the same answer. */
 async function claimsInThreeHours(change: (response: JsonObject) => JsonObject): Promise<number> {
   const { alice, bob, clock } = await aliceAndBob();
-  await alice.step((tx) => alice.olm.want(tx, [bob.device]));
+  await alice.step((tx) => alice.olm.claims.want(tx, [bob.device]));
   let claims = 0;
   for (let minute = 0; minute < 180; minute++, await clock.tick(MINUTE)) {
     if (await alice.claim(change) !== undefined) claims++;
@@ -168,16 +168,16 @@ Deno.test("of the servers that could not be reached the first 10,000 are looked 
 
 Deno.test("a server that was not asked is not left alone, whatever the answer says of it", async () => {
   const { alice, bob, clock } = await aliceAndBob();
-  await alice.step((tx) => alice.olm.want(tx, [bob.device]));
+  await alice.step((tx) => alice.olm.claims.want(tx, [bob.device]));
   const elsewhere: Device = { ...bob.device, userId: "@carol:other.org" };
   await alice.claim((response) => ({ ...response, failures: { "other.org": {} } }));
-  assert(alice.olm.isPromising(elsewhere, clock.now()));
+  assert(alice.olm.claims.isPromising(elsewhere, clock.now()));
 });
 
 Deno.test("a session that came meanwhile makes the claimed one needless", async () => {
   const { alice, bob } = await aliceAndBob();
-  await alice.step((tx) => alice.olm.want(tx, [bob.device]));
-  const claim = alice.olm.nextClaim(0);
+  await alice.step((tx) => alice.olm.claims.want(tx, [bob.device]));
+  const claim = alice.olm.claims.next(0);
   assert(claim !== undefined);
   await bob.meet(alice);
   await alice.read(await bob.send(alice));
@@ -189,10 +189,10 @@ Deno.test("a session that came meanwhile makes the claimed one needless", async 
 
 Deno.test("a message that starts a session makes a claim needless", async () => {
   const { alice, bob } = await aliceAndBob();
-  await alice.step((tx) => alice.olm.want(tx, [bob.device]));
+  await alice.step((tx) => alice.olm.claims.want(tx, [bob.device]));
   await bob.meet(alice);
   await alice.read(await bob.send(alice));
-  assertEquals(alice.olm.nextClaim(0), undefined);
+  assertEquals(alice.olm.claims.next(0), undefined);
 });
 
 Deno.test("a message over a session that was there leaves a claim as it is: what can't be understood still can't", async () => {
@@ -201,16 +201,16 @@ Deno.test("a message over a session that was there leaves a claim as it is: what
   await alice.read(await bob.send(alice));
   assertEquals((await alice.receive(garbled(await bob.send(alice)))).kind, "failed");
   await alice.read(await bob.send(alice));
-  assertEquals(namesIn(alice.olm.nextClaim(clock.now())), ["BOB"]);
+  assertEquals(namesIn(alice.olm.claims.next(clock.now())), ["BOB"]);
 });
 
 Deno.test("a device that is gone is not asked for again", async () => {
   const { alice, bob, server } = await aliceAndBob();
-  await alice.step((tx) => alice.olm.want(tx, [bob.device]));
+  await alice.step((tx) => alice.olm.claims.want(tx, [bob.device]));
   server.hidden.add("BOB");
   assertEquals(await alice.claim(), { established: [], exhausted: [] });
   await alice.restart();
-  assertEquals(alice.olm.nextClaim(0), undefined);
+  assertEquals(alice.olm.claims.next(0), undefined);
 });
 
 Deno.test("the time of the last new session is kept before the claim: no storm after a restart (C15)", async () => {
@@ -220,16 +220,16 @@ Deno.test("the time of the last new session is kept before the claim: no storm a
     assertEquals((await alice.receive(garbled(await bob.send(alice)))).kind, "failed");
   await wedge();
   await alice.restart();
-  const claim = alice.olm.nextClaim(clock.now());
+  const claim = alice.olm.claims.next(clock.now());
   assertEquals(namesIn(claim), ["BOB"], "the claim itself is not lost");
   assert(claim !== undefined);
   await alice.step((tx) => alice.olm.receiveClaim(tx, claim, alice.server.claim(claim)));
   await alice.restart();
   await wedge();
-  assertEquals(alice.olm.nextClaim(clock.now()), undefined);
+  assertEquals(alice.olm.claims.next(clock.now()), undefined);
   await clock.tick(60 * MINUTE);
   await wedge();
-  assertEquals(namesIn(alice.olm.nextClaim(clock.now())), ["BOB"]);
+  assertEquals(namesIn(alice.olm.claims.next(clock.now())), ["BOB"]);
 });
 
 Deno.test("a wedged device without keys is asked for again by itself", async () => {
@@ -246,5 +246,5 @@ Deno.test("a wedged device without keys is asked for again by itself", async () 
   published.fallback = fallback;
   assertEquals((await alice.claim())?.established, [bob.device]);
   for (const dummy of await alice.sent()) assertEquals(await bob.read(dummy), {});
-  assertEquals(alice.olm.nextClaim(clock.now()), undefined);
+  assertEquals(alice.olm.claims.next(clock.now()), undefined);
 });

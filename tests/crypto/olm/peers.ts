@@ -1,5 +1,6 @@
 /** Devices with an account and channels, over vaults in memory. */
 
+import type { RecordCache } from "../../../src/crypto/records/transaction.ts";
 import type { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { assert, assertRejects } from "@std/assert";
 import type { CryptoContext } from "../../../src/crypto/engine/context.ts";
@@ -8,7 +9,7 @@ import { OlmChannels } from "../../../src/crypto/olm/olm_channels.ts";
 import type { OlmDecryption } from "../../../src/crypto/olm/olm_message.ts";
 import { Outbox } from "../../../src/crypto/requests/outbox.ts";
 import { OwnKeys } from "../../../src/crypto/account/own_keys.ts";
-import { RecordCache } from "../../../src/crypto/records/record_cache.ts";
+import { WeighedCache } from "../../../src/base/weighed_cache.ts";
 import type { Vault } from "../../../src/crypto/records/vault.ts";
 import { MemoryStore } from "../../../src/store/memory_store.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
@@ -42,7 +43,7 @@ export class Peer {
   failing = false;
   /** The keys that were written by the last step. */
   written: string[] = [];
-  cache = new RecordCache(10_000);
+  cache: RecordCache = new WeighedCache(10_000);
   context!: CryptoContext;
   keys!: OwnKeys;
   olm!: OlmChannels;
@@ -96,7 +97,7 @@ export class Peer {
     const vodozemac = this.#vodozemac;
     this.keys?.clear();
     this.olm?.clear();
-    this.cache = new RecordCache(10_000);
+    this.cache = new WeighedCache(10_000);
     await this.step(async (tx) => {
       const base = testContext({ userId, deviceId, clock, vodozemac });
       this.keys = await OwnKeys.open(tx, {
@@ -164,13 +165,13 @@ export class Peer {
 
   /** Has a session with another device made, if there is none. */
   async meet(other: Peer): Promise<void> {
-    await this.step((tx) => this.olm.want(tx, [other.device]));
+    await this.step((tx) => this.olm.claims.want(tx, [other.device]));
     await this.claim();
   }
 
   /** Claims what is to be claimed; what the server says may be changed. */
   async claim(change: (response: JsonObject) => JsonObject = (response) => response) {
-    const claim = this.olm.nextClaim(this.clock.now());
+    const claim = this.olm.claims.next(this.clock.now());
     if (claim === undefined) return undefined;
     const response = change(this.server.claim(claim));
     return await this.step((tx) => this.olm.receiveClaim(tx, claim, response));

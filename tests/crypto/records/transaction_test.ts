@@ -1,9 +1,8 @@
 /** One step: what it reads, what it asks the vault for, and what is remembered of it. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { RecordCache } from "../../../src/crypto/records/record_cache.ts";
-import { recordKey } from "../../../src/crypto/records/record_key.ts";
-import { Transaction } from "../../../src/crypto/records/transaction.ts";
+import { WeighedCache } from "../../../src/base/weighed_cache.ts";
+import { type RecordCache, recordKey, Transaction } from "../../../src/crypto/records/transaction.ts";
 import type { Vault } from "../../../src/crypto/records/vault.ts";
 import { memoryVault } from "../support/vault.ts";
 
@@ -25,7 +24,7 @@ async function stage(records: Readonly<Record<string, string>> = {}) {
     defer: (mutations) => (calls.push(`defer ${mutations.length}`), vault.defer(mutations)),
     list: (prefix) => vault.list(prefix), // more than was asked for
   };
-  const cache = new RecordCache(100);
+  const cache: RecordCache = new WeighedCache(100);
   return { calls, begin: () => new Transaction(told, cache) };
 }
 
@@ -109,7 +108,7 @@ Deno.test("a step that comes to nothing is taken back in reverse order, and noth
 
 Deno.test("nothing is remembered of a step that could not be written", async () => {
   const vault = memoryVault();
-  const cache = new RecordCache(10);
+  const cache: RecordCache = new WeighedCache(10);
   const full = { ...vault, commit: () => Promise.reject(new TypeError("The disk is full")) };
   const tx = new Transaction(full, cache);
   tx.set(ONE, "never");

@@ -1,7 +1,7 @@
 /** A device that asks for keys and is asked. */
 
 import type { Device, DeviceTrust } from "../../../src/crypto/devices/device.ts";
-import type { SessionRef } from "../../../src/crypto/megolm/inbound_sessions.ts";
+import type { MegolmSessionRef } from "../../../src/crypto/megolm/session_ref.ts";
 import { KeyRequests, type KeyRequestsOptions } from "../../../src/crypto/requests/key_requests.ts";
 import { Outbox, type OutboxEntry } from "../../../src/crypto/requests/outbox.ts";
 import type { MessageEvent } from "../../../src/types/events/event.ts";
@@ -62,7 +62,7 @@ export class Asker extends Receiver {
     device: Device | undefined,
     content: JsonObject,
     sender = device?.userId ?? ME,
-  ): Promise<SessionRef | undefined> {
+  ): Promise<MegolmSessionRef | undefined> {
     return this.step((tx) => this.requests.receiveForward(tx, { sender, device, content }));
   }
 
@@ -92,8 +92,11 @@ export class Asker extends Receiver {
       olm: {
         encrypt: (_tx, { curve25519 }, type, content) =>
           Promise.resolve(this.unreachable.has(curve25519) ? undefined : { type, content }),
-        want: (_tx, devices) => {
-          this.wanted.push(...devices.map(({ deviceId }) => deviceId));
+        claims: {
+          want: (_tx, devices) => {
+            this.wanted.push(...devices.map(({ deviceId }) => deviceId));
+            return Promise.resolve();
+          },
         },
       },
     });

@@ -1,7 +1,7 @@
 import { assertEquals, assertFalse } from "@std/assert";
 import { Outbox } from "../../../src/crypto/requests/outbox.ts";
-import { RecordCache } from "../../../src/crypto/records/record_cache.ts";
-import { recordKey } from "../../../src/crypto/records/record_key.ts";
+import { WeighedCache } from "../../../src/base/weighed_cache.ts";
+import { type RecordCache, recordKey } from "../../../src/crypto/records/transaction.ts";
 import type { RoomID, TransactionID } from "../../../src/types/ids.ts";
 import { memoryVault, step } from "../support/vault.ts";
 
@@ -66,7 +66,7 @@ Deno.test("an event that was put in by a step that failed is not in the outbox",
 Deno.test("what passes through the outbox takes no other record's place in memory", async () => {
   const vault = memoryVault();
   const outbox = new Outbox();
-  const cache = new RecordCache(10);
+  const cache: RecordCache = new WeighedCache(10);
   const session = recordKey<string>("session", "one");
   await step(vault, cache, (tx) => tx.set(session, "used by each message"));
   for (let index = 0; index < 20; index++) {

@@ -1,8 +1,7 @@
 /** What the server does not take costs nobody else anything, and is given up only where it is to blame. */
 
 import { assertEquals, assertFalse } from "@std/assert";
-import type { OutboxEntry } from "../../../src/crypto/requests/outbox.ts";
-import { isDivisible, RefusedParcels } from "../../../src/crypto/requests/refused_parcels.ts";
+import { isDivisible, type OutboxEntry, RefusedParcels } from "../../../src/crypto/requests/outbox.ts";
 import type { TransactionID } from "../../../src/types/ids.ts";
 
 const common = { txnId: "txn" as TransactionID, createdAt: 0 };

@@ -149,7 +149,7 @@ Deno.test("a look at old records does not let a device that can't be understood 
   await bob.clock.tick(HOUR / 2);
   await tidy(bob, alice);
   await bob.receive(garbled(await alice.send(bob)));
-  assertEquals(bob.olm.nextClaim(bob.clock.now()), undefined);
+  assertEquals(bob.olm.claims.next(bob.clock.now()), undefined);
 });
 
 Deno.test("a record that does not say when it was written is kept for another month", async () => {
@@ -186,7 +186,7 @@ Deno.test("nobody asks for a session with a device that is not there any more", 
     server,
     clock: bob.clock,
   });
-  await bob.step((tx) => bob.olm.want(tx, [alice.device, carol.device]));
+  await bob.step((tx) => bob.olm.claims.want(tx, [alice.device, carol.device]));
   server.hidden.add(carol.deviceId);
   const { housekeeping } = bob.olm;
   for (const each of housekeeping.wanted()) await bob.step((tx) => housekeeping.tidyWanted(tx, each));

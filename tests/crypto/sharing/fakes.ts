@@ -69,9 +69,8 @@ export class FakeDevices implements RecipientDevices {
     this.dirtyVersion++;
   }
 
-  track(_tx: Transaction, users: readonly UserID[]): Promise<void> {
+  track(_tx: Transaction, users: Iterable<UserID>): void {
     for (const userId of users) this.tracked.add(userId);
-    return Promise.resolve();
   }
 
   devicesOf(_tx: Transaction, users: readonly UserID[]): Promise<ReadonlyMap<UserID, readonly Device[]>> {
@@ -86,8 +85,8 @@ export class FakeDevices implements RecipientDevices {
     );
   }
 
-  isDirty(users: readonly UserID[]): boolean {
-    return users.some((userId) => this.dirty.has(userId));
+  isDirty(users: Iterable<UserID>): boolean {
+    return [...users].some((userId) => this.dirty.has(userId));
   }
 }
 
@@ -133,14 +132,13 @@ export class FakeOlm implements SharingChannels {
     return Promise.resolve(devices.filter(({ curve25519 }) => !this.sessions.has(curve25519)));
   }
 
-  want(_tx: Transaction, devices: readonly Device[]): Promise<void> {
-    for (const { curve25519 } of devices) this.wanted.add(curve25519);
-    return Promise.resolve();
-  }
-
-  isPromising({ curve25519 }: Device): boolean {
-    return !this.exhausted.has(curve25519);
-  }
+  readonly claims: SharingChannels["claims"] = {
+    want: (_tx, devices) => {
+      for (const { curve25519 } of devices as readonly Device[]) this.wanted.add(curve25519);
+      return Promise.resolve();
+    },
+    isPromising: (device) => !this.exhausted.has((device as Device).curve25519),
+  };
 
   /** The answer to a claim. */
   claim(): void {

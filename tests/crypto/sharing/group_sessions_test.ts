@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { GroupSessions } from "../../../src/crypto/sharing/group_sessions.ts";
 import { Transaction } from "../../../src/crypto/records/transaction.ts";
-import { RecordCache } from "../../../src/crypto/records/record_cache.ts";
+import { WeighedCache } from "../../../src/base/weighed_cache.ts";
 import { testContext } from "../support/context.ts";
 import { memoryVault } from "../support/vault.ts";
 import { FakeCopies } from "./fakes.ts";
@@ -19,7 +19,7 @@ Deno.test("what is encrypted for a record is encrypted with its session, whichev
     rotationPeriodMsgs: 100,
     historyVisibility: "joined",
   } as const;
-  const tx = new Transaction(memoryVault(), new RecordCache(10));
+  const tx = new Transaction(memoryVault(), new WeighedCache(10));
   const first = await groups.create(tx, { roomId: ROOM, settings, previous: undefined });
   const second = await groups.create(tx, { roomId: ROOM, settings, previous: first });
   await tx.commit();

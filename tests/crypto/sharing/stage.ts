@@ -1,5 +1,6 @@
 /** A process that sends into encrypted rooms, a server that tells it what it wants to know, and devices that receive. */
 
+import type { RecordCache } from "../../../src/crypto/records/transaction.ts";
 import type { InboundGroupSession } from "@greenroom/vodozemac-wasm";
 import { assert, assertEquals } from "@std/assert";
 import type { NewRecipient } from "../../../src/crypto/sharing/approvals.ts";
@@ -8,7 +9,7 @@ import type { RoomReadiness, ShareReport } from "../../../src/crypto/engine/engi
 import { Outbox, type OutboxEntry } from "../../../src/crypto/requests/outbox.ts";
 import { OutboundSessions } from "../../../src/crypto/sharing/outbound_sessions.ts";
 import type { CryptoPolicy } from "../../../src/crypto/engine/policy.ts";
-import { RecordCache } from "../../../src/crypto/records/record_cache.ts";
+import { WeighedCache } from "../../../src/base/weighed_cache.ts";
 import { Rooms } from "../../../src/crypto/sharing/rooms.ts";
 import type { Vault } from "../../../src/crypto/records/vault.ts";
 import { MemoryStore } from "../../../src/store/memory_store.ts";
@@ -101,7 +102,7 @@ export class Stage {
     let names = 0;
     const run = this.#runs++;
     const named = { ...context, uniqueId: () => `unique-${run}-${++names}` };
-    this.#cache = new RecordCache(10_000);
+    this.#cache = new WeighedCache(10_000);
     this.rooms = new Rooms(named);
     this.outbox = new Outbox();
     this.outbound = new OutboundSessions({

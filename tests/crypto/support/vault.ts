@@ -1,7 +1,7 @@
 /** A vault in memory, and steps on it. */
 
-import { RecordCache } from "../../../src/crypto/records/record_cache.ts";
-import { Transaction } from "../../../src/crypto/records/transaction.ts";
+import { WeighedCache } from "../../../src/base/weighed_cache.ts";
+import { type RecordCache, Transaction } from "../../../src/crypto/records/transaction.ts";
 import type { Vault } from "../../../src/crypto/records/vault.ts";
 import type { KvMutation } from "../../../src/store/kv_store.ts";
 import { MemoryStore } from "../../../src/store/memory_store.ts";
@@ -35,7 +35,7 @@ export async function step<Result>(
   cacheOrWork: RecordCache | Work<Result> | undefined,
   maybeWork?: Work<Result>,
 ): Promise<Result> {
-  const cache = cacheOrWork instanceof RecordCache ? cacheOrWork : new RecordCache(1_000);
+  const cache: RecordCache = cacheOrWork instanceof WeighedCache ? cacheOrWork : new WeighedCache(1_000);
   const work = typeof cacheOrWork === "function" ? cacheOrWork : maybeWork;
   const tx = new Transaction(vault, cache);
   try {

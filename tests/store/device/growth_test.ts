@@ -1,10 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import type { RoomChange } from "../../../src/actors/store/store_protocol.ts";
-import { RecordCache } from "../../../src/crypto/records/record_cache.ts";
+import { WeighedCache } from "../../../src/base/weighed_cache.ts";
 import { ReplayLog } from "../../../src/crypto/megolm/replay_log.ts";
 import { SeenMessages } from "../../../src/crypto/olm/seen_messages.ts";
-import { Transaction } from "../../../src/crypto/records/transaction.ts";
+import { type RecordCache, Transaction } from "../../../src/crypto/records/transaction.ts";
 import type { KvKey, KvMutation } from "../../../src/store/kv_store.ts";
 import { MemoryStore } from "../../../src/store/memory_store.ts";
 import { Membership } from "../../../src/types/enums.ts";
@@ -61,7 +61,7 @@ function message(number: number): MessageEvent {
 /** A vault, with a step for each piece of work on it. */
 function steps(store: MemoryStore) {
   const vault = memoryVault(store);
-  const cache = new RecordCache(1_000);
+  const cache: RecordCache = new WeighedCache(1_000);
   return async (work: (tx: Transaction) => Promise<void>): Promise<void> => {
     const tx = new Transaction(vault, cache);
     await work(tx);

@@ -19,7 +19,7 @@ Deno.test("T03: a message that was written to another user or device is dropped"
     assertEquals((await bob.receive(event)).kind, "dropped", JSON.stringify(change));
   }
   assertEquals((await bob.receive(await forge(alice, bob, (payload) => payload))).kind, "decrypted");
-  assertEquals(bob.olm.nextClaim(bob.clock.now()), undefined, "none of this is a wedge");
+  assertEquals(bob.olm.claims.next(bob.clock.now()), undefined, "none of this is a wedge");
 });
 
 Deno.test("T03: a message that its server says is from another user than its writer is dropped", async () => {

@@ -43,7 +43,7 @@ Deno.test("T06: a pre-key message is not read again after its session was let go
   assertEquals(await bob.receive(first), { kind: "dropped", reason: "it was here before" });
   await bob.restart();
   assertEquals(await bob.receive(first), { kind: "dropped", reason: "it was here before" });
-  assertEquals(bob.olm.nextClaim(bob.clock.now()), undefined);
+  assertEquals(bob.olm.claims.next(bob.clock.now()), undefined);
 });
 
 Deno.test("T06: what remembers sessions that were let go refuses it by itself", async () => {
@@ -51,7 +51,7 @@ Deno.test("T06: what remembers sessions that were let go refuses it by itself", 
   await without(bob, "olm-seen");
   assertEquals(await bob.receive(first), { kind: "dropped", reason: "its session was given up" });
   assertEquals(await bob.receive(rewrapped(first)), { kind: "dropped", reason: "its session was given up" });
-  assertEquals(bob.olm.nextClaim(bob.clock.now()), undefined);
+  assertEquals(bob.olm.claims.next(bob.clock.now()), undefined);
 });
 
 Deno.test("T06: what remembers messages refuses it by itself, under whatever sender", async () => {

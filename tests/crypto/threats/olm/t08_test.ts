@@ -10,7 +10,7 @@ Deno.test("T08: a one-time key of zeros makes no session, even if its device has
   const published = server.of(bob.userId, bob.deviceId);
   published.oneTimeKeys.clear();
   published.oneTimeKeys.set("signed_curve25519:AAAAAA", bob.keys.sign({ key: ZERO }));
-  await alice.step((tx) => alice.olm.want(tx, [bob.device]));
+  await alice.step((tx) => alice.olm.claims.want(tx, [bob.device]));
   assertEquals(await alice.claim(), { established: [], exhausted: [bob.device] });
   assertEquals(await alice.step((tx) => alice.olm.withoutSession(tx, [bob.device])), [bob.device]);
 });
@@ -24,7 +24,7 @@ Deno.test("T08: an identity key of zeros makes no session", async () => {
   };
   const device = await server.device(undefined, bob.userId, "BOB");
   assert(device?.curve25519 === ZERO);
-  await alice.step((tx) => alice.olm.want(tx, [device]));
+  await alice.step((tx) => alice.olm.claims.want(tx, [device]));
   assertEquals((await alice.claim())?.established, []);
 });
 
@@ -40,5 +40,5 @@ Deno.test("T08: a pre-key message made of zeros is dropped, and asks for no new 
   const body = bytes.toBase64({ omitPadding: true });
   const content = { ...event.content, ciphertext: { [bob.device.curve25519]: { type: 0, body } } };
   assertEquals((await bob.receive({ ...event, content })).kind, "dropped");
-  assertEquals(bob.olm.nextClaim(bob.clock.now()), undefined);
+  assertEquals(bob.olm.claims.next(bob.clock.now()), undefined);
 });

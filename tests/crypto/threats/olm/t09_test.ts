@@ -26,12 +26,12 @@ Deno.test("T09: a key that is unsigned, forged, of another kind or another devic
     "nothing": null,
   };
   for (const [name, key] of Object.entries(forgeries)) {
-    await alice.step((tx) => alice.olm.want(tx, [bob.device]));
+    await alice.step((tx) => alice.olm.claims.want(tx, [bob.device]));
     const answer = { one_time_keys: { [bob.userId]: { BOB: { "signed_curve25519:AAAAAA": key } } } };
     assertEquals((await alice.claim(() => answer))?.established, [], name);
     await clock.tick(1_000_000);
   }
-  await alice.step((tx) => alice.olm.want(tx, [bob.device]));
+  await alice.step((tx) => alice.olm.claims.want(tx, [bob.device]));
   const otherKind = { one_time_keys: { [bob.userId]: { BOB: { "curve25519:AAAAAA": good } } } };
   assertEquals((await alice.claim(() => otherKind))?.established, []);
   assertEquals(await alice.step((tx) => alice.olm.withoutSession(tx, [bob.device])), [bob.device]);
@@ -40,7 +40,7 @@ Deno.test("T09: a key that is unsigned, forged, of another kind or another devic
 Deno.test("T09: a key that nobody asked for makes no session", async () => {
   const { alice, bob, server, clock } = await aliceAndBob();
   const carol = await Peer.open({ userId: "@carol:example.org", deviceId: "CAROL", server, clock });
-  await alice.step((tx) => alice.olm.want(tx, [bob.device]));
+  await alice.step((tx) => alice.olm.claims.want(tx, [bob.device]));
   const outcome = await alice.claim((answer) => {
     const [entry] = server.of(carol.userId, carol.deviceId).oneTimeKeys;
     const { one_time_keys } = answer as Answer;
@@ -58,7 +58,7 @@ Deno.test("T09: an answer that is not what it must be makes no session, and does
     one_time_keys: { [bob.userId]: 1 },
   }];
   for (const answer of answers) {
-    await alice.step((tx) => alice.olm.want(tx, [bob.device]));
+    await alice.step((tx) => alice.olm.claims.want(tx, [bob.device]));
     assertEquals((await alice.claim(() => answer))?.exhausted, [bob.device]);
     await alice.clock.tick(1_000_000);
   }

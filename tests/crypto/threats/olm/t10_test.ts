@@ -21,6 +21,6 @@ Deno.test("T10: a message with another version is refused, and the session goes 
   for (const version of [0, 1, 2, 4, 255]) { // of type 1 now
     assertEquals((await bob.receive(await withVersion(version))).kind, "dropped", String(version));
   }
-  assertEquals(bob.olm.nextClaim(bob.clock.now()), undefined);
+  assertEquals(bob.olm.claims.next(bob.clock.now()), undefined);
   assertEquals(await bob.read(await alice.send(bob, { n: 1 })), { n: 1 });
 });

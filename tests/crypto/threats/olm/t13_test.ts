@@ -23,6 +23,6 @@ Deno.test("T13: garbage of devices that nobody knows makes no session, and is no
   server.hidden.add("EVE");
   const before = (await Array.fromAsync(alice.store.list([]))).length;
   for (let n = 0; n < 10; n++) await alice.receive(garbled(await eve.send(alice)));
-  assertEquals(alice.olm.nextClaim(clock.now()), undefined);
+  assertEquals(alice.olm.claims.next(clock.now()), undefined);
   assertEquals((await Array.fromAsync(alice.store.list([]))).length, before);
 });

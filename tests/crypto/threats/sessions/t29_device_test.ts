@@ -21,6 +21,6 @@ Deno.test("T29: a session is started only with the keys that a device had when i
   const { oneTimeKeys } = server.of(alice.userId, "ALICE");
   oneTimeKeys.clear();
   for (const [id, key] of Object.entries(upload?.one_time_keys ?? {})) oneTimeKeys.set(id, key);
-  await bob.step((tx) => bob.olm.want(tx, [alice.device]));
+  await bob.step((tx) => bob.olm.claims.want(tx, [alice.device]));
   assertEquals(await bob.claim(), { established: [], exhausted: [alice.device] });
 });

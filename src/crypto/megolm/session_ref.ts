@@ -1,0 +1,22 @@
+/**
+ * The name of a Megolm session.
+ *
+ * @module
+ */
+
+import { looksLikeRoomId } from "../../types/checks/identifiers.ts";
+import type { RoomID } from "../../types/ids.ts";
+import { isKey } from "../encoding/base64.ts";
+
+/** The name of a Megolm session: its room and its ID. */
+export interface MegolmSessionRef {
+  /** The room that it is used in. */
+  readonly roomId: RoomID;
+  /** Its ID. */
+  readonly sessionId: string;
+}
+
+/** Reads the name of a session; undefined if no session can have it. */
+export function readSessionRef(roomId: unknown, sessionId: unknown): MegolmSessionRef | undefined {
+  return looksLikeRoomId(roomId) && isKey(sessionId) ? { roomId, sessionId } : undefined;
+}
