@@ -18,7 +18,7 @@ import type {
 } from "../../types/api/attachment.ts";
 import { BLOCK_SIZE, BlockReader } from "./attachment_blocks.ts";
 import { readSecrets, writeSecrets } from "./attachment_file.ts";
-import { AttachmentHold } from "./attachment_hold.ts";
+import { AttachmentBuffer } from "./attachment_buffer.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -131,7 +131,7 @@ export function decryptAttachmentStream(
 ): ReadableStream<Bytes> {
   const { key, iv, sha256 } = readSecrets(file);
   const reader = new BlockReader(data);
-  const hold = new AttachmentHold(maxMemory);
+  const hold = new AttachmentBuffer(maxMemory);
   const mode = new CounterMode(key, iv);
   const cancelled = new AbortController();
   /** The last step that was begun: the hold must not go while it is at work. */

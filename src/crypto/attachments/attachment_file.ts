@@ -64,7 +64,7 @@ function decoded(
   length: number,
 ): Uint8Array<ArrayBuffer> {
   const wrong = (): AttachmentError => malformed(`its ${name} is not ${length} bytes in ${alphabet}`);
-  // Looked at first, for the decoder skips white space, and a value of any length must not be decoded only to be refused.
+  // PlannedSession at first, for the decoder skips white space, and a value of any length must not be decoded only to be refused.
   if (typeof value !== "string" || value.length > 48 || /\s/.test(value)) throw wrong();
   try {
     const bytes = Uint8Array.fromBase64(value, { alphabet });

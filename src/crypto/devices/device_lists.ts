@@ -13,12 +13,12 @@ import { unpadded } from "../encoding/base64.ts";
 import type { CryptoContext } from "../engine/context.ts";
 import { GONE_PEER_DAYS, LEFT_USER_DAYS } from "../engine/retention.ts";
 import { ChangeLog } from "../records/change_log.ts";
-import { lookLater } from "../records/leftovers.ts";
+import { schedulePruning } from "../records/prune_schedule.ts";
 import type { Transaction } from "../records/transaction.ts";
 import type { ComparedDevice, Device, LocalTrust } from "./device.ts";
-import { tidyLeftUser } from "./left_users.ts";
+import { pruneLeftUser } from "./left_users.ts";
 import { DeviceListChanges, isQueryResponse, nextPiece, shownKeys, userPart } from "./query_response.ts";
-import { withAccepted, withTrust } from "./said_trust.ts";
+import { withAccepted, withLocalTrust } from "./local_trust.ts";
 import { type DeviceQuery, TrackedUsers } from "./tracked_users.ts";
 import { judgeAnswer, withoutDevices } from "./user_answer.ts";
 import {
@@ -95,7 +95,9 @@ export class DeviceLists {
    */
   left(tx: Transaction, users: Iterable<UserID>): void {
     const now = this.#context.clock.now();
-    for (const userId of this.#tracked.left(tx, users)) lookLater(tx, userId, { now, days: LEFT_USER_DAYS });
+    for (const userId of this.#tracked.left(tx, users)) {
+      schedulePruning(tx, userId, { now, days: LEFT_USER_DAYS });
+    }
   }
 
   /** Marks all users: changes may have been missed. */
@@ -155,7 +157,7 @@ export class DeviceLists {
       this.#receiveUser(tx, { userId, query, response, before, changes });
     }
     for (const { userId } of changes.removed) {
-      lookLater(tx, userId, { now: this.#context.clock.now(), days: GONE_PEER_DAYS + 1 }); // a day has a beginning
+      schedulePruning(tx, userId, { now: this.#context.clock.now(), days: GONE_PEER_DAYS + 1 }); // a day has a beginning
     }
     tx.onCommit(() => {
       for (const userId of changes.changed) this.#changes.note(userId);
@@ -227,7 +229,7 @@ export class DeviceLists {
       const named = `device ${JSON.stringify(deviceId)} of ${JSON.stringify(userId)}`;
       throw new ValueError(`Cannot set the trust of ${named}: it is this device, which trusts itself`);
     }
-    this.#put(tx, userId, withTrust(await tx.get(userKey(userId)) ?? NO_RECORD, device, trust));
+    this.#put(tx, userId, withLocalTrust(await tx.get(userKey(userId)) ?? NO_RECORD, device, trust));
   }
 
   /** By which keys a user vouches for devices; undefined if the user never had any. */
@@ -248,9 +250,9 @@ export class DeviceLists {
   }
 
   /** Lets go of the devices of a user with whom no encrypted room is shared, if nobody tracks the user. */
-  async tidyUser(tx: Transaction, userId: UserID): Promise<void> {
+  async pruneUser(tx: Transaction, userId: UserID): Promise<void> {
     if (this.#tracked.has(userId)) return;
-    const gone = await tidyLeftUser(tx, userId, this.#context.clock.now());
+    const gone = await pruneLeftUser(tx, userId, this.#context.clock.now());
     if (gone) tx.onCommit(() => this.#changes.note(userId));
   }
 

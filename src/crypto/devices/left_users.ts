@@ -6,7 +6,7 @@
 
 import type { UserID } from "../../types/ids.ts";
 import { DAY_MS, FORMER_DEVICES, UNVOUCHED_USER_DAYS } from "../engine/retention.ts";
-import { lookLater } from "../records/leftovers.ts";
+import { schedulePruning } from "../records/prune_schedule.ts";
 import type { Transaction } from "../records/transaction.ts";
 import { newestOf, withoutDevices } from "./user_answer.ts";
 import { userKey, type UserRecord } from "./user_record.ts";
@@ -17,14 +17,14 @@ import { userKey, type UserRecord } from "./user_record.ts";
  *
  * @returns Whether devices have gone.
  */
-export async function tidyLeftUser(tx: Transaction, userId: UserID, now: number): Promise<boolean> {
+export async function pruneLeftUser(tx: Transaction, userId: UserID, now: number): Promise<boolean> {
   const record = await tx.get(userKey(userId));
   if (record === undefined) return false;
   if (record.leftAt === undefined) tx.set(userKey(userId), leftBehind(record, now));
   const { devices, gone, identity, leftAt = now } = record;
   const vouched = identity !== undefined || [...gone, ...devices].some(({ local }) => local !== undefined);
   if (!vouched && now - leftAt >= UNVOUCHED_USER_DAYS * DAY_MS) tx.delete(userKey(userId));
-  else if (!vouched) lookLater(tx, userId, { now: leftAt, days: UNVOUCHED_USER_DAYS + 1 });
+  else if (!vouched) schedulePruning(tx, userId, { now: leftAt, days: UNVOUCHED_USER_DAYS + 1 });
   return devices.length > 0;
 }
 

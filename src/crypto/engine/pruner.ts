@@ -12,7 +12,12 @@ import type { RoomID } from "../../types/ids.ts";
 import type { DeviceLists } from "../devices/device_lists.ts";
 import type { ParkedEvents } from "../megolm/parked_events.ts";
 import type { OlmChannels } from "../olm/olm_channels.ts";
-import { dueLeftovers, type Leftover, looked, lookLater } from "../records/leftovers.ts";
+import {
+  duePruning,
+  pruningDone,
+  type ScheduledPruning,
+  schedulePruning,
+} from "../records/prune_schedule.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
 import type { OutboundSessions } from "../sharing/outbound_sessions.ts";
 import type { CryptoContext } from "./context.ts";
@@ -34,10 +39,10 @@ export interface PrunerOptions {
 }
 
 /** A look at one thing; whether it has to be looked at once more at once. */
-type Look = (tx: Transaction) => Promise<"done" | "more">;
+type PruneTask = (tx: Transaction) => Promise<"done" | "more">;
 
 /** At how many things a step looks, which may all have to stay. */
-const LOOKS_A_STEP = 200;
+const TASKS_A_STEP = 200;
 
 /**
  * Does what is to be done once a day. How far it has come is in memory only: what a process has left undone, the next one begins
@@ -46,7 +51,7 @@ const LOOKS_A_STEP = 200;
 export class Pruner {
   readonly #options: PrunerOptions;
   /** What is left to be looked at, the next one last; undefined: nothing was begun. */
-  #looks: Look[] | undefined;
+  #tasks: PruneTask[] | undefined;
 
   /** @param options Whose records it looks after. */
   constructor(options: PrunerOptions) {
@@ -56,56 +61,58 @@ export class Pruner {
   /** Does a part of it, if there is anything to be done. */
   async step(tx: Transaction, { force = false }: PruneOptions): Promise<PruneReport> {
     const { clock } = this.#options.context;
-    const before = this.#looks;
+    const before = this.#tasks;
     const isDue = force || elapsed(clock.now(), await tx.get(prunedKey())) >= DAY_MS;
     if (before === undefined && !isDue) return { done: true, removed: {} };
-    const looks = [...before ?? this.#begin()];
+    const tasks = [...before ?? this.#begin()];
     let done = false;
-    for (let count = 0; count < LOOKS_A_STEP && tx.changes < RECORDS_A_STEP; count++) {
-      const look = looks.at(-1);
-      if (look === undefined && tx.changes > 0) break; // what this step has written would not show
-      done = look === undefined && !await this.#addDue(tx, looks);
+    for (let count = 0; count < TASKS_A_STEP && tx.changes < RECORDS_A_STEP; count++) {
+      const task = tasks.at(-1);
+      if (task === undefined && tx.changes > 0) break; // what this step has written would not show
+      done = task === undefined && !await this.#addDue(tx, tasks);
       if (done) break;
-      if (look !== undefined && await look(tx) === "done") looks.pop();
+      if (task !== undefined && await task(tx) === "done") tasks.pop();
     }
     if (done) tx.set(prunedKey(), clock.now());
-    tx.onCommit(() => this.#looks = done ? undefined : looks);
+    tx.onCommit(() => this.#tasks = done ? undefined : tasks);
     return { done, removed: tx.removals };
   }
 
-  #begin(): Look[] {
+  #begin(): PruneTask[] {
     const { olm: { housekeeping }, outbound, parked } = this.#options;
     return [
-      ...outbound.sessionRooms().map((roomId: RoomID): Look => (tx) => outbound.tidyRoom(tx, roomId)),
-      ...housekeeping.wanted().map((device) => one((tx) => housekeeping.tidyWanted(tx, device))),
-      ...housekeeping.strangers().map((stranger) => one((tx) => housekeeping.tidyStranger(tx, stranger))),
+      ...outbound.sessionRooms().map((roomId: RoomID): PruneTask => (tx) => outbound.pruneRoom(tx, roomId)),
+      ...housekeeping.wanted().map((device) => one((tx) => housekeeping.pruneWanted(tx, device))),
+      ...housekeeping.strangers().map((stranger) =>
+        one((tx) => housekeeping.pruneUnknownDevice(tx, stranger))
+      ),
       (tx) => Promise.resolve(parked.forgetOld(tx, RECORDS_A_STEP)),
     ];
   }
 
   /** Adds the next users who are due; whether there are any. */
-  async #addDue(tx: Transaction, looks: Look[]): Promise<boolean> {
-    const due = await dueLeftovers(tx, { now: this.#options.context.clock.now(), limit: LOOKS_A_STEP });
-    for (const leftover of due) looks.push((tx) => this.#tidyUser(tx, leftover));
+  async #addDue(tx: Transaction, tasks: PruneTask[]): Promise<boolean> {
+    const due = await duePruning(tx, { now: this.#options.context.clock.now(), limit: TASKS_A_STEP });
+    for (const leftover of due) tasks.push((tx) => this.#pruneUser(tx, leftover));
     return due.length > 0;
   }
 
-  async #tidyUser(tx: Transaction, leftover: Leftover): Promise<"done" | "more"> {
+  async #pruneUser(tx: Transaction, leftover: ScheduledPruning): Promise<"done" | "more"> {
     const { devices, olm, context: { clock } } = this.#options;
     const { userId } = leftover;
     const days = devices.isTracked(userId) ? GONE_PEER_DAYS : LEFT_PEER_DAYS;
-    await devices.tidyUser(tx, userId); // first: sessions with devices that go may go with them
-    const outcome = await olm.housekeeping.tidyUser(tx, userId, days);
+    await devices.pruneUser(tx, userId); // first: sessions with devices that go may go with them
+    const outcome = await olm.housekeeping.pruneUser(tx, userId, days);
     if (outcome === "more") return "more";
-    looked(tx, leftover);
-    if (outcome === "later") lookLater(tx, userId, { now: clock.now(), days: GONE_PEER_DAYS });
+    pruningDone(tx, leftover);
+    if (outcome === "later") schedulePruning(tx, userId, { now: clock.now(), days: GONE_PEER_DAYS });
     return "done";
   }
 }
 
-function one(look: (tx: Transaction) => Promise<void> | void): Look {
+function one(task: (tx: Transaction) => Promise<void> | void): PruneTask {
   return async (tx) => {
-    await look(tx);
+    await task(tx);
     return "done";
   };
 }

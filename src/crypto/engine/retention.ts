@@ -59,7 +59,7 @@ export const FALLBACK_MARGIN_MS = 7 * DAY_MS;
  * With how many devices there may be sessions of which nobody knows whose they are: what they may send is room keys. Of one user as
  * many as the others leave. They do not grow old: a key that comes by such a session would be lost without it.
  */
-export const STRANGERS = 5_000;
+export const UNKNOWN_DEVICES = 5_000;
 
 /** With how many devices that had none before one user can begin sessions in a day: as many as a user may have. */
 export const NEW_PEERS_A_DAY = 1_000;

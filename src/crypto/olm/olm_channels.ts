@@ -18,7 +18,7 @@ import type { Outbox } from "../requests/outbox.ts";
 import { RateLimit } from "../requests/rate_limit.ts";
 import { type KeyClaim, OlmClaims } from "./olm_claims.ts";
 import { type ClaimOutcome, OlmHandshakes } from "./olm_handshakes.ts";
-import { OlmHousekeeping, OlmStrangers } from "./olm_housekeeping.ts";
+import { OlmHousekeeping, UnknownDevices } from "./olm_housekeeping.ts";
 import { OlmInbox } from "./olm_inbox.ts";
 import {
   type OlmDecryption,
@@ -59,7 +59,7 @@ export class OlmChannels {
   readonly #sessions: OlmSessions;
   readonly #handshakes: OlmHandshakes;
   readonly #inbox: OlmInbox;
-  readonly #strangers: OlmStrangers;
+  readonly #strangers: UnknownDevices;
   /** Which devices need a session, and the claims of their one-time keys. */
   readonly claims: OlmClaims;
   /** Removes what belongs to devices that are gone. */
@@ -75,7 +75,7 @@ export class OlmChannels {
     this.#outbox = outbox;
     this.#sessions = new OlmSessions(context);
     this.claims = new OlmClaims(context);
-    this.#strangers = new OlmStrangers(strangers);
+    this.#strangers = new UnknownDevices(strangers);
     this.#handshakes = new OlmHandshakes({
       context,
       ownKeys,
@@ -226,8 +226,8 @@ export class OlmChannels {
     if (content === undefined) return;
     const { clock, uniqueId } = this.#context;
     const messages = { [device.userId]: { [device.deviceId]: content } };
-    const parcel = { kind: "toDevice", eventType: "m.room.encrypted", messages } as const;
-    this.#outbox.add(tx, parcel, { txnId: uniqueId(), now: clock.now() });
+    const message = { kind: "toDevice", eventType: "m.room.encrypted", messages } as const;
+    this.#outbox.add(tx, message, { txnId: uniqueId(), now: clock.now() });
   }
 
   /** A device says nothing, over a new session: it could not understand what it was sent. */

@@ -10,7 +10,7 @@ import type { UserID } from "../../types/ids.ts";
 import type { OwnKeys } from "../account/own_keys.ts";
 import type { KnownDevices } from "../devices/device.ts";
 import type { CryptoContext } from "../engine/context.ts";
-import { DAY_MS, FALLBACK_MARGIN_MS, RECORDS_A_STEP, STRANGERS } from "../engine/retention.ts";
+import { DAY_MS, FALLBACK_MARGIN_MS, RECORDS_A_STEP, UNKNOWN_DEVICES } from "../engine/retention.ts";
 import { FairIndex } from "../records/fair_index.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
 import type { DeviceRef, OlmClaims } from "./olm_claims.ts";
@@ -19,7 +19,7 @@ import type { OlmPeer, PeerRecord } from "./olm_peer.ts";
 import type { OlmSessions } from "./olm_sessions.ts";
 
 /** A device that is not in its user's list. */
-export interface Stranger extends OlmPeer {
+export interface UnknownDevice extends OlmPeer {
   /** When it was met, in milliseconds since the epoch. */
   readonly at: number;
 }
@@ -30,11 +30,11 @@ export interface Stranger extends OlmPeer {
  * Anybody can make such devices up, so that they are bounded. They may only send room keys and dummies, which have no
  * effect a second time, so that nothing is lost with what would refuse a repetition.
  */
-export class OlmStrangers {
-  readonly #index: FairIndex<Stranger>;
+export class UnknownDevices {
+  readonly #index: FairIndex<UnknownDevice>;
 
   /** @param limit How many are kept. Default: 5,000. */
-  constructor(limit = STRANGERS) {
+  constructor(limit = UNKNOWN_DEVICES) {
     this.#index = new FairIndex(limit);
   }
 
@@ -53,8 +53,8 @@ export class OlmStrangers {
    *
    * @returns The devices that have to go for it.
    */
-  meet(tx: Transaction, { userId, curve25519 }: OlmPeer, now: number): Stranger[] {
-    const stranger: Stranger = { userId, curve25519, at: now };
+  meet(tx: Transaction, { userId, curve25519 }: OlmPeer, now: number): UnknownDevice[] {
+    const stranger: UnknownDevice = { userId, curve25519, at: now };
     tx.set(strangerKey(stranger), now);
     const gone = this.#index.set(tx, [userId, curve25519, stranger]).map(([, , value]) => value);
     for (const each of gone) tx.delete(strangerKey(each));
@@ -69,7 +69,7 @@ export class OlmStrangers {
   }
 
   /** All of them. */
-  all(): Stranger[] {
+  all(): UnknownDevice[] {
     return [...this.#index.values()];
   }
 }
@@ -93,11 +93,11 @@ export interface OlmHousekeepingOptions {
   /** The devices that need a session. */
   readonly claims: OlmClaims;
   /** The devices that nobody knows. */
-  readonly strangers: OlmStrangers;
+  readonly strangers: UnknownDevices;
 }
 
 /** What became of a look at a user's devices: `more` is to be done at once, or there is something to be done `later`. */
-export type TidyOutcome = "done" | "later" | "more";
+export type PruneOutcome = "done" | "later" | "more";
 
 /** Lets go of what belongs to devices that are gone. */
 export class OlmHousekeeping {
@@ -113,7 +113,7 @@ export class OlmHousekeeping {
     const { strangers, context: { clock }, sessions, devices } = this.#options;
     for (const gone of strangers.meet(tx, peer, clock.now())) {
       if (await devices.byIdentityKey(tx, gone.userId, gone.curve25519) !== undefined) continue;
-      await this.#forgetStranger(tx, gone, await sessions.peer(tx, gone));
+      await this.#forgetUnknown(tx, gone, await sessions.peer(tx, gone));
     }
   }
 
@@ -122,25 +122,25 @@ export class OlmHousekeeping {
    *
    * @param days For how many days they have not.
    */
-  async tidyUser(tx: Transaction, userId: UserID, days: number): Promise<TidyOutcome> {
+  async pruneUser(tx: Transaction, userId: UserID, days: number): Promise<PruneOutcome> {
     const { sessions, devices } = this.#options;
-    let outcome: TidyOutcome = "done";
+    let outcome: PruneOutcome = "done";
     for (const [curve25519, record] of await sessions.peersOf(tx, userId)) {
       const peer = { userId, curve25519 };
       if (await devices.byIdentityKey(tx, userId, curve25519) !== undefined) continue;
       if (tx.changes >= RECORDS_A_STEP) return "more";
-      if (await this.#tidyPeer(tx, { peer, record, days }) === "later") outcome = "later";
+      if (await this.#prunePeer(tx, { peer, record, days }) === "later") outcome = "later";
     }
     return outcome;
   }
 
   /** The devices that nobody knew when they were met. */
-  strangers(): Stranger[] {
+  strangers(): UnknownDevice[] {
     return this.#options.strangers.all();
   }
 
   /** Takes in that a device may be known by now: then it is no stranger any more. */
-  async tidyStranger(tx: Transaction, stranger: Stranger): Promise<void> {
+  async pruneUnknownDevice(tx: Transaction, stranger: UnknownDevice): Promise<void> {
     const { strangers, devices } = this.#options;
     const device = await devices.byIdentityKey(tx, stranger.userId, stranger.curve25519);
     if (device !== undefined) strangers.forget(tx, stranger);
@@ -152,13 +152,13 @@ export class OlmHousekeeping {
   }
 
   /** Has nobody ask for a session with a device that is not there any more. */
-  async tidyWanted(tx: Transaction, wanted: DeviceRef): Promise<void> {
+  async pruneWanted(tx: Transaction, wanted: DeviceRef): Promise<void> {
     const { claims, devices } = this.#options;
     const device = await devices.device(tx, wanted.userId, wanted.deviceId);
     if (device === undefined) await claims.unwant(tx, wanted);
   }
 
-  async #tidyPeer(
+  async #prunePeer(
     tx: Transaction,
     { peer, record, days }: {
       readonly peer: OlmPeer;
@@ -197,7 +197,7 @@ export class OlmHousekeeping {
    * Of a stranger a repetition does no harm. But a server can pass off what a device sends as a stranger's: then what refuses the
    * device's messages a second time stays.
    */
-  async #forgetStranger(tx: Transaction, peer: OlmPeer, record: PeerRecord): Promise<void> {
+  async #forgetUnknown(tx: Transaction, peer: OlmPeer, record: PeerRecord): Promise<void> {
     const { sessions, inbox, strangers } = this.#options;
     if (await inbox.isOnlyOf(tx, peer)) await this.#forget(tx, peer, record);
     else await sessions.forget(tx, peer, record);

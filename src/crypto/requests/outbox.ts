@@ -16,7 +16,7 @@ import { type RecordKey, recordKey, type Transaction } from "../records/transact
 export type DeviceMessages = Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
 
 /** What is to be sent. */
-export type Parcel =
+export type OutgoingMessage =
   | {
     /** To devices. */
     readonly kind: "toDevice";
@@ -37,7 +37,7 @@ export type Parcel =
   };
 
 /** What is on its way. */
-export type OutboxEntry = Parcel & {
+export type OutboxEntry = OutgoingMessage & {
   /** Tells it from all others, and says the order. */
   readonly id: string;
   /** Makes a repetition of the request one request. */
@@ -68,9 +68,13 @@ export class Outbox {
    *
    * @returns The entry's ID.
    */
-  add(tx: Transaction, parcel: Parcel, { txnId, now }: { txnId: TransactionID; now: number }): string {
+  add(
+    tx: Transaction,
+    message: OutgoingMessage,
+    { txnId, now }: { txnId: TransactionID; now: number },
+  ): string {
     const id = String(++this.#last).padStart(16, "0"); // the order of the keys is the order of sending
-    const entry: OutboxEntry = { ...parcel, id, txnId, createdAt: now };
+    const entry: OutboxEntry = { ...message, id, txnId, createdAt: now };
     tx.set(outboxKey(id), entry);
     tx.onCommit(() => this.#put(entry));
     return id;
@@ -146,7 +150,7 @@ const HOPELESS = new Set([400, 403, 404, 405, 413]);
 const MAX_FAILURES = 2;
 
 /** Remembers what the server did not take, in memory only: a new process may well try once more. */
-export class RefusedParcels {
+export class RefusedMessages {
   readonly #refused = new Map<string, Refused>();
   /** What is a part of something that was refused. */
   readonly #parts = new Set<string>();

@@ -13,8 +13,8 @@ import type { AnswerOutput, EngineRequest, RequestFailure } from "../engine/engi
 import { recoverFromRollback } from "../engine/rollback.ts";
 import type { KeyClaim } from "../olm/olm_claims.ts";
 import type { Transaction } from "../records/transaction.ts";
-import { postmark } from "../sharing/sharing_parts.ts";
-import { halves, isDivisible, type OutboxEntry, RefusedParcels } from "./outbox.ts";
+import { newTxn } from "../sharing/sharing_parts.ts";
+import { halves, isDivisible, type OutboxEntry, RefusedMessages } from "./outbox.ts";
 
 /** A request on its way. */
 type Underway =
@@ -50,7 +50,7 @@ export class RequestBook {
   readonly #underway = new Map<string, Underway>();
   /** Events for rooms that an earlier process has left: those of this process are sent by who asked for them. */
   readonly #inherited: ReadonlySet<string>;
-  readonly #refusedParcels = new RefusedParcels();
+  readonly #refusedMessages = new RefusedMessages();
   /** Whether the server has said in this process what it has of the own device: ours, or nothing. */
   #isOwnKnown = false;
   /** Whether it has another's: nothing is asked of it any more. */
@@ -65,7 +65,7 @@ export class RequestBook {
   /** All that is to be asked now, and is not being asked already. */
   take(): EngineRequest[] {
     if (this.#isRefused) return [];
-    return [...this.#upload(), ...this.#queries(), ...this.#claims(), ...this.#parcels()];
+    return [...this.#upload(), ...this.#queries(), ...this.#claims(), ...this.#outbox()];
   }
 
   /**
@@ -97,7 +97,7 @@ export class RequestBook {
         return NOTHING;
       case "outbox":
         this.#parts.outbox.remove(tx, request.entry.id);
-        this.#refusedParcels.took(request.entry);
+        this.#refusedMessages.took(request.entry);
         return NOTHING;
     }
   }
@@ -122,7 +122,7 @@ export class RequestBook {
         });
         return { settled: isDivisible(failure.status) };
       case "outbox":
-        return await this.#parcelFailed(tx, request.entry, failure);
+        return await this.#messageFailed(tx, request.entry, failure);
     }
   }
 
@@ -160,8 +160,8 @@ export class RequestBook {
   }
 
   /** In the order in which they were put in; what is on its way is not overtaken, since whoever asks sends in order. */
-  *#parcels(): Generator<EngineRequest> {
-    for (const entry of this.#refusedParcels.sorted(this.#parts.outbox.pending())) {
+  *#outbox(): Generator<EngineRequest> {
+    for (const entry of this.#refusedMessages.sorted(this.#parts.outbox.pending())) {
       if (this.#underway.has(entry.id)) continue;
       if (entry.kind === "roomEvent" && !this.#inherited.has(entry.id)) continue;
       this.#underway.set(entry.id, { kind: "outbox", entry });
@@ -182,17 +182,21 @@ export class RequestBook {
   }
 
   /** What the server has refused is sent in halves, or given up if there is nobody else in it; it stands in nobody's way meanwhile. */
-  async #parcelFailed(tx: Transaction, entry: OutboxEntry, failure: RequestFailure): Promise<FailureOutcome> {
+  async #messageFailed(
+    tx: Transaction,
+    entry: OutboxEntry,
+    failure: RequestFailure,
+  ): Promise<FailureOutcome> {
     const { outbox, outbound, context } = this.#parts;
-    const verdict = this.#refusedParcels.judge(entry, failure.status);
+    const verdict = this.#refusedMessages.judge(entry, failure.status);
     if (verdict === "later") return NOTHING;
     outbox.remove(tx, entry.id);
-    const isPart = this.#refusedParcels.takePart(entry);
+    const isPart = this.#refusedMessages.takePart(entry);
     if (verdict === "halves" && entry.kind === "toDevice") {
       for (const messages of halves(entry.messages)) {
         const { kind, eventType, sessionId } = entry;
-        const id = outbox.add(tx, { kind, eventType, messages, sessionId }, postmark(context));
-        this.#refusedParcels.divided(id);
+        const id = outbox.add(tx, { kind, eventType, messages, sessionId }, newTxn(context));
+        this.#refusedMessages.divided(id);
       }
       return { settled: true };
     }

@@ -9,7 +9,7 @@ import type { RoomID } from "../../types/ids.ts";
 import { LiveObjects } from "../engine/live_objects.ts";
 import { ReplayLog } from "../megolm/replay_log.ts";
 import type { Transaction } from "../records/transaction.ts";
-import { OUTBOUND_KIND, outboundKey, outboundMarkKey, type OutboundRecord } from "./outbound_record.ts";
+import { OUTBOUND_KIND, outboundCheckpointKey, outboundKey, type OutboundRecord } from "./outbound_record.ts";
 import { isHistoryShared, type RoomSettings } from "./room_settings.ts";
 import { pruneShares } from "./share_records.ts";
 import type { SharingParts } from "./sharing_parts.ts";
@@ -87,7 +87,7 @@ export class GroupSessions {
     await inbound.addOwn(tx, { roomId, sessionKey: session.sessionKey(), sharedHistory });
     const record = await pruneShares(tx, roomId, made);
     tx.set(outboundKey(roomId), record);
-    tx.set(outboundMarkKey(roomId), { sessionId: record.sessionId, isOver: false });
+    tx.set(outboundCheckpointKey(roomId), { sessionId: record.sessionId, isOver: false });
     tx.onCommit(() => {
       if (previous !== undefined) this.#rooms.delete(previous.sessionId);
       this.#rooms.set(record.sessionId, roomId);
@@ -137,7 +137,7 @@ export class GroupSessions {
     const log = new ReplayLog();
     const replays = log.session(roomId, sessionId);
     replays.want(messages, userId);
-    const [mark] = await Promise.all([tx.get(outboundMarkKey(roomId)), log.open(tx)]);
+    const [mark] = await Promise.all([tx.get(outboundCheckpointKey(roomId)), log.open(tx)]);
     if (mark !== undefined && (mark.isOver || mark.sessionId !== sessionId)) return true;
     if (replays.has(messages, userId)) return true;
     tx.onCommit(() => this.#proven.add(roomId));
@@ -152,7 +152,7 @@ export class GroupSessions {
   /** Forgets the session of a room. */
   forget(tx: Transaction, { roomId, record }: RoomSession): void {
     tx.delete(outboundKey(roomId));
-    tx.delete(outboundMarkKey(roomId));
+    tx.delete(outboundCheckpointKey(roomId));
     tx.onCommit(() => {
       this.#live.evict(liveId(roomId));
       this.#rooms.delete(record.sessionId);

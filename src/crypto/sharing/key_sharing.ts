@@ -16,7 +16,7 @@ import type { GroupSessions } from "./group_sessions.ts";
 import { outboundKey, type OutboundRecord, type RotationCause, rotationCause } from "./outbound_record.ts";
 import type { RoomSettings } from "./room_settings.ts";
 import { shareBatch, usersToGetKey, withoutOlm } from "./share_batch.ts";
-import { lookAtDevices, type ShareLook, type ShareTask } from "./share_look.ts";
+import { planShares, type SharePlan, type ShareTask } from "./share_plan.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 
 /** A room that is to be made ready. */
@@ -28,15 +28,15 @@ export interface PreparedRoom extends PrepareInput {
 }
 
 /** A session, and what is left to do with it. */
-interface Looked {
+interface PlannedSession {
   readonly record: OutboundRecord;
-  readonly look: ShareLook;
+  readonly plan: SharePlan;
 }
 
 /** What is known of a room since its devices were looked at, and by what one sees that it is out of date. */
 interface CheckedRoom {
   readonly sessionId: string;
-  readonly look: ShareLook;
+  readonly plan: SharePlan;
   /** Whether all keys have arrived. */
   readonly ready: boolean;
   /** The version of who is in the room. */
@@ -86,38 +86,38 @@ export class KeySharing {
     const { roomId, settings, recipients, tolerate, approved = [] } = room;
     const { context: { own, policy, clock }, devices, olm, outbox } = this.#parts;
     approve(tx, roomId, approved);
-    let looked = await this.#known(tx, roomId, settings);
-    if (looked === undefined || this.#checked.get(roomId)?.dirtyVersion !== devices.dirtyVersion) {
+    let planned = await this.#known(tx, roomId, settings);
+    if (planned === undefined || this.#checked.get(roomId)?.dirtyVersion !== devices.dirtyVersion) {
       const users = [...recipients, own.userId];
       devices.track(tx, users); // whatever the server says of who shares no room with us
       if (!tolerate.keysQuery && devices.isDirty(users)) return { needs: "keysQuery" };
     }
-    if (looked === undefined) {
-      const { record, look } = await this.#look(tx, room);
-      const strangers = usersToGetKey(look).filter((userId) => userId !== own.userId);
+    if (planned === undefined) {
+      const { record, plan } = await this.#plan(tx, room);
+      const strangers = usersToGetKey(plan).filter((userId) => userId !== own.userId);
       const asked = policy.approveRecipients
         ? await unapproved(tx, { roomId, record, users: strangers, devices })
         : [];
       if (asked.length > 0) return { needs: "approval", users: asked };
-      const without = await withoutOlm(tx, this.#parts, look);
+      const without = await withoutOlm(tx, this.#parts, plan);
       await olm.claims.want(tx, [...without]);
       const promising = [...without].some((device) => olm.claims.isPromising(device, clock.now()));
       if (promising && !tolerate.keysClaim) return { needs: "keysClaim" };
-      looked = { record, look: withoutRepetition(look, without) };
+      planned = { record, plan: withoutRepetition(plan, without) };
     }
-    const { record, look, sent } = await this.#share(tx, roomId, looked);
+    const { record, plan, sent } = await this.#share(tx, roomId, planned);
     const ready = !sent && !outbox.isSharing(record.sessionId);
-    this.#remember(tx, roomId, { sessionId: record.sessionId, look, ready });
+    this.#remember(tx, roomId, { sessionId: record.sessionId, plan, ready });
     if (!ready) return { needs: "toDevice", sessionId: record.sessionId };
-    const { shared, withheld } = look;
+    const { shared, withheld } = plan;
     return { needs: "nothing", share: { sessionId: record.sessionId, shared, withheld } };
   }
 
   /** What is known of a room, if it is still so. */
-  async #known(tx: Transaction, roomId: RoomID, settings: RoomSettings): Promise<Looked | undefined> {
+  async #known(tx: Transaction, roomId: RoomID, settings: RoomSettings): Promise<PlannedSession | undefined> {
     const record = await tx.get(outboundKey(roomId));
     const checked = record && this.#current(roomId, record, settings);
-    return record && checked && { record, look: checked.look };
+    return record && checked && { record, plan: checked.plan };
   }
 
   #current(roomId: RoomID, record: OutboundRecord, settings: RoomSettings): CheckedRoom | undefined {
@@ -157,46 +157,46 @@ export class KeySharing {
   #remember(
     tx: Transaction,
     roomId: RoomID,
-    checked: Pick<CheckedRoom, "sessionId" | "look" | "ready">,
+    checked: Pick<CheckedRoom, "sessionId" | "plan" | "ready">,
   ): void {
     const { devices: { dirtyVersion }, rooms } = this.#parts;
     const at = { membersVersion: rooms.version(roomId), versions: this.#versions(), dirtyVersion };
-    const { tasks, shared, withheld } = checked.look;
+    const { tasks, shared, withheld } = checked.plan;
     const weight = 1 + tasks.length + shared.length + withheld.length;
     tx.onCommit(() => this.#checked.set(roomId, { ...checked, ...at }, weight));
   }
 
   /** Looks at all devices, with a new session if there is none or the old one must not be used any more. */
-  async #look(tx: Transaction, { roomId, settings, recipients }: PreparedRoom): Promise<Looked> {
+  async #plan(tx: Transaction, { roomId, settings, recipients }: PreparedRoom): Promise<PlannedSession> {
     const users = [...new Set([...recipients, this.#parts.context.own.userId])];
     const devices = await this.#parts.devices.devicesOf(tx, users);
     const previous = await tx.get(outboundKey(roomId));
     let cause = previous && this.#cause(previous, settings);
     if (previous !== undefined && cause === undefined) {
-      const look = await lookAtDevices(tx, this.#parts, { roomId, record: previous, users, devices });
-      if (typeof look !== "string") return { record: previous, look };
-      cause = look;
+      const plan = await planShares(tx, this.#parts, { roomId, record: previous, users, devices });
+      if (typeof plan !== "string") return { record: previous, plan };
+      cause = plan;
     }
     const record = await this.#groups.create(tx, { roomId, settings, previous });
     this.#parts.context.log.debug("Began a group session", { roomId, sessionId: record.sessionId, cause });
-    const look = await lookAtDevices(tx, this.#parts, { roomId, record, users, devices });
-    if (typeof look === "string") throw new TypeError(`Cannot begin a group session: ${look} already`);
-    return { record, look };
+    const plan = await planShares(tx, this.#parts, { roomId, record, users, devices });
+    if (typeof plan === "string") throw new TypeError(`Cannot begin a group session: ${plan} already`);
+    return { record, plan };
   }
 
   /** Goes on until something is to be sent, which takes a request for some of the devices, or nothing is left to do. */
   async #share(
     tx: Transaction,
     roomId: RoomID,
-    { record, look }: Looked,
-  ): Promise<Looked & { sent: boolean }> {
-    if (look.tasks.length === 0) return { record, look, sent: false };
+    { record, plan }: PlannedSession,
+  ): Promise<PlannedSession & { sent: boolean }> {
+    if (plan.tasks.length === 0) return { record, plan, sent: false };
     const keys = new Map<number, Promise<string | undefined>>();
     const keyAt = (index: number) =>
       keys.getOrInsertComputed(index, () => this.#groups.key(tx, { roomId, record }, index));
-    let done: Looked & { sent: boolean } = { record, look, sent: false };
-    while (!done.sent && done.look.tasks.length > 0) {
-      done = await shareBatch(tx, this.#parts, { roomId, keyAt, record: done.record, look: done.look });
+    let done: PlannedSession & { sent: boolean } = { record, plan, sent: false };
+    while (!done.sent && done.plan.tasks.length > 0) {
+      done = await shareBatch(tx, this.#parts, { roomId, keyAt, record: done.record, plan: done.plan });
     }
     if (done.record !== record) tx.set(outboundKey(roomId), done.record);
     return done;
@@ -204,14 +204,14 @@ export class KeySharing {
 }
 
 /** Leaves out devices of which it is known already that there is no way to them. */
-function withoutRepetition(look: ShareLook, without: ReadonlySet<Device>): ShareLook {
+function withoutRepetition(plan: SharePlan, without: ReadonlySet<Device>): SharePlan {
   const isKnown = ({ device, before }: ShareTask): boolean =>
     without.has(device) && before?.kind === "withheld" && before.code === "m.no_olm";
-  const withheld = look.tasks.filter(isKnown).map(({ device }) => ({ device, code: "m.no_olm" } as const));
-  if (withheld.length === 0) return look;
+  const withheld = plan.tasks.filter(isKnown).map(({ device }) => ({ device, code: "m.no_olm" } as const));
+  if (withheld.length === 0) return plan;
   return {
-    ...look,
-    tasks: look.tasks.filter((task) => !isKnown(task)),
-    withheld: [...look.withheld, ...withheld],
+    ...plan,
+    tasks: plan.tasks.filter((task) => !isKnown(task)),
+    withheld: [...plan.withheld, ...withheld],
   };
 }

@@ -67,7 +67,7 @@ export function outboundKey(roomId: RoomID): RecordKey<OutboundRecord> {
 }
 
 /** Which session a room has, apart from the session itself, so that an earlier one is told from it. */
-export interface OutboundMark {
+export interface OutboundCheckpoint {
   /** Its ID. */
   readonly sessionId: string;
   /** Whether it must not be used any more. */
@@ -75,7 +75,7 @@ export interface OutboundMark {
 }
 
 /** Where it is kept which session a room has. */
-export function outboundMarkKey(roomId: RoomID): RecordKey<OutboundMark> {
+export function outboundCheckpointKey(roomId: RoomID): RecordKey<OutboundCheckpoint> {
   return recordKey("outbound_mark", roomId);
 }
 
@@ -87,7 +87,7 @@ export function invalidate(
 ): void {
   if (record.invalid !== undefined) return;
   tx.set(outboundKey(roomId), { ...record, invalid: cause });
-  tx.set(outboundMarkKey(roomId), { sessionId: record.sessionId, isOver: true });
+  tx.set(outboundCheckpointKey(roomId), { sessionId: record.sessionId, isOver: true });
 }
 
 /** The limits of a session. */

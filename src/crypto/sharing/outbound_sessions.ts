@@ -201,7 +201,7 @@ export class OutboundSessions {
    *
    * @returns Whether there is `more` to be done at once.
    */
-  async tidyRoom(tx: Transaction, roomId: RoomID): Promise<"done" | "more"> {
+  async pruneRoom(tx: Transaction, roomId: RoomID): Promise<"done" | "more"> {
     const { rooms, outbox, context: { clock, policy } } = this.#parts;
     let record = await tx.get(outboundKey(roomId));
     if (record === undefined || outbox.isSharing(record.sessionId)) return "done";

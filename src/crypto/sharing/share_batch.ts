@@ -12,10 +12,10 @@ import type { Transaction } from "../records/transaction.ts";
 import type { DeviceMessages } from "../requests/outbox.ts";
 import type { OutboundRecord } from "./outbound_record.ts";
 import { MEGOLM } from "./room_settings.ts";
-import type { ShareLook, ShareTask } from "./share_look.ts";
+import type { SharePlan, ShareTask } from "./share_plan.ts";
 import type { WithheldDevice } from "./share_policy.ts";
 import { type DeviceShare, pruneShares, writeShares } from "./share_records.ts";
-import { postmark, type SharingParts } from "./sharing_parts.ts";
+import { newTxn, type SharingParts } from "./sharing_parts.ts";
 
 /** A session on its way to devices. */
 export interface BatchInput {
@@ -26,7 +26,7 @@ export interface BatchInput {
   /** Its key from an index on; undefined if nobody knows any more what came before the next message. */
   readonly keyAt: (index: number) => Promise<string | undefined>;
   /** What is to be done. */
-  readonly look: ShareLook;
+  readonly plan: SharePlan;
 }
 
 /** What was done. */
@@ -34,7 +34,7 @@ export interface BatchOutcome {
   /** The session's record, not written yet. */
   readonly record: OutboundRecord;
   /** What is left to do. */
-  readonly look: ShareLook;
+  readonly plan: SharePlan;
   /** Whether anything is to be sent. */
   readonly sent: boolean;
 }
@@ -72,7 +72,7 @@ class Messages {
   ) {
     if (this.#empty) return false;
     const messages: DeviceMessages = this.#messages;
-    parts.outbox.add(tx, { kind: "toDevice", eventType, messages, sessionId }, postmark(parts.context));
+    parts.outbox.add(tx, { kind: "toDevice", eventType, messages, sessionId }, newTxn(parts.context));
     return true;
   }
 }
@@ -84,9 +84,9 @@ export async function shareBatch(
   input: BatchInput,
 ): Promise<BatchOutcome> {
   const { context, olm } = parts;
-  const { roomId, record, look } = input;
+  const { roomId, record, plan } = input;
   const { sessionId } = record;
-  const batch = look.tasks.slice(0, DEVICES_A_REQUEST);
+  const batch = plan.tasks.slice(0, DEVICES_A_REQUEST);
   const keys = new Messages();
   const notices = new Messages();
   const written: { device: Device; share: DeviceShare }[] = [];
@@ -118,10 +118,10 @@ export async function shareBatch(
   const sentNotices = notices.post(tx, parts, { eventType: "m.room_key.withheld", sessionId });
   return {
     record: await pruneShares(tx, roomId, await writeShares(tx, { roomId, record }, written)),
-    look: {
-      tasks: look.tasks.slice(batch.length),
-      shared: [...look.shared, ...shared],
-      withheld: [...look.withheld, ...withheld],
+    plan: {
+      tasks: plan.tasks.slice(batch.length),
+      shared: [...plan.shared, ...shared],
+      withheld: [...plan.withheld, ...withheld],
     },
     sent: sentKeys || sentNotices,
   };
@@ -182,13 +182,13 @@ function notice(
 export async function withoutOlm(
   tx: Transaction,
   { olm }: Pick<SharingParts, "olm">,
-  { tasks }: ShareLook,
+  { tasks }: SharePlan,
 ): Promise<ReadonlySet<Device>> {
   const candidates = tasks.filter(({ withhold }) => withhold === undefined).map(({ device }) => device);
   return new Set(candidates.length === 0 ? [] : await olm.withoutSession(tx, candidates));
 }
 
 /** Users of whom a device is to get the key of a session. */
-export function usersToGetKey({ tasks }: ShareLook): UserID[] {
+export function usersToGetKey({ tasks }: SharePlan): UserID[] {
   return [...new Set(tasks.filter(({ withhold }) => !withhold).map(({ device }) => device.userId))];
 }

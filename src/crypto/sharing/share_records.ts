@@ -108,7 +108,7 @@ export async function writeShares(
 }
 
 /** Reads which users got something of a session. */
-export async function readRoster(
+export async function readRecipients(
   tx: Transaction,
   { sessionId, rosterPieces }: { readonly sessionId: string; readonly rosterPieces: number },
   roomId: RoomID,

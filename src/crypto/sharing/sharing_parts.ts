@@ -56,6 +56,6 @@ export interface SharingParts {
 }
 
 /** A transaction ID and the time, for an entry of the outbox. */
-export function postmark({ uniqueId, clock }: CryptoContext): { txnId: TransactionID; now: number } {
+export function newTxn({ uniqueId, clock }: CryptoContext): { txnId: TransactionID; now: number } {
   return { txnId: uniqueId(), now: clock.now() };
 }

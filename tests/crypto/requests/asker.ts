@@ -81,7 +81,7 @@ export class Asker extends Receiver {
     return new KeyRequests({
       context: this.context,
       devices: this.devices,
-      outbox: { add: (tx, parcel, when) => this.outbox.add(tx, parcel, when) },
+      outbox: { add: (tx, entry, when) => this.outbox.add(tx, entry, when) },
       inbound: {
         import: (tx, key) => this.inbound.import(tx, key),
         exportSession: (tx, session, index) => this.inbound.exportSession(tx, session, index),

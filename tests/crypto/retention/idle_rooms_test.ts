@@ -17,7 +17,7 @@ async function tidy(stage: Stage): Promise<number[]> {
   const steps: number[] = [];
   for (let outcome = "more"; outcome === "more";) {
     outcome = await stage.step(async (tx) => {
-      const result = await stage.outbound.tidyRoom(tx, ROOM);
+      const result = await stage.outbound.pruneRoom(tx, ROOM);
       steps.push(tx.changes);
       return result;
     });
@@ -116,7 +116,7 @@ Deno.test("what was shared with a thousand devices goes in steps of bounded size
   const before = await stage.send();
   await stage.clock.tick(60 * DAY);
   await stage.step(async (tx) => {
-    assertEquals(await stage.outbound.tidyRoom(tx, ROOM), "more");
+    assertEquals(await stage.outbound.pruneRoom(tx, ROOM), "more");
   });
   await stage.restart(); // the process ends between two steps
   await stage.clock.tick(-59 * DAY); // by the clock the session might be used

@@ -4,7 +4,7 @@ import { assert, assertEquals, assertFalse } from "@std/assert";
 import { UNVOUCHED_USER_DAYS } from "../../../src/crypto/engine/retention.ts";
 import { userKey, type UserRecord } from "../../../src/crypto/devices/user_record.ts";
 import type { UserID } from "../../../src/types/ids.ts";
-import { dueLeftovers } from "../../../src/crypto/records/leftovers.ts";
+import { duePruning } from "../../../src/crypto/records/prune_schedule.ts";
 import { DeviceStage } from "../support/device_stage.ts";
 import { fakeDevice, FakeUser, queryResponse } from "../support/fake_user.ts";
 import { DAY } from "./records.ts";
@@ -13,8 +13,8 @@ const ALICE: UserID = "@alice:example.org";
 
 /** Takes all looks that are due; of whom they were. */
 async function tidy(stage: DeviceStage): Promise<UserID[]> {
-  const due = await stage.run((tx) => dueLeftovers(tx, { now: stage.clock.now(), limit: 100 }));
-  for (const { userId } of due) await stage.run((tx) => stage.lists.tidyUser(tx, userId));
+  const due = await stage.run((tx) => duePruning(tx, { now: stage.clock.now(), limit: 100 }));
+  for (const { userId } of due) await stage.run((tx) => stage.lists.pruneUser(tx, userId));
   return due.map(({ userId }) => userId);
 }
 
@@ -48,7 +48,7 @@ Deno.test("that the devices of a user have gone is told to who asks what has cha
   const changed: (readonly UserID[])[] = [];
   for (let time = 0; time < 2; time++) {
     const { version } = stage.lists;
-    await stage.run((tx) => stage.lists.tidyUser(tx, ALICE));
+    await stage.run((tx) => stage.lists.pruneUser(tx, ALICE));
     changed.push([...stage.lists.changedSince(version) ?? []]);
   }
   assertEquals(changed, [[ALICE], []]);
@@ -57,7 +57,7 @@ Deno.test("that the devices of a user have gone is told to who asks what has cha
 Deno.test("a user of whom nobody has said anything is forgotten as soon as the time has passed, not before", async () => {
   const stage = await left(new FakeUser(ALICE, "ONE"));
   const isKept = async () => {
-    await stage.run((tx) => stage.lists.tidyUser(tx, ALICE));
+    await stage.run((tx) => stage.lists.pruneUser(tx, ALICE));
     return await recordOf(stage, ALICE) !== undefined;
   };
   assert(await isKept());

@@ -17,7 +17,7 @@ async function live(peer: Peer, days: number): Promise<void> {
 
 /** Looks at what is kept of Alice. */
 function tidy(bob: Peer, alice: Peer): Promise<string> {
-  return bob.step((tx) => bob.olm.housekeeping.tidyUser(tx, alice.userId, 30));
+  return bob.step((tx) => bob.olm.housekeeping.pruneUser(tx, alice.userId, 30));
 }
 
 /** Bob has read a message of Alice, whom he can only be reached by with his fallback key. */
@@ -132,7 +132,7 @@ Deno.test("what is kept of many devices of a user goes in steps of bounded size"
   await live(bob, 38);
   for (let steps = 1, outcome = "more"; outcome === "more"; steps++) {
     outcome = await bob.step(async (tx) => {
-      const result = await bob.olm.housekeeping.tidyUser(tx, alice.userId, 30);
+      const result = await bob.olm.housekeeping.pruneUser(tx, alice.userId, 30);
       assert(tx.changes <= 320, `${tx.changes} at once`);
       return result;
     });
@@ -189,7 +189,7 @@ Deno.test("nobody asks for a session with a device that is not there any more", 
   await bob.step((tx) => bob.olm.claims.want(tx, [alice.device, carol.device]));
   server.hidden.add(carol.deviceId);
   const { housekeeping } = bob.olm;
-  for (const each of housekeeping.wanted()) await bob.step((tx) => housekeeping.tidyWanted(tx, each));
+  for (const each of housekeeping.wanted()) await bob.step((tx) => housekeeping.pruneWanted(tx, each));
   assertEquals(housekeeping.wanted().map(({ userId }) => userId), [alice.userId]);
   assertEquals((await recordsByKind(bob.store))["olm-wanted"], 1);
 });

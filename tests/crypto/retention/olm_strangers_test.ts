@@ -74,7 +74,9 @@ Deno.test("it is remembered over a restart who is a stranger, until they are kno
   const { housekeeping } = bob.olm;
   assertEquals(housekeeping.strangers().length, 2);
   await bob.clock.tick(1_000 * DAY);
-  for (const each of housekeeping.strangers()) await bob.step((tx) => housekeeping.tidyStranger(tx, each));
+  for (const each of housekeeping.strangers()) {
+    await bob.step((tx) => housekeeping.pruneUnknownDevice(tx, each));
+  }
   assertEquals(housekeeping.strangers().map(({ userId }) => userId), [first.userId]);
   for (const peer of [first, second]) assert(isRead(await bob.receive(await peer.send(bob))));
 });

@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import type { PruneOptions } from "../../../src/crypto/engine/engine_protocol.ts";
-import { lookLater } from "../../../src/crypto/records/leftovers.ts";
+import { schedulePruning } from "../../../src/crypto/records/prune_schedule.ts";
 import { Pruner, type PrunerOptions } from "../../../src/crypto/engine/pruner.ts";
 import { recordKey, type Transaction } from "../../../src/crypto/records/transaction.ts";
 import { GONE_PEER_DAYS, LEFT_PEER_DAYS } from "../../../src/crypto/engine/retention.ts";
@@ -22,7 +22,7 @@ class Stage {
   readonly tracked = new Set<UserID>();
   rooms: string[] = [];
   /** What a look at a room does. */
-  tidyRoom: (tx: Transaction, room: string) => Outcome = () => "done";
+  pruneRoom: (tx: Transaction, room: string) => Outcome = () => "done";
   /** What looks at users come to, one after the other; from then on they are done. */
   users: Outcome[] = [];
   #pruner = this.#open();
@@ -38,18 +38,21 @@ class Stage {
     };
     return new Pruner({
       context: testContext({ clock: this.clock }),
-      devices: { isTracked: (userId: UserID) => this.tracked.has(userId), tidyUser: () => Promise.resolve() },
+      devices: {
+        isTracked: (userId: UserID) => this.tracked.has(userId),
+        pruneUser: () => Promise.resolve(),
+      },
       olm: {
         housekeeping: {
           wanted: () => [],
           strangers: () => [],
-          tidyUser: (_tx: Transaction, userId: UserID, days: number) =>
+          pruneUser: (_tx: Transaction, userId: UserID, days: number) =>
             look(`${userId} ${days}`, this.users.shift() ?? "done"),
         },
       },
       outbound: {
         sessionRooms: () => this.rooms,
-        tidyRoom: (tx: Transaction, room: string) => look(room, this.tidyRoom(tx, room)),
+        pruneRoom: (tx: Transaction, room: string) => look(room, this.pruneRoom(tx, room)),
       },
       parked: { forgetOld: () => "done" },
     } as unknown as PrunerOptions);
@@ -64,7 +67,7 @@ class Stage {
 
   /** Has a user looked at from now on. */
   async due(userId: UserID): Promise<void> {
-    await step(this.vault, (tx) => lookLater(tx, userId, { now: this.clock.now(), days: 0 }));
+    await step(this.vault, (tx) => schedulePruning(tx, userId, { now: this.clock.now(), days: 0 }));
   }
 }
 
@@ -85,7 +88,7 @@ Deno.test("a step looks at two hundred things, and the next goes on behind them,
 Deno.test("a step that has written three hundred records looks at nothing else", async () => {
   const stage = new Stage();
   stage.rooms = rooms(5);
-  stage.tidyRoom = (tx, room) => {
+  stage.pruneRoom = (tx, room) => {
     for (let n = 0; n < 100; n++) tx.set(recordKey("test", room, String(n)), n);
     return "done";
   };
@@ -98,7 +101,7 @@ Deno.test("a room of which there is more is looked at again until there is not",
   const stage = new Stage();
   stage.rooms = rooms(2);
   const outcomes: Outcome[] = ["more", "more", "done"];
-  stage.tidyRoom = () => outcomes.shift() ?? "done";
+  stage.pruneRoom = () => outcomes.shift() ?? "done";
   assertEquals(await stage.step(), [4, true]);
 });
 

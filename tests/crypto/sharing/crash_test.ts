@@ -70,9 +70,9 @@ Deno.test("C7: of a session that was not durable, nothing is left", async () => 
 Deno.test("C7: a session whose commit was durable, though nobody knew, is not made twice", async () => {
   const stage = await described();
   await crash(stage, "after", () => stage.prepare());
-  const [parcel] = stage.outbox.pending();
+  const [entry] = stage.outbox.pending();
   const event = await stage.send();
-  assertEquals(parcel?.kind === "toDevice" && parcel.sessionId, event.session_id);
+  assertEquals(entry?.kind === "toDevice" && entry.sessionId, event.session_id);
   assertEquals([stage.keysOf(alice).length, stage.keysOf(bob).length], [1, 1]);
 });
 

@@ -175,7 +175,7 @@ export class Stage {
     await this.step((tx) => this.outbound.devicesChanged(tx, { removed: [removed] }));
   }
 
-  /** The server takes the oldest parcels; the answers may get lost. */
+  /** The server takes the oldest entries; the answers may get lost. */
   async deliver({ count = Infinity, lost = false }: { count?: number; lost?: boolean } = {}): Promise<void> {
     for (const entry of this.outbox.pending().slice(0, count)) {
       this.#take(entry);

@@ -12,10 +12,10 @@ async function refuseKeys(stage: Stage): Promise<void> {
   await stage.prepare();
   stage.olm.claim();
   await stage.prepare();
-  for (const parcel of stage.outbox.pending()) {
+  for (const entry of stage.outbox.pending()) {
     await stage.step(async (tx) => {
-      stage.outbox.remove(tx, parcel.id);
-      await stage.outbound.shareFailed(tx, parcel);
+      stage.outbox.remove(tx, entry.id);
+      await stage.outbound.shareFailed(tx, entry);
     });
   }
 }
@@ -115,11 +115,11 @@ Deno.test("devices for which the server does not take the key do not count as ha
   await stage.prepare();
   stage.olm.claim();
   await stage.prepare();
-  const [parcel] = stage.outbox.pending();
-  assert(parcel !== undefined);
+  const [entry] = stage.outbox.pending();
+  assert(entry !== undefined);
   await stage.step(async (tx) => {
-    stage.outbox.remove(tx, parcel.id);
-    await stage.outbound.shareFailed(tx, parcel);
+    stage.outbox.remove(tx, entry.id);
+    await stage.outbound.shareFailed(tx, entry);
   });
   const readiness = await stage.prepare();
   assert(readiness.needs === "nothing");
@@ -156,10 +156,10 @@ Deno.test("a key that the server refused for a user's new device does not count 
   stage.devices.put(added);
   stage.olm.begin(added);
   await stage.prepare();
-  for (const parcel of stage.outbox.pending()) {
+  for (const entry of stage.outbox.pending()) {
     await stage.step(async (tx) => {
-      stage.outbox.remove(tx, parcel.id);
-      await stage.outbound.shareFailed(tx, parcel);
+      stage.outbox.remove(tx, entry.id);
+      await stage.outbound.shareFailed(tx, entry);
     });
   }
   const { shared, withheld } = await stage.ready();

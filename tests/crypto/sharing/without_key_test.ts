@@ -70,12 +70,12 @@ Deno.test("a device that was to get a notice, which the server refused, does not
   await stage.prepare();
   stage.olm.claim();
   await stage.prepare();
-  const parcels = stage.outbox.pending();
-  const { sessionId } = parcels[0] as { sessionId?: string };
-  for (const parcel of parcels) {
+  const entries = stage.outbox.pending();
+  const { sessionId } = entries[0] as { sessionId?: string };
+  for (const entry of entries) {
     await stage.step(async (tx) => {
-      stage.outbox.remove(tx, parcel.id);
-      await stage.outbound.shareFailed(tx, parcel);
+      stage.outbox.remove(tx, entry.id);
+      await stage.outbound.shareFailed(tx, entry);
     });
   }
   assert(sessionId !== undefined);

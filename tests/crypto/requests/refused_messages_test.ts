@@ -1,7 +1,7 @@
 /** What the server does not take costs nobody else anything, and is given up only where it is to blame. */
 
 import { assertEquals, assertFalse } from "@std/assert";
-import { isDivisible, type OutboxEntry, RefusedParcels } from "../../../src/crypto/requests/outbox.ts";
+import { isDivisible, type OutboxEntry, RefusedMessages } from "../../../src/crypto/requests/outbox.ts";
 import type { TransactionID } from "../../../src/types/ids.ts";
 
 const common = { txnId: "txn" as TransactionID, createdAt: 0 };
@@ -30,7 +30,7 @@ const EVENT: OutboxEntry = {
 
 Deno.test("what the server refuses for its content or size is divided; what has but one device, or goes to a room, is given up", () => {
   for (const status of [400, 413]) {
-    const refused = new RefusedParcels();
+    const refused = new RefusedMessages();
     const verdicts = [TWO, ONE, EVENT].map((entry) => refused.judge(entry, status));
     assertEquals(verdicts, ["halves", "never", "never"], String(status));
   }
@@ -38,14 +38,14 @@ Deno.test("what the server refuses for its content or size is divided; what has 
 
 Deno.test("what the server forbids or does not know is given up whole: with fewer devices it would be the same", () => {
   for (const status of [403, 404, 405]) {
-    const refused = new RefusedParcels();
+    const refused = new RefusedMessages();
     assertEquals([TWO, ONE, EVENT].map((entry) => refused.judge(entry, status)), ["never", "never", "never"]);
     assertFalse(isDivisible(status));
   }
 });
 
 Deno.test("what never reached the server, or came too early, waits as long as it takes, in its order", () => {
-  const refused = new RefusedParcels();
+  const refused = new RefusedMessages();
   for (const status of [0, 401, 429, 499]) {
     for (let time = 0; time < 5; time++) {
       assertEquals([TWO, ONE, EVENT].map((entry) => refused.judge(entry, status)), [
@@ -60,7 +60,7 @@ Deno.test("what never reached the server, or came too early, waits as long as it
 });
 
 Deno.test("what the server fails over twice is divided; a room's event is not, however often it fails", () => {
-  const refused = new RefusedParcels();
+  const refused = new RefusedMessages();
   assertEquals([refused.judge(TWO, 500), refused.judge(TWO, 500)], ["later", "halves"]);
   for (let time = 0; time < 5; time++) {
     assertEquals(refused.judge(EVENT, 502), "later");
@@ -69,7 +69,7 @@ Deno.test("what the server fails over twice is divided; a room's event is not, h
 });
 
 Deno.test("one device that the server fails over is given up only if the server has taken something since it first did", () => {
-  const refused = new RefusedParcels();
+  const refused = new RefusedMessages();
   refused.took(messages("before", "BOB3"));
   for (let time = 0; time < 5; time++) assertEquals(refused.judge(ONE, 503), "later");
   refused.took(messages("other", "BOB3"));
@@ -77,7 +77,7 @@ Deno.test("one device that the server fails over is given up only if the server 
 });
 
 Deno.test("what the server failed over is sent after all else, what failed most often last", () => {
-  const refused = new RefusedParcels();
+  const refused = new RefusedMessages();
   refused.judge(ONE, 500);
   refused.judge(ONE, 500);
   refused.judge(EVENT, 500);
@@ -87,7 +87,7 @@ Deno.test("what the server failed over is sent after all else, what failed most 
 });
 
 Deno.test("a part of what was divided is known as one until somebody has asked, or the server has taken it", () => {
-  const refused = new RefusedParcels();
+  const refused = new RefusedMessages();
   refused.divided(ONE.id);
   assertEquals([refused.takePart(TWO), refused.takePart(ONE), refused.takePart(ONE)], [false, true, false]);
   refused.divided(TWO.id);

@@ -16,7 +16,7 @@ import type { ComparedIdentity, KnownDevice, UserRecord } from "./user_record.ts
  *
  * @throws {ValueError} If no such device was ever there, or if it has other keys.
  */
-export function withTrust(
+export function withLocalTrust(
   record: UserRecord,
   device: ComparedDevice,
   trust: LocalTrust | undefined,

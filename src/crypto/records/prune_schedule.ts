@@ -11,7 +11,7 @@ import { DAY_MS } from "../engine/retention.ts";
 import { type RecordKey, recordKey, type Transaction } from "./transaction.ts";
 
 /** A look at a user that is due. */
-export interface Leftover {
+export interface ScheduledPruning {
   /** The user. */
   readonly userId: UserID;
   /** The day on which it was due, in days since the epoch; together with the user it is the name of the look. */
@@ -19,7 +19,7 @@ export interface Leftover {
 }
 
 /** When to look. */
-export interface LookTime {
+export interface PruningTime {
   /** From when on it counts, in milliseconds since the epoch. */
   readonly now: number;
   /** After how many days. */
@@ -31,15 +31,15 @@ const KIND = "leftover";
 const DIGITS = 8;
 
 /** Has a user looked at some days from now. */
-export function lookLater(tx: Transaction, userId: UserID, { now, days }: LookTime): void {
+export function schedulePruning(tx: Transaction, userId: UserID, { now, days }: PruningTime): void {
   tx.set(leftoverKey({ userId, day: dayOf(now + days * DAY_MS) }), now);
 }
 
 /** The looks that are due, the oldest first, but for what this step has written. */
-export async function dueLeftovers(
+export async function duePruning(
   tx: Transaction,
   { now, limit }: { readonly now: number; readonly limit: number },
-): Promise<Leftover[]> {
+): Promise<ScheduledPruning[]> {
   const first = await tx.first<number>(limit, KIND);
   const today = dayOf(now);
   return first
@@ -48,7 +48,7 @@ export async function dueLeftovers(
 }
 
 /** Says that a look was taken. */
-export function looked(tx: Transaction, leftover: Leftover): void {
+export function pruningDone(tx: Transaction, leftover: ScheduledPruning): void {
   tx.delete(leftoverKey(leftover));
 }
 
@@ -56,6 +56,6 @@ function dayOf(time: number): string {
   return String(Math.floor(time / DAY_MS)).padStart(DIGITS, "0");
 }
 
-function leftoverKey({ userId, day }: Leftover): RecordKey<number> {
+function leftoverKey({ userId, day }: ScheduledPruning): RecordKey<number> {
   return recordKey(KIND, day, userId);
 }

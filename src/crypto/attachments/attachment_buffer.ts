@@ -16,7 +16,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
  * A queue of blocks: first all are put in, then all are taken out. In memory up to a bound, beyond it in a temporary file,
  * which holds nothing but what the server has as well.
  */
-export class AttachmentHold implements AsyncDisposable {
+export class AttachmentBuffer implements AsyncDisposable {
   readonly #maxMemory: number;
   readonly #blocks: Bytes[] = [];
   #size = 0;

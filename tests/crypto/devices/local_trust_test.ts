@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { withAccepted } from "../../../src/crypto/devices/said_trust.ts";
+import { withAccepted } from "../../../src/crypto/devices/local_trust.ts";
 
 const [MASTER, BEFORE] = ["A".repeat(43), "B".repeat(42) + "A"];
 

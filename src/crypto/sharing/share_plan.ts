@@ -15,7 +15,7 @@ import { shareDecision, type WithheldDevice } from "./share_policy.ts";
 import {
   type DeviceShare,
   mayHaveKey,
-  readRoster,
+  readRecipients,
   readShares,
   shareOf,
   type ShareRecord,
@@ -33,13 +33,13 @@ export interface ShareTask {
 }
 
 /** What a look at the devices has shown. */
-export interface ShareLook extends Omit<ShareReport, "sessionId"> {
+export interface SharePlan extends Omit<ShareReport, "sessionId"> {
   /** What is left to do. */
   readonly tasks: readonly ShareTask[];
 }
 
 /** The devices of a room, and the session that is meant for them. */
-export interface LookInput {
+export interface PlanInput {
   /** The room. */
   readonly roomId: RoomID;
   /** The session. */
@@ -50,8 +50,8 @@ export interface LookInput {
   readonly devices: ReadonlyMap<UserID, readonly Device[]>;
 }
 
-/** What a look needs of the other parts. */
-type LookParts = Pick<SharingParts, "context" | "olm">;
+/** What a plan needs of the other parts. */
+type PlanParts = Pick<SharingParts, "context" | "olm">;
 
 /** How long to wait until a key that the server did not take is offered again, in milliseconds. */
 const RETRY_AFTER_MS = 3_600_000;
@@ -62,18 +62,18 @@ const RETRY_AFTER_MS = 3_600_000;
  * @returns What has shown, or why the session must not be used any more.
  * @throws {IdentityChangedError} If the choice of devices forbids to go on without a user's acknowledged identity.
  */
-export async function lookAtDevices(
+export async function planShares(
   tx: Transaction,
-  parts: LookParts,
-  input: LookInput,
-): Promise<ShareLook | RotationCause> {
+  parts: PlanParts,
+  input: PlanInput,
+): Promise<SharePlan | RotationCause> {
   const { roomId, record, users } = input;
   const { own, policy: { sendTo } } = parts.context;
   const session = { roomId, sessionId: record.sessionId };
   const shares = await readShares(tx, session, users);
   const gone = await findGone(tx, input, shares);
   if (gone !== undefined) return gone;
-  const look = { tasks: [] as ShareTask[], shared: [] as Device[], withheld: [] as WithheldDevice[] };
+  const plan = { tasks: [] as ShareTask[], shared: [] as Device[], withheld: [] as WithheldDevice[] };
   const refused = new Set<UserID>();
   let unentitled = false;
   for (const userId of users) {
@@ -85,25 +85,25 @@ export async function lookAtDevices(
       else if (decision !== "share") {
         const { code } = decision;
         if (before !== undefined && mayHaveKey(before)) unentitled = true;
-        if (before?.kind === "withheld" && before.code === code) look.withheld.push({ device, code });
-        else look.tasks.push({ device, before, withhold: decision });
+        if (before?.kind === "withheld" && before.code === code) plan.withheld.push({ device, code });
+        else plan.tasks.push({ device, before, withhold: decision });
       } else {
         const state = before && await stateOf(tx, parts, { device, before });
-        if (state === undefined) look.tasks.push({ device, before });
-        else if (state === "key") look.shared.push(device);
-        else look.withheld.push({ device, code: state });
+        if (state === undefined) plan.tasks.push({ device, before });
+        else if (state === "key") plan.shared.push(device);
+        else plan.withheld.push({ device, code: state });
       }
     }
   }
   if (unentitled) return "device-gone";
   if (refused.size > 0) throw identityChanged(roomId, [...refused]);
-  return look;
+  return plan;
 }
 
 /** What a device that may have the key stays at; undefined: it is to get it, or to get it again. */
 async function stateOf(
   tx: Transaction,
-  { context, olm }: LookParts,
+  { context, olm }: PlanParts,
   { device, before }: { readonly device: Device; readonly before: DeviceShare },
 ): Promise<"key" | WithheldDevice["code"] | undefined> {
   if (before.kind === "withheld") return undefined;
@@ -116,7 +116,7 @@ async function stateOf(
 /** Whether users or devices have the key that are not in the room any more, or not at all. */
 async function findGone(
   tx: Transaction,
-  { roomId, record, users, devices }: LookInput,
+  { roomId, record, users, devices }: PlanInput,
   shares: ReadonlyMap<UserID, ShareRecord>,
 ): Promise<RotationCause | undefined> {
   for (const [userId, share] of shares) {
@@ -126,7 +126,7 @@ async function findGone(
     }
   }
   const members = new Set(users);
-  const former = (await readRoster(tx, record, roomId)).filter((userId) => !members.has(userId));
+  const former = (await readRecipients(tx, record, roomId)).filter((userId) => !members.has(userId));
   const theirs = await readShares(tx, { roomId, sessionId: record.sessionId }, former);
   return [...theirs.values()].some((share) => share.devices.some(mayHaveKey)) ? "member-left" : undefined;
 }
