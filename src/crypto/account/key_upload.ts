@@ -1,5 +1,5 @@
 /**
- * What is uploaded of the own keys.
+ * The upload of the own keys.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export const SIGNED_CURVE25519 = "signed_curve25519";
 /** How many one-time keys should lie on the server. */
 export const ON_SERVER = 50;
 
-/** What there is to upload. */
+/** The keys to upload. */
 interface UploadParts {
   /** The device's keys, if the server does not have them. */
   readonly deviceKeys: DeviceKeys | undefined;
@@ -28,7 +28,10 @@ interface UploadParts {
   readonly sign: (object: JsonObject) => JsonObject;
 }
 
-/** The keys of a device, without signatures. What is kept of them is signed: to say more of a device takes a step of the schema. */
+/**
+ * The keys of a device, without signatures. The record keeps them signed: another member needs a
+ * step of the schema.
+ */
 export function newDeviceKeys(
   { userId, deviceId, curve25519, ed25519 }: OwnDevice,
 ): Omit<DeviceKeys, "signatures"> {
@@ -40,7 +43,10 @@ export function newDeviceKeys(
   };
 }
 
-/** The body of an upload; undefined if there is nothing to upload. The same parts make the same bytes. */
+/**
+ * The body of an upload; undefined if there are no keys to upload. The same parts make the same
+ * bytes.
+ */
 export function newUpload(
   { deviceKeys, oneTimeKeys, fallbackKey, sign }: UploadParts,
 ): KeysUploadRequest | undefined {
@@ -66,7 +72,7 @@ function signedKey(
   sign: UploadParts["sign"],
   more: { fallback?: true } = {},
 ): [string, SignedKey] {
-  // Signed, it is what it was, and has a signature.
+  // The signed object has the members of the key and a signature.
   return [`${SIGNED_CURVE25519}:${keyId}`, sign({ key, ...more }) as unknown as SignedKey];
 }
 

@@ -30,13 +30,16 @@ export interface AccountRecord {
   /** The state of vodozemac's account. */
   readonly state: Uint8Array;
   /**
-   * The device's keys as they are published, with its signature. Reading them does not restore the account, which takes
-   * longer the more one-time keys there are. Undefined: an earlier version wrote the record.
+   * The device's keys as they are published, with its signature. Reading them does not restore the
+   * account, which takes longer the more one-time keys there are. Undefined: an earlier version
+   * wrote the record.
    */
   readonly deviceKeys?: DeviceKeys;
   /** The public halves of the one-time keys that are kept, 32 bytes each, the oldest first. */
   readonly oneTimeKeys: Uint8Array;
-  /** Whether there are keys that the server may not have; no more are generated before it has them. */
+  /**
+   * Whether there are keys that the server may not have; no more are generated before it has them.
+   */
   readonly unpublished: boolean;
   /** Whether the server has the identity keys. */
   readonly identityPublished: boolean;
@@ -44,7 +47,10 @@ export interface AccountRecord {
   readonly fallbackPublishedAt: number | undefined;
   /** Whether the private half of the previous fallback key is still kept. */
   readonly previousFallback: boolean;
-  /** When the server got the previous fallback key, in milliseconds since the epoch; undefined: unknown. */
+  /**
+   * When the server got the previous fallback key, in milliseconds since the epoch; undefined:
+   * unknown.
+   */
   readonly previousPublishedAt?: number;
   /** How often the store turned out to be older than what the server has seen. */
   readonly rollbacks: number;
@@ -85,15 +91,15 @@ export function oldestKey(packed: Uint8Array): { key: Uint8Array; rest: Uint8Arr
 }
 
 /**
- * How many private halves of one-time keys are kept. The server has at most 50; the others were handed out, and their
- * messages have not come yet, or never will.
+ * How many private halves of one-time keys are kept. The server has at most 50; the others were
+ * handed out, and their messages have not come yet, or never will.
  */
 const MAX_KEPT = 500;
 
 /** The part of the record that {@link OwnAccount.change} may set. */
 export type AccountFacts = Omit<AccountRecord, "state" | "oneTimeKeys" | "deviceKeys">;
 
-/** Whose account it is. */
+/** The owner of an account. */
 interface Owner {
   readonly userId: UserID;
   readonly deviceId: DeviceID;
@@ -197,7 +203,10 @@ export class OwnAccount {
     this.#write(tx, { ...this.#record, oneTimeKeys });
   }
 
-  /** Starts the session of a pre-key message; the one-time key is removed only if the message could be decrypted. */
+  /**
+   * Starts the session of a pre-key message; the one-time key is removed only if the message could
+   * be decrypted.
+   */
   createInbound(tx: Transaction, senderKey: string, message: OlmMessage): InboundOlmSession {
     const inbound = this.account.createInboundSession(senderKey, message);
     tx.onAbort(() => this.#reset());
@@ -236,7 +245,7 @@ export class OwnAccount {
     const { userId, deviceId } = this.#record;
     const { curve25519Key: curve25519, ed25519Key: ed25519 } = this.account;
     const keys = newDeviceKeys({ userId, deviceId, curve25519, ed25519 });
-    return this.sign({ ...keys }) as unknown as DeviceKeys; // signed, it is what it was, and has a signature more
+    return this.sign({ ...keys }) as unknown as DeviceKeys; // the signed object has the same members and a signature
   }
 
   #write(tx: Transaction, record: AccountRecord): void {

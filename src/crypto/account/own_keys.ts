@@ -1,5 +1,6 @@
 /**
- * The own keys: who this device is, and the one-time and fallback keys by which others start sessions with it.
+ * The own keys: the device's identity, and the one-time and fallback keys with which others start
+ * sessions with it.
  *
  * @module
  */
@@ -22,31 +23,39 @@ import { OwnAccount } from "./own_account.ts";
 
 const HOUR = 3_600_000;
 const WEEK = 7 * 24 * HOUR;
-/** How many IDs of one-time keys are left out when the store was set back: the first time, and from then on. */
+/**
+ * How many IDs of one-time keys to skip after the store was set back: the first time, and later.
+ */
 const SKIPPED_IDS = [1_000, 4_000] as const;
-/** As many keys are made at once to leave out their IDs; with those that are kept they are fewer than vodozemac's limit. */
+/**
+ * How many keys to generate at once to skip their IDs; with the kept keys they stay below
+ * vodozemac's limit.
+ */
 const SKIPPED_AT_ONCE = 500;
 
 /** What the own keys are made of. */
 export interface OwnKeysOptions {
   /** Gives the primitives: another instance after one has trapped. */
   readonly vodozemac: () => Vodozemac;
-  /** Whose keys they are. */
+  /** The device that owns the keys. */
   readonly account: EngineAccount;
   /** The wall clock. */
   readonly clock: Clock;
-  /** Where it is told what goes on. */
+  /** The log. */
   readonly log: Logger;
 }
 
-/** Keeps the own account, and says what the server has to get of it. */
+/** Keeps the own account, and decides which keys to upload. */
 export class OwnKeys {
   /** The own device. */
   readonly own: OwnDevice;
   readonly #account: OwnAccount;
   readonly #clock: Clock;
   readonly #log: Logger;
-  /** How often keys are made, or uploaded, because of what the server says, which may be whatever it likes. */
+  /**
+   * Limits how often keys are generated or uploaded because of what the server says, which may be
+   * anything.
+   */
   readonly #doubts: RateLimit;
   #upload: { readonly of: object; readonly request: KeysUploadRequest | undefined } | undefined;
 
@@ -91,7 +100,10 @@ export class OwnKeys {
     return this.#account.facts.identityPublished;
   }
 
-  /** Whether the server ever had anything of this store: if not, the one-time keys of the device that it has are another's. */
+  /**
+   * Whether the server ever had keys of this store: if not, the device's one-time keys there belong
+   * to another store.
+   */
   get wasPublished(): boolean {
     const { identityPublished, fallbackPublishedAt, previousFallback } = this.#account.facts;
     return identityPublished || fallbackPublishedAt !== undefined || previousFallback;
@@ -108,10 +120,12 @@ export class OwnKeys {
   }
 
   /**
-   * Learns how many keys the server has left, and makes more if it has too few, unless some are still to be uploaded.
+   * Receives how many keys the server has left, and generates more if there are too few and none
+   * are still to be uploaded.
    *
    * @param counts By algorithm; one that is missing has none.
-   * @param unusedFallbackTypes Algorithms whose fallback key nobody has used; undefined if the server has no fallback keys.
+   * @param unusedFallbackTypes Algorithms whose fallback key is unused; undefined if the server has
+   *   no fallback keys.
    */
   receiveCounts(
     tx: Transaction,
@@ -123,7 +137,9 @@ export class OwnKeys {
     this.#generate(tx, { oneTimeKeys: missing, fallback: this.#mayReplaceFallback(unusedFallbackTypes) });
   }
 
-  /** What the server has to get: of durable keys only, and the same until it has them. Undefined: nothing. */
+  /**
+   * The keys to upload: durable ones only, and the same until the server has them. Undefined: none.
+   */
   nextUpload(): KeysUploadRequest | undefined {
     const facts = this.#account.durable;
     if (facts === undefined) return undefined;
@@ -134,8 +150,8 @@ export class OwnKeys {
   /**
    * Learns that the server has taken an upload.
    *
-   * @param request What it has taken.
-   * @param response Its answer; it says how many one-time keys the server has now.
+   * @param request The upload.
+   * @param response The response, with the number of one-time keys that the server has now.
    */
   receiveUpload(tx: Transaction, request: KeysUploadRequest, response: JsonObject): void {
     const pending = this.#pending();
@@ -143,7 +159,7 @@ export class OwnKeys {
     if (request.device_keys !== undefined && !identityPublished) {
       this.#account.change(tx, { identityPublished: true });
     }
-    // An answer to an upload of other keys says nothing of these.
+    // A response to an upload of other keys says nothing of these.
     if (!this.#account.facts.unpublished || !sameKeys(request, pending)) return;
     const published = request.fallback_keys === undefined ? {} : { fallbackPublishedAt: this.#clock.now() };
     this.#account.change(
@@ -151,7 +167,7 @@ export class OwnKeys {
       { unpublished: false, ...published },
       (account) => account.markKeysAsPublished(),
     );
-    // A server that has none after it was given all it may have would be given more and more: the next sync will tell.
+    // A server that always reports too few keys must not get more and more: the next sync tells.
     const uploaded = Object.keys(request.one_time_keys ?? {}).length;
     if (uploaded < ON_SERVER && isJsonObject(response.one_time_key_counts)) {
       this.#generate(tx, { oneTimeKeys: ON_SERVER - countOf(response.one_time_key_counts), fallback: false });
@@ -161,8 +177,9 @@ export class OwnKeys {
   /**
    * Learns that an upload failed.
    *
-   * @returns `clash` if the server has other keys under the same names, since the store is older than what was uploaded:
-   *   {@link recoverFromRollback}; three times an hour at most. Else the same upload is to be tried again.
+   * @returns `clash` if the server has other keys under the same IDs, since the store is older than
+   *   the last upload: call {@link recoverFromRollback}; three times an hour at most. Otherwise the
+   *   same upload is to be retried.
    */
   failUpload({ status, message }: RequestFailure): "retry" | "clash" {
     const clash = status === 400 && /already exists/i.test(message) && this.#account.facts.unpublished;
@@ -171,11 +188,11 @@ export class OwnKeys {
   }
 
   /**
-   * Compares what the server shows of the own device with what it is.
+   * Compares the own device with what the server shows of it.
    *
-   * @param shown The device's keys as the server shows them, or that it knows no such device.
-   * @returns `same`; `upload` if the keys are to be uploaded (again); `differs` if the server has other keys, so that nobody
-   *   could ever talk to this device.
+   * @param shown The device's keys as the server shows them, or that it has no such device.
+   * @returns `same`; `upload` if the keys are to be uploaded (again); `differs` if the server has
+   *   other keys, so that nobody could ever talk to this device.
    */
   checkServer(tx: Transaction, shown: DeviceKeys | "missing"): "same" | "upload" | "differs" {
     const { identityPublished } = this.#account.facts;
@@ -196,8 +213,9 @@ export class OwnKeys {
   }
 
   /**
-   * Goes on after the store was set back: leaves out the IDs of one-time keys that may have been handed out, and makes new
-   * one-time keys and a new fallback key. What waited to be uploaded stays usable, but is not uploaded.
+   * Recovers after the store was set back: skips the IDs of one-time keys that may have been handed
+   * out, and generates new one-time keys and a new fallback key. Keys that were to be uploaded stay
+   * usable, but are not uploaded.
    */
   recoverFromRollback(tx: Transaction): void {
     const { rollbacks } = this.#account.facts;
@@ -215,8 +233,8 @@ export class OwnKeys {
   }
 
   /**
-   * Starts the session that a pre-key message announces, and decrypts the message. The private half of the one-time key goes in
-   * the same step, and only if the message could be decrypted.
+   * Starts the session that a pre-key message announces, and decrypts the message. The private half
+   * of the one-time key goes in the same step, and only if the message could be decrypted.
    *
    * @param senderKey The Curve25519 key of the sender's device.
    * @param message The message, of type 0.
@@ -229,7 +247,7 @@ export class OwnKeys {
   /**
    * Starts a session with another device.
    *
-   * @param oneTimeKey A key of it, whose signature has been verified.
+   * @param oneTimeKey A one-time key of the device, whose signature has been verified.
    * @throws {VodozemacError} If the key is one that only an attacker would make.
    */
   createOutbound(device: Pick<Device, "curve25519">, oneTimeKey: string): OlmSession {
@@ -237,7 +255,8 @@ export class OwnKeys {
   }
 
   /**
-   * Since when nobody can begin a session with a fallback key that is older, in milliseconds since the epoch; undefined: not yet.
+   * Since when all older fallback keys are gone, in milliseconds since the epoch; undefined: not
+   * yet.
    * A message that would have to is a repetition, and can't be read.
    */
   oldestFallbackSince(): number | undefined {
@@ -245,12 +264,15 @@ export class OwnKeys {
     return previousFallback ? previousPublishedAt : fallbackPublishedAt;
   }
 
-  /** Lets go of objects of vodozemac: they are made anew when they are needed. */
+  /** Frees objects of vodozemac: they are restored when they are needed. */
   clear(): void {
     this.#account.clear();
   }
 
-  /** Makes keys, unless there are some that the server may not have yet: those come first, and stay the same. */
+  /**
+   * Generates keys, unless there are some that the server may not have yet: those are uploaded
+   * first.
+   */
   #generate(
     tx: Transaction,
     { oneTimeKeys, fallback }: { readonly oneTimeKeys: number; readonly fallback: boolean },
@@ -268,7 +290,7 @@ export class OwnKeys {
     this.#account.change(tx, { unpublished: true, ...facts }, (account) => account.generateFallbackKey());
   }
 
-  /** A new one replaces the last but one: not before messages that use that have had an hour to come. */
+  /** A new key replaces the last but one: messages that use that one get an hour to arrive. */
   #mayReplaceFallback(unusedTypes: readonly string[] | undefined): boolean {
     const age = elapsed(this.#clock.now(), this.#account.facts.fallbackPublishedAt);
     if (unusedTypes === undefined || age < HOUR) return false;

@@ -1,7 +1,7 @@
 /**
  * Encrypted files: AES-256 in counter mode, under a SHA-256 of the encrypted bytes.
  *
- * The hash is all that vouches for a file: nothing of it is decrypted before all of it was hashed.
+ * Only the hash proves that a file is genuine: nothing is decrypted before all of it was hashed.
  *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#sending-encrypted-attachments | Encrypted attachments}
  * @module
@@ -28,8 +28,8 @@ const EXTRACTABLE = false;
 /**
  * AES in counter mode: encrypts or decrypts a file, which is the same, from its beginning on.
  *
- * By WebCrypto: it is at least twice as fast as `node:crypto`, does not block the event loop, and counts in
- * 64 bits, whereas `node:crypto` carries into the other half of the counter block.
+ * By WebCrypto: it is at least twice as fast as `node:crypto`, does not block the event loop, and
+ * counts in 64 bits, whereas `node:crypto` carries into the other half of the counter block.
  */
 class CounterMode {
   readonly #key: Promise<CryptoKey>;
@@ -39,7 +39,8 @@ class CounterMode {
 
   /**
    * @param key The key: 32 bytes.
-   * @param iv The first counter block: 16 bytes, of which the last eight are counted up, and wrap around by themselves.
+   * @param iv The first counter block: 16 bytes, of which the last eight are counted up, and wrap
+   *   around by themselves.
    */
   constructor(key: Bytes, iv: Bytes) {
     this.#key = crypto.subtle.importKey("raw", key, "AES-CTR", EXTRACTABLE, ["encrypt"]);
@@ -48,7 +49,7 @@ class CounterMode {
     this.#start = new DataView(iv.buffer, iv.byteOffset).getBigUint64(8);
   }
 
-  /** Encrypts or decrypts what comes next. All parts but the last must be of a multiple of 16 bytes. */
+  /** Encrypts or decrypts the next part. All parts but the last must be a multiple of 16 bytes. */
   async apply(part: Bytes): Promise<Bytes> {
     new DataView(this.#counter.buffer).setBigUint64(8, this.#start + this.#blocks); // modulo 2^64
     this.#blocks += BigInt(Math.ceil(part.length / 16));
@@ -57,7 +58,7 @@ class CounterMode {
   }
 }
 
-/** What is taken of a stream where nobody says otherwise, in bytes. */
+/** The default limit of a stream, in bytes. */
 const MAX_SIZE = 2 ** 30;
 
 /**
@@ -116,13 +117,15 @@ export async function decryptAttachment(data: Bytes, file: EncryptedFileSecrets)
 }
 
 /**
- * Decrypts a file that comes as a stream. Nothing is read before it is asked for, and nothing handed out before all was read.
+ * Decrypts a file that comes as a stream. It is read on demand, and nothing is passed on before all
+ * of it was read.
  *
  * @param data The encrypted bytes; used up.
  * @param file What decrypts it.
  * @param options How much is held, and where.
- * @returns The file, or a stream that fails with an {@linkcode AttachmentError}. It must be read to its end or cancelled.
- * @throws {AttachmentError} If what the message says of the file can't be used.
+ * @returns The file, or a stream that fails with an {@linkcode AttachmentError}. It must be read to
+ *   its end or cancelled.
+ * @throws {AttachmentError} If the message does not describe the file properly.
  */
 export function decryptAttachmentStream(
   data: ReadableStream<Uint8Array>,

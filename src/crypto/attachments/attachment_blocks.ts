@@ -6,18 +6,21 @@
 
 import { ValueError } from "../../errors/value_error.ts";
 
-/** How large a block is, in bytes: a multiple of AES's, and large enough that a call per block costs nothing. */
+/**
+ * The size of a block, in bytes: a multiple of AES's, and large enough that the cost of a call does
+ * not matter.
+ */
 export const BLOCK_SIZE = 1 << 18;
 
 /**
- * Copies what a stream gives into blocks, so that tiny parts cost no more than large ones, and parts that their giver uses
- * again do no harm.
+ * Copies what a stream gives into blocks, so that tiny parts cost no more than large ones, and
+ * parts that their giver uses again do no harm.
  */
 export class BlockReader {
   readonly #reader: ReadableStreamDefaultReader<unknown>;
   #rest: Uint8Array = new Uint8Array();
 
-  /** @param stream What is read; it is locked. */
+  /** @param stream The stream to read; it is locked. */
   constructor(stream: ReadableStream<unknown>) {
     this.#reader = stream.getReader();
   }

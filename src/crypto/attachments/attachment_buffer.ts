@@ -1,5 +1,5 @@
 /**
- * Holds the encrypted bytes of a file until they are known to be what was sent.
+ * Buffers the encrypted bytes of a file until its hash has been checked.
  *
  * @module
  */
@@ -7,13 +7,14 @@
 import { AttachmentError } from "../../errors/crypto_error.ts";
 import { BLOCK_SIZE } from "./attachment_blocks.ts";
 
-/** What memory holds where nobody says otherwise, in bytes. */
+/** The default limit of memory, in bytes. */
 const MAX_MEMORY = 64 * 2 ** 20;
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
- * A queue of blocks: first all are put in, then all are taken out. In memory up to a bound, beyond it in a temporary file,
+ * A queue of blocks: first all are put in, then all are taken out. It is in memory up to a limit,
+ * and beyond that in a temporary file,
  * which holds nothing but what the server has as well.
  */
 export class AttachmentBuffer implements AsyncDisposable {
@@ -64,7 +65,7 @@ export class AttachmentBuffer implements AsyncDisposable {
     return this.#file === undefined ? this.#blocks.shift() : await this.#file.read();
   }
 
-  /** Forgets what it holds, and removes the temporary file. */
+  /** Discards the blocks, and removes the temporary file. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#blocks.length = 0;
     const file = this.#file;
@@ -94,7 +95,8 @@ class TemporaryFile {
       await Deno.remove(path);
       throw error;
     }
-    // Without a name nobody else gets at it between the check and the reading, and a crash leaves nothing behind. Windows
+    // Without a name no other process can change it between the check and the reading, and a crash
+    // leaves nothing behind. Windows
     // can't do that: there it goes when it is closed.
     const removed = await Deno.remove(path).then(() => true, () => false);
     return new TemporaryFile(file, removed ? "" : path);

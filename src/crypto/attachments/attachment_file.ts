@@ -1,5 +1,5 @@
 /**
- * What a message says of an encrypted file, checked.
+ * The description of an encrypted file in a message, checked.
  *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#extensions-to-mroommessage-msgtypes | EncryptedFile}
  * @module
@@ -20,9 +20,9 @@ export interface AttachmentSecrets {
 }
 
 /**
- * Reads what a message says of an encrypted file; all of it may be anything.
+ * Reads the description of an encrypted file, which may be anything.
  *
- * `ext` is not looked at, and neither is what the specification knows nothing of: they change nothing.
+ * `ext` and unspecified members are ignored: they change nothing.
  *
  * @throws {AttachmentError} If the file can't be decrypted with it.
  */
@@ -45,7 +45,7 @@ export function readSecrets(file: unknown): AttachmentSecrets {
   };
 }
 
-/** Writes what a message says of an encrypted file. */
+/** Writes the description of an encrypted file. */
 export function writeSecrets({ key, iv, sha256 }: AttachmentSecrets): EncryptedFileSecrets {
   const k = key.toBase64({ alphabet: "base64url", omitPadding: true });
   return {
@@ -64,13 +64,14 @@ function decoded(
   length: number,
 ): Uint8Array<ArrayBuffer> {
   const wrong = (): AttachmentError => malformed(`its ${name} is not ${length} bytes in ${alphabet}`);
-  // PlannedSession at first, for the decoder skips white space, and a value of any length must not be decoded only to be refused.
+  // Checked first: the decoder skips white space, and a long value must not be decoded only to be
+  // refused.
   if (typeof value !== "string" || value.length > 48 || /\s/.test(value)) throw wrong();
   try {
     const bytes = Uint8Array.fromBase64(value, { alphabet });
     if (bytes.length === length) return bytes;
   } catch {
-    // told below, without the decoder's error
+    // reported below, without the decoder's error
   }
   throw wrong();
 }

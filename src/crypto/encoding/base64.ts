@@ -11,7 +11,8 @@ const KEY = /^[0-9A-Za-z+/]{42}[048AEIMQUYcgkosw]=?$/;
 const KEY_CHARACTERS = 43;
 
 /**
- * Reads base64 strictly: padded or not, without white space, without stray bits in the last character.
+ * Reads base64 strictly: padded or not, without white space, without stray bits in the last
+ * character.
  *
  * @returns The bytes; undefined if the text is no such base64.
  */
@@ -21,7 +22,8 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined 
   if (content.length !== text.length && content.length + padding.length !== text.length) return undefined;
   try {
     const bytes = Uint8Array.fromBase64(content + padding, { lastChunkHandling: "strict" });
-    // The decoder skips white space, which shows in the length: cheaper than to look at each character first.
+    // The decoder skips white space, which shows in the length: cheaper than to check each
+    // character.
     return bytes.length === Math.floor(content.length * 3 / 4) ? bytes : undefined;
   } catch {
     return undefined;
@@ -38,12 +40,15 @@ export function isKey(text: unknown): text is string {
   return typeof text === "string" && KEY.test(text);
 }
 
-/** A key without the padding that it may have: the form in which keys are kept, compared and sent. */
+/** A key without padding: the form in which keys are kept, compared and sent. */
 export function unpadded(key: string): string {
   return key.slice(0, KEY_CHARACTERS);
 }
 
-/** Whether two texts are the base64 of the same 32 bytes. Not for secrets: how long it takes tells where they differ. */
+/**
+ * Whether two texts are the base64 of the same 32 bytes. Not for secrets: it does not take constant
+ * time.
+ */
 export function sameKey(one: unknown, other: unknown): boolean {
   return isKey(one) && isKey(other) && unpadded(one) === unpadded(other);
 }

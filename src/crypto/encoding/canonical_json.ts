@@ -10,19 +10,20 @@ import { ValueError } from "../../errors/value_error.ts";
 /** How deep objects and arrays may lie in each other. */
 const MAX_DEPTH = 128;
 
-/** What may have to be escaped, and lone surrogates: a text without these stands as it is. */
+/** Characters that may have to be escaped, and lone surrogates. */
 const SPECIAL = /["\\\p{Cc}\p{Cs}]/u;
 
 const SURROGATE = /[\ud800-\udfff]/;
 
 /**
- * Writes a value as canonical JSON: without white space, the members of objects in the order of their names' code points.
+ * Writes a value as canonical JSON: without white space, the members of objects in the order of
+ * their names' code points.
  *
  * Members that are `undefined` are left out, as they are when the object is sent.
  *
  * @param value Parsed JSON, or what would become JSON.
- * @throws {ValueError} If it has no canonical form: numbers that are not integers within ±(2^53 − 1), lone surrogates, more than
- *   128 levels, and whatever is not JSON.
+ * @throws {ValueError} If it has no canonical form: numbers that are not integers within ±(2^53 −
+ *   1), lone surrogates, more than 128 levels, and whatever is not JSON.
  */
 export function canonicalJson(value: unknown): string {
   return write(value, 0);
@@ -87,7 +88,7 @@ function sortedNames(object: object): string[] {
   return names.some((name) => SURROGATE.test(name)) ? names.sort(byCodePoint) : names.sort();
 }
 
-/** Strings compare by their 16-bit units, of which those of the highest code points, surrogates, are not the highest. */
+/** Strings compare by 16-bit units, which puts code points above U+FFFF before U+E000. */
 function byCodePoint(first: string, second: string): number {
   const length = Math.min(first.length, second.length);
   for (let index = 0; index < length; index++) {

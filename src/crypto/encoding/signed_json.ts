@@ -17,9 +17,9 @@ const UNSIGNED_MEMBERS = ["signatures", "unsigned"] as const;
 /** More characters than a signature has. */
 const MAX_SIGNATURE = 100;
 
-/** Whose signature it is, and with which key. */
+/** The signer, and the key of a signature. */
 export interface Signer {
-  /** The user who signs. */
+  /** The user. */
   readonly userId: string;
   /** The name of the key: `ed25519:` and a device ID, or a cross-signing key's own base64. */
   readonly keyId: string;
@@ -34,9 +34,9 @@ export interface NewSignature extends Pick<Signer, "userId" | "keyId"> {
 }
 
 /**
- * The text that the signatures of an object are made over: all of it, but for `signatures` and `unsigned`.
+ * The text that the signatures of an object cover: all of it except `signatures` and `unsigned`.
  *
- * @param object The object as it was parsed, members that nobody knows included.
+ * @param object The object as it was parsed, with unknown members.
  * @throws {ValueError} If the object has no canonical form.
  */
 export function signableJson(object: JsonObject): string {
@@ -46,13 +46,15 @@ export function signableJson(object: JsonObject): string {
 /**
  * Whether an object carries a good signature of a key.
  *
- * Whatever is wrong with the object, the signature or the key makes the answer `false`. An object without a canonical form has
+ * Any problem of the object, the signature or the key gives `false`. An object without a canonical
+ * form has
  * no good signature.
  *
  * @param vodozemac Verifies.
  * @param object The object as it was parsed.
  * @param signer The signature that is looked for.
- * @throws {VodozemacError} `instance_dead` if vodozemac does not work any more: that says nothing of the signature.
+ * @throws {VodozemacError} `instance_dead` if vodozemac does not work any more, whatever the
+ *   signature.
  */
 export function verifySignedJson(vodozemac: Vodozemac, object: JsonObject, signer: Signer): boolean {
   const signature = signatureOf(object, signer);
@@ -73,7 +75,7 @@ export function withSignature<Signed extends object>(
 ): Omit<Signed, "signatures"> & { signatures: Record<string, Record<string, string>> } {
   const signatures = memberOf(object, "signatures") ?? {};
   const ofUser = memberOf(signatures, userId) ?? {};
-  // What is not an object has no signatures, and what is one is kept: the type says what a reader has to find.
+  // Members that are no objects hold no signatures; the others are kept.
   const all = { ...signatures, [userId]: { ...ofUser, [keyId]: signature } } as Record<
     string,
     Record<string, string>
@@ -83,7 +85,7 @@ export function withSignature<Signed extends object>(
 
 function signatureOf(object: JsonObject, { userId, keyId }: Signer): Uint8Array | undefined {
   const text = memberOf(memberOf(object, "signatures") ?? {}, userId)?.[keyId];
-  // What is much too long is not worth decoding; the verification looks at the exact length.
+  // Much longer texts are not decoded; the verification checks the exact length.
   return typeof text === "string" && text.length <= MAX_SIGNATURE ? decodeBase64(text) : undefined;
 }
 

@@ -1,16 +1,16 @@
 /**
- * Who has changed lately.
+ * The last changes of some items.
  *
  * @module
  */
 
-/** Remembers the last changes, so that who looks again now and then need not look at everybody. */
+/** Remembers the last changes, so that a reader that comes back need not check all items. */
 export class ChangeLog<Item> {
   readonly #limit: number;
   readonly #items: Item[] = [];
   #version = 0;
 
-  /** What was answered last: many ask the same after one change. */
+  /** The last answer: many readers ask for the same after one change. */
   #answer: { readonly from: number; readonly to: number; readonly items: ReadonlySet<Item> } | undefined;
 
   /** @param limit How many changes are remembered at least. Default: 10,000. */
@@ -36,7 +36,7 @@ export class ChangeLog<Item> {
     this.#version++;
   }
 
-  /** What has changed since a version; undefined: nobody knows any more. */
+  /** The items that have changed since a version; undefined: it is too long ago. */
   since(version: number): ReadonlySet<Item> | undefined {
     const to = this.#version;
     const changes = to - version;

@@ -1,26 +1,28 @@
 /**
- * A bounded index of what others make us remember, in which nobody can crowd out everybody else.
+ * A bounded index of what others make this device remember, in which none of them can crowd out the
+ * rest.
  *
  * @module
  */
 
 import type { Transaction } from "./transaction.ts";
 
-/** An entry: its group, its name in the group, and what it holds. */
+/** An entry: its group, its name in the group, and its value. */
 export type FairEntry<Value> = readonly [group: string, id: string, value: Value];
 
-/** What a group holds. */
+/** The values of a group. */
 interface Group<Value> {
   readonly values: Map<string, Value>;
-  /** By share, how many there are, where somebody shares the group. */
+  /** The number of values by share, where several share the group. */
   readonly shares: Map<string, number>;
 }
 
 /**
- * Remembers things by group and name. When there are too many, the oldest of the largest group goes; where several share a group, the
- * oldest of who has most of it.
+ * Remembers values by group and name. When there are too many, the oldest of the largest group is
+ * evicted; where several share a group, the oldest of the largest share.
  *
- * A step changes it at once, so that it sees its own changes; if the step comes to nothing, they are taken back.
+ * A step changes it at once, so that it sees its own changes; if the step is aborted, they are
+ * taken back.
  */
 export class FairIndex<Value> {
   readonly #limit: number;
@@ -30,7 +32,7 @@ export class FairIndex<Value> {
 
   /**
    * @param limit How many things it remembers.
-   * @param shareOf Whose a thing is, of those who share its group. Default: nobody shares a group.
+   * @param shareOf The share of a value within its group. Default: groups are not shared.
    */
   constructor(limit: number, shareOf: (value: Value) => string = () => "") {
     this.#limit = limit;
@@ -42,7 +44,7 @@ export class FairIndex<Value> {
     return this.#size;
   }
 
-  /** What it remembers under a name. */
+  /** The value with a name. */
   get(group: string, id: string): Value | undefined {
     return this.#groups.get(group)?.values.get(id);
   }
@@ -52,7 +54,7 @@ export class FairIndex<Value> {
     for (const { values } of this.#groups.values()) yield* values.values();
   }
 
-  /** Puts in what is durable already. */
+  /** Adds a value that is durable already. */
   load(group: string, id: string, value: Value): void {
     const known = this.#groups.getOrInsertComputed(group, () => ({ values: new Map(), shares: new Map() }));
     const before = known.values.get(id);

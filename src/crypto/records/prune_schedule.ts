@@ -1,7 +1,7 @@
 /**
- * Users of whom there may be something that need not be kept any more, and when that is to be looked at.
+ * Users with records that may have to be pruned, by the day on which that is due.
  *
- * So nobody has to look through all that is kept to find what is not needed.
+ * So pruning need not search all records.
  *
  * @module
  */
@@ -14,7 +14,9 @@ import { type RecordKey, recordKey, type Transaction } from "./transaction.ts";
 export interface ScheduledPruning {
   /** The user. */
   readonly userId: UserID;
-  /** The day on which it was due, in days since the epoch; together with the user it is the name of the look. */
+  /**
+   * The day on which it is due, in days since the epoch; with the user it is the key of the record.
+   */
   readonly day: string;
 }
 
@@ -30,12 +32,12 @@ const KIND = "leftover";
 /** So that the order of keys is that of days. */
 const DIGITS = 8;
 
-/** Has a user looked at some days from now. */
+/** Schedules pruning of a user some days from now. */
 export function schedulePruning(tx: Transaction, userId: UserID, { now, days }: PruningTime): void {
   tx.set(leftoverKey({ userId, day: dayOf(now + days * DAY_MS) }), now);
 }
 
-/** The looks that are due, the oldest first, but for what this step has written. */
+/** The prunings that are due, the oldest first, without those of this step. */
 export async function duePruning(
   tx: Transaction,
   { now, limit }: { readonly now: number; readonly limit: number },
@@ -47,7 +49,7 @@ export async function duePruning(
     .filter(({ day }) => day <= today);
 }
 
-/** Says that a look was taken. */
+/** Removes a pruning that is done. */
 export function pruningDone(tx: Transaction, leftover: ScheduledPruning): void {
   tx.delete(leftoverKey(leftover));
 }

@@ -1,5 +1,6 @@
 /**
- * Records and steps: a step of the engine reads and writes records by their keys, and commits all changes at once.
+ * Records and steps: a step of the engine reads and writes records by their keys, and commits all
+ * changes at once.
  *
  * @module
  */
@@ -8,20 +9,24 @@ import type { WeighedCache } from "../../base/weighed_cache.ts";
 import type { KvKey, KvMutation } from "../../store/kv_store.ts";
 import type { Vault } from "./vault.ts";
 
-/** The key of a record, with the type of what it holds. */
+/** The key of a record, with the record's type. */
 export interface RecordKey<Value> {
   /** The parts of the key. */
   readonly path: KvKey;
   /** The key as one string; different keys have different ones. */
   readonly id: string;
-  /** Whether its module keeps the record in memory and reads it only when it starts, so that no cache needs it. */
+  /**
+   * Whether its module keeps the record in memory and reads it only when it starts, so that no
+   * cache needs it.
+   */
   readonly held?: boolean;
   /** Never present: the type of the record. */
   readonly holds?: Value;
 }
 
 /**
- * Makes a key. All keys of the engine begin with `crypto`; the second part names the kind of record.
+ * Makes a key. All keys of the engine begin with `crypto`; the second part names the kind of
+ * record.
  *
  * @param kind The kind of record: each belongs to one module.
  * @param parts The key of the record within its kind.
@@ -31,7 +36,7 @@ export function recordKey<Value>(kind: string, ...parts: readonly string[]): Rec
   return { path, id: JSON.stringify(path) };
 }
 
-/** What is known of a key: its record, or that there is none. */
+/** The cached state of a key: its record, or that there is none. */
 export interface KnownRecord {
   /** The record; undefined: there is none. */
   readonly value: unknown;
@@ -47,7 +52,7 @@ export interface CommitOptions {
 }
 
 /**
- * Collects the changes of a step. Nothing that the step makes may leave the engine before it is durable.
+ * Collects the changes of a step. Nothing may leave the engine before the step is durable.
  *
  * A record that was read must not be changed: write a new one.
  */
@@ -95,7 +100,8 @@ export class Transaction {
   }
 
   /**
-   * Reads all records of a kind, or those of it that begin with some parts; what this step has written is not among them.
+   * Reads all records of a kind, or those whose key begins with some parts; changes of this step
+   * are not included.
    *
    * @returns The last parts of the keys, without the given ones, and the records.
    */
@@ -105,7 +111,7 @@ export class Transaction {
     return entries.map(({ key, value }) => [key.slice(prefix.length), value as Value]);
   }
 
-  /** Reads the first records of a kind, in the order of their keys; the same goes for them as for {@link list}. */
+  /** Reads the first records of a kind in the order of their keys, as {@link list} does. */
   async first<Value>(
     limit: number,
     kind: string,
@@ -126,7 +132,9 @@ export class Transaction {
     this.#write(key, { type: "delete", key: key.path });
   }
 
-  /** Says that no record exists under a key, even if the step is aborted, so that it is not read. */
+  /**
+   * Says that no record exists under a key, even if the step is aborted, so that it is not read.
+   */
   absent(key: RecordKey<unknown>): void {
     if (this.#known(key) === undefined) this.#cache.set(key.id, { value: undefined }, 1);
   }
@@ -136,7 +144,10 @@ export class Transaction {
     this.#onCommit.push(action);
   }
 
-  /** Runs an action if the step is aborted, in reverse order of the calls: it takes back changes in memory. */
+  /**
+   * Runs an action if the step is aborted, in reverse order of the calls: it takes back changes in
+   * memory.
+   */
   onAbort(action: () => void): void {
     this.#onAbort.push(action);
   }
@@ -155,7 +166,10 @@ export class Transaction {
     return removals;
   }
 
-  /** Makes the step durable in one commit, or defers it to the next one. Does nothing without changes. */
+  /**
+   * Makes the step durable in one commit, or defers it to the next one. Does nothing without
+   * changes.
+   */
   async commit({ deferred = false }: CommitOptions = {}): Promise<void> {
     if (this.#writes.size > 0) await this.#vault[deferred ? "defer" : "commit"]([...this.#writes.values()]);
     for (const [id, write] of this.#writes) {

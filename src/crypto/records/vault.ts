@@ -10,11 +10,11 @@ import type { KvKey, KvMutation } from "../../store/kv_store.ts";
 export interface VaultEntry {
   /** Its key. */
   readonly key: KvKey;
-  /** Plain data, which nobody changes any more. */
+  /** Plain data, which is never changed. */
   readonly value: unknown;
 }
 
-/** What keeps the engine's records. The engine is the only one who writes them. */
+/** The engine's records. Only the engine writes them. */
 export interface Vault {
   /** Reads several records at once; `undefined` where there is none. */
   getMany(keys: readonly KvKey[]): Promise<readonly unknown[]>;
@@ -24,13 +24,13 @@ export interface Vault {
    * @param limit How many are wanted, the first ones; more may come. Default: all.
    */
   list(prefix: KvKey, limit?: number): Promise<readonly VaultEntry[]>;
-  /** Applies all changes or none. When it resolves they are durable; a failure is fatal: nothing may go on from there. */
+  /** Applies all changes or none. When it resolves they are durable; a failure is fatal. */
   commit(mutations: readonly KvMutation[]): Promise<void>;
   /**
-   * Applies changes with whatever is committed next, by anybody: they are read at once, and a crash before that loses them together
-   * with what led to them.
+   * Applies changes with whatever is committed next, by anybody: they are read at once, and a crash
+   * before that loses them together with what led to them.
    */
   defer(mutations: readonly KvMutation[]): Promise<void>;
-  /** Makes durable what was deferred. Does nothing if it is. */
+  /** Makes deferred changes durable. */
   flush(): Promise<void>;
 }

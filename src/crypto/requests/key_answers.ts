@@ -21,7 +21,7 @@ import type { OutboundSessions } from "../sharing/outbound_sessions.ts";
 import type { Outbox } from "./outbox.ts";
 import { RateLimit } from "./rate_limit.ts";
 
-/** What it needs. */
+/** The parts that it needs. */
 export interface KeyAnswersOptions {
   /** What the parts share. */
   readonly context: CryptoContext;
@@ -51,8 +51,9 @@ const MAX_PER_DEVICE = 100;
 const MAX_IN_ALL = 1_000;
 
 /**
- * Answers devices that ask for keys: the own verified ones get what is here, and devices that have had a key get it again from
- * where they had it. All others get nothing; only own devices are told so.
+ * Answers key requests of devices: own verified devices get any key that this device has, and
+ * devices that have had a key get it again from the same index. All others get nothing; only own
+ * devices get a reply.
  */
 export class KeyAnswers {
   readonly #options: KeyAnswersOptions;
@@ -60,7 +61,7 @@ export class KeyAnswers {
   readonly #perDevice: RateLimit;
   readonly #inAll: RateLimit;
 
-  /** @param options What it needs. */
+  /** @param options The parts that it needs. */
   constructor(options: KeyAnswersOptions) {
     this.#options = options;
     const { clock } = options.context;
@@ -76,7 +77,7 @@ export class KeyAnswers {
     }
   }
 
-  /** Takes in an `m.room_key_request`. */
+  /** Receives an `m.room_key_request`. */
   async receive(tx: Transaction, { sender, content }: ToDeviceEvent): Promise<void> {
     const { context } = this.#options;
     if (!context.policy.answerKeyRequests) return;
@@ -91,7 +92,7 @@ export class KeyAnswers {
     await this.#answer(tx, { ...asker, roomId: room_id, sessionId });
   }
 
-  /** Answers those who had to wait for an Olm session. */
+  /** Answers the requests that had to wait for an Olm session. */
   async retry(tx: Transaction): Promise<void> {
     for (const pending of [...this.#pending.values()]) {
       this.#forget(tx, pending);
@@ -107,7 +108,7 @@ export class KeyAnswers {
     const isOwn = userId === own.userId;
     const trusted = isOwn && device.trust === "verified";
     const from = trusted ? 0 : await outbound.sharedAt(tx, roomId, sessionId, device);
-    // Only who may ask counts: others must not use up what is allowed.
+    // Only legitimate requests count: others must not use up the limits.
     if (from === undefined) {
       log.debug("Refused a request for a key", { userId, deviceId, roomId, sessionId });
       if (isOwn && this.#isAllowed(asked)) this.#refuse(tx, asked, "m.unauthorised");

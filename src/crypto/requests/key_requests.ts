@@ -1,5 +1,5 @@
 /**
- * Keys that are asked for: of the own other devices when they are missing here, and of this device by others.
+ * Key requests: of this device to own other devices, and of other devices to this one.
  *
  * @module
  */
@@ -17,7 +17,7 @@ import { KeyAnswers, type KeyAnswersOptions } from "./key_answers.ts";
 import type { DeviceMessages } from "./outbox.ts";
 import { RateLimit } from "./rate_limit.ts";
 
-/** What it needs. */
+/** The parts that it needs. */
 export interface KeyRequestsOptions extends KeyAnswersOptions {
   /** Other devices. */
   readonly devices: Pick<DeviceLists, "device" | "devicesOf">;
@@ -27,7 +27,7 @@ export interface KeyRequestsOptions extends KeyAnswersOptions {
 
 /** An `m.forwarded_room_key` that came encrypted with Olm. */
 export interface ForwardedRoomKey {
-  /** Who sent it. */
+  /** The sender. */
   readonly sender: UserID;
   /** The device that sent it, if it is known. */
   readonly device: Device | undefined;
@@ -38,11 +38,11 @@ export interface ForwardedRoomKey {
 /** A key that was asked for. */
 interface KeyRequest extends MegolmSessionRef {
   readonly requestId: string;
-  /** Who sent the event that needs it. */
+  /** The sender of the event that needs the key. */
   readonly sender: UserID;
-  /** Who was asked: nobody else may answer. */
+  /** The devices that were asked: only they may answer. */
   readonly devices: readonly { readonly deviceId: DeviceID; readonly curve25519: string }[];
-  /** Says the order in which they were made. */
+  /** The order of the requests. */
   readonly order: number;
 }
 
@@ -52,7 +52,7 @@ const PERIOD_MS = 10 * 60 * 1_000;
 const MAX_PER_ROOM = 50;
 const MAX_IN_ALL = 500;
 
-/** Asks for keys, and answers those who ask. */
+/** Requests keys, and answers the requests of others. */
 export class KeyRequests {
   readonly #options: KeyRequestsOptions;
   readonly #answers: KeyAnswers;
@@ -61,7 +61,7 @@ export class KeyRequests {
   readonly #inAll: RateLimit;
   #last = 0;
 
-  /** @param options What it needs. */
+  /** @param options The parts that it needs. */
   constructor(options: KeyRequestsOptions) {
     this.#options = options;
     this.#answers = new KeyAnswers(options);
@@ -82,7 +82,10 @@ export class KeyRequests {
     await this.#answers.load(tx);
   }
 
-  /** Asks the own verified devices for the key of an event, unless they have been asked; if there are none, nobody is asked. */
+  /**
+   * Requests the key of an event from the own verified devices, once; does nothing if there are
+   * none.
+   */
   async want(tx: Transaction, { room_id: roomId, sender, content }: MessageEvent): Promise<void> {
     const { session_id: sessionId, sender_key } = content;
     if (typeof sessionId !== "string" || this.#requests.get(roomId, sessionId) !== undefined) return;
@@ -112,7 +115,7 @@ export class KeyRequests {
     this.#send(tx, request, { action: "request", body });
   }
 
-  /** Takes in that the key of a session has come: nobody is asked for it any more. */
+  /** Cancels the request for a session whose key has come. */
   received(tx: Transaction, { roomId, sessionId }: MegolmSessionRef): void {
     const request = this.#requests.get(roomId, sessionId);
     if (request === undefined) return;
@@ -122,8 +125,8 @@ export class KeyRequests {
   }
 
   /**
-   * Takes in a key that another device sends on. It counts if it was asked for, and if the device is one that was asked, and
-   * still is one of the own verified ones.
+   * Takes in a key that another device sends on. It counts if it was asked for, and if the device
+   * is one that was asked, and still is one of the own verified ones.
    *
    * @returns The session, if there is a key of it now.
    */
@@ -162,12 +165,12 @@ export class KeyRequests {
     return added.session;
   }
 
-  /** Takes in an `m.room_key_request` of another device. */
+  /** Receives an `m.room_key_request` of another device. */
   async receive(tx: Transaction, event: ToDeviceEvent): Promise<void> {
     await this.#answers.receive(tx, event);
   }
 
-  /** Answers those who could not be answered, because there was no Olm session with them: there may be one now. */
+  /** Answers requests that had to wait for an Olm session: there may be one now. */
   async retryAnswers(tx: Transaction): Promise<void> {
     await this.#answers.retry(tx);
   }

@@ -1,8 +1,9 @@
 /**
- * The outbox: the exact bytes that are on their way to devices and rooms, kept until the server has taken them.
+ * The outbox: the exact bytes on their way to devices and rooms, kept until the server has accepted
+ * them.
  *
- * What is encrypted is committed together with the ratchet that it was encrypted with, and sent after that. A repetition sends
- * the same bytes under the same transaction ID.
+ * What is encrypted is committed together with the ratchet that it was encrypted with, and sent
+ * after that. A repetition sends the same bytes under the same transaction ID.
  *
  * @module
  */
@@ -15,7 +16,7 @@ import { type RecordKey, recordKey, type Transaction } from "../records/transact
 /** Contents for devices, by user and device. */
 export type DeviceMessages = Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
 
-/** What is to be sent. */
+/** A message to be sent. */
 export type OutgoingMessage =
   | {
     /** To devices. */
@@ -24,7 +25,7 @@ export type OutgoingMessage =
     readonly eventType: string;
     /** Contents by user and device, for at most 250 devices. */
     readonly messages: DeviceMessages;
-    /** The group session that it is about: no event of that session is sent before this has arrived. */
+    /** The group session that it is about: events of that session wait for it. */
     readonly sessionId?: string;
   }
   | {
@@ -36,9 +37,9 @@ export type OutgoingMessage =
     readonly content: RoomEncryptedContent;
   };
 
-/** What is on its way. */
+/** A message on its way. */
 export type OutboxEntry = OutgoingMessage & {
-  /** Tells it from all others, and says the order. */
+  /** Its unique ID, which also gives the order. */
   readonly id: string;
   /** Makes a repetition of the request one request. */
   readonly txnId: TransactionID;
@@ -48,10 +49,10 @@ export type OutboxEntry = OutgoingMessage & {
 
 type RoomEventEntry = Extract<OutboxEntry, { kind: "roomEvent" }>;
 
-/** Keeps what is on its way, in the order in which it was put in. */
+/** Keeps the messages on their way, in their order. */
 export class Outbox {
   readonly #entries = new Map<string, OutboxEntry>();
-  /** Those among them that go to rooms: each message looks for one, and many may be on their way. */
+  /** The events for rooms: each message looks one up among possibly many. */
   readonly #roomEvents = new Map<RoomID, Map<TransactionID, RoomEventEntry>>();
   #last = 0;
 
@@ -80,7 +81,7 @@ export class Outbox {
     return id;
   }
 
-  /** What is durable and has not arrived, in order. */
+  /** The durable messages that have not arrived, in order. */
   pending(): OutboxEntry[] {
     return [...this.#entries.values()];
   }
@@ -141,22 +142,28 @@ interface Refused {
   readonly taken: number;
 }
 
-/** What is to be done: sent again later, or in halves; or it is given up. */
+/** What to do with a refused message: send it again later, send it in halves, or give it up. */
 export type Verdict = "later" | "halves" | "never";
 
 /** Failures after which the same request would fail again. */
 const HOPELESS = new Set([400, 403, 404, 405, 413]);
-/** How often the server may fail over something without anything to show that it works otherwise. */
+/**
+ * How often the server may fail over a message before it is split, or given up if the server
+ * accepts others.
+ */
 const MAX_FAILURES = 2;
 
 /** Remembers what the server did not take, in memory only: a new process may well try once more. */
 export class RefusedMessages {
   readonly #refused = new Map<string, Refused>();
-  /** What is a part of something that was refused. */
+  /** The halves of refused messages. */
   readonly #parts = new Set<string>();
   #taken = 0;
 
-  /** In the order in which to send: what was refused least often first, so that it stands in nobody's way. */
+  /**
+   * The order in which to send: messages that were refused least often first, so that one does not
+   * hold up the rest.
+   */
   sorted(entries: readonly OutboxEntry[]): readonly OutboxEntry[] {
     if (this.#refused.size === 0) return entries;
     const failures = ({ id }: OutboxEntry): number => this.#refused.get(id)?.failures ?? 0;
@@ -170,7 +177,7 @@ export class RefusedMessages {
     this.#parts.delete(id);
   }
 
-  /** Something is a part of what was refused: should it be refused too, it alone is to blame. */
+  /** Notes that a message is half of a refused one: if it is refused too, it alone is at fault. */
   divided(id: string): void {
     this.#parts.add(id);
   }
@@ -180,7 +187,10 @@ export class RefusedMessages {
     return this.#parts.delete(id);
   }
 
-  /** The server has not taken something: `status` says how, or 0 if it could not be reached. */
+  /**
+   * Decides about a message that the server has not accepted; `status` is 0 if the server could not
+   * be reached.
+   */
   judge(entry: OutboxEntry, status: number): Verdict {
     const { id } = entry;
     const many = entry.kind === "toDevice" && countOf(entry.messages) > 1;
@@ -200,7 +210,7 @@ export class RefusedMessages {
   }
 }
 
-/** Whether a request was refused that with less in it may not be: because of some of it, or because it is too large. */
+/** Whether a smaller request may succeed: this one had a bad part, or was too large. */
 export function isDivisible(status: number): boolean {
   return status === 400 || status === 413;
 }

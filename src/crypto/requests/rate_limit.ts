@@ -7,9 +7,9 @@
 import type { Clock } from "../../base/clock.ts";
 import { elapsed } from "../../base/elapsed.ts";
 
-/** What is allowed. */
+/** The limits. */
 export interface RateLimitOptions {
-  /** How often it may be done for one name in one period. */
+  /** How often one name may be used in one period. */
   readonly times: number;
   /** How long a period is, in milliseconds. */
   readonly periodMs: number;
@@ -17,17 +17,18 @@ export interface RateLimitOptions {
   readonly names?: number;
 }
 
-/** What was done for a name since its period began. */
+/** The uses of a name since its period began. */
 interface Period {
   readonly since: number;
   count: number;
-  /** By whose part it was of. */
+  /** The uses by share. */
   readonly shares: Map<string, number>;
 }
 
 /**
- * Counts, in memory, how often something was done for each name. Where several share a name, nobody can use up the parts of the
- * others: who has had less than an equal part may go on, which makes `times × (1 + ln times)` of them at most.
+ * Counts, in memory, how often each name was used. Where several share a name, none can use up the
+ * parts of the others: a share below the equal part may always go on, which allows `times × (1 + ln
+ * times)` uses at most.
  */
 export class RateLimit {
   readonly #clock: Clock;
@@ -36,7 +37,7 @@ export class RateLimit {
 
   /**
    * @param clock The wall clock.
-   * @param options What is allowed.
+   * @param options The limits.
    */
   constructor(clock: Clock, options: RateLimitOptions) {
     this.#clock = clock;
@@ -47,7 +48,7 @@ export class RateLimit {
    * Whether it may be done once more; if so, it counts as done.
    *
    * @param name For what.
-   * @param share For whom of those who share the name. Default: nobody shares it.
+   * @param share The share of the name. Default: it is not shared.
    */
   take(name: string, share = ""): boolean {
     const now = this.#clock.now();

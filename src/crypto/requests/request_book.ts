@@ -1,5 +1,5 @@
 /**
- * What the engine wants of the server, and what became of it.
+ * The requests that the engine wants made, and their outcome.
  *
  * @module
  */
@@ -25,15 +25,15 @@ type Underway =
 
 /** What an answer led to. */
 export interface AnswerOutcome extends AnswerOutput {
-  /** Why the device can't go on, if the server knows it as another. */
+  /** Why the device can't go on: the server has other keys of it. */
   readonly conflict?: string;
   /** Whether there is more in the answer, for the next step. Default: false. */
   readonly more?: boolean;
 }
 
-/** What a failure led to. */
+/** The outcome of a failure. */
 export interface FailureOutcome extends Pick<AnswerOutcome, "conflict"> {
-  /** Whether it is over and done with: what was refused is sent in another way, or not at all. */
+  /** Whether it needs no retry: what was refused is sent in another way, or not at all. */
   readonly settled?: boolean;
 }
 
@@ -48,12 +48,15 @@ function isRefusal({ status }: RequestFailure): boolean {
 export class RequestBook {
   readonly #parts: EngineParts;
   readonly #underway = new Map<string, Underway>();
-  /** Events for rooms that an earlier process has left: those of this process are sent by who asked for them. */
+  /** Events for rooms that an earlier process has left; callers send those of this process. */
   readonly #inherited: ReadonlySet<string>;
   readonly #refusedMessages = new RefusedMessages();
-  /** Whether the server has said in this process what it has of the own device: ours, or nothing. */
+  /**
+   * Whether the server has said in this process what it has of the own device: its keys, or
+   * nothing.
+   */
   #isOwnKnown = false;
-  /** Whether it has another's: nothing is asked of it any more. */
+  /** Whether the server has other keys of the device: no more requests are made. */
   #isRefused = false;
 
   /** @param parts The parts of the engine, just opened. */
@@ -69,15 +72,15 @@ export class RequestBook {
   }
 
   /**
-   * What stands between the own device and others, who can neither answer nor trust it before its keys are published; undefined:
-   * nothing.
+   * What stands between the own device and others, who can neither answer nor trust it before its
+   * keys are published; undefined: nothing.
    */
   ownNeeds(): { readonly needs: "keysQuery" | "keysUpload" } | undefined {
     if (this.#isOwnKnown && this.#parts.ownKeys.isPublished) return undefined;
     return { needs: this.#mayUpload() ? "keysUpload" : "keysQuery" };
   }
 
-  /** Takes in an answer, or the next piece of it. */
+  /** Receives a response, or the next piece of it. */
   async answer(tx: Transaction, id: string, response: JsonObject): Promise<AnswerOutcome> {
     const request = this.#underway.get(id);
     if (request === undefined) return NOTHING;
@@ -93,7 +96,7 @@ export class RequestBook {
         return NOTHING;
       case "keysClaim":
         await this.#parts.olm.receiveClaim(tx, request.claim, response);
-        await this.#parts.keyRequests.retryAnswers(tx); // those who ask for keys may be reached now
+        await this.#parts.keyRequests.retryAnswers(tx); // devices that requested keys may be reachable now
         return NOTHING;
       case "outbox":
         this.#parts.outbox.remove(tx, request.entry.id);
@@ -102,7 +105,7 @@ export class RequestBook {
     }
   }
 
-  /** Takes in a failure. */
+  /** Receives a failure. */
   async fail(tx: Transaction, id: string, failure: RequestFailure): Promise<FailureOutcome> {
     const request = this.#underway.get(id);
     if (request === undefined) return NOTHING;
@@ -130,7 +133,7 @@ export class RequestBook {
     tx.onCommit(() => this.#underway.delete(id));
   }
 
-  /** Whether it is known what the server has of this device, and that it has no other keys of it. */
+  /** Whether the server is known to have no other keys of this device. */
   #mayUpload(): boolean {
     const { devices, context: { own } } = this.#parts;
     return this.#isOwnKnown && !devices.isDirty([own.userId]);
@@ -159,7 +162,7 @@ export class RequestBook {
     }
   }
 
-  /** In the order in which they were put in; what is on its way is not overtaken, since whoever asks sends in order. */
+  /** In the order in which they were added, which the sender keeps. */
   *#outbox(): Generator<EngineRequest> {
     for (const entry of this.#refusedMessages.sorted(this.#parts.outbox.pending())) {
       if (this.#underway.has(entry.id)) continue;
@@ -181,7 +184,7 @@ export class RequestBook {
     return id;
   }
 
-  /** What the server has refused is sent in halves, or given up if there is nobody else in it; it stands in nobody's way meanwhile. */
+  /** Sends a refused message in halves, or gives it up if it is for one device only. */
   async #messageFailed(
     tx: Transaction,
     entry: OutboxEntry,
@@ -202,10 +205,13 @@ export class RequestBook {
     }
     context.log.warn("Gave up what the server does not take", { kind: entry.kind, error: failure.message });
     await outbound.shareFailed(tx, entry);
-    return { settled: isPart || failure.status >= 500 }; // where nobody gets it, whoever waits for it has to know
+    return { settled: isPart || failure.status >= 500 }; // if no device gets it, the waiting caller must know
   }
 
-  /** What of it the server has taken all the same nobody knows, and it may have another's: it is asked before the next. */
+  /**
+   * A failed upload may have been received all the same, or clash with other keys: the server is
+   * asked before the next.
+   */
   async #uploadFailed(tx: Transaction, failure: RequestFailure): Promise<Pick<AnswerOutcome, "conflict">> {
     const { ownKeys, devices, context: { own } } = this.#parts;
     devices.changed(tx, [own.userId]);
@@ -233,7 +239,10 @@ export class RequestBook {
     return { recovered, alarms, conflict, more };
   }
 
-  /** Says that own devices are not vouched for yet, where that makes a difference: nobody would know why they can't read. */
+  /**
+   * Warns that own devices are not cross-signed by an accepted identity, where that keeps them from
+   * reading.
+   */
   async #lookAtOwnIdentity(tx: Transaction): Promise<void> {
     const { devices, context: { log, own, policy } } = this.#parts;
     const { pinned, master } = await devices.identityOf(tx, own.userId) ?? {};
@@ -244,7 +253,7 @@ export class RequestBook {
     log.warn(`Own devices count as unsigned until the own identity is accepted: ${todo}`, { master });
   }
 
-  /** Whether the server knows this device as it knows itself. */
+  /** Whether the server has the same keys of this device. */
   #compareOwn(
     tx: Transaction,
     shown: JsonObject | "missing",
@@ -266,7 +275,7 @@ export class RequestBook {
   }
 }
 
-/** Says what has happened, what it may come from, since nobody can know, and what to do. */
+/** Describes the conflict, its possible causes, and what to do. */
 export function deviceConflict({ userId, deviceId }: OwnDevice): string {
   return `Cannot use the device ${deviceId} of ${userId}: the server has keys of it that are not in this store, and they were ` +
     "not overwritten; perhaps the store is new each time (a container without a volume), or this is a second store of the " +

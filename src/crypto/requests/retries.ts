@@ -1,5 +1,5 @@
 /**
- * Who has to wait until the next try.
+ * What has to wait before it is tried again.
  *
  * @module
  */
@@ -17,7 +17,10 @@ interface Retry {
   readonly ms: number;
 }
 
-/** Remembers what failed, in memory only: a new process may well try once more. The wait doubles from failure to failure. */
+/**
+ * Remembers failures, in memory only: a new process may try at once. The wait doubles with each
+ * failure.
+ */
 export class Retries<Name> {
   readonly #range: BackoffRange;
   readonly #most: number;
@@ -43,7 +46,7 @@ export class Retries<Name> {
     return retry === undefined || elapsed(now, retry.since) >= retry.ms;
   }
 
-  /** When it may be tried, on a clock that is not set, in milliseconds since the epoch; 0: at once. */
+  /** When it may be tried, if the clock is not set, in milliseconds since the epoch; 0: at once. */
   overAt(name: Name): number {
     const retry = this.#retries.get(name);
     return retry === undefined ? 0 : retry.since + retry.ms;
