@@ -204,8 +204,12 @@ export class OwnAccount {
   }
 
   /**
-   * Starts the session of a pre-key message; the one-time key is removed only if the message could
-   * be decrypted.
+   * Starts the session of a pre-key message, and decrypts the message. The private half of the
+   * one-time key is removed in the same step, and only if the message could be decrypted.
+   *
+   * @param senderKey The Curve25519 key of the sender's device.
+   * @param message The message, of type 0.
+   * @throws {VodozemacError} If it can't; then nothing has changed.
    */
   createInbound(tx: Transaction, senderKey: string, message: OlmMessage): InboundOlmSession {
     const inbound = this.account.createInboundSession(senderKey, message);
@@ -218,7 +222,13 @@ export class OwnAccount {
     return inbound;
   }
 
-  /** Starts a session with another device. */
+  /**
+   * Starts a session with another device.
+   *
+   * @param identityKey The Curve25519 key of the device.
+   * @param oneTimeKey A one-time key of the device, whose signature has been verified.
+   * @throws {VodozemacError} If the key is one that only an attacker would make.
+   */
   createOutbound(identityKey: string, oneTimeKey: string): OlmSession {
     return this.account.createOutboundSession(identityKey, oneTimeKey);
   }

@@ -5,14 +5,13 @@
  * @module
  */
 
-import type { InboundOlmSession, OlmMessage, OlmSession, Vodozemac } from "@greenroom/vodozemac-wasm";
+import type { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { Clock } from "../../base/clock.ts";
 import { elapsed } from "../../base/elapsed.ts";
 import type { Logger } from "../../base/log.ts";
 import { EncryptionError } from "../../errors/crypto_error.ts";
 import type { DeviceKeys, KeysUploadRequest } from "../../types/api/device_keys.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import type { Device } from "../devices/device.ts";
 import { sameKey } from "../encoding/base64.ts";
 import type { OwnDevice } from "../engine/context.ts";
 import type { EngineAccount, RequestFailure } from "../engine/engine_protocol.ts";
@@ -49,7 +48,8 @@ export interface OwnKeysOptions {
 export class OwnKeys {
   /** The own device. */
   readonly own: OwnDevice;
-  readonly #account: OwnAccount;
+  /** The account: it signs, and starts Olm sessions. */
+  readonly account: OwnAccount;
   readonly #clock: Clock;
   readonly #log: Logger;
   /**
@@ -63,7 +63,7 @@ export class OwnKeys {
     const { [`curve25519:${deviceId}`]: curve25519 = "", [`ed25519:${deviceId}`]: ed25519 = "" } =
       account.deviceKeys.keys;
     this.own = { userId, deviceId, curve25519, ed25519 };
-    this.#account = account;
+    this.account = account;
     this.#clock = clock;
     this.#log = log;
     this.#doubts = new RateLimit(clock, { times: 3, periodMs: HOUR });
@@ -92,12 +92,12 @@ export class OwnKeys {
 
   /** The own device's keys as they are published, with its signature; always the same object. */
   deviceKeys(): DeviceKeys {
-    return this.#account.deviceKeys;
+    return this.account.deviceKeys;
   }
 
   /** Whether the server has the device's keys, as far as is known. */
   get isPublished(): boolean {
-    return this.#account.facts.identityPublished;
+    return this.account.facts.identityPublished;
   }
 
   /**
@@ -105,18 +105,8 @@ export class OwnKeys {
    * to another store.
    */
   get wasPublished(): boolean {
-    const { identityPublished, fallbackPublishedAt, previousFallback } = this.#account.facts;
+    const { identityPublished, fallbackPublishedAt, previousFallback } = this.account.facts;
     return identityPublished || fallbackPublishedAt !== undefined || previousFallback;
-  }
-
-  /**
-   * Signs with the device's key.
-   *
-   * @returns A copy with the signature.
-   * @throws {ValueError} If the object has no canonical form.
-   */
-  sign(object: JsonObject): JsonObject {
-    return this.#account.sign(object);
   }
 
   /**
@@ -141,7 +131,7 @@ export class OwnKeys {
    * The keys to upload: durable ones only, and the same until the server has them. Undefined: none.
    */
   nextUpload(): KeysUploadRequest | undefined {
-    const facts = this.#account.durable;
+    const facts = this.account.durable;
     if (facts === undefined) return undefined;
     if (this.#upload?.of !== facts) this.#upload = { of: facts, request: this.#pending() };
     return this.#upload.request;
@@ -155,14 +145,14 @@ export class OwnKeys {
    */
   receiveUpload(tx: Transaction, request: KeysUploadRequest, response: JsonObject): void {
     const pending = this.#pending();
-    const { identityPublished } = this.#account.facts;
+    const { identityPublished } = this.account.facts;
     if (request.device_keys !== undefined && !identityPublished) {
-      this.#account.change(tx, { identityPublished: true });
+      this.account.change(tx, { identityPublished: true });
     }
     // A response to an upload of other keys says nothing of these.
-    if (!this.#account.facts.unpublished || !sameKeys(request, pending)) return;
+    if (!this.account.facts.unpublished || !sameKeys(request, pending)) return;
     const published = request.fallback_keys === undefined ? {} : { fallbackPublishedAt: this.#clock.now() };
-    this.#account.change(
+    this.account.change(
       tx,
       { unpublished: false, ...published },
       (account) => account.markKeysAsPublished(),
@@ -182,7 +172,7 @@ export class OwnKeys {
    *   same upload is to be retried.
    */
   failUpload({ status, message }: RequestFailure): "retry" | "clash" {
-    const clash = status === 400 && /already exists/i.test(message) && this.#account.facts.unpublished;
+    const clash = status === 400 && /already exists/i.test(message) && this.account.facts.unpublished;
     // A server that refuses whatever it is given must not have keys made for it in a circle.
     return clash && this.#doubts.take("upload") ? "clash" : "retry";
   }
@@ -195,11 +185,11 @@ export class OwnKeys {
    *   other keys, so that nobody could ever talk to this device.
    */
   checkServer(tx: Transaction, shown: DeviceKeys | "missing"): "same" | "upload" | "differs" {
-    const { identityPublished } = this.#account.facts;
+    const { identityPublished } = this.account.facts;
     if (shown === "missing") {
       if (identityPublished && this.#doubts.take("lost")) {
         this.#log.warn("The server has lost the keys of this device: uploading them again");
-        this.#account.change(tx, { identityPublished: false });
+        this.account.change(tx, { identityPublished: false });
       }
       return "upload";
     }
@@ -208,7 +198,7 @@ export class OwnKeys {
     const same = isJsonObject(keys) && sameKey(keys[`ed25519:${deviceId}`], ed25519) &&
       sameKey(keys[`curve25519:${deviceId}`], curve25519);
     if (!same) return "differs";
-    if (!identityPublished) this.#account.change(tx, { identityPublished: true });
+    if (!identityPublished) this.account.change(tx, { identityPublished: true });
     return "same";
   }
 
@@ -218,12 +208,12 @@ export class OwnKeys {
    * usable, but are not uploaded.
    */
   recoverFromRollback(tx: Transaction): void {
-    const { rollbacks } = this.#account.facts;
+    const { rollbacks } = this.account.facts;
     const skipped = rollbacks === 0 ? SKIPPED_IDS[0] : SKIPPED_IDS[1];
     this.#log.warn("The server has one-time keys that the store knows nothing of: skipping their IDs", {
       skipped,
     });
-    this.#account.change(tx, { unpublished: false, rollbacks: rollbacks + 1 }, (account) => {
+    this.account.change(tx, { unpublished: false, rollbacks: rollbacks + 1 }, (account) => {
       account.markKeysAsPublished();
       for (let left = skipped; left > 0; left -= SKIPPED_AT_ONCE) {
         for (const key of account.generateOneTimeKeys(SKIPPED_AT_ONCE).created) account.removeOneTimeKey(key);
@@ -233,40 +223,17 @@ export class OwnKeys {
   }
 
   /**
-   * Starts the session that a pre-key message announces, and decrypts the message. The private half
-   * of the one-time key goes in the same step, and only if the message could be decrypted.
-   *
-   * @param senderKey The Curve25519 key of the sender's device.
-   * @param message The message, of type 0.
-   * @throws {VodozemacError} If it can't; then nothing has changed.
-   */
-  createInbound(tx: Transaction, senderKey: string, message: OlmMessage): InboundOlmSession {
-    return this.#account.createInbound(tx, senderKey, message);
-  }
-
-  /**
-   * Starts a session with another device.
-   *
-   * @param oneTimeKey A one-time key of the device, whose signature has been verified.
-   * @throws {VodozemacError} If the key is one that only an attacker would make.
-   */
-  createOutbound(device: Pick<Device, "curve25519">, oneTimeKey: string): OlmSession {
-    return this.#account.createOutbound(device.curve25519, oneTimeKey);
-  }
-
-  /**
    * Since when all older fallback keys are gone, in milliseconds since the epoch; undefined: not
-   * yet.
-   * A message that would have to is a repetition, and can't be read.
+   * yet. A message that needs an older one is a repetition, and can't be decrypted.
    */
   oldestFallbackSince(): number | undefined {
-    const { previousFallback, previousPublishedAt, fallbackPublishedAt } = this.#account.facts;
+    const { previousFallback, previousPublishedAt, fallbackPublishedAt } = this.account.facts;
     return previousFallback ? previousPublishedAt : fallbackPublishedAt;
   }
 
   /** Frees objects of vodozemac: they are restored when they are needed. */
   clear(): void {
-    this.#account.clear();
+    this.account.clear();
   }
 
   /**
@@ -277,40 +244,40 @@ export class OwnKeys {
     tx: Transaction,
     { oneTimeKeys, fallback }: { readonly oneTimeKeys: number; readonly fallback: boolean },
   ): void {
-    if (this.#account.facts.unpublished) return;
-    if (oneTimeKeys > 0) this.#account.generateOneTimeKeys(tx, oneTimeKeys);
+    if (this.account.facts.unpublished) return;
+    if (oneTimeKeys > 0) this.account.generateOneTimeKeys(tx, oneTimeKeys);
     if (!fallback) return;
-    const { fallbackPublishedAt, rollbacks } = this.#account.facts;
+    const { fallbackPublishedAt, rollbacks } = this.account.facts;
     const previousFallback = fallbackPublishedAt !== undefined || rollbacks > 0; // else it is the first
     const facts = {
       fallbackPublishedAt: undefined,
       previousPublishedAt: fallbackPublishedAt,
       previousFallback,
     };
-    this.#account.change(tx, { unpublished: true, ...facts }, (account) => account.generateFallbackKey());
+    this.account.change(tx, { unpublished: true, ...facts }, (account) => account.generateFallbackKey());
   }
 
   /** A new key replaces the last but one: messages that use that one get an hour to arrive. */
   #mayReplaceFallback(unusedTypes: readonly string[] | undefined): boolean {
-    const age = elapsed(this.#clock.now(), this.#account.facts.fallbackPublishedAt);
+    const age = elapsed(this.#clock.now(), this.account.facts.fallbackPublishedAt);
     if (unusedTypes === undefined || age < HOUR) return false;
     return !unusedTypes.includes(SIGNED_CURVE25519) || age >= WEEK;
   }
 
   #forgetPrevious(tx: Transaction): void {
-    const { previousFallback, fallbackPublishedAt } = this.#account.facts;
+    const { previousFallback, fallbackPublishedAt } = this.account.facts;
     if (!previousFallback || fallbackPublishedAt === undefined) return;
     if (elapsed(this.#clock.now(), fallbackPublishedAt) < HOUR) return;
-    this.#account.change(tx, { previousFallback: false }, (account) => account.forgetFallbackKey());
+    this.account.change(tx, { previousFallback: false }, (account) => account.forgetFallbackKey());
   }
 
   #pending(): KeysUploadRequest | undefined {
-    const { unpublished, identityPublished } = this.#account.facts;
+    const { unpublished, identityPublished } = this.account.facts;
     return newUpload({
       deviceKeys: identityPublished ? undefined : this.deviceKeys(),
-      oneTimeKeys: unpublished ? this.#account.account.oneTimeKeys() : [],
-      fallbackKey: unpublished ? this.#account.account.fallbackKey() : undefined,
-      sign: (object) => this.sign(object),
+      oneTimeKeys: unpublished ? this.account.account.oneTimeKeys() : [],
+      fallbackKey: unpublished ? this.account.account.fallbackKey() : undefined,
+      sign: (object) => this.account.sign(object),
     });
   }
 }

@@ -17,8 +17,8 @@ import type {
   HoldOptions,
 } from "../../types/api/attachment.ts";
 import { BLOCK_SIZE, BlockReader } from "./attachment_blocks.ts";
-import { readSecrets, writeSecrets } from "./attachment_file.ts";
 import { AttachmentBuffer } from "./attachment_buffer.ts";
+import { readSecrets, writeSecrets } from "./attachment_file.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

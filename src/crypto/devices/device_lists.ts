@@ -17,8 +17,8 @@ import { schedulePruning } from "../records/prune_schedule.ts";
 import type { Transaction } from "../records/transaction.ts";
 import type { ComparedDevice, Device, LocalTrust } from "./device.ts";
 import { pruneLeftUser } from "./left_users.ts";
-import { DeviceListChanges, isQueryResponse, nextPiece, shownKeys, userPart } from "./query_response.ts";
 import { withAccepted, withLocalTrust } from "./local_trust.ts";
+import { DeviceListChanges, isQueryResponse, nextPiece, shownKeys, userPart } from "./query_response.ts";
 import { type DeviceQuery, TrackedUsers } from "./tracked_users.ts";
 import { judgeAnswer, withoutDevices } from "./user_answer.ts";
 import {

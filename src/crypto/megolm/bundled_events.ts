@@ -1,7 +1,8 @@
 /**
  * Encrypted events that the server bundles with the event that they relate to.
  *
- * The server chooses what it bundles, so each has to say itself, inside of what was encrypted, what it relates to.
+ * The server chooses what it bundles: each event has to name the other one inside its encrypted
+ * payload.
  *
  * @module
  */
@@ -19,10 +20,10 @@ const MAX_DEPTH = 2;
 
 const RELATIONS = "m.relations";
 
-/** What may well be what the server says it is. */
+/** Codes of events that may well be what the server says they are. */
 const LOCKED: ReadonlySet<UndecryptableCode> = new Set(["MISSING_KEY", "WITHHELD", "KEY_TOO_NEW"]);
 
-/** The encrypted events that are bundled with an event, by the objects that the server sent, as events of their own. */
+/** The encrypted events that are bundled with an event, with the objects that the server sent. */
 export function bundledWith(
   event: MessageEvent,
   depth = MAX_DEPTH,
@@ -51,11 +52,11 @@ export function bundledWith(
 }
 
 /**
- * An event with what was bundled with it in plain text. What lacks its key stays as it is; what is not encrypted, or not
- * what the server says it is, goes.
+ * An event with its bundled events in plain text. One without a key stays as it is; one in clear,
+ * or one that does not belong to the event, is removed.
  *
  * @param decrypted The event in plain text.
- * @param decryptions What became of the bundled events, by the objects that the server sent.
+ * @param decryptions The results of the bundled events, by the objects that the server sent.
  */
 export function withBundle(
   decrypted: DecryptedEvent,

@@ -1,5 +1,5 @@
 /**
- * What was decrypted: plain data, with what is known of its encryption beside it.
+ * Decrypted events and messages: plain data, with their encryption beside it.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import type { EventID, RoomID } from "../../types/ids.ts";
 export interface DecryptedEvent extends Encryptions {
   /** The event in plain text, with the envelope of the encrypted one. */
   readonly event: MessageEvent;
-  /** How it was encrypted, and by whom. */
+  /** How it was encrypted, and by which device. */
   readonly encryption: EncryptionInfo;
 }
 

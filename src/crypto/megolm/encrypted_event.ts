@@ -7,17 +7,17 @@
 import {
   isName,
   isOpaqueId,
-  isReceivedEventId,
-  isReceivedRoomId,
-  isReceivedUserId,
-} from "../../types/identifiers.ts";
+  looksLikeEventId,
+  looksLikeRoomId,
+  looksLikeUserId,
+} from "../../types/checks/identifiers.ts";
+import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import { canBeOfClass } from "../../types/events/event_type.ts";
 import type { RoomID } from "../../types/ids.ts";
 import { isJsonObject, isShallow, type JsonObject } from "../../types/json.ts";
 import { type Undecryptable, undecryptable } from "./undecryptable.ts";
 
-const ALGORITHM = "m.megolm.v1.aes-sha2";
 /** How much of an unknown algorithm's name an error quotes. */
 const MAX_ALGORITHM_LENGTH = 255;
 /** Servers accept events of up to 64 KiB. */
@@ -38,10 +38,10 @@ export function envelopeProblem(event: MessageEvent): Undecryptable | undefined 
     return malformed("it has been redacted; there is nothing left of it to read");
   }
   if (typeof algorithm !== "string") return malformed("it does not say how it is encrypted; ignore it");
-  if (algorithm !== ALGORITHM) {
+  if (algorithm !== EncryptionAlgorithm.MEGOLM_V1) {
     const state = `it is encrypted with ${
       algorithm.slice(0, MAX_ALGORITHM_LENGTH)
-    }; only ${ALGORITHM} is known here`;
+    }; only ${EncryptionAlgorithm.MEGOLM_V1} is known here`;
     return undecryptable(event, "UNSUPPORTED_ALGORITHM", state);
   }
   if (!isOpaqueId(session_id)) return malformed("it names no session; ignore it");
@@ -82,7 +82,8 @@ export function readMegolmPayload(plaintext: Uint8Array, roomId: RoomID): Megolm
   if (!isName(type)) return "its content says no type";
   if (!isJsonObject(content)) return "its content says no content";
   if (Object.hasOwn(payload, "state_key")) return "it pretends to be state, which is not encrypted";
-  // State and the library's own events would only pretend to be messages, and servers apply redactions.
+  // State and the library's own events would only pretend to be messages, and servers apply
+  // redactions.
   if (type === "m.room.encrypted" || type === "m.room.redaction" || !canBeOfClass(type, "message")) {
     return "it has a type that is never encrypted";
   }

@@ -1,5 +1,6 @@
 /**
- * The record of a Megolm session of another device, and which of two ratchets of a session it keeps.
+ * The record of a Megolm session of another device, and which of two ratchets of a session it
+ * keeps.
  *
  * @module
  */
@@ -19,19 +20,19 @@ export interface OwnerClaim {
   readonly senderKey: string;
   /** The Ed25519 key that it named as its own, in unpadded base64. */
   readonly senderEd25519: string;
-  /** Whether it said that users who are invited later may have the key. */
+  /** Whether it allowed sharing the key with users who are invited later. */
   readonly sharedHistory: boolean;
 }
 
-/** What a device that did not make the session said of it. */
+/** Hearsay: what a device that did not make the session said of it. */
 export interface Hearsay {
   /** How the key came. */
   readonly source: Exclude<KeySource, "direct">;
-  /** The Curve25519 key of the device that is said to have made the session. */
+  /** The Curve25519 key of the alleged maker of the session. */
   readonly senderKey: string;
-  /** The Ed25519 key of it; empty if nothing was said. */
+  /** Its Ed25519 key; empty if none was given. */
   readonly senderEd25519: string;
-  /** Whether it was said that users who are invited later may have the key. */
+  /** Whether it allowed sharing the key with users who are invited later. */
   readonly sharedHistory: boolean;
 }
 
@@ -39,13 +40,19 @@ export interface Hearsay {
 export interface ClaimSet {
   /** The claims. */
   readonly claims: readonly OwnerClaim[];
-  /** Their place among the sessions without a message; absent: one has come, or they must not be evicted. */
+  /**
+   * Their place among the sessions without a message; absent: one has come, or they must not be
+   * evicted.
+   */
   readonly unused?: UnusedPlace;
 }
 
 /** Who owns a session: the claims of the most likely user, and what others said. */
 export interface Claimed extends ClaimSet {
-  /** How many other users claim it, and whether all of them, and former ones, allowed sharing its history. */
+  /**
+   * How many other users claim it, and whether all of them, and former ones, allowed sharing its
+   * history.
+   */
   readonly others?: { readonly count: number; readonly sharedHistory: boolean };
   /** What a device that did not make it said; undefined: only claimants sent the key. */
   readonly hearsay?: Hearsay;
@@ -57,7 +64,10 @@ export interface InboundRecord extends Claimed {
   readonly state: Uint8Array;
   /** The first index that can be decrypted. */
   readonly firstIndex: number;
-  /** The first index at which the session's own key is known to have signed its ratchet; absent: none is. */
+  /**
+   * The first index at which the session's own key is known to have signed its ratchet; absent:
+   * none is.
+   */
   readonly signedFrom?: number;
 }
 
@@ -102,7 +112,10 @@ export async function claimsOf(
   return record.others === undefined ? undefined : await tx.get(claimsKey(session, userId));
 }
 
-/** Whether the key may be shared with users who join later: every sender of the key must have allowed it. */
+/**
+ * Whether the key may be shared with users who join later: every sender of the key must have
+ * allowed it.
+ */
 export function isShareable({ claims, hearsay, others }: InboundRecord): boolean {
   if (others?.sharedHistory === false) return false;
   return claims.length > 0 ? claims.every((claim) => claim.sharedHistory) : hearsay?.sharedHistory === true;
@@ -120,15 +133,18 @@ export interface KnownRatchet {
 export interface MergedRatchet {
   /** Whether the new ratchet replaces the known one. */
   readonly isBetter: boolean;
-  /** The first index at which the session's own key has signed the ratchet that is kept; undefined: none. */
+  /**
+   * The first index at which the session's own key has signed the ratchet that is kept; undefined:
+   * none.
+   */
   readonly signedFrom: number | undefined;
 }
 
 /**
- * Decides between a known ratchet and one that was received. Of two that are connected, the one that begins
- * earlier is kept. Of two that are not, the one is kept that the session's own key has signed, as far back as it
- * has: only the owner can sign a ratchet, and anybody can forge one without a signature. If neither or both are
- * signed, the known one is kept.
+ * Decides between a known ratchet and one that was received. Of two that are connected, the one
+ * that begins earlier is kept. Of two that are not, the one is kept that the session's own key has
+ * signed, as far back as it has: only the owner can sign a ratchet, and anybody can forge one
+ * without a signature. If neither or both are signed, the known one is kept.
  *
  * @returns Undefined if the new one must be refused.
  */

@@ -1,11 +1,12 @@
 /**
- * Megolm sessions of other devices, and copies of the own: where their keys come from, and what they decrypt.
+ * Megolm sessions of other devices, and copies of the own: receiving their keys, and decrypting
+ * with them.
  *
  * @module
  */
 
 import { type InboundGroupSession, VodozemacError } from "@greenroom/vodozemac-wasm";
-import type { KeySource } from "../../types/events/encryption_info.ts";
+import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
 import type { RoomID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
@@ -27,50 +28,20 @@ import {
 } from "./inbound_record.ts";
 import { MegolmDecryption } from "./megolm_decryption.ts";
 import { type Delivery, noReplays } from "./replay_log.ts";
-import { readRoomKey, type ReceivedRoomKey } from "./room_key.ts";
+import {
+  type AddedKey,
+  type ExportedSession,
+  type ImportedRoomKey,
+  readRoomKey,
+  type ReceivedRoomKey,
+} from "./room_key.ts";
 import { SessionClaims } from "./session_claims.ts";
 import { ClaimJudge, type SenderDevices, SessionOwners } from "./session_owner.ts";
 import { type MegolmSessionRef, readSessionRef } from "./session_ref.ts";
 import { type UnusedLimits, UnusedSessions } from "./unused_sessions.ts";
 import { WithheldLog } from "./withheld_log.ts";
 
-/** A key that came from someone who did not make the session. */
-export interface ImportedRoomKey extends MegolmSessionRef {
-  /** The key, as vodozemac exports it. */
-  readonly sessionKey: string;
-  /** The Curve25519 key of the device that is said to have made the session. */
-  readonly senderKey: string;
-  /** The Ed25519 key of it; empty if nothing was said. */
-  readonly senderEd25519: string;
-  /** Whether it was said that users who are invited later may have it. Default: false. */
-  readonly sharedHistory?: boolean;
-  /** How it came. */
-  readonly source: Exclude<KeySource, "direct">;
-}
-
-/** What became of a key. */
-export type AddedKey =
-  | {
-    /** `added`: the session is new; `improved`: more can be read now, or its owner is clearer; `known`: nothing is new. */
-    readonly kind: "added" | "improved" | "known";
-    /** The session. */
-    readonly session: MegolmSessionRef;
-  }
-  | { /** It was not taken. */ readonly kind: "refused"; /** Why. */ readonly reason: string };
-
-/** A session for another device, a file or a backup. */
-export interface ExportedSession {
-  /** The content that exports, backups and forwarded keys have in common, but for the claimed Ed25519 key. */
-  readonly content: JsonObject & { readonly session_key: string; readonly sender_key: string };
-  /** The Ed25519 key of the device that is said to have made it; may be empty. */
-  readonly senderEd25519: string;
-  /** Whether users who are invited later may have it. */
-  readonly sharedHistory: boolean;
-  /** The first index that it decrypts. */
-  readonly firstIndex: number;
-}
-
-/** What it needs. */
+/** The parts that it needs. */
 export interface InboundSessionsOptions {
   /** What the parts share. */
   readonly context: CryptoContext;
@@ -78,11 +49,12 @@ export interface InboundSessionsOptions {
   readonly devices: SenderDevices;
   /** The owners of devices by their signing keys. */
   readonly owners: Pick<DeviceOwners, "ownerOf">;
-  /** How many sessions may wait for their first message. Default: 10,000 of a user, 200,000 in all. */
+  /**
+   * How many sessions may wait for their first message. Default: 10,000 of a user, 200,000 in all.
+   */
   readonly unused?: UnusedLimits;
 }
 
-const ALGORITHM = "m.megolm.v1.aes-sha2";
 /** How many sessions are kept ready for use: enough for a bot in 10,000 rooms. One takes 5 kB. */
 const LIVE_SESSIONS = 12_000;
 
@@ -95,7 +67,7 @@ export class InboundSessions {
   readonly #claims: SessionClaims;
   readonly #decryption: MegolmDecryption;
 
-  /** @param options What it needs. */
+  /** @param options The parts that it needs. */
   constructor({ context, devices, owners, unused }: InboundSessionsOptions) {
     this.#context = context;
     this.#unused = new UnusedSessions(unused);
@@ -120,12 +92,12 @@ export class InboundSessions {
     await this.#unused.load(tx);
   }
 
-  /** Lets go of all objects of vodozemac. */
+  /** Frees all objects of vodozemac. */
   clear(): void {
     this.#live.clear();
   }
 
-  /** Takes in an `m.room_key` that came encrypted with Olm. */
+  /** Receives an `m.room_key` that came encrypted with Olm. */
   async addRoomKey(tx: Transaction, key: ReceivedRoomKey): Promise<AddedKey> {
     const read = readRoomKey(key);
     if (typeof read === "string") return refused(read);
@@ -159,7 +131,7 @@ export class InboundSessions {
     });
   }
 
-  /** Takes in a key that came by way of someone else, who can't prove whose it is. */
+  /** Adds a key from a device that did not make the session, so that its owner is not proven. */
   async import(tx: Transaction, key: ImportedRoomKey): Promise<AddedKey> {
     const { roomId, sessionId, sessionKey, senderKey, senderEd25519, sharedHistory = false, source } = key;
     const ref = readSessionRef(roomId, sessionId);
@@ -182,7 +154,7 @@ export class InboundSessions {
    *
    * @param events Events of the type `m.room.encrypted`.
    * @param delivery Delivers the events to handlers. Absent: they are only decrypted.
-   * @returns What became of each, in the same order.
+   * @returns The result of each, in the same order.
    */
   async decryptAll(
     tx: Transaction,
@@ -192,7 +164,10 @@ export class InboundSessions {
     return await this.#decryption.decryptAll(tx, events, delivery);
   }
 
-  /** Takes in an `m.room_key.withheld`, or its older name. It says why an event can't be read, and has no other effect. */
+  /**
+   * Receives an `m.room_key.withheld`, or its older name. It explains why an event can't be
+   * decrypted, and has no other effect.
+   */
   async receiveWithheld(tx: Transaction, event: ToDeviceEvent): Promise<void> {
     await this.#withheld.receive(tx, event);
   }
@@ -215,7 +190,13 @@ export class InboundSessions {
     if (session_key === undefined) return undefined;
     const { senderKey: sender_key, senderEd25519 } = await this.#claims.best(tx, record) ?? record.hearsay ??
       { senderKey: "", senderEd25519: "" };
-    const content = { algorithm: ALGORITHM, room_id: roomId, session_id: sessionId, session_key, sender_key };
+    const content = {
+      algorithm: EncryptionAlgorithm.MEGOLM_V1,
+      room_id: roomId,
+      session_id: sessionId,
+      session_key,
+      sender_key,
+    };
     return { content, senderEd25519, sharedHistory: isShareable(record), firstIndex };
   }
 
@@ -277,7 +258,7 @@ export class InboundSessions {
     }
   }
 
-  /** What is new of whose a session is; undefined: nothing. */
+  /** What is new about the owner of a session; undefined: nothing. */
   async #claimed(
     tx: Transaction,
     ref: MegolmSessionRef,

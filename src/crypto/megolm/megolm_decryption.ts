@@ -22,15 +22,15 @@ import type { MegolmSessionRef } from "./session_ref.ts";
 import { notDecrypted, undecryptable, untrusted, withheldFrom } from "./undecryptable.ts";
 import type { WithheldLog } from "./withheld_log.ts";
 
-/** What it decrypts with. */
+/** The parts that it needs. */
 export interface MegolmDecryptionOptions {
   /** What the parts share. */
   readonly context: CryptoContext;
-  /** Whose sessions are. */
+  /** The owners of sessions. */
   readonly owners: SessionOwners;
-  /** Who keeps which key. */
+  /** The reasons for withheld keys. */
   readonly withheld: WithheldLog;
-  /** Gives the session of a record, to be used in the step; undefined if the record can't be read. */
+  /** The session of a record, to be used in the step; undefined if the record is damaged. */
   readonly session: (
     tx: Transaction,
     ref: MegolmSessionRef,
@@ -42,10 +42,8 @@ export interface MegolmDecryptionOptions {
 const MAX_CALL_LENGTH = 4 * 1024 * 1024;
 
 /** The events of one session. */
-interface Group {
+interface Group extends MegolmSessionRef {
   readonly key: RecordKey<InboundRecord>;
-  readonly roomId: RoomID;
-  readonly sessionId: string;
   /** The places of the events among all. */
   readonly places: number[];
   readonly ciphertexts: string[];
@@ -58,7 +56,7 @@ interface OpenGroup extends Group {
   readonly replays: SessionReplays;
 }
 
-/** What becomes of events. */
+/** The results, and where they go. */
 interface Output {
   readonly results: Decryption[];
   readonly delivery: Delivery | undefined;
@@ -70,13 +68,13 @@ interface Output {
 export class MegolmDecryption {
   readonly #options: MegolmDecryptionOptions;
 
-  /** @param options What it decrypts with. */
+  /** @param options The parts that it needs. */
   constructor(options: MegolmDecryptionOptions) {
     this.#options = options;
   }
 
   /**
-   * Decrypts events, and those that are bundled with them; the results are in the order of the events.
+   * Decrypts events, and those that are bundled with them; results are in the order of the events.
    *
    * @param delivery Delivers the events to handlers. Absent: they are only decrypted.
    */
@@ -194,7 +192,7 @@ export class MegolmDecryption {
     if (!accepts(this.#options.context.policy.accept, senderTrust, keySource)) {
       return untrusted(event, attribution);
     }
-    // Not before: what is refused for its sender must use nothing up.
+    // After the check of trust: a refused event must not use up an index.
     if (!group.replays.claim(messageIndex, event)) {
       return undecryptable(
         event,
@@ -232,7 +230,10 @@ export class MegolmDecryption {
   }
 }
 
-/** Sees to it that a content has the relation of its event; one inside counts before one in clear. Says which it is. */
+/**
+ * Completes a content with the relation of its event; an encrypted one goes first. Returns where it
+ * was.
+ */
 function relationInto(content: JsonObject, { content: { "m.relates_to": clear } }: MessageEvent) {
   if (Object.hasOwn(content, "m.relates_to")) {
     return isJsonObject(content["m.relates_to"]) ? "encrypted" : undefined;
@@ -242,7 +243,7 @@ function relationInto(content: JsonObject, { content: { "m.relates_to": clear } 
   return "clear";
 }
 
-/** Puts the events of each session together; those that are not what they must be have their result at once. */
+/** Groups the events by session; those with a bad envelope get their result at once. */
 function group(events: readonly MessageEvent[], results: Decryption[]): Group[] {
   const rooms = new Map<RoomID, Map<string, Group>>();
   const groups: Group[] = [];

@@ -16,7 +16,7 @@ import type { Delivery } from "./replay_log.ts";
 import type { MegolmSessionRef } from "./session_ref.ts";
 import type { Undecryptable } from "./undecryptable.ts";
 
-/** What it needs, and how much it keeps. */
+/** The parts that it needs, and its limits. */
 export interface ParkedEventsOptions {
   /** What the parts share. */
   readonly context: CryptoContext;
@@ -29,7 +29,10 @@ export interface ParkedEventsOptions {
       delivery: Delivery,
     ): Promise<readonly Decryption[]>;
   };
-  /** How many events are kept; beyond that the oldest goes of who has sent most of the room with the most. Default: 1,000. */
+  /**
+   * How many events are kept; beyond that the oldest event of the sender with the most, in the room
+   * with the most, is dropped. Default: 1,000.
+   */
   readonly limit?: number;
   /** For how long an event is kept, in milliseconds. Default: 30 days. */
   readonly maxAgeMs?: number;
@@ -38,7 +41,7 @@ export interface ParkedEventsOptions {
 interface ParkedRecord {
   readonly event: MessageEvent;
   readonly code: UndecryptableCode;
-  /** Says the order in which events came. */
+  /** The order of the events. */
   readonly order: number;
   readonly at: number;
 }
@@ -46,16 +49,21 @@ interface ParkedRecord {
 interface Parked extends Omit<ParkedRecord, "event">, ParkedEventRef {
   readonly sessionId: string;
   readonly sender: UserID;
-  /** Whether it has been handed out: it is kept until it has been handled, and not handed out a second time. */
+  /**
+   * Whether it has been delivered: it is kept until it has been handled, and not delivered again.
+   */
   readonly recovered: boolean;
 }
 
 const LIMIT = 1_000;
-/** How long an event may be, in characters of JSON: several times what servers pass on to each other, with what they add. */
+/**
+ * The maximum length of an event, in characters of JSON: several times the limit of servers, with
+ * what they add.
+ */
 const MAX_LENGTH = 262_144;
 const MAX_AGE_MS = 30 * 24 * 60 * 60 * 1_000;
 
-/** What is not as it must be today will not be tomorrow; everything else may. */
+/** Problems that may go away. */
 const CURABLE: ReadonlySet<UndecryptableCode> = new Set([
   "MISSING_KEY",
   "WITHHELD",
@@ -68,10 +76,13 @@ export class ParkedEvents {
   readonly #options: Required<ParkedEventsOptions>;
   readonly #index: FairIndex<Parked>;
   #last = 0;
-  /** Whether everything is to be tried: an earlier process may have ended between a key and its events. */
+  /**
+   * Whether all events are to be tried: an earlier process may have ended between a key and its
+   * events.
+   */
   #untried = true;
 
-  /** @param options What it needs, and how much it keeps. */
+  /** @param options The parts that it needs, and its limits. */
   constructor(options: ParkedEventsOptions) {
     this.#options = { limit: LIMIT, maxAgeMs: MAX_AGE_MS, ...options };
     this.#index = new FairIndex(this.#options.limit, ({ sender }) => sender);
@@ -82,12 +93,15 @@ export class ParkedEvents {
     return this.#index.size;
   }
 
-  /** Whether nothing of what an earlier process has left was tried again: {@link retry} with `all` does. */
+  /**
+   * Whether the events of an earlier process have not been tried yet: {@link retry} with `all`
+   * does.
+   */
   get isUntried(): boolean {
     return this.#untried;
   }
 
-  /** Reads what an earlier process has left. What it had handed out is handed out again. */
+  /** Reads the events of an earlier process. Events that it had delivered are delivered again. */
   async load(tx: Transaction): Promise<void> {
     this.#index.clear();
     this.#untried = true;
@@ -111,9 +125,10 @@ export class ParkedEvents {
   }
 
   /**
-   * Keeps an event that can't be read yet. One that is kept already, or never will be readable, is not.
+   * Keeps an event that can't be decrypted yet, unless it is kept already or never will be
+   * decrypted.
    *
-   * @param why What became of it.
+   * @param why The reason.
    * @returns Whether it is new, and its key is worth asking for.
    */
   park(tx: Transaction, event: MessageEvent, why: Undecryptable): boolean {
@@ -138,9 +153,10 @@ export class ParkedEvents {
   }
 
   /**
-   * Takes in that an event can be read that came (again) with a sync: if it is kept, it need not be any more.
+   * Receives an event that a sync brought and that was decrypted: it need not be kept any more.
    *
-   * @returns Whether it is to be delivered; not if it has been handed out as recovered, and is being handled.
+   * @returns Whether it is to be delivered; not if it was delivered as recovered, and is being
+   *   handled.
    */
   delivered(tx: Transaction, { room_id, event_id }: MessageEvent): boolean {
     const parked = this.#index.get(room_id, event_id);
@@ -150,10 +166,11 @@ export class ParkedEvents {
   }
 
   /**
-   * Tries once more what may be readable by now.
+   * Tries again to decrypt events.
    *
-   * @param what Sessions whose keys have come; or `all`: something about devices has changed.
-   * @returns What can be read, in the order in which it came. It is kept until it has been handled: {@link settle}.
+   * @param what Sessions whose keys have come; or `all`: devices have changed.
+   * @returns The decrypted events, in the order in which they came. They are kept until they have
+   *   been handled: {@link settle}.
    */
   async retry(tx: Transaction, what: readonly MegolmSessionRef[] | "all"): Promise<RecoveredEvent[]> {
     const waiting = this.#waiting(what).sort((one, other) => one.order - other.order);
@@ -186,8 +203,8 @@ export class ParkedEvents {
   }
 
   /**
-   * Forgets events whose key has not come for too long. Only who lets go of things asks for it, who knows whether the clock can be
-   * believed.
+   * Drops events whose key has not come for too long. Only the pruner calls it, which checks the
+   * clock first.
    *
    * @param limit How many records the step may change. Default: any number.
    * @returns Whether there may be `more` of them.
@@ -206,7 +223,7 @@ export class ParkedEvents {
       const names = new Set(what.map(sessionName));
       return waiting.filter((parked) => names.has(sessionName(parked)));
     }
-    // Keys are told of when they come; what else helps is that more is known of a device.
+    // New keys come with their sessions; other problems go away when devices change.
     return this.#untried ? waiting : waiting.filter(({ code }) => code === "UNTRUSTED");
   }
 

@@ -1,7 +1,9 @@
 /**
- * Which event had which index of a Megolm session: a message that comes again as another event is a replay.
+ * Which event had which index of a Megolm session: a message that comes again as another event is a
+ * replay.
  *
- * Each sender has a log of their own: an event with another user's ciphertext uses up none of that user's indices.
+ * Each sender has a log of their own: an event with another user's ciphertext uses up none of that
+ * user's indices.
  *
  * @module
  */
@@ -13,7 +15,9 @@ import type { MegolmSessionRef } from "./session_ref.ts";
 
 /** Asks for events to be delivered to handlers, each once, however often the server shows them. */
 export interface Delivery {
-  /** Whether events that earlier steps delivered have been handled, and must not be delivered again. */
+  /**
+   * Whether events that earlier steps delivered have been handled, and must not be delivered again.
+   */
   readonly handledBefore: boolean;
   /** Receives the indices of the events that were delivered before. */
   readonly again: Set<number>;
@@ -24,7 +28,7 @@ const BLOCK = 32;
 
 /** The events of some consecutive indices; where there is none the ID is empty or missing. */
 interface ReplayBlock {
-  /** Whose events they are: another sender's are elsewhere; absent: an earlier version wrote them, for everybody. */
+  /** The sender of the events; absent: an earlier version wrote them, for all senders. */
   readonly sender?: UserID;
   readonly eventIds: readonly string[];
   readonly times: readonly number[];
@@ -44,9 +48,9 @@ interface OpenBlock {
   changed: boolean;
 }
 
-/** The events of all senders who are going to ask. */
+/** The events of all senders that will be asked for. */
 interface OpenBlocks {
-  /** Those of the sender who came first. */
+  /** Those of the first sender. */
   readonly first: OpenBlock;
   /** Those of the other senders. */
   readonly others: Map<UserID, OpenBlock>;
@@ -55,7 +59,10 @@ interface OpenBlocks {
   readonly keyOf: (sender: UserID) => RecordKey<ReplayBlock>;
 }
 
-/** Notes, for one step, which events had which index. Ask for all indices first, then {@link open}, then {@link claim}. */
+/**
+ * Notes, for one step, which events had which index. Announce all indices first, then {@link open},
+ * then {@link claim}.
+ */
 export class ReplayLog {
   readonly #sessions = new Map<RoomID, Map<string, Map<number, OpenBlocks>>>();
 
@@ -69,20 +76,20 @@ export class ReplayLog {
     return new SessionReplays(roomId, sessionId, blocks);
   }
 
-  /** Reads what was asked for, at once; of senders who were not the first, after that. */
+  /** Reads the announced blocks at once, and those of other senders after that. */
   async open(tx: Transaction): Promise<void> {
     const all = [...this.#blocks()];
     await readBlocks(tx, all.map(({ first }) => first));
     const others: OpenBlock[] = [];
     for (const blocks of all) {
       const { sender: first } = blocks.first;
-      if (first === undefined) continue; // there is nothing of anybody, or it is everybody's
+      if (first === undefined) continue; // it is empty, or for all senders
       for (const sender of blocks.senders) if (sender !== first) others.push(otherBlock(blocks, sender));
     }
     if (others.length > 0) await readBlocks(tx, others);
   }
 
-  /** Writes what is new. */
+  /** Writes what has changed. */
   save(tx: Transaction): void {
     for (const { first, others } of this.#blocks()) {
       for (const { key, sender, eventIds, times, shown, changed } of [first, ...others.values()]) {
@@ -105,8 +112,8 @@ export class ReplayLog {
 }
 
 /**
- * Says that a session is new: no index of it has been used, so that its first message need not look for who had it. A read
- * that finds nothing takes Deno KV as long as a commit.
+ * Notes that a session is new: no index of it has been used, so that its first message need not
+ * read the log. A read that finds nothing takes Deno KV as long as a commit.
  *
  * @param firstIndex The index that its first message most likely has.
  */
@@ -131,7 +138,7 @@ export class SessionReplays {
     this.#blocks = blocks;
   }
 
-  /** Says that a sender will ask for an index. */
+  /** Announces an index of a sender. */
   want(index: number, sender: UserID): void {
     const number = Math.floor(index / BLOCK);
     let blocks = this.#blocks.get(number);
@@ -152,7 +159,7 @@ export class SessionReplays {
   }
 
   /**
-   * Whether an index is the event's: its sender had it in none before, or in the same event at the same time. It is from now on.
+   * Claims an index for an event: true if its sender had it in no other event before.
    * To be asked for an event only that is its sender's.
    */
   claim(index: number, { sender, event_id, origin_server_ts }: MessageEvent): boolean {
@@ -173,8 +180,8 @@ export class SessionReplays {
   }
 
   /**
-   * Whether the event of an index, which it has claimed, is to be handed out: it was not yet in this step, nor, if what was handed out
-   * in steps before has been handled, in one of those. It is from now on.
+   * Notes that the event of a claimed index is delivered: true if it was not yet in this step, nor
+   * in an earlier one whose events have been handled.
    */
   show(
     index: number,

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { EncryptionAlgorithm } from "../../types/enums.ts";
+import type { KeySource } from "../../types/events/encryption_info.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { Device } from "../devices/device.ts";
@@ -13,7 +15,7 @@ import { type MegolmSessionRef, readSessionRef } from "./session_ref.ts";
 
 /** An `m.room_key` that came encrypted with Olm. */
 export interface ReceivedRoomKey {
-  /** Who sent it. */
+  /** The sender. */
   readonly sender: UserID;
   /** The Curve25519 key of the device that sent it. */
   readonly senderKey: string;
@@ -25,27 +27,67 @@ export interface ReceivedRoomKey {
   readonly content: JsonObject;
 }
 
-/** What a room key says, as far as it can be checked without its key. */
+/** The content of a room key, as far as it can be checked without its key. */
 export interface RoomKey {
-  /** The session that it is said to be for. */
+  /** The session that it is for, as it says. */
   readonly ref: MegolmSessionRef;
   /** The key. */
   readonly sessionKey: string;
-  /** Whose it is said to be. */
+  /** Its owner, as it says. */
   readonly claim: OwnerClaim;
 }
 
-const ALGORITHM = "m.megolm.v1.aes-sha2";
+/** A key from a device that did not make the session. */
+export interface ImportedRoomKey extends MegolmSessionRef {
+  /** The key, as vodozemac exports it. */
+  readonly sessionKey: string;
+  /** The Curve25519 key of the alleged maker of the session. */
+  readonly senderKey: string;
+  /** Its Ed25519 key; empty if none was given. */
+  readonly senderEd25519: string;
+  /** Whether the key may be shared with users who are invited later. Default: false. */
+  readonly sharedHistory?: boolean;
+  /** How it came. */
+  readonly source: Exclude<KeySource, "direct">;
+}
 
-/** Reads a room key; says what is wrong with it if it is not what it must be. */
+/** The outcome of adding a key. */
+export type AddedKey =
+  | {
+    /**
+     * `added`: the session is new; `improved`: it reads more now, or its owner is clearer; `known`:
+     * nothing is new.
+     */
+    readonly kind: "added" | "improved" | "known";
+    /** The session. */
+    readonly session: MegolmSessionRef;
+  }
+  | { /** It was not taken. */ readonly kind: "refused"; /** Why. */ readonly reason: string };
+
+/** A session for another device, a file or a backup. */
+export interface ExportedSession {
+  /**
+   * The content that exports, backups and forwarded keys have in common, without the claimed
+   * Ed25519 key.
+   */
+  readonly content: JsonObject & { readonly session_key: string; readonly sender_key: string };
+  /** The Ed25519 key of the alleged maker; may be empty. */
+  readonly senderEd25519: string;
+  /** Whether the key may be shared with users who are invited later. */
+  readonly sharedHistory: boolean;
+  /** The first index that it decrypts. */
+  readonly firstIndex: number;
+}
+
+/** Reads a room key; returns the problem in words if it is malformed. */
 export function readRoomKey(key: ReceivedRoomKey): RoomKey | string {
   const { sender, senderKey, senderEd25519, device, content } = key;
   const { algorithm, room_id, session_id, session_key, shared_history } = content;
-  if (algorithm !== ALGORITHM) return "it is for an algorithm that is not known here";
+  if (algorithm !== EncryptionAlgorithm.MEGOLM_V1) return "it is for an algorithm that is not known here";
   if (typeof session_key !== "string") return "there is no key in it";
   if (!isKey(senderKey) || !isKey(senderEd25519)) return "its device has no keys as devices have them";
   if (device !== undefined && !isSender(device, key)) return "it came from another device than it says";
-  // Such a device holds what others send to it, and sends nothing.
+  // Such a device only receives keys.
   if (device?.dehydrated === true) return "it came from a dehydrated device";
   const ref = readSessionRef(room_id, session_id);
   if (ref === undefined) return "it names no room or no session";

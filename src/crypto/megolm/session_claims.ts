@@ -1,9 +1,10 @@
 /**
- * Who claims a Megolm session.
+ * The claims of users to a Megolm session.
  *
- * Anybody who has a session's key can send it on as if it were theirs, and a server can make up as many who do as it likes. So
- * the claims of each user stand for themselves: those of one are in the session's record, and each other user's in a record of
- * their own. Nobody's take the place of another user's, and among a user's own the better founded stay.
+ * Anybody who has a session's key can send it as if it were theirs, and a server can make up any
+ * number of users. So the claims of each user are separate: those of the most likely owner are in
+ * the session's record, and those of each other user in a record of their own. No claim replaces
+ * that of another user, and among a user's own the better founded ones stay.
  *
  * @module
  */
@@ -23,16 +24,16 @@ import {
 import type { MegolmSessionRef } from "./session_ref.ts";
 import type { Evicted, UnusedPlace, UnusedSessions } from "./unused_sessions.ts";
 
-/** What it needs. */
+/** The parts that it needs. */
 export interface SessionClaimsOptions {
   /** Ranks claims. */
   readonly judge: {
     /** How well founded each claim is, as a number: higher is better. */
     ranks(tx: Transaction, claims: readonly OwnerClaim[]): Promise<number[]>;
   };
-  /** What was claimed and not used yet. */
+  /** The sessions without a message. */
   readonly unused: UnusedSessions;
-  /** Has a session let go of that nobody claims any more, and of which nobody else has said anything. */
+  /** Frees a session that no user claims any more. */
   readonly forget: (tx: Transaction, session: MegolmSessionRef) => void;
 }
 
@@ -50,19 +51,19 @@ const MAX_CLAIMS_PER_USER = 32;
 export class SessionClaims {
   readonly #options: SessionClaimsOptions;
 
-  /** @param options What it needs. */
+  /** @param options The parts that it needs. */
   constructor(options: SessionClaimsOptions) {
     this.#options = options;
   }
 
-  /** The best founded claim of the user whose the session most likely is; undefined if nobody claims it. */
+  /** The best founded claim of the most likely owner; undefined if there is none. */
   async best(tx: Transaction, { claims }: ClaimSet): Promise<OwnerClaim | undefined> {
     if (claims.length <= 1) return claims[0];
     const ranks = await this.#options.judge.ranks(tx, claims);
     return claims[ranks.indexOf(Math.max(...ranks))];
   }
 
-  /** Whether a device with a Curve25519 key is among those who claim a session. */
+  /** Whether a device with a Curve25519 key claims a session. */
   async include(
     tx: Transaction,
     { roomId, sessionId }: MegolmSessionRef,
@@ -74,9 +75,9 @@ export class SessionClaims {
   }
 
   /**
-   * Takes in a claim. It waits for the first message of its user, unless it is `kept` anyway.
+   * Adds a claim. It is provisional until the first message of its user, unless it is `kept`.
    *
-   * @returns What the record says from now on; undefined if nothing is new.
+   * @returns The record's new claims; undefined if nothing is new.
    */
   async add(
     tx: Transaction,
@@ -96,7 +97,7 @@ export class SessionClaims {
     }
     const { place, evicted } = await this.#options.unused.add(tx, userId, session);
     for (const gone of evicted) await this.#forget(tx, gone);
-    // One of those who had to go may have claimed the same session.
+    // An evicted claim may have been to the same session.
     const left =
       evicted.some((gone) => gone.roomId === session.roomId && gone.sessionId === session.sessionId)
         ? await tx.get(inboundKey(session.roomId, session.sessionId)) ?? NOBODY
@@ -105,10 +106,10 @@ export class SessionClaims {
   }
 
   /**
-   * Takes in what is known of the devices that claim a session for a user, when a message of it came from the user.
+   * Updates the claims of a user from whom a message of the session has come.
    *
    * @param options.isUsed Whether the message is to be taken for the user's.
-   * @returns What the record says from now on; undefined if nothing is new.
+   * @returns The record's new claims; undefined if nothing is new.
    */
   async met(
     tx: Transaction,
@@ -120,7 +121,10 @@ export class SessionClaims {
     return await this.#put(tx, session, { record, userId, set: { claims: set.claims } });
   }
 
-  /** A user's claims with one more; undefined if it is no new one, or none that is better founded than what is there. */
+  /**
+   * A user's claims with one more; undefined if it is known, or not better founded than those that
+   * are kept.
+   */
   async #with(
     tx: Transaction,
     claims: readonly OwnerClaim[],
@@ -134,7 +138,7 @@ export class SessionClaims {
     return claims.with(worst, claim);
   }
 
-  /** Puts a user's claims where they belong: those of whom the session most likely is into its record. */
+  /** Writes a user's claims: those of the most likely owner into the session's record. */
   async #put(tx: Transaction, session: MegolmSessionRef, standing: Standing): Promise<Claimed | undefined> {
     const { record: { claims, unused, hearsay, others }, userId, set } = standing;
     const first: ClaimSet = { claims, ...waiting(unused) };
@@ -159,7 +163,10 @@ export class SessionClaims {
     return { ...set, ...about, others: { count: rest, sharedHistory: isShared } };
   }
 
-  /** Whether claims are better founded than others: by messages, and then by what is known of the devices. */
+  /**
+   * Whether claims are better founded than others: by messages, and then by the trust in the
+   * devices.
+   */
   async #isBetter(tx: Transaction, one: ClaimSet, other: ClaimSet): Promise<boolean> {
     const used = one.unused === undefined;
     if (used !== (other.unused === undefined)) return used;
@@ -167,7 +174,7 @@ export class SessionClaims {
     return await best(one) > await best(other);
   }
 
-  /** What a user has claimed and not used has to go: the session only if there is nobody else. */
+  /** Removes a provisional claim of a user, and the session if no other user claims it. */
   async #forget(tx: Transaction, { userId, roomId, sessionId }: Evicted): Promise<void> {
     const session = { roomId, sessionId };
     const key = inboundKey(roomId, sessionId);

@@ -1,8 +1,8 @@
 /**
- * Whose a Megolm session is.
+ * The owner of a Megolm session, and how far it is trusted.
  *
- * Anybody who has a session's key can send it on as if it were theirs. So several devices may claim a session, and an event
- * counts as that of its sender if the sender is one of them.
+ * Anybody who has a session's key can send it as if it were theirs. So several devices may claim a
+ * session, and an event is its sender's if one of the sender's devices does.
  *
  * @module
  */
@@ -43,8 +43,9 @@ export function senderTrustOf(device: Pick<Device, "trust"> | undefined): Sender
 /**
  * Whether events of such a sender reach handlers.
  *
- * A sender that the key contradicts is never accepted. A device that is unknown although it sent the key itself is
- * not accepted as a legacy one: a server could hide a device to pass it off as that.
+ * A sender that the key contradicts is never accepted. A device that is unknown although it sent
+ * the key itself is not accepted as a legacy one: a server could hide a device to pass it off as
+ * that.
  */
 export function accepts(policy: AcceptPolicy, trust: SenderTrust, source: KeySource): boolean {
   if (trust === "mismatched-sender") return false;
@@ -129,7 +130,7 @@ function rank({ trust }: Attribution): number {
   return FROM_BAD_TO_GOOD.indexOf(trust);
 }
 
-/** What it needs. */
+/** The parts that it needs. */
 export interface SessionOwnersOptions {
   /** The own device. */
   readonly own: OwnDevice;
@@ -139,21 +140,21 @@ export interface SessionOwnersOptions {
   readonly owners: Pick<DeviceOwners, "ownerOf">;
   /** Judges claims. */
   readonly judge: ClaimJudge;
-  /** Who claims what. */
+  /** The claims to sessions. */
   readonly claims: SessionClaims;
 }
 
-/** Whose a session is, and what has to be kept of that. */
+/** The owner of a session, and the changes of its record. */
 export interface Attributed extends Attribution {
   /** The session's record, as it should be from now on, if more is known of its devices. */
   readonly learnt?: InboundRecord;
 }
 
-/** Finds out whose sessions are, by what is known of devices now. */
+/** Finds the owners of sessions, by the devices that are known now. */
 export class SessionOwners {
   readonly #options: SessionOwnersOptions;
 
-  /** @param options What it needs. */
+  /** @param options The parts that it needs. */
   constructor(options: SessionOwnersOptions) {
     this.#options = options;
   }
@@ -163,7 +164,7 @@ export class SessionOwners {
     await this.#options.judge.prefetch(tx, users);
   }
 
-  /** Whose a session is, if a message of it came in an event that says that a user sent it. */
+  /** The owner of a session, for an event that names its sender. */
   async attribute(
     tx: Transaction,
     session: MegolmSessionRef,
@@ -196,8 +197,8 @@ export class SessionOwners {
   }
 
   /**
-   * Whether what others said of the session may be true of a sender. It names a device: not if that claims the session for another
-   * user, and not if it is known to be another user's, by the key that it signs with.
+   * Whether hearsay about the session may be true of a sender. It names a device, which must
+   * neither claim the session for another user nor be another user's by its signing key.
    */
   async #mayBeOf(
     tx: Transaction,

@@ -19,7 +19,7 @@ export type Undecryptable = Extract<Decryption, { readonly code: UndecryptableCo
 const MAX_QUOTED = 255;
 
 /**
- * Says of an event that it can't be read.
+ * Describes an event that can't be decrypted.
  *
  * @param event The event, of which nothing needs to be as it must be.
  * @param code Why.
@@ -56,16 +56,16 @@ const WITHHELD: ReadonlyMap<string, string> = new Map([
   ["m.history_not_shared", "who invited the user may not share earlier history; nothing can be done here"],
 ]);
 
-/** Says of an event that its sender keeps the key, and what the code means. */
+/** The result for an event whose key is withheld, with the meaning of the code. */
 export function withheldFrom(event: MessageEvent, code: string): Undecryptable {
   const meaning = WITHHELD.get(code) ?? "the sender keeps the key from this device; ask them why";
   return { ...undecryptable(event, "WITHHELD", `${meaning} (${quoted(code)})`), withheld: code };
 }
 
-/** What is wrong if a key does not fit a message that its session has signed. */
+/** Errors that show that a ratchet does not fit a message that its session has signed. */
 const BAD_RATCHET: ReadonlySet<VodozemacErrorCode> = new Set(["bad_mac", "bad_padding"]);
 
-/** Says of an event that vodozemac refused it. */
+/** The result for an event that vodozemac refused. */
 export function notDecrypted(
   event: MessageEvent,
   error: VodozemacError,
@@ -86,7 +86,7 @@ export function notDecrypted(
   return undecryptable(event, "MALFORMED", state);
 }
 
-/** Says of an event that its sender is not trusted enough. */
+/** The result for an event whose sender is not trusted enough. */
 export function untrusted(
   event: MessageEvent,
   { trust, senderDevice, senderKey }: Attribution,

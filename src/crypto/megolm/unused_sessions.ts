@@ -1,6 +1,6 @@
 /**
- * Group sessions that no message of who sent the key has come for yet: anybody can send keys, and those of one sender must not
- * fill the disk.
+ * Group sessions without a message of the key's sender: anybody can send keys, and one sender must
+ * not fill the disk.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { UNUSED_IN_ALL, UNUSED_OF_USER } from "../engine/retention.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
 import type { MegolmSessionRef } from "./session_ref.ts";
 
-/** What has to go: what a user claims of a session. */
+/** A claim of a user that has to be removed. */
 export interface Evicted extends MegolmSessionRef {
   /** The user. */
   readonly userId: UserID;
@@ -47,7 +47,10 @@ const LIST_KIND = "inbound_unused";
 /** How many places are looked at at once, to find the oldest session. */
 const AT_ONCE = 64;
 
-/** Knows how many sessions of each sender wait for their first message, and in which order they came; not which they are. */
+/**
+ * Counts how many sessions of each sender wait for their first message, in their order; the records
+ * name them.
+ */
 export class UnusedSessions {
   readonly #limits: UnusedLimits;
   readonly #lists = new Map<UserID, UnusedList>();
@@ -70,7 +73,7 @@ export class UnusedSessions {
   }
 
   /**
-   * Takes in that a session is new.
+   * Adds a new session.
    *
    * @returns Where it is, to be given to {@link used}, and the sessions that have to go for it.
    */
@@ -92,7 +95,7 @@ export class UnusedSessions {
     return { place, evicted };
   }
 
-  /** Takes in that a session has got its first message. */
+  /** Removes a session that has got its first message. */
   async used(tx: Transaction, place: UnusedPlace): Promise<void> {
     if (!this.#loaded) await this.load(tx);
     const list = this.#lists.get(place.userId);
@@ -100,7 +103,7 @@ export class UnusedSessions {
     if (list !== undefined) this.#put(tx, place.userId, { ...list, count: list.count - 1 });
   }
 
-  /** Whose oldest session has to go, if one has to. */
+  /** The user whose oldest session has to be evicted, if any. */
   #tooMany(userId: UserID): UserID | undefined {
     if ((this.#lists.get(userId)?.count ?? 0) > this.#limits.ofUser) return userId;
     if (this.#total <= this.#limits.inAll) return undefined;

@@ -1,30 +1,30 @@
 /**
- * What senders said of why they keep keys from this device.
+ * The reasons that senders gave for withholding keys from this device.
  *
- * Nobody signs that, so it is good for telling why an event can't be read and for nothing else.
+ * They are not signed: they only explain why an event can't be decrypted.
  *
  * @module
  */
 
-import { isOpaqueId, isReceivedRoomId, isReceivedUserId } from "../../types/identifiers.ts";
+import { isOpaqueId, looksLikeRoomId, looksLikeUserId } from "../../types/checks/identifiers.ts";
+import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
 import { isKey } from "../encoding/base64.ts";
 import { FairIndex } from "../records/fair_index.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
 
-/** How many such messages are remembered: those of one sender can't push out those of all others. */
+/** How many such messages are kept; the limit is shared fairly among senders. */
 const LIMIT = 2_000;
-const ALGORITHM = "m.megolm.v1.aes-sha2";
 /** The code for all sessions of a device: there is no secure channel from it to here. */
 const NO_OLM = "m.no_olm";
 
 interface Withheld {
   readonly code: string;
-  /** Says the order in which they came. */
+  /** Their order. */
   readonly order: number;
 }
 
-/** Remembers who keeps which key, and why. */
+/** Keeps the reasons for withheld keys. */
 export class WithheldLog {
   readonly #index = new FairIndex<Withheld>(LIMIT);
   #loaded = false;
@@ -42,14 +42,17 @@ export class WithheldLog {
     this.#loaded = true;
   }
 
-  /** Takes in an `m.room_key.withheld`; one that makes no sense is dropped. */
+  /** Receives an `m.room_key.withheld`; ignores malformed ones. */
   async receive(tx: Transaction, { sender, content }: ToDeviceEvent): Promise<void> {
     const { algorithm, room_id, session_id, sender_key, code } = content;
-    if (algorithm !== ALGORITHM || typeof code !== "string" || !/^[\w.-]{1,64}$/.test(code)) return;
-    if (!isReceivedUserId(sender)) return;
+    if (
+      algorithm !== EncryptionAlgorithm.MEGOLM_V1 || typeof code !== "string" || !/^[\w.-]{1,64}$/.test(code)
+    ) return;
+    if (!looksLikeUserId(sender)) return;
     let id;
-    // As JSON, of which the name is made, control characters would take six times their place; no room is called so.
-    if (isReceivedRoomId(room_id) && isOpaqueId(room_id) && isOpaqueId(session_id)) {
+    // In the JSON of the name, control characters would take six times their length; no room ID has
+    // any.
+    if (looksLikeRoomId(room_id) && isOpaqueId(room_id) && isOpaqueId(session_id)) {
       id = sessionName(room_id, session_id);
     } else if (code === NO_OLM && isKey(sender_key)) id = deviceName(sender_key);
     else return;
@@ -62,7 +65,7 @@ export class WithheldLog {
     }
   }
 
-  /** The code with which the sender of an event keeps its key; undefined: nothing was said. */
+  /** The code with which the sender of an event withholds its key; undefined: there is none. */
   async codeFor(tx: Transaction, { sender, room_id, content }: MessageEvent): Promise<string | undefined> {
     if (!this.#loaded) await this.load(tx);
     const { session_id, sender_key } = content;
@@ -71,7 +74,7 @@ export class WithheldLog {
     return (ofSession ?? ofDevice)?.code;
   }
 
-  /** Forgets what a device said of a session: it has sent the key. */
+  /** Removes the reasons that a device gave for a session: it has sent the key. */
   async arrived(tx: Transaction, sender: string, session: WithheldSession): Promise<void> {
     if (!this.#loaded) await this.load(tx);
     this.#forget(tx, sender, sessionName(session.roomId, session.sessionId));

@@ -1,5 +1,6 @@
 /**
- * Olm, from device to device: messages that only the other device can read, and that it knows to be from this one.
+ * Olm, from device to device: messages that only the other device can read, and that prove to come
+ * from this one.
  *
  * @module
  */
@@ -31,9 +32,14 @@ import { OlmSessions } from "./olm_sessions.ts";
 
 /** How long a device that could not be understood is not asked for another session. */
 const UNWEDGE_AFTER_MS = 3_600_000;
-/** How often a device may say that it could not understand this one; clients do so once an hour. What is more has no effect. */
+/**
+ * How often a device may report that it could not decrypt; clients do so once an hour. More has no
+ * effect.
+ */
 const WEDGES = { times: 10, periodMs: 3_600_000, names: 10_000 };
-/** What a sender may say whose device is not known yet: who owns a key shows later, and a dummy says nothing. */
+/**
+ * What an unknown device may send: the owner of a room key shows later, and a dummy has no content.
+ */
 const FROM_ANYBODY: ReadonlySet<string> = new Set(["m.room_key", "m.dummy"]);
 
 /** What the channels are made of. */
@@ -44,13 +50,13 @@ export interface OlmChannelsOptions {
   readonly ownKeys: OwnKeys;
   /** Others' devices. */
   readonly devices: KnownDevices;
-  /** Takes what is to be sent. */
+  /** Sends messages. */
   readonly outbox: Outbox;
-  /** With how many devices there may be sessions of which nobody knows whose they are. Default: 5,000. */
+  /** With how many unknown devices there may be sessions. Default: 5,000. */
   readonly strangers?: number;
 }
 
-/** Encrypts for devices, decrypts what they send, and sees that there are sessions to do so. */
+/** Encrypts for devices, decrypts their messages, and keeps sessions with them. */
 export class OlmChannels {
   readonly #context: CryptoContext;
   readonly #ownKeys: OwnKeys;
@@ -67,7 +73,7 @@ export class OlmChannels {
   readonly #senderKeys: SenderDeviceKeys;
   readonly #wedges: RateLimit;
 
-  /** @param options What they are made of. */
+  /** @param options The parts that the channels are made of. */
   constructor({ context, ownKeys, devices, outbox, strangers }: OlmChannelsOptions) {
     this.#context = context;
     this.#ownKeys = ownKeys;
@@ -98,17 +104,17 @@ export class OlmChannels {
     this.#wedges = new RateLimit(context.clock, WEDGES);
   }
 
-  /** Changes when a device can be reached, or may have lost what it was sent, once that is durable. */
+  /** Changes when a device becomes reachable, or may have lost messages, once that is durable. */
   get version(): number {
     return this.#sessions.version;
   }
 
-  /** Whose devices that concerned since a version; undefined: it is too long ago to tell. */
+  /** The users of those devices since a version; undefined: it is too long ago. */
   changedSince(version: number): ReadonlySet<UserID> | undefined {
     return this.#sessions.changedSince(version);
   }
 
-  /** Reads what must be in memory. */
+  /** Reads the state that is kept in memory. */
   async load(tx: Transaction): Promise<void> {
     await this.#sessions.load(tx);
     await this.claims.load(tx);
@@ -118,7 +124,8 @@ export class OlmChannels {
   /**
    * Encrypts a message for a device.
    *
-   * @returns The content of the `m.room.encrypted` event, which must be durable before it is sent; undefined if there is no session.
+   * @returns The content of the `m.room.encrypted` event, which must be durable before it is sent;
+   *   undefined without a session.
    */
   async encrypt(
     tx: Transaction,
@@ -148,9 +155,10 @@ export class OlmChannels {
   }
 
   /**
-   * Takes in the answer to a claim, and starts sessions. Devices that could not be understood are told so over the new one.
+   * Receives the response to a claim, and starts sessions. Wedged devices get an empty message over
+   * the new session.
    *
-   * @param claim What was asked for; whatever else is in the answer is ignored.
+   * @param claim The claim; anything else in the response is ignored.
    */
   async receiveClaim(tx: Transaction, claim: KeyClaim, response: JsonObject): Promise<ClaimOutcome> {
     return await this.#handshakes.receive(tx, claim, response);
@@ -193,34 +201,38 @@ export class OlmChannels {
   }
 
   /**
-   * How often a device may have lost what it was sent: either side could not understand the other and began a new session, or the
-   * device began one without ever having used that of this device. Any other new session is no sign of that.
+   * How often a device may have lost messages: one side could not decrypt and began a new session,
+   * or the device began one without ever having used that of this device. Other new sessions do not
+   * count.
    */
   async wedgingIndex(tx: Transaction, device: Device): Promise<number> {
     return (await this.#sessions.peer(tx, device)).wedgingIndex;
   }
 
-  /** Whether a device is to be told that there is no session with it: once, until there was one. */
+  /** Whether to tell a device that there is no session with it: once, until there was one. */
   async shouldTellNoOlm(tx: Transaction, device: Device): Promise<boolean> {
     return (await this.#sessions.peer(tx, device)).toldNoOlm !== true;
   }
 
-  /** Says that a device is being told. */
+  /** Notes that a device is told so. */
   async toldNoOlm(tx: Transaction, device: Device): Promise<void> {
     await this.#sessions.note(tx, device, { toldNoOlm: true });
   }
 
-  /** The store was set back: what is there may have been used further than it knows, and is not sent with any more. */
+  /**
+   * Stops sending with all present sessions: the store was set back, and they may have been used
+   * further since.
+   */
   rollback(tx: Transaction): void {
     this.#sessions.rollback(tx);
   }
 
-  /** Lets go of the objects of vodozemac. */
+  /** Frees the objects of vodozemac. */
   clear(): void {
     this.#sessions.clear();
   }
 
-  /** Says nothing, over a new session: so the device knows that there is one, and uses it. */
+  /** Sends an empty message over a new session, so that the device uses that one. */
   async #greet(tx: Transaction, device: Device): Promise<void> {
     const content = await this.encrypt(tx, device, "m.dummy", {});
     if (content === undefined) return;
@@ -230,12 +242,15 @@ export class OlmChannels {
     this.#outbox.add(tx, message, { txnId: uniqueId(), now: clock.now() });
   }
 
-  /** A device says nothing, over a new session: it could not understand what it was sent. */
+  /** Receives an empty message over a new session: the device could not decrypt an earlier one. */
   async #receiveDummy(tx: Transaction, device: Device): Promise<void> {
     if (this.#wedges.take(device.curve25519)) await this.#sessions.wedged(tx, device);
   }
 
-  /** Asks for a new session with a device, at most once an hour: whoever sends garbage gets no more than that. */
+  /**
+   * Asks for a new session with a device, at most once an hour, even if the device sends garbage
+   * all the time.
+   */
   async #unwedge(tx: Transaction, device: Device): Promise<void> {
     const now = this.#context.clock.now();
     const { unwedgedAt } = await this.#sessions.peer(tx, device);
@@ -261,7 +276,7 @@ export class OlmChannels {
   }
 }
 
-/** Who sent a message, as far as is known. */
+/** The sender of a message. */
 interface Sender {
   readonly sender: UserID;
   readonly device: Device | undefined;

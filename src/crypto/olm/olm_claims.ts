@@ -16,9 +16,12 @@ const MAX_DEVICES = 250;
 const DEVICE_WAIT = { base: 5_000, cap: 900_000 };
 /** How long to wait after a server could not be reached, in milliseconds. */
 const SERVER_WAIT = { base: 15_000, cap: 900_000 };
-/** How long to wait after a request has failed as a whole, in milliseconds: rooms that need keys can't be sent to meanwhile. */
+/**
+ * How long to wait after a whole request has failed, in milliseconds: rooms that need keys wait as
+ * long.
+ */
 const REQUEST_WAIT = { base: 1_000, cap: 60_000 };
-/** How often a device may have no key until nobody asks for it any more: a little more than an hour. */
+/** How often a device may have no key before it is given up: for a little more than an hour. */
 const MAX_TRIES = 12;
 /** Of how many devices and servers failures are remembered. */
 const MAX_REMEMBERED = 10_000;
@@ -27,7 +30,9 @@ const MAX_REMEMBERED = 10_000;
 interface WantedDevice {
   readonly userId: UserID;
   readonly deviceId: DeviceID;
-  /** Whether what it sends can't be decrypted: it is to be told about the new session at once. */
+  /**
+   * Whether its messages can't be decrypted: it gets an empty message over the new session at once.
+   */
   readonly wedged: boolean;
 }
 
@@ -36,7 +41,7 @@ export type DeviceRef = Pick<WantedDevice, "userId" | "deviceId">;
 
 /** A request for one-time keys. */
 export interface KeyClaim {
-  /** Tells it from all others. */
+  /** Its unique ID. */
   readonly id: string;
   /** The algorithm of the key that is asked for, by user and device. */
   readonly oneTimeKeys: Readonly<Record<UserID, Readonly<Record<DeviceID, string>>>>;
@@ -63,7 +68,10 @@ export class OlmClaims {
   readonly #servers = new Retries<string>(SERVER_WAIT, MAX_REMEMBERED);
   /** Devices for which a request failed as a whole. */
   readonly #requests = new Retries<string>(REQUEST_WAIT, MAX_REMEMBERED);
-  /** Devices for which a request failed: for how many it may be with one of them, and how many had been answered by then. */
+  /**
+   * Devices whose request failed: the size of their next request, and how many requests had been
+   * answered by then.
+   */
   readonly #groups = new Map<string, { readonly size: number; readonly answered: number }>();
   #answered = 0;
 
@@ -72,7 +80,7 @@ export class OlmClaims {
     this.#uniqueId = uniqueId;
   }
 
-  /** Reads what must be in memory. */
+  /** Reads the state that is kept in memory. */
   async load(tx: Transaction): Promise<void> {
     this.#wanted.clear();
     for (const [, wanted] of await tx.list<WantedDevice>("olm-wanted")) {
@@ -81,9 +89,9 @@ export class OlmClaims {
   }
 
   /**
-   * Says that devices need a session.
+   * Adds devices that need a session. It survives a restart.
    *
-   * @param options.wedged Whether what they send can't be decrypted. Default: false.
+   * @param options.wedged Whether their messages can't be decrypted. Default: false.
    */
   async want(
     tx: Transaction,
@@ -100,7 +108,7 @@ export class OlmClaims {
     }
   }
 
-  /** Says that a device needs no session any more. */
+  /** Removes a device: it needs no session any more. */
   async unwant(tx: Transaction, device: DeviceRef): Promise<void> {
     const key = wantedKey(device);
     if (await tx.get(key) === undefined) return;
@@ -126,7 +134,10 @@ export class OlmClaims {
     return this.#devices.isOver(wantedKey(device).id, now) && this.#servers.isOver(serverOf(device), now);
   }
 
-  /** The next request; undefined if there is nothing to ask for now. No device is asked for twice at a time. */
+  /**
+   * The next request, for at most 250 devices; undefined if there is nothing to ask for now. A
+   * device is in one request at a time.
+   */
   next(now: number): KeyClaim | undefined {
     const ids: string[] = [];
     let limit = MAX_DEVICES;
@@ -149,7 +160,7 @@ export class OlmClaims {
     return claim;
   }
 
-  /** Says that a request was answered. */
+  /** Notes that a request was answered. */
   answered(tx: Transaction, { id }: KeyClaim): void {
     tx.onCommit(() => {
       for (const device of this.#underway.get(id) ?? []) {
@@ -163,8 +174,9 @@ export class OlmClaims {
   }
 
   /**
-   * Says that a request failed as a whole. One that was refused, or over which the server fails again and again, is made for fewer
-   * devices at once, until those who are to blame are alone, who are not waited for.
+   * Notes that a whole request failed. One that was refused, or over which the server fails again
+   * and again, is made for fewer devices at once, until the devices at fault are alone; those are
+   * not waited for.
    */
   failed({ id }: KeyClaim, { now, refused, answered }: ClaimFailure): void {
     const devices = this.#underway.get(id) ?? [];
@@ -183,14 +195,17 @@ export class OlmClaims {
     }
   }
 
-  /** Says that a device has no one-time key left. It is asked for again, more and more seldom, and some time not any more. */
+  /**
+   * Notes that a device has no one-time key left. It is asked for again at growing distances, and
+   * given up in the end.
+   */
   async exhausted(tx: Transaction, device: DeviceRef, now: number): Promise<void> {
     const { id } = wantedKey(device);
     if (this.#devices.failures(id) + 1 >= MAX_TRIES) await this.unwant(tx, device);
     tx.onCommit(() => this.#devices.failed(id, now));
   }
 
-  /** Says that a device has a session now. */
+  /** Notes that a device has a session now. */
   async established(tx: Transaction, device: DeviceRef): Promise<void> {
     await this.unwant(tx, device);
     tx.onCommit(() => {
@@ -199,7 +214,7 @@ export class OlmClaims {
     });
   }
 
-  /** Says that servers could not be reached. */
+  /** Notes that servers could not be reached. */
   unreachable(tx: Transaction, servers: readonly string[], now: number): void {
     tx.onCommit(() => {
       for (const server of servers) this.#servers.failed(server, now);

@@ -20,7 +20,10 @@ import type { OlmSessions } from "./olm_sessions.ts";
 /** How many servers' failures are read. */
 const MAX_SERVERS = 10_000;
 
-/** The key of a device in the response to a claim; undefined if there is none that the device has signed. */
+/**
+ * The key of a device in the response to a claim; undefined if there is none that the device has
+ * signed.
+ */
 function claimedKey(vodozemac: Vodozemac, response: JsonObject, device: Device): string | undefined {
   const { userId, deviceId, ed25519 } = device;
   const ofDevice = memberOf(memberOf(memberOf(response, "one_time_keys"), userId), deviceId);
@@ -132,7 +135,7 @@ export class OlmHandshakes {
     const key = claimedKey(vodozemac, response, device);
     if (key === undefined) return undefined;
     try {
-      return ownKeys.createOutbound(device, key);
+      return ownKeys.account.createOutbound(device.curve25519, key);
     } catch (error) {
       if (!(error instanceof VodozemacError) || error.code !== "non_contributory_key") throw error;
       const { userId, deviceId } = device;

@@ -1,7 +1,8 @@
 /**
  * Removes Olm sessions with devices that are gone, and bounds those with devices that are unknown.
  *
- * Sessions with a device that is present are never touched: there are a few of each, and the one in use is among them.
+ * Sessions with a device that is present are never touched: there are a few of each, and the one in
+ * use is among them.
  *
  * @module
  */
@@ -27,8 +28,9 @@ export interface UnknownDevice extends OlmPeer {
 /**
  * Unknown devices that have begun Olm sessions, the newest ones, fairly among users.
  *
- * Anybody can make such devices up, so that they are bounded. They may only send room keys and dummies, which have no
- * effect a second time, so that nothing is lost with what would refuse a repetition.
+ * Anybody can make such devices up, so that they are bounded. They may only send room keys and
+ * dummies, which have no effect a second time, so that nothing is lost with what would refuse a
+ * repetition.
  */
 export class UnknownDevices {
   readonly #index: FairIndex<UnknownDevice>;
@@ -78,7 +80,7 @@ function strangerKey({ userId, curve25519 }: OlmPeer): RecordKey<number> {
   return recordKey("olm_stranger", userId, curve25519);
 }
 
-/** What it looks after. */
+/** The parts that it prunes. */
 export interface OlmHousekeepingOptions {
   /** What the parts share. */
   readonly context: CryptoContext;
@@ -92,23 +94,23 @@ export interface OlmHousekeepingOptions {
   readonly inbox: OlmInbox;
   /** The devices that need a session. */
   readonly claims: OlmClaims;
-  /** The devices that nobody knows. */
+  /** The unknown devices. */
   readonly strangers: UnknownDevices;
 }
 
-/** What became of a look at a user's devices: `more` is to be done at once, or there is something to be done `later`. */
+/** The outcome of pruning: `more` can be pruned at once, or something has to be pruned `later`. */
 export type PruneOutcome = "done" | "later" | "more";
 
-/** Lets go of what belongs to devices that are gone. */
+/** Prunes what belongs to devices that are gone. */
 export class OlmHousekeeping {
   readonly #options: OlmHousekeepingOptions;
 
-  /** @param options What it looks after. */
+  /** @param options The parts that it prunes. */
   constructor(options: OlmHousekeepingOptions) {
     this.#options = options;
   }
 
-  /** Takes in that a device nobody knows has begun a session: it may be one too many. */
+  /** Adds an unknown device that has begun a session; others may have to go for it. */
   async met(tx: Transaction, peer: OlmPeer): Promise<void> {
     const { strangers, context: { clock }, sessions, devices } = this.#options;
     for (const gone of strangers.meet(tx, peer, clock.now())) {
@@ -118,7 +120,7 @@ export class OlmHousekeeping {
   }
 
   /**
-   * Lets go of sessions with a user's devices that are not there any more, and have not been heard of for long.
+   * Removes sessions with a user's devices that are gone and have not sent anything for some days.
    *
    * @param days For how many days they have not.
    */
@@ -134,12 +136,12 @@ export class OlmHousekeeping {
     return outcome;
   }
 
-  /** The devices that nobody knew when they were met. */
+  /** The devices that were unknown when they began a session. */
   strangers(): UnknownDevice[] {
     return this.#options.strangers.all();
   }
 
-  /** Takes in that a device may be known by now: then it is no stranger any more. */
+  /** Removes a device that is known by now from the unknown ones. */
   async pruneUnknownDevice(tx: Transaction, stranger: UnknownDevice): Promise<void> {
     const { strangers, devices } = this.#options;
     const device = await devices.byIdentityKey(tx, stranger.userId, stranger.curve25519);
@@ -151,7 +153,7 @@ export class OlmHousekeeping {
     return this.#options.claims.all();
   }
 
-  /** Has nobody ask for a session with a device that is not there any more. */
+  /** Stops asking for a session with a device that is gone. */
   async pruneWanted(tx: Transaction, wanted: DeviceRef): Promise<void> {
     const { claims, devices } = this.#options;
     const device = await devices.device(tx, wanted.userId, wanted.deviceId);
@@ -167,7 +169,7 @@ export class OlmHousekeeping {
     },
   ): Promise<"done" | "later"> {
     const { sessions } = this.#options;
-    if (record.notedAt === undefined) { // written before anybody noted that: it begins to count now
+    if (record.notedAt === undefined) { // an earlier version did not write the time: it counts from now on
       await sessions.note(tx, peer, {});
       return "later";
     }
@@ -179,11 +181,14 @@ export class OlmHousekeeping {
       await this.#forget(tx, peer, record);
       return "done";
     }
-    await sessions.dropSessions(tx, peer, record); // their IDs stay, and refuse to begin them anew
+    await sessions.dropSessions(tx, peer, record); // their IDs stay, so that they are not begun again
     return "later";
   }
 
-  /** Whether no message of a device could begin a session any more, were it repeated: the keys that it could use are gone. */
+  /**
+   * Whether no repeated message of a device could begin a session any more: the keys for that are
+   * gone.
+   */
   async #mayForgetMessages(tx: Transaction, peer: OlmPeer, record: PeerRecord): Promise<boolean> {
     const since = this.#options.ownKeys.oldestFallbackSince();
     return since !== undefined && since - await this.#usedAt(tx, peer, record) >= FALLBACK_MARGIN_MS;
@@ -194,8 +199,8 @@ export class OlmHousekeeping {
   }
 
   /**
-   * Of a stranger a repetition does no harm. But a server can pass off what a device sends as a stranger's: then what refuses the
-   * device's messages a second time stays.
+   * A repeated message of an unknown device does no harm. But a server can pass off a device's
+   * messages as an unknown device's: then what refuses the device's messages a second time is kept.
    */
   async #forgetUnknown(tx: Transaction, peer: OlmPeer, record: PeerRecord): Promise<void> {
     const { sessions, inbox, strangers } = this.#options;

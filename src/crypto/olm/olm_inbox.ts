@@ -14,7 +14,7 @@ import { NEW_PEER, type OlmPeer } from "./olm_peer.ts";
 import type { OlmCiphertext, OlmSessions } from "./olm_sessions.ts";
 import { SeenMessages } from "./seen_messages.ts";
 
-/** What became of a message. */
+/** The result of opening a message. */
 export type Opened =
   | {
     readonly kind: "opened";
@@ -27,7 +27,7 @@ export type Opened =
   /** It can't be read: the sessions of the two sides do not fit any more. */
   | { readonly kind: "failed"; readonly reason: string };
 
-/** What is wrong with the message itself: a new session would not help. */
+/** Errors of the message itself: a new session would not help. */
 const BAD_MESSAGE: ReadonlySet<VodozemacErrorCode> = new Set([
   "malformed",
   "unsupported_version",
@@ -74,7 +74,9 @@ export class OlmInbox {
     });
   }
 
-  /** When the last message came that was encrypted with a key, in milliseconds since the epoch; undefined: nobody knows. */
+  /**
+   * When the last message of a sender came, in milliseconds since the epoch; undefined: unknown.
+   */
   async lastAt(tx: Transaction, senderKey: string): Promise<number | undefined> {
     return await this.#seen.lastAt(tx, senderKey);
   }
@@ -89,7 +91,7 @@ export class OlmInbox {
     await this.#seen.forget(tx, senderKey);
   }
 
-  /** Decrypts a message. What it changes in the sessions stays, whatever its plaintext turns out to be. */
+  /** Decrypts a message. Changes of the sessions are kept, whatever its plaintext is. */
   async open(tx: Transaction, peer: OlmPeer, message: OlmCiphertext): Promise<Opened> {
     const hash = await this.#seen.hash(message.body);
     if (await this.#seen.has(tx, peer.curve25519, hash)) return dropped("it was here before");
@@ -110,7 +112,10 @@ export class OlmInbox {
     }
   }
 
-  /** A pre-key message says which session it belongs to: if that can't decrypt it, none can, and it starts none. */
+  /**
+   * A pre-key message names its session: if that can't decrypt it, no other can, and it starts
+   * none.
+   */
   async #openPreKey(tx: Transaction, peer: OlmPeer, message: OlmCiphertext): Promise<Opened> {
     const { sessionId, identityKey } = this.#context.vodozemac.olm.readPreKeyMessage(message.body);
     if (identityKey !== peer.curve25519) return dropped("it names two different senders");
@@ -125,7 +130,7 @@ export class OlmInbox {
     if (record === NEW_PEER && !this.#newPeers.take(peer.userId)) {
       return dropped("its user begins sessions with too many devices");
     }
-    const { session, plaintext } = this.#ownKeys.createInbound(tx, peer.curve25519, message);
+    const { session, plaintext } = this.#ownKeys.account.createInbound(tx, peer.curve25519, message);
     await this.#sessions.add(tx, peer, { session, inbound: true });
     return { kind: "opened", plaintext, isNewSession: true };
   }

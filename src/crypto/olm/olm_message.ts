@@ -1,5 +1,6 @@
 /**
- * Encrypted messages to devices: their form on the wire, their payload, and the result of decrypting one.
+ * Encrypted messages to devices: their form on the wire, their payload, and the result of
+ * decrypting one.
  *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#molmv1curve25519-aes-sha2 | m.olm.v1.curve25519-aes-sha2}
  * @module
@@ -100,7 +101,7 @@ export interface CheckedPayload {
 
 /** What a payload is checked against. */
 export interface PayloadContext {
-  /** The sender, as the server says, and the key of the channel. */
+  /** The sender according to the server, and the key of the channel. */
   readonly peer: OlmPeer;
   /** The sender's device, if it is known. */
   readonly device: Device | undefined;
@@ -132,7 +133,9 @@ export function writeOlmPayload(
   });
 }
 
-/** Reads a payload and checks that its sender wrote it for this device; returns the reason if not. */
+/**
+ * Reads a payload and checks that its sender wrote it for this device; returns the reason if not.
+ */
 export function readOlmPayload(
   plaintext: Uint8Array,
   { peer, device, own, senderKeys }: PayloadContext,
@@ -180,9 +183,11 @@ export type OlmDecryption =
     readonly sender: UserID;
     /** The Curve25519 key of the device that sent it, in unpadded base64. */
     readonly senderKey: string;
-    /** The Ed25519 key of the device: proven if the device is known, else what it claims. */
+    /** The Ed25519 key of the device: proven if the device is known, otherwise claimed. */
     readonly senderEd25519: string;
-    /** The device; undefined if it is not known yet. Then the message is an `m.room_key` or an `m.dummy`. */
+    /**
+     * The device; undefined if it is unknown. Then the message is an `m.room_key` or an `m.dummy`.
+     */
     readonly device: Device | undefined;
     /** The keys that an unknown device included: signed by the device itself only. */
     readonly claimedDevice: DeviceKeys | undefined;

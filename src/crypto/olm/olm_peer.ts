@@ -1,5 +1,5 @@
 /**
- * The other ends of Olm sessions, and what is kept of each.
+ * The other ends of Olm sessions, and their records.
  *
  * @module
  */
@@ -7,7 +7,7 @@
 import type { UserID } from "../../types/ids.ts";
 import { type RecordKey, recordKey } from "../records/transaction.ts";
 
-/** The other end of Olm sessions: a key, and who says that it is theirs. */
+/** The other end of Olm sessions: a key, and the user who claims it. */
 export interface OlmPeer {
   /** The user. */
   readonly userId: UserID;
@@ -27,17 +27,20 @@ export interface SessionEntry {
   readonly broken?: true;
 }
 
-/** What is kept of a peer. */
+/** The record of a peer. */
 export interface PeerRecord {
   /** The sessions: first the one that a message came in last on, or that was made last. */
   readonly sessions: readonly SessionEntry[];
-  /** How often the peer may have lost what it was sent: a session of the two was replaced, since it did not fit any more. */
+  /** How often the peer may have lost messages: a session did not fit any more and was replaced. */
   readonly wedgingIndex: number;
-  /** When a message of the peer could not be decrypted and a new session was asked for, in milliseconds since the epoch. */
+  /**
+   * When a new session was last asked for because a message could not be decrypted, in milliseconds
+   * since the epoch.
+   */
   readonly unwedgedAt?: number;
   /** Whether the peer was told that there is no session, since there last was one. */
   readonly toldNoOlm?: boolean;
-  /** When anything of this was written last, in milliseconds since the epoch; undefined: nobody knows. */
+  /** When the record was written last, in milliseconds since the epoch; undefined: unknown. */
   readonly notedAt?: number;
 }
 
@@ -57,7 +60,7 @@ export function sessionKey({ userId, curve25519 }: OlmPeer, sessionId: string): 
   return recordKey("olm-session", userId, curve25519, sessionId);
 }
 
-/** Where the IDs of sessions are that a peer has started and that are not kept any more, the oldest first. */
+/** The key of the IDs of removed sessions that a peer had started, the oldest first. */
 export function goneKey({ curve25519 }: OlmPeer): RecordKey<readonly string[]> {
   return recordKey("olm-gone", curve25519);
 }

@@ -1,5 +1,5 @@
 /**
- * Olm sessions: which are there, which is sent with, and which are let go.
+ * Olm sessions: the present ones, the one to send with, and the IDs of removed ones.
  *
  * @module
  */
@@ -24,7 +24,7 @@ import {
 
 /** How many sessions with a peer are kept. */
 const MAX_SESSIONS = 8;
-/** How many sessions of a peer are remembered after they were let go. */
+/** How many IDs of a peer's removed sessions are kept. */
 const MAX_GONE = 256;
 /** How many sessions are held in memory between steps: some ten kilobytes each. */
 const LIVE_SESSIONS = 256;
@@ -37,7 +37,10 @@ export interface OlmCiphertext {
   readonly body: Uint8Array;
 }
 
-/** Keeps the sessions. One message writes the session's state, and the peer only if the order of its sessions changes. */
+/**
+ * Keeps the sessions. A message writes the session's state, and the peer only if the order of its
+ * sessions changes.
+ */
 export class OlmSessions {
   readonly #context: CryptoContext;
   readonly #live = new LiveObjects<OlmSession>(LIVE_SESSIONS);
@@ -49,22 +52,22 @@ export class OlmSessions {
     this.#context = context;
   }
 
-  /** Changes when a device can be reached, or may have lost what it was sent, once that is durable. */
+  /** Changes when a device becomes reachable, or may have lost messages, once that is durable. */
   get version(): number {
     return this.#changes.version;
   }
 
-  /** Whose devices that concerned since a version; undefined: it is too long ago to tell. */
+  /** The users of those devices since a version; undefined: it is too long ago. */
   changedSince(version: number): ReadonlySet<UserID> | undefined {
     return this.#changes.since(version);
   }
 
-  /** Reads what must be in memory. */
+  /** Reads the state that is kept in memory. */
   async load(tx: Transaction): Promise<void> {
     this.#generation = await tx.get(generationKey()) ?? 0;
   }
 
-  /** What is known of a peer. */
+  /** The record of a peer. */
   async peer(tx: Transaction, peer: OlmPeer): Promise<PeerRecord> {
     return await tx.get(peerKey(peer)) ?? NEW_PEER;
   }
@@ -80,7 +83,7 @@ export class OlmSessions {
     tx.set(peerKey(peer), { ...await this.peer(tx, peer), ...facts, notedAt });
   }
 
-  /** What is known of all peers of a user, but for what this step has written. */
+  /** The records of all peers of a user, without changes of this step. */
   async peersOf(tx: Transaction, userId: UserID): Promise<[curve25519: string, record: PeerRecord][]> {
     const found = await tx.list<PeerRecord>(PEER_KIND, userId);
     return found.map(([[curve25519 = ""], record]) => [curve25519, record]);
@@ -123,7 +126,10 @@ export class OlmSessions {
     }
   }
 
-  /** Puts in a session, as the one to send with; the one that was used longest ago goes if there are too many. */
+  /**
+   * Adds a session as the one to send with; the least recently used one is removed if there are too
+   * many.
+   */
   async add(
     tx: Transaction,
     peer: OlmPeer,
@@ -142,7 +148,7 @@ export class OlmSessions {
     if (isSign) await this.wedged(tx, peer);
   }
 
-  /** Notes that a peer may have lost what it was sent. */
+  /** Notes that a peer may have lost messages. */
   async wedged(tx: Transaction, peer: OlmPeer): Promise<void> {
     const { wedgingIndex } = await this.peer(tx, peer);
     await this.note(tx, peer, { wedgingIndex: wedgingIndex + 1 });
@@ -177,12 +183,12 @@ export class OlmSessions {
     return plaintext;
   }
 
-  /** Whether there was a session under an ID, which was let go. A message that would start it anew is a replay. */
+  /** Whether a session with an ID was removed. A message that would start it again is a replay. */
   async isGone(tx: Transaction, peer: OlmPeer, sessionId: string): Promise<boolean> {
     return (await tx.get(goneKey(peer)))?.includes(sessionId) ?? false;
   }
 
-  /** Lets go of all sessions with a peer; those that it has begun are remembered. */
+  /** Removes all sessions with a peer; the IDs of those that the peer has begun are kept. */
   async dropSessions(tx: Transaction, peer: OlmPeer, { sessions }: PeerRecord): Promise<void> {
     if (sessions.length === 0) return;
     await this.#evict(tx, peer, sessions);
@@ -195,7 +201,7 @@ export class OlmSessions {
     tx.delete(peerKey(peer));
   }
 
-  /** Forgets which sessions there were with a key, which may then be begun once more by the same messages. */
+  /** Forgets the IDs of a peer's removed sessions, which the same messages may then begin again. */
   async forgetGone(tx: Transaction, peer: OlmPeer): Promise<void> {
     if (await tx.get(goneKey(peer)) !== undefined) tx.delete(goneKey(peer));
   }
@@ -209,7 +215,7 @@ export class OlmSessions {
     tx.set(generationKey(), this.#generation);
   }
 
-  /** Lets go of the objects of vodozemac. */
+  /** Frees the objects of vodozemac. */
   clear(): void {
     this.#live.clear();
   }
@@ -218,7 +224,9 @@ export class OlmSessions {
     return sessions.find(({ generation, broken }) => generation === this.#generation && broken !== true);
   }
 
-  /** Whether a peer has never used the session that it is sent with: then it may never have got what came over it. */
+  /**
+   * Whether a peer has never used the session to send with: its messages may never have arrived.
+   */
   async #isUnanswered(tx: Transaction, peer: OlmPeer, { sessions }: PeerRecord): Promise<boolean> {
     const entry = this.#sending(sessions);
     if (entry === undefined || entry.inbound) return false;
@@ -237,7 +245,10 @@ export class OlmSessions {
     tx.set(key, session.state());
   }
 
-  /** What the peer has started could be started again, as long as the fallback key is there: its ID is remembered. */
+  /**
+   * The peer's first message could start its session again while the fallback key exists: its ID is
+   * kept.
+   */
   async #evict(tx: Transaction, peer: OlmPeer, evicted: readonly SessionEntry[]): Promise<void> {
     for (const { id } of evicted) {
       tx.delete(sessionKey(peer, id));

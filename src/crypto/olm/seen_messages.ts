@@ -22,9 +22,9 @@ interface Segment {
   /** The place of the segment in the order of all segments of the sender. */
   readonly number: number;
   readonly hashes: Uint8Array;
-  /** When the last of them came, in milliseconds since the epoch; undefined: nobody knows. */
+  /** When the last of them came, in milliseconds since the epoch; undefined: unknown. */
   readonly at?: number;
-  /** Under which user all messages of the sender came; undefined: under several, or nobody knows. */
+  /** The user of all messages of the sender; undefined: several, or unknown. */
   readonly userId?: UserID;
 }
 
@@ -77,13 +77,15 @@ export class SeenMessages {
     tx.set(segmentKey(senderKey, segment.number % SEGMENTS), segment);
   }
 
-  /** When the last message of a sender came, in milliseconds since the epoch; undefined: nobody knows. */
+  /**
+   * When the last message of a sender came, in milliseconds since the epoch; undefined: unknown.
+   */
   async lastAt(tx: Transaction, senderKey: string): Promise<number | undefined> {
     const { segments, current } = await this.#sender(tx, senderKey);
     return segments.get(current)?.at;
   }
 
-  /** Whether all messages of a sender came under one user: a server can say what it likes of whose they are. */
+  /** Whether all messages of a sender came under one user: a server may name any user. */
   async isOnlyOf(tx: Transaction, senderKey: string, userId: UserID): Promise<boolean> {
     const { segments, current } = await this.#sender(tx, senderKey);
     return segments.get(current)?.userId === userId;

@@ -4,14 +4,16 @@
  * @module
  */
 
-import { isOpaqueId, isReceivedRoomId } from "../../types/identifiers.ts";
+import { isOpaqueId, looksLikeRoomId } from "../../types/checks/identifiers.ts";
+import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { Device } from "../devices/device.ts";
 import type { DeviceLists } from "../devices/device_lists.ts";
 import type { CryptoContext } from "../engine/context.ts";
-import type { ExportedSession, InboundSessions } from "../megolm/inbound_sessions.ts";
+import type { InboundSessions } from "../megolm/inbound_sessions.ts";
+import type { ExportedSession } from "../megolm/room_key.ts";
 import type { MegolmSessionRef } from "../megolm/session_ref.ts";
 import type { OlmChannels } from "../olm/olm_channels.ts";
 import type { OlmClaims } from "../olm/olm_claims.ts";
@@ -44,7 +46,6 @@ interface PendingAnswer extends MegolmSessionRef {
   readonly requestId: string;
 }
 
-const ALGORITHM = "m.megolm.v1.aes-sha2";
 const MAX_PENDING = 200;
 const PERIOD_MS = 60 * 60 * 1_000;
 const MAX_PER_DEVICE = 100;
@@ -86,7 +87,9 @@ export class KeyAnswers {
     if (sender === context.own.userId && deviceId === context.own.deviceId) return;
     const asker = { userId: sender, deviceId, requestId };
     if (action === "request_cancellation") return this.#forget(tx, asker);
-    if (action !== "request" || !isJsonObject(body) || body.algorithm !== ALGORITHM) return;
+    if (action !== "request" || !isJsonObject(body) || body.algorithm !== EncryptionAlgorithm.MEGOLM_V1) {
+      return;
+    }
     const { room_id, session_id: sessionId } = body;
     if (!isReceivedRoomId(room_id) || !isOpaqueId(sessionId)) return;
     await this.#answer(tx, { ...asker, roomId: room_id, sessionId });
@@ -143,7 +146,7 @@ export class KeyAnswers {
     const reason = code === "m.unavailable" ? "The key is not here" : "The device is not verified here";
     const sender_key = this.#options.context.own.curve25519;
     this.#send(tx, asked, "m.room_key.withheld", {
-      algorithm: ALGORITHM,
+      algorithm: EncryptionAlgorithm.MEGOLM_V1,
       room_id,
       session_id,
       sender_key,

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
@@ -46,7 +47,6 @@ interface KeyRequest extends MegolmSessionRef {
   readonly order: number;
 }
 
-const ALGORITHM = "m.megolm.v1.aes-sha2";
 const LIMIT = 1_000;
 const PERIOD_MS = 10 * 60 * 1_000;
 const MAX_PER_ROOM = 50;
@@ -107,7 +107,7 @@ export class KeyRequests {
       tx.delete(requestKey(gone));
     }
     const body = {
-      algorithm: ALGORITHM,
+      algorithm: EncryptionAlgorithm.MEGOLM_V1,
       room_id: roomId,
       session_id: sessionId,
       ...(typeof sender_key === "string" && { sender_key }),
@@ -148,7 +148,10 @@ export class KeyRequests {
     if (!request.devices.some((asked) => asked.deviceId === deviceId && asked.curve25519 === curve25519)) {
       return ignore("it came from a device that had not been asked");
     }
-    if (algorithm !== ALGORITHM || typeof session_key !== "string" || typeof sender_key !== "string") {
+    if (
+      algorithm !== EncryptionAlgorithm.MEGOLM_V1 || typeof session_key !== "string" ||
+      typeof sender_key !== "string"
+    ) {
       return ignore("it is not what such a key must be");
     }
     const { roomId, sessionId } = request;

@@ -5,6 +5,7 @@
  */
 
 import { UnsupportedAlgorithmError } from "../../errors/encryption_errors.ts";
+import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { RoomID, TransactionID, UserID } from "../../types/ids.ts";
 import type { Device } from "../devices/device.ts";
 import type { Encrypted, EncryptInput, PrepareInput, RoomReadiness } from "../engine/engine_protocol.ts";
@@ -21,7 +22,7 @@ import {
   rotationCause,
 } from "./outbound_record.ts";
 import { draftRoomEvent, encodedRoomEvent } from "./room_event.ts";
-import { MEGOLM, type RoomSettings } from "./room_settings.ts";
+import type { RoomSettings } from "./room_settings.ts";
 import type { RoomChanges } from "./rooms.ts";
 import {
   forgetOldest,
@@ -233,12 +234,12 @@ export class OutboundSessions {
 
   #settings(roomId: RoomID): RoomSettings | undefined {
     const settings = this.#parts.rooms.settings(roomId);
-    if (settings === undefined || settings.algorithm === MEGOLM) return settings;
+    if (settings === undefined || settings.algorithm === EncryptionAlgorithm.MEGOLM_V1) return settings;
     throw new UnsupportedAlgorithmError(
       `Cannot encrypt for room ${roomId}: it asks for the algorithm "${
         settings.algorithm ?? ""
       }", and only ` +
-        `${MEGOLM} is known; use another room`,
+        `${EncryptionAlgorithm.MEGOLM_V1} is known; use another room`,
     );
   }
 }

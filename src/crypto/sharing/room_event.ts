@@ -8,9 +8,9 @@ import { EncryptionError } from "../../errors/crypto_error.ts";
 import { EventTooLargeError } from "../../errors/encryption_errors.ts";
 import type { RoomEncryptedContent } from "../../types/content/encryption_content.ts";
 import type { RelatesTo } from "../../types/content/relation.ts";
+import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { OwnDevice } from "../engine/context.ts";
 import type { EncryptInput } from "../engine/engine_protocol.ts";
-import { MEGOLM } from "./room_settings.ts";
 
 /** What is encrypted, checked and ready. */
 export interface RoomEventDraft {
@@ -84,7 +84,7 @@ export function encodedRoomEvent(
   { own, relatesTo }: { readonly own: OwnDevice; readonly relatesTo: RelatesTo | undefined },
 ): RoomEncryptedContent {
   return {
-    algorithm: MEGOLM,
+    algorithm: EncryptionAlgorithm.MEGOLM_V1,
     ciphertext,
     session_id: sessionId,
     sender_key: own.curve25519,

@@ -21,9 +21,6 @@ export interface RoomSettings {
 /** Who may read a room's history. */
 export type HistoryVisibility = (typeof HISTORY_VISIBILITIES)[number];
 
-/** The algorithm that rooms are encrypted with. */
-export const MEGOLM = "m.megolm.v1.aes-sha2";
-
 /** The shortest time for which a session is used, in milliseconds: an hour. */
 export const MIN_ROTATION_PERIOD_MS = 3_600_000;
 

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { Device } from "../devices/device.ts";
@@ -11,7 +12,6 @@ import type { CryptoContext } from "../engine/context.ts";
 import type { Transaction } from "../records/transaction.ts";
 import type { DeviceMessages } from "../requests/outbox.ts";
 import type { OutboundRecord } from "./outbound_record.ts";
-import { MEGOLM } from "./room_settings.ts";
 import type { SharePlan, ShareTask } from "./share_plan.ts";
 import type { WithheldDevice } from "./share_policy.ts";
 import { type DeviceShare, pruneShares, writeShares } from "./share_records.ts";
@@ -134,7 +134,7 @@ function firstIndex({ before }: ShareTask, record: OutboundRecord): number {
 
 function roomKey({ roomId, record }: BatchInput, sessionKey: string): JsonObject {
   return {
-    algorithm: MEGOLM,
+    algorithm: EncryptionAlgorithm.MEGOLM_V1,
     room_id: roomId,
     session_id: record.sessionId,
     session_key: sessionKey,
@@ -169,7 +169,7 @@ function notice(
 ): JsonObject {
   const about = code === "m.no_olm" ? {} : { room_id: roomId, session_id: sessionId };
   return {
-    algorithm: MEGOLM,
+    algorithm: EncryptionAlgorithm.MEGOLM_V1,
     ...about,
     sender_key: own.curve25519,
     code,

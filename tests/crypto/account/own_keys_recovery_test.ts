@@ -94,7 +94,7 @@ Deno.test("a crash before the commit keeps the private half of a one-time key (C
   await alice.meet(bob);
   const event = await alice.send(bob, { n: 1 });
   const { type, body } = ciphertextOf(event);
-  await bob.crash((tx) => void bob.keys.createInbound(tx, alice.device.curve25519, { type, body }));
+  await bob.crash((tx) => void bob.keys.account.createInbound(tx, alice.device.curve25519, { type, body }));
   assertEquals(await bob.read(event), { n: 1 });
 });
 

@@ -98,12 +98,12 @@ Deno.test("a session that is made with a device that could be understood is no s
 Deno.test("an instance that has died while a session was begun says nothing of the device's key", async () => {
   const { alice, bob, clock } = await aliceAndBob();
   await alice.step((tx) => alice.olm.claims.want(tx, [bob.device]));
-  const { createOutbound } = alice.keys;
-  alice.keys.createOutbound = () => {
+  const { createOutbound } = alice.keys.account;
+  alice.keys.account.createOutbound = () => {
     throw new VodozemacError("instance_dead", "createOutbound");
   };
   await assertRejects(() => alice.claim(), VodozemacError);
-  alice.keys.createOutbound = createOutbound;
+  alice.keys.account.createOutbound = createOutbound;
   assert(alice.olm.claims.isPromising(bob.device, clock.now()));
   assertEquals((await alice.claim())?.established, [bob.device]);
 });

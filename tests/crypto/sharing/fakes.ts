@@ -3,7 +3,7 @@
 import { ChangeLog } from "../../../src/crypto/records/change_log.ts";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { Device, DeviceTrust } from "../../../src/crypto/devices/device.ts";
-import type { ExportedSession } from "../../../src/crypto/megolm/inbound_sessions.ts";
+import type { ExportedSession } from "../../../src/crypto/megolm/room_key.ts";
 import type {
   OwnCopies,
   RecipientDevices,

@@ -1,13 +1,13 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import {
-  MEGOLM,
   type RoomSettings,
   sameSettings,
   withEncryption,
 } from "../../../src/crypto/sharing/room_settings.ts";
+import { EncryptionAlgorithm } from "../../../src/types/enums.ts";
 
 const SETTINGS: RoomSettings = {
-  algorithm: MEGOLM,
+  algorithm: EncryptionAlgorithm.MEGOLM_V1,
   rotationPeriodMs: 604_800_000,
   rotationPeriodMsgs: 100,
   historyVisibility: "shared",

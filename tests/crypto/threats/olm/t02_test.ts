@@ -11,7 +11,8 @@ Deno.test("T02: a message whose sender_device_keys are not its sender's is dropp
   await mallory.meet(bob);
   server.hidden.add("M"); // so that nothing but the keys says who it is
   const own: DeviceKeys = mallory.keys.deviceKeys();
-  const signed = (keys: Partial<DeviceKeys>) => mallory.keys.sign({ ...own, ...keys, signatures: {} });
+  const signed = (keys: Partial<DeviceKeys>) =>
+    mallory.keys.account.sign({ ...own, ...keys, signatures: {} });
   const forgeries = [
     alice.keys.deviceKeys(),
     signed({ user_id: alice.userId }),
@@ -49,7 +50,7 @@ Deno.test("T02: a device that is known must not name itself another", async () =
   const { alice, bob } = await aliceAndBob();
   await alice.meet(bob);
   const { curve25519, ed25519 } = alice.device;
-  const keys = alice.keys.sign({
+  const keys = alice.keys.account.sign({
     ...alice.keys.deviceKeys(),
     device_id: "OTHER",
     signatures: {},

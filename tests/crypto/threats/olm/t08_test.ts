@@ -9,7 +9,7 @@ Deno.test("T08: a one-time key of zeros makes no session, even if its device has
   const { alice, bob, server } = await aliceAndBob();
   const published = server.of(bob.userId, bob.deviceId);
   published.oneTimeKeys.clear();
-  published.oneTimeKeys.set("signed_curve25519:AAAAAA", bob.keys.sign({ key: ZERO }));
+  published.oneTimeKeys.set("signed_curve25519:AAAAAA", bob.keys.account.sign({ key: ZERO }));
   await alice.step((tx) => alice.olm.claims.want(tx, [bob.device]));
   assertEquals(await alice.claim(), { established: [], exhausted: [bob.device] });
   assertEquals(await alice.step((tx) => alice.olm.withoutSession(tx, [bob.device])), [bob.device]);

@@ -14,15 +14,16 @@ Deno.test("T09: a key that is unsigned, forged, of another kind or another devic
     unsigned: { key: good.key },
     altered: { ...good, key: eve.device.curve25519 },
     flagged: { ...good, fallback: true },
-    "signed by another": eve.keys.sign({ key: good.key }),
+    "signed by another": eve.keys.account.sign({ key: good.key }),
     "signed by another in his name": {
       key: good.key,
       signatures: {
-        [bob.userId]: (eve.keys.sign({ key: good.key }).signatures as Record<string, unknown>)[eve.userId],
+        [bob.userId]:
+          (eve.keys.account.sign({ key: good.key }).signatures as Record<string, unknown>)[eve.userId],
       },
     },
     "bare": good.key,
-    "no key": bob.keys.sign({ key: "short" }),
+    "no key": bob.keys.account.sign({ key: "short" }),
     "nothing": null,
   };
   for (const [name, key] of Object.entries(forgeries)) {

@@ -31,7 +31,7 @@ Deno.test("T12: keys of 44 characters that are not 32 bytes do no harm", async (
   assert(!vodozemac.dead);
   assertEquals(await bob.read(event), { n: 1 });
   const [id] = server.of(alice.userId, alice.deviceId).oneTimeKeys.keys();
-  server.of(alice.userId, alice.deviceId).oneTimeKeys.set(id ?? "", alice.keys.sign({ key: bad }));
+  server.of(alice.userId, alice.deviceId).oneTimeKeys.set(id ?? "", alice.keys.account.sign({ key: bad }));
   await clock.tick(10_000_000);
   await bob.meet(alice);
   assert(!vodozemac.dead);
