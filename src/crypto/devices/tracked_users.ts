@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isUserId } from "../../base/user_id.ts";
+import { isUserId } from "../../types/identifiers.ts";
 import type { UserID } from "../../types/ids.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
 import { QueryBackoff, serverOf } from "./query_backoff.ts";

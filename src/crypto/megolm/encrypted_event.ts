@@ -4,16 +4,16 @@
  * @module
  */
 
-import {
-  isName,
-  isOpaqueId,
-  looksLikeEventId,
-  looksLikeRoomId,
-  looksLikeUserId,
-} from "../../types/checks/identifiers.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import { canBeOfClass } from "../../types/events/event_type.ts";
+import {
+  isName,
+  isOpaqueId,
+  isReceivedEventId,
+  isReceivedRoomId,
+  isReceivedUserId,
+} from "../../types/identifiers.ts";
 import type { RoomID } from "../../types/ids.ts";
 import { isJsonObject, isShallow, type JsonObject } from "../../types/json.ts";
 import { type Undecryptable, undecryptable } from "./undecryptable.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { looksLikeRoomId } from "../../types/checks/identifiers.ts";
+import { isReceivedRoomId } from "../../types/identifiers.ts";
 import type { RoomID } from "../../types/ids.ts";
 import { isKey } from "../encoding/base64.ts";
 
@@ -18,5 +18,5 @@ export interface MegolmSessionRef {
 
 /** Reads the name of a session; undefined if no session can have it. */
 export function readSessionRef(roomId: unknown, sessionId: unknown): MegolmSessionRef | undefined {
-  return looksLikeRoomId(roomId) && isKey(sessionId) ? { roomId, sessionId } : undefined;
+  return isReceivedRoomId(roomId) && isKey(sessionId) ? { roomId, sessionId } : undefined;
 }

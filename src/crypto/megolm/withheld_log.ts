@@ -6,9 +6,9 @@
  * @module
  */
 
-import { isOpaqueId, looksLikeRoomId, looksLikeUserId } from "../../types/checks/identifiers.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
+import { isOpaqueId, isReceivedRoomId, isReceivedUserId } from "../../types/identifiers.ts";
 import { isKey } from "../encoding/base64.ts";
 import { FairIndex } from "../records/fair_index.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
@@ -48,11 +48,11 @@ export class WithheldLog {
     if (
       algorithm !== EncryptionAlgorithm.MEGOLM_V1 || typeof code !== "string" || !/^[\w.-]{1,64}$/.test(code)
     ) return;
-    if (!looksLikeUserId(sender)) return;
+    if (!isReceivedUserId(sender)) return;
     let id;
     // In the JSON of the name, control characters would take six times their length; no room ID has
     // any.
-    if (looksLikeRoomId(room_id) && isOpaqueId(room_id) && isOpaqueId(session_id)) {
+    if (isReceivedRoomId(room_id) && isOpaqueId(room_id) && isOpaqueId(session_id)) {
       id = sessionName(room_id, session_id);
     } else if (code === NO_OLM && isKey(sender_key)) id = deviceName(sender_key);
     else return;

@@ -8,9 +8,9 @@
 
 import type { EncryptedOlmMessage } from "@greenroom/vodozemac-wasm";
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
-import { isName } from "../../types/identifiers.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
+import { isName } from "../../types/identifiers.ts";
 import type { UserID } from "../../types/ids.ts";
 import { isJsonObject, isShallow, type JsonObject } from "../../types/json.ts";
 import type { Device } from "../devices/device.ts";

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { isOpaqueId, looksLikeRoomId } from "../../types/checks/identifiers.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
+import { isOpaqueId, isReceivedRoomId } from "../../types/identifiers.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { Device } from "../devices/device.ts";

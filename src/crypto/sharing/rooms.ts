@@ -5,7 +5,7 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
-import { isUserId } from "../../base/user_id.ts";
+import { isUserId } from "../../types/identifiers.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
 import type { CryptoContext } from "../engine/context.ts";
