@@ -9,7 +9,6 @@ import { type InboundGroupSession, VodozemacError } from "@greenroom/vodozemac-w
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
 import type { RoomID } from "../../types/ids.ts";
-import type { JsonObject } from "../../types/json.ts";
 import type { DeviceOwners } from "../devices/device_owners.ts";
 import { isKey, unpadded } from "../encoding/base64.ts";
 import type { CryptoContext } from "../engine/context.ts";
