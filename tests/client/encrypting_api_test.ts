@@ -10,7 +10,6 @@ import { ForbiddenError } from "../../src/errors/errcodes.ts";
 import type { MatrixError } from "../../src/errors/matrix_error.ts";
 import { ValueError } from "../../src/errors/value_error.ts";
 import { defineEvent } from "../../src/types/events/define_event.ts";
-import type { JsonObject } from "../../src/types/json.ts";
 import { recordingLogger, rejectionOf } from "../actors/kernel/support.ts";
 import { inTurn, refusal, type Rule, scripted } from "../support/scripted_fetch.ts";
 import { numberSchema } from "../actors/support/contents.ts";
@@ -181,8 +180,8 @@ Deno.test("sendMessageEvent() does not encrypt what is on the blacklist, and wha
 Deno.test("sendMessageEvent() sends what was encrypted already as it is", async () => {
   await using here = await stage(NOT_FOUND);
   await here.sync(ENCRYPTION);
-  const content = await here.api.encrypt(ROOM, "m.room.message", TEXT) as JsonObject;
-  await here.api.sendMessageEvent(ROOM, "m.room.encrypted", content as never);
+  const content = await here.api.encrypt(ROOM, "m.room.message", TEXT);
+  await here.api.sendMessageEvent(ROOM, "m.room.encrypted", content);
   assertEquals(here.sent(), encrypted("m.room.message", TEXT));
 });
 
