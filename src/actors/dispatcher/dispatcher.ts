@@ -7,7 +7,7 @@
 import type { RecoveredEvent } from "../../crypto/engine/engine_protocol.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
-import { type Actor, type ActorRef, later } from "../kernel/actor.ts";
+import type { Actor, ActorRef } from "../kernel/actor.ts";
 import { CAREFUL_AFTER, deliverCarefully, type Step } from "./careful_delivery.ts";
 import type { Deliverer, NamedDelivery, Started, Task } from "./deliver.ts";
 import type { DispatcherProtocol, InternalDelivery, SyncBatch } from "./dispatcher_protocol.ts";
@@ -15,7 +15,7 @@ import { noteEncryption } from "../../types/events/encryption_of.ts";
 import type { MatrixEvent } from "../../types/events/event.ts";
 import { Checkpoint, PendingTasks } from "./checkpoint.ts";
 import { Quarantine } from "./quarantine.ts";
-import { spawn } from "../kernel/spawn.ts";
+import { later, spawn } from "../kernel/spawn.ts";
 import type { StoreProtocol } from "../store/store_protocol.ts";
 
 /** What the Dispatcher is made of. */

@@ -6,7 +6,7 @@
 
 import { MatrixError } from "../../errors/matrix_error.ts";
 
-/** What an error of an actor is made of, next to the actor's name. */
+/** Options of an actor's error. */
 export interface ActorErrorInit {
   /** The message it is about; absent if it is about none. */
   kind?: string;
@@ -17,8 +17,8 @@ export interface ActorErrorInit {
 /**
  * An actor failed for good: its `done` rejects with this error, and so does the ask it failed at.
  *
- * Nothing restarts an actor, because what it holds in memory may be ahead of what is stored; build a new client from the
- * store. The `cause` is what went wrong.
+ * Nothing restarts an actor, because what it holds in memory may be ahead of what is stored; build
+ * a new client from the store. The `cause` is what went wrong.
  */
 export class ActorError extends MatrixError {
   /** Always `ACTOR_FAILED`. */
@@ -44,13 +44,19 @@ export class ActorError extends MatrixError {
   }
 }
 
-/** An actor was asked after its end, or ended before it answered. If it failed, the `cause` is its {@link ActorError}. */
+/**
+ * An actor was asked after its end, or ended before it answered. If it failed, the `cause` is its
+ * {@link ActorError}.
+ */
 export class ActorStoppedError extends MatrixError {
   /** Always `ACTOR_STOPPED`. */
   override readonly code = "ACTOR_STOPPED";
   /** The name of the actor. */
   readonly actor: string;
-  /** What was asked; absent where the error is the reason of the signal that tells an actor's work to stop. */
+  /**
+   * What was asked; absent where the error is the reason of the signal that tells an actor's work
+   * to stop.
+   */
   readonly kind?: string;
 
   /**
@@ -68,7 +74,10 @@ export class ActorStoppedError extends MatrixError {
   }
 }
 
-/** What a handler throws to end its actor: a wrapper around the cause. Made by {@link fatal}, never seen by an asker. */
+/**
+ * What a handler throws to end its actor: a wrapper around the cause, made by {@link fatal}. Askers
+ * get an `ActorError`.
+ */
 export class FatalError extends Error {
   /**
    * Wraps the cause.
@@ -83,7 +92,8 @@ export class FatalError extends Error {
 /**
  * Marks an error as one its actor can't survive: a dead token, a failed commit, a broken invariant.
  *
- * A handler that throws it has its ask rejected, ends its actor, and lets the actor's `done` reject.
+ * A handler that throws it has its ask rejected, ends its actor, and lets the actor's `done`
+ * reject.
  *
  * @param cause What went wrong.
  * @returns What to throw, or to reject a task with.

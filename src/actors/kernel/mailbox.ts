@@ -12,8 +12,8 @@ interface Entry<T> {
 /**
  * An unbounded queue, first in, first out, from many senders to one receiver.
  *
- * It holds no sender back: what may be on its way at a time is bounded where it enters, see "What bounds memory" in
- * ARCHITECTURE.md.
+ * It holds no sender back: what may be on its way at a time is bounded where it enters, see "What
+ * bounds memory" in ARCHITECTURE.md.
  */
 export class Mailbox<T> {
   #first: Entry<T> | undefined;
@@ -37,7 +37,8 @@ export class Mailbox<T> {
   }
 
   /**
-   * Waits for an item. It stays in the mailbox until {@link Mailbox.take}, so that {@link Mailbox.clear} finds it there.
+   * Waits for an item. It stays in the mailbox until {@link Mailbox.take}, so that
+   * {@link Mailbox.clear} finds it there.
    *
    * @returns Whether there is one; `false` once the mailbox is closed and empty.
    */

@@ -1,26 +1,70 @@
 /**
- * An actor's whole life.
+ * How an actor is made, and its whole life.
  *
  * @module
  */
 
 import { systemClock } from "../../base/clock.ts";
 import { type Logger, loggerOf } from "../../base/log.ts";
-import {
-  type Actor,
-  type AskOptions,
-  type Body,
-  type Handlers,
-  type Kind,
-  Later,
-  type Message,
-  type Protocol,
-  type Reply,
-  type TurnContext,
-} from "./actor.ts";
+import type { Actor, AskOptions, Body, Kind, Message, Protocol, Reply } from "./actor.ts";
 import { ActorError, ActorStoppedError, FatalError } from "./actor_error.ts";
 import { Mailbox } from "./mailbox.ts";
 import { isInside, runInside } from "./turn_scope.ts";
+
+/** What a handler gets besides the body. */
+export interface TurnContext {
+  /**
+   * The asker's signal, if it gave one: aborted when the asker does not wait for the reply any
+   * more.
+   */
+  readonly signal?: AbortSignal;
+  /**
+   * The actor's own signal: aborted when the actor begins to stop.
+   *
+   * Work that may be aborted (a long poll, a retry's wait) uses it. Work that must be finished does
+   * not: asks that are queued are still handled. The reason is an `ActorStoppedError`.
+   */
+  readonly stopping: AbortSignal;
+}
+
+/** A reply that a task will give; the actor owns the task. */
+export class Later<T> {
+  /** Settles with the reply. */
+  readonly promise: Promise<T>;
+
+  /**
+   * Wraps a task.
+   *
+   * @param promise Settles with the reply.
+   */
+  constructor(promise: Promise<T>) {
+    this.promise = promise;
+    // A rejection before the handler returns is not unhandled: the actor will handle it.
+    promise.catch(() => {});
+  }
+}
+
+/**
+ * Hands the reply to a task, so that no turn waits for the network: the turn ends at once, and the
+ * ask is answered when the promise settles.
+ *
+ * The actor owns the task: `stop()` waits for it, and a rejection with `fatal(cause)` ends the
+ * actor. Return it from the handler: a task that is not returned answers no ask.
+ *
+ * @param promise The task.
+ * @returns What the handler returns.
+ */
+export function later<T>(promise: Promise<T>): Later<T> {
+  return new Later(promise);
+}
+
+/** One function for each kind of message: a kind without a handler does not compile. */
+export type Handlers<P extends Protocol<P>> = {
+  readonly [K in Kind<P>]: (
+    body: Body<P, K>,
+    context: TurnContext,
+  ) => Reply<P, K> | Later<Reply<P, K>> | Promise<Reply<P, K> | Later<Reply<P, K>>>;
+};
 
 /** What an actor is made of. */
 export interface SpawnOptions<P extends Protocol<P>> {
@@ -30,7 +74,7 @@ export interface SpawnOptions<P extends Protocol<P>> {
   handlers: Handlers<P>;
   /** Where a failure is reported; the default logger if absent. */
   log?: Logger;
-  /** Releases what the actor holds: its last act, after the last turn and the last task, also after a failure. */
+  /** Releases resources: called after the last turn and the last task, also after a failure. */
   onStop?: () => void | Promise<void>;
 }
 
@@ -80,7 +124,7 @@ class LocalActor<P extends Protocol<P>> implements Actor<P> {
     this.#onStop = onStop;
     this.#handlers = handlers;
     this.done = this.#done.promise;
-    this.done.catch(() => {}); // reported by `#fail`; whoever owns the actor looks at `done` if it wants to
+    this.done.catch(() => {}); // `#fail` logs it, so the owner need not handle it
     runInside(this, () => this.#live()).then(this.#stopped.resolve, this.#stopped.reject);
   }
 
@@ -91,7 +135,8 @@ class LocalActor<P extends Protocol<P>> implements Actor<P> {
         kind,
         body,
         signal,
-        // The reply of a call is of the type its kind says: a handler of another type does not compile.
+        // The reply of a call is of the type its kind says: a handler of another type does not
+        // compile.
         resolve: resolve as (reply: unknown) => void,
         reject,
         onAbort: () => this.#refuse(call),
@@ -111,7 +156,7 @@ class LocalActor<P extends Protocol<P>> implements Actor<P> {
       this.#end();
       this.#done.resolve();
     }
-    this.#stopped.resolve(); // also after a failure, whose leftovers may be what is stuck
+    this.#stopped.resolve(); // also after a failure: turns that were running then may never end
   }
 
   async #live(): Promise<void> {
@@ -126,7 +171,10 @@ class LocalActor<P extends Protocol<P>> implements Actor<P> {
     this.#done.resolve();
   }
 
-  /** Apart from the loop, which holds all it has seen of a message until the next one comes: that may be a whole batch. */
+  /**
+   * Not in the loop, whose variables would keep a message, maybe a whole batch, in memory until the
+   * next one comes.
+   */
   async #receive(): Promise<void> {
     const call = this.#mailbox.take();
     if (call === undefined || call.signal?.aborted) return;
@@ -186,7 +234,7 @@ class LocalActor<P extends Protocol<P>> implements Actor<P> {
     this.#stopping.abort(new ActorStoppedError(this.name));
   }
 
-  /** No ask stays without an answer; what has begun may go on, but nobody waits for it. */
+  /** Answers every ask. Turns and tasks that are running may go on, but no ask waits for them. */
   #end(): void {
     this.#ended = true;
     for (const call of this.#mailbox.clear()) {

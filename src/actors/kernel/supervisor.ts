@@ -1,5 +1,5 @@
 /**
- * Actors that live and die together.
+ * Actors that start and end together.
  *
  * @module
  */
@@ -16,40 +16,45 @@ export interface SuperviseOptions {
   /** What measures the deadline; the machine's own clock if absent. */
   clock?: Clock;
   /**
-   * How long each actor may take to stop, in milliseconds, before it is abandoned; for ever if absent.
+   * How long each actor may take to stop, in milliseconds, before it is abandoned; for ever if
+   * absent.
    */
   deadline?: number;
 }
 
-/** The one who looks after a set of actors. */
+/** Supervises a set of actors. */
 export interface Supervisor {
   /**
-   * Resolves when all the actors have ended; rejects with the `ActorError` of the first that failed, once the others have
-   * been stopped. Whoever does not look at it causes no unhandled rejection.
+   * Resolves when all the actors have ended; rejects with the `ActorError` of the first that
+   * failed, once the others have been stopped. A rejection that is not handled does not end the
+   * process.
    */
   readonly done: Promise<void>;
   /** Whether the actors are being stopped, or have ended. */
   readonly isStopping: boolean;
-  /** Why {@link Supervisor.done} rejects, or will; undefined: nothing has failed. */
+  /** Why {@link Supervisor.done} rejects, or will; undefined if no actor has failed. */
   readonly failure: Error | undefined;
   /**
-   * Stops the actors one after the other, in the order of the data, so that each can still ask those behind it while it
-   * drains. May be called again.
+   * Stops the actors one after the other, in the order of the data, so that each can still ask
+   * those behind it while it drains. May be called again.
    *
-   * An actor that takes longer than the deadline is reported and abandoned: its asks are rejected, and the next one is
-   * stopped. Called by a handler of one of the actors, or by what that handler started, it resolves at once, since the
-   * stop waits for that very handler; the handler must not wait for {@link Supervisor.done} either.
+   * An actor that takes longer than the deadline is reported and abandoned: its asks are rejected,
+   * and the next one is stopped. Called by a handler of one of the actors, or by what that handler
+   * started, it resolves at once, since the stop waits for that handler. The handler must not wait
+   * for {@link Supervisor.done} either.
    *
-   * @returns Resolves when all are stopped. Never rejects: how it went is for {@link Supervisor.done} to say.
+   * @returns Resolves when all are stopped. Never rejects: {@link Supervisor.done} says how they
+   *   ended.
    */
   stop(): Promise<void>;
 }
 
 /**
- * Looks after actors: when one fails, the others are stopped.
+ * Supervises actors: when one fails, the others are stopped.
  *
- * @param actors The actors, in the order in which data flows: those that ask before those that they ask. The very objects
- *   that `spawn()` made, by which {@link Supervisor.stop} knows whether it is called from inside.
+ * @param actors The actors, in the order in which data flows: those that ask before those that they
+ *   ask. The very objects that `spawn()` made, by which {@link Supervisor.stop} knows whether it is
+ *   called from inside.
  * @param options Log, clock and deadline.
  * @returns Their supervisor.
  */
@@ -72,7 +77,7 @@ class ActorSupervisor implements Supervisor {
     this.#log = loggerOf(options.log, this.#clock, "actors");
     this.#deadline = options.deadline;
     this.done = this.#watch();
-    this.done.catch(() => {}); // the actor has reported its failure; whoever owns the actors looks at `done`
+    this.done.catch(() => {}); // the actor has logged its failure
   }
 
   get isStopping(): boolean {

@@ -1,8 +1,8 @@
 /**
- * Who calls: whether the code that runs now was started by a turn of an actor.
+ * Whether the running code was started by a turn of an actor.
  *
- * To stop an actor is to wait for its turn; code of that very turn that waited for the stop would wait for itself. An
- * actor's loop is entered once, so knowing costs a message nothing.
+ * A stop waits for the actor's turn: code of that turn that waited for the stop would wait for
+ * itself. An actor's loop is entered once, so that this costs a message nothing.
  *
  * @module
  */
@@ -23,7 +23,7 @@ export function runInside<T>(actor: object, life: () => T): T {
 }
 
 /**
- * Runs what must wait for turns, its caller's own included.
+ * Runs work that waits for turns, also for its caller's own.
  *
  * @param work What to run.
  * @returns What that returned.

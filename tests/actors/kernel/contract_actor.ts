@@ -4,9 +4,9 @@
  * @module
  */
 
-import { type Actor, later } from "../../../src/actors/kernel/actor.ts";
+import type { Actor } from "../../../src/actors/kernel/actor.ts";
 import { fatal } from "../../../src/actors/kernel/actor_error.ts";
-import { spawn } from "../../../src/actors/kernel/spawn.ts";
+import { later, spawn } from "../../../src/actors/kernel/spawn.ts";
 import { recordingLogger } from "./support.ts";
 
 /** What the suite needs an actor to do. */

@@ -5,16 +5,8 @@
  */
 
 import { assertEquals } from "@std/assert";
-import {
-  type ActorRef,
-  type Body,
-  type Handlers,
-  type Kind,
-  later,
-  type Message,
-  type Reply,
-} from "../../../src/actors/kernel/actor.ts";
-import { spawn } from "../../../src/actors/kernel/spawn.ts";
+import type { ActorRef, Body, Kind, Message, Reply } from "../../../src/actors/kernel/actor.ts";
+import { type Handlers, later, spawn } from "../../../src/actors/kernel/spawn.ts";
 
 interface Counter {
   add(body: { by: number }): number;

@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStrictEquals } from "@std/assert";
-import { later, type TurnContext } from "../../../src/actors/kernel/actor.ts";
 import { ActorError, ActorStoppedError, fatal } from "../../../src/actors/kernel/actor_error.ts";
-import { spawn } from "../../../src/actors/kernel/spawn.ts";
+import { later, spawn, type TurnContext } from "../../../src/actors/kernel/spawn.ts";
 import { assertPending, eventLoopTurn, recordingLogger, rejectionOf, settle } from "./support.ts";
 
 interface Worker {
