@@ -181,7 +181,7 @@ export type { DispatchManualOptions, InternalData, InternalEventOptions } from "
 export type { AttachmentProblem } from "./src/errors/crypto_error.ts";
 
 // Encryption.
-export type { CryptoMachine, CryptoStartOptions, EncryptOptions } from "./src/actors/crypto/crypto.ts";
+export type { EncryptOptions } from "./src/actors/crypto/crypto.ts";
 export type {
   ComparedDevice,
   Device as CryptoDevice,
@@ -190,16 +190,12 @@ export type {
 } from "./src/crypto/devices/device.ts";
 export type { ComparedIdentity, UserIdentity } from "./src/crypto/devices/user_record.ts";
 export type {
-  CryptoInput,
-  CryptoOutput,
   Decryption,
   OwnIdentity,
-  RecoveredEvent,
-  RoomStateInput,
   SentRoomEvent,
   ShareReport,
 } from "./src/crypto/engine/engine_protocol.ts";
-export type { DecryptedEvent, ParkedEventRef, ToDeviceMessage } from "./src/crypto/megolm/decrypted.ts";
+export type { DecryptedEvent } from "./src/crypto/megolm/decrypted.ts";
 export type { WithheldDevice } from "./src/crypto/sharing/share_policy.ts";
 export type * from "./src/types/api/device_alarm.ts";
 export type * from "./src/types/events/encryption_info.ts";

@@ -197,7 +197,11 @@ export class Client {
     return this.#crypto;
   }
 
-  /** Sets or removes end-to-end encryption, with the dispatcher that decrypts. */
+  /**
+   * Sets or removes end-to-end encryption, with the dispatcher that decrypts.
+   *
+   * @internal
+   */
   set crypto(crypto: CryptoMachine | undefined) {
     this.#crypto = crypto;
     if (crypto === undefined) this.removeDispatcher(DecryptionDispatcher);

@@ -79,7 +79,11 @@ export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
    * encrypted is refused then.
    */
   encryption?: boolean | EncryptionOptions;
-  /** End-to-end encryption of another make, in place of `encryption`. */
+  /**
+   * End-to-end encryption of another make, in place of `encryption`. What it must offer may change with every version.
+   *
+   * @internal
+   */
   crypto?: CryptoMachine;
   /** Types of event that are never encrypted. Default: `m.reaction`. */
   encryptionBlacklist?: Iterable<string>;
