@@ -197,11 +197,7 @@ export class Client {
     return this.#crypto;
   }
 
-  /**
-   * Sets or removes end-to-end encryption, with the dispatcher that decrypts.
-   *
-   * @internal
-   */
+  /** @internal Sets or removes end-to-end encryption, with the dispatcher that decrypts. */
   set crypto(crypto: CryptoMachine | undefined) {
     this.#crypto = crypto;
     if (crypto === undefined) this.removeDispatcher(DecryptionDispatcher);
