@@ -70,16 +70,15 @@ export type { CoreAPI, FillMemberEventAPI } from "./src/api/core_api.ts";
 export type { Method, Query } from "./src/api/http/endpoint.ts";
 export type { TransactionOptions } from "./src/api/http/transaction_id.ts";
 export type { MediaData, OnProgress, ReadableSource } from "./src/api/http/upload_body.ts";
-export type { MediaAPI } from "./src/api/media/media.ts";
-export type { MediaDownload } from "./src/api/media/media_file.ts";
+export type { GetUrlPreviewOptions, MediaAPI } from "./src/api/media/media.ts";
 export type {
   DownloadMediaOptions,
   DownloadMediaStreamOptions,
   DownloadOptions,
   DownloadThumbnailOptions,
-  GetUrlPreviewOptions,
-  UploadMediaOptions,
-} from "./src/api/media/media_options.ts";
+  MediaDownload,
+} from "./src/api/media/media_download.ts";
+export type { UploadMediaOptions } from "./src/api/media/media_upload.ts";
 export type {
   GetMessagesOptions,
   MessagesAPI,

@@ -11,36 +11,46 @@ import type { EncryptedFile } from "../../types/content/file_info.ts";
 import type { ContentURI } from "../../types/ids.ts";
 import type { CreateMediaResponse, MediaConfig, UrlPreview } from "../../types/api/media.ts";
 import { parseContentURI } from "../../types/identifiers.ts";
-import type { ReadAnswer } from "../http/exchange.ts";
 import { checkInteger } from "../http/integer.ts";
 import { checkFile, noCipher } from "./media_cipher.ts";
-import {
-  config,
-  create,
-  download,
-  located,
-  type Moved,
-  preview,
-  thumbnail,
-  uploadTo,
-} from "./media_endpoints.ts";
-import { type MediaDownload, mediaDownload } from "./media_file.ts";
-import type {
-  DownloadMediaOptions,
-  DownloadMediaStreamOptions,
-  DownloadThumbnailOptions,
-  GetUrlPreviewOptions,
-  UploadMediaOptions,
-} from "./media_options.ts";
-import { checkMediaType, uploadCall, type UploadDescription, uploader } from "./media_upload.ts";
-import type { Query } from "../http/endpoint.ts";
-import { type RequestOptions, waitLimit } from "../http/request_options.ts";
-import { announcedSize, readBytes } from "../http/response_body.ts";
+import { endpoint, fields } from "../http/endpoint.ts";
+import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
-import { type MediaData, type MediaSource, mediaSource } from "../http/upload_body.ts";
+import type { MediaData } from "../http/upload_body.ts";
+import {
+  download,
+  downloader,
+  type DownloadMediaOptions,
+  type DownloadMediaStreamOptions,
+  type DownloadThumbnailOptions,
+  located,
+  type MediaDownload,
+  mediaDownload,
+  type Moved,
+  thumbnail,
+} from "./media_download.ts";
+import { create, toUpload, uploadCall, uploader, type UploadMediaOptions, uploadTo } from "./media_upload.ts";
+
+const mediaConfig = fields<MediaConfig>({ "m.upload.size": "number?" });
+/** Tells the limits. */
+const config: Moved<MediaConfig> = {
+  current: endpoint("getMediaRepoConfig", "GET", "/_matrix/client/v1/media/config", mediaConfig),
+  old: endpoint("getMediaRepoConfig", "GET", "/_matrix/media/v3/config", mediaConfig),
+};
+/** Tells of a web page. */
+const preview: Moved<UrlPreview> = {
+  current: endpoint("getUrlPreview", "GET", "/_matrix/client/v1/media/preview_url", fields<UrlPreview>({})),
+  old: endpoint("getUrlPreview", "GET", "/_matrix/media/v3/preview_url", fields<UrlPreview>({})),
+};
 
 /** The size of a thumbnail whose size nobody said, in pixels: every server has it at hand. */
 const THUMBNAIL_SIZE = 96;
+
+/** Options of {@link MediaAPI.getUrlPreview}. */
+export interface GetUrlPreviewOptions extends RequestOptions {
+  /** The time that the page is wanted as of, in milliseconds since the epoch. Default: now. */
+  timestamp?: number;
+}
 
 /** Operations on the content repository. */
 export interface MediaAPI {
@@ -185,44 +195,16 @@ export function mediaAPI(session: Session, cipher: AttachmentCipher = noCipher):
   const { http } = session;
   const upload = uploader(session);
 
-  const get = async <Result>(
-    endpoint: Moved<void>,
-    url: ContentURI,
-    { timeout, ...options }: RequestOptions & { readonly timeout?: number },
-    query: Query,
-    read: ReadAnswer<Result>,
-  ): Promise<Result> => {
-    const path = { ...parseContentURI(url) };
-    checkInteger("timeout", timeout);
-    const here = await located(session, endpoint, options);
-    const limit = timeout === undefined ? {} : { requestTimeout: waitLimit(timeout) };
-    const allQuery = {
-      ...query,
-      timeout_ms: timeout,
-      allow_remote: here === endpoint.old ? query.allow_remote : undefined,
-    };
-    return await http.download(here, { path, query: allQuery }, { ...limit, ...options }, read);
-  };
-
-  const getBytes = async (
-    endpoint: Moved<void>,
-    url: ContentURI,
-    { maxSize = http.maxResponseSize, onProgress, ...options }: DownloadMediaOptions,
-    query: Query = {},
-  ): Promise<Uint8Array<ArrayBuffer>> =>
-    await get(endpoint, url, options, query, (answer) => {
-      const total = announcedSize(answer.response);
-      return readBytes(answer, maxSize, (size) => onProgress?.(size, total));
-    });
+  const { open, readAll } = downloader(session);
 
   /** Downloads content whole, and decrypts it. */
   const getFile = async (
     file: ContentURI | EncryptedFile,
     options: DownloadMediaOptions,
   ): Promise<Uint8Array<ArrayBuffer>> => {
-    if (typeof file === "string") return await getBytes(download, file, options);
+    if (typeof file === "string") return await readAll(download, file, options);
     checkFile(cipher, file);
-    const bytes = await getBytes(download, file.url, options);
+    const bytes = await readAll(download, file.url, options);
     await cipher.decrypt(bytes, file);
     return bytes;
   };
@@ -245,7 +227,7 @@ export function mediaAPI(session: Session, cipher: AttachmentCipher = noCipher):
       checkInteger("maxMemory", maxMemory);
       const encrypted = typeof file !== "string";
       if (encrypted) checkFile(cipher, file);
-      const found = await get(
+      const found = await open(
         download,
         encrypted ? file.url : file,
         options,
@@ -264,7 +246,7 @@ export function mediaAPI(session: Session, cipher: AttachmentCipher = noCipher):
       checkInteger("height", height, 1);
       if (typeof url !== "string") return await getFile(url, options);
       const unsaid = width === undefined && height === undefined;
-      return await getBytes(thumbnail, url, options, {
+      return await readAll(thumbnail, url, options, {
         width: width ?? height ?? THUMBNAIL_SIZE,
         height: height ?? width ?? THUMBNAIL_SIZE,
         method: resizeMethod ?? (unsaid ? ResizeMethod.CROP : undefined),
@@ -280,16 +262,4 @@ export function mediaAPI(session: Session, cipher: AttachmentCipher = noCipher):
       return await http.call(await located(session, preview, options), call, options);
     },
   };
-}
-
-/** What is uploaded, what the homeserver is told of it, and what is left of the options. */
-async function toUpload(
-  data: MediaData,
-  { mimeType, filename, size, onProgress, ...options }: UploadMediaOptions,
-): Promise<[MediaSource, UploadDescription, RequestOptions]> {
-  const type = mimeType ?? ((data instanceof Blob && data.type) || "application/octet-stream");
-  checkMediaType(type);
-  const name = filename ?? (data instanceof File ? data.name : undefined);
-  const source = await mediaSource(data, { size, signal: options.signal });
-  return [source, { mimeType: type, filename: name, onProgress }, options];
 }

@@ -14,7 +14,6 @@ import { parseContentURI } from "../../types/identifiers.ts";
 import { checkInteger } from "../http/integer.ts";
 import { checkFile } from "./media_cipher.ts";
 import { checkMediaType, type UploadDescription, type UploadSource } from "./media_upload.ts";
-import { digesting } from "./media_digest.ts";
 import type { SendOptions } from "../messages/messages.ts";
 import { type RequestOptions, requestOptions } from "../http/request_options.ts";
 import {
@@ -26,6 +25,7 @@ import {
   streamIn,
   unusable,
 } from "../http/upload_body.ts";
+import { nodeCrypto } from "../../base/node_crypto.ts";
 
 /** What it takes to bring files somewhere. */
 export interface FilePlacing {
@@ -76,8 +76,8 @@ export interface PlacedFile {
   info?: FileInfo;
 }
 
-/** Data on its way. */
-interface Parcel {
+/** Data that is about to be uploaded. */
+interface PendingUpload {
   readonly source: MediaSource;
   readonly info: { mimetype?: string; size: number };
   /** A hash of what was read, if it was to be known. */
@@ -119,28 +119,28 @@ export async function placeFiles(
   const data = isData(file) ? file : undefined;
   const hidden = (data !== undefined || thumbnail !== undefined) && !disableEncryption &&
     (await placing.isEncrypted?.(roomId, request) ?? false);
-  const send = async (parcel: Parcel, description: Partial<UploadDescription>): Promise<PlacedFile> =>
+  const send = async (upload: PendingUpload, description: Partial<UploadDescription>): Promise<PlacedFile> =>
     hidden
-      ? { file: await uploadEncrypted(placing, parcel, description.onProgress, request) }
-      : { url: await uploadPlain(placing, parcel, description, request) };
+      ? { file: await uploadEncrypted(placing, upload, description.onProgress, request) }
+      : { url: await uploadPlain(placing, upload, description, request) };
 
-  // Both are looked at before either is uploaded.
-  const parcelled = async (data: MediaData, info: FileInfo | undefined): Promise<Parcel> => {
-    const parcel = await parcelOf(data, info, request);
-    return isHashed ? { ...parcel, ...await digesting(parcel.source) } : parcel;
+  // Both are checked before either is uploaded.
+  const prepared = async (data: MediaData, info: FileInfo | undefined): Promise<PendingUpload> => {
+    const upload = await pendingUpload(data, info, request);
+    return isHashed ? { ...upload, ...await digesting(upload.source) } : upload;
   };
-  const parcel = data && await parcelled(data, info);
-  const small = thumbnail && await parcelled(thumbnail.data, thumbnail.info);
+  const upload = data && await prepared(data, info);
+  const small = thumbnail && await prepared(thumbnail.data, thumbnail.info);
   const picture = small && await send(small, {});
   const known = {
     ...info,
-    ...parcel?.info,
+    ...upload?.info,
     ...(picture?.url && { thumbnail_url: picture.url }),
     ...(picture?.file && { thumbnail_file: picture.file }),
     ...(small && { thumbnail_info: { ...thumbnail?.info, ...small.info } }),
   };
-  const place = parcel ? await send(parcel, { filename: name, onProgress }) : placeOf(file);
-  const digests = [parcel?.digest?.(), small?.digest?.()];
+  const place = upload ? await send(upload, { filename: name, onProgress }) : placeOf(file);
+  const digests = [upload?.digest?.(), small?.digest?.()];
   const placed = {
     ...place,
     ...((info !== undefined || Object.keys(known).length > 0) && { info: known }),
@@ -178,11 +178,11 @@ function mediaType(data: MediaData, info: FileInfo | undefined): string | undefi
   return info?.mimetype ?? ((data instanceof Blob && data.type) || undefined);
 }
 
-async function parcelOf(
+async function pendingUpload(
   data: MediaData,
   info: FileInfo | undefined,
   { signal }: RequestOptions,
-): Promise<Parcel> {
+): Promise<PendingUpload> {
   const source = await mediaSource(data, { size: info?.size, signal });
   const mimetype = mediaType(data, info);
   return { source, info: { ...(mimetype !== undefined && { mimetype }), size: source.size } };
@@ -190,7 +190,7 @@ async function parcelOf(
 
 async function uploadPlain(
   { upload }: FilePlacing,
-  { source, info }: Parcel,
+  { source, info }: PendingUpload,
   description: Partial<UploadDescription>,
   options: RequestOptions,
 ): Promise<ContentURI> {
@@ -202,7 +202,7 @@ const OCTETS = "application/octet-stream";
 
 async function uploadEncrypted(
   { upload, cipher }: FilePlacing,
-  { source }: Parcel,
+  { source }: PendingUpload,
   onProgress: OnProgress | undefined,
   options: RequestOptions,
 ): Promise<EncryptedFile> {
@@ -227,4 +227,30 @@ async function nothing(cipher: AttachmentCipher): Promise<EncryptedAttachment> {
 
 function placeOf(file: Attachment["file"]): PlacedFile {
   return typeof file === "string" ? { url: file } : { file: file as EncryptedFile }; // not data: that was checked
+}
+
+/** Data that is hashed while it is read. */
+interface Digesting {
+  /** The data. */
+  readonly source: MediaSource;
+  /** The SHA-256 of what was read last, which was all of it; to be asked for once. */
+  readonly digest: () => string;
+}
+
+/** Hashes data while it is read. */
+async function digesting(source: MediaSource): Promise<Digesting> {
+  const { createHash } = await nodeCrypto();
+  let hash = createHash("sha256");
+  const open = (): ReadableStream<Uint8Array> => {
+    const current = hash = createHash("sha256");
+    return source.open().pipeThrough(
+      new TransformStream<Uint8Array, Uint8Array>({
+        transform(chunk, controller) {
+          if (chunk instanceof Uint8Array) current.update(chunk); // whoever sends it refuses what is none
+          controller.enqueue(chunk);
+        },
+      }),
+    );
+  };
+  return { source: { ...source, open }, digest: () => hash.digest("base64url") };
 }

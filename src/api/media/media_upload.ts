@@ -1,5 +1,5 @@
 /**
- * Uploads of content that is ready to be read.
+ * Uploads to the content repository.
  *
  * @module
  */
@@ -7,12 +7,53 @@
 import { ValueError } from "../../errors/value_error.ts";
 import type { ContentURI } from "../../types/ids.ts";
 import type { Call } from "../http/http_options.ts";
-import { upload } from "./media_endpoints.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
-import { type MediaSource, type OnProgress, uploadBody } from "../http/upload_body.ts";
+import {
+  type MediaData,
+  type MediaSource,
+  mediaSource,
+  type OnProgress,
+  uploadBody,
+} from "../http/upload_body.ts";
+import type { CreateMediaResponse } from "../../types/api/media.ts";
+import { type Endpoint, endpoint, field, fields, nothing } from "../http/endpoint.ts";
+
+/** Uploads content. */
+const upload: Endpoint<"/_matrix/media/v3/upload", ContentURI> = endpoint(
+  "uploadMedia",
+  "POST",
+  "/_matrix/media/v3/upload",
+  field<ContentURI>("content_uri", "string"),
+);
+/** Makes a place for content. */
+export const create: Endpoint<"/_matrix/media/v1/create", CreateMediaResponse> = endpoint(
+  "createMedia",
+  "POST",
+  "/_matrix/media/v1/create",
+  fields<CreateMediaResponse>({ content_uri: "string", unused_expires_at: "number?" }),
+);
+/** Uploads content to its place. */
+export const uploadTo: Endpoint<"/_matrix/media/v3/upload/{serverName}/{mediaId}", void> = endpoint(
+  "uploadMediaTo",
+  "PUT",
+  "/_matrix/media/v3/upload/{serverName}/{mediaId}",
+  nothing,
+);
 
 const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+[\t ]*(;[\t\x20-\x7e]*)?$/;
+
+/** Options of the operations that upload. */
+export interface UploadMediaOptions extends RequestOptions {
+  /** The media type, such as `image/png`. Default: a `Blob`'s own, else `application/octet-stream`. */
+  mimeType?: string;
+  /** The name of the file. Everyone who can download the content can see it. Default: a `File`'s own, else none. */
+  filename?: string;
+  /** The size in bytes, of a stream above all. Default: what the data tells; it must agree. */
+  size?: number;
+  /** Told how many bytes were handed to the network so far. Default: nobody. */
+  onProgress?: OnProgress;
+}
 
 /** What the homeserver is told of content that is uploaded. */
 export interface UploadDescription {
@@ -56,4 +97,16 @@ export function uploadCall(
 export function checkMediaType(type: string): void {
   if (MEDIA_TYPE.test(type)) return;
   throw new ValueError("Cannot upload the data: its media type must look like image/png");
+}
+
+/** What is uploaded, what the homeserver is told of it, and what is left of the options. */
+export async function toUpload(
+  data: MediaData,
+  { mimeType, filename, size, onProgress, ...options }: UploadMediaOptions,
+): Promise<[MediaSource, UploadDescription, RequestOptions]> {
+  const type = mimeType ?? ((data instanceof Blob && data.type) || "application/octet-stream");
+  checkMediaType(type);
+  const name = filename ?? (data instanceof File ? data.name : undefined);
+  const source = await mediaSource(data, { size, signal: options.signal });
+  return [source, { mimeType: type, filename: name, onProgress }, options];
 }

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { filenameIn } from "../../../src/api/media/media_file.ts";
+import { filenameIn } from "../../../src/api/media/media_download.ts";
 import { NotFoundError, NotYetUploadedError } from "../../../src/errors/errcodes.ts";
 import { NetworkError, RequestTimeoutError } from "../../../src/errors/network_error.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
