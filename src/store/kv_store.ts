@@ -1,13 +1,13 @@
 /**
- * What Greenroom keeps its state in: an ordered map of plain data, with atomic commits.
+ * The port to a store: an ordered map of plain data, with atomic commits.
  *
  * @module
  */
 
 /**
  * A key: its parts, from the general to the particular. Any part may be the empty string, as state
- * keys are. Greenroom makes none that takes more than 2,048 bytes, counted as Deno KV does: the
- * UTF-8 of all parts, with a zero as two, and two for each part.
+ * keys are. Greenroom's keys have at most 2,048 bytes, counted as Deno KV does: the UTF-8 of all
+ * parts, with a zero byte as two, and two for each part.
  */
 export type KvKey = readonly string[];
 
@@ -15,7 +15,7 @@ export type KvKey = readonly string[];
 export interface KvEntry {
   /** The key. */
   readonly key: KvKey;
-  /** The value: plain data, which nobody changes any more. */
+  /** The value: plain data, never changed again. */
   readonly value: unknown;
   /** Changes whenever the value does. */
   readonly versionstamp: string;
@@ -24,13 +24,11 @@ export interface KvEntry {
 /** One change of a commit. */
 export type KvMutation =
   | {
-    /** Puts a value in the place of whatever is there. */
+    /** Sets the value. */
     readonly type: "set";
-    /** Where. */
+    /** The key. */
     readonly key: KvKey;
-    /**
-     * Plain data that structured clone can carry; it must not be changed after it was handed over.
-     */
+    /** Plain data that structured clone supports; it must not be changed after the call. */
     readonly value: unknown;
   }
   | {
@@ -42,29 +40,23 @@ export type KvMutation =
 
 /** A condition of a commit. */
 export interface KvCheck {
-  /** The key to look at. */
+  /** The key. */
   readonly key: KvKey;
-  /** The versionstamp it must have; `null`: there must be no value. */
+  /** The versionstamp that it must have; `null`: there must be no value. */
   readonly versionstamp: string | null;
 }
 
-/**
- * A lock that goes with the process: nobody else can have it until it is released, or the process
- * has ended.
- */
+/** A lock of a process: no other can take it before it is released, or the process has ended. */
 export interface KvLock {
-  /**
-   * What the one who had it last has left in it; empty if nothing, or somebody has removed it
-   * since.
-   */
+  /** The note of the last owner; empty if there is none, or it was removed. */
   readonly left: string;
   /**
-   * Leaves something in it for the next one, in place of what was left.
+   * Replaces the note for the next owner.
    *
    * @param text No more than 1,024 bytes.
    */
   leave(text: string): Promise<void>;
-  /** Lets others have it. */
+  /** Releases the lock. */
   release(): void;
 }
 
@@ -73,11 +65,11 @@ export interface KvLock {
  * `@greenroom/matrix/store/kv` and `SqliteStore` of `@greenroom/matrix/store/sqlite` do not.
  */
 export interface KvStore {
-  /** Reads several values at once; `undefined` where there is none. */
+  /** Reads several values; `undefined` where there is none. */
   getMany(keys: readonly KvKey[]): Promise<(KvEntry | undefined)[]>;
   /**
-   * Reads what lies below a prefix, not at it, in the order of the keys: part by part, by code
-   * point.
+   * Reads the values below a prefix, without the one at it, in the order of the keys: part by part,
+   * by code point.
    */
   list(prefix: KvKey): AsyncIterable<KvEntry>;
   /**
@@ -87,21 +79,21 @@ export interface KvStore {
    * @param checks The conditions.
    * @returns Whether the checks held.
    * @throws {StoreError} If the store can't be written to.
-   * @throws {ValueError} Or any other error, if there is a key or a value that the store can't
-   * keep, whether or not the checks hold; nothing was written then.
+   * @throws {ValueError} Or another error, if the store can't keep a key or a value, whether or not
+   * the checks hold; nothing is written then.
    */
   commit(mutations: readonly KvMutation[], checks?: readonly KvCheck[]): Promise<boolean>;
   /**
-   * Takes a lock, which has nothing to do with commits: by it the end of another process is known
-   * at once, so that a client need not wait for the rest of that one's lease. A store of several
-   * processes of one machine can have locks that its system lets go with the process, like those of
-   * files; others leave this out.
+   * Takes a lock, which does not affect commits: it shows at once that another process has ended,
+   * so that a client need not wait for the rest of its lease. Stores that several processes of one
+   * machine share can implement it with locks that the system releases with the process, like file
+   * locks; others leave it out.
    *
-   * @param key What to lock; as in a map, other keys are other locks.
-   * @returns The lock; `undefined` if somebody else has it, in this process or another.
-   * @throws {StoreError} If there can be no lock; it says why.
+   * @param key The name of the lock.
+   * @returns The lock; `undefined` if it is taken, in this process or another.
+   * @throws {StoreError} If locks are impossible; it says why.
    */
   lock?(key: KvKey): Promise<KvLock | undefined>;
-  /** Releases what the store holds. */
+  /** Closes the store, and releases its resources. */
   close(): void | Promise<void>;
 }

@@ -13,23 +13,22 @@ import type { KvMutation } from "./kv_store.ts";
 const ENCODER = new TextEncoder();
 const DECODER = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** What `serialize()` makes begins with this, and no JSON does. */
+/** The first byte of `serialize()`'s output, which no JSON begins with. */
 const SERIALIZED = 0xff;
 
 /**
- * How deep and of how many parts a value may be to be looked through: a larger one may go round in
- * circles.
+ * The depth and number of parts up to which a value is checked for JSON: a larger one may be
+ * circular.
  */
 const MAX_DEPTH = 32;
 const MAX_PARTS = 10_000;
 
 /**
- * Makes bytes of plain data, with whatever structured clone can carry; of a view, only what it
- * shows of its buffer.
+ * Encodes plain data that structured clone supports; of a view, only what it shows of its buffer.
  *
- * Most values are JSON, as it came from a server: as such they take a third of the time (8 µs to
- * serialize a state event), and none of the memory outside of the heap, 6 KB each, that a
- * serializer holds until there is a garbage collection.
+ * Most values are JSON from a server. As JSON they take a third of the time of serialization (8 µs
+ * for a state event), and none of its memory outside of the heap (6 KB each until a garbage
+ * collection).
  *
  * @throws {ValueError} If it is not plain data.
  */
@@ -45,9 +44,9 @@ export function encodeValue(value: unknown): Uint8Array {
 }
 
 /**
- * Makes plain data of bytes again.
+ * Decodes a value.
  *
- * @throws {StoreFormatError} If {@link encodeValue} has not made them.
+ * @throws {StoreFormatError} If the bytes are not of {@link encodeValue}.
  */
 export function decodeValue(bytes: Uint8Array): unknown {
   try {
@@ -61,15 +60,15 @@ export function decodeValue(bytes: Uint8Array): unknown {
 }
 
 /**
- * Makes sure that the value of a change, if it has one, can be encoded; else throws what
- * {@link encodeValue} does.
+ * Checks that the value of a change, if it has one, can be encoded; else throws what {@link
+ * encodeValue} does.
  */
 export function isEncodable(change: KvMutation): true {
   if (change.type === "set") encodeValue(change.value);
   return true;
 }
 
-/** Whether JSON gives a value back as it is. */
+/** Whether a value survives JSON unchanged. */
 function isJson(value: unknown, left: { parts: number; depth: number }): boolean {
   if (typeof value === "string" || typeof value === "boolean" || value === null) return true;
   if (typeof value === "number") return Number.isFinite(value) && !Object.is(value, -0);
@@ -80,7 +79,7 @@ function isJson(value: unknown, left: { parts: number; depth: number }): boolean
 }
 
 function isJsonArray(values: readonly unknown[], left: { parts: number; depth: number }): boolean {
-  // It has names beside its numbers, or lacks some.
+  // It has other properties than its items, or lacks items.
   if (Object.keys(values).length !== values.length || isProxy(values)) return false;
   for (let index = 0; index < values.length; index++) if (!isJson(values[index], left)) return false;
   return true;

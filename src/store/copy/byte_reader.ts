@@ -1,5 +1,5 @@
 /**
- * Bytes of a stream, as many at once as are asked for.
+ * Reads exact numbers of bytes from a stream.
  *
  * @module
  */
@@ -7,7 +7,7 @@
 import { StoreFormatError } from "../../errors/store_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 
-/** Reads a stream by numbers of bytes. */
+/** Reads exact numbers of bytes from a stream. */
 export class ByteReader {
   readonly #reader: ReadableStreamDefaultReader<unknown>;
   readonly #signal: AbortSignal | undefined;
@@ -15,8 +15,8 @@ export class ByteReader {
   #count = 0;
 
   /**
-   * @param stream What is read; it is locked.
-   * @param signal Ends the reading, also while it waits for the stream.
+   * @param stream The stream, which is locked.
+   * @param signal Aborts a pending read too.
    */
   constructor(stream: ReadableStream<unknown>, signal: AbortSignal | undefined) {
     this.#reader = stream.getReader();
@@ -25,7 +25,7 @@ export class ByteReader {
     if (signal?.aborted) this.#abort();
   }
 
-  /** How many bytes have been read. */
+  /** The number of bytes read. */
   get count(): number {
     return this.#count;
   }
@@ -34,7 +34,7 @@ export class ByteReader {
    * Reads exactly as many bytes.
    *
    * @throws {StoreFormatError} If the stream ends before.
-   * @throws {ValueError} If the stream gives something else than bytes.
+   * @throws {ValueError} If the stream has chunks that are no bytes.
    */
   async read(length: number): Promise<Uint8Array<ArrayBuffer>> {
     const bytes = new Uint8Array(length);
@@ -52,18 +52,18 @@ export class ByteReader {
     return bytes;
   }
 
-  /** Whether there is nothing more to read. */
+  /** Whether the stream has ended. */
   async isAtEnd(): Promise<boolean> {
     return !await this.#fill();
   }
 
-  /** Lets the stream go. */
+  /** Cancels the stream. */
   async cancel(reason: unknown): Promise<void> {
     this.#signal?.removeEventListener("abort", this.#abort);
-    await this.#reader.cancel(reason).catch(() => {}); // what went wrong before is what counts
+    await this.#reader.cancel(reason).catch(() => {}); // an earlier error is the one to report
   }
 
-  /** A read that is waiting sees the end then. */
+  /** A pending read then sees the end of the stream. */
   readonly #abort = () => void this.#reader.cancel(this.#signal?.reason).catch(() => {});
 
   async #fill(): Promise<boolean> {

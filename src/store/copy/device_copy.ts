@@ -1,5 +1,5 @@
 /**
- * Copies of devices: everything that a store keeps of one, as a stream of bytes.
+ * Copies of devices: all records of one, as a stream of bytes.
  *
  * @module
  */
@@ -16,15 +16,15 @@ import { isLocal } from "../device/keys.ts";
 import { Lease } from "../device/lease.ts";
 import { hasRecords } from "../device/schema.ts";
 
-/** How far the copying of a device is. */
+/** The progress of a copy. */
 export interface DeviceCopyProgress {
-  /** How many records have been copied. */
+  /** The records copied so far. */
   readonly records: number;
-  /** How many bytes of the stream have been given or taken. */
+  /** The bytes of the stream so far. */
   readonly bytes: number;
 }
 
-/** What {@linkcode exportDevice} and {@linkcode importDevice} have in common. */
+/** Options of {@linkcode exportDevice} and {@linkcode importDevice}. */
 export interface DeviceCopyOptions {
   /**
    * Seals the stream with AES-256-GCM: 32 random bytes, as for `SealedStore`, or a `CryptoKey` made
@@ -32,15 +32,15 @@ export interface DeviceCopyOptions {
    * **the stream holds private keys in clear**.
    */
   readonly key?: Uint8Array | CryptoKey;
-  /** Told how far it is, after each 64 KiB or so. */
+  /** Called after each 64 KiB or so. */
   readonly onProgress?: (progress: DeviceCopyProgress) => void;
-  /** Ends it. */
+  /** Aborts it. */
   readonly signal?: AbortSignal;
   /** The wall clock. Default: the machine's own. */
   readonly clock?: Clock;
 }
 
-/** What to export. */
+/** The device to export, and options. */
 export interface ExportDeviceOptions extends DeviceCopyOptions {
   /** The user. */
   readonly mxid: UserID;
@@ -48,7 +48,7 @@ export interface ExportDeviceOptions extends DeviceCopyOptions {
   readonly deviceId: DeviceID;
 }
 
-/** What was imported. */
+/** The imported device. */
 export interface ImportedDevice extends DeviceCopyProgress {
   /** The user. */
   readonly mxid: UserID;
@@ -57,21 +57,21 @@ export interface ImportedDevice extends DeviceCopyProgress {
 }
 
 /**
- * Copies everything that a store keeps of a device into a stream: to move it to another kind of
- * store, to seal it, or to change its key.
+ * Copies all records of a device into a stream: to move it to another kind of store, to seal it, or
+ * to change its key.
  *
  * **The stream contains the device's private keys in clear, and those of all the messages it can
- * read, unless `key` is given:** whoever has it can read them and speak as the device. And **a
- * device must go on in one place only**: once a client has run on the copy, never run one on the
- * original again, nor import an older copy, for the keys of both would drift apart.
+ * read, unless `key` is given:** anyone with the stream can read them and act as the device. And
+ * **a device must run in one place only**: once a client has run on the copy, never run one on the
+ * original again, nor import an older copy, for the keys of both would diverge.
  *
- * Nobody can write to the device while the stream is read: a client that runs makes it fail, and
- * one that is started waits. Memory is bounded by the largest record. Only a copy that has been
+ * Nothing can be written to the device while the stream is read: a running client makes the export
+ * fail, and one that starts waits. Memory is bounded by the largest record. Only a copy that was
  * read to its end can be imported. Read it to its end or cancel it.
  *
  * @param store The store; for a sealed one, the `SealedStore`.
- * @param options Which device, and how.
- * @returns The copy. It fails with a `StoreInUseError` if somebody uses the device, with a
+ * @param options The device, and options.
+ * @returns The copy. It fails with a `StoreInUseError` if a process uses the device, with a
  * `StoreError` if the store has no record of it or it is about to be imported, and with a
  * `StoreKeyError` if a record does not open.
  *
@@ -136,33 +136,33 @@ async function* exported(
     }
     for await (const chunk of chunks.add(writeItem(["end", records]))) yield noted(chunk);
     signal?.throwIfAborted();
-    if (!await lease.release()) throw await lease.lost(); // that nobody has written meanwhile is known only now
+    if (!await lease.release()) throw await lease.lost(); // only now it is certain that no other process has written meanwhile
     isEnded = true;
     yield noted(await chunks.end());
   } finally {
-    if (!isEnded) await lease.release().catch(() => {}); // it ends by itself
+    if (!isEnded) await lease.release().catch(() => {}); // it expires by itself
   }
 }
 
 /**
- * Puts a copy of a device into a store which has no record of it yet.
+ * Imports a copy of a device into a store without records of it.
  *
- * All of it counts at once, when the whole stream was read and found right. If it fails, or the
- * process dies, nothing of it counts: a client refuses to use a device that was imported in part,
- * and importing it again removes what is left.
+ * All records count at once, when the whole stream was read and verified. If it fails, or the
+ * process ends, none count: no client uses a device that was imported in part, and the next import
+ * removes what is left.
  *
  * @param store The store; for a sealed one, the `SealedStore`.
- * @param stream What {@linkcode exportDevice} gave, in pieces of any size. It is used up, or
- * cancelled.
- * @param options How.
- * @returns What was imported.
- * @throws {StoreFormatError} If the stream is no copy, is damaged or cut off, or of a newer
- * version. The store is as it was.
- * @throws {StoreKeyError} If the copy is sealed with another key, or with one and none was given,
- * or not at all and one was given. The store is as it was.
- * @throws {StoreInUseError} If a client uses the device in this store, or another import.
- * @throws {StoreError} If the store has records of the device already. It is as it was.
- * @throws What `signal` was aborted with. The store is as it was.
+ * @param stream The stream of {@linkcode exportDevice}, in chunks of any size. It is read to its
+ * end, or cancelled.
+ * @param options Options.
+ * @returns The imported device.
+ * @throws {StoreFormatError} If the stream is not a copy, damaged, cut off, or of a newer version.
+ * The store is unchanged.
+ * @throws {StoreKeyError} If the key is wrong or missing, or the copy is not sealed and a key was
+ * given. The store is unchanged.
+ * @throws {StoreInUseError} If a client or another import uses the device in this store.
+ * @throws {StoreError} If the store has records of the device already. It is unchanged.
+ * @throws The reason of `signal`, if it is aborted. The store is unchanged.
  *
  * @example A copy that is sealed
  * ```ts

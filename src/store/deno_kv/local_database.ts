@@ -57,8 +57,8 @@ export class LocalDatabase implements KvDatabase {
         return result.ok ? result.versionstamp : undefined;
       } catch (error) {
         if (!isLocked(error)) throw storeErrorOf(error);
-        // Another process is writing. SQLite lets a transaction that has read, as checks do, not
-        // wait for it, and Deno KV gives up. One that only writes waits up to five seconds.
+        // Another process is writing. A transaction that has read, as checks do, can't wait for it
+        // in SQLite, and Deno KV gives up. One that only writes waits up to five seconds.
         await this.#kv.delete(waitingKey);
       }
     }

@@ -1,5 +1,5 @@
 /**
- * A lock on a file, which the system lets go with the process.
+ * File locks, which the system releases when the process ends.
  *
  * @module
  */
@@ -9,16 +9,16 @@ import type { KvKey, KvLock } from "../kv_store.ts";
 
 const EXCLUSIVELY = true;
 
-/** No more than so much of what was left is read, in bytes. */
+/** The most bytes of a note that are read. */
 const MAX_LEFT = 1_024;
 
 /**
- * Locks what a key names, with a file of its own in a folder beside a database. SQLite's own files
- * are left alone: to close one lets go of SQLite's locks.
+ * Locks a key with a file of its own in a folder beside a database. SQLite's own files are not
+ * opened: closing one releases SQLite's locks.
  *
- * @param database The file of the database; nullish if there is none, or nobody knows where.
+ * @param database The file of the database; nullish if there is none, or its path is unknown.
  * @param key What to lock.
- * @returns `undefined` if somebody else has it.
+ * @returns `undefined` if another process has it.
  * @throws {StoreError} If there can be no such lock.
  */
 export async function lockBeside(
@@ -43,7 +43,7 @@ export async function lockBeside(
   }
 }
 
-/** A file that is locked as long as it is open. */
+/** A file that is locked while it is open. */
 class FileLock implements KvLock {
   readonly #file: Deno.FsFile;
   #isHeld = true;
@@ -66,7 +66,7 @@ class FileLock implements KvLock {
   }
 }
 
-/** Asks beforehand, so that Deno does not ask the user. */
+/** Queries first, so that Deno does not prompt the user. */
 async function assertPermitted(path: string): Promise<void> {
   for (const name of ["read", "write"] as const) {
     const { state } = await Deno.permissions.query({ name, path });
@@ -76,7 +76,7 @@ async function assertPermitted(path: string): Promise<void> {
   }
 }
 
-/** Any key becomes a name that every file system takes. */
+/** A name for the key that every file system accepts. */
 async function nameOf(key: KvKey): Promise<string> {
   const bytes = new TextEncoder().encode(JSON.stringify(key));
   return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes), 0, 16).toHex();

@@ -1,5 +1,5 @@
 /**
- * What a store holds, in numbers: nothing secret, and nothing of what it says.
+ * What a store contains, in numbers: no secrets, and no content.
  *
  * @module
  */
@@ -19,62 +19,60 @@ export interface StoredDevice {
   readonly deviceId: DeviceID;
 }
 
-/** How much there is of something. */
+/** An amount of records. */
 export interface StoredAmount {
   /** How many records. */
   readonly records: number;
   /**
-   * How many bytes their keys and values have when they are encoded, give or take a few. What the
-   * store needs for them may be more, by a seal or an index.
+   * The bytes of their keys and values when encoded, about. The store may need more, for a seal or
+   * an index.
    */
   readonly bytes: number;
 }
 
-/** Who may write to a device. */
+/** The process that may write to a device. */
 export interface DeviceHolder {
-  /** Who took the device last, by the name it has given itself. */
+  /** The name of the owner, as it has given itself. */
   readonly owner: string;
   /**
-   * Until when nobody else may take the device, in milliseconds since 1970; 0 if it was released.
+   * Until when no other process may take the device, in milliseconds since 1970; 0 if it was
+   * released.
    */
   readonly until: number;
 }
 
-/** What a store holds of a device. */
+/** What a store contains of a device. */
 export interface DeviceInspection extends StoredDevice, StoredAmount {
   /**
-   * By kind of record, how much there is: `sync` for the position, `room`, `state`, and so on; the
+   * The amount of each kind of record: `sync` for the position, `room`, `state`, and so on; the
    * kinds of the encryption begin with `crypto/`. In the order of the keys.
    */
   readonly kinds: Readonly<Record<string, StoredAmount>>;
-  /**
-   * The version of the schema that the records follow; `undefined` if none was written down yet.
-   */
+  /** The version of the records; `undefined` if there is no record of it. */
   readonly schema: number | undefined;
-  /** Whether there is a position in the sync stream to go on from. */
+  /** Whether there is a position in the sync stream to continue from. */
   readonly hasPosition: boolean;
-  /** Whether an import of the device is under way, or did not finish; then nothing of it counts. */
+  /** Whether an import of the device is unfinished; then its records do not count. */
   readonly importing: boolean;
-  /** Who uses the device, or has used it last; `undefined` if nobody ever has. */
+  /** The process that uses the device, or used it last; `undefined` if none ever has. */
   readonly holder: DeviceHolder | undefined;
 }
 
-/** What to look at, and when to stop. */
+/** The device to inspect, and a signal. */
 export interface InspectDeviceOptions extends StoredDevice {
-  /** Ends it. */
+  /** Aborts it. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Counts what a store holds of a device. All of its records are read, one after the other, and none
- * is shown: no key, no content and no room ID. It may run beside a client, and counts then what it
- * comes upon.
+ * Counts what a store contains of a device. It reads all of its records, one after the other, and
+ * returns no key, content or room ID. It may run beside a client, and then counts what it meets.
  *
  * @param store The store; for a sealed one, the `SealedStore`.
  * @param options Which device.
- * @returns What there is; all zeros if there is nothing.
- * @throws {StoreKeyError} If the store is sealed, without its seal around it, or a record does not
- * open.
+ * @returns The amounts; zeros if there are no records.
+ * @throws {StoreKeyError} If the store is sealed and not opened as a `SealedStore`, or a record
+ * does not open.
  *
  * @example
  * ```ts
@@ -127,16 +125,16 @@ export async function inspectDevice(
 }
 
 /**
- * Finds the devices that a store holds something of, in the order of the keys.
+ * Lists the devices that a store has records of, in the order of the keys.
  *
- * **It reads the whole store**, since a store can't leave records out when it lists; memory stays
- * bounded. Who knows the devices should ask for each with {@linkcode inspectDevice}.
+ * **It reads the whole store**, since a store can't skip records when it lists; memory stays
+ * bounded. If you have the IDs of the devices, call {@linkcode inspectDevice} for each.
  *
  * @param store The store; for a sealed one, the `SealedStore`.
- * @param options When to stop.
- * @param options.signal Ends it.
- * @throws {StoreKeyError} If the store is sealed, without its seal around it, or a record does not
- * open.
+ * @param options Options.
+ * @param options.signal Aborts it.
+ * @throws {StoreKeyError} If the store is sealed and not opened as a `SealedStore`, or a record
+ * does not open.
  *
  * @example
  * ```ts

@@ -1,5 +1,5 @@
 /**
- * Where in a {@link KvStore} what is kept.
+ * The keys of a device's records in a {@link KvStore}.
  *
  * @module
  */
@@ -8,11 +8,11 @@ import { nodeCryptoNow } from "../../base/node_crypto.ts";
 import type { RoomID } from "../../types/ids.ts";
 import type { KvKey } from "../kv_store.ts";
 
-/** The keys of one account and device: a store can be shared by many. */
+/** The keys of one device: a store can contain many. */
 export class StoreKeys {
   readonly #prefix: KvKey;
 
-  /** @param prefix Stands in front of every key. */
+  /** @param prefix The beginning of every key. */
   constructor(prefix: KvKey) {
     this.#prefix = prefix;
   }
@@ -21,12 +21,12 @@ export class StoreKeys {
     return keyBelow(this.#prefix, path);
   }
 
-  /** Who may write: changes when another process takes the device, and only then. */
+  /** The owner: changes only when another process takes the device. */
   owner(): KvKey {
     return this.#below("owner");
   }
 
-  /** Until when nobody else may take the device. */
+  /** Until when no other process may take the device. */
   lease(): KvKey {
     return this.#below("lease");
   }
@@ -36,7 +36,7 @@ export class StoreKeys {
     return this.#below("schema");
   }
 
-  /** There as long as an import of the device is under way. */
+  /** Exists while an import of the device is unfinished. */
   importing(): KvKey {
     return this.#below("importing");
   }
@@ -46,29 +46,29 @@ export class StoreKeys {
     return this.#below("sync");
   }
 
-  /** What is known of all rooms: a `RoomRecord` below for each. */
+  /** The prefix of all rooms: a `RoomRecord` below for each. */
   rooms(): KvKey {
     return this.#below("room");
   }
 
-  /** What is known of a room: a `RoomRecord`. */
+  /** A room: a `RoomRecord`. */
   room(roomId: RoomID): KvKey {
     return this.#below("room", roomId);
   }
 
-  /** Which events of rooms have been handled, the latest. */
+  /** The prefix of the latest handled events. */
   shown(): KvKey {
     return this.#below("shown");
   }
 
-  /** The same of one room, if it is long ago: a `ShownRecord`. */
+  /** The latest handled events of a quiet room: a `ShownRecord`. */
   shownRoom(tag: string): KvKey {
     return this.#below("shown", "room", tag);
   }
 
   /**
-   * The same in the order in which they were handled, in portions: a text each; without a number,
-   * what they begin with.
+   * The log of handled events, in portions: a text each; without a number, the prefix of the
+   * portions.
    */
   shownLog(portion?: number): KvKey {
     return portion === undefined
@@ -76,7 +76,7 @@ export class StoreKeys {
       : this.#below("shown", "log", String(portion).padStart(12, "0"));
   }
 
-  /** The state of a room, all of it or all of a type: state events below. */
+  /** The prefix of a room's state events, of all types or of one. */
   states(roomId: RoomID, type?: string): KvKey {
     return type === undefined ? this.#below("state", roomId) : this.#below("state", roomId, type);
   }
@@ -86,16 +86,16 @@ export class StoreKeys {
     return this.#below("state", roomId, type, stateKey);
   }
 
-  /** A record of another actor's, or what its records begin with. */
+  /** A record of another actor, or the prefix of its records. */
   record(path: KvKey): KvKey {
     return keyBelow(this.#prefix, path);
   }
 }
 
-/** How many parts of a device's keys name the device: the user and the device ID. */
+/** The number of key parts that name the device: the user and the device ID. */
 export const DEVICE_PARTS = 2;
 
-/** The part with which the keys of a kind of records begin that has kinds below it. */
+/** The first part of keys whose kind has two parts. */
 const WITH_KINDS = "crypto";
 
 /** Whether a key belongs to a device: its first part is a user ID. */
@@ -104,8 +104,8 @@ export function isDeviceKey(key: KvKey): boolean {
 }
 
 /**
- * The kind of a record: `sync`, `room`, `state` and so on, and `crypto/account` and so on for those
- * of the encryption.
+ * The kind of a record: `sync`, `room`, `state` and so on, and `crypto/account` and so on of the
+ * encryption. It may be shown: it names neither user nor room.
  *
  * @param path The key, without the parts that name the device.
  */
@@ -115,25 +115,23 @@ export function kindOf(path: KvKey): string {
 }
 
 /**
- * How many bytes the parts of a key may take that stand as they are: less than the 2,048 that Deno
- * KV allows for all of a key, so that there is room for what it puts in front, and for four names
- * behind that are hashed.
+ * The most bytes of the parts of a key that are used unchanged: fewer than the 2,048 that Deno KV
+ * allows, so that there is room for its own prefix, and for four hashed names.
  */
 const MAX_BYTES = 1_760;
-/** Begins what stands in the place of a name. */
+/** The prefix of the hash of a name. */
 const HASHED = "sha256:";
 /**
- * The most that a store makes of 16 bits of a text: an escape of three bytes, and three for what is
- * escaped.
+ * The most bytes that a store uses for a UTF-16 unit: an escape of three, and three for the unit.
  */
 const MOST_BYTES_PER_UNIT = 6;
 const END_OF_PART = 2;
-/** What Deno KV's store escapes with, and escapes. */
+/** The escape character of Deno KV's store, which it escapes too. */
 const ESCAPE = 0xe000;
 
 /**
  * The key of a path below a prefix. A name that would make it too long is replaced by its hash, and
- * so is what could be taken for a hash. Whether it is depends on nothing that comes behind it, so
+ * so is a name that looks like a hash. Whether one is does not depend on the names behind it, so
  * that what is below a path is found below it.
  */
 function keyBelow(prefix: KvKey, path: KvKey): KvKey {
@@ -156,17 +154,14 @@ function hashed(part: string): string {
   return HASHED + nodeCryptoNow().createHash("sha256").update(part, "utf16le").digest("base64url");
 }
 
-/** So it is with nearly all: they need not be measured. */
+/** Whether a key is short enough whatever its characters, as nearly all are. */
 function surelyFits(key: KvKey): boolean {
   let units = 0;
   for (const part of key) units += part.length;
   return MOST_BYTES_PER_UNIT * units + END_OF_PART * key.length <= MAX_BYTES;
 }
 
-/**
- * How many bytes a part takes in the store that makes most of it, which is Deno KV with what it
- * escapes.
- */
+/** The bytes of a part in the store that uses most: Deno KV's, with its escapes. */
 function bytesOf(part: string): number {
   const half = part.isWellFormed() ? 2 : MOST_BYTES_PER_UNIT;
   let bytes = END_OF_PART;

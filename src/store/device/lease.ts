@@ -1,10 +1,10 @@
 /**
- * The lease of a device: who may write what is kept of it.
+ * The lease of a device: which process may write its records.
  *
- * Two records lie below the device's prefix. `owner` says who took the device last, and changes
- * only when somebody takes it: that it has not changed is a condition of every commit, so whoever
- * lost the device can't write, whatever its clock says. `lease` says until when nobody else may
- * take it, and is set again and again.
+ * Two records lie below the device's prefix. `owner` names the process that took the device last,
+ * and changes only when another takes it. Every commit checks that it has not changed, so a process
+ * that has lost the device can't write, whatever its clock says. `lease` says until when no other
+ * process may take the device, and is renewed.
  *
  * @module
  */
@@ -18,7 +18,7 @@ import { StoreKeys } from "./keys.ts";
 import type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "../kv_store.ts";
 import { LeaseLock } from "./lease_lock.ts";
 
-/** How long a lease lasts if nothing else is said, in milliseconds. */
+/** The default length of a lease, in milliseconds. */
 export const DEFAULT_LEASE = 15_000;
 /** The shortest lease, in milliseconds. */
 export const MIN_LEASE = 1_000;
@@ -29,26 +29,21 @@ export const MAX_LEASE = 600_000;
 export interface LeaseOptions {
   /** The wall clock. Default: the machine's own. */
   readonly clock?: Clock;
-  /**
-   * What to do while another holds the device: wait until it is free, or throw. Default: `wait`.
-   */
+  /** What to do while another process has the device: wait, or throw. Default: `wait`. */
   readonly held?: "wait" | "refuse";
   /**
-   * What others are told of who holds the device. Default: `process`, with the process's number if
-   * there is one.
+   * The owner's name, as others see it. Default: `process`, with the process ID if there is one.
    */
   readonly owner?: string;
-  /**
-   * How long others leave the device alone after a sign of life, in milliseconds. Default: 15,000.
-   */
+  /** How long the device stays reserved after a renewal, in milliseconds. Default: 15,000. */
   readonly duration?: number;
-  /** Where it is told that somebody is waited for. */
+  /** Logs that another process is waited for. */
   readonly log?: Logger;
   /** Ends the wait. */
   readonly signal?: AbortSignal;
 }
 
-/** A device that has been taken. */
+/** A device that this process has taken. */
 export class Lease {
   readonly #kv: KvStore;
   readonly #keys: StoreKeys;
@@ -58,7 +53,7 @@ export class Lease {
   readonly #id: string;
   readonly #lock: LeaseLock;
   #renewedAt: number;
-  /** What every commit must go with: nobody else has taken the device. */
+  /** The checks for every commit: no other process has taken the device. */
   readonly checks: readonly KvCheck[];
 
   private constructor(taking: Taking, versionstamp: string, takenAt: number) {
@@ -75,14 +70,14 @@ export class Lease {
   }
 
   /**
-   * Takes a device: at once if nobody holds it, or who did has released it, ended as the store's
-   * lock shows, or given no sign of life for the time of its lease.
+   * Takes a device: at once if it is free, its owner has released it, has ended as the store's lock
+   * shows, or has not renewed the lease in time.
    *
-   * @param kv Where the device is kept.
-   * @param prefix What the keys of the device begin with.
-   * @param options How to take it.
-   * @returns The lease, which has to be renewed and released.
-   * @throws {StoreInUseError} If another holds it, and it is not to be waited for.
+   * @param kv The store of the device.
+   * @param prefix The beginning of the device's keys.
+   * @param options Options.
+   * @returns The lease, to be renewed and released.
+   * @throws {StoreInUseError} If another process has it, and `held` is `refuse`.
    */
   static async acquire(kv: KvStore, prefix: KvKey, options: LeaseOptions = {}): Promise<Lease> {
     const {
@@ -100,7 +95,7 @@ export class Lease {
     try {
       for (;;) {
         signal?.throwIfAborted();
-        await lock.take(); // before the records are read, which its last holder may have written
+        await lock.take(); // before the records are read: its last owner may have written them
         const holder = await look(taking, seen);
         const takenAt = clock.now();
         if (holder.until <= takenAt || lock.isEndOf(holder.id)) {
@@ -126,8 +121,8 @@ export class Lease {
   }
 
   /**
-   * What keeps others away for longer, to go along with a commit: nothing before a third of the
-   * lease is gone.
+   * The change that renews the lease, to be committed with others: none before a third of the lease
+   * has passed.
    *
    * @param now The time, in milliseconds since the epoch.
    */
@@ -143,9 +138,9 @@ export class Lease {
   }
 
   /**
-   * Makes last changes, and lets others take the device.
+   * Commits last changes, and releases the device.
    *
-   * @returns Whether nobody had taken it already; if somebody had, nothing has changed.
+   * @returns Whether the device was still this process's; if not, nothing has changed.
    */
   async release(changes: readonly KvMutation[] = []): Promise<boolean> {
     try {
@@ -155,7 +150,7 @@ export class Lease {
     }
   }
 
-  /** Why {@link Lease.checks} did not hold. */
+  /** The error for {@link Lease.checks} that failed. */
   async lost(): Promise<StoreError> {
     const [entry, lease] = await this.#kv.getMany([this.#keys.owner(), this.#keys.lease()]);
     const { id, owner } = readOwner(entry);
@@ -174,33 +169,33 @@ export class Lease {
     return { type: "set", key: this.#keys.lease(), value: { until } };
   }
 
-  /** A clock that was set back is not trusted to come to the time again. */
+  /** A clock that was set back may never reach the time again: then it is due at once. */
   #dueIn(now: number): number {
-    const third = Math.floor(this.#duration / 3); // a wait for less than the clock can tell would not end
+    const third = Math.floor(this.#duration / 3); // whole milliseconds, else the wait would not end
     return Math.max(third - elapsed(now, this.#renewedAt), 0);
   }
 }
 
-/** A device that is about to be taken. */
+/** A device that is being taken. */
 interface Taking {
   readonly kv: KvStore;
   readonly prefix: KvKey;
   readonly clock: Clock;
   readonly duration: number;
-  /** What others are told of the new owner. */
+  /** The new owner's name. */
   readonly owner: string;
-  /** What tells it from others. */
+  /** The lease's ID. */
   readonly id: string;
   readonly lock: LeaseLock;
 }
 
-/** A sign of life, and when it was seen first. */
+/** The last renewal, and when it was seen first. */
 interface Seen {
   versionstamp: string | undefined;
   at: number;
 }
 
-/** Who holds a device, and what must not have changed for it to be taken. */
+/** The owner of a device, and the checks for taking it. */
 interface Holder {
   readonly id: string | undefined;
   readonly owner: string;
@@ -209,10 +204,7 @@ interface Holder {
   readonly checks: readonly KvCheck[];
 }
 
-/**
- * No lease is longer than {@link MAX_LEASE}: one that seems to be was written by a clock that is
- * wrong.
- */
+/** No lease is longer than {@link MAX_LEASE}: a longer one was written by a wrong clock. */
 async function look({ kv, prefix, clock }: Taking, seen: Seen): Promise<Holder> {
   const keys = new StoreKeys(prefix);
   const places = [keys.owner(), keys.lease()];
@@ -224,7 +216,7 @@ async function look({ kv, prefix, clock }: Taking, seen: Seen): Promise<Holder> 
   }
   const { id, owner, epoch } = readOwner(entry);
   const until = entry === undefined ? 0 : Math.min(readUntil(lease), seen.at + MAX_LEASE);
-  // That no lease was written in between counts too: a sign of life comes before a seizure.
+  // That the lease was not renewed in between is checked too: a renewal wins over a takeover.
   const checks = places.map((key, index) => ({ key, versionstamp: entries[index]?.versionstamp ?? null }));
   return { id, owner, epoch, until, checks };
 }
@@ -268,9 +260,7 @@ function inUse(prefix: KvKey, { owner, until }: Holder): StoreInUseError {
   );
 }
 
-/**
- * What a process is called that has given itself no name. There may be no `Deno` where this runs.
- */
+/** The default name of a process. There may be no `Deno` where this runs. */
 function processName(): string {
   return typeof Deno === "undefined" ? "process" : `process ${Deno.pid}`;
 }

@@ -1,12 +1,12 @@
 /**
- * The lock that goes with a lease, by which it is known at once that a process has ended.
+ * The lock beside a lease, which shows at once that a process has ended.
  *
- * Whoever takes a device leaves the ID of the lease in the device's lock, if the store has locks.
- * The system lets go of a lock with its process, however that ends. So whoever gets the lock and
- * finds the ID in it of the one who holds the device knows that this one writes no more, and need
- * not wait for the rest of the lease. That is all that the lock is good for: who may write is said
- * by the record `owner`. A process that stands still keeps its lock, and a lock that somebody has
- * removed or could not have proves nothing; then the lease counts.
+ * A process that takes a device writes the ID of its lease into the device's lock, if the store has
+ * locks. The system releases the lock when the process ends, however that happens. So a process
+ * that gets the lock, and finds the current owner's ID in it, need not wait for the lease to
+ * expire. The lock does nothing else: who may write is decided by the record `owner`. A process
+ * that is suspended keeps its lock. A lock that was removed, or could not be taken, proves nothing;
+ * then the lease decides.
  *
  * @module
  */
@@ -14,7 +14,7 @@
 import type { Logger } from "../../base/log.ts";
 import type { KvKey, KvLock, KvStore } from "../kv_store.ts";
 
-/** How often to try for a lock that another has, in milliseconds. */
+/** How long to wait between tries for the lock, in milliseconds. */
 const PAUSE = 250;
 
 /** The lock of a device. */
@@ -26,9 +26,9 @@ export class LeaseLock {
   #canBe: boolean;
 
   /**
-   * @param kv Where the device is kept.
-   * @param prefix What the keys of the device begin with.
-   * @param log Where it is told that there can be no lock.
+   * @param kv The store of the device.
+   * @param prefix The beginning of the device's keys.
+   * @param log Logs that there can be no lock.
    */
   constructor(kv: KvStore, prefix: KvKey, log: Logger) {
     this.#kv = kv;
@@ -37,20 +37,20 @@ export class LeaseLock {
     this.#canBe = kv.lock !== undefined;
   }
 
-  /** Gets the lock, if it is to be had. */
+  /** Takes the lock, if it is free. */
   async take(): Promise<void> {
     if (this.#canBe && this.#lock === undefined) {
       await this.#try(async () => this.#lock = await this.#kv.lock?.(this.#prefix));
     }
   }
 
-  /** After how long to try again, in milliseconds; undefined if that is no use. */
+  /** How long to wait before the next try, in milliseconds; undefined if a try is of no use. */
   get pause(): number | undefined {
     return this.#canBe && this.#lock === undefined ? PAUSE : undefined;
   }
 
   /**
-   * Whether a lease has ended with its process.
+   * Whether the process of a lease has ended.
    *
    * @param id The lease.
    */
@@ -59,7 +59,7 @@ export class LeaseLock {
   }
 
   /**
-   * Says whose lock it is.
+   * Writes the lease's ID into the lock.
    *
    * @param id The lease.
    */
@@ -67,13 +67,13 @@ export class LeaseLock {
     await this.#try(async () => await this.#lock?.leave(id));
   }
 
-  /** Lets go of the lock. */
+  /** Releases the lock. */
   release(): void {
     this.#lock?.release();
     this.#lock = undefined;
   }
 
-  /** Without a lock all goes on, but slower one day. */
+  /** Without a lock everything works, but waits longer after a kill. */
   async #try(action: () => Promise<unknown>): Promise<void> {
     try {
       await action();

@@ -1,5 +1,5 @@
 /**
- * What is kept beside the state events.
+ * The records beside the state events.
  *
  * @module
  */
@@ -9,72 +9,64 @@ import type { StateEvent, StrippedStateEvent } from "../../types/events/event.ts
 import type { EventID, FilterID, RoomID, SyncToken } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 
-/** A state event as it is kept: whole, or stripped in rooms that the user is not in. */
+/** A state event as it is stored: whole, or stripped in rooms that the user is not in. */
 export type StoredState = StateEvent | StrippedStateEvent;
 
 /** The position in the sync stream. */
 export interface SyncRecord {
-  /** What has been committed: room state and keys up to this token. */
+  /** The token up to which room state and keys are committed. */
   readonly nextBatch?: SyncToken;
-  /** What the very first response ended with, as long as its handlers have not settled. */
+  /** The token at the end of the very first response, until its handlers have settled. */
   readonly first?: SyncToken;
-  /** What has been handled: the handlers of everything up to this token have settled. */
+  /** The token up to which all handlers have settled. */
   readonly handled?: SyncToken;
-  /** How many processes in a row have ended since something was handled. */
+  /** How many processes in a row have ended without handling anything. */
   readonly crashes?: number;
-  /** Which events have been handled lately. */
+  /** The events that were handled last. */
   readonly shown?: ShownLogEnd;
-  /** The uploaded filter, and what it was made of. */
+  /** The uploaded filter, and its definition. */
   readonly filter?: { readonly id: FilterID; readonly definition: string };
 }
 
 /** The end of the log of events that have been handled. */
 export interface ShownLogEnd {
-  /**
-   * What has been written since the last portion: it goes with the position, which is written
-   * anyway.
-   */
+  /** The text since the last portion: it is stored with the position, which is written anyway. */
   readonly text: string;
-  /** The number of the oldest portion that is kept, */
+  /** The number of the oldest portion that is kept. */
   readonly from: number;
-  /** and of the one that the text will be. */
+  /** The number of the portion that the text will be. */
   readonly to: number;
 }
 
 /**
- * The latest events of a room that has been quiet: those in portions of the log from a number on
- * come after them.
+ * The latest events of a quiet room: those in portions of the log from a number on come after them.
  */
 export type ShownRecord = readonly [to: number, shown: string];
 
-/** What is known of a room beside its state. */
+/** A room, beside its state. */
 export interface RoomRecord {
   /** The room. */
   readonly roomId: RoomID;
-  /** What the user is to the room. */
+  /** The user's membership. */
   readonly membership: Membership;
-  /** Whether the kept members are all there are. */
+  /** Whether all members are stored. */
   readonly allMembers: boolean;
   /**
-   * The content of the first `m.room.encryption` that was seen, which nothing takes back; `false`:
-   * the server says there is none.
+   * The content of the first `m.room.encryption` that was seen, which is final; `false`: the server
+   * says that there is none.
    */
   readonly encryption?: JsonObject | false;
   /**
-   * The ID of that event, if it came with a sync: what stands before it in the timeline came in
-   * clear by right.
+   * The ID of that event, if it came with a sync: events before it in the timeline may be in clear.
    */
   readonly encryptedBy?: EventID;
-  /**
-   * The own joins with which the user came into the room, the last ones: what stands before was
-   * history then.
-   */
+  /** The user's last own joins: events before them were history. */
   readonly entries?: readonly EventID[];
   /** The room's latest events in the very first response, if it was in that: see `ShownEvents`. */
   readonly first?: string;
   /**
-   * When the room was left, in milliseconds since the epoch, as long as state of it may be kept;
-   * absent of rooms that are not left.
+   * When the room was left, in milliseconds since the epoch, while state of it may be stored;
+   * absent for other rooms.
    */
   readonly leftAt?: number;
 }

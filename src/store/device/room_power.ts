@@ -10,11 +10,11 @@
 import type { UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 
-/** What of a room decides about power. */
+/** The state of a room that decides about power. */
 export interface RoomPower {
-  /** The content of `m.room.power_levels`; absent if it is certain that the room has none. */
+  /** The content of `m.room.power_levels`; absent if the room certainly has none. */
   readonly powerLevels?: JsonObject;
-  /** The `m.room.create` event; absent if it is not known. */
+  /** The `m.room.create` event; absent if it is unknown. */
   readonly create?: { readonly sender: string; readonly content: JsonObject };
 }
 
@@ -34,10 +34,7 @@ export type PowerAction =
  * The last room version whose create event names the creator in its content; later, its sender is.
  */
 const LAST_NAMED_CREATOR = 10;
-/**
- * The last room version in which creators have a level like everybody else; later, they stand above
- * all.
- */
+/** The last room version in which creators have a level like others; later, they are above all. */
 const LAST_LEVELLED_CREATOR = 11;
 
 /** The level of a user: a number, or `Infinity` for a creator of a room of version 12 or later. */
@@ -52,7 +49,7 @@ export function powerLevelOf(user: UserID, { powerLevels, create }: RoomPower): 
   return level(own, level(powerLevels.users_default, 0));
 }
 
-/** The level that an action takes. */
+/** The level that an action requires. */
 export function requiredLevel(action: PowerAction, { powerLevels }: RoomPower): number {
   const levels = powerLevels ?? {};
   if (action === "invite") return level(levels.invite, 0);

@@ -1,6 +1,5 @@
 /**
- * The schema that the records of a device follow: looked at before anything is written, and
- * upgraded once.
+ * The version of a device's records: checked before anything is written, and upgraded once.
  *
  * @module
  */
@@ -11,15 +10,17 @@ import { isLocal, StoreKeys } from "./keys.ts";
 import type { KvEntry, KvKey, KvMutation, KvStore } from "../kv_store.ts";
 import { assertNoSeal, sealKey } from "../sealed/assert_not_sealed.ts";
 
-/** Changes records from one version to the next, by what they hold and nothing else. */
+/** Changes records from one version to the next, by their content alone. */
 export type SchemaStep = (records: SchemaDraft) => void | Promise<void>;
 
-/** From version 0, which wrote no version down, on. */
+/**
+ * The steps from each version to the next, beginning with version 0, which had no version record. A
+ * published step never changes: the next version has a step of its own.
+ */
 export const SCHEMA_STEPS: readonly SchemaStep[] = [dateLeftRooms];
 
 /**
- * Rooms that were left say when, so that their state can be removed some time later: these were
- * left long ago.
+ * Notes when rooms were left, so that their state can be removed later: these were left long ago.
  */
 async function dateLeftRooms(records: SchemaDraft): Promise<void> {
   for await (const { key, value } of records.list(["room"])) {
@@ -32,27 +33,27 @@ async function dateLeftRooms(records: SchemaDraft): Promise<void> {
 /** The version that this Greenroom writes. */
 export const SCHEMA_VERSION: number = SCHEMA_STEPS.length;
 
-/** What brings a device's records up to date. */
+/** The upgrade of a device's records. */
 export interface SchemaUpgrade {
   /** The changes, the new version among them. */
   readonly mutations: readonly KvMutation[];
   /**
-   * Whether the records must not be used before these changes are made; else they can go along with
-   * any commit.
+   * Whether the changes must be committed before the records are used; else they can go with any
+   * commit.
    */
   readonly isNeeded: boolean;
 }
 
 /**
- * Reads which version the records of a device have. Nothing is written.
+ * Reads the version of a device's records. Nothing is written.
  *
- * @param kv Where the device is kept.
- * @param prefix What the keys of the device begin with.
+ * @param kv The store of the device.
+ * @param prefix The beginning of the device's keys.
  * @param newest The newest version that can be read.
- * @returns The version; undefined if none was written down.
- * @throws {StoreFormatError} If the records are of a version that is not known.
- * @throws {StoreError} If an import of the device did not finish.
- * @throws {StoreKeyError} If the store is sealed, without its seal around it.
+ * @returns The version; undefined if there is no record of it.
+ * @throws {StoreFormatError} If the version is unknown.
+ * @throws {StoreError} If an import of the device is unfinished.
+ * @throws {StoreKeyError} If the store is sealed and not opened as a `SealedStore`.
  */
 export async function readSchema(
   kv: KvStore,
@@ -79,12 +80,12 @@ export async function readSchema(
 }
 
 /**
- * Makes out what brings a device's records up to date. Nothing is written: the caller commits it,
- * on condition that it still holds the device.
+ * Computes the upgrade of a device's records. Nothing is written: the caller commits it, with the
+ * lease's checks.
  *
- * @param kv Where the device is kept.
- * @param prefix What the keys of the device begin with.
- * @param steps What leads from each version to the next, from version 0 on.
+ * @param kv The store of the device.
+ * @param prefix The beginning of the device's keys.
+ * @param steps The steps from each version to the next.
  * @throws What {@link readSchema} throws.
  */
 export async function schemaUpgrade(
@@ -101,7 +102,7 @@ export async function schemaUpgrade(
   };
   if (version === undefined && !await hasRecords(kv, prefix)) return { mutations: [stamp], isNeeded: false };
   const draft = new SchemaDraft(kv, prefix);
-  for (const step of steps.slice(version ?? 0)) await step(draft); // records without a version are of version 0
+  for (const step of steps.slice(version ?? 0)) await step(draft); // no version record: version 0
   return { mutations: [...draft.mutations, stamp], isNeeded: true };
 }
 
@@ -125,27 +126,30 @@ export async function hasRecords(kv: KvStore, prefix: KvKey): Promise<boolean> {
 export interface DraftRecord {
   /** The key, relative to the device's prefix. */
   readonly key: KvKey;
-  /** Plain data, not to be changed: set another in its place. */
+  /** Plain data. Set a new value instead of changing it. */
   readonly value: unknown;
 }
 
-/** What the steps of an upgrade read and change. Keys are relative to the device's prefix. */
+/**
+ * The records during an upgrade: nothing is written before all steps are done. Keys are relative to
+ * the device's prefix.
+ */
 export class SchemaDraft {
   readonly #kv: KvStore;
   readonly #prefix: KvKey;
-  /** By key, what was changed; a record without a value is gone. */
+  /** The changes by key; a record without a value is removed. */
   readonly #changes = new Map<string, { readonly key: KvKey; readonly value?: unknown }>();
 
   /**
-   * @param kv Where the device is kept.
-   * @param prefix What the keys of the device begin with.
+   * @param kv The store of the device.
+   * @param prefix The beginning of the device's keys.
    */
   constructor(kv: KvStore, prefix: KvKey) {
     this.#kv = kv;
     this.#prefix = prefix;
   }
 
-  /** What was changed, to be committed at once. */
+  /** The changes, for one commit. */
   get mutations(): KvMutation[] {
     return [...this.#changes.values()].map((change): KvMutation => {
       const key = [...this.#prefix, ...change.key];
@@ -154,11 +158,11 @@ export class SchemaDraft {
   }
 
   /**
-   * The records below a key, not at it, as they were when the reading began; in no particular
-   * order.
+   * The records below a key, without the one at it, as they were when the reading began; in no
+   * particular order.
    */
   async *list(below: KvKey): AsyncGenerator<DraftRecord> {
-    const changes = new Map(this.#changes); // what the reader does to a record must not bring it again
+    const changes = new Map(this.#changes); // a copy: a record that the reader changes is not listed again
     for await (const entry of this.#kv.list([...this.#prefix, ...below])) {
       const key = entry.key.slice(this.#prefix.length);
       if (!changes.has(JSON.stringify(key))) yield { key, value: entry.value };
@@ -168,7 +172,7 @@ export class SchemaDraft {
     }
   }
 
-  /** Puts a value in the place of whatever is there. */
+  /** Sets a value. */
   set(key: KvKey, value: unknown): void {
     this.#changes.set(JSON.stringify(key), { key, value });
   }

@@ -1,5 +1,5 @@
 /**
- * Where a sealed store keeps what its key is recognised by.
+ * The record that marks a store as sealed.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { StoreKeyError } from "../../errors/store_error.ts";
 import type { KvEntry, KvKey, KvStore } from "../kv_store.ts";
 
 /**
- * Where it is: in the store that is sealed, where no account can be, whose keys begin with a user
+ * The key of the record, in the sealed store. No account's keys begin so: theirs begin with a user
  * ID.
  */
 export const sealKey: KvKey = ["greenroom:sealed"];
@@ -19,11 +19,11 @@ export function isSealKey(key: KvKey): boolean {
 }
 
 /**
- * Makes sure that a store is not one that is sealed, without its seal around it: whoever wrote into
- * it would spoil it.
+ * Checks that a store is not a sealed one without its `SealedStore`: writing into it would damage
+ * it.
  *
  * @param store A store, or a sealed one.
- * @throws {StoreKeyError} If it is sealed, and no `SealedStore` is around it.
+ * @throws {StoreKeyError} If it is sealed and not opened as a `SealedStore`.
  */
 export async function assertNotSealed(store: KvStore): Promise<void> {
   const [seal] = await store.getMany([sealKey]);
@@ -31,10 +31,10 @@ export async function assertNotSealed(store: KvStore): Promise<void> {
 }
 
 /**
- * The same, for who has looked already.
+ * The same for the record that was read already.
  *
- * @param seal What is at {@link sealKey}.
- * @throws {StoreKeyError} If there is something.
+ * @param seal The record at {@link sealKey}.
+ * @throws {StoreKeyError} If there is one.
  */
 export function assertNoSeal(seal: KvEntry | undefined): void {
   if (seal === undefined) return;

@@ -1,5 +1,5 @@
 /**
- * A store around another whose values are sealed.
+ * A store that encrypts the values of another.
  *
  * @module
  */
@@ -11,34 +11,34 @@ import { isSealKey, sealKey } from "./assert_not_sealed.ts";
 import { keyMaterial, newSalt, openRecord, SEALED_FORMAT, sealingKey, sealRecord } from "./sealing.ts";
 import { decodeValue, encodeValue } from "../value_codec.ts";
 
-/** How many values are opened at once when many are listed. */
+/** How many values are decrypted at once when a prefix is listed. */
 const PAGE = 64;
 
-/** The record that tells whether a key fits. */
+/** The record by which a key is checked. */
 interface Seal {
   readonly format: number;
   readonly salt: Uint8Array<ArrayBuffer>;
-  /** A sealed nothing. */
+  /** An empty value, sealed. */
   readonly proof: Uint8Array;
 }
 
 /**
- * Seals what it puts into another store, so that who gets hold of the file or the database can't
- * read it.
+ * Encrypts the values that it puts into another store, so that a stolen file or database can't be
+ * read.
  *
- * Each value is encrypted and authenticated with AES-256-GCM, for its key and the version of the
- * format: a value that was changed, or moved to another key, does not open. What is not hidden: the
- * keys, and so the IDs of the user, device, rooms, members and sessions, and the types of state
- * events; how long values are; when they change. What is not noticed: that somebody has put an old
- * record back in its place, or removed one.
+ * Each value is encrypted and authenticated with AES-256-GCM, together with its key and the version
+ * of the format: a value that was changed, or moved to another key, does not open. Not hidden are
+ * the keys, and so the IDs of the user, device, rooms, members and sessions, and the types of state
+ * events; the length of values; when they change. Not noticed is an old record that was put back,
+ * or one that was removed.
  *
  * The key is 32 random bytes, made once with `crypto.getRandomValues(new Uint8Array(32))` and kept
- * where secrets are kept, not beside the store; never a passphrase, nor its hash. Without it, what
- * was sealed is lost. It is not used itself: each store has a key of its own, derived with
- * HKDF-SHA-256 and a salt that is kept in the store. With one such key, no more than 2³² values may
- * be put (a hundred each second for 16 months), because nonces are random; long before, copy the
- * devices into a new store with {@linkcode exportDevice} and {@linkcode importDevice}, which is
- * also how to change the key, and how to seal a store that is not sealed.
+ * where secrets are kept, not beside the store; never a passphrase, nor its hash. Without it, the
+ * store is lost. Each store has its own key, derived from it with HKDF-SHA-256 and a salt that is
+ * kept in the store. As nonces are random, no more than 2³² values may be sealed with one key (a
+ * hundred a second for 16 months). Long before, copy the devices into a new store with {@linkcode
+ * exportDevice} and {@linkcode importDevice}. That is also how to change the key, and how to seal a
+ * store that is not sealed.
  *
  * @example
  * ```ts
@@ -58,7 +58,7 @@ interface Seal {
 export class SealedStore implements KvStore {
   readonly #inner: KvStore;
   readonly #key: CryptoKey;
-  /** Settles when the last commit was handed on. */
+  /** Settles when the last commit was passed to the inner store. */
   #turn: Promise<unknown> = Promise.resolve();
 
   private constructor(inner: KvStore, key: CryptoKey) {
@@ -67,16 +67,16 @@ export class SealedStore implements KvStore {
   }
 
   /**
-   * Puts a seal around a store that is empty, or was sealed with the same key.
+   * Opens a store that is empty, or was sealed with the same key.
    *
-   * @param inner The store that keeps what is sealed. It is closed with this one, but not if this
+   * @param inner The store for the sealed values. It is closed with this one, but not if this call
    * fails.
    * @param key 32 random bytes, which are copied; or a `CryptoKey` made of such bytes for `"HKDF"`,
    * with the usage `"deriveKey"`.
    * @throws {ValueError} If the key is neither.
-   * @throws {StoreKeyError} If the store was sealed with another key, or holds records that are not
-   * sealed. It is as it was.
-   * @throws {StoreFormatError} If a newer version of Greenroom has sealed it. It is as it was.
+   * @throws {StoreKeyError} If the store was sealed with another key, or has records that are not
+   * sealed. It is unchanged.
+   * @throws {StoreFormatError} If a newer version of Greenroom has sealed it. It is unchanged.
    */
   static async open(inner: KvStore, key: Uint8Array | CryptoKey): Promise<SealedStore> {
     const material = await keyMaterial(key);
@@ -91,14 +91,14 @@ export class SealedStore implements KvStore {
       const unsealed = { key: sealKey, versionstamp: null };
       if (await inner.commit([{ type: "set", key: sealKey, value }], [unsealed])) {
         return new SealedStore(inner, own);
-      } // somebody else was faster, maybe with the same key
+      } // another process was faster, perhaps with the same key
     }
   }
 
   /**
-   * Reads several values at once; `undefined` where there is none.
+   * Reads several values; `undefined` where there is none.
    *
-   * @throws {StoreKeyError} If a value was changed, or moved to where it is.
+   * @throws {StoreKeyError} If a value was changed or moved.
    */
   async getMany(keys: readonly KvKey[]): Promise<(KvEntry | undefined)[]> {
     const entries = await this.#inner.getMany(keys);
@@ -109,10 +109,10 @@ export class SealedStore implements KvStore {
   }
 
   /**
-   * Reads what lies below a prefix, not at it, in the order of the keys. What is committed while
-   * the reading goes on may be seen, if its keys are still to come.
+   * Reads the values below a prefix, without the one at it, in the order of the keys. Commits made
+   * meanwhile are seen where their keys are still to come.
    *
-   * @throws {StoreKeyError} If a value was changed, or moved to where it is.
+   * @throws {StoreKeyError} If a value was changed or moved.
    */
   async *list(prefix: KvKey): AsyncGenerator<KvEntry> {
     let page: Promise<KvEntry>[] = [];
@@ -120,7 +120,7 @@ export class SealedStore implements KvStore {
       for await (const entry of this.#inner.list(prefix)) {
         if (isSealKey(entry.key)) continue;
         const opening = this.#open(entry.key, entry);
-        opening.catch(() => {}); // is told when its turn comes
+        opening.catch(() => {}); // reported when it is yielded
         page.push(opening);
         if (page.length < PAGE) continue;
         yield* page;
@@ -128,25 +128,24 @@ export class SealedStore implements KvStore {
       }
       yield* page;
     } finally {
-      await Promise.allSettled(page); // nothing goes on after who reads no further
+      await Promise.allSettled(page); // nothing continues after the reader has stopped
     }
   }
 
   /**
-   * Applies all changes, or none if a check does not hold. Commits are applied in the order in
-   * which they were begun.
+   * Applies all changes, or none if a check fails. Commits are applied in the order of the calls.
    *
-   * @throws {ValueError} If a value is not plain data, or a key the store's own; nothing was
-   * written then.
+   * @throws {ValueError} If a value is not plain data, or a key is the store's own; nothing is
+   * written.
    */
   async commit(mutations: readonly KvMutation[], checks: readonly KvCheck[] = []): Promise<boolean> {
-    // Before anything is awaited: the caller may go on, and change what was handed over.
+    // Before anything is awaited: the caller may change its values then.
     const changes = mutations.map((mutation) => this.#encode(mutation));
     const conditions = [...checks];
     const before = this.#turn;
     const handedOn = Promise.all(changes).then(async (sealed) => {
       await before;
-      return { held: this.#inner.commit(sealed, conditions) }; // wrapped: the next does not wait for what becomes of it
+      return { held: this.#inner.commit(sealed, conditions) }; // wrapped: the next commit does not wait for its result
     });
     this.#turn = handedOn.then(({ held }) => void held.catch(() => {}), () => before);
     const { held } = await handedOn;
@@ -154,7 +153,7 @@ export class SealedStore implements KvStore {
   }
 
   /**
-   * Takes a lock of the store around which this is; what is left in it is not sealed.
+   * Takes a lock of the inner store; its note is not sealed.
    *
    * @throws {StoreError} If that store has no locks.
    */
@@ -163,13 +162,13 @@ export class SealedStore implements KvStore {
     throw new StoreError("Cannot lock the device: the store inside the seal has no locks; use one that has");
   }
 
-  /** Closes the store around which this is, after what was begun. */
+  /** Closes the inner store after the operations under way. */
   async close(): Promise<void> {
     await this.#turn;
     await this.#inner.close();
   }
 
-  /** Closes the store around which this is. */
+  /** Closes the inner store. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
@@ -193,7 +192,7 @@ async function storeKey(material: CryptoKey, salt: Uint8Array<ArrayBuffer>): Pro
   return await sealingKey(material, salt, "records of a store");
 }
 
-/** The key of a store that has been sealed before. */
+/** Derives the key of a sealed store, and checks it. */
 async function fittingKey(material: CryptoKey, value: unknown): Promise<CryptoKey> {
   const { format, salt, proof } = value as Partial<Seal>; // open() wrote it, of this version or another
   if (format !== SEALED_FORMAT || !(salt instanceof Uint8Array)) {

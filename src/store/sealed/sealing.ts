@@ -1,5 +1,5 @@
 /**
- * Keys that seal, made of the one that the user gives.
+ * The cryptography of seals: keys derived from the user's, and sealed records.
  *
  * @module
  */
@@ -9,10 +9,10 @@ import { ValueError } from "../../errors/value_error.ts";
 import { isDeviceKey, kindOf } from "../device/keys.ts";
 import type { KvKey } from "../kv_store.ts";
 
-/** How long a user's key is, in bytes. */
+/** The length of the user's key, in bytes. */
 const KEY_BYTES = 32;
 
-/** How long a salt is, in bytes. */
+/** The length of a salt, in bytes. */
 const SALT_BYTES = 32;
 
 /** Makes a salt, which is used for one key only. */
@@ -21,7 +21,7 @@ export function newSalt(): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Takes the user's key for what it is: what other keys are derived from.
+ * Imports the user's key, from which other keys are derived.
  *
  * @param key 32 random bytes, or a `CryptoKey` for HKDF that may derive keys.
  * @throws {ValueError} If it is neither.
@@ -71,20 +71,22 @@ const HEAD_BYTES = 1 + NONCE_BYTES;
 const TAG_BYTES = 16;
 
 /**
- * What is sealed with a record, so that it opens nowhere else; text in quotes, so that different
- * keys differ.
+ * The authenticated data of a record, which binds it to its key; as JSON, so that different keys
+ * differ.
  */
 function boundTo(key: KvKey, format: number): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(JSON.stringify(["greenroom record", format, ...key]));
 }
 
 /**
- * Seals a value. By WebCrypto: for 500 bytes its asynchronous calls take as long as `node:crypto`'s
- * synchronous ones (15 to 30 µs each, measured on Deno 2.9.6), for 50 kB a fifth of it. A commit of
- * three such records takes 0.1 to 0.15 ms longer, on top of the 0.25 to 0.3 ms of Deno KV's file.
+ * Seals a value as a format version, a nonce, and the ciphertext of AES-256-GCM.
  *
- * @param sealing The key to seal with.
- * @param key Where the record is to be.
+ * By WebCrypto: for 500 bytes its asynchronous calls take as long as the synchronous ones of
+ * `node:crypto` (15 to 30 µs each, measured on Deno 2.9.6), for 50 kB a fifth. A commit of three
+ * such records takes 0.1 to 0.15 ms more, beside the 0.25 to 0.3 ms of Deno KV's file.
+ *
+ * @param sealing The key that seals.
+ * @param key The key of the record.
  * @param value The encoded value.
  */
 export async function sealRecord(
@@ -103,16 +105,15 @@ export async function sealRecord(
 }
 
 /**
- * Opens what {@link sealRecord} made.
+ * Opens a record of {@link sealRecord}.
  *
  * @returns The encoded value.
- * @throws {StoreKeyError} If it is something else, or was sealed with another key or for another
- * place.
+ * @throws {StoreKeyError} If it is malformed, or sealed with another key or for another record.
  */
 export async function openRecord(sealing: CryptoKey, key: KvKey, record: unknown): Promise<Uint8Array> {
   if (!(record instanceof Uint8Array) || record.length < HEAD_BYTES + TAG_BYTES) throw notOurs(key);
   if (record[0] !== SEALED_FORMAT) throw notOurs(key);
-  const bytes = new Uint8Array(record); // a copy: who keeps values as they are must not change them meanwhile
+  const bytes = new Uint8Array(record); // a copy: a store may hand out its own value, which must not change meanwhile
   const iv = bytes.subarray(1, HEAD_BYTES);
   const cipher = { name: "AES-GCM", iv, additionalData: boundTo(key, SEALED_FORMAT) };
   try {

@@ -93,7 +93,7 @@ export class SqliteLog {
       await this.#file.syncData();
     } catch (cause) {
       throw new StoreError(
-        "Cannot write to the store: its log can't be synced, and nobody knows what of it is on the disk; see to the disk, and open the store again",
+        "Cannot write to the store: its log can't be synced, and what of it is on the disk is unknown; see to the disk, and open the store again",
         { cause },
       );
     }

@@ -1,5 +1,5 @@
 /**
- * The header and table of a file of {@link SqliteStore}, and how it is told from others.
+ * The header and table of a file of {@link SqliteStore}, and how other files are recognised.
  *
  * @module
  */
