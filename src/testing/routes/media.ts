@@ -6,12 +6,12 @@
  * @module
  */
 
+import type { JsonObject } from "../../types/json.ts";
 import { badRequest, Failure, forbidden, invalidParam, notFound } from "../http/failure.ts";
 import type { AuthedRequest, MatrixRequest } from "../http/request.ts";
 import { type Answer, Reply } from "../http/reply.ts";
 import { openRoute, type Route, route } from "../http/route.ts";
 import type { Media } from "../model/media_store.ts";
-import { previewOf } from "../model/url_preview.ts";
 
 const MEDIA = "/_matrix/media/v3";
 
@@ -144,4 +144,30 @@ function file({ type }: Media, bytes: Uint8Array<ArrayBuffer>, name: string | un
     "content-disposition": `${disposition}${fileName}`,
     "cross-origin-resource-policy": "cross-origin",
   });
+}
+
+const META = /<meta\s+property="(og:[^"]+)"\s+content="([^"]*)"/gi;
+const TITLE = /<title>([^<]*)<\/title>/i;
+
+/**
+ * Reads a page and gives its `og:` properties; its title if it has none.
+ *
+ * @param url Where the page is.
+ * @param read What reads it.
+ */
+async function previewOf(url: string, read: typeof fetch): Promise<JsonObject> {
+  const page = await textOf(url, read);
+  const properties = [...page.matchAll(META)].map(([, name = "", value = ""]) => [name.toLowerCase(), value]);
+  return { "og:title": TITLE.exec(page)?.[1] ?? null, ...Object.fromEntries(properties) };
+}
+
+async function textOf(url: string, read: typeof fetch): Promise<string> {
+  try {
+    const response = await read(url);
+    const text = await response.text();
+    if (response.ok) return text;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+  }
+  throw new Failure(502, "M_UNKNOWN", "Failed to download remote page");
 }

@@ -16,7 +16,6 @@ import { deviceListsBetween } from "../sync/device_lists.ts";
 import { roomsOf } from "../sync/rooms.ts";
 import { startOf, type SyncJob } from "../sync/sync_job.ts";
 import { formatToken, parseToken } from "../sync/sync_token.ts";
-import { toDeviceOf } from "../sync/to_device.ts";
 
 /** The routes of this file. */
 export const syncRoutes: readonly Route[] = [route("GET", "v3/sync", sync)];
@@ -121,4 +120,24 @@ function presenceOf({ server, user, filter, since }: SyncJob): JsonObject[] {
     events.push({ type: "m.presence", sender: id, content: presenceContent(server, other) });
   }
   return events;
+}
+
+/** How many messages one response carries at most. */
+const PORTION = 100;
+
+/** The messages of a response and the position of the last one. */
+interface Portion {
+  /** The messages. */
+  readonly events: JsonObject[];
+  /** The position of the last of them, or of the end of the stream if none is left. */
+  readonly position: number;
+}
+
+/** Deletes what the client has acknowledged by its token, and returns what comes next. */
+function toDeviceOf({ device, since, until }: SyncJob): Portion {
+  if (since !== undefined) device.inbox = device.inbox.filter(({ position }) => position > since.toDevice);
+  const portion = device.inbox.slice(0, PORTION);
+  const last = portion.at(-1);
+  const position = device.inbox.length > portion.length && last !== undefined ? last.position : until;
+  return { events: portion.map(({ event }) => event), position };
 }

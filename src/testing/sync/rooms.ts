@@ -6,13 +6,13 @@
 
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
+import { stringAt } from "../http/read.ts";
 import { formatEvent, strippedEvent } from "../model/events/format_event.ts";
 import { pickFields } from "../model/events/event_filter.ts";
 import { receiptContent } from "../model/rooms/receipts.ts";
 import type { Room } from "../model/rooms/room.ts";
 import { membershipOf, type RoomEvent } from "../model/events/room_event.ts";
 import { knowsMember, rememberMember, stateOf } from "./state_delta.ts";
-import { summarise } from "./room_summary.ts";
 import { ignoredUsers, startOf, type SyncJob } from "./sync_job.ts";
 import { pageToken } from "./sync_token.ts";
 import { type Timeline, timelineOf } from "./timeline.ts";
@@ -193,4 +193,27 @@ function summaryOf(job: SyncJob, room: Room, timeline: Timeline, state: RoomEven
     state.push(member);
   }
   return summary;
+}
+
+/** How many heroes a room has at most. */
+const HEROES = 5;
+
+/** The counts, and for a room without name and alias the members that its name can be made of. */
+function summarise(room: Room, viewer: UserID): JsonObject {
+  const summary: JsonObject = {
+    "m.joined_member_count": room.membersWith("join").length,
+    "m.invited_member_count": room.membersWith("invite").length,
+  };
+  const name = stringAt(room.state("m.room.name")?.content ?? {}, "name");
+  const alias = stringAt(room.state("m.room.canonical_alias")?.content ?? {}, "alias");
+  if (!name && !alias) summary["m.heroes"] = heroesOf(room, viewer);
+  return summary;
+}
+
+/** Members to name a room after: those who are or will be there, or else those who were. */
+function heroesOf(room: Room, viewer: UserID): UserID[] {
+  const others = (...memberships: string[]) =>
+    memberships.flatMap((membership) => room.membersWith(membership)).filter((user) => user !== viewer);
+  const present = others("join", "invite");
+  return (present.length > 0 ? present : others("leave", "ban")).sort().slice(0, HEROES);
 }

@@ -40,7 +40,7 @@ export function bundledAggregations(
 }
 
 /** The edit that counts: the latest one by the sender of the event, of the same type. */
-export function latestEdit(room: Room, event: RoomEvent): RoomEvent | undefined {
+function latestEdit(room: Room, event: RoomEvent): RoomEvent | undefined {
   const edits = room.relations.childrenOf(event.id, "m.replace").filter((edit) =>
     edit.sender === event.sender && edit.type === event.type
   );

@@ -146,6 +146,6 @@ function defaultLevels({ version, creator, preset, invite }: RoomPlan): JsonObje
 }
 
 /** The content of a topic in both forms that the specification knows. */
-export function topicContent(topic: string): JsonObject {
+function topicContent(topic: string): JsonObject {
   return { topic, "m.topic": { "m.text": [{ body: topic }] } };
 }

@@ -68,7 +68,7 @@ export class PowerLevels {
 }
 
 /** The number that a power level stands for: rooms before version 10 may write it as a string. */
-export function asLevel(value: unknown): number | undefined {
+function asLevel(value: unknown): number | undefined {
   if (typeof value === "number") return value;
   if (typeof value === "string" && /^\s*[+-]?\d+\s*$/.test(value)) return Number(value);
   return undefined;

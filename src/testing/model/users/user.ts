@@ -1,5 +1,5 @@
 /**
- * A user of the in-process homeserver and everything that is theirs alone.
+ * A user of the in-process homeserver, with devices, account data and settings.
  *
  * @module
  */
@@ -9,7 +9,33 @@ import type { JsonObject } from "../../../types/json.ts";
 import type { Device } from "./device.ts";
 import { PushRules } from "./push_rules.ts";
 import type { RoomEvent } from "../events/room_event.ts";
-import { VersionedMap } from "./versioned_map.ts";
+
+/** Values by key, each with the position of its last change. */
+export class VersionedMap<Value> {
+  readonly #entries = new Map<string, { value: Value; position: number }>();
+  #latest = 0;
+
+  /** The value under `key`. */
+  get(key: string): Value | undefined {
+    return this.#entries.get(key)?.value;
+  }
+
+  /** Stores a value that changed at `position`. */
+  set(key: string, value: Value, position: number): void {
+    this.#entries.set(key, { value, position });
+    this.#latest = Math.max(this.#latest, position);
+  }
+
+  /** The entries that changed after `position`, in the order of their change. */
+  since(position: number): [key: string, value: Value, position: number][] {
+    if (this.#latest <= position) return [];
+    const changed: [string, Value, number][] = [];
+    for (const [key, entry] of this.#entries) {
+      if (entry.position > position) changed.push([key, entry.value, entry.position]);
+    }
+    return changed.sort((a, b) => a[2] - b[2]);
+  }
+}
 
 /** What others see of a user's presence. */
 export interface Presence {

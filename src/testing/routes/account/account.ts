@@ -64,7 +64,7 @@ function nextNumber(server: ServerState): string {
 }
 
 /** Refuses a user name that can't be had. */
-export function checkUsername(server: ServerState, username: string): void {
+function checkUsername(server: ServerState, username: string): void {
   if (!/^[a-z0-9._=\-/+]+$/.test(username) || username.startsWith("_")) {
     throw badRequest("M_INVALID_USERNAME", "User ID can only contain characters a-z, 0-9, or '=_-./+'");
   }

@@ -12,10 +12,9 @@ import { optionalObject, stringAt, valueAt } from "../../http/read.ts";
 import type { AuthedRequest } from "../../http/request.ts";
 import type { Answer } from "../../http/reply.ts";
 import { type Route, route } from "../../http/route.ts";
-import { canonicalJson } from "../../model/events/canonical_json.ts";
 import { announceDevices } from "../../model/users/delete_device.ts";
 import type { ServerState } from "../../model/server_state.ts";
-import { checkSignature, ed25519KeyOf } from "../../model/users/signed_json.ts";
+import { canonicalJson, checkSignature, ed25519KeyOf } from "../../model/signed_json.ts";
 import type { User } from "../../model/users/user.ts";
 
 /** The routes of this file. */

@@ -7,12 +7,12 @@
  * @module
  */
 
+import { canonicalJson } from "../../model/signed_json.ts";
 import { isJsonObject, type JsonObject } from "../../../types/json.ts";
 import { badJson, badRequest, invalidParam, missingParam } from "../../http/failure.ts";
 import { optionalObject } from "../../http/read.ts";
 import type { Answer } from "../../http/reply.ts";
 import type { AuthedRequest } from "../../http/request.ts";
-import { canonicalJson } from "../../model/events/canonical_json.ts";
 import { announceDevices } from "../../model/users/delete_device.ts";
 import type { Device } from "../../model/users/device.ts";
 

@@ -1,14 +1,14 @@
 /**
- * Checking signatures of JSON.
+ * Canonical JSON, and the signatures of it.
  *
+ * @see {@link https://spec.matrix.org/v1.16/appendices/#canonical-json | Canonical JSON}
  * @see {@link https://spec.matrix.org/v1.16/appendices/#signing-json | Signing JSON}
  * @module
  */
 
-import type { JsonObject } from "../../../types/json.ts";
-import { badRequest } from "../../http/failure.ts";
-import { stringAt, valueAt } from "../../http/read.ts";
-import { canonicalJson } from "../events/canonical_json.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { badRequest } from "../http/failure.ts";
+import { stringAt, valueAt } from "../http/read.ts";
 
 /** Refuses unless `json` carries a valid Ed25519 signature by `signer` with the key `keyId`. */
 export async function checkSignature(
@@ -47,4 +47,27 @@ const NOT_EXTRACTABLE = false;
 
 function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+}
+
+/** The one text of a JSON value: keys in the order of their code points, and no spaces. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (!isJsonObject(value)) return JSON.stringify(value) ?? "null";
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined).sort(([a], [b]) =>
+    byCodePoint(a, b)
+  );
+  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(",")}}`;
+}
+
+/**
+ * JavaScript compares UTF-16 units, which puts the characters beyond U+FFFF in front of some that
+ * they follow.
+ */
+function byCodePoint(a: string, b: string): number {
+  const [as, bs] = [[...a], [...b]];
+  for (let i = 0; i < Math.min(as.length, bs.length); i++) {
+    const difference = (as[i]?.codePointAt(0) ?? 0) - (bs[i]?.codePointAt(0) ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return as.length - bs.length;
 }
