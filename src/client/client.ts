@@ -54,9 +54,9 @@ import type { DeviceID, UserID } from "../types/ids.ts";
 export class Client {
   /** The transport. */
   readonly api: HTTPAPI;
-  /** Where it is told what goes on. */
+  /** Logs what goes on. */
   readonly log: Logger;
-  /** Where it is told what goes on with encryption. */
+  /** Logs what goes on with encryption. */
   readonly cryptoLog: Logger;
   /** Room state as it was committed with the latest sync. */
   readonly stateStore: StateStore;
@@ -66,7 +66,9 @@ export class Client {
   readonly encryptionBlacklist: Set<string>;
   /** The dispatchers that have been added, by their type. */
   readonly dispatchers: Map<DispatcherType<Client>, Dispatcher> = new Map();
-  /** Events that are left out for a time, since the process has ended again and again while they were handled. */
+  /**
+   * Events that are left out, since the process ended again and again while they were handled.
+   */
   readonly quarantine: QuarantineAPI;
   /** What others are told of the user's presence while the client syncs. Default: `online`. */
   presence: PresenceState = PresenceState.ONLINE;
@@ -91,9 +93,8 @@ export class Client {
     this.log = loggerOf(log, clock, "client");
     this.cryptoLog = loggerOf(log, clock, "crypto");
     this.encryptionBlacklist = new Set(options.encryptionBlacklist ?? ["m.reaction"]);
-    const session = new Session(this.api, mxid, deviceId);
+    const session = this.#session = new Session(this.api, mxid, deviceId);
     session.fillMemberEventCallback = options.fillMemberEventCallback;
-    this.#session = session;
 
     const { store, ready } = clientStore(options, session);
     const settle: DispatcherOptions["settle"] = async (events) => await this.#crypto?.settle(events);
@@ -111,6 +112,7 @@ export class Client {
     this.#housekeeping = housekeeping;
     const syncer = spawnSyncer({
       requests: syncRequests(session, api),
+      session,
       crypto,
       acceptClear: () => this.#crypto && acceptClear(encryption, blacklist),
       store,
@@ -138,13 +140,14 @@ export class Client {
   }
 
   /**
-   * Finds out where a domain's homeserver is.
+   * Finds a domain's homeserver.
    *
    * @param domain The server name, as in a user ID, or the user ID; a port is left out.
    * @param options How to ask.
-   * @returns The homeserver's address, to be used as `baseUrl`; undefined if the domain does not say (404).
+   * @returns The homeserver's address, for `baseUrl`; undefined if the domain does not say (404).
    * @throws {WellKnownError} If the domain can't be asked, or what it says can't be used.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#server-discovery | Server discovery}
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#server-discovery | Server
+   *   discovery}
    */
   static async discover(domain: string, options?: DiscoverOptions): Promise<string | undefined> {
     return await discover(domain, options);
@@ -166,7 +169,9 @@ export class Client {
     return parseUserId(mxid);
   }
 
-  /** The acting user; empty until it is known: from the options, a login, or because the server was asked. */
+  /**
+   * The acting user: from the options, a login, or the server. Empty until it is known.
+   */
   get mxid(): UserID | "" {
     return this.#session.mxid;
   }
@@ -215,27 +220,30 @@ export class Client {
   }
 
   /**
-   * Resolves when the client has been closed; rejects with an {@linkcode ActorError}, which names the part and the cause, when
-   * it can't go on: the token is dead, or the store has failed. Everything has stopped then.
+   * Resolves when the client has been closed. Rejects with an {@linkcode ActorError}, which names
+   * the part and the cause, when it can't go on and has stopped: a dead token, or a store that
+   * failed.
    */
   get done(): Promise<void> {
     return this.#life.supervisor.done;
   }
 
   /**
-   * Resolves when the first sync of the latest start, or of `syncOnce()`, has been handled: when the handlers of its first response
-   * have settled. Read before the first start, it is that one's. It rejects with a {@linkcode ClientEndedError} if the client is
-   * stopped or closed before, and with what `start()` rejects with. Whoever does not look at it causes no unhandled rejection.
+   * Resolves when the handlers of the first response have settled, of the latest start or
+   * `syncOnce()`; before the first start, of that one. Rejects with a {@linkcode ClientEndedError}
+   * if the client is stopped or closed before, and with what `start()` rejects with. Unread, it
+   * causes no unhandled rejection.
    */
   get ready(): Promise<void> {
     return this.#life.first.handled;
   }
 
   /**
-   * Reaches any endpoint, with everything the operations have: authorisation, retries, bounds and errors.
+   * Requests any endpoint, with authorisation, retries, bounds and errors as operations have them.
    *
    * @param method The HTTP method.
-   * @param path The path below the homeserver's address; `{name}` takes the parameter of that name from `options.path`.
+   * @param path The path below the homeserver's address; `{name}` is the parameter of that name in
+   *   `options.path`.
    * @param options The body, the parameters, and the options of every request.
    * @returns The parsed JSON of the answer, unchecked.
    */
@@ -247,11 +255,7 @@ export class Client {
     return await this.api.request<Result>(method, path, options);
   }
 
-  /**
-   * Adds a dispatcher: makes one and registers it. Does nothing if there is one of the type.
-   *
-   * @param type The class of the dispatcher.
-   */
+  /** Makes a dispatcher of a class, and registers it. Does nothing if there is one of the class. */
   addDispatcher(type: DispatcherType<Client>): void {
     if (this.dispatchers.has(type)) return;
     const dispatcher = new type(this);
@@ -259,11 +263,7 @@ export class Client {
     dispatcher.register();
   }
 
-  /**
-   * Removes a dispatcher. Does nothing if there is none of the type.
-   *
-   * @param type The class of the dispatcher.
-   */
+  /** Removes the dispatcher of a class. Does nothing if there is none. */
   removeDispatcher(type: DispatcherType<Client>): void {
     const dispatcher = this.dispatchers.get(type);
     this.dispatchers.delete(type);
@@ -271,8 +271,8 @@ export class Client {
   }
 
   /**
-   * Lets go of what need not be kept any more: the state of rooms that were left a week ago, and what encryption keeps beyond its
-   * time. Of what can be read, nothing is lost. A client that syncs does so by itself once a day, between other things.
+   * Removes what is not needed any more: the state of rooms that were left a week ago, and outdated
+   * records of encryption. Nothing that can be read is lost. A client that syncs prunes once a day.
    *
    * @returns What was removed.
    */
@@ -281,8 +281,8 @@ export class Client {
   }
 
   /**
-   * Closes the client: stops syncing, waits for handlers, then for what is being stored, and lets go of the device. Nothing of
-   * the client uses the store after that. Called from a handler, it does not wait for that handler.
+   * Closes the client: stops syncing, waits for handlers and for what is being stored, and releases
+   * the device. The store is not used after that. A handler that calls it is not waited for.
    *
    * @returns Resolves when everything has stopped, or had its time to.
    */

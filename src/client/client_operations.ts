@@ -48,7 +48,6 @@ export function clientOperations(
 export function syncRequests(session: Session, api: ClientAPI): SyncRequests {
   return {
     ...api,
-    userId: (signal) => session.userId({ signal }),
     firstContact: (error, signal) => firstContact(error, session, signal),
   };
 }

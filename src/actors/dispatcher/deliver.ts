@@ -140,10 +140,7 @@ export class Deliverer {
     if (entries.length === 0) return;
     const source = sourceOf(data);
     const comesAgain = settled !== undefined && (source & SyncStream.TIMELINE) !== 0 && "event_id" in data;
-    // By index, not `for (… of …)`, which before V8 has compiled it makes three objects for each of
-    // many events.
-    for (let index = 0; index < entries.length; index++) {
-      const entry = entries[index] as HandlerEntry;
+    for (const entry of entries) {
       if (!takes(entry, source)) continue;
       if (!entry.redacted && isRedacted(data)) continue;
       const scope = comesAgain ? new DeliveryScope(data, entry, this.#sendIds) : undefined;

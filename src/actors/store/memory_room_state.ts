@@ -1,5 +1,5 @@
 /**
- * The state of rooms of a client that keeps everything in memory.
+ * The state of rooms of a client without a store, in memory.
  *
  * @module
  */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Clock } from "../../base/clock.ts";
 import { WeighedCache } from "../../base/weighed_cache.ts";
 import type { RoomRecord, StoredState } from "../../store/device/records.ts";
 import type { EventID, RoomID } from "../../types/ids.ts";
@@ -75,8 +76,8 @@ export interface RecordSources {
   readonly facts: RoomFacts;
   /** The predecessor's record: the successor of an encrypted room counts as encrypted. */
   readonly predecessor: RoomRecord | undefined;
-  /** The time, in milliseconds since the epoch. */
-  readonly now: number;
+  /** Says when a room was left. */
+  readonly clock: Clock;
 }
 
 /** How many own joins are stored: those that were not handled matter, and there are few. */
@@ -85,13 +86,13 @@ const MAX_ENTRIES = 8;
 /** The record after a change: the same object if nothing has changed. */
 export function nextRecord(
   { roomId, membership, complete, lossy, first, entry }: RoomChange,
-  { record, facts, predecessor, now }: RecordSources,
+  { record, facts, predecessor, clock }: RecordSources,
 ): RoomRecord {
   const entered = membership === "join" && record?.membership !== "join";
   const allMembers = entered ? complete : record?.allMembers === true && !lossy;
   const encryption = record?.encryption || facts.encryption || predecessor?.encryption || record?.encryption;
   const encryptedBy = record?.encryption ? record.encryptedBy : facts.encryption && facts.encryptedBy;
-  const leftAt = isLeft({ membership }) ? record?.leftAt ?? now : undefined;
+  const leftAt = isLeft({ membership }) ? record?.leftAt ?? clock.now() : undefined;
   const same = record?.membership === membership && record.allMembers === allMembers &&
     record.encryption === encryption && record.leftAt === leftAt && first === undefined &&
     entry === undefined;

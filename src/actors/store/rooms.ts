@@ -109,7 +109,6 @@ export class StoreRooms {
   async changes(rooms: readonly RoomChange[]): Promise<RoomMutations> {
     if (this.#mustWait(rooms)) await this.#writer.settled;
     const { keys } = this.#writer;
-    const now = this.#clock.now();
     const changes = rooms.map((room) => ({ room, facts: factsOf(room.state) }));
     const known = await this.#records.getMany(roomsOf(changes));
     const members = await this.#members(changes.filter(({ room }) => known.has(room.roomId)));
@@ -127,7 +126,7 @@ export class StoreRooms {
       }
       this.#state.set(roomId, state, mutations);
       const predecessor = facts.predecessor && known.get(facts.predecessor);
-      const next = nextRecord(room, { record, facts, predecessor, now });
+      const next = nextRecord(room, { record, facts, predecessor, clock: this.#clock });
       if (next !== record || state.length > 0) changed.push(roomId);
       if (next === record) continue;
       mutations.push(set(keys.room(roomId), next));

@@ -34,13 +34,6 @@ const HASH_LENGTH = 44;
 const PART = 12;
 /** Names may be longer, in old rooms: fewer are remembered then. */
 const MAX_LENGTH = REMEMBERED * (PART + 1) + 1;
-/** So many events are looked up one by one sooner than it is noted how names end. */
-const FEW = 3;
-/**
- * By the last two characters of names, 6 bits of each: whether a name ends so. Made anew for each
- * room, and 4 kB are kept for it.
- */
-const ENDINGS = new Uint8Array(4_096);
 const NOTHING: ReadonlySet<never> = new Set();
 
 /** The events that have been shown, among others. */
@@ -49,28 +42,8 @@ export function shownAmong<Event extends MatrixEvent>(
   events: readonly Event[],
 ): ReadonlySet<Event> {
   if (shown === "" || events.length === 0) return NOTHING;
-  const areMany = events.length > FEW;
-  if (areMany) noteEndings(shown);
-  let found: Set<Event> | undefined;
-  for (const event of events) {
-    const id = idOf(event);
-    // Of most events the end of their ID says that they are new. A set of names would take six
-    // times as long.
-    if (areMany && id.length === HASH_LENGTH && ENDINGS[endingAt(id, id.length)] === 0) continue;
-    if (shown.includes(` ${nameOf(event)} `)) (found ??= new Set()).add(event);
-  }
-  return found ?? NOTHING;
-}
-
-function noteEndings(shown: ShownEvents): void {
-  ENDINGS.fill(0);
-  for (let end = shown.length - 1; end > 0; end = shown.lastIndexOf(" ", end - 1)) {
-    ENDINGS[endingAt(shown, end)] = 1;
-  }
-}
-
-function endingAt(text: string, end: number): number {
-  return (text.charCodeAt(end - 1) & 63) << 6 | text.charCodeAt(end - 2) & 63;
+  const found = events.filter((event) => shown.includes(` ${nameOf(event)} `));
+  return found.length === 0 ? NOTHING : new Set(found);
 }
 
 /**
@@ -102,11 +75,7 @@ export function withShown(shown: ShownEvents, names: string): ShownEvents {
   return excess <= 0 ? all : all.slice(all.indexOf(" ", excess));
 }
 
-function idOf(event: MatrixEvent): string {
-  return (event as { readonly event_id?: string }).event_id ?? "";
-}
-
 function nameOf(event: MatrixEvent): string {
-  const id = idOf(event);
+  const id = (event as { readonly event_id?: string }).event_id ?? "";
   return id.length === HASH_LENGTH && !id.includes(":") ? id.slice(-PART) : id.replaceAll(/[ ;]/g, "_");
 }

@@ -96,7 +96,7 @@ class Syncer {
   }
 
   async take(response: SyncResponse, signal: AbortSignal): Promise<number> {
-    const own = await this.#options.requests.userId();
+    const own = await this.#options.session.userId();
     await this.#options.ready(signal); // it finds out who acts
     const context = {
       own,
@@ -189,8 +189,8 @@ class Syncer {
     signal: AbortSignal,
     { timeout: byDefault, ahead }: { readonly timeout: number; readonly ahead: boolean },
   ): Promise<SyncRound> {
-    const { requests, store, ready, presence, clock } = this.#options;
-    const own = await requests.userId(signal);
+    const { requests, session, store, ready, presence, clock } = this.#options;
+    const own = await session.userId({ signal });
     await ready(signal); // it finds out who acts
     const following = ahead ? signal : undefined;
     await abortable(Promise.resolve(this.#options.crypto()?.start({ following })), signal);

@@ -17,12 +17,14 @@ import type { SyncContext } from "./sync_batch.ts";
 import type { FiltersAPI } from "../../api/account/filters.ts";
 import type { MessagesAPI } from "../../api/messages/messages.ts";
 import type { SyncAPI } from "../../api/server/sync.ts";
-import type { UserID } from "../../types/ids.ts";
+import type { Session } from "../../api/session.ts";
 
 /** What the Syncer is made of. */
 export interface SyncerOptions {
   /** The way to the server. */
   readonly requests: SyncRequests;
+  /** Says who acts. */
+  readonly session: Pick<Session, "userId">;
   /** Decrypts. Called for each response, since encryption can be set later. */
   readonly crypto: () => Pick<CryptoMachine, "start" | "receiveSync" | "idle"> | undefined;
   /** Which messages in clear are accepted in an encrypted room. Undefined: all are. */
@@ -61,8 +63,6 @@ export interface SyncerOptions {
 /** What a Syncer asks the homeserver. */
 export interface SyncRequests
   extends Pick<SyncAPI, "sync">, Pick<FiltersAPI, "createFilter">, Pick<MessagesAPI, "getMessages"> {
-  /** Resolves to the acting user. */
-  userId(signal?: AbortSignal): Promise<UserID>;
   /** Resolves to the failure itself, or to the error that there never was a homeserver. */
   firstContact(error: unknown, signal: AbortSignal): Promise<unknown>;
 }

@@ -1,3 +1,4 @@
+import { TestClock } from "../../../src/testing/test_clock.ts";
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import { factsOf, nextRecord } from "../../../src/actors/store/room_records.ts";
@@ -74,7 +75,7 @@ Deno.test("A room's record has nothing undefined, so that it can be kept as JSON
     complete: false,
     lossy: false,
   } as const;
-  const sources = { record: undefined, facts: factsOf([]), predecessor: undefined, now: 0 };
+  const sources = { record: undefined, facts: factsOf([]), predecessor: undefined, clock: new TestClock() };
   const next = nextRecord(change, sources);
   assertEquals(Object.entries(next).sort(), Object.entries(record("!a:a")).sort());
 });

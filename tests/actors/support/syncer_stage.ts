@@ -110,10 +110,10 @@ export async function syncerStage(options: SyncerStageOptions = {}): Promise<Syn
       },
       createFilter: () => Promise.resolve("filter"),
       getMessages: () => Promise.reject(new Error("no history in this test")),
-      userId: () => Promise.resolve(OWN),
       firstContact: (error) => Promise.resolve(error),
       ...requests,
     },
+    session: { userId: () => Promise.resolve(OWN) },
     crypto: () =>
       crypto && {
         start: () => Promise.resolve(),
