@@ -20,14 +20,15 @@ export interface DecryptingClient
   readonly crypto: Crypto | undefined;
 }
 
-/** Encrypted events, whatever they are: decryption says what is wrong with one. */
+/** Any encrypted event, malformed or not: decryption says what is wrong with it. */
 const ENCRYPTED = defineEvent({ type: "m.room.encrypted", class: "message" });
 
 /**
  * Decrypts encrypted events and dispatches them in plain text, with the same source.
  *
- * A client with encryption has one. What comes with a sync has been decrypted before it reaches handlers, in order, and what
- * could not be comes again by itself; this is for encrypted events that the application dispatches.
+ * A client with encryption has one. Events of a sync are decrypted before they reach handlers, in
+ * order; those that can't be decrypted are delivered once they can. This is for encrypted events
+ * that the application dispatches.
  *
  * @example
  * ```ts
@@ -50,19 +51,19 @@ export class DecryptionDispatcher implements Dispatcher {
     this.#client = client;
   }
 
-  /** Has encrypted events come here. */
+  /** Adds the handler of encrypted events. */
   register(): void {
     this.#client.addEventHandler(ENCRYPTED, this.#handler, { waitSync: true });
   }
 
-  /** Has them come here no more. */
+  /** Removes the handler. */
   unregister(): void {
     this.#client.removeEventHandler(ENCRYPTED, this.#handler);
   }
 
   /**
-   * Decrypts an event and dispatches it in plain text, with the same source. One that can't be decrypted is reported as
-   * `UNDECRYPTABLE`; one that came with a sync has been, and is left alone.
+   * Decrypts an event and dispatches it in plain text, with the same source. One that can't be
+   * decrypted is reported as `UNDECRYPTABLE`; one that came with a sync is not decrypted again.
    *
    * @param event The encrypted event.
    * @returns Resolves when the handlers have settled.

@@ -18,7 +18,7 @@ import type { CryptoMachine } from "../actors/crypto/crypto.ts";
 import type { EncryptionSends } from "./encryption_sends.ts";
 import type { StateStore } from "../actors/store/state_store.ts";
 
-/** End-to-end encryption, as far as operations concern it. */
+/** The operations of end-to-end encryption. */
 export interface EncryptingAPI {
   /**
    * Encrypts an event for a room, creating and sharing a group session first if need be.
@@ -26,28 +26,29 @@ export interface EncryptingAPI {
    * @param roomId The room.
    * @param eventType The type of the event.
    * @param content Its content.
-   * @returns The content of the `m.room.encrypted` event, to be sent with `sendMessageEvent()`; it is another each time, so that in
-   * a handler the send should have a `key`.
+   * @returns The content of the `m.room.encrypted` event, to be sent with `sendMessageEvent()`. It
+   *   differs each time, so that in a handler the send should have a `key`.
    * @throws {EncryptionError} If the client has no encryption, or it can't be done.
    */
   encrypt(roomId: RoomID, eventType: string, content: object): Promise<RoomEncryptedContent>;
   /**
-   * Creates a group session for a room and shares it with its members' devices, so that the first message need not wait.
+   * Creates a group session for a room and shares it with its members' devices, so that the first
+   * message need not wait.
    *
    * @param roomId The room.
-   * @returns Which devices have the key, and which do not get it, and why.
+   * @returns Which devices have the key, and which do not get it and why.
    * @throws {EncryptionError} If the client has no encryption, or it can't be done.
    */
   shareGroupSession(roomId: RoomID): Promise<ShareReport>;
 }
 
-/** What is needed beside the core. */
+/** What encrypting sends need beside the core operations. */
 export interface EncryptingOptions {
   /** Encryption, if the client has it; it can be set later. */
   readonly crypto: () => CryptoMachine | undefined;
-  /** Knows which rooms are encrypted. */
+  /** Says which rooms are encrypted. */
   readonly stateStore: StateStore;
-  /** Knows which rooms are about to be. */
+  /** Says which rooms this client is making encrypted. */
   readonly encryptionSends: EncryptionSends;
   /** Types of event that are never encrypted. */
   readonly blacklist: ReadonlySet<string>;
@@ -58,9 +59,10 @@ export interface EncryptingOptions {
 /**
  * Lets `sendMessageEvent()` encrypt in encrypted rooms.
  *
- * Nothing goes out in the clear by mistake: a room that was seen encrypted stays so, and what is not known is asked of the
- * server; a failure to find out is a failure to send. If this client is just making the room encrypted, it waits for what becomes of
- * that. Without encryption, sending into a room that is known to be encrypted is refused.
+ * Nothing is sent in clear by mistake: a room that was seen encrypted stays so, and for any other
+ * the server is asked; if it does not answer, the send fails. If this client is making the room
+ * encrypted, the send waits for that. Without encryption, sending into a room that is known to be
+ * encrypted is refused.
  *
  * @param core The operations below.
  * @param options Encryption, and what else is needed.
@@ -74,7 +76,7 @@ export function encryptingAPI(
     const known = await stateStore.isEncrypted(roomId);
     const encryption = crypto();
     if (known === true || encryption === undefined) return known ?? false;
-    // That a room has no encryption holds as long as a sync would tell otherwise.
+    // While syncs follow, one would show that the room has become encrypted.
     if (known === false && encryption.isFollowing) return false;
     try {
       await core.getStateEvent(roomId, "m.room.encryption", requestOptions(options));
@@ -126,17 +128,17 @@ export function encryptingAPI(
 }
 
 /**
- * What is sent is remembered until it is known what became of it: what the caller was told has failed must not be sent by the next
- * process.
+ * An encrypted event is stored until its send has ended: one whose send has failed must not be sent
+ * by the next process.
  */
 async function settled(
   sending: Promise<EventID>,
   note: (outcome: { readonly arrived: boolean }) => Promise<void>,
 ): Promise<EventID> {
   const result = await sending.catch(async (error) => {
-    await note({ arrived: false }).catch(() => {}); // the caller is to know what the server said
+    await note({ arrived: false }).catch(() => {}); // the caller gets what the server said
     throw error;
   });
-  note({ arrived: true }).catch(() => {}); // then it is sent once more by the next process, under the same transaction ID
+  note({ arrived: true }).catch(() => {}); // the next process sends it again, with the same transaction ID
   return result;
 }

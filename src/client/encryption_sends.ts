@@ -1,5 +1,6 @@
 /**
- * Sends of `m.room.encryption`: while one is under way, and when it is not known what became of it, nothing goes to the room in clear.
+ * Sends of `m.room.encryption`: nothing is sent to the room in clear while one is under way, or
+ * after one that may have arrived.
  *
  * @module
  */
@@ -9,24 +10,26 @@ import { MatrixRequestError } from "../errors/request_error.ts";
 import { ServiceResponseError } from "../errors/service_response_error.ts";
 import type { RoomID } from "../types/ids.ts";
 
-/** Answers that do not say that an earlier try has come to nothing. */
+/** Answers after which an earlier try may have succeeded. */
 const UNSURE: readonly number[] = [408, 429];
 
 /** A send of `m.room.encryption`. */
 export interface EncryptionSend<T> {
   /** Makes the request. */
   readonly send: () => Promise<T>;
-  /** Notes that the room is encrypted: called unless the server has refused, or nothing was sent. */
+  /**
+   * Stores that the room is encrypted: called unless the server has refused, or nothing was sent.
+   */
   readonly note: () => Promise<void>;
-  /** Gives up on the request. */
+  /** Aborts the request. */
   readonly signal: AbortSignal | undefined;
 }
 
-/** Knows which rooms are about to be encrypted by this client. */
+/** The rooms that this client is making encrypted. */
 export class EncryptionSends {
   readonly #underway = new Map<RoomID, Promise<void>>();
 
-  /** Sends, and notes it: if that fails, too, unless it is known that the room is as it was. */
+  /** Sends, and stores it: also after a failure, unless the room is surely as it was. */
   async run<T>(roomId: RoomID, request: EncryptionSend<T>): Promise<T> {
     const sending = sent(request);
     const settled = Promise.allSettled([this.#underway.get(roomId), sending]).then(() => {
@@ -36,7 +39,7 @@ export class EncryptionSends {
     return await sending;
   }
 
-  /** Resolves when it is known of a room, and noted, what became of all sends that have begun. */
+  /** Resolves when all sends to a room that have begun have ended, and are stored. */
   async settled(roomId: RoomID): Promise<void> {
     await this.#underway.get(roomId);
   }

@@ -1,5 +1,6 @@
 /**
- * Keeps at once, before the call resolves, that a room which this client has made is encrypted: the server took it, and need not show it.
+ * Stores that a room which this client has made is encrypted, before the call resolves: no sync
+ * need show it.
  *
  * @module
  */
@@ -14,15 +15,18 @@ import type { StateStore } from "../actors/store/state_store.ts";
 
 type Noted = Pick<RoomsAPI, "createRoom"> & Pick<RoomExtrasAPI, "upgradeRoom">;
 
-/** What is noted, and where. */
+/** What {@link notingEncryption} works with. */
 export interface NotingEncryptionOptions {
-  /** Knows which rooms are encrypted. */
+  /** Stores which rooms are encrypted. */
   readonly stateStore: Pick<StateStore, "getEncryptionInfo" | "updateContent">;
-  /** Where it is told what could not be noted. */
+  /** Where failures are logged. */
   readonly log: Logger;
 }
 
-/** The operations that make rooms, with a note after each. A room that takes the place of an encrypted one is encrypted. */
+/**
+ * The operations that make rooms, and store which are encrypted. The successor of an encrypted room
+ * is.
+ */
 export function notingEncryption(api: Noted, { stateStore, log }: NotingEncryptionOptions): Noted {
   const noted = noting(log);
   const note = async (roomId: RoomID, encryption: JsonObject | undefined): Promise<void> => {
@@ -43,7 +47,10 @@ export function notingEncryption(api: Noted, { stateStore, log }: NotingEncrypti
   };
 }
 
-/** The content of the `m.room.encryption` that a room begins with, as it is sent; undefined if there is none. */
+/**
+ * The content of the `m.room.encryption` that a room begins with, as it is sent; undefined if there
+ * is none.
+ */
 function encryptionIn(state: unknown): JsonObject | undefined {
   const events: unknown = Array.isArray(state) ? JSON.parse(JSON.stringify(state)) : [];
   const found = (events as unknown[]).find((event) =>

@@ -23,8 +23,8 @@ import type { RoomID, TransactionID, UserID } from "../../types/ids.ts";
 /** Options of {@link Crypto.encrypt}. */
 export interface EncryptOptions {
   /**
-   * The transaction ID that the event will be sent with. Until {@link Crypto.sent}, encrypting it again returns the same bytes, and
-   * a restart sends them. Default: none, and nothing is stored.
+   * The transaction ID that the event will be sent with. Until {@link Crypto.sent}, encrypting it
+   * again returns the same bytes, and a restart sends them. Default: none, and nothing is stored.
    */
   txnId?: TransactionID;
   /** Aborts the call. */
@@ -34,15 +34,17 @@ export interface EncryptOptions {
 /** End-to-end encryption of one device. A client makes its own with the option `encryption`. */
 export interface Crypto {
   /**
-   * Opens the engine, compares the device's keys with what the server has of it, and publishes them if it has none. A server
-   * that can't be reached is asked again later; until it has answered, nothing of the device is uploaded, or encrypted. A sync
-   * does so by itself.
+   * Opens the engine, compares the device's keys with what the server has of it, and publishes them
+   * if it has none. A server that can't be reached is asked again later; until it has answered,
+   * nothing of the device is uploaded, or encrypted. A sync does so by itself.
    *
    * @throws {DeviceConflictError} If the server knows the device with other keys.
    * @throws {EncryptionError} If the access token belongs to no device.
    */
   start(): Promise<void>;
-  /** Whether an event came with a sync and could not be decrypted: it comes again once it can be. */
+  /**
+   * Whether an event came with a sync and could not be decrypted: it comes again once it can be.
+   */
   isWaiting(event: MatrixEvent): boolean;
   /** Decrypts an event that did not come with a sync: one of the room's history, for example. */
   decrypt(event: MessageEvent): Promise<Decryption>;
@@ -62,7 +64,9 @@ export interface Crypto {
     content: object,
     options?: EncryptOptions,
   ): Promise<RoomEncryptedContent>;
-  /** Says that an event that was encrypted with a transaction ID has been sent, or never will be. */
+  /**
+   * Notes that an event that was encrypted with a transaction ID has been sent, or never will be.
+   */
   sent(event: SentRoomEvent): Promise<void>;
   /**
    * Creates a group session for a room, if need be, and shares it with its members' devices.
@@ -76,15 +80,18 @@ export interface Crypto {
   discardGroupSession(roomId: RoomID): Promise<void>;
   /** The own device's public keys. */
   identity(): Promise<OwnIdentity>;
-  /** A user's devices, looked up anew if they have changed, or may have without a sync that tells. */
+  /** A user's devices. They are looked up if they have changed, or may have while no sync came. */
   getDevices(userId: UserID): Promise<Device[]>;
   /**
-   * Says whether a device is verified or blacklisted. A blacklisted device gets no keys from now on. What was said last holds until
-   * something else is said, also while the server does not show the device. A device that is not known is looked up.
+   * Sets whether a device is verified or blacklisted. A blacklisted device gets no keys from now
+   * on. The trust lasts until it is set again, also while the server does not show the device. A
+   * device that is not known is looked up.
    *
-   * @param device The device whose Ed25519 key was compared: one of {@link Crypto.getDevices}, or its name with the key.
-   * @param trust What is said; undefined takes back what was said before.
-   * @throws {ValueError} If no such device is known, if it has another key, or if it is the own one.
+   * @param device The device whose Ed25519 key was compared: one of {@link Crypto.getDevices}, or
+   *   its name with the key.
+   * @param trust The trust; undefined removes it.
+   * @throws {ValueError} If no such device is known, if it has another key, or if it is the own
+   *   one.
    *
    * @example
    * ```ts
@@ -103,8 +110,8 @@ export interface Crypto {
    */
   setDeviceTrust(device: ComparedDevice, trust: LocalTrust | undefined): Promise<void>;
   /**
-   * The identity of a user: the cross-signing keys by which the user vouches for devices, as far as the server shows them, looked
-   * up with the devices.
+   * The identity of a user: the cross-signing keys by which the user vouches for devices, as far as
+   * the server shows them, looked up with the devices.
    *
    * @param userId The user, who may be the own one.
    * @returns The identity; undefined if none was ever seen.
@@ -113,12 +120,14 @@ export interface Crypto {
   /**
    * Accepts a user's identity: the devices that it vouches for are `cross-signed` from now on.
    *
-   * That is needed for an identity that has changed, whose devices are in `violation` until then, and for the own one: the server
-   * could show one that it has made, so that own devices count as `unsigned` until somebody has compared its key with what the
-   * user's other client says.
+   * That is needed for an identity that has changed, whose devices are in `violation` until then,
+   * and for the own one: the server could show one that it has made. So own devices count as
+   * `unsigned` until its key was compared with what the user's other client shows.
    *
-   * @param identity The identity whose master key was compared: that of {@link Crypto.getIdentity}, or of an alarm.
-   * @throws {IdentityChangedError} If the user has another one by now: look it up and compare it again.
+   * @param identity The identity whose master key was compared: that of {@link Crypto.getIdentity},
+   *   or of an alarm.
+   * @throws {IdentityChangedError} If the user has another one by now: look it up and compare it
+   *   again.
    * @throws {ValueError} If none is known.
    *
    * @example
@@ -142,7 +151,7 @@ export interface Crypto {
    */
   acknowledgeIdentity(identity: ComparedIdentity): Promise<void>;
   /**
-   * Resolves when nothing is on its way to the server any more.
+   * Resolves when no request to the server is under way any more.
    *
    * @throws {DeviceConflictError} If the server knows the device with other keys.
    */
@@ -151,11 +160,13 @@ export interface Crypto {
 
 /** Options of {@link CryptoMachine.start}. */
 export interface CryptoStartOptions {
-  /** Syncs follow until it aborts: each goes on where the one before has ended. Default: none does. */
+  /**
+   * Syncs follow until it aborts: each goes on where the one before has ended. Default: none does.
+   */
   readonly following?: AbortSignal;
 }
 
-/** What a client calls of its encryption beside what applications do: for encryption of another make. */
+/** Encryption as a client uses it: what applications call, and what its sync and its sends call. */
 export interface CryptoMachine extends Crypto {
   /**
    * The same as {@link Crypto.start}, for a client that begins to sync.
@@ -164,14 +175,21 @@ export interface CryptoMachine extends Crypto {
    */
   start(options?: CryptoStartOptions): Promise<void>;
   /**
-   * Whether syncs tell what happens in rooms: they follow one another and one came in the last two minutes, or one came in the last
-   * ten seconds. If not, the server is asked who is in a room, and with which devices, before something is encrypted for it, unless
-   * it was asked in the last ten seconds.
+   * Whether syncs show what happens in rooms: they follow one another and one came in the last two
+   * minutes, or one came in the last ten seconds. If not, the server is asked who is in a room, and
+   * with which devices, before something is encrypted for it, unless it was asked in the last ten
+   * seconds.
    */
   readonly isFollowing: boolean;
-  /** Receives a sync response: keys first, then what they decrypt. It is durable with the response's token. */
+  /**
+   * Receives a sync response: keys first, then what they decrypt. It is durable with the response's
+   * token.
+   */
   receiveSync(input: CryptoInput): Promise<CryptoOutput>;
-  /** Notes a user's membership of a room that this client has just changed; the sync will show it too. */
+  /**
+   * Notes a user's membership of a room that this client has just changed; the sync will show it
+   * too.
+   */
   memberChanged(roomId: RoomID, userId: UserID, membership: Membership): Promise<void>;
   /** Discards events that waited for their keys and have been handled. */
   settle(events: readonly RecoveredEvent[]): Promise<void>;

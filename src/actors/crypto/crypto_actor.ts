@@ -28,15 +28,16 @@ type EngineSteps = { [Step in EngineStep]: (body: Bodies[Step]) => Promise<Repli
 type StepProtocol = { [Step in EngineStep]: (body: Bodies[Step]) => Replies[Step] };
 
 /**
- * What the Crypto actor can be asked: each step of the engine, under its name. What a step has changed is durable when the
- * reply comes; of `receiveSync` it is with the commit of the sync token. A commit that fails is fatal.
+ * What the Crypto actor can be asked: each step of the engine, under its name. What a step has
+ * changed is durable when the reply comes; of `receiveSync` it is with the commit of the sync
+ * token. A commit that fails is fatal.
  */
 export interface CryptoProtocol extends StepProtocol {
   /** Opens the engine of a device; before anything else. */
   open(account: EngineAccount): OwnIdentity;
 }
 
-/** Their names, which the compiler checks to be all: the engine itself is only loaded when it is opened. */
+/** The names of all steps: the engine is not loaded yet when the actor starts. */
 const STEPS = Object.keys(
   {
     receiveSync: true,
@@ -73,7 +74,10 @@ export interface CryptoActorOptions {
   readonly policy: CryptoPolicy;
 }
 
-/** Starts the Crypto actor, and begins to load its engine and vodozemac, while the client asks the server whose token it has. */
+/**
+ * Starts the Crypto actor, and begins to load its engine and vodozemac, while the client asks the
+ * server whose token it has.
+ */
 export function spawnCrypto({ store, clock, log, policy }: CryptoActorOptions): Actor<CryptoProtocol> {
   const vault = storeVault(store);
   import("../../crypto/engine/engine.ts").catch(() => {}); // `open` rejects with it
@@ -100,7 +104,8 @@ export function spawnCrypto({ store, clock, log, policy }: CryptoActorOptions): 
 }
 
 /**
- * Has the Crypto actor remove what need not be kept any more, in short steps: other messages are handled in between.
+ * Has the Crypto actor remove what need not be kept any more, in short steps: other messages are
+ * handled in between.
  *
  * @param crypto The actor, which has been opened.
  * @param options Whether to do it even if it was done today.

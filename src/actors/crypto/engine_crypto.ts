@@ -1,5 +1,6 @@
 /**
- * `client.crypto` over the engine: opens it, makes its requests, and makes rooms ready for an event.
+ * `client.crypto` over the engine: opens it, makes its requests, and makes rooms ready for an
+ * event.
  *
  * @module
  */
@@ -48,9 +49,9 @@ export interface EngineCryptoOptions extends RoomPreparerOptions {
   readonly log: Logger;
 }
 
-/** How old the last response of a client that syncs may be, in milliseconds: the server answers within 30 seconds. */
+/** How old the last response of a client that syncs may be, in ms: one comes every 30 seconds. */
 const FOLLOWING = 120_000;
-/** How long the members and devices that a single sync or request has shown are used, in milliseconds. */
+/** How long the members and devices that a single sync or request has shown are used, in ms. */
 const FRESH = 10_000;
 
 /** How often a room is made ready for the same event. */
@@ -99,7 +100,7 @@ export class EngineCrypto implements CryptoMachine {
     return elapsed(this.#options.clock.now(), this.#lastSync) < longest;
   }
 
-  /** When members and devices must have been asked for, in milliseconds since the epoch; undefined: syncs show them. */
+  /** How old members and devices may be, as ms since the epoch; undefined: syncs show them. */
   get #since(): number | undefined {
     return this.isFollowing ? undefined : this.#options.clock.now() - FRESH + 1;
   }
@@ -223,7 +224,7 @@ export class EngineCrypto implements CryptoMachine {
     this.#refuseConflict();
   }
 
-  /** Aborts the requests under way, and makes no more. They are stored, and made by the next process. */
+  /** Aborts the requests under way, and makes no more. The next process makes them. */
   async stop(): Promise<void> {
     await this.#requests.stop();
   }
@@ -235,7 +236,7 @@ export class EngineCrypto implements CryptoMachine {
     await this.#options.actor.ask("noteSent", undefined);
   }
 
-  /** Aborts the requests under way, and makes none until {@link EngineCrypto.resume} or {@link EngineCrypto.start}. */
+  /** Aborts the requests under way, and makes none until {@link EngineCrypto.resume}. */
   async pause(): Promise<void> {
     await this.#requests.pause();
   }
@@ -266,7 +267,7 @@ export class EngineCrypto implements CryptoMachine {
     return identity;
   }
 
-  /** Compares the device with what the server has of it, and publishes its keys. If the server can't be reached, that is made later. */
+  /** Compares the device with what the server has, and publishes its keys; later, if it is down. */
   async #publish(): Promise<void> {
     await this.#requests.round("keysQuery");
     await this.#requests.round("keysUpload");
@@ -285,7 +286,7 @@ export class EngineCrypto implements CryptoMachine {
     if (this.#requests.conflict !== undefined) throw this.#requests.conflict;
   }
 
-  /** Does not wait for handlers: they may wait for the request whose answer brought these events. */
+  /** Does not wait for handlers: they may wait for the request that brought these events. */
   #deliver(events: readonly RecoveredEvent[]): void {
     if (events.length === 0) return;
     this.#options.deliver(events).catch((error) => {

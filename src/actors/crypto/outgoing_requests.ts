@@ -1,5 +1,6 @@
 /**
- * The outgoing requests of encryption: makes those that the engine asks for, and gives it the answers.
+ * The outgoing requests of encryption: makes those that the engine asks for, and gives it the
+ * answers.
  *
  * @module
  */
@@ -22,7 +23,9 @@ export interface OutgoingRequestsOptions {
   readonly actor: ActorRef<CryptoProtocol>;
   /** Makes a request. */
   readonly send: RequestSender;
-  /** Receives what an answer has led to. Must not wait for handlers, which may wait for a request. */
+  /**
+   * Receives what an answer has led to. Must not wait for handlers, which may wait for a request.
+   */
   readonly deliver: (output: AnswerOutput) => void;
   /** Where failures are logged. */
   readonly log: Logger;
@@ -30,7 +33,9 @@ export interface OutgoingRequestsOptions {
 
 /** What became of the requests of a kind. */
 export interface RoundOutcome {
-  /** How many have ended, also those that others asked for: each has told the engine something new. */
+  /**
+   * How many have ended, also those that others asked for: each has told the engine something new.
+   */
   readonly ended: number;
   /** Why the first failed, if one did. */
   readonly failure: unknown;
@@ -45,9 +50,13 @@ interface LaneState {
   made: number;
   /** How many of them have ended. */
   ended: number;
-  /** Why the first request about a session failed, since the last {@link OutgoingRequests.round}. */
+  /**
+   * Why the first request about a session failed, since the last {@link OutgoingRequests.round}.
+   */
   readonly failures: Map<string | undefined, unknown>;
-  /** Whether the server is out of reach, or fails again and again: further requests are not tried. */
+  /**
+   * Whether the server is out of reach, or fails again and again: further requests are not tried.
+   */
   blocked: boolean;
   /** How many requests the server has failed at, one after the other. */
   refused: number;
@@ -107,7 +116,7 @@ export class OutgoingRequests {
     return { ended: lane.ended - before, failure };
   }
 
-  /** Makes the requests that are due, and waits for all of them. Those that fail wait for the next time. */
+  /** Makes the requests that are due, and waits for all. Those that fail wait for the next time. */
   async idle(): Promise<void> {
     for (const lane of this.#lanes.values()) lane.failures.clear();
     for (let made = -1; made !== this.#made;) {
@@ -128,7 +137,7 @@ export class OutgoingRequests {
     }
   }
 
-  /** Aborts the requests under way, and makes none until {@link OutgoingRequests.resume}: the engine asks for them again. */
+  /** Aborts the requests under way, and makes none until {@link OutgoingRequests.resume}. */
   async pause(): Promise<void> {
     this.#pausing.abort();
     await this.quiet();
@@ -141,7 +150,9 @@ export class OutgoingRequests {
     this.wake();
   }
 
-  /** Aborts the requests under way, and makes no more. They are stored, and made after a restart. */
+  /**
+   * Aborts the requests under way, and makes no more. They are stored, and made after a restart.
+   */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.pause();
@@ -151,7 +162,7 @@ export class OutgoingRequests {
     return this.#stopping.signal.aborted || this.#pausing.signal.aborted;
   }
 
-  /** Queues the engine's requests in their lanes. A call while one is running makes it ask the engine once more. */
+  /** Queues the engine's requests. A call while one is running makes it ask the engine again. */
   async #collect(): Promise<void> {
     this.#again = true;
     await (this.#collecting ??= this.#collectAll().finally(() => this.#collecting = undefined));
@@ -205,7 +216,7 @@ export class OutgoingRequests {
     }
   }
 
-  /** A server that fails at one request of the outbox may accept the next: one bad request must not stop the others. */
+  /** A server that fails at one request of the outbox may accept the next: that one is tried. */
   #noteFailure(
     lane: LaneState,
     { kind }: EngineRequest,

@@ -19,7 +19,10 @@ export type EngineOperations = Pick<
   "uploadKeys" | "queryKeys" | "claimKeys" | "sendToDevice" | "sendMessageEvent" | "getMessages"
 >;
 
-/** How long a server remembers a transaction ID at least, in milliseconds. Synapse forgets it after half an hour. */
+/**
+ * How long a server remembers a transaction ID at least, in milliseconds. Synapse forgets it after
+ * half an hour.
+ */
 const TRANSACTION_MEMORY = 20 * 60_000;
 /** How many pages of a room's history are searched for an event that may have arrived. */
 const MAX_PAGES = 20;
@@ -39,8 +42,9 @@ async function send(
     case "keysUpload": {
       const { device_keys: deviceKeys, one_time_keys: oneTimeKeys, fallback_keys: fallbackKeys } =
         request.body;
-      // Synapse stores device keys even if it refuses the one-time keys that come with them. No server replaces one-time keys: so
-      // they go first, and show whether another process uses this device before its device keys are overwritten.
+      // Synapse stores device keys even if it refuses the one-time keys that come with them. No
+      // server replaces one-time keys: so they go first, and show whether another process uses this
+      // device before its device keys are overwritten.
       if (deviceKeys === undefined || oneTimeKeys === undefined) {
         return await api.uploadKeys({ deviceKeys, oneTimeKeys, fallbackKeys, signal });
       }
@@ -58,14 +62,18 @@ async function send(
       const { roomId, txnId, content, createdAt } = request;
       const age = elapsed(clock.now(), createdAt);
       if (age > TRANSACTION_MEMORY && await hasArrived(api, request, { age, signal })) return {};
-      // The same bytes that were encrypted then: if they have arrived after all, readers see a repetition.
+      // The same bytes that were encrypted then: if they have arrived after all, readers see a
+      // repetition.
       await api.sendMessageEvent(roomId, "m.room.encrypted", content, { txnId, signal });
       return {};
     }
   }
 }
 
-/** Whether an event is in the room's history, back to the time at which it was encrypted, if that is known. */
+/**
+ * Whether an event is in the room's history, back to the time at which it was encrypted, if that is
+ * known.
+ */
 async function hasArrived(
   api: EngineOperations,
   { roomId, txnId, createdAt }: Extract<EngineRequest, { kind: "roomEvent" }>,

@@ -49,10 +49,12 @@ export class RoomPreparer {
   }
 
   /**
-   * Makes a room ready. A call while that is going on waits for the same result, if its members and devices are new enough.
+   * Makes a room ready. A call while that is going on waits for the same result, if its members and
+   * devices are new enough.
    *
    * @param roomId The room.
-   * @param since When members and devices must have been asked for, in milliseconds since the epoch; undefined: a sync tells.
+   * @param since When members and devices must have been asked for, in milliseconds since the
+   *   epoch; undefined: a sync tells.
    */
   async prepare(roomId: RoomID, since?: number): Promise<ShareReport> {
     const underway = this.#preparing.get(roomId);
@@ -86,7 +88,8 @@ export class RoomPreparer {
         case "keysClaim": {
           const { needs } = readiness;
           const { ended } = await this.#round(roomId, needs);
-          // Nothing to wait for: it was just asked, or failed a moment ago and is not due again yet.
+          // Nothing to wait for: it was just asked, or failed a moment ago and is not due again
+          // yet.
           if (ended === 0 && idle) throw this.#failed(roomId, needs);
           idle = ended === 0;
           rounds[needs]++;
@@ -158,8 +161,8 @@ export interface RoomDescriberOptions {
 }
 
 /**
- * Makes the function that reads a room's description from the server. Its members may be others than those that syncs have
- * shown.
+ * Makes the function that reads a room's description from the server. Its members may be others
+ * than those that syncs have shown.
  */
 export function roomDescriber(
   { core, stateStore }: RoomDescriberOptions,

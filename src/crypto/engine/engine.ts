@@ -1,8 +1,9 @@
 /**
  * The engine of end-to-end encryption: data in, decrypted events and requests to the server out.
  *
- * It does no input or output but through its {@link Vault}. Every method is one step: its changes are committed at once before
- * it returns, and a step that fails changes nothing. Steps must not overlap; the actor that the engine lives in sees to that.
+ * Its only input and output is its {@link Vault}. Every method is one step: its changes are
+ * committed together before it returns, and a step that fails changes nothing. Steps must not
+ * overlap: an actor calls them one after the other.
  *
  * @module
  */
@@ -15,8 +16,7 @@ import type { JsonObject } from "../../types/json.ts";
 import type { CryptoContext } from "./context.ts";
 import type { ParkedEventRef } from "../megolm/decrypted.ts";
 import type { Device } from "../devices/device.ts";
-import type { EngineOptions } from "./engine_options.ts";
-import { type EngineParts, engineParts } from "./engine_parts.ts";
+import { type EngineOptions, type EngineParts, engineParts } from "./engine_parts.ts";
 import type {
   AnswerOutput,
   CryptoInput,
@@ -51,7 +51,7 @@ import type { ComparedIdentity, UserIdentity } from "../devices/user_record.ts";
 
 /** How many records are cached between steps: five of each room for a bot in 10,000 rooms. */
 const CACHED_RECORDS = 50_000;
-/** How many events may have arrived without that being written down. */
+/** How many events may have arrived before that is stored. */
 const MAX_UNNOTED = 1_000;
 const DEFERRED: CommitOptions = { deferred: true };
 
@@ -60,9 +60,9 @@ export class Engine {
   readonly #options: EngineOptions;
   readonly #cache: RecordCache = new WeighedCache(CACHED_RECORDS);
   readonly #random = crypto.getRandomValues(new Uint8Array(12)).toHex();
-  /** Events that need not be sent any more, and of which that is not written down yet. */
+  /** Events that need not be sent any more, which is not stored yet. */
   readonly #sent: SentRoomEvent[] = [];
-  /** Whether the vault may still owe what a step has deferred. */
+  /** Whether what a step has deferred may not be durable yet. */
   #owed = false;
   #count = 0;
   readonly #vodozemac: LivingVodozemac;
@@ -74,7 +74,7 @@ export class Engine {
     this.#vodozemac = vodozemac;
   }
 
-  /** Opens the engine of a device, with what is in the vault, or with new keys if there is nothing. */
+  /** Opens the engine of a device: with the keys in the vault, or new ones if it is empty. */
   static async open(options: EngineOptions): Promise<Engine> {
     const vodozemac = await LivingVodozemac.load({ log: options.log, forget: () => engine.#clear() });
     const engine = new Engine(options, vodozemac);
@@ -89,7 +89,7 @@ export class Engine {
     return { deviceKeys: ownKeys.deviceKeys(), curve25519, ed25519 };
   }
 
-  /** Takes in a sync response. What that changes waits for the commit of its token, and nothing of it reaches anybody before. */
+  /** Receives a sync response. Its changes wait for the commit of the sync token. */
   async receiveSync(input: CryptoInput): Promise<CryptoOutput> {
     const { log } = this.#options;
     const step: SyncStep = {
@@ -111,7 +111,7 @@ export class Engine {
     return decryption as Decryption; // one for each event
   }
 
-  /** What has to be asked of the server, but for what is being asked already: all that led to it is durable. */
+  /** The requests that are due and not under way. Everything that led to them is durable. */
   async requests(): Promise<EngineRequest[]> {
     const requests = this.#requests.take();
     if (requests.length > 0 && this.#owed) await this.#options.vault.flush();
@@ -119,7 +119,7 @@ export class Engine {
     return requests;
   }
 
-  /** Takes in the answer to a request: a large one in several steps, between which the process can do other things. */
+  /** Receives the answer to a request: a large one in several steps, with a pause between them. */
   async answer({ id, response }: { id: string; response: JsonObject }): Promise<AnswerOutput> {
     const recovered: RecoveredEvent[] = [];
     const alarms: DeviceAlarm[] = [];
@@ -133,14 +133,14 @@ export class Engine {
     }
   }
 
-  /** Takes in that a request failed. */
+  /** Notes that a request failed. */
   async fail({ id, failure }: { id: string; failure: RequestFailure }): Promise<FailureOutput> {
     const { conflict, settled = false } = await this.#step((tx) => this.#requests.fail(tx, id, failure));
     if (conflict !== undefined) throw new DeviceConflictError(conflict);
     return { settled };
   }
 
-  /** Says what stands between a room and its next event, and goes one step further towards it. */
+  /** Returns what a room needs before its next event, and makes one step towards it. */
   async prepare(input: PrepareInput): Promise<RoomReadiness> {
     return await this.#step(async (tx, parts) => {
       await recoverFromOldSession(tx, parts, input.roomId);
@@ -148,7 +148,7 @@ export class Engine {
     });
   }
 
-  /** Takes in what the room is. */
+  /** Receives the description of a room. */
   async describeRoom(description: RoomDescription): Promise<void> {
     await this.#step(async (tx, { rooms, outbound, devices }) => {
       const changes = rooms.describe(tx, description);
@@ -157,7 +157,7 @@ export class Engine {
     });
   }
 
-  /** Takes in what a user is to a room since a moment ago, as the sync will tell. */
+  /** Notes a membership that this client has changed; a sync will show it too. */
   async memberChanged(change: MemberChange): Promise<void> {
     await this.#step((tx, parts) => receiveMemberChange(tx, parts, change));
   }
@@ -168,20 +168,20 @@ export class Engine {
   }
 
   /**
-   * Forgets an encrypted event. That one has arrived is written down with whatever is written next: should the process end
-   * before that, it is sent once more, under the same transaction ID. What never will arrive must not be sent by the next process.
+   * Discards an encrypted event. That it has arrived is stored with the next step: if the process
+   * ends before, it is sent again, with the same transaction ID. One that never will is stored now.
    */
   async roomEventSent(event: SentRoomEvent): Promise<void> {
     this.#sent.push(event);
     if (!event.arrived || this.#sent.length >= MAX_UNNOTED) await this.noteSent();
   }
 
-  /** Forgets events that had been waiting for their keys, and have been handled since. */
+  /** Discards events that waited for their keys and have been handled. */
   async settle(events: readonly ParkedEventRef[]): Promise<void> {
     await this.#step(async (tx, { parked }) => await parked.settle(tx, events));
   }
 
-  /** Has the next event of a room begin a new group session. */
+  /** Discards a room's group session: the next event begins a new one. */
   async discardGroupSession(roomId: RoomID): Promise<void> {
     await this.#step((tx, { outbound }) => outbound.discard(tx, roomId));
   }
@@ -193,7 +193,7 @@ export class Engine {
     );
   }
 
-  /** Whether something about users' devices is out of date; users who were not of interest are from now on. */
+  /** Whether users' devices have to be looked up. They are tracked from now on. */
   async areDevicesStale({ users, since }: StaleInput): Promise<boolean> {
     return await this.#step(async (tx, { devices }) => {
       await devices.track(tx, users);
@@ -202,7 +202,7 @@ export class Engine {
     });
   }
 
-  /** Takes in what the application says of a device. */
+  /** Sets what the application says of a device. */
   async setDeviceTrust(input: TrustInput): Promise<RecoveredEvent[]> {
     return await this.#step((tx, parts) => receiveTrust(tx, parts, input));
   }
@@ -212,22 +212,22 @@ export class Engine {
     return await this.#step((tx, { devices }) => devices.identityOf(tx, userId));
   }
 
-  /** Takes in that the application has accepted a user's identity. */
+  /** Accepts a user's identity. */
   async acknowledgeIdentity(identity: ComparedIdentity): Promise<RecoveredEvent[]> {
     return await this.#step((tx, parts) => receiveAcknowledgement(tx, parts, identity));
   }
 
-  /** One step of letting go of what need not be kept any more; to be asked for again until it is done. */
+  /** Removes some of what need not be kept any more; to be called again until it is done. */
   async prune(options: PruneOptions = {}): Promise<PruneReport> {
     return await this.#step((tx, { pruner }) => pruner.step(tx, options));
   }
 
-  /** Writes down what is left to be written: which events need not be sent any more. */
+  /** Stores which events need not be sent any more, if that has not been stored. */
   async noteSent(): Promise<void> {
     if (this.#sent.length > 0) await this.#step((tx) => this.#forgetSent(tx));
   }
 
-  /** The same, and releases what it holds. */
+  /** The same, and frees the objects of vodozemac. */
   async close(): Promise<void> {
     await this.noteSent();
     this.#clear();

@@ -1,10 +1,14 @@
 /**
- * The parts of the engine, put together.
+ * The parts of the engine, and what it is made with.
  *
  * @module
  */
 
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log.ts";
 import type { CryptoContext } from "./context.ts";
+import type { EngineAccount } from "./engine_protocol.ts";
+import type { CryptoPolicy } from "./policy.ts";
 import { DeviceLists } from "../devices/device_lists.ts";
 import { DeviceOwners } from "../devices/device_owners.ts";
 import { InboundSessions } from "../megolm/inbound_sessions.ts";
@@ -18,6 +22,21 @@ import { Pruner } from "./pruner.ts";
 import { RoomFreshness } from "../sharing/room_freshness.ts";
 import { Rooms } from "../sharing/rooms.ts";
 import type { Transaction } from "../records/transaction.ts";
+import type { Vault } from "../records/vault.ts";
+
+/** Options of the engine. */
+export interface EngineOptions {
+  /** Whose it is. */
+  readonly account: EngineAccount;
+  /** Stores its records. */
+  readonly vault: Vault;
+  /** The wall clock. */
+  readonly clock: Clock;
+  /** Where it logs. */
+  readonly log: Logger;
+  /** Whom it encrypts for, and what it accepts. */
+  readonly policy: CryptoPolicy;
+}
 
 /** The parts of the engine. */
 export interface EngineParts {
@@ -29,7 +48,7 @@ export interface EngineParts {
   readonly devices: DeviceLists;
   /** Olm: from device to device. */
   readonly olm: OlmChannels;
-  /** What is on its way. */
+  /** Messages and events that have not arrived. */
   readonly outbox: Outbox;
   /** Encrypted rooms. */
   readonly rooms: Rooms;
@@ -37,17 +56,17 @@ export interface EngineParts {
   readonly inbound: InboundSessions;
   /** The own Megolm sessions. */
   readonly outbound: OutboundSessions;
-  /** Events that wait for their key. */
+  /** Undecryptable events that wait for their key. */
   readonly parked: ParkedEvents;
-  /** Keys that are asked for. */
+  /** Requests for keys. */
   readonly keyRequests: KeyRequests;
-  /** Lets nothing be encrypted by what is out of date. */
+  /** Checks that members and devices are up to date before something is encrypted. */
   readonly freshness: RoomFreshness;
-  /** Lets go of what need not be kept any more. */
+  /** Removes what need not be kept any more. */
   readonly pruner: Pruner;
 }
 
-/** Makes the parts, and has them read what must be in memory. */
+/** Makes the parts, and loads what must be in memory. */
 export async function engineParts(
   tx: Transaction,
   context: CryptoContext,
@@ -66,7 +85,7 @@ export async function engineParts(
     await part.load(tx);
   }
   devices.track(tx, [context.own.userId]);
-  devices.outdate([context.own.userId]); // whatever has become of this device while no process was there
+  devices.outdate([context.own.userId]); // it may have changed while no process was running
   const freshness = new RoomFreshness({ context, rooms, devices, outbound, outbox });
   return {
     freshness,

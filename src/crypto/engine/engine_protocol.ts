@@ -26,25 +26,25 @@ export interface EngineAccount {
   readonly deviceId: DeviceID;
 }
 
-/** What of one sync response concerns encryption. */
+/** The parts of a sync response that concern encryption. */
 export interface CryptoInput {
   /** The token that the response ends with. */
   readonly nextBatch: SyncToken;
-  /** Whether the request had no token: whatever was known of others' devices may be out of date. */
+  /** Whether the request had no token: what is known of others' devices may be out of date. */
   readonly initial: boolean;
   /** All messages to this device, in order. */
   readonly toDevice: readonly ToDeviceEvent[];
-  /** Users whose devices need another look. */
+  /** Users whose devices have to be looked up again. */
   readonly deviceLists: { readonly changed: readonly UserID[]; readonly left: readonly UserID[] };
   /** How many one-time keys the server has left, by algorithm; one that is missing has none. */
   readonly oneTimeKeyCounts: Readonly<Record<string, number>>;
-  /** Algorithms whose fallback key nobody has used; absent if the server has no fallback keys. */
+  /** Algorithms whose fallback key is unused; undefined if the server has no fallback keys. */
   readonly unusedFallbackTypes: readonly string[] | undefined;
   /** State that changes, by room, in order: members come and go, rooms become encrypted. */
   readonly state: readonly RoomStateInput[];
   /** Encrypted events of timelines, in order. */
   readonly encrypted: readonly MessageEvent[];
-  /** Whether what came with the responses before has been handled, or will be, so that events that come again are not to be. */
+  /** Whether earlier responses are handled: then events that come again are not handled again. */
   readonly handledBefore: boolean;
 }
 
@@ -54,9 +54,9 @@ export interface RoomStateInput {
   readonly roomId: RoomID;
   /** The state events, in the order in which they take effect. */
   readonly events: readonly StateEvent[];
-  /** Whether the timeline left something out, so that members may have come and gone unseen. */
+  /** Whether the timeline has a gap, in which members may have changed. */
   readonly limited: boolean;
-  /** Whether members may have changed without being in `events`: the server was asked for some members only. */
+  /** Whether members may have changed that are not in `events`: the server lazy-loads them. */
   readonly lossy: boolean;
 }
 
@@ -64,36 +64,36 @@ export interface RoomStateInput {
 export type Decryption =
   | DecryptedEvent
   | {
-    /** Why it can't be read, for now at least. */
+    /** Why it can't be decrypted, for now at least. */
     readonly code: UndecryptableCode;
     /** The same in words: which event, session and room, and what to do. */
     readonly reason: string;
-    /** What the sender said of why it keeps the key, if it did: its code. */
+    /** The code of the reason that the sender gave for withholding the key, if it did. */
     readonly withheld?: string;
   };
 
-/** An event that waited for its key, and can be read now. */
+/** An event that waited for its key and can be decrypted now. */
 export interface RecoveredEvent extends DecryptedEvent {
-  /** Under which name it waited; it is kept until it has been handled. */
+  /** The record that it waits under; it is kept until the event has been handled. */
   readonly parked: ParkedEventRef;
 }
 
-/** What encryption makes of a sync response. */
+/** What the engine returns for a sync response. */
 export interface CryptoOutput {
   /** The messages to this device that are left for handlers, decrypted. */
   readonly toDevice: readonly ToDeviceMessage[];
   /** For each of {@link CryptoInput.encrypted}, in the same order, what became of it. */
   readonly decrypted: readonly Decryption[];
-  /** Those of {@link CryptoInput.encrypted}, by their index, that are not to be handled: they are being, or have been. */
+  /** Indices of {@link CryptoInput.encrypted} that are being handled, or have been. */
   readonly underway: readonly number[];
-  /** Earlier events that can be read now, in the order in which they came. */
+  /** Earlier events that can be decrypted now, in the order in which they came. */
   readonly recovered: readonly RecoveredEvent[];
 }
 
-/** A request to the server that the engine wants to have made. */
+/** A request to the server that the engine asks for. */
 export type EngineRequest =
   | {
-    /** Tells it from all others. */
+    /** Its unique ID. */
     readonly id: string;
     readonly kind: "keysUpload";
     readonly body: KeysUploadRequest;
@@ -114,7 +114,7 @@ export type EngineRequest =
     readonly sessionId?: string;
   }
   | {
-    /** An event that an earlier process has left; the events of this process are sent by who asked for them. */
+    /** An event that an earlier process did not send. */
     readonly id: string;
     readonly kind: "roomEvent";
     readonly roomId: RoomID;
@@ -124,9 +124,9 @@ export type EngineRequest =
     readonly createdAt: number;
   };
 
-/** What an answer of the server led to. */
+/** What follows from an answer of the server. */
 export interface AnswerOutput {
-  /** Events that can be read now. */
+  /** Events that can be decrypted now. */
   readonly recovered: readonly RecoveredEvent[];
   /** Keys that are not what they should be. */
   readonly alarms: readonly DeviceAlarm[];
@@ -142,18 +142,19 @@ export interface RequestFailure {
   readonly message: string;
 }
 
-/** Whether a failure is `settled`, over and done with: what was refused is sent in another way, or not at all. */
+/** Whether a failed request is `settled`: it is made in another way, or not again. */
 export type FailureOutput = Readonly<Record<"settled", boolean>>;
 
-/** What stands between a room and its next event. */
+/** What a room needs before its next event. */
 export type RoomReadiness =
   | {
-    /** The room's encryption, history visibility and members have to be told: `describeRoom`. */
+    /** The room's encryption, history visibility and members: call `describeRoom`. */
     readonly needs: "room";
   }
   | { /** Devices have to be looked up: a `keysQuery` is among the requests. */ readonly needs: "keysQuery" }
   | {
-    /** One-time keys have to be claimed: a `keysClaim` is among the requests. */ readonly needs: "keysClaim";
+    /** One-time keys have to be claimed: a `keysClaim` is among the requests. */
+    readonly needs: "keysClaim";
   }
   | {
     /** The keys of the own device have to be published: a `keysUpload` is among the requests. */
@@ -166,7 +167,7 @@ export type RoomReadiness =
     readonly sessionId: string;
   }
   | {
-    /** Users are about to get a key of this room for the first time, with the identity that they have: `approveRecipients`. */
+    /** Approval of users who would get a key of this room for the first time. */
     readonly needs: "approval";
     readonly users: readonly NewRecipient[];
   }
@@ -176,20 +177,20 @@ export type RoomReadiness =
     readonly share: ShareReport;
   };
 
-/** Asks what stands between a room and its next event. */
+/** Asks what a room needs before its next event. */
 export interface PrepareInput {
   /** The room. */
   readonly roomId: RoomID;
-  /** What has been tried in vain, and is not to be waited for any more. */
+  /** What has failed too often, and is not waited for any more. */
   readonly tolerate: {
-    /** Devices that can't be looked up. */
+    /** Lookups of devices. */
     readonly keysQuery: boolean;
-    /** Devices of which no one-time key can be had. */
+    /** Claims of one-time keys. */
     readonly keysClaim: boolean;
   };
-  /** Users who may get a key of this room for the first time, with the identities that they were shown with. */
+  /** Users who may get a key of this room for the first time, with the identities shown. */
   readonly approved?: readonly NewRecipient[];
-  /** When members and devices must have been asked for, since no sync tells of them, in milliseconds since the epoch. */
+  /** How old members and devices may be, as ms since the epoch; undefined: syncs show them. */
   readonly since?: number;
 }
 
@@ -203,7 +204,7 @@ export interface ShareReport {
   readonly withheld: readonly WithheldDevice[];
 }
 
-/** What the engine has to know of a room before it encrypts for it. */
+/** The description of a room that the engine needs before it encrypts for it. */
 export interface RoomDescription {
   /** The room. */
   readonly roomId: RoomID;
@@ -211,17 +212,17 @@ export interface RoomDescription {
   readonly encryption: JsonObject;
   /** The content of `m.room.history_visibility`; undefined if there is none. */
   readonly historyVisibility: JsonObject | undefined;
-  /** All users who are in the room or invited, with what they are to it. */
+  /** All users who have joined or are invited. */
   readonly members: readonly { readonly userId: UserID; readonly membership: "join" | "invite" }[];
 }
 
-/** What a user is to a room since a moment ago. */
+/** A membership that this client has just changed. */
 export interface MemberChange {
   /** The room. */
   readonly roomId: RoomID;
   /** The user. */
   readonly userId: UserID;
-  /** What the user is to it. */
+  /** The membership. */
   readonly membership: Membership;
 }
 
@@ -233,15 +234,15 @@ export interface EncryptInput {
   readonly eventType: string;
   /** The event's content. */
   readonly content: JsonObject;
-  /** Under which it will be sent: the result is then kept until `roomEventSent`, and is the same if asked for again. */
+  /** The transaction ID to send it with; the result stays the same until `roomEventSent`. */
   readonly txnId?: TransactionID;
   /** The same as {@link PrepareInput.since}. */
   readonly since?: number;
 }
 
-/** Asks whether something about users' devices is out of date. */
+/** Asks whether users' devices have to be looked up. */
 export interface StaleInput {
-  /** The users; those who were not of interest are from now on. */
+  /** The users, who are tracked from now on. */
   readonly users: readonly UserID[];
   /** The same as {@link PrepareInput.since}. */
   readonly since?: number;
@@ -257,29 +258,29 @@ export interface SentRoomEvent {
   readonly arrived: boolean;
 }
 
-/** What became of it: undefined if the room is not ready, or not any more. */
+/** An encrypted event. */
 export interface Encrypted {
   /** The content of the `m.room.encrypted` event. */
   readonly content: RoomEncryptedContent;
 }
 
-/** Asks for one step of letting go of what need not be kept any more. */
+/** Options of `prune`. */
 export interface PruneOptions {
-  /** Whether to begin even if less than a day has gone by since it was done last. Default: false. */
+  /** Whether to begin even if the last time was less than a day ago. Default: false. */
   readonly force?: boolean;
 }
 
-/** What a step of letting go has come to. */
+/** What a call of `prune` has done. */
 export interface PruneReport {
-  /** Whether there is nothing left to do for today; else it is to be asked for again. */
+  /** Whether nothing is left to do for today; else call it again. */
   readonly done: boolean;
-  /** How many records the step has removed, by their kind. */
+  /** How many records were removed, by their kind. */
   readonly removed: Readonly<Record<string, number>>;
 }
 
 /** What the application says of a device. */
 export interface TrustInput extends ComparedDevice {
-  /** What is said; undefined: nothing any more. */
+  /** The trust; undefined removes it. */
   readonly trust: LocalTrust | undefined;
 }
 
