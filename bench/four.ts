@@ -13,7 +13,7 @@
 
 import { Synapse } from "../tools/synapse.ts";
 
-/** How many problems are told. */
+/** How many problems are printed. */
 const TOLD = 60;
 
 async function main(minutes: number, seed: number): Promise<boolean> {

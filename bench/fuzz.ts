@@ -4,12 +4,12 @@
  * `deno task fuzz [COUNT] [--store=memory] [--seed=1]`, with one of the stores `memory`, `kv`,
  * `sqlite`, `sealed` and `denokv`.
  *
- * Responses are made by a grammar that knows Matrix, and half of them are changed after that, as
- * JSON or as bytes; answers to other requests are too. They come in epochs, each with a store and a
- * seed of its own. After every few of them the client has to hear the next good message, in clear
- * and encrypted; it may neither end nor take a value for what it is not, nor have a prototype
- * changed, and now and then it is closed and made anew with the same store. What fails is played
- * again with ever less, and printed.
+ * Responses are made by a grammar of Matrix, and half of them are changed after that, as JSON or as
+ * bytes; answers to other requests are too. They come in epochs, each with a store and a seed of
+ * its own. After every few of them the client has to receive the next good message, in clear and
+ * encrypted; it may neither end nor take a value for what it is not, nor have a prototype changed,
+ * and now and then it is closed and made anew with the same store. What fails is played again with
+ * ever less, and printed.
  *
  * @module
  */

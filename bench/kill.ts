@@ -17,7 +17,7 @@
 import { Synapse } from "../tools/synapse.ts";
 import { STORE_KINDS, type StoreKind } from "./kill/store_place.ts";
 
-/** How many problems are told. */
+/** How many problems are printed. */
 const TOLD = 60;
 
 interface Choice {

@@ -4,8 +4,8 @@
  *
  * `deno task soak [SECONDS] [BOTS] [ROOMS]`
  *
- * Garbage is collected before memory is read, so that what is told of the heap is what is held;
- * without `--expose-gc` it is not.
+ * Garbage is collected before memory is read, so that the heap's size is that of what is still
+ * used; without `--expose-gc` it is not.
  *
  * Each room has {@linkcode BOTS_A_ROOM} of the bots, so that each bot is in as many rooms. People
  * talk in every room as fast as Synapse takes it. The exit code is 1 if a message was lost or

@@ -114,7 +114,7 @@ export class Synapse implements SynapseServer, AsyncDisposable {
     const folder = this.#folder;
     const process = new Deno.Command(this.#python, {
       args: [`${import.meta.dirname}/synapse/launch.py`, `${folder}/output.log`, `${folder}/homeserver.json`],
-      stdin: "piped", // its end tells Synapse that we are gone
+      stdin: "piped", // its end shows Synapse that this process has ended
       stdout: "null",
       stderr: "null",
     }).spawn();

@@ -1,5 +1,5 @@
 /**
- * A contestant: a process of its own that measures what it is told to.
+ * A contestant: a process of its own that measures what it is ordered to.
  *
  * @module
  */
@@ -18,22 +18,22 @@ export interface ContestantOptions {
   /** Where it makes its files. */
   readonly folder: string;
   /**
-   * The most operations of a sample, for who would need minutes; what one costs must not depend on
-   * it. Default: any number.
+   * The most operations of a sample, for contestants that would need minutes; what one costs must
+   * not depend on it. Default: any number.
    */
   readonly most?: number;
 }
 
-/** What a contestant is told. */
+/** An order. */
 export interface ContestantOrder extends JobOrder {
   /**
-   * How many operations make a sample of who may not do any number. Default: as many as of the
+   * How many operations a sample has, for contestants with a limit. Default: as many as of the
    * others.
    */
   readonly few?: number;
 }
 
-/** A running contestant, which has nothing to do unless it is told. */
+/** A running contestant, which is idle between orders. */
 export class Contestant implements AsyncDisposable {
   readonly name: string;
   readonly #most: number;

@@ -1,5 +1,5 @@
 /**
- * A crowd: users with ten devices each, whose keys are real and signed, and of whom nobody listens.
+ * A crowd: users with ten devices each, whose keys are real and signed, and which receive nothing.
  *
  * @module
  */

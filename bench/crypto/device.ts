@@ -95,7 +95,7 @@ export class BenchDevice implements AsyncDisposable {
     return device;
   }
 
-  /** Takes in what has come for the device, with events of timelines. */
+  /** Receives what was sent to the device, with events of timelines. */
   async sync(encrypted: readonly MessageEvent[] = []): Promise<CryptoOutput> {
     const messages = this.#switchboard.collect(this.userId, DEVICE_ID);
     const nextBatch = `s${this.#syncs++}`;

@@ -1,5 +1,5 @@
 /**
- * What encryption costs: who takes part, in what, and what comes of it.
+ * What encryption costs: the contestants, the jobs, and the results.
  *
  * @module
  */
@@ -169,7 +169,7 @@ export function growthGoals(growth: EncryptionOutcomes["growth"]): Goal[] {
   );
 }
 
-/** What somebody came to. */
+/** The results of a contestant. */
 export function standing(outcome: Outcome | undefined, name: string): Standing | undefined {
   return outcome?.standings.find((each) => each.name === name);
 }
@@ -206,7 +206,7 @@ async function contestants(
   return all.filter(({ name }) => !without.includes(name));
 }
 
-/** Starts those who can be started, has them play, and ends them. */
+/** Starts the contestants that can be started, runs their jobs, and ends them. */
 async function tournament(
   options: readonly ContestantOptions[],
   jobs: readonly TournamentJob[],
@@ -232,7 +232,7 @@ function deno(script: string, ...args: string[]): { command: string; args: strin
   return { command: Deno.execPath(), args: [...run, ...args] };
 }
 
-/** The program that has somebody; undefined if it can't be had. */
+/** The program of a contestant; undefined if it can't be installed. */
 async function ifInstalled(
   name: string,
   install: () => Promise<string>,

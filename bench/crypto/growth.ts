@@ -24,8 +24,8 @@ const ALICE = "@alice:example.org" as UserID;
 const BOB = "@bob:example.org" as UserID;
 const FULL_ROOM = "!crowd:example.org" as RoomID;
 /**
- * How many rooms get their sessions before Bob is told: as many messages as a server gives with a
- * sync.
+ * How many rooms get their sessions before Bob receives them: as many messages as a server gives
+ * with a sync.
  */
 const ROOMS_A_SYNC = 100;
 /** In how many rooms there is talk at once. */
@@ -62,7 +62,7 @@ function nextRoom(): RoomID {
   return rooms[(turn++ * 7_919) % rooms.length] ?? FULL_ROOM;
 }
 
-/** The next room, with a new session that both know and nobody has used. */
+/** The next room, with a new, unused session that both have. */
 async function renewedRoom(): Promise<RoomID> {
   const room = nextRoom();
   await alice.crypto.discardGroupSession(room);

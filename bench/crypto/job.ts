@@ -1,5 +1,5 @@
 /**
- * How contestants are told what to measure: an order is a line of JSON, and so is its answer.
+ * The orders of contestants: an order is a line of JSON, and so is its answer.
  *
  * @module
  */

@@ -13,7 +13,7 @@ export const EVENT_TYPE = "m.room.message";
 export const CONTENT = { msgtype: "m.text", body: "x".repeat(200) };
 
 /**
- * The room's encryption: the most messages that anybody takes, so that what is measured is not
+ * The room's encryption: the most messages that any client allows, so that what is measured is not
  * rotation.
  */
 export const ENCRYPTION = {

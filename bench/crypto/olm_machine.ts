@@ -59,7 +59,7 @@ class Device {
       } else if (type === RequestType.KeysQuery) {
         await this.#done(id, type, this.#switchboard.query(Object.keys(body.device_keys)));
       } else {
-        throw new Error(`Cannot carry a request of type ${type}: nobody has thought of it`);
+        throw new Error(`Cannot carry a request of type ${type}: it is not supported`);
       }
     }
   }
@@ -90,7 +90,7 @@ class Device {
     return JSON.parse(await this.machine.encryptRoomEvent(new RoomId(roomId), EVENT_TYPE, content));
   }
 
-  /** Takes in a sync. */
+  /** Receives a sync. */
   async sync(events: readonly string[]): Promise<void> {
     const toDevice = JSON.stringify(this.#switchboard.collect(this.userId, DEVICE_ID));
     const counts = new Map([["signed_curve25519", this.#switchboard.count(this.userId, DEVICE_ID)]]);

@@ -39,7 +39,7 @@ export function table(outcomes: readonly Outcome[], { heading, base }: TableOpti
 /** A goal and whether it was met. */
 export interface Goal {
   readonly text: string;
-  /** What it came to; undefined if nobody was there to measure it. */
+  /** The result; undefined if it was not measured. */
   readonly value: Measured | undefined;
   /** What it may come to on the clock. */
   readonly limit: number;
@@ -56,7 +56,7 @@ export function goalTable(goals: readonly Goal[]): string {
   return [row(head), "|---|---:|---:|---:|---|", ...rows].join("\n");
 }
 
-/** What somebody's rounds come to, in microseconds of one operation. */
+/** The median of a contestant's rounds, in microseconds of one operation. */
 export function time(standing: Standing | undefined): Measured | undefined {
   if (standing === undefined) return undefined;
   return {
@@ -65,7 +65,7 @@ export function time(standing: Standing | undefined): Measured | undefined {
   };
 }
 
-/** How many times as long as somebody else one needs. */
+/** The ratio of the time to another contestant's. */
 export function times(one: Standing | undefined, other: Standing | undefined): Measured | undefined {
   if (one === undefined || other === undefined) return undefined;
   return { wall: ratio(one, other, "wall"), cpu: ratio(one, other, "cpu") };

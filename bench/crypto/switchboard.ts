@@ -26,7 +26,7 @@ export class Switchboard {
   readonly #oneTimeKeys: ByDevice<Map<string, JsonObject>> = {};
   readonly #queues = new Map<string, PassedMessage[]>();
 
-  /** @param crowd Whom it knows besides those who upload keys. */
+  /** @param crowd The users beside those who upload keys. */
   constructor(crowd: Crowd = { deviceKeys: {}, oneTimeKeys: {} }) {
     this.#crowd = crowd;
   }
@@ -60,7 +60,7 @@ export class Switchboard {
     for (const [userId, contents] of Object.entries(messages)) {
       for (const [deviceId, content] of Object.entries(contents)) {
         const name = `${userId} ${deviceId}`;
-        if (this.#deviceKeys[userId] === undefined) continue; // nobody listens
+        if (this.#deviceKeys[userId] === undefined) continue; // no device receives it
         const queue = this.#queues.get(name) ?? [];
         queue.push({ type, sender, content });
         this.#queues.set(name, queue);

@@ -58,7 +58,7 @@ export async function play(
   return { title: job.title, standings: standings.filter((standing) => standing.rounds.length > 0) };
 }
 
-/** How many times as long as `base` somebody needs: the median of the rounds' ratios. */
+/** The ratio of a contestant's time to that of `base`: the median of the rounds. */
 export function ratio(standing: Standing, base: Standing, of: keyof Measured): number {
   return medianRatio(standing.rounds.map((round) => round[of]), base.rounds.map((round) => round[of]));
 }

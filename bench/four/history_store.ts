@@ -1,5 +1,5 @@
 /**
- * A store that has each commit write down, in the same commit, who has made it: so the database's
+ * A store whose commits record which process made them: so the database's
  * own versionstamps say in which order who wrote.
  *
  * @module
@@ -25,7 +25,7 @@ export interface HistoryRecord {
 export interface HistoryOptions {
   readonly process: string;
   readonly note: (entry: LedgerEntry) => void;
-  /** Called if a commit was refused to who has had the device. */
+  /** Called if a commit of a former owner was refused. */
   readonly onRefused: () => void;
 }
 

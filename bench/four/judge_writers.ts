@@ -1,5 +1,6 @@
 /**
- * Judges who wrote: never two at a time, and whoever was paused past its lease ended and said why.
+ * Judges the writers: never two at a time, and a process that was paused past its lease has ended
+ * and said why.
  *
  * @module
  */

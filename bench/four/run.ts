@@ -119,7 +119,7 @@ class Director {
     this.#random = random;
   }
 
-  /** Begins something, if there is anybody to do it to. */
+  /** Begins something, if there is a process for it. */
   act(): void {
     const idle = this.#slots.filter(({ isBusy }) => !isBusy);
     idle.forEach((slot) => this.#revive(slot));

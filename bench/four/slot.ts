@@ -1,5 +1,5 @@
 /**
- * The place of one of the processes: whoever is in it ends or is killed, and is replaced.
+ * One of the processes: it ends or is killed, and is replaced.
  *
  * @module
  */
@@ -23,7 +23,7 @@ export class Slot {
 
   /**
    * @param name What its processes are called, before their number.
-   * @param orders What a process is told.
+   * @param orders The orders of a process.
    */
   constructor(name: string, orders: (process: string) => WorkerOrders) {
     this.#name = name;

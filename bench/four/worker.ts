@@ -14,7 +14,7 @@ import { tell, tellingFetch } from "../kill/telltale.ts";
 import type { VictimOrders } from "../kill/victim.ts";
 import { historyStore } from "./history_store.ts";
 
-/** What a process is told, as its only argument. */
+/** The orders of a process, its only argument. */
 export interface WorkerOrders
   extends Pick<VictimOrders, "baseUrl" | "token" | "userId" | "store" | "ledger"> {
   /** What it is called. */

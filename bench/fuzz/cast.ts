@@ -1,5 +1,6 @@
 /**
- * Who a client under test hears from: real devices, whose messages are really encrypted.
+ * The users that a client under test receives messages from: real devices, whose messages are
+ * really encrypted.
  *
  * @module
  */
@@ -26,7 +27,7 @@ export class Cast implements Disposable {
   /** The client's keys, and what it may ask of. */
   readonly keys: StubKeys;
   readonly people: readonly Person[];
-  /** Somebody whom nobody speaks for. */
+  /** A user without a device. */
   readonly honest: Person;
   readonly #vodozemac: Vodozemac;
   /** Whether the client has published its keys. */
@@ -37,7 +38,7 @@ export class Cast implements Disposable {
   readonly #sent: Json[] = [];
 
   /**
-   * @param people Who there is: those of another client's cast may play again. The first is the
+   * @param people The users: those of another client's cast may play again. The first is the
    * honest one.
    */
   constructor(vodozemac: Vodozemac, people: readonly [Person, ...Person[]]) {
@@ -53,12 +54,12 @@ export class Cast implements Disposable {
     return [make(first, 0), ...others.map((userId, index) => make(userId, index + 1))];
   }
 
-  /** How many of the client's one-time keys nobody has taken. */
+  /** How many of the client's one-time keys are unclaimed. */
   get keyCount(): number {
     return this.isPublished ? this.keys.recipient.oneTimeKeys.length : 0;
   }
 
-  /** Takes in what the client publishes, and answers. */
+  /** Receives what the client publishes, and answers. */
   upload(body: Json): object {
     this.isPublished ||= body.device_keys !== undefined;
     return this.keys.upload(body);
@@ -114,7 +115,7 @@ export class Cast implements Disposable {
     };
   }
 
-  /** The same as somebody passes it on whose it is not. */
+  /** The same, passed on by a user that it does not belong to. */
   forwardedKey(from: Person, roomId: string): Json {
     const key = this.roomKey(from, roomId);
     using copy = this.#vodozemac.megolm.createInbound(String(key.session_key));

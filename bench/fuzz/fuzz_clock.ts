@@ -1,5 +1,5 @@
 /**
- * A clock that moves when it is told to, in one leap.
+ * A clock that is set forward by hand, in one leap.
  *
  * `TestClock` lets everything settle between one timer and the next, which would be most of what a
  * fuzz run does.

@@ -7,7 +7,7 @@
 import type { Cast } from "./cast.ts";
 import { ANY, type Served } from "./server.ts";
 
-/** Nobody else speaks of these rooms. */
+/** No other response mentions these rooms. */
 const PLAIN_ROOM = "!plain:honest.example";
 const ENCRYPTED_ROOM = "!encrypted:honest.example";
 /** So often one of the messages is encrypted. */

@@ -1,5 +1,5 @@
 /**
- * Sync responses by a grammar that knows Matrix: valid ones, with hostile corners.
+ * Sync responses by a grammar of Matrix: valid ones, with hostile corners.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Values that nobody expects, and JSON that no object can be written as.
+ * Unexpected values, and JSON that no object can be written as.
  *
  * @module
  */
@@ -69,7 +69,7 @@ const NUMBERS = [0, 1, -1, 0.5, 2 ** 31, 2 ** 32, 2 ** 53, -(2 ** 53), 1e21, 1.7
 const LONG = "x".repeat(70_000);
 const POOL = 2_000;
 
-/** Draws values that nobody expects. */
+/** Draws unexpected values. */
 export class Oddities {
   readonly #random: Random;
   readonly #pool: readonly unknown[];

@@ -1,6 +1,6 @@
 /**
- * One client's life with a hostile server: after each response it has to be as it was, and to hear
- * the next good message.
+ * One client's life with a hostile server: after each response it has to be as it was, and to
+ * receive the next good message.
  *
  * @module
  */
@@ -120,7 +120,7 @@ class Player {
     watch.begin(bot);
     let last: Fault["responses"] = new Map();
     try {
-      await this.#hears(bot, watch, []);
+      await this.#receives(bot, watch, []);
       for (let index = from; index < to && bot.faults.length === 0;) {
         const count = 1 + randomFor({ seed: this.#options.seed, index }, 3).below(MOST_TOGETHER);
         const end = Math.min(index + count, to);
@@ -167,7 +167,7 @@ class Player {
       since = next ?? since;
     }
     if (served.length === 0) return given;
-    await this.#hears(bot, watch, served);
+    await this.#receives(bot, watch, served);
     if (served.some(({ next, count }) => next !== undefined && count === TRIES)) {
       bot.fault("the sync", "it never gets past the response");
     }
@@ -176,7 +176,7 @@ class Player {
   }
 
   /** Gives responses and a good one behind them, and waits until that is heard. */
-  async #hears(bot: Bot, watch: Watch, before: readonly Served[]): Promise<void> {
+  async #receives(bot: Bot, watch: Watch, before: readonly Served[]): Promise<void> {
     const good = this.#news.tell(this.#nextToken());
     this.#server.serve(...before, good);
     await watch.until(() => this.#cast.isPublished && good.texts.every((text) => bot.heard.has(text)));

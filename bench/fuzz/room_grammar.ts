@@ -67,7 +67,7 @@ export class RoomGrammar {
     return this.#parts.random.pick(this.#parts.cast.people);
   }
 
-  /** Anybody. */
+  /** Any user. */
   userId(): string {
     return this.#parts.random.chance(75) ? this.person().userId : this.#parts.random.pick(OTHERS);
   }

@@ -57,7 +57,7 @@ export class FuzzServer {
     this.#answers = answersAt(place);
   }
 
-  /** Gives these responses from now on, and those before to nobody. */
+  /** Serves these responses from now on, and drops those before. */
   serve(...responses: Served[]): void {
     this.#syncs.splice(0, Infinity, ...responses);
     this.#arrived.resolve();

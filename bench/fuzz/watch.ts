@@ -15,7 +15,7 @@ const PATIENCE = 200;
 const FIRST_STEP = 1_000;
 const LONGEST_STEP = 600_000;
 
-/** What nobody but a hostile value adds to. */
+/** What only a hostile value adds to. */
 const PROTOTYPES: readonly object[] = [Object, Array, String, Number, Function, Promise, Map, Error].map((
   { prototype },
 ) => prototype);
@@ -43,7 +43,7 @@ export class Watch {
     addEventListener("unhandledrejection", this.#rejected);
   }
 
-  /** Looks after nobody any more. */
+  /** Stops watching. */
   end(): void {
     clearInterval(this.#timer);
     removeEventListener("unhandledrejection", this.#rejected);
@@ -62,12 +62,12 @@ export class Watch {
     // In turn: who waits for the server must not be out of time before it answers.
     if (this.#idle++ % 2 === 1) this.#server.nudge();
     else if (this.#idle > 1) this.#clock.advance(Math.min(FIRST_STEP * 2 ** this.#idle, LONGEST_STEP));
-    if (this.#idle === PATIENCE) this.#bot?.fault("the client", "it does not hear the next message");
+    if (this.#idle === PATIENCE) this.#bot?.fault("the client", "it does not receive the next message");
   }
 
   readonly #rejected = (event: PromiseRejectionEvent): void => {
     event.preventDefault();
-    this.#bot?.fault("a promise that nobody waits for", event.reason);
+    this.#bot?.fault("an unhandled promise", event.reason);
   };
 }
 

@@ -55,7 +55,7 @@ export class BotProcess {
 
   /**
    * @param program Its program.
-   * @param orders What it is told.
+   * @param orders Its orders.
    */
   constructor(program: URL, orders: object) {
     const args = ["run", "-A", "--no-check", program.pathname, JSON.stringify(orders)];
@@ -72,7 +72,7 @@ export class BotProcess {
     this.#child.status.then(async () => {
       this.#ended = true;
       this.#heard();
-      await this.#child.stdin.close().catch(() => {}); // nobody may ask how one that ended by itself has ended
+      await this.#child.stdin.close().catch(() => {}); // the status of one that ended by itself may never be read
     });
   }
 
@@ -98,7 +98,7 @@ export class BotProcess {
 
   /** Waits for a moment; not for its line if that does not come for long, or it has ended. */
   async reaches({ line, times = 1, patience = PATIENCE_MS, after }: Moment): Promise<void> {
-    if (line !== undefined) await this.#hears(() => (this.#counts.get(line) ?? 0) >= times, patience);
+    if (line !== undefined) await this.#waitFor(() => (this.#counts.get(line) ?? 0) >= times, patience);
     await delay(after);
   }
 
@@ -129,7 +129,7 @@ export class BotProcess {
   }
 
   /** Waits until something holds of what it has said, but not for long. */
-  async #hears(holds: () => boolean, patience: number): Promise<void> {
+  async #waitFor(holds: () => boolean, patience: number): Promise<void> {
     const happened = Promise.withResolvers<void>();
     const look = () => {
       if (this.#ended || holds()) happened.resolve();

@@ -28,7 +28,7 @@ export interface Evidence {
   readonly ledger: readonly LedgerEntry[];
 }
 
-/** What the bot has said by itself: its texts, with the event's ID where it knows it. */
+/** What the bot has said by itself: its texts, with the event's ID where it has one. */
 type Expected = ReadonlyMap<string, string | undefined>;
 
 /** A room with all that is there to judge it by. */
@@ -96,7 +96,7 @@ async function judgedRooms({ stage, said, ledger }: Evidence): Promise<JudgedRoo
   }));
 }
 
-/** Each who reads the room must have the same. */
+/** All readers of the room must have the same. */
 async function judgeRoom(stage: Stage, room: JudgedRoom, problems: string[]): Promise<void> {
   const { roomId, events } = room;
   const cast = stage.rooms.find((each) => each.roomId === roomId);
@@ -142,10 +142,10 @@ function judgeReads(who: string, reads: readonly Read[], room: JudgedRoom, probl
     events.delete(body);
     if (found.size === 1 && (eventId === undefined || found.has(eventId))) continue;
     problems.push(
-      `${who} has "${body}" ${found.size} times (${[...found].join(", ")}); the victim knows ${eventId}`,
+      `${who} has "${body}" ${found.size} times (${[...found].join(", ")}); the victim has ${eventId}`,
     );
   }
-  for (const body of events.keys()) problems.push(`${who} has "${body}", which nobody has sent`);
+  for (const body of events.keys()) problems.push(`${who} has "${body}", which was never sent`);
   const { messages, late, leftOut, known } = room;
   judgeAnswers({ who, messages, reads, late, leftOut, known }, problems);
 }
@@ -184,7 +184,9 @@ function judgeUses(
   }
   for (const place of clashes) problems.push(`an index was used twice: ${place}`);
   for (const { sessionId, messageIndex, eventId } of stage.observed) {
-    if (!digests.has(`${sessionId} ${messageIndex}`)) problems.push(`nobody has sent what ${eventId} is`);
+    if (!digests.has(`${sessionId} ${messageIndex}`)) {
+      problems.push(`the message of ${eventId} was never sent`);
+    }
   }
   return {
     "encrypted events of the victim": events.size,

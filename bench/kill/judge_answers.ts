@@ -7,7 +7,7 @@
 
 import { echoOf } from "./answering.ts";
 
-/** A message as somebody has read it; the body is null if it could not be decrypted. */
+/** A message as a reader has it; the body is null if it could not be decrypted. */
 export interface Read {
   readonly eventId: string;
   readonly body: string | null;
@@ -74,7 +74,7 @@ export function judgeAnswers(
     if (reply === undefined) continue;
     for (const id of known.get(eventId) ?? []) {
       if (id !== reply.eventId) {
-        problems.push(`the bot knows ${id} as its reply to ${number}, ${who} has ${reply.eventId}`);
+        problems.push(`the bot has ${id} as its reply to ${number}, ${who} has ${reply.eventId}`);
       }
     }
     if (leftOut.has(eventId)) continue;
@@ -95,9 +95,9 @@ export function judgeAnswers(
     problems.push(`${who} has no replies that are number ${missing} of ${counts.size + aside}`);
   }
   for (const number of replies.keys()) {
-    problems.push(`${who} has a reply to ${number}, which nobody has said`);
+    problems.push(`${who} has a reply to ${number}, which was never sent`);
   }
-  for (const echo of echoes.keys()) problems.push(`${who} has "${echo}", which nobody has said`);
+  for (const echo of echoes.keys()) problems.push(`${who} has "${echo}", which was never sent`);
 }
 
 function add<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {

@@ -8,7 +8,7 @@ import type { LedgerEntry } from "./ledger.ts";
 
 const CHUNK = 1_048_576;
 
-/** Knows what a ledger says; what is new is read when somebody asks. */
+/** Reads a ledger; new lines are read on demand. */
 export class LedgerReader implements Disposable {
   readonly #file: Deno.FsFile;
   readonly #decoder = new TextDecoder();

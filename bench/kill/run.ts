@@ -45,7 +45,7 @@ const CLAIMS = 10;
 const CLAIM_ALL = { odds: 0.04, count: 60 };
 /** How long a message may take that comes again, in milliseconds. */
 const AGAIN_MS = 1_500;
-/** Before how many of the kills somebody comes with a new device. */
+/** Before how many of the kills a user logs in with a new device. */
 const VISITS = 0.15;
 /**
  * In each fifth of the lives the store's server is killed too, if there is one, within so many

@@ -105,7 +105,7 @@ export class Stage implements AsyncDisposable {
   }
 
   /**
-   * Sets it up: all have joined, and nobody has said anything.
+   * Sets it up: all have joined, and no message was sent.
    *
    * @param server Where.
    * @param options `store`: where the bot keeps its knowledge; `cast`: who is in the encrypted
@@ -139,7 +139,7 @@ export class Stage implements AsyncDisposable {
   }
 
   /**
-   * What the victim is told.
+   * The victim's orders.
    *
    * @param options `talks`: whether it may begin to talk by itself; `patience`: how long it waits
    * for a store's server that is away, in milliseconds.

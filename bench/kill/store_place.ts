@@ -14,7 +14,7 @@ export type StoreKind = "kv" | "sqlite" | "denokv";
 /** All of them. */
 export const STORE_KINDS: readonly StoreKind[] = ["kv", "sqlite", "denokv"];
 
-/** What a process is told of the store. */
+/** The store's part of a process's orders. */
 export interface StoreOrders {
   readonly kind: StoreKind;
   /** The file, or the address. */
@@ -56,7 +56,7 @@ export class StorePlace implements AsyncDisposable {
     return new StorePlace(kind, server.url, server);
   }
 
-  /** What a process is told. */
+  /** The store's part of a process's orders. */
   orders(patience?: number): StoreOrders {
     return { kind: this.kind, path: this.#path, accessToken: this.#server?.accessToken, patience };
   }
@@ -74,7 +74,7 @@ export class StorePlace implements AsyncDisposable {
     this.#server = await Denokv.start({ folder, port, accessToken });
   }
 
-  /** Its folder belongs to whoever made it. */
+  /** Its creator removes the folder. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#server?.stop();
   }

@@ -23,10 +23,10 @@ export interface Said {
 
 /** How often a speaker begins a new session first. */
 const ROTATIONS = 0.2;
-/** How often somebody says so much that a sync leaves some of it out, and how much. */
+/** How often a user sends so much that a sync leaves some of it out, and how much. */
 const BURSTS = { odds: 0.05, messages: 12 };
 
-/** Somebody who can say something in a room. */
+/** A user who can send to a room. */
 interface Speaker {
   readonly name: string;
   readonly roomId: RoomID;
@@ -84,7 +84,7 @@ export class Talk {
     await Promise.all(this.#talking);
   }
 
-  /** Has somebody come to the first room, say something and go. */
+  /** Has a user join the first room, send a message and leave. */
   async visit(): Promise<void> {
     const { server, visitor, rooms: [room] } = this.#stage;
     if (room === undefined) return;

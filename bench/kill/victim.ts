@@ -18,7 +18,7 @@ import { ledgerLogger } from "./ledger_logger.ts";
 import { openStore, type StoreOrders } from "./store_place.ts";
 import { tell, tellingFetch, tellingStore } from "./telltale.ts";
 
-/** What the victim is told, as its only argument. */
+/** The victim's orders, its only argument. */
 export interface VictimOrders {
   readonly baseUrl: string;
   readonly token: string;

@@ -11,7 +11,7 @@ import { installJsPeers } from "./js_peers.ts";
 const KB = 1_000;
 const SDK_WASM = "matrix_sdk_crypto_wasm_bg.wasm";
 
-/** Bundles the package and, unless only ours is wanted, those of others; tables the sizes. */
+/** Bundles the package, and unless `own` is set those of others; returns a table of the sizes. */
 export async function bundleTable({ own }: { readonly own: boolean }): Promise<string> {
   const folder = await Deno.makeTempDir({ prefix: "greenroom-bench-" });
   try {

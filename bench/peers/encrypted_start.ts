@@ -36,7 +36,7 @@ interface Keys {
   readonly device_keys: Readonly<Record<string, object>>;
 }
 
-/** A bot reads a message, and is closed; then somebody says more. */
+/** A bot reads a message, and is closed; then more messages are sent. */
 async function setStage(homeserver: Homeserver, kind: StoreKind, folder: string): Promise<Stage> {
   const { baseUrl } = homeserver;
   const user = homeserver.createUser(`bot-${kind}`);
@@ -72,7 +72,7 @@ async function setStage(homeserver: Homeserver, kind: StoreKind, folder: string)
   return { accessToken: user.accessToken, file };
 }
 
-/** Waits until somebody's device has published its keys. */
+/** Waits until a user's device has published its keys. */
 export async function hasKeys(client: Client, userId: UserID): Promise<void> {
   await until(`${userId} has keys`, async () => {
     const body = { device_keys: { [userId]: [] } };
@@ -117,7 +117,7 @@ export async function measureEncryptedStarts(rounds: number, bundles: StartBundl
     }
     for (let round = 0; round <= rounds; round++) {
       for (const [index, { entrant, file, answers }] of stages.entries()) {
-        const copy = `${file}-${round}-${index}`; // nobody finds what somebody else has written
+        const copy = `${file}-${round}-${index}`; // no start finds what another has written
         await Deno.copyFile(file, copy);
         const answer = await takeTurn(
           { ...entrant, args: [...entrant.args, `--file=${copy}`] },

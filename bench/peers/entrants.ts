@@ -1,5 +1,5 @@
 /**
- * Who takes part, and how they are started.
+ * The contestants, and how they are started.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { installJsPeers, nodeVersion } from "./js_peers.ts";
 
 const CONTESTANTS = `${import.meta.dirname ?? "."}/contestants`;
 
-/** Somebody who takes part. */
+/** A contestant. */
 export interface Entrant {
   /** As it stands in tables. */
   readonly name: string;
@@ -20,11 +20,11 @@ export interface Entrant {
   readonly args: readonly string[];
   /** Where it runs. Default: here. */
   readonly cwd?: string;
-  /** Leaves out what nobody would do so: many idle clients in a process, say. Default: false. */
+  /** Leaves out unusual uses, like many idle clients in a process. Default: false. */
   readonly playsOnly?: boolean;
 }
 
-/** Who plays what. */
+/** The contestants of each job. */
 export interface Entrants {
   readonly plain: readonly Entrant[];
   /** Rooms are encrypted. */
@@ -46,8 +46,8 @@ export const NAMES = {
 const ENCRYPTED = "--encrypted=yes";
 
 /**
- * Those who can be had here; who can't is named to `print`, and with `CI=true` an error unless
- * `--own` leaves others out.
+ * The contestants that can be installed here. Others are named to `print`, and with `CI=true` an
+ * error unless `--own` leaves them out.
  */
 export async function entrants(print: (line: string) => void): Promise<Entrants> {
   const own: Entrants = {

@@ -88,7 +88,7 @@ function goalRow({ text, bound, atLeast = false, value, cpu }: Goal): string {
   return row([text, wanted, number(value), cpu === undefined ? "" : number(cpu), met ? "met" : "**missed**"]);
 }
 
-/** By the speed in one job, as a part of somebody else's. */
+/** The speed in one job, as a part of another contestant's. */
 function syncGoals(standings: readonly Standing[]): Goal[] {
   const speed = (text: string, bound: number, job: JobName, one: string, other: string): Goal => {
     const value = (figure: Figure) => 1 / compare(standings, { job, figure, one, other });
@@ -131,7 +131,7 @@ function fromCrypto({ text, limit: bound, value }: CryptoGoal): Goal[] {
 }
 
 /**
- * How many times as much of a figure as somebody else one needed; NaN if one of them did not take
+ * The ratio of a figure to another contestant's; NaN if one of them did not take
  * part.
  */
 function compare(

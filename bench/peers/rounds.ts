@@ -11,7 +11,7 @@ import type { Job, JobName, PlanName } from "./inputs/plan.ts";
 import type { Stub } from "./stub/stub_process.ts";
 import { type Played, takeTurn } from "./turn.ts";
 
-/** What somebody needed for each job, by rounds. */
+/** What a contestant needed for each job, by rounds. */
 export interface Standing {
   readonly entrant: Entrant;
   readonly rounds: readonly (readonly Played[])[];
@@ -20,14 +20,14 @@ export interface Standing {
 /** What can be said of a job. */
 export type Figure = "wall" | "cpu" | "memory";
 
-/** Somebody who plays. */
+/** A contestant with its plan. */
 export interface Player {
   readonly entrant: Entrant;
   readonly plan: PlanName;
   readonly jobs: readonly Job[];
 }
 
-/** Has everybody play a plan. */
+/** Gives each contestant a plan. */
 export async function playersOf(
   stub: Stub,
   plan: PlanName,
@@ -38,10 +38,10 @@ export async function playersOf(
 }
 
 /**
- * Plays rounds, each begun by somebody else. In a process that was just started all jobs are done,
- * so that no round is hot already.
+ * Plays rounds, each begun by another contestant. In a process that was just started all jobs are
+ * done, so that no round is hot already.
  *
- * @throws If somebody did not do a job: counted too few events or too many, or asked for other
+ * @throws If a contestant did not do a job: counted too few events or too many, or asked for other
  * responses than all, each once.
  */
 export async function playRounds(
@@ -88,7 +88,7 @@ export function middle(standing: Standing, job: JobName, figure: Figure): number
   return median(figures(standing, job, figure));
 }
 
-/** How many times as much of it as `base` somebody needed: the median of the rounds' ratios. */
+/** The ratio of a contestant's figure to that of `base`: the median of the rounds. */
 export function times(
   standing: Standing,
   base: Standing,

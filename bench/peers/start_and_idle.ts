@@ -14,13 +14,13 @@ import { type Answer, takeTurn } from "./turn.ts";
 
 const MIB = 2 ** 20;
 
-/** Somebody's starts. */
+/** The starts of a contestant. */
 export interface Starts {
   readonly name: string;
   readonly answers: readonly Answer[];
 }
 
-/** What somebody takes who waits. */
+/** What a contestant needs while it is idle. */
 export interface Idle {
   readonly name: string;
   /** Bytes, for each number of clients. */
@@ -88,7 +88,7 @@ export async function measureIdle(
   return all;
 }
 
-/** A table of those who wait. */
+/** A table of the idle contestants. */
 export function idleTable(idle: readonly Idle[], counts: readonly number[]): string {
   const rows = idle.map(({ name, memory, each }) =>
     row([name, ...memory.map((bytes) => number(bytes / MIB)), number(each / 1_000)])
@@ -102,7 +102,7 @@ export function forIdle(entrants: readonly Entrant[]): Entrant[] {
   return entrants.filter(({ name, playsOnly = false }) => !playsOnly && !name.endsWith(", Node"));
 }
 
-/** Those who are started: Greenroom's own also from bundles. */
+/** The contestants that are started: Greenroom's own also from bundles. */
 export function forStart(entrants: readonly Entrant[], bundles: StartBundles): Entrant[] {
   const own: readonly string[] = [NAMES.memory, NAMES.sqlite, NAMES.kv];
   return entrants.flatMap((entrant) => {

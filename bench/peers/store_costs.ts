@@ -21,7 +21,7 @@ const WARM_UP = 10;
 const TEXT = "The room is green – 今日は! ".repeat(9).slice(0, 152);
 const MEGOLM = { algorithm: "m.megolm.v1.aes-sha2" };
 
-/** A bot and somebody it talks to. */
+/** A bot and a user who talks to it. */
 interface Stage extends AsyncDisposable {
   readonly bot: Client;
   readonly alice: Client;

@@ -1,5 +1,5 @@
 /**
- * A turn: a contestant is started, does what it is told to, says what that took, and has ended.
+ * A turn: a contestant is started, does its jobs, reports what they took, and ends.
  *
  * @module
  */
@@ -41,11 +41,11 @@ export interface Answer {
   readonly wall: number;
 }
 
-/** What it is told. */
+/** The orders of a contestant. */
 export interface Turn {
   /** The stub homeserver's address. */
   readonly url: string;
-  /** The client's name there, which nobody had before. */
+  /** The client's name there, which is new. */
   readonly token: string;
   /** What to do. Default: all jobs. */
   readonly what?: "all" | "start" | "idle";
@@ -53,7 +53,7 @@ export interface Turn {
   readonly clients?: number;
 }
 
-/** Beyond this somebody does not do what it was told, in milliseconds. */
+/** How long a turn may take, in milliseconds. */
 const PATIENCE_MS = 180_000;
 
 /** Has a contestant take its turn, in an empty folder. */
@@ -92,8 +92,8 @@ export async function takeTurn(
 }
 
 /**
- * The last line that begins like JSON, and when the first line came: whoever starts says so before
- * it looks at what that took.
+ * The last line that begins like JSON, and when the first line came: a contestant reports its start
+ * before it measures it.
  */
 async function readAnswer(stream: ReadableStream<Uint8Array>): Promise<{ line?: string; at: number }> {
   let [text, at] = ["", 0];

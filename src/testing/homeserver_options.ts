@@ -108,6 +108,6 @@ export interface HomeserverOptions {
    * @default {10_000}
    */
   readonly requestLogSize?: number;
-  /** Told of what went wrong inside the homeserver; the client gets a 500. Defaults to nobody. */
+  /** Called with errors inside the homeserver, for which the client gets a 500. Default: none. */
   readonly onError?: (error: unknown) => void;
 }

@@ -30,7 +30,7 @@ export interface IdGenerator {
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const LETTERS_AND_DIGITS = `${LETTERS}${LETTERS.toLowerCase()}0123456789`;
 
-/** Identifiers nobody can guess and no two homeservers share; the default. */
+/** Identifiers that can't be guessed, and that no two homeservers share; the default. */
 export function randomIds(): IdGenerator {
   return {
     next(kind, length) {

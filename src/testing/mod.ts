@@ -55,7 +55,7 @@
  * ```
  *
  * What differs from Synapse: there is no federation, there are no guests, thumbnails are the
- * original file, presence does not time out by itself, and the search knows words but no stemming.
+ * original file, presence does not time out by itself, and the search finds words without stemming.
  *
  * @module
  */

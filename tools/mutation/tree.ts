@@ -37,7 +37,7 @@ export interface Tree {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Copies what git knows of the repository, and instruments the sources. */
+/** Copies the files that git tracks, and instruments the sources. */
 export async function plantTree(): Promise<Tree> {
   const { code, stdout, output } = await run("git", [
     "ls-files",

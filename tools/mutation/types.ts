@@ -18,7 +18,7 @@ export interface Mutant {
   readonly code: string;
   /** What it is changed to. */
   readonly change: string;
-  /** Tells it from the others of the file; the same as long as nobody touches the code. */
+  /** Its key in the file, which stays the same as long as the code does. */
   readonly key: string;
 }
 

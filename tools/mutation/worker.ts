@@ -1,6 +1,6 @@
 /**
- * Runs tests in an instrumented tree, as it is told line by line: each once without a mutant, or
- * those that may notice a mutant until one does. This file is copied into that tree.
+ * Runs tests in an instrumented tree, as its input says line by line: each once without a mutant,
+ * or those that may notice a mutant until one does. This file is copied into that tree.
  *
  * Arguments: the number of the mutant that is on while modules load (0: none), and the test files.
  *

@@ -236,7 +236,7 @@ export function play(engine: Engine, objects: Map<Kind, number[]>, seeds: Seeds)
     join(prefixed("aad"), run("hpke_seal", completed.status, join(prefixed("aad"), "x")).answer),
   );
 
-  // Ends that are still open, and messages that nobody has read yet.
+  // Ends that are still open, and messages that are unread.
   const waiting = run("hpke_recipient_new", 0, utf8.encode("info"));
   const unanswered = run(
     "hpke_sender_establish",

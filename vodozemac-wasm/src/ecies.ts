@@ -99,7 +99,7 @@ export class Ecies extends Handle {
  * all.
  */
 export class EciesChannel extends Handle {
-  /** By which people confirm that nobody sits in between. */
+  /** By which the users confirm that there is no one in between. */
   readonly checkCode: CheckCode;
 
   /** @internal */

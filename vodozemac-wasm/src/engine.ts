@@ -144,7 +144,7 @@ export class Engine {
     this.#die(undefined);
   }
 
-  /** Nobody knows what is in the memory after a trap, only that it has secrets in it. */
+  /** After a trap the memory is undefined, and contains secrets. */
   #die(cause: unknown): void {
     this.#death ??= { cause };
     this.#memory().fill(0);

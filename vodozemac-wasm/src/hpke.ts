@@ -195,7 +195,7 @@ export class HpkeSenderChannel extends Handle {
 
 /** An established HPKE channel. Messages are opened in the order in which they were sealed. */
 export class HpkeChannel extends Handle {
-  /** By which people confirm that nobody sits in between. */
+  /** By which the users confirm that there is no one in between. */
   readonly checkCode: CheckCode;
 
   /** @internal */

@@ -76,7 +76,7 @@ export class Megolm {
   }
 
   /**
-   * Makes a session that receives from an exported key, which nobody has signed.
+   * Makes a session that receives from an exported key, which has no signature.
    *
    * @param key What {@link InboundGroupSession.exportAt} gave: 165 bytes, and not one more.
    * @returns The session, which the caller disposes of.
@@ -143,7 +143,7 @@ export class Megolm {
     try {
       return this.#inbound(operation, [bytes], verified);
     } finally {
-      // Decoded here, so nobody else will wipe it.
+      // Decoded here, so it must be wiped here.
       if (typeof key === "string") bytes.fill(0);
     }
   }

@@ -67,7 +67,7 @@ export class OutboundGroupSession extends Handle {
       call(this, "outbound_sign_key", [bytes]);
       return engineOf(this).base64();
     } finally {
-      // Decoded here, so nobody else will wipe it.
+      // Decoded here, so it must be wiped here.
       if (typeof exportedKey === "string") bytes.fill(0);
     }
   }

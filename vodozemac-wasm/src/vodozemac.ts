@@ -73,7 +73,7 @@ export class Vodozemac implements Disposable {
     const found = shared;
     const existing = await found;
     if (existing !== undefined && !existing.dead) return existing;
-    // Whoever comes first makes the new one; the others, who awaited the same, take theirs.
+    // The first caller makes the new one; the others, which awaited the same, use it.
     if (shared === found || shared === undefined) shared = Vodozemac.create();
     return await shared;
   }

@@ -1,6 +1,6 @@
 /**
- * The limit: `fetch`, `JSON.parse` and a walk through all events, and nothing that anybody could do
- * without.
+ * The limit: `fetch`, `JSON.parse` and a walk through all events, and nothing that any client could
+ * do without.
  *
  * `--store=sqlite` writes down each token in a file of SQLite, in a transaction that syncs it: the
  * least that durability takes.

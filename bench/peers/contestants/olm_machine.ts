@@ -100,7 +100,7 @@ class MachineClient {
   async #make({ id, type, body }: Wanted): Promise<void> {
     const path = PATHS.get(type);
     if (path === undefined) {
-      throw new Error(`Cannot make a request of type ${type}: nobody has thought of it`);
+      throw new Error(`Cannot make a request of type ${type}: it is not supported`);
     }
     const answer = await this.#client.post(path, JSON.parse(body));
     if (id !== undefined) await this.#machine.markRequestAsSent(id, type, JSON.stringify(answer));

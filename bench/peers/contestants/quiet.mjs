@@ -1,5 +1,5 @@
 /**
- * Silences the console, for who can't be told otherwise, and gives Node before 22 what they take for granted; it is imported before
+ * Silences the console for clients without an option for it, and adds what they expect of Node to versions before 22; it is imported before
  * them.
  *
  * @module

@@ -19,7 +19,7 @@ import { type InputEvent, OWN_USER, RoomInputs } from "./room_inputs.ts";
 const PEOPLE = 200;
 /** How many of them write: each takes a one-time key of a client, which publishes fifty. */
 const WRITERS = 20;
-/** After so many messages somebody else of the room goes on, with a session of their own. */
+/** After so many messages another member continues, with a session of their own. */
 const SESSION_MESSAGES = 30;
 const MEGOLM = "m.megolm.v1.aes-sha2";
 const OLM = "m.olm.v1.curve25519-aes-sha2";
@@ -54,7 +54,7 @@ interface Writing {
 
 const encoder = new TextEncoder();
 
-/** Encrypted rooms, and those who are in them. */
+/** Encrypted rooms, and their members. */
 export class EncryptedInputs {
   readonly people: ReadonlyMap<string, Person>;
   readonly rooms: readonly RoomInputs[];

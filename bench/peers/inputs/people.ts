@@ -49,12 +49,12 @@ const WORDS = [
   '"quoted"',
 ] as const;
 
-/** What somebody is called. */
+/** A user's name. */
 export function displayName(random: Random): string {
   return `${oneOf(random, NAMES)} ${Math.floor(random() * 1_000)}`;
 }
 
-/** What somebody says: 3 to 40 words. */
+/** A message: 3 to 40 words. */
 export function sentence(random: Random): string {
   const count = 3 + Math.floor(random() * random() * 38);
   return Array.from({ length: count }, () => oneOf(random, WORDS)).join(" ");

@@ -8,7 +8,7 @@ import type { Account, Vodozemac } from "@greenroom/vodozemac-wasm";
 import { signableJson, withSignature } from "../../../src/crypto/encoding/signed_json.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 
-/** Whoever may be in an encrypted room. */
+/** A member of an encrypted room. */
 export interface Person {
   readonly userId: string;
   readonly deviceId: string;
@@ -20,7 +20,7 @@ export interface Person {
   readonly oneTimeKey: Record<string, JsonObject>;
 }
 
-/** Makes somebody. */
+/** Makes a user. */
 export function makePerson({ olm }: Vodozemac, userId: string, deviceId: string): Person {
   const account = olm.createAccount();
   const keyId = `ed25519:${deviceId}`;

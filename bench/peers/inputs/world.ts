@@ -11,7 +11,7 @@ import type { InputEvent } from "./room_inputs.ts";
 import { StubKeys } from "../stub/stub_keys.ts";
 import { StubSession } from "../stub/stub_session.ts";
 
-/** A client, as the stub knows it. */
+/** A client, as the stub sees it. */
 export interface StubClient {
   readonly session: StubSession;
   readonly keys: StubKeys;
@@ -27,7 +27,7 @@ export interface World {
   readonly roomId: string;
   /** Who is in a room, as state. */
   members(roomId: string): InputEvent[];
-  /** Somebody new. */
+  /** A new user. */
   client(): StubClient;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What the stub homeserver does for keys: it keeps what a client publishes, and knows the people of
+ * What the stub homeserver does for keys: it keeps what a client publishes, and has the members of
  * encrypted rooms.
  *
  * @module

@@ -30,7 +30,7 @@ export interface SpoiledStore {
 export interface StoreScene {
   /** Makes something be wrong with the place, in which no store is open. */
   spoil(problem: StoreProblem): Promise<SpoiledStore & { readonly open: () => Promise<KvStore> }>;
-  /** What the place holds, to be compared; `undefined` if nobody can say. */
+  /** What the place holds, to be compared; `undefined` if it can't be read. */
   content(): Promise<unknown>;
 }
 

@@ -87,8 +87,8 @@ export async function letGo(store: KvStore): Promise<void> {
 }
 
 /**
- * Adds one to the count, so many times, each by reading, checking and writing until nobody came
- * between.
+ * Adds one to the count, so many times, each by reading, checking and writing until no other
+ * process came between.
  */
 export async function countUp(store: KvStore, times: number): Promise<void> {
   for (let left = times; left > 0;) {
@@ -98,7 +98,7 @@ export async function countUp(store: KvStore, times: number): Promise<void> {
   }
 }
 
-/** Tries to be the one who has a turn, and gives whether it is. */
+/** Tries to take a turn, and returns whether it did. */
 export async function takeTurn(store: KvStore, turn: number, who: string): Promise<boolean> {
   const key = ["turn", String(turn)];
   return await store.commit([set(key, who)], [{ key, versionstamp: null }]);

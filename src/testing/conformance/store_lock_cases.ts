@@ -14,7 +14,7 @@ const KEYS: readonly KvKey[] = [["@bot:example.org", "DEVICE"], ["@bot:example.o
   "\uD800",
 ]];
 
-/** Takes a lock that nobody has. */
+/** Takes a lock that is free. */
 async function locked(store: KvStore, key: KvKey): Promise<KvLock> {
   const lock = await store.lock?.(key);
   ok(lock !== undefined, `the lock of ${JSON.stringify(key)} is not to be had`);

@@ -23,7 +23,7 @@ export interface StoreProcessConformanceOptions
   start: (place: string, job: StoreJob) => StoreProcess;
   /**
    * Starts a process that opens the place with another program, reads something of it, closes it
-   * and ends, as a backup of a database does. By default, nobody but the store can open its place.
+   * and ends, as a backup of a database does. By default, only the store can open its place.
    */
   startStranger?: (place: string) => StoreProcess;
 }

@@ -95,7 +95,7 @@ export class ServerState {
   readonly rateLimiter: RateLimiter;
   /** The base URL that clients find by discovery. */
   baseUrl: string;
-  /** Set when the homeserver shuts down: nobody waits any longer. */
+  /** Set when the homeserver shuts down, which ends all waits. */
   closed = false;
   readonly #shutdown = new AbortController();
 
@@ -146,7 +146,7 @@ export class ServerState {
   }
 
   /**
-   * The users who are told of what `user` does: everyone who shares a room with them, and they
+   * The users who are notified of what `user` does: all who share a room with them, and they
    * themselves.
    */
   acquaintancesOf(user: User): Set<UserID> {

@@ -1,5 +1,5 @@
 /**
- * The one stream position that everything a sync can tell is numbered by, and the sleep of those
+ * The one stream position that numbers everything a sync can contain, and the sleep of those
  * who wait for more.
  *
  * @module
@@ -61,7 +61,7 @@ export class Stream {
     } finally {
       waiting.delete(resolve);
       timer.abort();
-      // Whoever lost the race rejects with the abort above; nobody is left to hear it.
+      // The promises that lost the race reject with the abort above, and are ignored.
       await timeout.catch(() => {});
     }
   }

@@ -29,7 +29,7 @@ import { stateRoutes } from "./rooms/state.ts";
 import { syncRoutes } from "./sync.ts";
 import { toDeviceRoutes } from "./account/to_device.ts";
 
-/** Every endpoint that the in-process homeserver knows. */
+/** All endpoints of the in-process homeserver. */
 export const ALL_ROUTES: readonly Route[] = [
   ...accountDataRoutes,
   ...accountRoutes,

@@ -84,7 +84,7 @@ function config({ server }: AuthedRequest): Answer {
   return { "m.upload.size": server.settings.maxUploadSize };
 }
 
-/** A homeserver that asks for a token does not show its media to those who have none. */
+/** A homeserver that requires a token does not serve media without one. */
 function withoutToken(request: MatrixRequest, answer: (request: MatrixRequest) => Answer): Answer {
   if (request.server.settings.authenticatedMedia) throw notFound(`Not found '${request.raw.url.pathname}'`);
   return answer(request);
@@ -114,7 +114,7 @@ function download(request: MatrixRequest): Answer {
   return file(media, bytes, request.param("fileName") || media.name);
 }
 
-/** The original stands in for the thumbnail: whoever asks for one must take any size anyway. */
+/** The original serves as the thumbnail: clients must accept any size. */
 function thumbnail(request: MatrixRequest): Answer {
   for (const name of ["width", "height"]) {
     request.requiredQuery(name);

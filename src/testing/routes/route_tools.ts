@@ -17,10 +17,10 @@ export function viewerOf(request: AuthedRequest): Viewer {
   return { user: request.user.id, device: request.device, now: request.server.now };
 }
 
-/** The room of the path parameter `roomId`, for somebody who wants to change something in it. */
+/** The room of the path parameter `roomId`, for a request that changes it. */
 export function roomToWrite(request: AuthedRequest): Room {
   const room = request.server.room(request.param("roomId"));
-  // Synapse tells nobody apart who is not in a room from one who asks for a room that does not
+  // Synapse answers a user who is not in a room as one who asks for a room that does not
   // exist.
   if (room === undefined) throw forbidden(`User ${request.user.id} not in room ${request.param("roomId")}`);
   return room;
@@ -35,8 +35,8 @@ export interface Reading {
 }
 
 /**
- * The room of the path parameter `roomId`, for somebody who reads it: a member, a former member up
- * to when they left, or anyone if it is world readable.
+ * The room of the path parameter `roomId`, for a request that reads it, by a member, a former
+ * member up to when they left, or anyone if it is world readable.
  */
 export function roomToRead(request: AuthedRequest): Reading {
   const { server, user } = request;

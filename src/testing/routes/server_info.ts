@@ -1,5 +1,5 @@
 /**
- * What the homeserver tells about itself.
+ * Information about the homeserver: versions, capabilities and the like.
  *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#api-versions | API versions}
  * @module

@@ -71,7 +71,7 @@ function readFilter(request: AuthedRequest): SyncFilter {
   return new SyncFilter(stored);
 }
 
-/** The response, or `undefined` if an incremental sync has nothing to tell. */
+/** The response, or `undefined` if an incremental sync has nothing new. */
 function respond(job: SyncJob): Answer | undefined {
   const rooms = roomsOf(job);
   const lists = job.since === undefined

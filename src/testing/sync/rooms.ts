@@ -17,7 +17,7 @@ import { ignoredUsers, startOf, type SyncJob } from "./sync_job.ts";
 import { pageToken } from "./sync_token.ts";
 import { type Timeline, timelineOf } from "./timeline.ts";
 
-/** The sections of rooms; those without anything to tell are absent. */
+/** The sections of rooms; empty ones are absent. */
 export function roomsOf(job: SyncJob): JsonObject {
   const sections: Record<string, JsonObject> = {};
   const add = (section: string, room: RoomID, content: JsonObject | undefined) => {
@@ -105,7 +105,7 @@ function leftRoom(job: SyncJob, room: Room, member: RoomEvent): JsonObject | und
 }
 
 /**
- * The room as someone sees it who is not in it yet: what helps to recognise it, and the member
+ * The room for a user who is not in it yet: state that helps to recognise it, and the member
  * event itself.
  */
 function strippedRoom(job: SyncJob, room: Room, member: RoomEvent, key: string): JsonObject | undefined {
@@ -173,7 +173,7 @@ function formatState(job: SyncJob, room: Room, state: readonly RoomEvent[]): Jso
 }
 
 /**
- * The summary, if it may have changed; heroes the client has not heard of are added to the state.
+ * The summary, if it may have changed; heroes that the client lacks are added to the state.
  */
 function summaryOf(job: SyncJob, room: Room, timeline: Timeline, state: RoomEvent[]): JsonObject {
   if (!job.filter.state.lazyLoadMembers) return {};

@@ -14,7 +14,7 @@ import { startOf, type SyncJob } from "./sync_job.ts";
 import type { Timeline } from "./timeline.ts";
 
 /**
- * The state that brings a client from what it knows to the start of the timeline, or to its end if
+ * The state that a client lacks at the start of the timeline, or at its end if
  * it asked for that.
  */
 export function stateOf(
@@ -24,7 +24,7 @@ export function stateOf(
   until: number,
   full: boolean,
 ): RoomEvent[] {
-  // Synapse takes a timeline that is filtered away for one without gaps, and tells no state then.
+  // Synapse treats a filtered-out timeline as one without gaps, and sends no state then.
   if (!full && job.filter.timeline.blocksAll) return [];
   const at = job.stateAfter ? until : timeline.start;
   const lazy = job.filter.state.lazyLoadMembers;
@@ -34,7 +34,7 @@ export function stateOf(
 }
 
 /**
- * Reduces members to those who matter: who speaks in the timeline, who changed since, and the user.
+ * Reduces members to the senders of the timeline, those who changed since, and the user.
  */
 function loadLazily(
   job: SyncJob,
@@ -70,7 +70,7 @@ export function knowsMember(job: SyncJob, room: Room, user: UserID, member: Room
   return known?.event === member.id && known.position <= startOf(job);
 }
 
-/** Notes that this response tells the client of a member. */
+/** Notes that this response sends the client a member. */
 export function rememberMember(job: SyncJob, room: Room, member: RoomEvent): void {
   if (member.stateKey === undefined) return;
   const known = job.device.knownMembers.get(room.id) ?? new Map<UserID, KnownMember>();

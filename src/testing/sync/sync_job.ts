@@ -32,7 +32,7 @@ export interface SyncJob {
   readonly stateAfter: boolean;
 }
 
-/** The stream position that the client knows of; 0 for an initial sync. */
+/** The stream position that the client has reached; 0 for an initial sync. */
 export function startOf(job: SyncJob): number {
   return job.since?.position ?? 0;
 }

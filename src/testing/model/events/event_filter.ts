@@ -22,7 +22,7 @@ export class EventFilter {
   readonly limit: number | undefined;
   /** Whether members are loaded lazily. */
   readonly lazyLoadMembers: boolean;
-  /** Whether members are told of again although the client knows them. */
+  /** Whether members are sent again that the client has already. */
   readonly includeRedundantMembers: boolean;
   readonly #json: JsonObject;
 
@@ -92,7 +92,7 @@ export class SyncFilter {
   readonly timeline: EventFilter;
   /** Whether rooms that were left are part of an initial sync. */
   readonly includeLeave: boolean;
-  /** Which fields of events are told; all if absent. */
+  /** The fields of events that are sent; all if absent. */
   readonly fields: readonly string[] | undefined;
 
   /** Reads a filter. */

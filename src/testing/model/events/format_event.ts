@@ -19,7 +19,7 @@ import { membershipAt } from "../rooms/visibility.ts";
 export interface Viewer {
   /** The user. */
   readonly user: UserID;
-  /** The device; it alone is told its transaction IDs. */
+  /** The device, which alone receives its transaction IDs. */
   readonly device: Device;
   /** The time, in milliseconds since the epoch. */
   readonly now: number;

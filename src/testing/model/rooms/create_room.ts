@@ -60,7 +60,7 @@ export function createRoom(server: ServerState, plan: RoomPlan): Room {
   try {
     fill(server, room, plan);
   } catch (error) {
-    // Nobody may find a room that was given up halfway.
+    // A room whose creation has failed must not be found.
     server.rooms.delete(room.id);
     for (const user of room.members.keys()) server.users.get(user)?.memberships.delete(room.id);
     if (plan.alias !== undefined) server.aliases.delete(plan.alias);
@@ -145,7 +145,7 @@ function defaultLevels({ version, creator, preset, invite }: RoomPlan): JsonObje
   };
 }
 
-/** The content of a topic in both forms that the specification knows. */
+/** The content of a topic in both forms of the specification. */
 function topicContent(topic: string): JsonObject {
   return { topic, "m.topic": { "m.text": [{ body: topic }] } };
 }

@@ -9,7 +9,7 @@ import { stringAt } from "../../http/read.ts";
 import { allowedRooms, isRestricted } from "./membership_rules.ts";
 import type { Room } from "./room.ts";
 
-/** What everyone may know of a room who may know of it at all. */
+/** The description of a room for users who may find it. */
 export function describeRoom(room: Room): JsonObject {
   const read = (type: string, key: string) => stringAt(room.state(type)?.content ?? {}, key);
   const description: JsonObject = {

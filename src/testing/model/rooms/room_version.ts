@@ -1,5 +1,5 @@
 /**
- * What differs between the room versions, as far as clients can tell.
+ * The differences between room versions that clients can see.
  *
  * @see {@link https://spec.matrix.org/v1.16/rooms/ | Room versions}
  * @module

@@ -122,7 +122,7 @@ function moveAliases(server: ServerState, old: Room, replacement: Room, user: Us
   });
 }
 
-/** Nobody should go on talking in the old room. */
+/** Restricts who may send in the old room. */
 function restrict(server: ServerState, old: Room, user: User): void {
   const content = old.state("m.room.power_levels")?.content ?? {};
   const level = Math.max(50, Number(content.users_default ?? 0) + 1);

@@ -8,7 +8,7 @@ import type { DeviceID } from "../../../types/ids.ts";
 import type { ServerState } from "../server_state.ts";
 import type { User } from "./user.ts";
 
-/** Removes a device with its keys and sessions. Those who share rooms with the user are told. */
+/** Removes a device with its keys and sessions. Users who share a room with them are notified. */
 export function deleteDevice(server: ServerState, user: User, id: DeviceID): void {
   const device = user.devices.get(id);
   if (device === undefined) return;
@@ -17,7 +17,7 @@ export function deleteDevice(server: ServerState, user: User, id: DeviceID): voi
   announceDevices(server, user);
 }
 
-/** Tells everyone who shares a room with the user that their devices or keys have changed. */
+/** Notifies all users who share a room with the user that their devices or keys have changed. */
 export function announceDevices(server: ServerState, user: User): void {
   server.deviceChanges.add(user.id, server.stream.advance());
   server.stream.wake(server.acquaintancesOf(user));

@@ -92,7 +92,7 @@ export class Device {
     return counts;
   }
 
-  /** The algorithms whose fallback key nobody has claimed yet. */
+  /** The algorithms whose fallback key is unclaimed. */
   unusedFallbackAlgorithms(): string[] {
     return [...this.fallbackKeys].filter(([, key]) => !key.used).map(([algorithm]) => algorithm);
   }

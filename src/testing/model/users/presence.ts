@@ -12,7 +12,7 @@ import type { User } from "./user.ts";
 /** The states that a user can be in. */
 export const PRESENCE_STATES: readonly string[] = ["online", "offline", "unavailable"];
 
-/** Sets the presence of a user and tells those who share a room with them. */
+/** Sets the presence of a user, and notifies users who share a room with them. */
 export function setPresence(
   server: ServerState,
   user: User,
@@ -27,7 +27,7 @@ export function setPresence(
   if (changed) server.stream.wake(server.acquaintancesOf(user));
 }
 
-/** What `GET /presence/{userId}/status` tells. */
+/** The body of `GET /presence/{userId}/status`. */
 export function presenceContent(server: ServerState, user: User): JsonObject {
   const { presence } = user;
   if (presence === undefined) return { presence: "offline" };

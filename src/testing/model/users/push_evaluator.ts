@@ -24,7 +24,7 @@ export interface PushOutcome {
 
 const NOTHING: PushOutcome = { notify: false, highlight: false, actions: [] };
 
-/** Runs the user's push rules over an event. Nobody is notified of what they sent themselves. */
+/** Runs the user's push rules over an event. Own events notify no user. */
 export function evaluatePush(user: User, room: Room, event: RoomEvent): PushOutcome {
   if (event.sender === user.id || event.redaction !== undefined) return NOTHING;
   for (const kind of PUSH_RULE_KINDS) {

@@ -25,7 +25,7 @@ interface Tally {
 }
 
 /**
- * The counters of one user, brought up to date when somebody asks, so that events cost nothing when
+ * The counters of one user, updated when they are read, so that events cost nothing when
  * they are sent.
  */
 export class Unread {

@@ -69,7 +69,7 @@ function readKeys(body: JsonObject, name: string): JsonObject {
   return keys;
 }
 
-/** A key may be uploaded again, but not replaced: somebody might be using it already. */
+/** A key may be uploaded again, but not replaced: another device might be using it. */
 function addOneTimeKeys(device: Device, keys: JsonObject): void {
   const isNew = ([id, key]: [string, unknown]): boolean => {
     const known = device.oneTimeKeys.get(id);

@@ -92,7 +92,7 @@ function deleteVersion(request: AuthedRequest): Answer {
 }
 
 /**
- * Keys go into the latest version only: a client that writes to an old one must hear of the new
+ * Keys go into the latest version only: a client that writes to an old one must learn of the new
  * one.
  */
 function putKeys(request: AuthedRequest, body: JsonObject): Answer {

@@ -51,7 +51,7 @@ function enter(request: AuthedRequest, action: "join" | "knock", idOrAlias: stri
       "Can't join remote room because no servers that are in the room have been provided.",
     );
   }
-  // Whoever is in the room already is not asked to join once more, so that a changed profile in it
+  // A user who is in the room already does not join once more, so that a changed profile in it
   // stays.
   if (action === "knock" || room.membership(user.id) !== "join") {
     changeMembership(server, room, {

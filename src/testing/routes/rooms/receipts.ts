@@ -22,7 +22,7 @@ export const receiptRoutes: readonly Route[] = [
 ];
 
 const RECEIPT_TYPES = ["m.read", "m.read.private", "m.fully_read"];
-/** How long somebody is typing if they do not say, in milliseconds. */
+/** How long a typing notification lasts by default, in milliseconds. */
 const TYPING_TIMEOUT = 30_000;
 
 function receipt(request: AuthedRequest): Answer {
