@@ -11,12 +11,14 @@ import { isJsonObject } from "../../types/json.ts";
 import { isKey, unpadded } from "../encoding/base64.ts";
 import { verifySignedJson } from "../encoding/signed_json.ts";
 
-/** What a cross-signing key is for: it vouches for the other two, for the user's own devices, or for other users. */
+/**
+ * The usage of a cross-signing key: it signs the other two, the user's own devices, or other users.
+ */
 export type KeyUsage = "master" | "self_signing" | "user_signing";
 
-/** What a key has to be. */
+/** The expected key. */
 export interface ExpectedKey {
-  /** Whose key. */
+  /** Its user. */
   readonly userId: UserID;
   /** What for: this, and nothing else besides. */
   readonly usage: KeyUsage;
@@ -25,12 +27,13 @@ export interface ExpectedKey {
 }
 
 /**
- * Reads a cross-signing key that nobody has checked yet.
+ * Reads a cross-signing key that is not checked yet.
  *
  * @param vodozemac Verifies.
  * @param value The key as it was parsed.
- * @param expected What it has to be.
- * @returns The public key in unpadded base64; undefined if it is not what it has to be, or is more than that.
+ * @param expected The expected key.
+ * @returns The public key in unpadded base64; undefined if it is not the expected one, or has other
+ *   usages as well.
  */
 export function readCrossSigningKey(
   vodozemac: Vodozemac,

@@ -7,22 +7,26 @@
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { Transaction } from "../records/transaction.ts";
 
-/** What the application has said of a device itself. */
+/** The application's own decision about a device. */
 export type LocalTrust = "verified" | "blacklisted";
 
 /**
  * How far a device is to be trusted, from bad to good.
  *
  * - `blacklisted`: the application has blocked it;
- * - `unsigned`: it says itself that it is the user's, and so does the server; of the own user also a device that an identity
- *   vouches for which the application has not accepted;
- * - `violation`: the user vouches for it, but the user's identity is another than the one that was seen first;
- * - `cross-signed`: the user vouches for it, and the user's identity is the one that was seen first;
+ * - `unsigned`: only the device itself and the server say that it is the user's; also an own device
+ *   that is signed by an identity which the application has not accepted;
+ * - `violation`: the user has signed it, but the user's identity is not the one that was seen
+ *   first;
+ * - `cross-signed`: the user has signed it, and the user's identity is the one that was seen first;
  * - `verified`: the application has verified the device.
  */
 export type DeviceTrust = "blacklisted" | "unsigned" | "violation" | "cross-signed" | "verified";
 
-/** A device whose keys have been checked: its own signature holds, and its keys are those it had when it was first seen. */
+/**
+ * A device whose keys have been checked: it has signed them, and they are those it had when it was
+ * first seen.
+ */
 export interface Device {
   /** The device's user. */
   readonly userId: UserID;
@@ -32,9 +36,9 @@ export interface Device {
   readonly curve25519: string;
   /** Its Ed25519 signing key, in unpadded base64. */
   readonly ed25519: string;
-  /** The encryption algorithms that it knows. */
+  /** The encryption algorithms that it supports. */
   readonly algorithms: readonly string[];
-  /** The name that its user gave it; the server says so, and nobody signed it. */
+  /** The name that its user gave it, according to the server; it is not signed. */
   readonly displayName?: string;
   /** Whether it is a dehydrated device: one that only receives keys. */
   readonly dehydrated: boolean;

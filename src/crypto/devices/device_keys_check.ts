@@ -1,5 +1,6 @@
 /**
- * Checks the keys of devices: those that a server shows, and those that a sender includes in a message.
+ * Checks the keys of devices: those that a server shows, and those that a sender includes in a
+ * message.
  *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#device-keys | Device keys}
  * @module
@@ -16,19 +17,19 @@ import type { StoredDevice } from "./user_record.ts";
 
 const MAX_ALGORITHMS = 32;
 const MAX_TEXT = 255;
-/** How much is kept of what a device says of itself beside its keys, in bytes: a user may have a thousand devices. */
+/** Limits of a device's description of itself, in bytes: a user may have a thousand devices. */
 const MAX_NAME_BYTES = 255;
 const MAX_ALGORITHM_BYTES = 512;
 
 const encoder = new TextEncoder();
 
-/** Whose keys they have to be. */
+/** The expected device. */
 export interface ExpectedDevice {
   /** The user. */
   readonly userId: UserID;
   /** The device. */
   readonly deviceId: DeviceID;
-  /** The user's self-signing key, whose signature is looked for; undefined if there is none. */
+  /** The user's self-signing key, to look for its signature; undefined if there is none. */
   readonly selfSigning?: string;
 }
 
@@ -44,8 +45,9 @@ export interface IdentityKeys {
  * Reads which keys an object claims for a device. No signature has been looked at.
  *
  * @param value The device's keys as they were parsed.
- * @param expected Whose keys they have to be.
- * @returns The keys; `keyless` if it is about the device but has none of it; `malformed` if it is something else.
+ * @param expected The expected device.
+ * @returns The keys; `keyless` if the device has none of them; `malformed` if it is about something
+ *   else.
  */
 export function claimedKeys(
   value: unknown,
@@ -67,7 +69,7 @@ export function claimedKeys(
  *
  * @param vodozemac Verifies.
  * @param value The device's keys as they were parsed.
- * @param expected Whose keys they have to be.
+ * @param expected The expected device.
  * @returns The device; undefined if its keys are not to be used.
  */
 export function checkDeviceKeys(
@@ -117,12 +119,12 @@ function displayNameOf({ unsigned }: JsonObject): string | undefined {
 
 /** Of how many devices it is remembered that their signature was good. */
 const MAX_VERIFIED = 1_024;
-/** Longer keys are verified anew each time. */
+/** Longer keys are verified each time. */
 const MAX_VERIFIED_LENGTH = 4_096;
 
-/** Whose keys they have to be. */
+/** The expected sender. */
 export interface ExpectedSender {
-  /** The user who sent the message. */
+  /** The sender of the message. */
   readonly userId: string;
   /** The identity key of the channel that it came over. */
   readonly curve25519: string;
@@ -131,12 +133,12 @@ export interface ExpectedSender {
 }
 
 /**
- * Checks the device keys that senders include in encrypted messages. They are the same in each message, so that a
- * signature is verified once.
+ * Checks the device keys that senders include in encrypted messages. They are the same in each
+ * message, so that a signature is verified once.
  */
 export class SenderDeviceKeys {
   readonly #vodozemac: () => Vodozemac;
-  /** By identity key, what was found good. */
+  /** The keys whose signature was good, by identity key. */
   readonly #verified = new Map<string, string>();
 
   /** @param vodozemac Gives the primitives. */
@@ -148,12 +150,12 @@ export class SenderDeviceKeys {
    * Checks keys: they are of the sender, belong to the channel, and their device has signed them.
    *
    * @param value What the message holds.
-   * @returns The keys; undefined if they are not to be believed.
+   * @returns The keys; undefined if they are not genuine.
    */
   check(value: unknown, { userId, curve25519, ed25519 }: ExpectedSender): DeviceKeys | undefined {
     if (!isJsonObject(value) || typeof value.device_id !== "string") return undefined;
     const deviceId = value.device_id;
-    // The user is the one who sent it, whatever the type of IDs promises.
+    // The sender, whatever the type of IDs promises.
     const keys = claimedKeys(value, { userId: userId as DeviceKeys["user_id"], deviceId });
     if (typeof keys === "string") return undefined;
     if (!sameKey(keys.curve25519, curve25519) || !sameKey(keys.ed25519, ed25519)) return undefined;

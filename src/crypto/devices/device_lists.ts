@@ -45,8 +45,8 @@ interface Receiving {
 /**
  * Keeps track of devices, of at most 1,000 for each user.
  *
- * What is known of a user outlives the tracking: the keys of a device never change, and neither does the identity that a user is
- * known by, unless the application accepts another.
+ * A user's record outlives the tracking: the keys of a device never change, and neither does the
+ * user's identity, unless the application accepts another.
  */
 export class DeviceLists {
   readonly #context: CryptoContext;
@@ -63,35 +63,36 @@ export class DeviceLists {
     return this.#changes.version;
   }
 
-  /** Whose devices, trust or identity have changed since a version; undefined: it is too long ago to tell. */
+  /** The users of those changes since a version; undefined: it is too long ago. */
   changedSince(version: number): ReadonlySet<UserID> | undefined {
     return this.#changes.since(version);
   }
 
-  /** Changes when somebody's devices may have become out of date, or are not kept up to date any more: {@link isDirty}. */
+  /** Changes when devices may be out of date, or are not tracked any more: {@link isDirty}. */
   get dirtyVersion(): number {
     return this.#tracked.version;
   }
 
-  /** Reads who is tracked. */
+  /** Reads which users are tracked. */
   async load(tx: Transaction): Promise<void> {
     await this.#tracked.load(tx);
   }
 
-  /** Begins to track users: the members of encrypted rooms, and the own user. Those who are new are dirty. */
+  /** Begins to track users: members of encrypted rooms, and the own user. New ones are dirty. */
   track(tx: Transaction, users: Iterable<UserID>): void {
     this.#tracked.track(tx, users);
   }
 
-  /** Marks users whose devices may have changed; those who are not tracked are left out. */
+  /** Marks users whose devices may have changed; users that are not tracked are ignored. */
   changed(tx: Transaction, users: Iterable<UserID>): void {
     this.#tracked.changed(tx, users);
   }
 
   /**
-   * Ends the tracking of users. What is known of them is kept; when they are tracked again, they are dirty.
+   * Ends the tracking of users. Their records are kept; tracked again, they are dirty.
    *
-   * Whoever is still in an encrypted room has to be tracked again, after this and in the same step.
+   * Users who are still in an encrypted room have to be tracked again, after this and in the same
+   * step.
    */
   left(tx: Transaction, users: Iterable<UserID>): void {
     const now = this.#context.clock.now();
@@ -105,7 +106,7 @@ export class DeviceLists {
     this.#tracked.invalidateAll(tx);
   }
 
-  /** Has users asked of anew who were asked of before a time, by default all; gives the earliest of the others' times. */
+  /** Makes users dirty who were queried before a time; returns the earliest time of the others. */
   outdate(users: Iterable<UserID>, since = Infinity): number {
     return this.#tracked.outdate(users, { since, now: this.#context.clock.now() });
   }
@@ -116,10 +117,10 @@ export class DeviceLists {
   }
 
   /**
-   * Whether the devices of any of the users have to be looked up before something is encrypted for them.
+   * Whether the devices of any of the users have to be queried before encrypting for them.
    *
-   * Users who are not tracked don't count, and neither do those for whom looking is of no use now, as the server does not know
-   * them, or can't reach the server that does: they are asked of again later.
+   * Users who are not tracked don't count, nor do those that the server does not know or whose
+   * server it can't reach: they are queried again later.
    */
   isDirty(users: Iterable<UserID>): boolean {
     return this.#tracked.isDirty(users);
@@ -129,17 +130,18 @@ export class DeviceLists {
    * What to ask the server now: of at most 250 users, of each in one query at a time.
    *
    * @param now The time, in milliseconds since the epoch.
-   * @returns The query, which {@link receiveQuery} or {@link failQuery} has to end; undefined: nothing is to be asked now.
+   * @returns The query, which ends with {@link receiveQuery} or {@link failQuery}; undefined: there
+   *   is none to make now.
    */
   nextQuery(now: number): DeviceQuery | undefined {
     return this.#tracked.nextQuery(now);
   }
 
   /**
-   * Takes the answer to a query, or the next piece of it. An answer to none that is under way changes nothing.
+   * Receives the response to a query under way, or the next piece of it.
    *
    * @param query The query.
-   * @param response The body of the answer, which nobody has checked yet.
+   * @param response The body of the response, unchecked.
    */
   async receiveQuery(tx: Transaction, query: DeviceQuery, response: JsonObject): Promise<DeviceListChanges> {
     const changes = new DeviceListChanges();
@@ -166,18 +168,19 @@ export class DeviceLists {
   }
 
   /**
-   * Gives up a query: its users stay dirty and are asked of again, after a delay that grows with each failure.
+   * Gives up a query: its users stay dirty and are queried again after a growing delay.
    *
    * @param query The query.
    * @param now The time, in milliseconds since the epoch.
-   * @param options.refused Whether the server refused the query as such, and would again: the users are then asked of in
-   * smaller groups, until those who are to blame are alone, who are not waited for any more. Default: false.
+   * @param options.refused Whether the server refused the query as such, and would again: its users
+   *   are then queried in smaller groups, until those at fault are alone; those are not waited for
+   *   any more. Default: false.
    */
   failQuery(query: DeviceQuery, now: number, { refused = false }: { refused?: boolean } = {}): void {
     this.#tracked.failed(query, { now, refused });
   }
 
-  /** The devices of users, the own one left out; users who have none are missing. */
+  /** The devices of users, without the own one; users without devices are missing. */
   async devicesOf(
     tx: Transaction,
     users: readonly UserID[],
@@ -205,7 +208,7 @@ export class DeviceLists {
     return (await this.#devices(tx, userId)).find((device) => device.curve25519 === key);
   }
 
-  /** The device of a user that has an identity key, or had it when it was there last, as it is to be trusted now. */
+  /** A user's present or former device by its identity key, with its trust as of now. */
   async everByIdentityKey(
     tx: Transaction,
     userId: UserID,
@@ -216,12 +219,12 @@ export class DeviceLists {
   }
 
   /**
-   * Says how far a device is to be trusted, whatever its user says, and whether the server shows it or not.
+   * Sets the trust in a device, whatever its user signed; the server need not show it any more.
    *
    * @param tx The step.
    * @param device The device, with the key that was compared.
-   * @param trust What is said; undefined: nothing any more.
-   * @throws {ValueError} If the device is not known by that key, or is the own one.
+   * @param trust The trust; undefined: the application's decision is removed.
+   * @throws {ValueError} If no device with that key is known, or it is the own one.
    */
   async setTrust(tx: Transaction, device: ComparedDevice, trust: LocalTrust | undefined): Promise<void> {
     const { userId, deviceId } = device;
@@ -232,13 +235,13 @@ export class DeviceLists {
     this.#put(tx, userId, withLocalTrust(await tx.get(userKey(userId)) ?? NO_RECORD, device, trust));
   }
 
-  /** By which keys a user vouches for devices; undefined if the user never had any. */
+  /** The identity with which a user signs devices; undefined if there never was one. */
   async identityOf(tx: Transaction, userId: UserID): Promise<UserIdentity | undefined> {
     return identityIn(await tx.get(userKey(userId)) ?? NO_RECORD, userId);
   }
 
   /**
-   * Accepts the identity that a user has now in the place of the one that was seen first, or as the own one.
+   * Accepts a user's present identity in place of the one that was seen first, or as the own one.
    *
    * @throws {ValueError} If the user has none.
    * @throws {IdentityChangedError} If it is not the one that was compared.
@@ -249,7 +252,7 @@ export class DeviceLists {
     if (record !== before) this.#put(tx, identity.userId, record);
   }
 
-  /** Lets go of the devices of a user with whom no encrypted room is shared, if nobody tracks the user. */
+  /** Removes the devices of a user who is not tracked: no encrypted room is shared. */
   async pruneUser(tx: Transaction, userId: UserID): Promise<void> {
     if (this.#tracked.has(userId)) return;
     const gone = await pruneLeftUser(tx, userId, this.#context.clock.now());

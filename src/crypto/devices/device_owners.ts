@@ -1,5 +1,5 @@
 /**
- * Whose a device is, by its signing key.
+ * The owners of devices, by signing key.
  *
  * @module
  */
@@ -8,17 +8,17 @@ import type { UserID } from "../../types/ids.ts";
 import type { Transaction } from "../records/transaction.ts";
 import { userKey, type UserRecord } from "./user_record.ts";
 
-/** What tells whose devices have changed. */
+/** The changes of device lists. */
 export interface DeviceChanges {
   /** Changes when any device does. */
   readonly version: number;
-  /** Whose devices have changed since a version; undefined: it is too long ago to tell. */
+  /** The users with changed devices since a version; undefined: it is too long ago. */
   changedSince(version: number): ReadonlySet<UserID> | undefined;
 }
 
 /**
- * Finds the user of a device, also of one that is gone: a device has signed its keys with its user's name, so that nobody can
- * publish the signing key of another's. The devices are read when somebody asks for the first time, which hardly ever happens.
+ * Finds the user of a present or former device: a device signs its keys with its user's ID, so that
+ * no other user can publish its signing key. The devices are read at the first use, which is rare.
  */
 export class DeviceOwners {
   readonly #changes: DeviceChanges;
@@ -26,7 +26,7 @@ export class DeviceOwners {
   /** What the map is the state of; undefined: of nothing yet. */
   #version: number | undefined;
 
-  /** @param changes What tells whose devices have changed. */
+  /** @param changes The changes of device lists. */
   constructor(changes: DeviceChanges) {
     this.#changes = changes;
   }
@@ -48,7 +48,7 @@ export class DeviceOwners {
     return this.#users.get(ed25519);
   }
 
-  /** What was known stays: the keys of a device never change. */
+  /** Old entries stay: the keys of a device never change. */
   #note(userId: UserID, record: UserRecord | undefined): void {
     for (const { ed25519 } of [...record?.devices ?? [], ...record?.gone ?? []]) {
       this.#users.set(ed25519, userId);

@@ -1,5 +1,5 @@
 /**
- * What is kept of users with whom no encrypted room is shared any more.
+ * Pruning of users with whom no encrypted room is shared any more.
  *
  * @module
  */
@@ -12,8 +12,8 @@ import { newestOf, withoutDevices } from "./user_answer.ts";
 import { userKey, type UserRecord } from "./user_record.ts";
 
 /**
- * Lets go of the devices of a user who is not tracked. What must not change of them is remembered, and so are the user's identity
- * and what the application said of devices, for good; of a user without either, nothing is after another year.
+ * Removes the devices of a user who is not tracked. Their immutable keys are kept for a year, and
+ * for good if the user has an identity or the application has decided about a device.
  *
  * @returns Whether devices have gone.
  */
@@ -28,7 +28,10 @@ export async function pruneLeftUser(tx: Transaction, userId: UserID, now: number
   return devices.length > 0;
 }
 
-/** What must not change of former devices is remembered of some, and of those that the application has said something of. */
+/**
+ * Immutable keys are kept of some former devices, and of all that the application has decided
+ * about.
+ */
 function leftBehind(before: UserRecord, now: number): UserRecord {
   const { gone, identity } = withoutDevices(before);
   const spokenOf = gone.filter(({ local }) => local !== undefined).length;

@@ -1,6 +1,6 @@
 /**
- * What the application says of devices and identities. It names the key that it has compared: a name alone may stand for another
- * key by now.
+ * The application's decisions about devices and identities. Each names the key that was compared: a
+ * name alone may stand for another key by now.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import type { ComparedDevice, LocalTrust } from "./device.ts";
 import type { ComparedIdentity, KnownDevice, UserRecord } from "./user_record.ts";
 
 /**
- * A user's record with what the application says of a device, which need not be there any more.
+ * A user's record with a decision about a device, which may be a former one.
  *
  * @throws {ValueError} If no such device was ever there, or if it has other keys.
  */

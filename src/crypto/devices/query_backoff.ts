@@ -1,5 +1,5 @@
 /**
- * Of whom it is of no use to ask the server just now.
+ * Users that should not be queried just now.
  *
  * @module
  */
@@ -7,33 +7,39 @@
 import type { UserID } from "../../types/ids.ts";
 import { Retries } from "../requests/retries.ts";
 
-/** Users whom the server knows nothing of, and servers that it can't reach. */
+/** For users that the server does not know, and servers that it can't reach. */
 const UNREACHABLE = { base: 15_000, cap: 900_000 };
 
 /** Queries that came to nothing. */
 const FAILED = { base: 1_000, cap: 60_000 };
 
-/** Remembers what came of earlier queries; in memory only. */
+/** Remembers the outcome of earlier queries; in memory only. */
 export class QueryBackoff {
   readonly #absent = new Retries<UserID>(UNREACHABLE);
   readonly #servers = new Retries<string>(UNREACHABLE);
   readonly #failed = new Retries<UserID>(FAILED);
-  /** Of whom the server refused to tell, and of how many it may be asked at once with them; 0: of that one alone, in vain. */
+  /**
+   * Users of refused queries, with the size of their next query; 0: the server refused the user
+   * alone.
+   */
   readonly #refused = new Map<UserID, number>();
 
-  /** Whether a user may be asked of. */
+  /** Whether a user may be queried. */
   isReady(userId: UserID, now: number): boolean {
     return this.#absent.isOver(userId, now) && this.#failed.isOver(userId, now) &&
       this.#servers.isOver(serverOf(userId), now);
   }
 
-  /** When a user may be asked of, on a clock that is not set, in milliseconds since the epoch; 0: at once. */
+  /**
+   * When a user may be queried, if the clock is not set, in milliseconds since the epoch; 0: at
+   * once.
+   */
   readyAt(userId: UserID): number {
     const own = Math.max(this.#absent.overAt(userId), this.#failed.overAt(userId));
     return Math.max(own, this.#servers.overAt(serverOf(userId)));
   }
 
-  /** Of how many users the server may be asked at once, if this one is among them; undefined: as always. */
+  /** The size of the next query with a user; undefined: the usual one. */
   groupOf(userId: UserID): number | undefined {
     const group = this.#refused.get(userId);
     return group === undefined ? undefined : Math.max(1, group);
@@ -46,7 +52,7 @@ export class QueryBackoff {
   }
 
   /**
-   * The server has told of a user, if only that it knows nothing.
+   * Notes that the server has answered about a user, even if it does not know the user.
    *
    * @returns The user's server, if it was out of reach before.
    */
@@ -59,7 +65,7 @@ export class QueryBackoff {
     return server;
   }
 
-  /** The server knows nothing of a user. */
+  /** Notes that the server does not know a user. */
   absent(userId: UserID, now: number): void {
     this.#absent.failed(userId, now);
   }
@@ -81,7 +87,10 @@ export class QueryBackoff {
     return server;
   }
 
-  /** A query of some users has come to nothing; `refused`: of that number of users, with this one, the server won't tell. */
+  /**
+   * Notes that a query has failed; `refused`: the number of users of a query that the server
+   * refused.
+   */
   failed(userId: UserID, { now, refused }: { now: number; refused: number | undefined }): void {
     this.#failed.failed(userId, now);
     if (refused !== undefined) {

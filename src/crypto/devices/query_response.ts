@@ -17,7 +17,10 @@ const PIECE = 1_000;
 
 /** The part of a response about one user. */
 export interface UserPart {
-  /** Whether the user's server could not be reached; devices in the response may then be out of date. */
+  /**
+   * Whether the user's server could not be reached; devices in the response may then be out of
+   * date.
+   */
   readonly unreachable: boolean;
   /** The user's keys; `absent`: there are none; `malformed`: they are no list of devices. */
   readonly answer: UserAnswer | "absent" | "malformed";
@@ -76,7 +79,10 @@ export class DeviceListChanges {
   readonly removed: Device[] = [];
   /** Possible attacks; each response that shows one reports it again. */
   readonly alarms: DeviceAlarm[] = [];
-  /** The own device's keys as the server shows them, unchecked; undefined if the response is not about them. */
+  /**
+   * The own device's keys as the server shows them, unchecked; undefined if the response is not
+   * about them.
+   */
   own: JsonObject | "missing" | undefined;
   /** Whether the response has more users for the next step. */
   more = false;

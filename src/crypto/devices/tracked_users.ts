@@ -1,5 +1,5 @@
 /**
- * Whose devices are to be known, and of whom the server has to be asked.
+ * Users whose device lists are tracked, and the queries that keep them up to date.
  *
  * @module
  */
@@ -11,15 +11,15 @@ import { QueryBackoff, serverOf } from "./query_backoff.ts";
 
 /** A question to the server. */
 export interface DeviceQuery {
-  /** Of whom: at most 250. */
+  /** The users: at most 250. */
   readonly users: readonly UserID[];
-  /** Tells it from all others, and from what has changed since. */
+  /** Tells it from other queries, and from later changes. */
   readonly sequence: number;
   /** When it was begun, in milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** When something last changed and when the server was last asked, as sequence numbers: what is higher was later. */
+/** The last change and the last query of a user, as sequence numbers: higher is later. */
 interface Tracking {
   readonly changed: number;
   /** The number of the last query that was answered; 0: none. */
@@ -29,25 +29,25 @@ interface Tracking {
 const MAX_USERS = 250;
 
 /**
- * Keeps count of whose devices may have changed.
+ * Keeps track of whose devices may have changed.
  *
- * Each change has a higher sequence number than all that was before, and only the answer to a query that began later clears it.
- * What is in memory changes at once, and back if the step comes to nothing. No query outlives the process, so that numbers need
- * not be written down as long as the user stays dirty.
+ * Each change has a higher sequence number than everything before, and only the response to a query
+ * that began later clears it. Memory changes at once, and back if the step is aborted. No query
+ * outlives the process, so that numbers need not be written as long as the user stays dirty.
  */
 export class TrackedUsers {
   readonly #users = new Map<UserID, Tracking>();
   readonly #dirty = new Set<UserID>();
-  /** Dirty users without whose devices nothing should be sent: all but those for whom asking is of no use now. */
+  /** Dirty users who have to be queried before anything is sent to them, if they can be now. */
   readonly #urgent = new Set<UserID>();
   readonly #asked = new Map<UserID, number>();
-  /** Who is to be asked of anew though nobody has told of a change; in memory only, as the question is. */
+  /** Users to query again without a known change; in memory only. */
   readonly #outdated = new Set<UserID>();
   /** When the last query was begun that was answered, in milliseconds since the epoch. */
   readonly #answered = new Map<UserID, number>();
   readonly #backoff = new QueryBackoff();
   #sequence = 0;
-  /** What was checked before this number is out of date, whoever it is. */
+  /** Everything that was checked before this number is out of date. */
   #epoch = 0;
   #version = 0;
 
@@ -58,14 +58,14 @@ export class TrackedUsers {
     this.#epoch = await tx.get(epochKey) ?? 0;
     this.#sequence = this.#epoch;
     for (const [[userId = ""], tracking] of await tx.list<Tracking>("tracked")) {
-      if (!isUserId(userId)) continue; // an earlier version took more for one
+      if (!isUserId(userId)) continue; // an earlier version accepted more
       this.#users.set(userId, tracking);
       this.#sequence = Math.max(this.#sequence, tracking.changed, tracking.checked);
     }
     for (const userId of this.#users.keys()) this.#refresh(userId);
   }
 
-  /** Changes whenever somebody becomes dirty for {@link isDirty}, is tracked, or is not tracked any more. */
+  /** Changes when a user becomes dirty for {@link isDirty}, is tracked, or not any more. */
   get version(): number {
     return this.#version;
   }
@@ -75,15 +75,15 @@ export class TrackedUsers {
     return this.#users.has(userId);
   }
 
-  /** Begins to track users, who are dirty at first; for those who are tracked nothing changes. */
+  /** Begins to track users, who are dirty at first; tracked users do not change. */
   track(tx: Transaction, users: Iterable<UserID>): void {
     for (const userId of users) {
-      // What is no user ID has no devices, and would have the transport refuse to ask for all others.
+      // An invalid user ID has no devices, and would make the server refuse the whole query.
       if (!this.#users.has(userId) && isUserId(userId)) this.#mark(tx, userId);
     }
   }
 
-  /** Marks users whose devices may have changed; those who are not tracked are left out. */
+  /** Marks users whose devices may have changed; users that are not tracked are ignored. */
   changed(tx: Transaction, users: Iterable<UserID>): void {
     for (const userId of users) if (this.#users.has(userId)) this.#mark(tx, userId);
   }
@@ -91,7 +91,7 @@ export class TrackedUsers {
   /**
    * Ends the tracking of users; should they be tracked again, they begin as dirty.
    *
-   * @returns Those who were tracked.
+   * @returns The users who were tracked.
    */
   left(tx: Transaction, users: Iterable<UserID>): UserID[] {
     const left = [...users].filter((userId) => this.#users.has(userId));
@@ -115,9 +115,9 @@ export class TrackedUsers {
   }
 
   /**
-   * Has users asked of anew who were asked of before a time: nobody tells what has changed since.
+   * Makes users dirty who were queried before a time: later changes are not announced.
    *
-   * @returns When the others were asked of: the earliest time.
+   * @returns The earliest time at which the others were queried.
    */
   outdate(users: Iterable<UserID>, { since, now }: { since: number; now: number }): number {
     let earliest = now;
@@ -132,14 +132,14 @@ export class TrackedUsers {
     return earliest;
   }
 
-  /** Whether the devices of any of the users have to be looked up before something is sent to them. */
+  /** Whether the devices of any of the users have to be queried before encrypting for them. */
   isDirty(users: Iterable<UserID>): boolean {
     if (this.#urgent.size === 0) return false;
     for (const userId of users) if (this.#urgent.has(userId)) return true;
     return false;
   }
 
-  /** What to ask the server now, if anything; nobody is asked of in two queries at a time. */
+  /** The next query, if any; a user is in one query at a time. */
   nextQuery(now: number): DeviceQuery | undefined {
     const users: UserID[] = [];
     let limit = MAX_USERS;
@@ -157,7 +157,7 @@ export class TrackedUsers {
     return { users, sequence, at: now };
   }
 
-  /** When somebody who has to wait may be asked of, in milliseconds since the epoch; undefined: nobody waits. */
+  /** When a waiting user may be queried, in milliseconds since the epoch; undefined: none waits. */
   retryAt(): number | undefined {
     let earliest: number | undefined;
     for (const userId of this.#dirty) {
@@ -168,12 +168,12 @@ export class TrackedUsers {
     return earliest;
   }
 
-  /** Those of a query who are still asked of by it. */
+  /** The users of a query that are still part of it. */
   asked({ users, sequence }: DeviceQuery): UserID[] {
     return users.filter((userId) => this.#asked.get(userId) === sequence);
   }
 
-  /** The server has told of a user. */
+  /** Receives the answer about a user. */
   answered(tx: Transaction, userId: UserID, { sequence, at }: DeviceQuery): void {
     this.#ends(tx, userId);
     tx.onCommit(() => {
@@ -190,7 +190,7 @@ export class TrackedUsers {
     tx.set(trackedKey(userId), next);
   }
 
-  /** The server knows nothing of a user: it is asked again later. */
+  /** Notes that the server does not know a user: it is asked again later. */
   absent(tx: Transaction, userId: UserID, { query, now }: { query: DeviceQuery; now: number }): void {
     this.#ends(tx, userId);
     tx.onCommit(() => {
@@ -201,7 +201,7 @@ export class TrackedUsers {
     });
   }
 
-  /** The server can't reach the one that knows of a user: nobody there is asked of for a while. */
+  /** Notes that a user's server could not be reached: its users are not queried for a while. */
   unreachable(tx: Transaction, userId: UserID, now: number): void {
     this.#ends(tx, userId);
     tx.onCommit(() => {
@@ -210,11 +210,11 @@ export class TrackedUsers {
   }
 
   /**
-   * A query has come to nothing.
+   * Notes that a query has failed.
    *
    * @param options.now The time, in milliseconds since the epoch.
-   * @param options.refused Whether the server will never answer it: the users are then asked of in smaller groups, and one who
-   * is refused alone is not waited for any more.
+   * @param options.refused Whether the server refused the query: its users are then queried in
+   *   smaller groups, and one who is refused alone is not waited for any more.
    */
   failed(query: DeviceQuery, { now, refused }: { now: number; refused: boolean }): void {
     for (const userId of this.asked(query)) {
@@ -258,7 +258,7 @@ export class TrackedUsers {
     });
   }
 
-  /** The server tells of a user again, if only that it knows nothing. */
+  /** Notes that the server answers about a user again, even if it does not know the user. */
   #recovered(userId: UserID): void {
     const server = this.#backoff.recovered(userId);
     if (server !== undefined) this.#refreshServer(server);

@@ -1,5 +1,5 @@
 /**
- * What the server says of one user, and what becomes of the user's record by it.
+ * The server's answer about one user, and how it changes the user's record.
  *
  * @module
  */
@@ -20,46 +20,46 @@ export const MAX_DEVICES = 1_000;
 /** How many self-signing keys of a user are remembered: only the user can make more. */
 const MAX_SELF_SIGNING_KEYS = 32;
 
-/** What the server says of a user. Nobody has checked it yet. */
+/** The server's answer about a user, unchecked. */
 export interface UserAnswer {
   /** The user. */
   readonly userId: UserID;
-  /** Keys by device; what is not in it is gone. */
+  /** Keys by device; missing devices are gone. */
   readonly devices: JsonObject;
   /** The master key. */
   readonly master: unknown;
-  /** The key that vouches for the user's devices. */
+  /** The self-signing key. */
   readonly selfSigning: unknown;
-  /** The key that vouches for others; only the user's own devices see it. */
+  /** The user-signing key; only the user's own devices see it. */
   readonly userSigning: unknown;
 }
 
-/** What is needed to judge it. */
+/** What judging an answer needs. */
 export interface Judge {
   /** Verifies. */
   readonly vodozemac: Vodozemac;
-  /** The own device, which is left out: nobody need tell us of it. */
+  /** The own device, which is left out. */
   readonly own: OwnDevice;
 }
 
-/** What becomes of it. */
+/** The result. */
 export interface Judgement {
   /** The user's record. */
   readonly record: UserRecord;
-  /** What may be an attack. */
+  /** Possible attacks. */
   readonly alarms: readonly DeviceAlarm[];
 }
 
 /**
- * Judges what the server says of a user.
+ * Judges the server's answer about a user.
  *
- * The keys of a device never change, also if it was gone in between. Cross-signing keys that are missing, or bad, change nothing.
- * Each device that is not right is left out by itself; a known device of which only nonsense is shown stays as it was. At most
- * {@link MAX_DEVICES} devices are kept, those that are known first.
+ * The keys of a device never change, even if it was gone in between. Cross-signing keys that are
+ * missing or bad change nothing. Each bad device is left out by itself; a known device with
+ * malformed keys stays as it was. At most {@link MAX_DEVICES} devices are kept, known ones first.
  *
- * @param judge Verifies, for whom.
+ * @param judge Verifies.
  * @param before The user's record.
- * @param answer What the server says.
+ * @param answer The server's answer.
  */
 export function judgeAnswer(judge: Judge, before: UserRecord, answer: UserAnswer): Judgement {
   const alarms: DeviceAlarm[] = [];
@@ -78,12 +78,15 @@ export function judgeAnswer(judge: Judge, before: UserRecord, answer: UserAnswer
   return { record: withDevices(before, identity, devices), alarms };
 }
 
-/** A user whose devices are all gone, as far as the server says. */
+/** The record of a user without devices. */
 export function withoutDevices(before: UserRecord): UserRecord {
   return withDevices(before, before.identity, []);
 }
 
-/** Names of devices and of cross-signing keys look alike where signatures are: one device could pass for the user. */
+/**
+ * In signatures, device IDs and cross-signing keys look alike: a device with such an ID could pass
+ * for the user.
+ */
 function deviceCalledLikeKey(known: StoredIdentity | undefined, answer: UserAnswer): DeviceID | undefined {
   const suspects = Object.keys(answer.devices).filter(isKey);
   if (suspects.length === 0) return undefined;
@@ -114,7 +117,8 @@ function nextIdentity(
   if (master !== pinned || selfSigning === undefined || selfSigning === keys.at(-1)) {
     return { pinned, master, selfSigning, selfSigningKeys: keys };
   }
-  // A signature holds for ever: that a key was replaced, since it was stolen for one, nobody but us remembers.
+  // A signature never expires: only this record shows that a key was replaced, which may have been
+  // stolen.
   if (keys.includes(selfSigning)) {
     alarms.push({ kind: "replaced-key", userId, key: selfSigning });
     return { pinned, master, selfSigning: keys.at(-1), selfSigningKeys: keys };
@@ -176,7 +180,7 @@ function knownFirst(names: readonly string[], known: ReadonlyMap<string, unknown
   return [...names.filter((name) => known.has(name)), ...names.filter((name) => !known.has(name))];
 }
 
-/** The record with other devices; of those that are not there any more, what must not change is remembered. */
+/** The record with other devices; the immutable keys of former ones are kept. */
 function withDevices(
   before: UserRecord,
   identity: StoredIdentity | undefined,
@@ -195,9 +199,9 @@ function lasting({ deviceId, curve25519, ed25519, local, signedBy }: KnownDevice
 }
 
 /**
- * The former devices that are remembered, of those that have been gone for longest the fewest. First those are forgotten that
- * nobody vouches for, of which a server can show any number; what the application said is forgotten last, that it blocked one at
- * the very last.
+ * The former devices that are kept. Unsigned ones are dropped first, since a server can show any
+ * number of them; devices that the application has decided about are dropped last, blocked ones at
+ * the very last; among equals, those that have been gone for longest.
  *
  * @param gone The devices, from the one that has been gone for longest.
  * @param limit How many are remembered.

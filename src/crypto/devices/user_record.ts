@@ -8,7 +8,7 @@ import type { DeviceID, UserID } from "../../types/ids.ts";
 import { type RecordKey, recordKey } from "../records/transaction.ts";
 import type { Device, DeviceTrust, LocalTrust } from "./device.ts";
 
-/** What must never change of a device, and what the application said of it. */
+/** The immutable keys of a device, and the application's decision about it. */
 export interface KnownDevice {
   /** The device. */
   readonly deviceId: DeviceID;
@@ -16,15 +16,17 @@ export interface KnownDevice {
   readonly curve25519: string;
   /** Its Ed25519 signing key, in unpadded base64. */
   readonly ed25519: string;
-  /** What the application said of it; undefined: nothing. */
+  /** The application's decision; undefined: none. */
   readonly local?: LocalTrust;
-  /** The self-signing key whose signature it carries, or carried when it was there last, which has been verified. */
+  /**
+   * The self-signing key whose verified signature it carries, or carried when it was last shown.
+   */
   readonly signedBy?: string;
 }
 
 /** A device that is there. */
 export interface StoredDevice extends KnownDevice {
-  /** The encryption algorithms that it knows. */
+  /** The encryption algorithms that it supports. */
   readonly algorithms: readonly string[];
   /** The name that its user gave it. */
   readonly displayName?: string;
@@ -32,13 +34,13 @@ export interface StoredDevice extends KnownDevice {
   readonly dehydrated: boolean;
 }
 
-/** By which keys a user vouches for devices. */
+/** The identity with which a user signs devices. */
 export interface UserIdentity {
   /** The user. */
   readonly userId: UserID;
   /**
-   * The master key that was seen first, or that the application has accepted since, in unpadded base64; of the own user only one
-   * that it has accepted: who is asked for the own identity first is the server, which may have made it.
+   * The master key that was seen first, or that the application has accepted since, in unpadded
+   * base64; of the own user only an accepted one, since the server may have made the first.
    */
   readonly pinned?: string;
   /** The master key that was seen last; users compare it. */
@@ -51,14 +53,17 @@ export interface UserIdentity {
 
 /** A user's cross-signing keys, as far as they have been verified. */
 export interface StoredIdentity extends Omit<UserIdentity, "userId" | "changed"> {
-  /** The self-signing keys that {@link pinned} has signed, in the order in which they came: one that was replaced vouches for nothing. */
+  /**
+   * The self-signing keys that {@link pinned} has signed, in the order in which they came: only the
+   * last counts.
+   */
   readonly selfSigningKeys?: readonly string[];
 }
 
-/** An identity that the application has compared: whose it is, and the key. */
+/** An identity that the application has compared: its user and its master key. */
 export type ComparedIdentity = Pick<UserIdentity, "userId" | "master">;
 
-/** What is kept of a user. It stays when the user is not tracked any more. */
+/** The record of a user. It is kept when the user is not tracked any more. */
 export interface UserRecord {
   /** The devices that are there. */
   readonly devices: readonly StoredDevice[];
@@ -66,14 +71,17 @@ export interface UserRecord {
   readonly gone: readonly KnownDevice[];
   /** The cross-signing keys; undefined if none were ever seen. */
   readonly identity?: StoredIdentity;
-  /** When the devices were let go of, for no encrypted room was shared any more, in milliseconds since the epoch. */
+  /**
+   * When the devices were removed, since no encrypted room was shared any more, in milliseconds
+   * since the epoch.
+   */
   readonly leftAt?: number;
 }
 
-/** The record of a user nobody has heard of. */
+/** The record of an unknown user. */
 export const NO_RECORD: UserRecord = { devices: [], gone: [] };
 
-/** By which keys a user vouches for devices, as others see it; undefined if the user never had any. */
+/** The identity with which a user signs devices; undefined if there never was one. */
 export function identityIn({ identity }: UserRecord, userId: UserID): UserIdentity | undefined {
   if (identity === undefined) return undefined;
   const { pinned, master, selfSigning } = identity;

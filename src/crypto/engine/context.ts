@@ -24,16 +24,18 @@ export interface OwnDevice {
 
 /** What all parts of the engine share. */
 export interface CryptoContext {
-  /** The primitives: another instance after one has trapped, so that it must be read at each use. */
+  /**
+   * The primitives: another instance after one has trapped, so that they must be read at each use.
+   */
   readonly vodozemac: Vodozemac;
   /** The own device. */
   readonly own: OwnDevice;
   /** The wall clock. */
   readonly clock: Clock;
-  /** Where it is told what goes on; never keys, tokens or contents. */
+  /** The log; never for keys, tokens or contents. */
   readonly log: Logger;
   /** What the engine goes by. */
   readonly policy: CryptoPolicy;
-  /** A name that nobody used before, for transactions and requests. */
+  /** A unique ID for transactions and requests. */
   readonly uniqueId: () => string;
 }

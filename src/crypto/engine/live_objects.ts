@@ -1,5 +1,6 @@
 /**
- * The instance of vodozemac, and its objects in use, which are restored from records when they are needed.
+ * The instance of vodozemac, and its objects in use, which are restored from records when they are
+ * needed.
  *
  * @module
  */
@@ -36,7 +37,10 @@ export class LivingVodozemac {
     return this.#instance;
   }
 
-  /** Runs some work. If vodozemac traps, its memory is of no use any more: the work runs again with another instance. */
+  /**
+   * Runs some work. If vodozemac traps, its memory is of no use any more: the work runs again with
+   * another instance.
+   */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#instance.dead) await this.#revive();
     try {
@@ -63,24 +67,29 @@ interface Kept<Live> {
   since: number;
 }
 
-/** Which part of the objects is evicted at once: to find the oldest one costs more than to evict it. */
+/**
+ * Which part of the objects is evicted at once: to find the oldest one costs more than to evict it.
+ */
 const PART = 1 / 16;
 
 /**
  * Keeps the objects that were used last, so that they need not be restored for each message.
  *
- * A step that changes an object in place calls {@link LiveObjects.changing}: if the step is aborted, the object is
- * evicted, and the next use restores it from the unchanged record.
+ * A step that changes an object in place calls {@link LiveObjects.changing}: if the step is
+ * aborted, the object is evicted, and the next use restores it from the unchanged record.
  *
- * A used object moves to the end only once half of the limit has come after it, for the reason that the weighed cache
- * gives.
+ * A used object moves to the end only once half of the limit has come after it, for the reason that
+ * the weighed cache gives.
  */
 export class LiveObjects<Live extends Disposable> {
   readonly #limit: number;
   readonly #objects = new Map<string, Kept<Live>>();
   #arrivals = 0;
 
-  /** @param limit How many objects it keeps between steps at most; the half that was used last is sure to stay. */
+  /**
+   * @param limit How many objects it keeps between steps at most; the half that was used last is
+   * sure to stay.
+   */
   constructor(limit: number) {
     this.#limit = limit;
   }

@@ -1,8 +1,9 @@
 /**
- * Lets go of what need not be kept any more, in small steps.
+ * Prunes records that need not be kept any more, in small steps.
  *
- * Group sessions that others have used stay for good, so that history can be read, and with them what refuses their messages a
- * second time. Nothing else that is let go of here would make a message count twice, or be lost.
+ * Used group sessions of other devices are kept for good, so that history can be read, and with
+ * them the log that refuses replays. Nothing that is pruned would make a message count twice, or be
+ * lost.
  *
  * @module
  */
@@ -24,7 +25,7 @@ import type { CryptoContext } from "./context.ts";
 import type { PruneOptions, PruneReport } from "./engine_protocol.ts";
 import { DAY_MS, GONE_PEER_DAYS, LEFT_PEER_DAYS, RECORDS_A_STEP } from "./retention.ts";
 
-/** Whose records it looks after. */
+/** The parts that it prunes. */
 export interface PrunerOptions {
   /** What the parts share. */
   readonly context: CryptoContext;
@@ -38,22 +39,22 @@ export interface PrunerOptions {
   readonly parked: ParkedEvents;
 }
 
-/** A look at one thing; whether it has to be looked at once more at once. */
+/** A task of pruning; whether it has more to do at once. */
 type PruneTask = (tx: Transaction) => Promise<"done" | "more">;
 
-/** At how many things a step looks, which may all have to stay. */
+/** How many tasks a step runs, which may all find nothing. */
 const TASKS_A_STEP = 200;
 
 /**
- * Does what is to be done once a day. How far it has come is in memory only: what a process has left undone, the next one begins
- * anew, and finds less to do.
+ * Prunes once a day. Its progress is in memory only: the next process begins again, and finds less
+ * to do.
  */
 export class Pruner {
   readonly #options: PrunerOptions;
-  /** What is left to be looked at, the next one last; undefined: nothing was begun. */
+  /** The tasks that are left, the next one last; undefined: none was begun. */
   #tasks: PruneTask[] | undefined;
 
-  /** @param options Whose records it looks after. */
+  /** @param options The parts that it prunes. */
   constructor(options: PrunerOptions) {
     this.#options = options;
   }
@@ -68,7 +69,7 @@ export class Pruner {
     let done = false;
     for (let count = 0; count < TASKS_A_STEP && tx.changes < RECORDS_A_STEP; count++) {
       const task = tasks.at(-1);
-      if (task === undefined && tx.changes > 0) break; // what this step has written would not show
+      if (task === undefined && tx.changes > 0) break; // the changes of this step would not show
       done = task === undefined && !await this.#addDue(tx, tasks);
       if (done) break;
       if (task !== undefined && await task(tx) === "done") tasks.pop();
@@ -90,7 +91,7 @@ export class Pruner {
     ];
   }
 
-  /** Adds the next users who are due; whether there are any. */
+  /** Adds tasks for the next users who are due; whether there are any. */
   async #addDue(tx: Transaction, tasks: PruneTask[]): Promise<boolean> {
     const due = await duePruning(tx, { now: this.#options.context.clock.now(), limit: TASKS_A_STEP });
     for (const leftover of due) tasks.push((tx) => this.#pruneUser(tx, leftover));

@@ -1,5 +1,5 @@
 /**
- * A store that was set back to an earlier state: how that is noticed, and what is done about it.
+ * Detecting that the store was set back to an earlier state, and recovering from it.
  *
  * @module
  */
@@ -17,18 +17,18 @@ import type { Decryption } from "./engine_protocol.ts";
 /** After hearsay of a rollback no more hearsay counts for an hour: a server can make it up. */
 const HEARSAY_MS = 3_600_000;
 
-/** What came with a sync, and what became of it. */
+/** The encrypted events of a sync, and their results. */
 export interface DecryptedEvents {
   /** The encrypted events. */
   readonly encrypted: readonly MessageEvent[];
-  /** For each, in the same order, what became of it. */
+  /** The result of each, in the same order. */
   readonly decrypted: readonly Decryption[];
 }
 
 /**
- * Whether own events tell of more than the store knows. An index is committed before anything is sent, and so is the key of a
- * session: what this device has encrypted at a place that the store thinks is still to come, or with a session of which it knows
- * nothing, it has encrypted after the store was written.
+ * Whether own events prove that the store is out of date. An index and a session's key are
+ * committed before anything is sent: an own event at a later index, or of an unknown session, was
+ * encrypted after the store was written.
  */
 export async function tellsOfRollback(
   tx: Transaction,
@@ -53,8 +53,8 @@ export async function tellsOfRollback(
 }
 
 /**
- * Gives up what {@link recoverFromRollback} does, if the session of a room has an old record. A store that was set back as a whole
- * is shown own events again, and is told by that; where one record was put back nothing comes, and only others know better.
+ * Runs {@link recoverFromRollback} if a room's session has an old record. If the whole store was
+ * set back, own events show it; a single old record shows only by other records.
  */
 export async function recoverFromOldSession(
   tx: Transaction,
@@ -64,7 +64,7 @@ export async function recoverFromOldSession(
   if (await parts.outbound.wasPutBack(tx, roomId)) await recoverFromRollback(tx, parts);
 }
 
-/** Whether an event that can't be read says that this device sent it. */
+/** Whether an event that can't be decrypted claims to be of this device. */
 function claimsToBeOwn({ content }: MessageEvent, own: OwnDevice): boolean {
   return content.device_id === own.deviceId && sameKey(content.sender_key, own.curve25519);
 }
@@ -74,7 +74,10 @@ function rollbackKey(): RecordKey<number> {
   return recordKey("rollback");
 }
 
-/** Gives up whatever could be used a second time: sessions, keys that may have been handed out, what was on its way. */
+/**
+ * Gives up whatever could be used twice: sessions, keys that may have been handed out, messages on
+ * their way.
+ */
 export async function recoverFromRollback(tx: Transaction, parts: EngineParts): Promise<void> {
   const { ownKeys, olm, outbound, devices, outbox, context: { clock, log } } = parts;
   tx.set(rollbackKey(), clock.now());

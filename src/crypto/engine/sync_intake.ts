@@ -1,8 +1,8 @@
 /**
  * How the engine receives a sync response: one step, durable before anything of it goes on.
  *
- * If a message fails the step in an unforeseen way, the response is received without that message: it would come
- * again and again.
+ * If a message fails the step in an unforeseen way, the response is received without that message:
+ * it would come again and again.
  *
  * @module
  */
@@ -27,15 +27,15 @@ import type {
 import { recoverFromRollback, tellsOfRollback } from "./rollback.ts";
 import { receiveToDevice } from "./to_device_intake.ts";
 
-/** What is taken in. */
+/** A sync response to receive. */
 export interface SyncIntake {
   /** What of a sync response concerns encryption. */
   readonly input: CryptoInput;
-  /** Messages to this device, by their place, that are left out: the step failed because of them. */
+  /** The indices of messages to this device that are skipped: they failed the step. */
   readonly skip: ReadonlySet<number>;
 }
 
-/** A message to this device had a step fail in a way that nobody has thought of. */
+/** A message to this device that failed a step in an unforeseen way. */
 export class MessageAtFault extends EncryptionError {
   /** The place of the message in the response. */
   readonly index: number;
@@ -50,7 +50,7 @@ export class MessageAtFault extends EncryptionError {
   }
 }
 
-/** Takes in a sync response: keys first, then what they open. */
+/** Receives a sync response: keys first, then the events that need them. */
 export async function receiveSync(
   tx: Transaction,
   parts: EngineParts,
@@ -74,7 +74,7 @@ export async function receiveSync(
   if (await tellsOfRollback(tx, parts, { encrypted: input.encrypted, decrypted })) {
     await recoverFromRollback(tx, parts);
   }
-  // The process before may have taken in a key and ended: its message, which comes again, is not a new key then.
+  // An earlier process may have stored a key and ended before it tried the events.
   const tried = parked.isUntried ? "all" : newKeys;
   const recovered = tried.length === 0 ? [] : await parked.retry(tx, tried);
   return { toDevice, decrypted, underway, recovered };
@@ -93,7 +93,7 @@ function takeDeviceLists(
   if (deviceLists.left.length > 0) devices.left(tx, deviceLists.left);
 }
 
-/** Takes in how a room has changed. */
+/** Receives the state of a room. */
 export async function receiveRoomState(
   tx: Transaction,
   { rooms, devices, outbound }: EngineParts,
@@ -104,7 +104,7 @@ export async function receiveRoomState(
   if (changes.left.length > 0 || changes.settingsChanged) await outbound.roomChanged(tx, changes);
 }
 
-/** Takes in what a user is to a room, as the sync will tell. */
+/** Receives a change of a member before the sync shows it. */
 export async function receiveMemberChange(
   tx: Transaction,
   parts: EngineParts,
@@ -147,7 +147,7 @@ async function takeToDevice(
 /** How many messages of each kind may be skipped: a store that fails has all of them fail. */
 const MAX_SKIPPED = 10;
 
-/** Takes in a sync response. */
+/** Receives a sync response. */
 export interface SyncStep {
   /** One step, which changes nothing if it fails. */
   take(intake: SyncIntake): Promise<CryptoOutput>;
@@ -156,8 +156,8 @@ export interface SyncStep {
 }
 
 /**
- * Takes in a sync response, if need be without messages to this device that have the step fail, and with nothing to decrypt in
- * encrypted events that do, so that they are told as malformed.
+ * Receives a sync response, if need be without messages to this device that fail the step, and with
+ * failing encrypted events emptied, which makes them malformed.
  */
 export async function receiveDespiteFaults(
   input: CryptoInput,
@@ -185,7 +185,7 @@ export async function receiveDespiteFaults(
   }
 }
 
-/** The events with those emptied that have the step fail; undefined if others have, or too many of them. */
+/** The events, with those at fault emptied; undefined if others are at fault, or too many. */
 async function withoutThoseAtFault(
   events: readonly MessageEvent[],
   works: (events: readonly MessageEvent[]) => Promise<boolean>,

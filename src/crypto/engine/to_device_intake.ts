@@ -29,8 +29,8 @@ const ENCRYPTED_ONLY: ReadonlySet<string> = new Set([
 /**
  * How a message to this device is received.
  *
- * @returns `encrypted`: it is decrypted; `clear`: it may come in clear; `refused`: it must not come like this, as an
- *   event that is encrypted for a room.
+ * @returns `encrypted`: it is decrypted; `clear`: it may come in clear; `refused`: it must not come
+ *   like this, as an event that is encrypted for a room.
  */
 export function classifyToDevice({ type, content }: ToDeviceEvent): "encrypted" | "clear" | "refused" {
   if (type === "m.room.encrypted") {
@@ -41,7 +41,7 @@ export function classifyToDevice({ type, content }: ToDeviceEvent): "encrypted" 
   return ENCRYPTED_ONLY.has(type) ? "refused" : "clear";
 }
 
-/** What is left of a message, and what it brought. */
+/** The outcome of a message. */
 export interface TakenMessage {
   /** What handlers get; undefined: nothing, it was for the engine alone. */
   readonly message?: ToDeviceMessage;
@@ -49,7 +49,7 @@ export interface TakenMessage {
   readonly newKey?: MegolmSessionRef;
 }
 
-/** Takes in a message. What is not as it must be is dropped, and logged. */
+/** Receives a message. Invalid ones are dropped and logged. */
 export async function receiveToDevice(
   tx: Transaction,
   parts: EngineParts,

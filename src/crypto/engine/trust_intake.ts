@@ -1,5 +1,5 @@
 /**
- * What the application says of devices and identities, and what follows from it.
+ * The effects of the application's decisions about devices and identities.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { Transaction } from "../records/transaction.ts";
 import type { EngineParts } from "./engine_parts.ts";
 import type { RecoveredEvent, TrustInput } from "./engine_protocol.ts";
 
-/** Takes in what the application says of a device: one that is blacklisted does not read on. */
+/** Receives a decision about a device: a blacklisted one gets no more keys. */
 export async function receiveTrust(
   tx: Transaction,
   { devices, outbound, parked }: EngineParts,
@@ -20,7 +20,7 @@ export async function receiveTrust(
   return await parked.retry(tx, "all");
 }
 
-/** Takes in that the application has accepted an identity: keys go to the devices that it vouches for, and what they sent counts. */
+/** Receives the acceptance of an identity: its devices get keys, and their events are accepted. */
 export async function receiveAcknowledgement(
   tx: Transaction,
   { devices, parked }: EngineParts,

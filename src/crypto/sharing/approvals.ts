@@ -1,5 +1,5 @@
 /**
- * Who was approved as a recipient in a room, where that is asked for.
+ * The approved recipients of rooms, where the application approves them.
  *
  * @module
  */
@@ -10,15 +10,21 @@ import { type RecordKey, recordKey, type Transaction } from "../records/transact
 import type { OutboundRecord } from "./outbound_record.ts";
 import { readShares } from "./share_records.ts";
 
-/** A user who is about to get a key of a room for the first time, or for the first time with another identity. */
+/**
+ * A user who is to get a key of a room for the first time, or for the first time with this
+ * identity.
+ */
 export interface NewRecipient {
   /** The user. */
   readonly userId: UserID;
-  /** The master key of the user's identity, in unpadded base64; undefined: the user has none, and any device may be shown. */
+  /**
+   * The master key of the user's identity, in unpadded base64; undefined: none, so that the server
+   * can add devices.
+   */
   readonly master: string | undefined;
 }
 
-/** Where it is asked, and of whom. */
+/** The room and the users to approve. */
 export interface ApprovalInput {
   /** The room. */
   readonly roomId: RoomID;
@@ -26,7 +32,7 @@ export interface ApprovalInput {
   readonly record: OutboundRecord;
   /** The users. */
   readonly users: readonly UserID[];
-  /** Knows by which keys users vouch for their devices. */
+  /** Gives the identities of users. */
   readonly devices: { identityOf(tx: Transaction, userId: UserID): Promise<UserIdentity | undefined> };
 }
 
@@ -36,8 +42,8 @@ export function approve(tx: Transaction, roomId: RoomID, recipients: readonly Ne
 }
 
 /**
- * Which of some users have never been approved in a room with the identity that they have now, and have not got a key there either
- * when nobody asked.
+ * The users who were never approved in a room with their present identity, nor got a key there
+ * before approval was asked for.
  */
 export async function unapproved(
   tx: Transaction,

@@ -18,9 +18,9 @@ import type { SharingParts } from "./sharing_parts.ts";
 export interface NewSession {
   /** The room. */
   readonly roomId: RoomID;
-  /** What it goes by. */
+  /** The room's settings. */
   readonly settings: RoomSettings;
-  /** The session whose place the new one takes. */
+  /** The session that the new one replaces. */
   readonly previous: OutboundRecord | undefined;
 }
 
@@ -33,21 +33,23 @@ export interface RoomSession {
 }
 
 /**
- * How many sessions are kept ready for use, so that a bot in 10,000 rooms need not make them anew for each message, which
- * takes as long as to encrypt it. One takes 1 kB.
+ * How many sessions are kept ready for use, so that a bot in 10,000 rooms need not restore one for
+ * each message, which takes as long as to encrypt it. One takes 1 kB.
  */
 const LIVE_SESSIONS = 12_000;
 
-/** Makes group sessions and turns their ratchets. Every turn is written with what it was for. */
+/**
+ * Makes group sessions and advances their ratchets. Each change is written together with its cause.
+ */
 export class GroupSessions {
   readonly #parts: Pick<SharingParts, "context" | "inbound">;
   readonly #live = new LiveObjects<OutboundGroupSession>(LIVE_SESSIONS);
   /** The rooms of the sessions that are in use. */
   readonly #rooms = new Map<string, RoomID>();
-  /** The rooms whose session was found to be the one that was there last. */
+  /** The rooms whose session has been checked to be the latest one. */
   readonly #proven = new Set<RoomID>();
 
-  /** @param parts What it works with. */
+  /** @param parts The parts that it needs. */
   constructor(parts: Pick<SharingParts, "context" | "inbound">) {
     this.#parts = parts;
   }
@@ -98,7 +100,7 @@ export class GroupSessions {
   /**
    * The key for the messages from an index on, or from the next one if that comes first; secret.
    *
-   * @returns Undefined if the copy that decrypts, which alone knows what came before, is damaged.
+   * @returns Undefined if the inbound copy, which alone has the earlier ratchet, is damaged.
    */
   async key(
     tx: Transaction,
@@ -125,8 +127,9 @@ export class GroupSessions {
   }
 
   /**
-   * Whether the record of a room's session is an old one, looked at once for each process: the room has had another session since,
-   * or gave it up, or an own event has come that was encrypted where the ratchet stands.
+   * Whether the record of a room's session is an old one, checked once per process: the room has
+   * had another session since, or gave it up, or an own event has come from an index that the
+   * ratchet has not reached.
    */
   async wasPutBack(tx: Transaction, roomId: RoomID): Promise<boolean> {
     if (this.#proven.has(roomId)) return false;
@@ -159,7 +162,7 @@ export class GroupSessions {
     });
   }
 
-  /** Lets go of all sessions; they are made of their records when they are needed. */
+  /** Frees all sessions; they are restored when they are needed. */
   clear(): void {
     this.#live.clear();
   }

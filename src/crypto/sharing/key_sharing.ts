@@ -1,5 +1,6 @@
 /**
- * Getting a room ready for its next event: everybody who is to read it has been sent the key, and nobody else has it.
+ * Prepares a room for its next event: all devices that are to read it have been sent the key, and
+ * no others have it.
  *
  * All devices of a room are looked at after something changed, and not for each message.
  *
@@ -21,29 +22,35 @@ import type { SharingParts } from "./sharing_parts.ts";
 
 /** A room that is to be made ready. */
 export interface PreparedRoom extends PrepareInput {
-  /** What it goes by. */
+  /** The room's settings. */
   readonly settings: RoomSettings;
-  /** Who gets what is said in it. */
+  /** The recipients of what is sent. */
   readonly recipients: ReadonlySet<UserID>;
 }
 
-/** A session, and what is left to do with it. */
+/** A session and its plan. */
 interface PlannedSession {
   readonly record: OutboundRecord;
   readonly plan: SharePlan;
 }
 
-/** What is known of a room since its devices were looked at, and by what one sees that it is out of date. */
+/**
+ * The outcome of the last check of a room's devices, and the versions by which it is seen to be out
+ * of date.
+ */
 interface CheckedRoom {
   readonly sessionId: string;
   readonly plan: SharePlan;
   /** Whether all keys have arrived. */
   readonly ready: boolean;
-  /** The version of who is in the room. */
+  /** The version of the room's members. */
   readonly membersVersion: number | undefined;
-  /** The versions of devices and of Olm sessions; they go on while what changes does not concern the room. */
+  /**
+   * The versions of devices and of Olm sessions; they advance while changes do not concern the
+   * room.
+   */
   versions: readonly number[];
-  /** The version of who is out of date. */
+  /** The version of dirty users. */
   readonly dirtyVersion: number;
 }
 
@@ -65,7 +72,7 @@ export class KeySharing {
     this.#groups = groups;
   }
 
-  /** Whether a session may encrypt the next event: a few comparisons, however many devices there are. */
+  /** Whether a session may encrypt the next event: a few comparisons, for any number of devices. */
   isReady(roomId: RoomID, record: OutboundRecord, settings: RoomSettings): boolean {
     const checked = this.#current(roomId, record, settings);
     return checked?.ready === true && checked.dirtyVersion === this.#parts.devices.dirtyVersion;
@@ -81,7 +88,7 @@ export class KeySharing {
     this.#checked.clear();
   }
 
-  /** Says what stands between a room and its next event, and goes one step towards it. */
+  /** Returns what the room needs before its next event, and takes a step towards it. */
   async prepare(tx: Transaction, room: PreparedRoom): Promise<RoomReadiness> {
     const { roomId, settings, recipients, tolerate, approved = [] } = room;
     const { context: { own, policy, clock }, devices, olm, outbox } = this.#parts;
@@ -89,7 +96,7 @@ export class KeySharing {
     let planned = await this.#known(tx, roomId, settings);
     if (planned === undefined || this.#checked.get(roomId)?.dirtyVersion !== devices.dirtyVersion) {
       const users = [...recipients, own.userId];
-      devices.track(tx, users); // whatever the server says of who shares no room with us
+      devices.track(tx, users); // even if the server says that they share no room with this user
       if (!tolerate.keysQuery && devices.isDirty(users)) return { needs: "keysQuery" };
     }
     if (planned === undefined) {
@@ -113,7 +120,7 @@ export class KeySharing {
     return { needs: "nothing", share: { sessionId: record.sessionId, shared, withheld } };
   }
 
-  /** What is known of a room, if it is still so. */
+  /** The last check of a room, if it is still valid. */
   async #known(tx: Transaction, roomId: RoomID, settings: RoomSettings): Promise<PlannedSession | undefined> {
     const record = await tx.get(outboundKey(roomId));
     const checked = record && this.#current(roomId, record, settings);
@@ -166,7 +173,10 @@ export class KeySharing {
     tx.onCommit(() => this.#checked.set(roomId, { ...checked, ...at }, weight));
   }
 
-  /** Looks at all devices, with a new session if there is none or the old one must not be used any more. */
+  /**
+   * Plans for all devices, with a new session if there is none or the old one must not be used any
+   * more.
+   */
   async #plan(tx: Transaction, { roomId, settings, recipients }: PreparedRoom): Promise<PlannedSession> {
     const users = [...new Set([...recipients, this.#parts.context.own.userId])];
     const devices = await this.#parts.devices.devicesOf(tx, users);
@@ -184,7 +194,9 @@ export class KeySharing {
     return { record, plan };
   }
 
-  /** Goes on until something is to be sent, which takes a request for some of the devices, or nothing is left to do. */
+  /**
+   * Continues until there is a request to send, for some of the devices, or nothing is left to do.
+   */
   async #share(
     tx: Transaction,
     roomId: RoomID,

@@ -11,7 +11,7 @@ import { MIN_ROTATION_PERIOD_MS, type RoomSettings } from "./room_settings.ts";
 
 /** Why a group session is not used any more. */
 export type RotationCause =
-  /** Somebody who has the key, or may have it, left the room. */
+  /** A user who has the key, or may have it, left the room. */
   | "member-left"
   /** A device that has the key is gone, or may not have it any more. */
   | "device-gone"
@@ -25,10 +25,10 @@ export type RotationCause =
   | "messages"
   /** The application asked for a new one. */
   | "discarded"
-  /** The store was set back, so that it may have been used further than the store knows. */
+  /** The store was set back, so that the session may have been used further. */
   | "rollback";
 
-/** A session whose place was taken by another. */
+/** A session that another one has replaced. */
 export interface RetiredSession {
   /** Its ID. */
   readonly sessionId: string;
@@ -46,13 +46,13 @@ export interface OutboundRecord {
   readonly createdAt: number;
   /** How many messages it has encrypted, which is the index of the next. */
   readonly messages: number;
-  /** Whether its key may be passed on to who joins later. */
+  /** Whether its key may be shared with users who join later. */
   readonly sharedHistory: boolean;
   /** Which devices were to get keys when it was made. */
   readonly policy: SendPolicy;
   /** How many pieces the list of those it was shared with has. */
   readonly rosterPieces: number;
-  /** Those before it, the last one first, about which it is still known who had the key. */
+  /** Earlier sessions, the last one first, whose recipients are still recorded. */
   readonly retired: readonly RetiredSession[];
   /** Why it must not be used any more; absent: it may be. */
   readonly invalid?: RotationCause;
@@ -66,7 +66,10 @@ export function outboundKey(roomId: RoomID): RecordKey<OutboundRecord> {
   return recordKey(OUTBOUND_KIND, roomId);
 }
 
-/** Which session a room has, apart from the session itself, so that an earlier one is told from it. */
+/**
+ * The present session of a room, in a record of its own, so that an old session's record is
+ * noticed.
+ */
 export interface OutboundCheckpoint {
   /** Its ID. */
   readonly sessionId: string;
@@ -79,7 +82,7 @@ export function outboundCheckpointKey(roomId: RoomID): RecordKey<OutboundCheckpo
   return recordKey("outbound_mark", roomId);
 }
 
-/** Marks a session as not to be used again, together with what was the cause. */
+/** Ends the use of a session, together with its cause. */
 export function invalidate(
   tx: Transaction,
   roomId: RoomID,

@@ -1,5 +1,6 @@
 /**
- * The own Megolm sessions: one for each encrypted room, made anew when it must be, shared with the devices that are to have it.
+ * The own Megolm sessions: one for each encrypted room, replaced when it must be, and shared with
+ * the devices of the room.
  *
  * @module
  */
@@ -55,20 +56,26 @@ export class OutboundSessions {
     await this.#groups.load(tx);
   }
 
-  /** Takes in what became different in a room; a session that somebody took along is not used again, even after a crash. */
+  /**
+   * Ends the session of a room if a user with its key left, or the settings changed; it is not used
+   * again, even after a crash.
+   */
   async roomChanged(tx: Transaction, { roomId, left, settingsChanged }: RoomChanges): Promise<void> {
     if (left.length === 0 && !settingsChanged) return;
     const record = await tx.get(outboundKey(roomId));
     if (record === undefined || record.invalid !== undefined) return;
     if (settingsChanged) return invalidate(tx, roomId, { record, cause: "settings-changed" });
-    // Where history is shared, other members may have passed the key on to whoever was there.
+    // Where history is shared, members may have passed the key on to other members.
     const taken = record.sharedHistory || left.includes(this.#parts.context.own.userId) ||
       [...(await readShares(tx, { roomId, sessionId: record.sessionId }, left)).values()]
         .some(({ devices }) => devices.some(mayHaveKey));
     if (taken) invalidate(tx, roomId, { record, cause: "member-left" });
   }
 
-  /** Takes in which devices are gone, or blocked: sessions whose key they have are not used again, even after a crash. */
+  /**
+   * Ends sessions whose keys removed or blocked devices have; they are not used again, even after a
+   * crash.
+   */
   async devicesChanged(
     tx: Transaction,
     { removed }: { readonly removed: readonly DeviceName[] },
@@ -84,10 +91,12 @@ export class OutboundSessions {
   }
 
   /**
-   * Says what stands between a room and its next event, and goes one step towards it. It may be called again at any time.
+   * Returns what a room needs before its next event, and takes a step towards it. It may be called
+   * again at any time.
    *
    * @throws {UnsupportedAlgorithmError} If nothing can be sent to the room.
-   * @throws {IdentityChangedError} If the choice of devices forbids to go on before a user's new identity is acknowledged.
+   * @throws {IdentityChangedError} If the policy requires that a user's new identity is
+   *   acknowledged first.
    */
   async prepare(
     tx: Transaction,
@@ -105,7 +114,7 @@ export class OutboundSessions {
   }
 
   /**
-   * Encrypts an event, whose exact form is then kept under its transaction ID until it has arrived.
+   * Encrypts an event. Its exact bytes are then kept under its transaction ID until it has arrived.
    *
    * @returns Undefined if the room has to be prepared first.
    * @throws {UnsupportedAlgorithmError} If nothing can be sent to the room.
@@ -143,12 +152,12 @@ export class OutboundSessions {
     if (record !== undefined) invalidate(tx, roomId, { record, cause: "discarded" });
   }
 
-  /** Whether the session of a room is one that the device has gone on from: somebody has put its record back. */
+  /** Whether the record of a room's session was set back to an earlier one. */
   async wasPutBack(tx: Transaction, roomId: RoomID): Promise<boolean> {
     return await this.#groups.wasPutBack(tx, roomId);
   }
 
-  /** Gives up all sessions: the store was set back, and what it says of them is not true any more. */
+  /** Ends all sessions: the store was set back, so that their records are out of date. */
   async rollback(tx: Transaction): Promise<void> {
     for (const [[roomId = ""], record] of await tx.list<OutboundRecord>(OUTBOUND_KIND)) {
       invalidate(tx, roomId as RoomID, { record, cause: "rollback" }); // it was written under a room ID
@@ -156,7 +165,10 @@ export class OutboundSessions {
     tx.onCommit(() => this.clear());
   }
 
-  /** From which index on a device was given the key of a session; undefined if it was not, or nobody knows any more. */
+  /**
+   * The index from which a device was given the key of a session; undefined if it was not, or that
+   * is unknown.
+   */
   async sharedAt(
     tx: Transaction,
     roomId: RoomID,
@@ -168,7 +180,7 @@ export class OutboundSessions {
     return share?.kind === "key" && share.curve25519 === curve25519 ? share.index : undefined;
   }
 
-  /** Takes in that the server does not take a message with keys: the devices that it was for do not count as having them. */
+  /** Notes that the server refused a message with keys: its devices do not count as having them. */
   async shareFailed(tx: Transaction, entry: OutboxEntry): Promise<void> {
     if (entry.kind !== "toDevice" || entry.sessionId === undefined) return;
     const { sessionId, messages } = entry;
@@ -198,7 +210,7 @@ export class OutboundSessions {
   }
 
   /**
-   * Lets go of the session of a room that nothing has been said in for long, with those before it, and of who had which key.
+   * Removes the session of a room that has long been idle, with earlier ones and their recipients.
    *
    * @returns Whether there is `more` to be done at once.
    */
@@ -212,7 +224,7 @@ export class OutboundSessions {
       rotationCause(record, { settings, policy: policy.sendTo, now }) !== undefined;
     const use = Math.min(settings?.rotationPeriodMs ?? 0, LONGEST_USE_MS);
     if (!isOver || now - record.createdAt < use + IDLE_ROOM_MS) return "done";
-    // What is known of a session only in part must not let anything be sent with it.
+    // A session that is removed in part must not be used any more.
     record = { ...record, invalid: record.invalid ?? "age" };
     while (tx.changes < RECORDS_A_STEP) {
       const next = await forgetOldest(tx, roomId, record);
@@ -226,7 +238,7 @@ export class OutboundSessions {
     return "more";
   }
 
-  /** Lets go of all that is alive; it is made of its records when it is needed. */
+  /** Frees all objects; they are restored when they are needed. */
   clear(): void {
     this.#groups.clear();
     this.#sharing.clear();

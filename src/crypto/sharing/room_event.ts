@@ -12,7 +12,7 @@ import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { OwnDevice } from "../engine/context.ts";
 import type { EncryptInput } from "../engine/engine_protocol.ts";
 
-/** What is encrypted, checked and ready. */
+/** A draft, checked and ready to encrypt. */
 export interface RoomEventDraft {
   /** What to encrypt. */
   readonly plaintext: string;
@@ -23,16 +23,16 @@ export interface RoomEventDraft {
 /** How large an event may be, in bytes, as servers send it to each other. */
 const MAX_EVENT = 65_536;
 
-/** What servers add to a content at least: sender, room, time, hashes, signatures and the events before it. */
+/** What servers add at least: sender, room, time, hashes, signatures and previous events. */
 const ENVELOPE = 1_024;
 
-/** What Megolm adds at most: version, index and lengths, padding, authentication code and signature. */
+/** What Megolm adds at most: version, index, lengths, padding, MAC and signature. */
 const MEGOLM_OVERHEAD = 1 + 6 + 6 + 16 + 8 + 64;
 
 const encoder = new TextEncoder();
 
 /**
- * Makes of an event what is to be encrypted.
+ * Drafts the payload of an event.
  *
  * @throws {EncryptionError} If the event has no JSON form, or would be encrypted twice.
  * @throws {EventTooLargeError} If no server would take it.
@@ -46,7 +46,7 @@ export function draftRoomEvent({ roomId, eventType, content }: EncryptInput, own
   }
   const plaintext = toJson({ roomId, eventType, content });
   const relation = content["m.relates_to"];
-  // A copy, since what is on its way must not change when the caller's object does.
+  // A copy: later changes of the caller's object must not show.
   const relatesTo = relation === undefined ? undefined : JSON.parse(JSON.stringify(relation)) as RelatesTo;
   if (mayBeTooLarge(plaintext, own)) {
     const size = sizeOf(plaintext, { own, relatesTo });
@@ -61,8 +61,9 @@ export function draftRoomEvent({ roomId, eventType, content }: EncryptInput, own
 }
 
 /**
- * Whether the size has to be looked at: not for what people write. A UTF-16 unit is three bytes at most, which are four in
- * Base64, and three more if it is of the relation; one of the device's ID may be six, as JSON escapes it.
+ * Whether the size has to be checked, which texts need not. A UTF-16 unit is at most three bytes,
+ * which are four in Base64, and three more in a relation; one of the device ID may be six, as JSON
+ * escapes it.
  */
 function mayBeTooLarge(plaintext: string, { deviceId }: OwnDevice): boolean {
   return 7 * (plaintext.length + deviceId.length) + 2 * ENVELOPE > MAX_EVENT;

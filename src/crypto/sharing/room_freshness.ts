@@ -1,5 +1,5 @@
 /**
- * How old what is known of a room may be where no sync tells what changes.
+ * How recent the members and devices of a room must be where no sync keeps them up to date.
  *
  * @module
  */
@@ -18,20 +18,23 @@ import type { Rooms } from "./rooms.ts";
 export interface FreshnessParts {
   /** What all parts share. */
   readonly context: CryptoContext;
-  /** Who is in the rooms. */
+  /** The members of rooms. */
   readonly rooms: Rooms;
   /** With which devices. */
   readonly devices: DeviceLists;
-  /** What is encrypted for them. */
+  /** The own sessions. */
   readonly outbound: OutboundSessions;
-  /** What has been. */
+  /** What is on its way to the server. */
   readonly outbox: Outbox;
 }
 
 /** Of how many rooms it is remembered when they were last asked about. */
 const MAX_ROOMS = 100_000;
 
-/** Lets nothing be encrypted by what has not been asked for lately: members who have left would read it, and newcomers would not. */
+/**
+ * Encrypts only with members and devices that were queried lately: former members could read it
+ * otherwise, and new ones could not.
+ */
 export class RoomFreshness {
   readonly #parts: FreshnessParts;
   /** Since when all that is known of a room has been asked for, in milliseconds since the epoch. */
@@ -42,7 +45,10 @@ export class RoomFreshness {
     this.#parts = parts;
   }
 
-  /** Says what stands between a room and its next event; members and devices that were asked for before then, at the least. */
+  /**
+   * Returns what a room needs before its next event, with members and devices as of a time at the
+   * earliest.
+   */
   async prepare(tx: Transaction, { roomId, since, ...options }: PrepareInput): Promise<RoomReadiness> {
     const { context: { own }, rooms, devices, outbound } = this.#parts;
     if (since === undefined) return await outbound.prepare(tx, roomId, options);

@@ -1,5 +1,5 @@
 /**
- * Who is in the encrypted rooms, as far as this process has been told.
+ * The members of encrypted rooms, as far as this process knows them.
  *
  * @module
  */
@@ -9,10 +9,10 @@ import type { RoomID, UserID } from "../../types/ids.ts";
 import type { RoomDescription } from "../engine/engine_protocol.ts";
 import type { HistoryVisibility } from "./room_settings.ts";
 
-/** What a member is to a room. */
+/** The membership of a member. */
 export type MemberKind = "join" | "invite";
 
-/** Members who change: what they are now; undefined: nothing any more. */
+/** Members whose membership has changed; undefined: they are none any more. */
 export type MemberChanges = ReadonlyMap<UserID, MemberKind | undefined>;
 
 interface KnownRoom {
@@ -25,7 +25,10 @@ interface KnownRoom {
   recipients?: { readonly visibility: HistoryVisibility | undefined; readonly users: ReadonlySet<UserID> };
 }
 
-/** What happened to a room's members between the question who they are and the answer, which may be of before or after. */
+/**
+ * Changes of a room's members between the request for them and the response, which may be from
+ * before or after.
+ */
 interface Meanwhile {
   readonly askedAt: number;
   readonly changes: Map<UserID, MemberKind | undefined>;
@@ -36,16 +39,21 @@ interface Meanwhile {
 /** How many members all rooms together may have in memory. */
 const MAX_MEMBERS = 1_000_000;
 
-/** How many changes are kept for an answer that is a long time coming; after more, the question has to be asked again. */
+/**
+ * How many changes are kept while a response is awaited; with more, the members have to be
+ * requested again.
+ */
 const MAX_CHANGES = 10_000;
 
-/** Keeps the complete member lists of rooms; a list that can't be complete any more is forgotten. */
+/** Keeps the complete member lists of rooms; a list that may be incomplete is dropped. */
 export class RoomMembers {
   readonly #rooms = new WeighedCache<RoomID, KnownRoom>(MAX_MEMBERS);
   readonly #asked = new Map<RoomID, Meanwhile>();
   #versions = 0;
 
-  /** Who gets what is said in a room: members, and those invited unless history is for members only. */
+  /**
+   * The recipients of what is sent: members, and invited users unless history is for members only.
+   */
   recipients(roomId: RoomID, visibility: HistoryVisibility | undefined): ReadonlySet<UserID> | undefined {
     const room = this.#current(roomId);
     if (room === undefined) return undefined;
@@ -59,7 +67,9 @@ export class RoomMembers {
     return this.#current(roomId)?.version;
   }
 
-  /** Has the members asked for anew if that was done before a time; gives the time at which it was done. */
+  /**
+   * Makes members out of date that were requested before a time; returns the time of the request.
+   */
   outdate(roomId: RoomID, { since, now }: { since: number; now: number }): number {
     const room = this.#rooms.get(roomId);
     if (room === undefined) return now;
@@ -67,12 +77,14 @@ export class RoomMembers {
     return room.askedAt;
   }
 
-  /** Says that somebody is being asked who the members are: what changes from now on is applied to the answer. */
+  /** Notes that the members are being requested: later changes are applied to the response. */
   ask(roomId: RoomID, now: number): void {
     if (!this.#asked.has(roomId)) this.#asked.set(roomId, { askedAt: now, changes: new Map(), lost: false });
   }
 
-  /** Who was a member by the last answer, and is not by another one; those who have changed since the question don't count. */
+  /**
+   * Former members who are not in a new list; those who have changed since the request don't count.
+   */
   missing(roomId: RoomID, members: RoomDescription["members"]): UserID[] {
     const before = this.#rooms.get(roomId)?.members;
     if (before === undefined) return [];
@@ -86,17 +98,17 @@ export class RoomMembers {
     return this.#asked.get(roomId)?.visibility;
   }
 
-  /** Takes in who the members are. */
+  /** Receives the members. */
   put(roomId: RoomID, members: RoomDescription["members"]): void {
     const meanwhile = this.#asked.get(roomId);
     this.#asked.delete(roomId);
-    if (meanwhile?.lost) return this.forget(roomId); // somebody may have gone whom the answer still names: ask again
+    if (meanwhile?.lost) return this.forget(roomId); // a listed user may have left: request them again
     const known = new Map(members.map(({ userId, membership }) => [userId, membership]));
     this.#keep(roomId, { members: known, askedAt: meanwhile?.askedAt ?? -Infinity, version: 0 });
     this.change(roomId, meanwhile?.changes ?? new Map());
   }
 
-  /** Takes in that members changed. */
+  /** Receives changes of members. */
   change(roomId: RoomID, changes: MemberChanges): void {
     const room = this.#rooms.get(roomId);
     const meanwhile = this.#asked.get(roomId);
@@ -114,7 +126,7 @@ export class RoomMembers {
     meanwhile.lost = true;
   }
 
-  /** Takes in that the history visibility changed. */
+  /** Receives a change of the history visibility. */
   visibilityChanged(roomId: RoomID, value: HistoryVisibility | undefined): void {
     const meanwhile = this.#asked.get(roomId);
     if (meanwhile !== undefined) meanwhile.visibility = { value };
@@ -122,14 +134,14 @@ export class RoomMembers {
     if (room !== undefined) this.#keep(roomId, room);
   }
 
-  /** Forgets who the members are: there may have been changes that nobody told of. */
+  /** Drops the members of a room: there may have been unknown changes. */
   forget(roomId: RoomID): void {
     this.#rooms.delete(roomId);
     const meanwhile = this.#asked.get(roomId);
     if (meanwhile !== undefined) meanwhile.lost = true;
   }
 
-  /** Forgets who the members of all rooms are. */
+  /** Drops the members of all rooms. */
   clear(): void {
     this.#rooms.clear();
     for (const meanwhile of this.#asked.values()) meanwhile.lost = true;

@@ -1,5 +1,5 @@
 /**
- * What encryption goes by in a room: nothing that a server or a member says later makes it weaker.
+ * The encryption settings of a room: no later event weakens them.
  *
  * @module
  */
@@ -8,17 +8,20 @@ import { isJsonObject } from "../../types/json.ts";
 
 /** What encryption goes by in a room. */
 export interface RoomSettings {
-  /** What the room was first encrypted with; undefined if it never said so properly, so that nothing can be sent. */
+  /**
+   * The algorithm that the room was first encrypted with; undefined if it was malformed, so that
+   * nothing can be sent.
+   */
   readonly algorithm: string | undefined;
   /** For how long a session is used at most, in milliseconds. */
   readonly rotationPeriodMs: number;
   /** For how many messages a session is used at most. */
   readonly rotationPeriodMsgs: number;
-  /** Who may read the room's history; undefined if the room does not say, or says nonsense. */
+  /** The history visibility; undefined if there is none, or a malformed one. */
   readonly historyVisibility: HistoryVisibility | undefined;
 }
 
-/** Who may read a room's history. */
+/** The history visibility of a room. */
 export type HistoryVisibility = (typeof HISTORY_VISIBILITIES)[number];
 
 /** The shortest time for which a session is used, in milliseconds: an hour. */
@@ -29,7 +32,7 @@ const DEFAULT_ROTATION_PERIOD_MSGS = 100;
 const MAX_ROTATION_PERIOD_MSGS = 10_000;
 const HISTORY_VISIBILITIES = ["world_readable", "shared", "invited", "joined"] as const;
 
-/** Takes in a content of `m.room.encryption`: the first algorithm stays, and limits only tighten. */
+/** Applies a content of `m.room.encryption`: the first algorithm stays, and limits only tighten. */
 export function withEncryption(before: RoomSettings | undefined, content: unknown): RoomSettings {
   const said = isJsonObject(content) ? content : {};
   const periodMs = clamped(said.rotation_period_ms, MIN_ROTATION_PERIOD_MS, Number.MAX_SAFE_INTEGER);
@@ -55,7 +58,10 @@ export function sameSettings(first: RoomSettings | undefined, second: RoomSettin
     first?.historyVisibility === second?.historyVisibility;
 }
 
-/** Whether who joins later may be given what was said before: an unknown visibility allows nothing. */
+/**
+ * Whether earlier messages may be shared with users who join later: an unknown visibility allows
+ * nothing.
+ */
 export function isHistoryShared({ historyVisibility }: RoomSettings): boolean {
   return historyVisibility === "shared" || historyVisibility === "world_readable";
 }

@@ -1,5 +1,5 @@
 /**
- * What the engine knows of encrypted rooms: that they are, by what rules, and who is in them.
+ * The encrypted rooms: their settings and their members.
  *
  * @module
  */
@@ -14,19 +14,22 @@ import { type RecordKey, recordKey, type Transaction } from "../records/transact
 import { type MemberKind, RoomMembers } from "./room_members.ts";
 import { historyVisibilityOf, type RoomSettings, sameSettings, withEncryption } from "./room_settings.ts";
 
-/** What became different in a room. */
+/** The changes of a room. */
 export interface RoomChanges {
   /** The room. */
   readonly roomId: RoomID;
   /** Users who left, or may have left unseen, even if they are back. */
   readonly left: readonly UserID[];
-  /** Whether the algorithm or the history visibility of a room that was encrypted before is another now. */
+  /** Whether the algorithm or the history visibility of an encrypted room has changed. */
   readonly settingsChanged: boolean;
-  /** Users whose devices are of interest from now on, if they were not before. */
+  /** Users whose devices have to be tracked from now on. */
   readonly track: readonly UserID[];
 }
 
-/** Knows the encrypted rooms. Their settings are durable, and in memory; who is in them is only there, and asked for once a process. */
+/**
+ * Keeps the encrypted rooms. Their settings are durable; their members are only in memory, and
+ * requested once per process.
+ */
 export class Rooms {
   readonly #own: UserID;
   readonly #clock: Clock;
@@ -57,7 +60,10 @@ export class Rooms {
     return this.#settings.has(roomId);
   }
 
-  /** Who gets what is said in a room: members and, unless history is for members only, those invited; undefined: not known. */
+  /**
+   * The recipients of what is sent: members and, unless history is for members only, invited users;
+   * undefined: unknown.
+   */
   recipients(roomId: RoomID): ReadonlySet<UserID> | undefined {
     return this.#members.recipients(roomId, this.#settings.get(roomId)?.historyVisibility);
   }
@@ -67,22 +73,24 @@ export class Rooms {
     return this.#members.version(roomId);
   }
 
-  /** Says that a description has been asked for: what changes until it comes is applied to it. */
+  /** Notes that a description has been requested: later changes are applied to it. */
   expectDescription(roomId: RoomID): void {
     this.#members.ask(roomId, this.#clock.now());
   }
 
-  /** Has the members of a room asked for anew if that was done before a time; gives the time at which it was done. */
+  /**
+   * Makes members out of date that were requested before a time; returns the time of the request.
+   */
   outdate(roomId: RoomID, since: number): number {
     return this.#members.outdate(roomId, { since, now: this.#clock.now() });
   }
 
-  /** Forgets who the members of all rooms are: what comes next does not tell who has left. */
+  /** Drops the members of all rooms: the next sync does not show who has left. */
   forgetMembers(tx: Transaction): void {
     tx.onCommit(() => this.#members.clear());
   }
 
-  /** Takes in state that came with a sync. */
+  /** Receives state that came with a sync. */
   receiveState(tx: Transaction, state: RoomStateInput): RoomChanges {
     const { roomId, events } = state;
     const before = this.settings(roomId);
@@ -105,7 +113,7 @@ export class Rooms {
     };
   }
 
-  /** Takes in what a room is, which is all that can be asked of the server at once. */
+  /** Receives the description of a room, which the server was asked for. */
   describe(tx: Transaction, description: RoomDescription): RoomChanges {
     const { roomId, members } = description;
     const before = this.settings(roomId);
@@ -122,7 +130,7 @@ export class Rooms {
     tx.onCommit(() => this.#members.put(roomId, described));
     return {
       roomId,
-      left, // of those whom this process has not known, who has a key is found before the next event
+      left, // other former members with a key are found before the next event
       settingsChanged: isOther(before, after),
       track: described.map(({ userId }) => userId),
     };
@@ -157,7 +165,7 @@ export class Rooms {
       const kind = membership === "join" || membership === "invite" ? membership : undefined;
       changes.set(userId, kind);
       if (kind !== undefined) track.add(userId);
-      // Behind a gap somebody may have been in the room and gone again before what the event says.
+      // In a gap, a user may have joined and left again before this event.
       if (kind === undefined || (limited && kind !== "join")) left.add(userId);
     }
     const forget = lossy || left.has(this.#own);

@@ -23,17 +23,17 @@ export interface BatchInput {
   readonly roomId: RoomID;
   /** The session. */
   readonly record: OutboundRecord;
-  /** Its key from an index on; undefined if nobody knows any more what came before the next message. */
+  /** Its key from an index on; undefined if the earlier ratchet is lost. */
   readonly keyAt: (index: number) => Promise<string | undefined>;
-  /** What is to be done. */
+  /** The plan. */
   readonly plan: SharePlan;
 }
 
-/** What was done. */
+/** The outcome of a batch. */
 export interface BatchOutcome {
   /** The session's record, not written yet. */
   readonly record: OutboundRecord;
-  /** What is left to do. */
+  /** The rest of the plan. */
   readonly plan: SharePlan;
   /** Whether anything is to be sent. */
   readonly sent: boolean;
@@ -77,7 +77,7 @@ class Messages {
   }
 }
 
-/** Encrypts the key for the next devices, tells others why they do not get it, and writes down who got what. */
+/** Encrypts the key for the next devices, sends withheld notices to others, and records both. */
 export async function shareBatch(
   tx: Transaction,
   parts: SharingParts,
@@ -108,7 +108,7 @@ export async function shareBatch(
     const { code, silent } = task.withhold ?? (sessionKey ? await noOlm(tx, parts, device) : UNAVAILABLE);
     if (!silent) notices.add(device, notice(context, { roomId, sessionId, code }));
     withheld.push({ device, code });
-    // Who may have had the key before stays on the list of those who may.
+    // Devices that may have had the key before stay recorded.
     if (task.before === undefined || task.before.kind === "withheld") {
       written.push({ device, share: { deviceId: device.deviceId, kind: "withheld", code } });
     }
@@ -127,7 +127,7 @@ export async function shareBatch(
   };
 }
 
-/** A device that gets the key again can decrypt from where it could the first time: no message less, and none more. */
+/** A device that gets the key again can decrypt from the same index as before. */
 function firstIndex({ before }: ShareTask, record: OutboundRecord): number {
   return before === undefined || before.kind === "withheld" ? record.messages : before.index;
 }
@@ -188,7 +188,7 @@ export async function withoutOlm(
   return new Set(candidates.length === 0 ? [] : await olm.withoutSession(tx, candidates));
 }
 
-/** Users of whom a device is to get the key of a session. */
+/** The users with a device that is to get the key of a session. */
 export function usersToGetKey({ tasks }: SharePlan): UserID[] {
   return [...new Set(tasks.filter(({ withhold }) => !withhold).map(({ device }) => device.userId))];
 }

@@ -1,5 +1,6 @@
 /**
- * A look at all devices of a room: which have the key of its session, which are to get it, and which must not.
+ * The plan for a session's key: which devices of a room have it, which are to get it, and which
+ * must not.
  *
  * @module
  */
@@ -22,7 +23,7 @@ import {
 } from "./share_records.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 
-/** What is to be done about a device: it gets the key, or is told why not. */
+/** A task for a device: it gets the key, or a withheld notice. */
 export interface ShareTask {
   /** The device. */
   readonly device: Device;
@@ -32,9 +33,9 @@ export interface ShareTask {
   readonly withhold?: { readonly code: WithheldDevice["code"]; readonly silent: boolean };
 }
 
-/** What a look at the devices has shown. */
+/** A plan for all devices. */
 export interface SharePlan extends Omit<ShareReport, "sessionId"> {
-  /** What is left to do. */
+  /** The tasks that are left. */
   readonly tasks: readonly ShareTask[];
 }
 
@@ -44,13 +45,13 @@ export interface PlanInput {
   readonly roomId: RoomID;
   /** The session. */
   readonly record: OutboundRecord;
-  /** Who is to have the key. */
+  /** The recipients. */
   readonly users: readonly UserID[];
   /** Their devices. */
   readonly devices: ReadonlyMap<UserID, readonly Device[]>;
 }
 
-/** What a plan needs of the other parts. */
+/** The parts that planning needs. */
 type PlanParts = Pick<SharingParts, "context" | "olm">;
 
 /** How long to wait until a key that the server did not take is offered again, in milliseconds. */
@@ -59,8 +60,9 @@ const RETRY_AFTER_MS = 3_600_000;
 /**
  * Looks at all devices.
  *
- * @returns What has shown, or why the session must not be used any more.
- * @throws {IdentityChangedError} If the choice of devices forbids to go on without a user's acknowledged identity.
+ * @returns The plan, or why the session must not be used any more.
+ * @throws {IdentityChangedError} If the policy requires that a user's identity is acknowledged
+ *   first.
  */
 export async function planShares(
   tx: Transaction,
@@ -100,7 +102,7 @@ export async function planShares(
   return plan;
 }
 
-/** What a device that may have the key stays at; undefined: it is to get it, or to get it again. */
+/** The state of a device that may have the key; undefined: it is to get it, or to get it again. */
 async function stateOf(
   tx: Transaction,
   { context, olm }: PlanParts,

@@ -20,7 +20,7 @@ export interface WithheldDevice {
 export type ShareDecision =
   /** The key. */
   | "share"
-  /** Nothing, and neither does anybody else: its user's identity is not the one that was seen first. */
+  /** Nothing, and neither do the others: its user's identity is not the one that was seen first. */
   | "refuse"
   /** Not the key, but the reason; nothing at all if it is silent. */
   | { readonly code: WithheldDevice["code"]; readonly silent: boolean };

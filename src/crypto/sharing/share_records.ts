@@ -22,7 +22,7 @@ export type DeviceShare =
     readonly curve25519: string;
     /** The index from which on it can decrypt. */
     readonly index: number;
-    /** How often the device may have lost what it was sent by then. */
+    /** Its wedging index at that time: how often it may have lost messages. */
     readonly wedging: number;
     /** When it was sent, or failed to be, in milliseconds since the epoch. */
     readonly at: number;
@@ -42,12 +42,12 @@ export interface ShareRecord {
   readonly devices: readonly DeviceShare[];
 }
 
-/** About how many earlier sessions of a room it is kept who had the key. */
+/** For how many earlier sessions of a room the recipients are kept. */
 const KEPT_SESSIONS = 5;
-/** Of about how many devices of a user it is kept what they got: of twice as many as there may be at a time. */
+/** How many devices of a user are recorded at most: twice as many as a user may have at a time. */
 const MAX_SHARES = 2_000;
 
-/** Reads what the users' devices got of a session; users of whom there is nothing are not in the result. */
+/** Reads what the users' devices got of a session; users without a record are missing. */
 export async function readShares(
   tx: Transaction,
   session: MegolmSessionRef,
@@ -67,12 +67,12 @@ export function shareOf(record: ShareRecord | undefined, deviceId: DeviceID): De
   return record?.devices.find((share) => share.deviceId === deviceId);
 }
 
-/** Whether a device has the key, or may have: what the server refused may have arrived all the same. */
+/** Whether a device has the key, or may have: a refused message may have arrived all the same. */
 export function mayHaveKey(share: DeviceShare): boolean {
   return share.kind !== "withheld";
 }
 
-/** Reads all sessions of which a user's devices got something, but for what this step has written. */
+/** Reads all sessions of which a user's devices got something, without changes of this step. */
 export async function sharesOfUser(
   tx: Transaction,
   userId: UserID,
@@ -86,7 +86,7 @@ export async function sharesOfUser(
 /**
  * Writes what devices got of a room's session.
  *
- * @returns The session's record, which then knows of the users who are new in it.
+ * @returns The session's record with the new recipients.
  */
 export async function writeShares(
   tx: Transaction,
@@ -118,10 +118,11 @@ export async function readRecipients(
 }
 
 /**
- * Forgets a piece of what is known of the oldest session, if more are known than are kept.
+ * Removes a piece of the recipients of the oldest session, if there are more sessions than are
+ * kept.
  *
  * @param keep How many earlier sessions are kept. Default: 5.
- * @returns The room's record, which then knows of one piece less.
+ * @returns The room's record without that piece.
  */
 export async function pruneShares(
   tx: Transaction,
@@ -138,9 +139,9 @@ export async function pruneShares(
 }
 
 /**
- * Forgets a piece of what is known of a room's sessions, the last one with those before it.
+ * Removes a piece of the recipients of a room's sessions, those of the present one last.
  *
- * @returns The room's record, which then knows of one piece less; undefined: nothing is known any more.
+ * @returns The room's record without that piece; undefined: no piece is left.
  */
 export async function forgetOldest(
   tx: Transaction,
@@ -153,7 +154,7 @@ export async function forgetOldest(
   return { ...record, rosterPieces: record.rosterPieces - 1 };
 }
 
-/** Writes what a user's devices got of a session anew. */
+/** Replaces what a user's devices got of a session. */
 export function replaceShares(
   tx: Transaction,
   userId: UserID,
@@ -169,7 +170,10 @@ async function forgetPiece(tx: Transaction, session: MegolmSessionRef, piece: nu
   tx.delete(key);
 }
 
-/** Who has the key stays on the list; those who do not may be any number, one after the other, and the last ones do. */
+/**
+ * Devices that may have the key are always kept, and the last of the others, which may be any
+ * number.
+ */
 function bounded(shares: readonly DeviceShare[]): readonly DeviceShare[] {
   let surplus = shares.length - MAX_SHARES;
   return surplus <= 0 ? shares : shares.filter((share) => mayHaveKey(share) || surplus-- <= 0);
