@@ -216,7 +216,7 @@ export class EngineCrypto implements CryptoMachine {
   }
 
   async settle(events: readonly RecoveredEvent[]): Promise<void> {
-    await this.#options.actor.ask("settle", events.map(({ parked }) => parked));
+    await this.#options.actor.ask("settle", events.map(({ ref }) => ref));
   }
 
   async idle(): Promise<void> {

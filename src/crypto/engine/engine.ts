@@ -14,7 +14,7 @@ import type { RoomID, UserID } from "../../types/ids.ts";
 import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { CryptoContext } from "./context.ts";
-import type { ParkedEventRef } from "../megolm/decrypted.ts";
+import type { UndecryptableEventRef } from "../megolm/decrypted.ts";
 import type { Device } from "../devices/device.ts";
 import { type EngineOptions, type EngineParts, engineParts } from "./engine_parts.ts";
 import type {
@@ -42,11 +42,11 @@ import type {
 import { LivingVodozemac } from "./live_objects.ts";
 import { OwnKeys } from "../account/own_keys.ts";
 import { WeighedCache } from "../../base/weighed_cache.ts";
-import { RequestBook } from "../requests/request_book.ts";
+import { EngineRequests } from "../requests/engine_requests.ts";
 import { recoverFromOldSession } from "./rollback.ts";
-import { receiveDespiteFaults, receiveMemberChange, receiveSync, type SyncStep } from "./sync_intake.ts";
+import { receiveDespiteFaults, receiveMemberChange, receiveSync, type SyncStep } from "./receive_sync.ts";
 import { type CommitOptions, type RecordCache, Transaction } from "../records/transaction.ts";
-import { receiveAcknowledgement, receiveTrust } from "./trust_intake.ts";
+import { receiveAcknowledgement, receiveTrust } from "./receive_trust.ts";
 import type { ComparedIdentity, UserIdentity } from "../devices/user_record.ts";
 
 /** How many records are cached between steps: five of each room for a bot in 10,000 rooms. */
@@ -67,7 +67,7 @@ export class Engine {
   #count = 0;
   readonly #vodozemac: LivingVodozemac;
   #parts: EngineParts | undefined;
-  #book: RequestBook | undefined;
+  #engineRequests: EngineRequests | undefined;
 
   private constructor(options: EngineOptions, vodozemac: LivingVodozemac) {
     this.#options = options;
@@ -177,8 +177,8 @@ export class Engine {
   }
 
   /** Discards events that waited for their keys and have been handled. */
-  async settle(events: readonly ParkedEventRef[]): Promise<void> {
-    await this.#step(async (tx, { parked }) => await parked.settle(tx, events));
+  async settle(events: readonly UndecryptableEventRef[]): Promise<void> {
+    await this.#step(async (tx, { undecryptable }) => await undecryptable.settle(tx, events));
   }
 
   /** Discards a room's group session: the next event begins a new one. */
@@ -238,8 +238,8 @@ export class Engine {
     return this.#parts;
   }
 
-  get #requests(): RequestBook {
-    return this.#book ??= new RequestBook(this.#opened);
+  get #requests(): EngineRequests {
+    return this.#engineRequests ??= new EngineRequests(this.#opened);
   }
 
   async #open(): Promise<void> {

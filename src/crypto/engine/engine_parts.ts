@@ -17,7 +17,7 @@ import { OlmChannels } from "../olm/olm_channels.ts";
 import { OutboundSessions } from "../sharing/outbound_sessions.ts";
 import { Outbox } from "../requests/outbox.ts";
 import type { OwnKeys } from "../account/own_keys.ts";
-import { ParkedEvents } from "../megolm/parked_events.ts";
+import { UndecryptableEvents } from "../megolm/undecryptable_events.ts";
 import { Pruner } from "./pruner.ts";
 import { RoomFreshness } from "../sharing/room_freshness.ts";
 import { Rooms } from "../sharing/rooms.ts";
@@ -57,7 +57,7 @@ export interface EngineParts {
   /** The own Megolm sessions. */
   readonly outbound: OutboundSessions;
   /** Undecryptable events that wait for their key. */
-  readonly parked: ParkedEvents;
+  readonly undecryptable: UndecryptableEvents;
   /** Requests for keys. */
   readonly keyRequests: KeyRequests;
   /** Checks that members and devices are up to date before something is encrypted. */
@@ -78,10 +78,10 @@ export async function engineParts(
   const olm = new OlmChannels({ context, ownKeys, devices, outbox });
   const inbound = new InboundSessions({ context, devices, owners: new DeviceOwners(devices) });
   const outbound = new OutboundSessions({ context, rooms, devices, olm, outbox, inbound });
-  const parked = new ParkedEvents({ context, inbound });
+  const undecryptable = new UndecryptableEvents({ context, inbound });
   const keyRequests = new KeyRequests({ context, devices, olm, outbox, inbound, outbound });
-  const pruner = new Pruner({ context, devices, olm, outbound, parked });
-  for (const part of [outbox, devices, rooms, olm, inbound, outbound, parked, keyRequests]) {
+  const pruner = new Pruner({ context, devices, olm, outbound, undecryptable });
+  for (const part of [outbox, devices, rooms, olm, inbound, outbound, undecryptable, keyRequests]) {
     await part.load(tx);
   }
   devices.track(tx, [context.own.userId]);
@@ -97,7 +97,7 @@ export async function engineParts(
     rooms,
     inbound,
     outbound,
-    parked,
+    undecryptable,
     keyRequests,
     pruner,
   };

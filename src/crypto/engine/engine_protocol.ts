@@ -11,7 +11,7 @@ import type { DeviceKeys, KeysUploadRequest } from "../../types/api/device_keys.
 import type { DeviceID, RoomID, SyncToken, TransactionID, UserID } from "../../types/ids.ts";
 import type { UndecryptableCode } from "../../types/events/encryption_info.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { DecryptedEvent, ParkedEventRef, ToDeviceMessage } from "../megolm/decrypted.ts";
+import type { DecryptedEvent, ToDeviceMessage, UndecryptableEventRef } from "../megolm/decrypted.ts";
 import type { NewRecipient } from "../sharing/approvals.ts";
 import type { ComparedDevice, Device, LocalTrust } from "../devices/device.ts";
 import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
@@ -75,7 +75,7 @@ export type Decryption =
 /** An event that waited for its key and can be decrypted now. */
 export interface RecoveredEvent extends DecryptedEvent {
   /** The record that it waits under; it is kept until the event has been handled. */
-  readonly parked: ParkedEventRef;
+  readonly ref: UndecryptableEventRef;
 }
 
 /** What the engine returns for a sync response. */

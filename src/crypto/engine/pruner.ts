@@ -11,7 +11,7 @@
 import { elapsed } from "../../base/elapsed.ts";
 import type { RoomID } from "../../types/ids.ts";
 import type { DeviceLists } from "../devices/device_lists.ts";
-import type { ParkedEvents } from "../megolm/parked_events.ts";
+import type { UndecryptableEvents } from "../megolm/undecryptable_events.ts";
 import type { OlmChannels } from "../olm/olm_channels.ts";
 import {
   duePruning,
@@ -36,7 +36,7 @@ export interface PrunerOptions {
   /** The own Megolm sessions. */
   readonly outbound: OutboundSessions;
   /** Events that wait for their key. */
-  readonly parked: ParkedEvents;
+  readonly undecryptable: UndecryptableEvents;
 }
 
 /** A task of pruning; whether it has more to do at once. */
@@ -80,14 +80,14 @@ export class Pruner {
   }
 
   #begin(): PruneTask[] {
-    const { olm: { housekeeping }, outbound, parked } = this.#options;
+    const { olm: { housekeeping }, outbound, undecryptable } = this.#options;
     return [
       ...outbound.sessionRooms().map((roomId: RoomID): PruneTask => (tx) => outbound.pruneRoom(tx, roomId)),
       ...housekeeping.wanted().map((device) => one((tx) => housekeeping.pruneWanted(tx, device))),
       ...housekeeping.strangers().map((stranger) =>
         one((tx) => housekeeping.pruneUnknownDevice(tx, stranger))
       ),
-      (tx) => Promise.resolve(parked.forgetOld(tx, RECORDS_A_STEP)),
+      (tx) => Promise.resolve(undecryptable.forgetOld(tx, RECORDS_A_STEP)),
     ];
   }
 

@@ -26,7 +26,7 @@ export interface ToDeviceMessage {
 }
 
 /** The name of an event that waits for its key. */
-export interface ParkedEventRef {
+export interface UndecryptableEventRef {
   /** The room. */
   readonly roomId: RoomID;
   /** The event. */

@@ -8,8 +8,8 @@
  * @module
  */
 
-import type { RoomID, TransactionID } from "../../types/ids.ts";
 import type { RoomEncryptedContent } from "../../types/content/encryption_content.ts";
+import type { RoomID, TransactionID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
 

@@ -68,7 +68,7 @@ Deno.test("A failed request of one kind holds up no other, and the next of its k
 Deno.test("Events that an answer made readable are handed on, and nobody waits for them", async () => {
   const recovered = [{
     event: {},
-    parked: { roomId: "!room:a", eventId: "$1" },
+    ref: { roomId: "!room:a", eventId: "$1" },
   }] as unknown as RecoveredEvent[];
   const here = stage(() => Promise.resolve({}), { answer: () => recovered });
   here.requests.push(query("1"));

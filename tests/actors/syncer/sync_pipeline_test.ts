@@ -183,7 +183,7 @@ Deno.test("An event whose key has come is delivered before what came with the ke
   const recovered: RecoveredEvent[] = [{
     event: event as unknown as MessageEvent,
     encryption: INFO,
-    parked: { roomId: "!room:a", eventId: "$old" },
+    ref: { roomId: "!room:a", eventId: "$old" },
   }];
   const crypto = fakeCrypto([], recovered);
   await using here = await syncerStage({ answers: [joined(timeline([encrypted("2")]))], crypto });

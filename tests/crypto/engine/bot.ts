@@ -219,7 +219,7 @@ export class Bot {
 
   async #recovered(events: readonly RecoveredEvent[]): Promise<void> {
     for (const { event } of events) this.#note(event.event_id, textOf(event));
-    if (events.length > 0) await this.engine.settle(events.map(({ parked }) => parked));
+    if (events.length > 0) await this.engine.settle(events.map(({ ref }) => ref));
   }
 
   #note(eventId: string, outcome: Outcome): void {

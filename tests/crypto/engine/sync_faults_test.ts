@@ -5,8 +5,8 @@ import type { CryptoInput } from "../../../src/crypto/engine/engine_protocol.ts"
 import {
   MessageAtFault,
   receiveDespiteFaults,
-  type SyncIntake,
-} from "../../../src/crypto/engine/sync_intake.ts";
+  type SyncStepInput,
+} from "../../../src/crypto/engine/receive_sync.ts";
 import type { Logger } from "../../../src/base/log.ts";
 import type { MessageEvent } from "../../../src/types/events/event.ts";
 import { SyncStream } from "../../../src/types/events/sync_stream.ts";
@@ -34,8 +34,8 @@ async function receive(
 ) {
   const note = (text: string) => void logged.push(text);
   const log: Logger = { debug: note, info: note, warn: note, error: note };
-  const taken: SyncIntake[] = [];
-  const fails = ({ input, skip }: SyncIntake) => {
+  const taken: SyncStepInput[] = [];
+  const fails = ({ input, skip }: SyncStepInput) => {
     if (broken === "step") throw new TypeError("The store is gone");
     for (const index of messages) {
       if (!skip.has(index)) throw new MessageAtFault(index, new TypeError("unread"));
@@ -48,13 +48,13 @@ async function receive(
     encrypted: Array.from({ length: count }, (_, index) => event(index)),
   } as unknown as CryptoInput;
   const step = {
-    take: (intake: SyncIntake) => {
+    take: (intake: SyncStepInput) => {
       taken.push(intake);
       fails(intake);
       if (broken === "commit") throw new TypeError(`The store is gone for step ${taken.length}`);
       return Promise.resolve({ toDevice: [], decrypted: [], underway: [], recovered: [] });
     },
-    works: (intake: SyncIntake) => Promise.try(fails, intake).then(() => true, () => false),
+    works: (intake: SyncStepInput) => Promise.try(fails, intake).then(() => true, () => false),
   };
   await receiveDespiteFaults(input, { step, log });
   const { skip, input: { encrypted } } = taken.at(-1) ?? { skip: new Set(), input };

@@ -2,7 +2,7 @@
 
 import { assert } from "@std/assert";
 import type { RecoveredEvent } from "../../../src/crypto/engine/engine_protocol.ts";
-import { ParkedEvents } from "../../../src/crypto/megolm/parked_events.ts";
+import { UndecryptableEvents } from "../../../src/crypto/megolm/undecryptable_events.ts";
 import type { MessageEvent } from "../../../src/types/events/event.ts";
 import type { TestContextOptions } from "../support/context.ts";
 import { ALICE, newDevice, Receiver, ROOM, Sender, told } from "./support.ts";
@@ -10,7 +10,7 @@ import { ALICE, newDevice, Receiver, ROOM, Sender, told } from "./support.ts";
 /** A receiver that keeps what it can't read. */
 export class Keeper extends Receiver {
   readonly #bounds: { limit?: number; maxAgeMs?: number };
-  parked: ParkedEvents;
+  undecryptable: UndecryptableEvents;
 
   constructor(options: TestContextOptions & { limit?: number; maxAgeMs?: number } = {}) {
     super(options);
@@ -18,7 +18,7 @@ export class Keeper extends Receiver {
       ...(options.limit && { limit: options.limit }),
       ...(options.maxAgeMs && { maxAgeMs: options.maxAgeMs }),
     };
-    this.parked = this.#make();
+    this.undecryptable = this.#make();
   }
 
   /** Takes in events as those of a sync; says of each whether it is delivered. */
@@ -28,19 +28,21 @@ export class Keeper extends Receiver {
       return events.map((event, index) => {
         const result = decrypted[index];
         assert(result);
-        if ("event" in result) return this.parked.delivered(tx, event) ? told(result) : "not again";
-        return this.parked.park(tx, event, result) ? "parked" : "not parked";
+        if ("event" in result) return this.undecryptable.delivered(tx, event) ? told(result) : "not again";
+        return this.undecryptable.add(tx, event, result) ? "kept" : "not kept";
       });
     });
   }
 
   retry(what: readonly Sender[] | "all"): Promise<RecoveredEvent[]> {
     const sessions = what === "all" ? what : what.map(({ sessionId }) => ({ roomId: ROOM, sessionId }));
-    return this.step((tx) => this.parked.retry(tx, sessions));
+    return this.step((tx) => this.undecryptable.retry(tx, sessions));
   }
 
   settle(recovered: readonly RecoveredEvent[]): Promise<void> {
-    return this.step((tx) => this.parked.settle(tx, recovered.map(({ parked }) => parked)));
+    return this.step((tx) =>
+      this.undecryptable.settle(tx, recovered.map(({ ref }) => ref))
+    );
   }
 
   async records(): Promise<number> {
@@ -49,12 +51,12 @@ export class Keeper extends Receiver {
 
   async reopen(): Promise<void> {
     this.restart();
-    this.parked = this.#make();
-    await this.step((tx) => this.parked.load(tx));
+    this.undecryptable = this.#make();
+    await this.step((tx) => this.undecryptable.load(tx));
   }
 
-  #make(): ParkedEvents {
-    return new ParkedEvents({
+  #make(): UndecryptableEvents {
+    return new UndecryptableEvents({
       context: this.context,
       inbound: { decryptAll: (tx, events) => this.inbound.decryptAll(tx, events) },
       ...this.#bounds,

@@ -78,7 +78,7 @@ Deno.test("a device that is known may begin as many sessions in a day as it like
     add: () => Promise.resolve(),
   } as unknown as OlmSessions;
   const ownKeys = {
-    createInbound: () => ({ session: {}, plaintext: Uint8Array.of(++begun) }),
+    account: { createInbound: () => ({ session: {}, plaintext: Uint8Array.of(++begun) }) },
   } as unknown as OwnKeys;
   const readPreKeyMessage = () => ({ sessionId: String(begun), identityKey: PEER.curve25519 });
   const vodozemac = { olm: { readPreKeyMessage } } as unknown as Vodozemac;

@@ -54,7 +54,7 @@ class Stage {
         sessionRooms: () => this.rooms,
         pruneRoom: (tx: Transaction, room: string) => look(room, this.pruneRoom(tx, room)),
       },
-      parked: { forgetOld: () => "done" },
+      undecryptable: { forgetOld: () => "done" },
     } as unknown as PrunerOptions);
   }
 

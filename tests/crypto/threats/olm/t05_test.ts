@@ -1,7 +1,7 @@
 /** What must come encrypted, in clear. */
 
 import { assertEquals } from "@std/assert";
-import { classifyToDevice } from "../../../../src/crypto/engine/to_device_intake.ts";
+import { classifyToDevice } from "../../../../src/crypto/engine/receive_to_device.ts";
 import { aliceAndBob as engines } from "../../engine/bot.ts";
 import { RawDevice } from "../../engine/raw_device.ts";
 import { aliceAndBob } from "../../olm/peers.ts";

@@ -1,7 +1,7 @@
 /** Ciphertext for somebody else. */
 
 import { assertEquals } from "@std/assert";
-import { classifyToDevice } from "../../../../src/crypto/engine/to_device_intake.ts";
+import { classifyToDevice } from "../../../../src/crypto/engine/receive_to_device.ts";
 import type { ToDeviceEvent } from "../../../../src/types/events/event.ts";
 import { aliceAndBob, ciphertextOf, Peer } from "../../olm/peers.ts";
 

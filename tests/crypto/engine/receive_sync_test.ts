@@ -134,7 +134,7 @@ Deno.test("an event that was recovered and comes again before it was handled is 
   const { recovered } = await bob.engine.receiveSync({ ...input, encrypted: [], toDevice: late });
   assertEquals(recovered.length, 1);
   assertEquals((await bob.engine.receiveSync(input)).underway, [0]);
-  await bob.engine.settle(recovered.map(({ parked }) => parked));
+  await bob.engine.settle(recovered.map(({ ref }) => ref));
   const next = await alice.send("next");
   const { underway, decrypted } = await bob.engine.receiveSync(bob.collect());
   assertEquals([underway, decrypted.map((result) => "event" in result && result.event.event_id)], [[], [

@@ -24,11 +24,11 @@ import type {
   MemberChange,
   RoomStateInput,
 } from "./engine_protocol.ts";
+import { receiveToDevice } from "./receive_to_device.ts";
 import { recoverFromRollback, tellsOfRollback } from "./rollback.ts";
-import { receiveToDevice } from "./to_device_intake.ts";
 
 /** A sync response to receive. */
-export interface SyncIntake {
+export interface SyncStepInput {
   /** What of a sync response concerns encryption. */
   readonly input: CryptoInput;
   /** The indices of messages to this device that are skipped: they failed the step. */
@@ -54,9 +54,9 @@ export class MessageAtFault extends EncryptionError {
 export async function receiveSync(
   tx: Transaction,
   parts: EngineParts,
-  { input, skip }: SyncIntake,
+  { input, skip }: SyncStepInput,
 ): Promise<CryptoOutput> {
-  const { ownKeys, inbound, parked, keyRequests } = parts;
+  const { ownKeys, inbound, undecryptable, keyRequests } = parts;
   ownKeys.receiveCounts(tx, input.oneTimeKeyCounts, input.unusedFallbackTypes);
   takeDeviceLists(tx, parts, input);
   for (const room of input.state) await receiveRoomState(tx, parts, room);
@@ -68,15 +68,15 @@ export async function receiveSync(
   for (const [index, event] of input.encrypted.entries()) {
     const result = decrypted[index] as Decryption;
     if ("event" in result) {
-      if (again.has(index) || !parked.delivered(tx, event)) underway.push(index);
-    } else if (parked.park(tx, event, result)) await keyRequests.want(tx, event);
+      if (again.has(index) || !undecryptable.delivered(tx, event)) underway.push(index);
+    } else if (undecryptable.add(tx, event, result)) await keyRequests.want(tx, event);
   }
   if (await tellsOfRollback(tx, parts, { encrypted: input.encrypted, decrypted })) {
     await recoverFromRollback(tx, parts);
   }
   // An earlier process may have stored a key and ended before it tried the events.
-  const tried = parked.isUntried ? "all" : newKeys;
-  const recovered = tried.length === 0 ? [] : await parked.retry(tx, tried);
+  const tried = undecryptable.isUntried ? "all" : newKeys;
+  const recovered = tried.length === 0 ? [] : await undecryptable.retry(tx, tried);
   return { toDevice, decrypted, underway, recovered };
 }
 
@@ -126,7 +126,7 @@ export async function receiveMemberChange(
 async function takeToDevice(
   tx: Transaction,
   parts: EngineParts,
-  { input, skip }: SyncIntake,
+  { input, skip }: SyncStepInput,
 ): Promise<{ toDevice: ToDeviceMessage[]; newKeys: MegolmSessionRef[] }> {
   const toDevice: ToDeviceMessage[] = [];
   const newKeys: MegolmSessionRef[] = [];
@@ -150,9 +150,9 @@ const MAX_SKIPPED = 10;
 /** Receives a sync response. */
 export interface SyncStep {
   /** One step, which changes nothing if it fails. */
-  take(intake: SyncIntake): Promise<CryptoOutput>;
+  take(intake: SyncStepInput): Promise<CryptoOutput>;
   /** Whether the step would succeed. Nothing is changed. */
-  works(intake: SyncIntake): Promise<boolean>;
+  works(intake: SyncStepInput): Promise<boolean>;
 }
 
 /**

@@ -9,15 +9,15 @@ Deno.test("S28: events whose key comes later are read then, in the order in whic
   const keeper = new Keeper();
   const [one, two] = [stranger(keeper), stranger(keeper)];
   const events = [one.say("1"), two.say("2"), one.say("3"), two.say("4")];
-  assertEquals(await keeper.sync(...events.slice(2)), ["parked", "parked"]);
-  assertEquals(await keeper.sync(...events.slice(0, 2)), ["parked", "parked"]);
+  assertEquals(await keeper.sync(...events.slice(2)), ["kept", "kept"]);
+  assertEquals(await keeper.sync(...events.slice(0, 2)), ["kept", "kept"]);
   assertEquals(texts(await keeper.retry([one, two])), []);
   await keeper.key(one);
   await keeper.key(two);
   const recovered = await keeper.retry([two, one]);
   assertEquals(texts(recovered), ["3", "4", "1", "2"]);
   assertEquals(recovered[0]?.encryption.senderTrust, "unverified-identity");
-  assertEquals(recovered[0]?.parked, { roomId: ROOM, eventId: events[2]?.event_id });
+  assertEquals(recovered[0]?.ref, { roomId: ROOM, eventId: events[2]?.event_id });
 });
 
 Deno.test("only the events of the sessions whose keys came are tried", async () => {
@@ -58,7 +58,7 @@ Deno.test("a recovered event that was not handled before the end of the process 
   assertEquals(texts(await keeper.retry("all")), []);
 });
 
-Deno.test("what is parked after a restart comes after what was parked before", async () => {
+Deno.test("events that are kept after a restart come after those that were kept before", async () => {
   const keeper = new Keeper();
   const sender = stranger(keeper);
   const events = Array.from(
@@ -105,12 +105,12 @@ Deno.test("events of several rooms are recovered in the order in which they came
   ]);
 });
 
-Deno.test("an event that comes again is neither parked nor delivered a second time", async () => {
+Deno.test("an event that comes again is neither kept nor delivered a second time", async () => {
   const keeper = new Keeper();
   const sender = stranger(keeper);
   const event = sender.say("hello");
-  assertEquals(await keeper.sync(event), ["parked"]);
-  assertEquals(await keeper.sync(event, event), ["not parked", "not parked"]);
+  assertEquals(await keeper.sync(event), ["kept"]);
+  assertEquals(await keeper.sync(event, event), ["not kept", "not kept"]);
   await keeper.key(sender);
   const recovered = await keeper.retry([sender]);
   assertEquals(await keeper.sync(event), ["not again"]);
@@ -145,7 +145,7 @@ Deno.test("events that will never be readable are not kept, and keys that are th
     const event = sender.say(code);
     const before = await keeper.records();
     const why = { code, reason: "" } as Undecryptable;
-    assertEquals([code, await keeper.step((tx) => keeper.parked.park(tx, event, why))], [code, asked]);
+    assertEquals([code, await keeper.step((tx) => keeper.undecryptable.add(tx, event, why))], [code, asked]);
     assertEquals([code, await keeper.records() - before], [code, kept]);
   }
 });
@@ -189,12 +189,12 @@ Deno.test("no room can crowd out the events of another", async () => {
   await keeper.sync(quiet.say("quiet 1"), quiet.say("quiet 2"));
   const loud = new Sender(keeper, keeper.devices.put(newDevice(keeper, ALICE)), "!loud:example.org");
   await keeper.sync(...Array.from({ length: 50 }, (_, index) => loud.say(`loud ${index}`)));
-  assertEquals(keeper.parked.size, 10);
+  assertEquals(keeper.undecryptable.size, 10);
   assertEquals(await keeper.records(), 10);
   await keeper.key(quiet);
   await keeper.key(loud);
   const sessions = [loud, quiet].map(({ sessionId, roomId }) => ({ roomId, sessionId }));
-  const recovered = await keeper.step((tx) => keeper.parked.retry(tx, sessions));
+  const recovered = await keeper.step((tx) => keeper.undecryptable.retry(tx, sessions));
   const newest = Array.from({ length: 8 }, (_, index) => `loud ${42 + index}`);
   assertEquals(texts(recovered), ["quiet 1", "quiet 2", ...newest]);
 });
@@ -215,7 +215,7 @@ Deno.test("an event that was tried in vain keeps its turn to give way", async ()
 Deno.test("events do not wait for ever, but until others are let go of as well", async () => {
   const clock = new TestClock();
   const keeper = new Keeper({ clock, maxAgeMs: 1_000 });
-  const letGo = () => keeper.step((tx) => Promise.resolve(keeper.parked.forgetOld(tx)));
+  const letGo = () => keeper.step((tx) => Promise.resolve(keeper.undecryptable.forgetOld(tx)));
   const sender = stranger(keeper);
   await keeper.sync(sender.say("old"));
   await clock.tick(600);
@@ -231,7 +231,7 @@ Deno.test("events do not wait for ever, but until others are let go of as well",
   assertEquals(await keeper.records(), 0);
 });
 
-Deno.test("a step that came to nothing has parked, recovered and settled nothing", async () => {
+Deno.test("a step that came to nothing has kept, recovered and settled nothing", async () => {
   const keeper = new Keeper();
   const sender = stranger(keeper);
   const [one, two] = [sender.say("one"), sender.say("two")];
@@ -240,14 +240,14 @@ Deno.test("a step that came to nothing has parked, recovered and settled nothing
   await keeper.key(sender);
   await assertRejects(() =>
     keeper.step(async (tx) => {
-      assert(keeper.parked.park(tx, two, why));
-      const recovered = await keeper.parked.retry(tx, "all");
+      assert(keeper.undecryptable.add(tx, two, why));
+      const recovered = await keeper.undecryptable.retry(tx, "all");
       assertEquals(texts(recovered), ["one", "two"]);
-      keeper.parked.settle(tx, recovered.map(({ parked }) => parked));
+      keeper.undecryptable.settle(tx, recovered.map(({ ref }) => ref));
       throw new TypeError("no");
     })
   );
-  assertEquals(keeper.parked.size, 1);
+  assertEquals(keeper.undecryptable.size, 1);
   assertEquals(texts(await keeper.retry("all")), ["one"]);
 });
 
@@ -258,9 +258,9 @@ Deno.test("names from the wire that mean something to JavaScript mean nothing he
     const event = sender.say(session_id);
     return { ...event, content: { ...event.content, session_id } };
   });
-  assertEquals(await keeper.sync(...events), ["parked", "parked"]);
+  assertEquals(await keeper.sync(...events), ["kept", "kept"]);
   await keeper.reopen();
-  assertEquals(keeper.parked.size, 2);
+  assertEquals(keeper.undecryptable.size, 2);
 });
 
 Deno.test("an event that is longer than any that servers pass on is not kept", async () => {
@@ -272,7 +272,7 @@ Deno.test("an event that is longer than any that servers pass on is not kept", a
     ...empty,
     unsigned: { "org.example.long": "x".repeat(length + add) } as object,
   });
-  assertEquals(await keeper.sync(padded(1), padded(0)), ["not parked", "parked"]);
+  assertEquals(await keeper.sync(padded(1), padded(0)), ["not kept", "kept"]);
   assertEquals(await keeper.records(), 1);
 });
 
@@ -281,7 +281,7 @@ Deno.test("old events are let go of in steps of as many records as a step may ch
   const keeper = new Keeper({ clock, maxAgeMs: 1_000 });
   const sender = stranger(keeper);
   await keeper.sync(...["1", "2", "3", "4", "5"].map((body) => sender.say(body)));
-  const letGo = () => keeper.step((tx) => Promise.resolve(keeper.parked.forgetOld(tx, 2)));
+  const letGo = () => keeper.step((tx) => Promise.resolve(keeper.undecryptable.forgetOld(tx, 2)));
   const left: unknown[] = [];
   await clock.tick(1_000);
   assertEquals([await letGo(), await keeper.records()], ["done", 5], "they are not older than they may be");

@@ -11,13 +11,13 @@ import type { CryptoContext } from "../engine/context.ts";
 import type { Decryption, RecoveredEvent } from "../engine/engine_protocol.ts";
 import { FairIndex } from "../records/fair_index.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
-import type { DecryptedEvent, ParkedEventRef } from "./decrypted.ts";
+import type { DecryptedEvent, UndecryptableEventRef } from "./decrypted.ts";
 import type { Delivery } from "./replay_log.ts";
 import type { MegolmSessionRef } from "./session_ref.ts";
 import type { Undecryptable } from "./undecryptable.ts";
 
 /** The parts that it needs, and its limits. */
-export interface ParkedEventsOptions {
+export interface UndecryptableEventsOptions {
   /** What the parts share. */
   readonly context: CryptoContext;
   /** What decrypts. */
@@ -38,7 +38,7 @@ export interface ParkedEventsOptions {
   readonly maxAgeMs?: number;
 }
 
-interface ParkedRecord {
+interface UndecryptableRecord {
   readonly event: MessageEvent;
   readonly code: UndecryptableCode;
   /** The order of the events. */
@@ -46,7 +46,7 @@ interface ParkedRecord {
   readonly at: number;
 }
 
-interface Parked extends Omit<ParkedRecord, "event">, ParkedEventRef {
+interface Undecrypted extends Omit<UndecryptableRecord, "event">, UndecryptableEventRef {
   readonly sessionId: string;
   readonly sender: UserID;
   /**
@@ -72,9 +72,9 @@ const CURABLE: ReadonlySet<UndecryptableCode> = new Set([
 ]);
 
 /** Keeps events that can't be read yet. */
-export class ParkedEvents {
-  readonly #options: Required<ParkedEventsOptions>;
-  readonly #index: FairIndex<Parked>;
+export class UndecryptableEvents {
+  readonly #options: Required<UndecryptableEventsOptions>;
+  readonly #index: FairIndex<Undecrypted>;
   #last = 0;
   /**
    * Whether all events are to be tried: an earlier process may have ended between a key and its
@@ -83,7 +83,7 @@ export class ParkedEvents {
   #untried = true;
 
   /** @param options The parts that it needs, and its limits. */
-  constructor(options: ParkedEventsOptions) {
+  constructor(options: UndecryptableEventsOptions) {
     this.#options = { limit: LIMIT, maxAgeMs: MAX_AGE_MS, ...options };
     this.#index = new FairIndex(this.#options.limit, ({ sender }) => sender);
   }
@@ -105,11 +105,11 @@ export class ParkedEvents {
   async load(tx: Transaction): Promise<void> {
     this.#index.clear();
     this.#untried = true;
-    const records = await tx.list<ParkedRecord>("parked");
+    const records = await tx.list<UndecryptableRecord>("parked");
     records.sort(([, one], [, other]) => one.order - other.order);
     for (const [, { event, code, order, at }] of records) {
       const { room_id: roomId, event_id: eventId, sender } = event;
-      const parked: Parked = {
+      const kept: Undecrypted = {
         roomId,
         eventId,
         sessionId: sessionOf(event),
@@ -119,7 +119,7 @@ export class ParkedEvents {
         at,
         recovered: false,
       };
-      this.#index.load(roomId, eventId, parked);
+      this.#index.load(roomId, eventId, kept);
       this.#last = order;
     }
   }
@@ -131,13 +131,18 @@ export class ParkedEvents {
    * @param why The reason.
    * @returns Whether it is new, and its key is worth asking for.
    */
-  park(tx: Transaction, event: MessageEvent, why: Undecryptable): boolean {
+  add(tx: Transaction, event: MessageEvent, why: Undecryptable): boolean {
     const { room_id: roomId, event_id: eventId, sender } = event;
     if (!CURABLE.has(why.code) || this.#index.get(roomId, eventId) !== undefined) return false;
     if (JSON.stringify(event).length > MAX_LENGTH) return false;
     const order = ++this.#last;
-    const record: ParkedRecord = { event, code: why.code, order, at: this.#options.context.clock.now() };
-    const parked: Parked = {
+    const record: UndecryptableRecord = {
+      event,
+      code: why.code,
+      order,
+      at: this.#options.context.clock.now(),
+    };
+    const kept: Undecrypted = {
       roomId,
       eventId,
       sessionId: sessionOf(event),
@@ -147,8 +152,8 @@ export class ParkedEvents {
       at: record.at,
       recovered: false,
     };
-    tx.set(parkedKey(parked), record);
-    for (const [, , gone] of this.#index.set(tx, [roomId, eventId, parked])) tx.delete(parkedKey(gone));
+    tx.set(undecryptableKey(kept), record);
+    for (const [, , gone] of this.#index.set(tx, [roomId, eventId, kept])) tx.delete(undecryptableKey(gone));
     return why.code !== "UNTRUSTED";
   }
 
@@ -159,9 +164,9 @@ export class ParkedEvents {
    *   handled.
    */
   delivered(tx: Transaction, { room_id, event_id }: MessageEvent): boolean {
-    const parked = this.#index.get(room_id, event_id);
-    if (parked?.recovered === true) return false;
-    if (parked !== undefined) this.#forget(tx, parked);
+    const kept = this.#index.get(room_id, event_id);
+    if (kept?.recovered === true) return false;
+    if (kept !== undefined) this.#forget(tx, kept);
     return true;
   }
 
@@ -176,29 +181,29 @@ export class ParkedEvents {
     const waiting = this.#waiting(what).sort((one, other) => one.order - other.order);
     if (what === "all") tx.onCommit(() => this.#untried = false);
     if (waiting.length === 0) return [];
-    const records = await tx.getMany(waiting.map(parkedKey));
-    const found: [Parked, MessageEvent][] = [];
-    for (const [index, parked] of waiting.entries()) {
+    const records = await tx.getMany(waiting.map(undecryptableKey));
+    const found: [Undecrypted, MessageEvent][] = [];
+    for (const [index, kept] of waiting.entries()) {
       const record = records[index];
-      if (record === undefined) this.#forget(tx, parked);
-      else found.push([parked, record.event]);
+      if (record === undefined) this.#forget(tx, kept);
+      else found.push([kept, record.event]);
     }
     const delivery = { handledBefore: false, again: new Set<number>() }; // each is here once, until it has been handled
     const results = await this.#options.inbound.decryptAll(tx, found.map(([, event]) => event), delivery);
     const recovered: RecoveredEvent[] = [];
-    for (const [index, [parked]] of found.entries()) {
+    for (const [index, [kept]] of found.entries()) {
       const result = results[index] as Decryption; // one for each event
-      if ("event" in result) recovered.push(this.#recover(tx, parked, result));
-      else this.#stillWaiting(tx, parked, result);
+      if ("event" in result) recovered.push(this.#recover(tx, kept, result));
+      else this.#stillWaiting(tx, kept, result);
     }
     return recovered;
   }
 
   /** Forgets events that have been handled since they could be read. */
-  settle(tx: Transaction, events: readonly ParkedEventRef[]): void {
+  settle(tx: Transaction, events: readonly UndecryptableEventRef[]): void {
     for (const { roomId, eventId } of events) {
-      const parked = this.#index.get(roomId, eventId);
-      if (parked !== undefined) this.#forget(tx, parked);
+      const kept = this.#index.get(roomId, eventId);
+      if (kept !== undefined) this.#forget(tx, kept);
     }
   }
 
@@ -210,46 +215,46 @@ export class ParkedEvents {
    * @returns Whether there may be `more` of them.
    */
   forgetOld(tx: Transaction, limit = Infinity): "done" | "more" {
-    for (const parked of [...this.#index.values()]) {
+    for (const kept of [...this.#index.values()]) {
       if (tx.changes >= limit) return "more";
-      if (this.#isOld(parked)) this.#forget(tx, parked);
+      if (this.#isOld(kept)) this.#forget(tx, kept);
     }
     return "done";
   }
 
-  #waiting(what: readonly MegolmSessionRef[] | "all"): Parked[] {
+  #waiting(what: readonly MegolmSessionRef[] | "all"): Undecrypted[] {
     const waiting = [...this.#index.values()].filter(({ recovered }) => !recovered);
     if (what !== "all") {
       const names = new Set(what.map(sessionName));
-      return waiting.filter((parked) => names.has(sessionName(parked)));
+      return waiting.filter((kept) => names.has(sessionName(kept)));
     }
     // New keys come with their sessions; other problems go away when devices change.
     return this.#untried ? waiting : waiting.filter(({ code }) => code === "UNTRUSTED");
   }
 
-  #recover(tx: Transaction, parked: Parked, decrypted: DecryptedEvent): RecoveredEvent {
-    const { roomId, eventId } = parked;
-    this.#index.set(tx, [roomId, eventId, { ...parked, recovered: true }]);
-    return { ...decrypted, parked: { roomId, eventId } };
+  #recover(tx: Transaction, kept: Undecrypted, decrypted: DecryptedEvent): RecoveredEvent {
+    const { roomId, eventId } = kept;
+    this.#index.set(tx, [roomId, eventId, { ...kept, recovered: true }]);
+    return { ...decrypted, ref: { roomId, eventId } };
   }
 
-  #stillWaiting(tx: Transaction, parked: Parked, { code, reason }: Undecryptable): void {
-    const { roomId, eventId } = parked;
+  #stillWaiting(tx: Transaction, kept: Undecrypted, { code, reason }: Undecryptable): void {
+    const { roomId, eventId } = kept;
     if (!CURABLE.has(code)) {
       this.#options.context.log.warn("An event that waited for its key can't be read", { reason });
-      this.#forget(tx, parked);
-    } else if (code !== parked.code) {
+      this.#forget(tx, kept);
+    } else if (code !== kept.code) {
       // In memory only: another process tries everything once anyway.
-      this.#index.set(tx, [roomId, eventId, { ...parked, code }]);
+      this.#index.set(tx, [roomId, eventId, { ...kept, code }]);
     }
   }
 
-  #forget(tx: Transaction, parked: Parked): void {
-    this.#index.delete(tx, parked.roomId, parked.eventId);
-    tx.delete(parkedKey(parked));
+  #forget(tx: Transaction, kept: Undecrypted): void {
+    this.#index.delete(tx, kept.roomId, kept.eventId);
+    tx.delete(undecryptableKey(kept));
   }
 
-  #isOld({ at }: Parked): boolean {
+  #isOld({ at }: Undecrypted): boolean {
     return this.#options.context.clock.now() - at > this.#options.maxAgeMs;
   }
 }
@@ -262,6 +267,8 @@ function sessionName({ roomId, sessionId }: MegolmSessionRef): string {
   return JSON.stringify([roomId, sessionId]);
 }
 
-function parkedKey({ roomId, eventId }: { roomId: RoomID; eventId: EventID }): RecordKey<ParkedRecord> {
+function undecryptableKey(
+  { roomId, eventId }: { roomId: RoomID; eventId: EventID },
+): RecordKey<UndecryptableRecord> {
   return recordKey("parked", roomId, eventId);
 }

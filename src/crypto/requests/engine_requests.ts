@@ -45,7 +45,7 @@ function isRefusal({ status }: RequestFailure): boolean {
 }
 
 /** Hands out requests, each once until it was answered or failed. */
-export class RequestBook {
+export class EngineRequests {
   readonly #parts: EngineParts;
   readonly #underway = new Map<string, Underway>();
   /** Events for rooms that an earlier process has left; callers send those of this process. */
@@ -226,7 +226,7 @@ export class RequestBook {
     { query, wasPublished }: Extract<Underway, { kind: "keysQuery" }>,
     response: JsonObject,
   ): Promise<AnswerOutcome> {
-    const { devices, outbound, parked, context: { log, own } } = this.#parts;
+    const { devices, outbound, undecryptable, context: { log, own } } = this.#parts;
     const changes = await devices.receiveQuery(tx, query, response);
     if (changes.changed.includes(own.userId)) await this.#lookAtOwnIdentity(tx);
     const { alarms, more } = changes;
@@ -235,7 +235,7 @@ export class RequestBook {
     const { conflict } = changes.own === undefined
       ? NOTHING
       : this.#compareOwn(tx, changes.own, { wasPublished });
-    const recovered = changes.changed.length === 0 ? [] : await parked.retry(tx, "all");
+    const recovered = changes.changed.length === 0 ? [] : await undecryptable.retry(tx, "all");
     return { recovered, alarms, conflict, more };
   }
 
