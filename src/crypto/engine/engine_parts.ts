@@ -6,23 +6,23 @@
 
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
-import type { CryptoContext } from "./context.ts";
-import type { EngineAccount } from "./engine_protocol.ts";
-import type { CryptoPolicy } from "./policy.ts";
+import type { OwnKeys } from "../account/own_keys.ts";
 import { DeviceLists } from "../devices/device_lists.ts";
 import { DeviceOwners } from "../devices/device_owners.ts";
 import { InboundSessions } from "../megolm/inbound_sessions.ts";
-import { KeyRequests } from "../requests/key_requests.ts";
-import { OlmChannels } from "../olm/olm_channels.ts";
-import { OutboundSessions } from "../sharing/outbound_sessions.ts";
-import { Outbox } from "../requests/outbox.ts";
-import type { OwnKeys } from "../account/own_keys.ts";
 import { UndecryptableEvents } from "../megolm/undecryptable_events.ts";
-import { Pruner } from "./pruner.ts";
-import { RoomFreshness } from "../sharing/room_freshness.ts";
-import { Rooms } from "../sharing/rooms.ts";
+import { OlmChannels } from "../olm/olm_channels.ts";
 import type { Transaction } from "../records/transaction.ts";
 import type { Vault } from "../records/vault.ts";
+import { KeyRequests } from "../requests/key_requests.ts";
+import { Outbox } from "../requests/outbox.ts";
+import { OutboundSessions } from "../sharing/outbound_sessions.ts";
+import { RoomFreshness } from "../sharing/room_freshness.ts";
+import { Rooms } from "../sharing/rooms.ts";
+import type { CryptoContext } from "./context.ts";
+import type { EngineAccount } from "./engine_protocol.ts";
+import type { CryptoPolicy } from "./policy.ts";
+import { Pruner } from "./pruner.ts";
 
 /** Options of the engine. */
 export interface EngineOptions {

@@ -40,9 +40,7 @@ export class Keeper extends Receiver {
   }
 
   settle(recovered: readonly RecoveredEvent[]): Promise<void> {
-    return this.step((tx) =>
-      this.undecryptable.settle(tx, recovered.map(({ ref }) => ref))
-    );
+    return this.step((tx) => this.undecryptable.settle(tx, recovered.map(({ ref }) => ref)));
   }
 
   async records(): Promise<number> {
