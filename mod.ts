@@ -92,12 +92,10 @@ export {
   DecryptionError,
   DeviceConflictError,
   EncryptionError,
-} from "./src/errors/crypto_error.ts";
-export {
   EventTooLargeError,
   IdentityChangedError,
   UnsupportedAlgorithmError,
-} from "./src/errors/encryption_errors.ts";
+} from "./src/errors/encryption_error.ts";
 export {
   AlreadyJoinedError,
   AppserviceLoginUnsupportedError,

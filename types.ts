@@ -177,7 +177,7 @@ export type { TurnServer, VoIPAPI } from "./src/api/server/voip.ts";
 export type { UserIDParts } from "./src/types/identifiers.ts";
 export type { EventFor, OptionsFor } from "./src/client/handlers_api.ts";
 export type { DispatchManualOptions, InternalData, InternalEventOptions } from "./src/client/syncer_api.ts";
-export type { AttachmentProblem } from "./src/errors/crypto_error.ts";
+export type { AttachmentProblem } from "./src/errors/encryption_error.ts";
 
 // Encryption.
 export type { EncryptOptions } from "./src/actors/crypto/crypto.ts";

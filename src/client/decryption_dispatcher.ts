@@ -4,7 +4,7 @@
  * @module
  */
 
-import { DecryptionError, EncryptionError } from "../errors/crypto_error.ts";
+import { DecryptionError, EncryptionError } from "../errors/encryption_error.ts";
 import type { MessageEvent } from "../types/events/event.ts";
 import { isRedacted } from "../types/checks/event_check.ts";
 import { defineEvent } from "../types/events/define_event.ts";

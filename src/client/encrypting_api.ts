@@ -6,7 +6,7 @@
 
 import type { CoreAPI, EncryptedRoomsAPI } from "../api/core_api.ts";
 import type { ShareReport } from "../crypto/engine/engine_protocol.ts";
-import { EncryptionError } from "../errors/crypto_error.ts";
+import { EncryptionError } from "../errors/encryption_error.ts";
 import { NotFoundError } from "../errors/errcodes.ts";
 import { outgoingEvent } from "../api/messages/outgoing_event.ts";
 import { type RequestOptions, requestOptions } from "../api/http/request_options.ts";

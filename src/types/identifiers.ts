@@ -13,7 +13,7 @@ import { ValueError } from "../errors/value_error.ts";
 import type { EventID, RoomAlias, RoomID, UserID } from "./ids.ts";
 
 /** How long types, state keys and identifiers may be, in bytes. Servers refuse longer ones. */
-export const MAX_ID_BYTES = 255;
+const MAX_ID_BYTES = 255;
 
 const encoder = new TextEncoder();
 

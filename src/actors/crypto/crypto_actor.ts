@@ -14,7 +14,7 @@ import type {
 } from "../../crypto/engine/engine_protocol.ts";
 import type { CryptoPolicy } from "../../crypto/engine/policy.ts";
 import type { Vault } from "../../crypto/records/vault.ts";
-import { EncryptionError } from "../../errors/crypto_error.ts";
+import { EncryptionError } from "../../errors/encryption_error.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Actor, ActorRef } from "../kernel/actor.ts";
 import { spawn } from "../kernel/spawn.ts";

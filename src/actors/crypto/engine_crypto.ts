@@ -20,7 +20,7 @@ import type {
 } from "../../crypto/engine/engine_protocol.ts";
 import type { ComparedIdentity, UserIdentity } from "../../crypto/devices/user_record.ts";
 import { elapsed } from "../../base/elapsed.ts";
-import { EncryptionError } from "../../errors/crypto_error.ts";
+import { EncryptionError } from "../../errors/encryption_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { Logger } from "../../base/log.ts";
 import type { DeviceAlarm } from "../../types/api/device_alarm.ts";

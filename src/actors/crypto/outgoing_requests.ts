@@ -6,7 +6,7 @@
  */
 
 import type { AnswerOutput, EngineRequest, RequestFailure } from "../../crypto/engine/engine_protocol.ts";
-import { DeviceConflictError } from "../../errors/crypto_error.ts";
+import { DeviceConflictError } from "../../errors/encryption_error.ts";
 import { MatrixError } from "../../errors/matrix_error.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import type { Logger } from "../../base/log.ts";

@@ -7,7 +7,7 @@
 import type { NewRecipient } from "../../crypto/sharing/approvals.ts";
 import type { RoomDescription, ShareReport } from "../../crypto/engine/engine_protocol.ts";
 import type { CoreAPI } from "../../api/core_api.ts";
-import { EncryptionError } from "../../errors/crypto_error.ts";
+import { EncryptionError } from "../../errors/encryption_error.ts";
 import { NotFoundError } from "../../errors/errcodes.ts";
 import { Membership } from "../../types/enums.ts";
 import type { RoomID } from "../../types/ids.ts";

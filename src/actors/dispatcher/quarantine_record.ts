@@ -4,7 +4,7 @@
  * @module
  */
 
-import { DecryptionError } from "../../errors/crypto_error.ts";
+import { DecryptionError } from "../../errors/encryption_error.ts";
 import { type Encryptions, encryptionsOf, noteEncryption } from "../../types/events/encryption_of.ts";
 import type { MatrixEvent } from "../../types/events/event.ts";
 import type { EventQuarantined } from "../../types/events/internal_event.ts";

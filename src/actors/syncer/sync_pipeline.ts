@@ -6,7 +6,7 @@
  */
 
 import type { CryptoInput, CryptoOutput } from "../../crypto/engine/engine_protocol.ts";
-import { DecryptionError } from "../../errors/crypto_error.ts";
+import { DecryptionError } from "../../errors/encryption_error.ts";
 import type { Logger } from "../../base/log.ts";
 import { noteEncryption } from "../../types/events/encryption_of.ts";
 import type { MatrixEvent, MessageEvent, StateEvent } from "../../types/events/event.ts";

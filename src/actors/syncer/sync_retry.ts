@@ -7,7 +7,7 @@
 
 import type { BackoffRange } from "../../base/backoff.ts";
 import { ValueError } from "../../errors/value_error.ts";
-import { DeviceConflictError } from "../../errors/crypto_error.ts";
+import { DeviceConflictError } from "../../errors/encryption_error.ts";
 import { MissingTokenError, UnknownTokenError, UserDeactivatedError } from "../../errors/errcodes.ts";
 import { MissingPermissionError } from "../../errors/missing_permission_error.ts";
 import { HomeserverAddressError, ServiceResponseError } from "../../errors/service_response_error.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { DecryptionError, EncryptionError } from "../../errors/crypto_error.ts";
+import { DecryptionError, EncryptionError } from "../../errors/encryption_error.ts";
 import type { AttachmentCipher } from "../../types/api/attachment.ts";
 import type { EncryptedFile } from "../../types/content/file_info.ts";
 import { parseContentURI } from "../../types/identifiers.ts";

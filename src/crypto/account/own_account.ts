@@ -12,7 +12,7 @@ import {
   type Vodozemac,
   VodozemacError,
 } from "@greenroom/vodozemac-wasm";
-import { EncryptionError } from "../../errors/crypto_error.ts";
+import { EncryptionError } from "../../errors/encryption_error.ts";
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";

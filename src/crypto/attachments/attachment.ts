@@ -9,7 +9,7 @@
 
 import type { Hash } from "node:crypto";
 import { nodeCrypto } from "../../base/node_crypto.ts";
-import { AttachmentError, EncryptionError } from "../../errors/crypto_error.ts";
+import { AttachmentError, EncryptionError } from "../../errors/encryption_error.ts";
 import type {
   AttachmentCipher,
   EncryptedAttachment,

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { AttachmentError } from "../../errors/crypto_error.ts";
+import { AttachmentError } from "../../errors/encryption_error.ts";
 import { BLOCK_SIZE } from "./attachment_blocks.ts";
 
 /** The default limit of memory, in bytes. */

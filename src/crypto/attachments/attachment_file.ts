@@ -5,7 +5,7 @@
  * @module
  */
 
-import { AttachmentError } from "../../errors/crypto_error.ts";
+import { AttachmentError } from "../../errors/encryption_error.ts";
 import type { EncryptedFileSecrets } from "../../types/api/attachment.ts";
 import { isJsonObject } from "../../types/json.ts";
 

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { IdentityChangedError } from "../../errors/encryption_errors.ts";
+import { IdentityChangedError } from "../../errors/encryption_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { sameKey } from "../encoding/base64.ts";
 import type { ComparedDevice, LocalTrust } from "./device.ts";

@@ -8,7 +8,7 @@
  * @module
  */
 
-import { DeviceConflictError } from "../../errors/crypto_error.ts";
+import { DeviceConflictError } from "../../errors/encryption_error.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { DeviceAlarm } from "../../types/api/device_alarm.ts";

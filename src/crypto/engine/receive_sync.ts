@@ -9,7 +9,7 @@
 
 import { culprits } from "../../base/culprits.ts";
 import type { Logger } from "../../base/log.ts";
-import { EncryptionError } from "../../errors/crypto_error.ts";
+import { EncryptionError } from "../../errors/encryption_error.ts";
 import type { MessageEvent, StateEvent } from "../../types/events/event.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
 import { DamagedAccountError } from "../account/own_account.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { UnsupportedAlgorithmError } from "../../errors/encryption_errors.ts";
+import { UnsupportedAlgorithmError } from "../../errors/encryption_error.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { RoomID, TransactionID, UserID } from "../../types/ids.ts";
 import type { Device } from "../devices/device.ts";

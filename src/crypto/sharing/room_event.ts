@@ -4,8 +4,7 @@
  * @module
  */
 
-import { EncryptionError } from "../../errors/crypto_error.ts";
-import { EventTooLargeError } from "../../errors/encryption_errors.ts";
+import { EncryptionError, EventTooLargeError } from "../../errors/encryption_error.ts";
 import type { RoomEncryptedContent } from "../../types/content/encryption_content.ts";
 import type { RelatesTo } from "../../types/content/relation.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";

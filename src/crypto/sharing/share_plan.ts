@@ -6,7 +6,7 @@
  */
 
 import { elapsed } from "../../base/elapsed.ts";
-import { IdentityChangedError } from "../../errors/encryption_errors.ts";
+import { IdentityChangedError } from "../../errors/encryption_error.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { Device } from "../devices/device.ts";
 import type { ShareReport } from "../engine/engine_protocol.ts";

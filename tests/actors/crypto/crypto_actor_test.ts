@@ -4,7 +4,7 @@ import { pruneCrypto, spawnCrypto } from "../../../src/actors/crypto/crypto_acto
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import type { StoreProtocol } from "../../../src/actors/store/store_protocol.ts";
 import { DEFAULT_POLICY } from "../../../src/crypto/engine/policy.ts";
-import { EncryptionError } from "../../../src/errors/crypto_error.ts";
+import { EncryptionError } from "../../../src/errors/encryption_error.ts";
 import { MemoryStore } from "../../../src/store/memory_store.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import { recordingLogger } from "../kernel/support.ts";

@@ -3,7 +3,7 @@ import type { ActorRef } from "../../../src/actors/kernel/actor.ts";
 import type { CryptoProtocol } from "../../../src/actors/crypto/crypto_actor.ts";
 import { EngineCrypto } from "../../../src/actors/crypto/engine_crypto.ts";
 import type { CryptoInput, EngineRequest } from "../../../src/crypto/engine/engine_protocol.ts";
-import { DeviceConflictError, EncryptionError } from "../../../src/errors/crypto_error.ts";
+import { DeviceConflictError, EncryptionError } from "../../../src/errors/encryption_error.ts";
 import { NetworkError } from "../../../src/errors/network_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";

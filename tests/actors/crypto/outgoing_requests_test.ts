@@ -1,7 +1,7 @@
 import { assertEquals, assertFalse, assertStrictEquals } from "@std/assert";
 import type { RequestSender } from "../../../src/actors/crypto/outgoing_requests.ts";
 import type { RecoveredEvent } from "../../../src/crypto/engine/engine_protocol.ts";
-import { DeviceConflictError } from "../../../src/errors/crypto_error.ts";
+import { DeviceConflictError } from "../../../src/errors/encryption_error.ts";
 import { event, never, query, requestsStage as stage, toDevice, turns } from "../support/requests_stage.ts";
 
 Deno.test("round() makes the requests, brings the answers, and says how many of the kind it has waited for", async () => {

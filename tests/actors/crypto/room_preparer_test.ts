@@ -12,7 +12,7 @@ import type { CryptoProtocol } from "../../../src/actors/crypto/crypto_actor.ts"
 import type { OnNewRecipient } from "../../../src/actors/crypto/encryption_options.ts";
 import { roomDescriber, RoomPreparer } from "../../../src/actors/crypto/room_preparer.ts";
 import type { RoomDescription, ShareReport } from "../../../src/crypto/engine/engine_protocol.ts";
-import { EncryptionError } from "../../../src/errors/crypto_error.ts";
+import { EncryptionError } from "../../../src/errors/encryption_error.ts";
 import { NotFoundError } from "../../../src/errors/errcodes.ts";
 import { rejectionOf } from "../kernel/support.ts";
 

@@ -3,7 +3,7 @@ import { syncBatch, type SyncContext } from "../../../src/actors/syncer/sync_bat
 import type { RoomBatch } from "../../../src/actors/dispatcher/dispatcher_protocol.ts";
 import type { CommittedSync, FormerRoom } from "../../../src/actors/store/store_protocol.ts";
 import { takeApart } from "../../../src/actors/syncer/sync_parts.ts";
-import { DecryptionError } from "../../../src/errors/crypto_error.ts";
+import { DecryptionError } from "../../../src/errors/encryption_error.ts";
 import type { StoredState } from "../../../src/store/device/records.ts";
 import type { Membership } from "../../../src/types/enums.ts";
 import type { MatrixEvent, MessageEvent } from "../../../src/types/events/event.ts";

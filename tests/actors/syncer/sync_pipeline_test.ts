@@ -2,7 +2,7 @@ import { assertEquals, assertInstanceOf } from "@std/assert";
 import type { CryptoMachine } from "../../../src/actors/crypto/crypto.ts";
 import type { CryptoInput, Decryption, RecoveredEvent } from "../../../src/crypto/engine/engine_protocol.ts";
 import { ActorError } from "../../../src/actors/kernel/actor_error.ts";
-import { DecryptionError } from "../../../src/errors/crypto_error.ts";
+import { DecryptionError } from "../../../src/errors/encryption_error.ts";
 import type { EncryptionInfo } from "../../../src/types/events/encryption_info.ts";
 import type { MessageEvent } from "../../../src/types/events/event.ts";
 import { eventType } from "../../../src/types/events/event_type.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { mediaAPI } from "../../../src/api/media/media.ts";
 import { attachmentCipher } from "../../../src/crypto/attachments/attachment.ts";
-import { DecryptionError } from "../../../src/errors/crypto_error.ts";
+import { DecryptionError } from "../../../src/errors/encryption_error.ts";
 import { NotFoundError } from "../../../src/errors/errcodes.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";

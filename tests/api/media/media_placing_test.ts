@@ -3,7 +3,7 @@ import { clientAPI } from "../../../src/api/client_api.ts";
 import { sendHelpersAPI } from "../../../src/api/messages/send_helpers.ts";
 import type { MediaData } from "../../../src/api/http/upload_body.ts";
 import { attachmentCipher } from "../../../src/crypto/attachments/attachment.ts";
-import { AttachmentError, EncryptionError } from "../../../src/errors/crypto_error.ts";
+import { AttachmentError, EncryptionError } from "../../../src/errors/encryption_error.ts";
 import { TooLargeError } from "../../../src/errors/errcodes.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
 import type { EncryptedFile } from "../../../src/types/content/file_info.ts";

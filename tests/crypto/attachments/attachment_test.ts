@@ -6,7 +6,7 @@ import {
   encryptAttachment,
 } from "../../../src/crypto/attachments/attachment.ts";
 import { BLOCK_SIZE } from "../../../src/crypto/attachments/attachment_blocks.ts";
-import { AttachmentError, EncryptionError } from "../../../src/errors/crypto_error.ts";
+import { AttachmentError, EncryptionError } from "../../../src/errors/encryption_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
 import type { EncryptedFileSecrets } from "../../../src/types/api/attachment.ts";
 import { bytesOf, inParts, pattern, seal } from "../../support/attachments.ts";

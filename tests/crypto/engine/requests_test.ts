@@ -4,7 +4,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { Engine } from "../../../src/crypto/engine/engine.ts";
 import type { EngineRequest } from "../../../src/crypto/engine/engine_protocol.ts";
 import { type CryptoPolicy, DEFAULT_POLICY } from "../../../src/crypto/engine/policy.ts";
-import { DeviceConflictError } from "../../../src/errors/crypto_error.ts";
+import { DeviceConflictError } from "../../../src/errors/encryption_error.ts";
 import type { Logger } from "../../../src/base/log.ts";
 import { MemoryStore } from "../../../src/store/memory_store.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";

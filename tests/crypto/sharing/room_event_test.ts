@@ -1,6 +1,5 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
-import { EncryptionError } from "../../../src/errors/crypto_error.ts";
-import { EventTooLargeError } from "../../../src/errors/encryption_errors.ts";
+import { EncryptionError, EventTooLargeError } from "../../../src/errors/encryption_error.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { device } from "./fakes.ts";
 import { BOB, ROOM } from "./room.ts";

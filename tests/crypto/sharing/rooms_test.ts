@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { UnsupportedAlgorithmError } from "../../../src/errors/encryption_errors.ts";
+import { UnsupportedAlgorithmError } from "../../../src/errors/encryption_error.ts";
 import type { RoomChanges } from "../../../src/crypto/sharing/rooms.ts";
 import type { StateEvent } from "../../../src/types/events/event.ts";
 import type { JsonObject } from "../../../src/types/json.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
-import { IdentityChangedError } from "../../../src/errors/encryption_errors.ts";
+import { IdentityChangedError } from "../../../src/errors/encryption_error.ts";
 import { device } from "./fakes.ts";
 import { ALICE, BOB, ROOM } from "./room.ts";
 import { Stage } from "./stage.ts";

@@ -11,7 +11,7 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { CryptoPolicy } from "../../../../src/crypto/engine/policy.ts";
-import { IdentityChangedError } from "../../../../src/errors/encryption_errors.ts";
+import { IdentityChangedError } from "../../../../src/errors/encryption_error.ts";
 import type { UserID } from "../../../../src/types/ids.ts";
 import { Bot, silent } from "../../engine/bot.ts";
 import { EngineServer, ROOM } from "../../engine/homeserver.ts";

@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { mediaAPI } from "../../../../src/api/media/media.ts";
 import { attachmentCipher } from "../../../../src/crypto/attachments/attachment.ts";
-import { AttachmentError } from "../../../../src/errors/crypto_error.ts";
+import { AttachmentError } from "../../../../src/errors/encryption_error.ts";
 import { ValueError } from "../../../../src/errors/value_error.ts";
 import type { EncryptedFile } from "../../../../src/types/content/file_info.ts";
 import { seal } from "../../../support/attachments.ts";
