@@ -131,7 +131,7 @@ function deepest(levels: number): string {
 }
 
 /** An object with one member, whatever that is called. */
-export function named(name: string, value: unknown): Record<string, unknown> {
+function named(name: string, value: unknown): Record<string, unknown> {
   return put({}, name, value);
 }
 

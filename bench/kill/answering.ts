@@ -26,7 +26,7 @@ const ECHOES = 4;
 const counter = defineSession({ name: "answers", per: "room", initial: () => ({ answered: 0 }) });
 
 /** The number of a message that is to be answered. */
-export function numberOf(body: string): number | undefined {
+function numberOf(body: string): number | undefined {
   const number = /^peer .* (\d+)$/.exec(body)?.[1];
   return number === undefined ? undefined : Number(number);
 }

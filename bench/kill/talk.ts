@@ -4,14 +4,15 @@
  * @module
  */
 
+import { Client } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
 import { delay } from "@std/async/delay";
 import type { Peer } from "../../tests/e2e/support/peer/peer.ts";
+import { newDevice } from "../../tests/e2e/support/peer/peer_device.ts";
 import type { SynapseServer, TestUser } from "../../tests/e2e/support/synapse.ts";
 import { say } from "./homeserver.ts";
 import type { Random } from "./random.ts";
 import type { Stage } from "./stage.ts";
-import { visit } from "./visitor.ts";
 
 /** A message of a peer. */
 export interface Said {
@@ -154,4 +155,20 @@ function peerSpeaker(peer: Peer, roomId: RoomID): Speaker {
     say: (body) => peer.sendText(roomId, body),
     rotate: () => peer.rotate(roomId),
   };
+}
+
+/**
+ * A visitor with a new device sends a message and logs out, so that the victim's one-time keys are
+ * used and the devices of its rooms change. Returns the message's event ID.
+ */
+async function visit(
+  server: SynapseServer,
+  user: TestUser,
+  { roomId, body }: { roomId: RoomID; body: string },
+): Promise<string> {
+  const { accessToken } = await newDevice(server, user);
+  await using client = new Client({ baseUrl: server.baseUrl, token: accessToken, encryption: true });
+  const eventId = await client.sendText(roomId, body);
+  await client.logout();
+  return eventId;
 }

@@ -41,7 +41,7 @@ export async function writeReadme(measurements: Measurements, { label }: Circums
 }
 
 /** The table of what matters most, and the circumstances. */
-export function section(measurements: Measurements, label: string): string {
+function section(measurements: Measurements, label: string): string {
   const { plain, encrypted, starts, encryptedStarts, idle, encryption } = measurements;
   const plainNames = [NAMES.limit, NAMES.memory, NAMES.sqlite, ...OTHERS];
   const encryptedNames = [NAMES.encryptedLimit, NAMES.memory, NAMES.sqlite, ...OTHERS_ENCRYPTED];

@@ -6,12 +6,12 @@
 
 import { NAMES as ENGINES } from "../crypto/encryption.ts";
 import { table } from "../crypto/report.ts";
+import { number, row } from "../support/markdown.ts";
 import { goalTable, type Measurements } from "./goals.ts";
 import { growthTable } from "./growth.ts";
 import type { Job } from "./inputs/plan.ts";
-import type { Standing } from "./rounds.ts";
+import { figures, middle, type Standing, times } from "./rounds.ts";
 import { idleTable, startTable } from "./start_and_idle.ts";
-import { jobTable } from "./tables.ts";
 
 /** The text of `RESULTS.md`. */
 export function report(
@@ -56,4 +56,44 @@ export function report(
 
 function section(job: Job, standings: readonly Standing[]): string[] {
   return [`## ${job.title}`, jobTable(job, standings)];
+}
+
+const MIB = 2 ** 20;
+
+/**
+ * A table of a job: the fastest first; the first of the standings is what all are compared with.
+ */
+function jobTable({ name, events }: Job, standings: readonly Standing[]): string {
+  const [limit] = standings;
+  const sorted = standings.toSorted((one, other) => middle(one, name, "wall") - middle(other, name, "wall"));
+  const what = name === "send" ? "messages" : "events";
+  const head = [
+    "client",
+    `${what}/s, median (worst – best)`,
+    "of the limit",
+    "µs each",
+    "CPU µs each",
+    "× limit",
+    "peak memory, MiB",
+    "× limit",
+  ];
+  const rows = sorted.map((standing) => {
+    const against = (figure: "wall" | "cpu" | "memory") =>
+      limit === undefined ? NaN : times(standing, limit, { job: name, figure });
+    const walls = figures(standing, name, "wall");
+    const speed = (wall: number) => number(events / wall * 1000);
+    return row([
+      standing.entrant.name,
+      `${speed(middle(standing, name, "wall"))} (${speed(Math.max(...walls))} – ${
+        speed(Math.min(...walls))
+      })`,
+      (1 / against("wall")).toFixed(2),
+      number(middle(standing, name, "wall") * 1000 / events),
+      number(middle(standing, name, "cpu") * 1000 / events),
+      number(against("cpu")),
+      number(middle(standing, name, "memory") / MIB),
+      number(against("memory")),
+    ]);
+  });
+  return [row(head), "|---|---:|---:|---:|---:|---:|---:|---:|", ...rows].join("\n");
 }

@@ -1,7 +1,7 @@
 /** The workloads on this binding, through its public surface: strings in, strings and bytes out. */
 
 import { type OlmSession, Vodozemac } from "@greenroom/vodozemac-wasm";
-import { loadHostSignatures } from "../src/host_signatures.ts";
+import { loadHostSignatures } from "../tests/support/load_host_signatures.ts";
 import { Bench } from "./bench.ts";
 
 const file = Deno.args.find((arg) => arg.startsWith("--wasm="))?.slice("--wasm=".length);

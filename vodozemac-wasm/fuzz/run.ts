@@ -122,7 +122,7 @@ function keep({ engine, objects }: World, { operation, handle }: Call, status: n
 }
 
 /** Fuzzes for a time. */
-export async function fuzz(seconds: number, seed: number): Promise<Report> {
+async function fuzz(seconds: number, seed: number): Promise<Report> {
   const random = new Random(seed);
   const contents = pickles().map(([operation, pickle]) => [operation, unseal(pickle, "key")] as const);
   const outcomes = new Map<Operation, Map<string, number>>();

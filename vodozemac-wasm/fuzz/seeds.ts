@@ -257,7 +257,7 @@ export function play(engine: Engine, objects: Map<Kind, number[]>, seeds: Seeds)
  * The pickles of libolm in the corpus: operation, and the pickle in Base64, under the pickle key
  * "key".
  */
-export const PICKLES: readonly (readonly [Operation, string])[] = JSON.parse(
+const PICKLES: readonly (readonly [Operation, string])[] = JSON.parse(
   await Deno.readTextFile(new URL("./corpus/libolm_pickles.json", import.meta.url)),
 );
 

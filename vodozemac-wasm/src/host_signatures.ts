@@ -81,8 +81,3 @@ export class HostSignatures {
     return crypto.createPublicKey({ key: spki as any, format: "der", type: "spki" });
   }
 }
-
-/** Loads node:crypto now, for tests and benchmarks. */
-export function loadHostSignatures(): void {
-  verifications = WORTH_LOADING;
-}

@@ -4,7 +4,7 @@ import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { decodeBase64 } from "../src/binary.ts";
 import { Engine } from "../src/engine.ts";
 import { VodozemacError } from "../src/error.ts";
-import { loadHostSignatures } from "../src/host_signatures.ts";
+import { loadHostSignatures } from "./support/load_host_signatures.ts";
 import { wasmModule } from "../src/wasm_module.ts";
 import { assertCode } from "./support/assert_code.ts";
 import { first, pair } from "./support/pair.ts";

@@ -157,6 +157,21 @@ export class ServerState {
     return users;
   }
 
+  /** Removes a device with its keys and sessions. Users who share a room with them are notified. */
+  deleteDevice(user: User, id: DeviceID): void {
+    const device = user.devices.get(id);
+    if (device === undefined) return;
+    user.devices.delete(id);
+    this.sessions.close((session) => session.device === device);
+    this.announceDevices(user);
+  }
+
+  /** Notifies all users who share a room with the user that their devices or keys have changed. */
+  announceDevices(user: User): void {
+    this.deviceChanges.add(user.id, this.stream.advance());
+    this.stream.wake(this.acquaintancesOf(user));
+  }
+
   /** Does something later, by the clock, unless the homeserver shuts down before. */
   later(ms: number, action: () => void): void {
     const { signal } = this.#shutdown;

@@ -56,7 +56,7 @@ export const some = () =>
   );
 
 /** All of a stream. */
-export async function read(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
+async function read(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
   return new Uint8Array(await new Response(stream as BodyInit).arrayBuffer());
 }
 

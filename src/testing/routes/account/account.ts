@@ -12,7 +12,6 @@ import type { AuthedRequest, MatrixRequest } from "../../http/request.ts";
 import type { Answer } from "../../http/reply.ts";
 import { openRoute, type Route, route } from "../../http/route.ts";
 import { changeMembership } from "../../model/rooms/change_membership.ts";
-import { deleteDevice } from "../../model/users/delete_device.ts";
 import type { ServerState } from "../../model/server_state.ts";
 import { describeSession, openSession } from "./login.ts";
 
@@ -87,7 +86,7 @@ function changePassword({ server, user, device, json }: AuthedRequest): Answer {
   if (typeof password !== "string" || password === "") throw invalidParam("Invalid password");
   user.password = password;
   if (json.logout_devices !== false) {
-    for (const id of [...user.devices.keys()]) if (id !== device.id) deleteDevice(server, user, id);
+    for (const id of [...user.devices.keys()]) if (id !== device.id) server.deleteDevice(user, id);
   }
   return {};
 }
@@ -103,6 +102,6 @@ function deactivate({ server, user, jsonOrEmpty }: AuthedRequest): Answer {
     }
   }
   if (jsonOrEmpty.erase === true) user.profile.clear();
-  for (const id of [...user.devices.keys()]) deleteDevice(server, user, id);
+  for (const id of [...user.devices.keys()]) server.deleteDevice(user, id);
   return { id_server_unbind_result: "success" };
 }

@@ -12,7 +12,6 @@ import { optionalObject, stringAt, valueAt } from "../../http/read.ts";
 import type { AuthedRequest } from "../../http/request.ts";
 import type { Answer } from "../../http/reply.ts";
 import { type Route, route } from "../../http/route.ts";
-import { announceDevices } from "../../model/users/delete_device.ts";
 import type { ServerState } from "../../model/server_state.ts";
 import { canonicalJson, checkSignature, ed25519KeyOf } from "../../model/signed_json.ts";
 import type { User } from "../../model/users/user.ts";
@@ -48,7 +47,7 @@ async function uploadKeys({ server, user, jsonOrEmpty: body }: AuthedRequest): P
     if (name !== "master_key") await checkSignature(key, user.id, id, masterKey);
   }
   for (const [name, key] of keys) user.crossSigning.set(name, key);
-  announceDevices(server, user);
+  server.announceDevices(user);
   return {};
 }
 
@@ -71,7 +70,7 @@ async function uploadSignatures({ server, user, json }: AuthedRequest): Promise<
       }
     }
   }
-  for (const target of changed) announceDevices(server, target);
+  for (const target of changed) server.announceDevices(target);
   return { failures };
 }
 

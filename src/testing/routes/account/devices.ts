@@ -11,7 +11,6 @@ import { optionalString, optionalStrings } from "../../http/read.ts";
 import { type AuthedRequest, requireKeys } from "../../http/request.ts";
 import type { Answer } from "../../http/reply.ts";
 import { type Route, route } from "../../http/route.ts";
-import { announceDevices, deleteDevice } from "../../model/users/delete_device.ts";
 import type { Device } from "../../model/users/device.ts";
 
 /** The routes of this file. */
@@ -37,14 +36,14 @@ function rename(request: AuthedRequest): Answer {
   const device = deviceOf(request);
   if (name === undefined) return {};
   device.displayName = name;
-  announceDevices(server, user);
+  server.announceDevices(user);
   return {};
 }
 
 function remove(request: AuthedRequest): Answer {
   const { server, user, jsonOrEmpty } = request;
   server.uia.require(jsonOrEmpty, "remove a device from your account", "m.login.password", user);
-  deleteDevice(server, user, request.param("deviceId"));
+  server.deleteDevice(user, request.param("deviceId"));
   return {};
 }
 
@@ -52,6 +51,6 @@ function removeSeveral({ server, user, json }: AuthedRequest): Answer {
   requireKeys(json, "devices");
   const ids = optionalStrings(json, "devices") ?? [];
   server.uia.require(json, "remove device(s) from your account", "m.login.password", user);
-  for (const id of ids) deleteDevice(server, user, id);
+  for (const id of ids) server.deleteDevice(user, id);
   return {};
 }

@@ -13,7 +13,6 @@ import { badJson, badRequest, invalidParam, missingParam } from "../../http/fail
 import { optionalObject } from "../../http/read.ts";
 import type { Answer } from "../../http/reply.ts";
 import type { AuthedRequest } from "../../http/request.ts";
-import { announceDevices } from "../../model/users/delete_device.ts";
 import type { Device } from "../../model/users/device.ts";
 
 /** How many one-time keys of an algorithm a device may have. */
@@ -33,7 +32,7 @@ export function uploadKeys(request: AuthedRequest): Answer {
   }
   if (deviceKeys !== undefined && canonicalJson(device.keys) !== canonicalJson(deviceKeys)) {
     device.keys = deviceKeys;
-    announceDevices(server, user);
+    server.announceDevices(user);
   }
   addOneTimeKeys(device, oneTimeKeys);
   setFallbackKeys(device, fallbackKeys);

@@ -11,7 +11,6 @@ import type { JsonObject } from "../../../types/json.ts";
 import { type AuthedRequest, type MatrixRequest, requireKeys } from "../../http/request.ts";
 import type { Answer } from "../../http/reply.ts";
 import { openRoute, type Route, route } from "../../http/route.ts";
-import { deleteDevice } from "../../model/users/delete_device.ts";
 import type { Session } from "../../model/users/sessions.ts";
 import type { ServerState } from "../../model/server_state.ts";
 import type { User } from "../../model/users/user.ts";
@@ -109,12 +108,12 @@ function refresh({ server, json }: MatrixRequest): Answer {
 }
 
 function logout({ server, user, device }: AuthedRequest): Answer {
-  deleteDevice(server, user, device.id);
+  server.deleteDevice(user, device.id);
   return {};
 }
 
 function logoutAll({ server, user }: AuthedRequest): Answer {
-  for (const id of [...user.devices.keys()]) deleteDevice(server, user, id);
+  for (const id of [...user.devices.keys()]) server.deleteDevice(user, id);
   return {};
 }
 
