@@ -187,7 +187,7 @@ export type {
   DeviceTrust,
   LocalTrust,
 } from "./src/crypto/devices/device.ts";
-export type { ComparedIdentity, UserIdentity } from "./src/crypto/devices/user_record.ts";
+export type { ComparedIdentity, UserIdentity } from "./src/crypto/identity/user_identity.ts";
 export type {
   Decryption,
   OwnIdentity,

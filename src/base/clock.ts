@@ -47,3 +47,17 @@ export function alarm(clock: Clock, ms: number, call: () => void): () => void {
   clock.delay(ms, { signal: ended.signal }).then(call, () => {});
   return () => ended.abort();
 }
+
+/**
+ * The time that has gone by.
+ *
+ * A moment that lies ahead was written before the clock was set back: nobody knows how long ago it was, and whatever waits for time
+ * to go by would wait for years. It counts as long ago.
+ *
+ * @param now The wall clock, in milliseconds since the epoch.
+ * @param since The moment, likewise; undefined: never.
+ * @returns Milliseconds; infinity if it never was, or lies ahead.
+ */
+export function elapsed(now: number, since: number | undefined): number {
+  return since === undefined || since > now ? Infinity : now - since;
+}

@@ -5,8 +5,7 @@
  * @module
  */
 
-import type { Clock } from "./clock.ts";
-import { elapsed } from "./elapsed.ts";
+import { type Clock, elapsed } from "./clock.ts";
 import { printable } from "../errors/printable.ts";
 
 /** What is alike is printed again after this long at the earliest, in milliseconds; after twice as long each time that it was, */

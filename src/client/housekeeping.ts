@@ -4,8 +4,7 @@
  * @module
  */
 
-import type { Clock } from "../base/clock.ts";
-import { elapsed } from "../base/elapsed.ts";
+import { type Clock, elapsed } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
 import type { ActorRef } from "../actors/kernel/actor.ts";
 import { ActorError, ActorStoppedError } from "../actors/kernel/actor_error.ts";

@@ -14,7 +14,7 @@ import type {
   SentRoomEvent,
   ShareReport,
 } from "../../crypto/engine/engine_protocol.ts";
-import type { ComparedIdentity, UserIdentity } from "../../crypto/devices/user_record.ts";
+import type { ComparedIdentity, UserIdentity } from "../../crypto/identity/user_identity.ts";
 import type { RoomEncryptedContent } from "../../types/content/encryption_content.ts";
 import type { Membership } from "../../types/enums.ts";
 import type { MatrixEvent, MessageEvent } from "../../types/events/event.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, elapsed } from "../../base/clock.ts";
 import type { ComparedDevice, Device, LocalTrust } from "../../crypto/devices/device.ts";
 import type {
   AnswerOutput,
@@ -18,8 +18,7 @@ import type {
   SentRoomEvent,
   ShareReport,
 } from "../../crypto/engine/engine_protocol.ts";
-import type { ComparedIdentity, UserIdentity } from "../../crypto/devices/user_record.ts";
-import { elapsed } from "../../base/elapsed.ts";
+import type { ComparedIdentity, UserIdentity } from "../../crypto/identity/user_identity.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { Logger } from "../../base/log.ts";

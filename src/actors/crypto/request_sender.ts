@@ -5,9 +5,8 @@
  */
 
 import type { ClientAPI } from "../../api/client_api.ts";
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, elapsed } from "../../base/clock.ts";
 import type { EngineRequest } from "../../crypto/engine/engine_protocol.ts";
-import { elapsed } from "../../base/elapsed.ts";
 import { PaginationDirection } from "../../types/enums.ts";
 import type { SyncToken } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";

@@ -6,7 +6,7 @@
 
 import { abortable } from "@std/async/abortable";
 import { backoff, type BackoffRange } from "../../base/backoff.ts";
-import { elapsed } from "../../base/elapsed.ts";
+import { elapsed } from "../../base/clock.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { SyncToken } from "../../types/ids.ts";

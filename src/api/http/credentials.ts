@@ -5,8 +5,7 @@
  * @module
  */
 
-import type { Clock } from "../../base/clock.ts";
-import { elapsed } from "../../base/elapsed.ts";
+import { type Clock, elapsed } from "../../base/clock.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { RefreshResponse } from "../../types/api/login.ts";
 import { type Endpoint, endpoint, fields } from "./endpoint.ts";

@@ -6,8 +6,7 @@
  */
 
 import type { Vodozemac } from "@greenroom/vodozemac-wasm";
-import type { Clock } from "../../base/clock.ts";
-import { elapsed } from "../../base/elapsed.ts";
+import { type Clock, elapsed } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
 import type { DeviceKeys, KeysUploadRequest } from "../../types/api/device_keys.ts";

@@ -12,28 +12,30 @@ import type { JsonObject } from "../../types/json.ts";
 import { unpadded } from "../encoding/base64.ts";
 import type { CryptoContext } from "../engine/context.ts";
 import { GONE_PEER_DAYS, LEFT_USER_DAYS } from "../engine/retention.ts";
+import {
+  acceptedIdentity,
+  type ComparedIdentity,
+  type UserIdentity,
+  userIdentity,
+} from "../identity/user_identity.ts";
 import { ChangeLog } from "../records/change_log.ts";
 import { schedulePruning } from "../records/prune_schedule.ts";
 import type { Transaction } from "../records/transaction.ts";
 import type { ComparedDevice, Device, LocalTrust } from "./device.ts";
 import { pruneLeftUser } from "./left_users.ts";
-import { withAccepted, withLocalTrust } from "./local_trust.ts";
-import { DeviceListChanges, isQueryResponse, nextPiece, shownKeys, userPart } from "./query_response.ts";
-import { type DeviceQuery, TrackedUsers } from "./tracked_users.ts";
-import { judgeAnswer, withoutDevices } from "./user_answer.ts";
 import {
-  type ComparedIdentity,
   devicesIn,
   everByIdentityKey,
   type FormerDevice,
-  identityIn,
   NO_RECORD,
-  type UserIdentity,
   userKey,
   type UserRecord,
+  withLocalTrust,
 } from "./user_record.ts";
+import { DeviceListChanges, isQueryResponse, nextPiece, shownKeys, userPart } from "./query_response.ts";
+import { type DeviceQuery, TrackedUsers } from "./tracked_users.ts";
+import { judgeAnswer, withoutDevices } from "./user_answer.ts";
 
-/** One user's part of an answer. */
 interface Receiving {
   readonly userId: UserID;
   readonly query: DeviceQuery;
@@ -53,7 +55,6 @@ export class DeviceLists {
   readonly #tracked = new TrackedUsers();
   readonly #changes = new ChangeLog<UserID>();
 
-  /** @param context What the engine's parts share. */
   constructor(context: CryptoContext) {
     this.#context = context;
   }
@@ -237,19 +238,20 @@ export class DeviceLists {
 
   /** The identity with which a user signs devices; undefined if there never was one. */
   async identityOf(tx: Transaction, userId: UserID): Promise<UserIdentity | undefined> {
-    return identityIn(await tx.get(userKey(userId)) ?? NO_RECORD, userId);
+    return userIdentity((await tx.get(userKey(userId)))?.identity, userId);
   }
 
   /**
-   * Accepts a user's present identity in place of the one that was seen first, or as the own one.
+   * Accepts a user's present identity in place of the first one, or as the own one.
    *
    * @throws {ValueError} If the user has none.
    * @throws {IdentityChangedError} If it is not the one that was compared.
    */
   async acknowledgeIdentity(tx: Transaction, identity: ComparedIdentity): Promise<void> {
-    const before = await tx.get(userKey(identity.userId));
-    const record = withAccepted(before, identity);
-    if (record !== before) this.#put(tx, identity.userId, record);
+    const { userId } = identity;
+    const before = await tx.get(userKey(userId)) ?? NO_RECORD;
+    const accepted = acceptedIdentity(before.identity, identity);
+    if (accepted !== before.identity) this.#put(tx, userId, { ...before, identity: accepted });
   }
 
   /** Removes the devices of a user who is not tracked: no encrypted room is shared. */

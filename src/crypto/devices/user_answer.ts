@@ -6,32 +6,21 @@
 
 import type { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
-import type { DeviceID, UserID } from "../../types/ids.ts";
+import type { DeviceID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { isKey, unpadded } from "../encoding/base64.ts";
 import type { OwnDevice } from "../engine/context.ts";
-import { readCrossSigningKey } from "./cross_signing_key.ts";
+import { nextIdentity, type ShownIdentity, type StoredIdentity } from "../identity/user_identity.ts";
 import { checkDeviceKeys, claimedKeys } from "./device_keys_check.ts";
-import type { KnownDevice, StoredDevice, StoredIdentity, UserRecord } from "./user_record.ts";
+import type { KnownDevice, StoredDevice, UserRecord } from "./user_record.ts";
 
 /** More devices than any user has; the same number of devices that are gone is remembered. */
 export const MAX_DEVICES = 1_000;
 
-/** How many self-signing keys of a user are remembered: only the user can make more. */
-const MAX_SELF_SIGNING_KEYS = 32;
-
 /** The server's answer about a user, unchecked. */
-export interface UserAnswer {
-  /** The user. */
-  readonly userId: UserID;
+export interface UserAnswer extends ShownIdentity {
   /** Keys by device; missing devices are gone. */
   readonly devices: JsonObject;
-  /** The master key. */
-  readonly master: unknown;
-  /** The self-signing key. */
-  readonly selfSigning: unknown;
-  /** The user-signing key; only the user's own devices see it. */
-  readonly userSigning: unknown;
 }
 
 /** What judging an answer needs. */
@@ -69,7 +58,7 @@ export function judgeAnswer(judge: Judge, before: UserRecord, answer: UserAnswer
     alarms.push({ kind: "device-id-is-key", userId, deviceId });
     return { record: withDevices(before, before.identity, []), alarms };
   }
-  const identity = nextIdentity(judge, before.identity, { answer, alarms });
+  const identity = nextIdentity(judge, before.identity, { shown: answer, alarms });
   if (before.identity !== undefined && identity !== undefined && identity.master !== before.identity.master) {
     const [previous, current] = [before.identity.master, identity.master];
     alarms.push({ kind: "identity-changed", userId, previous, current });
@@ -96,39 +85,6 @@ function deviceCalledLikeKey(known: StoredIdentity | undefined, answer: UserAnsw
     for (const key of Object.values(given.keys)) if (isKey(key)) keys.add(unpadded(key));
   }
   return suspects.find((deviceId) => keys.has(unpadded(deviceId)));
-}
-
-function nextIdentity(
-  { vodozemac, own }: Judge,
-  before: StoredIdentity | undefined,
-  { answer, alarms }: { answer: UserAnswer; alarms: DeviceAlarm[] },
-): StoredIdentity | undefined {
-  const { userId } = answer;
-  const master = readCrossSigningKey(vodozemac, answer.master, { userId, usage: "master" }) ?? before?.master;
-  if (master === undefined) return undefined;
-  const shown = readCrossSigningKey(vodozemac, answer.selfSigning, {
-    userId,
-    usage: "self_signing",
-    signedBy: master,
-  });
-  const pinned = before?.pinned ?? (userId === own.userId ? undefined : master);
-  const selfSigning = shown ?? (master === before?.master ? before.selfSigning : undefined);
-  const keys = before?.selfSigningKeys ?? [];
-  if (master !== pinned || selfSigning === undefined || selfSigning === keys.at(-1)) {
-    return { pinned, master, selfSigning, selfSigningKeys: keys };
-  }
-  // A signature never expires: only this record shows that a key was replaced, which may have been
-  // stolen.
-  if (keys.includes(selfSigning)) {
-    alarms.push({ kind: "replaced-key", userId, key: selfSigning });
-    return { pinned, master, selfSigning: keys.at(-1), selfSigningKeys: keys };
-  }
-  return {
-    pinned,
-    master,
-    selfSigning,
-    selfSigningKeys: [...keys, selfSigning].slice(-MAX_SELF_SIGNING_KEYS),
-  };
 }
 
 function judgeDevices(

@@ -4,9 +4,12 @@
  * @module
  */
 
+import { ValueError } from "../../errors/value_error.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
+import { sameKey } from "../encoding/base64.ts";
+import type { StoredIdentity } from "../identity/user_identity.ts";
 import { type RecordKey, recordKey } from "../records/transaction.ts";
-import type { Device, DeviceTrust, LocalTrust } from "./device.ts";
+import type { ComparedDevice, Device, DeviceTrust, LocalTrust } from "./device.ts";
 
 /** The immutable keys of a device, and the application's decision about it. */
 export interface KnownDevice {
@@ -34,35 +37,6 @@ export interface StoredDevice extends KnownDevice {
   readonly dehydrated: boolean;
 }
 
-/** The identity with which a user signs devices. */
-export interface UserIdentity {
-  /** The user. */
-  readonly userId: UserID;
-  /**
-   * The master key that was seen first, or that the application has accepted since, in unpadded
-   * base64; of the own user only an accepted one, since the server may have made the first.
-   */
-  readonly pinned?: string;
-  /** The master key that was seen last; users compare it. */
-  readonly master: string;
-  /** The self-signing key that {@link master} has signed. */
-  readonly selfSigning?: string;
-  /** Whether the master key is another than {@link pinned}. */
-  readonly changed: boolean;
-}
-
-/** A user's cross-signing keys, as far as they have been verified. */
-export interface StoredIdentity extends Omit<UserIdentity, "userId" | "changed"> {
-  /**
-   * The self-signing keys that {@link pinned} has signed, in the order in which they came: only the
-   * last counts.
-   */
-  readonly selfSigningKeys?: readonly string[];
-}
-
-/** An identity that the application has compared: its user and its master key. */
-export type ComparedIdentity = Pick<UserIdentity, "userId" | "master">;
-
 /** The record of a user. It is kept when the user is not tracked any more. */
 export interface UserRecord {
   /** The devices that are there. */
@@ -80,13 +54,6 @@ export interface UserRecord {
 
 /** The record of an unknown user. */
 export const NO_RECORD: UserRecord = { devices: [], gone: [] };
-
-/** The identity with which a user signs devices; undefined if there never was one. */
-export function identityIn({ identity }: UserRecord, userId: UserID): UserIdentity | undefined {
-  if (identity === undefined) return undefined;
-  const { pinned, master, selfSigning } = identity;
-  return { userId, pinned, master, selfSigning, changed: pinned !== undefined && pinned !== master };
-}
 
 /** Where a user's record is. */
 export function userKey(userId: UserID): RecordKey<UserRecord> {
@@ -134,4 +101,31 @@ function describe(
   const { deviceId, curve25519, ed25519, algorithms, displayName, dehydrated } = device;
   const trust = deviceTrust(device, identity);
   return { userId, deviceId, curve25519, ed25519, algorithms, displayName, dehydrated, trust };
+}
+
+/**
+ * A user's record with the application's decision about a device, which may be a former one. The
+ * device is named with the key that was compared: its ID alone may stand for another key by now.
+ *
+ * @throws {ValueError} If no such device was ever there, or if it has other keys.
+ */
+export function withLocalTrust(
+  record: UserRecord,
+  device: ComparedDevice,
+  trust: LocalTrust | undefined,
+): UserRecord {
+  const { userId, deviceId, ed25519 } = device;
+  const named = `device ${JSON.stringify(deviceId)} of ${JSON.stringify(userId)}`;
+  const known = [...record.devices, ...record.gone].find((each) => each.deviceId === deviceId);
+  if (known === undefined) {
+    throw new ValueError(`Cannot set the trust of ${named}: no such device is known; look it up first`);
+  }
+  if (!sameKey(known.ed25519, ed25519)) {
+    throw new ValueError(
+      `Cannot set the trust of ${named}: it has other keys than the ones that were compared; compare them again`,
+    );
+  }
+  const say = <Known extends KnownDevice>(each: Known): Known =>
+    each.deviceId === deviceId ? { ...each, local: trust } : each;
+  return { ...record, devices: record.devices.map(say), gone: record.gone.map(say) };
 }

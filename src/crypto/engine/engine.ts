@@ -47,7 +47,7 @@ import { recoverFromOldSession } from "./rollback.ts";
 import { receiveDespiteFaults, receiveMemberChange, receiveSync, type SyncStep } from "./receive_sync.ts";
 import { type CommitOptions, type RecordCache, Transaction } from "../records/transaction.ts";
 import { receiveAcknowledgement, receiveTrust } from "./receive_trust.ts";
-import type { ComparedIdentity, UserIdentity } from "../devices/user_record.ts";
+import type { ComparedIdentity, UserIdentity } from "../identity/user_identity.ts";
 
 /** How many records are cached between steps: five of each room for a bot in 10,000 rooms. */
 const CACHED_RECORDS = 50_000;

@@ -8,7 +8,7 @@
  * @module
  */
 
-import { elapsed } from "../../base/elapsed.ts";
+import { elapsed } from "../../base/clock.ts";
 import type { RoomID } from "../../types/ids.ts";
 import type { DeviceLists } from "../devices/device_lists.ts";
 import type { UndecryptableEvents } from "../megolm/undecryptable_events.ts";

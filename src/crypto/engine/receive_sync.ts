@@ -71,7 +71,9 @@ export async function receiveSync(
       if (again.has(index) || !undecryptable.delivered(tx, event)) underway.push(index);
     } else if (undecryptable.add(tx, event, result)) await keyRequests.want(tx, event);
   }
-  if (await tellsOfRollback(tx, parts, { encrypted: input.encrypted, decrypted })) {
+  const { userId } = parts.context.own;
+  const hasOwn = input.encrypted.some(({ sender }) => sender === userId); // only own events can show a rollback
+  if (hasOwn && await tellsOfRollback(tx, parts, { encrypted: input.encrypted, decrypted })) {
     await recoverFromRollback(tx, parts);
   }
   // An earlier process may have stored a key and ended before it tried the events.

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ComparedIdentity } from "../devices/user_record.ts";
+import type { ComparedIdentity } from "../identity/user_identity.ts";
 import type { Transaction } from "../records/transaction.ts";
 import type { EngineParts } from "./engine_parts.ts";
 import type { RecoveredEvent, TrustInput } from "./engine_protocol.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { elapsed } from "../../base/elapsed.ts";
+import { elapsed } from "../../base/clock.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { RoomID } from "../../types/ids.ts";
 import { sameKey } from "../encoding/base64.ts";

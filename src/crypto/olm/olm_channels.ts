@@ -5,7 +5,7 @@
  * @module
  */
 
-import { elapsed } from "../../base/elapsed.ts";
+import { elapsed } from "../../base/clock.ts";
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
 import type { UserID } from "../../types/ids.ts";

@@ -4,8 +4,7 @@
  * @module
  */
 
-import type { Clock } from "../../base/clock.ts";
-import { elapsed } from "../../base/elapsed.ts";
+import { type Clock, elapsed } from "../../base/clock.ts";
 
 /** The limits. */
 export interface RateLimitOptions {

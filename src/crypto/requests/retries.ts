@@ -5,7 +5,7 @@
  */
 
 import type { BackoffRange } from "../../base/backoff.ts";
-import { elapsed } from "../../base/elapsed.ts";
+import { elapsed } from "../../base/clock.ts";
 
 /** What did not work lately. */
 interface Retry {

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { elapsed } from "../../base/elapsed.ts";
+import { elapsed } from "../../base/clock.ts";
 import { IdentityChangedError } from "../../errors/encryption_error.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { Device } from "../devices/device.ts";

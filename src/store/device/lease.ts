@@ -9,8 +9,7 @@
  * @module
  */
 
-import { type Clock, systemClock } from "../../base/clock.ts";
-import { elapsed } from "../../base/elapsed.ts";
+import { type Clock, elapsed, systemClock } from "../../base/clock.ts";
 import { StoreError, StoreInUseError } from "../../errors/store_error.ts";
 import { type Logger, loggerOf } from "../../base/log.ts";
 import { isJsonObject } from "../../types/json.ts";

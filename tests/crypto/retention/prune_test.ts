@@ -157,9 +157,9 @@ Deno.test("events whose key has not come for a month are let go of, also if noth
   const event = await alice.send("never read");
   bob.collect();
   await bob.sync({ encrypted: [event] });
-  assertEquals((await recordsByKind(bob.store)).undecryptable, 1);
+  assertEquals((await recordsByKind(bob.store)).parked, 1);
   await live(bob, 31);
-  assertEquals((await prune(bob)).undecryptable, 1);
+  assertEquals((await prune(bob)).parked, 1);
 });
 
 Deno.test("in a year and a half of messages and guests no kind of record grows but for the history itself", async () => {

@@ -75,7 +75,7 @@ for (const error of REFUSALS) {
     );
     assertEquals(told.map(([level]) => level), ["error"]);
     const { count, kinds } = told[0]?.[2] ?? {};
-    assertEquals([count, kinds], [4, "crypto/undecryptable, crypto/withheld, state"]);
+    assertEquals([count, kinds], [4, "crypto/parked, crypto/withheld, state"]);
     assert(!JSON.stringify(told).includes("poison"));
   });
 }
