@@ -1,7 +1,8 @@
 /**
  * Greenroom: the Matrix client SDK for Deno.
  *
- * {@linkcode Client} is where to begin: it has every operation of a homeserver, syncs, and brings events to handlers.
+ * {@linkcode Client} is where to begin: it has every operation of a homeserver, syncs, and delivers
+ * events to handlers.
  *
  * @example A bot that echoes
  * ```ts

@@ -1,6 +1,7 @@
 /**
- * `@greenroom/matrix/types`: what programs pass to a client and get from it: identifiers, events and their contents, what
- * operations take and return, and the names of values (`Membership`, `RoomCreatePreset`, `SyncStream`).
+ * `@greenroom/matrix/types`: what programs pass to a client and get from it: identifiers, events
+ * and their contents, what operations take and return, and the names of values (`Membership`,
+ * `RoomCreatePreset`, `SyncStream`).
  *
  * Nothing here does anything; the client, its stores and its errors are in `@greenroom/matrix`.
  *

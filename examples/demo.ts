@@ -1,9 +1,11 @@
 /**
- * `deno task demo`: a homeserver in this process, two users and a bot that talk in an encrypted room.
+ * `deno task demo`: a homeserver in this process, two users and a bot that talk in an encrypted
+ * room.
  *
- * `deno task demo --homeserver https://matrix.example.org --user @bot:example.org` runs the same bot on a real homeserver;
- * the password or the access token is taken from `MATRIX_PASSWORD` or `MATRIX_TOKEN`, or asked for. It keeps nothing: logged in
- * by password it can encrypt, and logs out in the end; with a token, whose device outlives it, it does not encrypt.
+ * `deno task demo --homeserver https://matrix.example.org --user @bot:example.org` runs the same
+ * bot on a real homeserver; the password or the access token is taken from `MATRIX_PASSWORD` or
+ * `MATRIX_TOKEN`, or asked for. It keeps nothing: logged in by password it can encrypt, and logs
+ * out in the end; with a token, whose device outlives it, it does not encrypt.
  *
  * @module
  */

@@ -81,8 +81,9 @@ export interface ClientAPI
  * Makes all operations.
  *
  * @param session Who acts, and where.
- * @param decorate Puts something in front of the core, as a store and encryption do; the operations that are built on the core
- * use what it returns. If it tells which rooms are encrypted, files are encrypted for them. Default: nothing.
+ * @param decorate Puts something in front of the core, as a store and encryption do; the operations
+ * that are built on the core use what it returns. If it knows which rooms are encrypted, files are
+ * encrypted for them. Default: nothing.
  * @param cipher Encrypts and decrypts files. Default: nothing does.
  */
 export function clientAPI(

@@ -14,11 +14,13 @@ import type { Session } from "./session.ts";
 /** Completes member events. */
 export interface FillMemberEventAPI {
   /**
-   * Completes the content of a member event that is about to be sent: the endpoints made for joining and inviting put display
-   * name and avatar in, a member event sent by hand has none unless they are put in here.
+   * Completes the content of a member event that is about to be sent: the endpoints made for
+   * joining and inviting put display name and avatar in, a member event sent by hand has none
+   * unless they are put in here.
    *
-   * This asks the client's `fillMemberEventCallback`, and nothing else. With a store, the profile of the present member event
-   * is used if that returns nothing, and the user's global profile if there is no such event.
+   * This asks the client's `fillMemberEventCallback`, and nothing else. With a store, the profile
+   * of the present member event is used if that returns nothing, and the user's global profile if
+   * there is no such event.
    *
    * @param roomId The room the event goes to.
    * @param userId The user it is about.
@@ -34,7 +36,10 @@ export interface FillMemberEventAPI {
   ): Promise<RoomMemberContent | undefined>;
 }
 
-/** What a store and encryption may put something of their own in front of; all other operations call these. */
+/**
+ * What a store and encryption may put something of their own in front of; all other operations call
+ * these.
+ */
 export interface CoreAPI extends RoomStateAPI, Pick<MessagesAPI, "sendMessageEvent">, FillMemberEventAPI {}
 
 /** Knows which rooms are encrypted. */
@@ -44,7 +49,8 @@ export interface EncryptedRoomsAPI {
    *
    * @param roomId The room.
    * @param options Request options, for what has to be looked up.
-   * @returns Whether they are. It rejects if that can't be found out, and if they have to be encrypted and can't be.
+   * @returns Whether they are. It rejects if that can't be found out, and if they have to be
+   *   encrypted and can't be.
    */
   isEncrypted(roomId: RoomID, options: RequestOptions): Promise<boolean>;
 }

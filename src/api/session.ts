@@ -16,7 +16,8 @@ import type { DeviceID, RoomID, UserID } from "../types/ids.ts";
 import type { WhoamiResponse } from "../types/api/login.ts";
 import type { RoomMemberContent } from "../types/content/member_content.ts";
 import { endpoint, fields } from "./http/endpoint.ts";
-import { type HTTPAPI, isMatrixRefusal } from "./http/http_api.ts";
+import type { HTTPAPI } from "./http/http_api.ts";
+import { isMatrixRefusal } from "./http/retry.ts";
 import type { RequestOptions } from "./http/request_options.ts";
 import { isUserId } from "../types/identifiers.ts";
 import { atLeast } from "./server/versions.ts";
@@ -36,7 +37,8 @@ const versions = endpoint(
 );
 
 /**
- * Completes the content of a member event that is about to be sent, with a display name and an avatar for example.
+ * Completes the content of a member event that is about to be sent, with a display name and an
+ * avatar for example.
  *
  * @param roomId The room it goes to.
  * @param userId The user it is about.
@@ -80,7 +82,8 @@ export class Session {
   }
 
   /**
-   * The acting user: the one the request is to act as, else as given, else as the server says, which is remembered.
+   * The acting user: the one the request is to act as, else as given, else as the server says,
+   * which is remembered.
    *
    * @param options The options of the request that the user ID is needed for.
    * @throws {ServiceResponseError} If the server names no user.
@@ -120,7 +123,8 @@ export class Session {
   }
 
   /**
-   * Whether the homeserver supports a version of the specification, or a later one. Its answer is remembered.
+   * Whether the homeserver supports a version of the specification, or a later one. Its answer is
+   * remembered.
    *
    * @param version The version, like `v1.11`.
    * @param unstableFeature The experimental feature that was the same before.
@@ -156,12 +160,13 @@ export class Session {
 
 // Whether there is a homeserver at all.
 //
-// What answers wrongly may be a homeserver that is being restarted, behind a proxy that shows a page of its own meanwhile. So an
-// address is only found to be wrong by a client that no homeserver has answered yet, and by an answer that says so: a redirect, or
-// one to the question for versions that is found (2xx) and no Matrix, or not found (404, 405, 410). A failure of the server (5xx), a
+// What answers wrongly may be a homeserver that is being restarted, behind a proxy that shows a
+// page of its own meanwhile. So an address is only found to be wrong by a client that no homeserver
+// has answered yet, and by an answer that says so: a redirect, or one to the question for versions
+// that is found (2xx) and no Matrix, or not found (404, 405, 410). A failure of the server (5xx), a
 // refusal (401, 403, 429) and no answer at all say nothing.
 
-/** What says that nobody is there, if a homeserver has not said it. */
+/** Statuses of a place without a homeserver, unless a homeserver sent them. */
 const NOT_FOUND = new Set([404, 405, 410]);
 
 /**
@@ -170,7 +175,8 @@ const NOT_FOUND = new Set([404, 405, 410]);
  * @param error Why a request failed.
  * @param session Who asked.
  * @param signal Ends the question for versions.
- * @returns A {@link HomeserverAddressError} if the address is not one of a homeserver; else what was given.
+ * @returns A {@link HomeserverAddressError} if the address is not one of a homeserver; else what
+ *   was given.
  */
 export async function firstContact(error: unknown, session: Session, signal?: AbortSignal): Promise<unknown> {
   const { http } = session;
@@ -186,7 +192,10 @@ export async function firstContact(error: unknown, session: Session, signal?: Ab
   );
 }
 
-/** What is strange about the answer to the question that every homeserver answers; undefined if nothing is. */
+/**
+ * What is strange about the answer to the question that every homeserver answers; undefined if
+ * nothing is.
+ */
 async function strangeVersions(session: Session, signal?: AbortSignal): Promise<unknown> {
   try {
     await session.versions({ retry: false, signal });
@@ -196,7 +205,10 @@ async function strangeVersions(session: Session, signal?: AbortSignal): Promise<
   }
 }
 
-/** Whether an answer is one that neither a homeserver nor what stands in front of one would give for long. */
+/**
+ * Whether an answer is one that neither a homeserver nor what stands in front of one would give for
+ * long.
+ */
 function isStrange(error: unknown): boolean {
   if (!(error instanceof MatrixRequestError)) return error instanceof ServiceResponseError;
   return NOT_FOUND.has(error.status) && !isMatrixRefusal(error);

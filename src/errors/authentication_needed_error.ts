@@ -11,7 +11,8 @@ import { printable } from "./printable.ts";
 import { MatrixRequestError, type RequestErrorInit } from "./request_error.ts";
 
 /**
- * The homeserver wants to know once more who is asking, and was not told, or not in a way that it takes.
+ * The homeserver wants to know once more who is asking, and was not told, or not in a way that it
+ * takes.
  *
  * @example
  * ```ts

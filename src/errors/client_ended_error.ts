@@ -7,8 +7,8 @@
 import { MatrixError } from "./matrix_error.ts";
 
 /**
- * The client was stopped, was closed, or has failed, before it could do what was asked. If it has failed, the `cause` is the
- * {@linkcode ActorError} that `client.done` rejects with.
+ * The client was stopped, was closed, or has failed, before it could do what was asked. If it has
+ * failed, the `cause` is the {@linkcode ActorError} that `client.done` rejects with.
  */
 export class ClientEndedError extends MatrixError {
   /** Always `CLIENT_ENDED`. */

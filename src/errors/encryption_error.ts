@@ -14,8 +14,8 @@ export class EncryptionError extends MatrixError {
 }
 
 /**
- * The server has keys of this device that are not in the store: it can't go on, and syncing ends. Nothing was overwritten: run it
- * with the store that has the keys, or log in anew.
+ * The server has keys of this device that are not in the store: it can't go on, and syncing ends.
+ * Nothing was overwritten: run it with the store that has the keys, or log in anew.
  */
 export class DeviceConflictError extends EncryptionError {
   /** Always `DEVICE_CONFLICT`. */
@@ -29,8 +29,9 @@ export class DecryptionError extends MatrixError {
 }
 
 /**
- * Why an encrypted file can't be decrypted: `file` if what the message says of it can't be used, `hash` if the content is not
- * what was sent, `size` if there is more of it than was allowed, `storage` if there is nowhere to hold it.
+ * Why an encrypted file can't be decrypted: `file` if what the message says of it can't be used,
+ * `hash` if the content is not what was sent, `size` if there is more of it than was allowed,
+ * `storage` if there is nowhere to hold it.
  */
 export type AttachmentProblem = "file" | "hash" | "size" | "storage";
 
@@ -60,7 +61,9 @@ export class AttachmentError extends DecryptionError {
   }
 }
 
-/** The room is encrypted with something that is not known here, so that nothing can be sent to it. */
+/**
+ * The room is encrypted with something that is not known here, so that nothing can be sent to it.
+ */
 export class UnsupportedAlgorithmError extends EncryptionError {
   /** Always `UNSUPPORTED_ALGORITHM`. */
   override readonly code = "UNSUPPORTED_ALGORITHM";
@@ -78,7 +81,10 @@ export interface IdentityChangedErrorInit extends ErrorOptions {
   readonly users: readonly UserID[];
 }
 
-/** Users in the room have another identity than the one that was seen first; nothing is sent until that is acknowledged. */
+/**
+ * Users in the room have another identity than the one that was seen first; nothing is sent until
+ * that is acknowledged.
+ */
 export class IdentityChangedError extends EncryptionError {
   /** Always `IDENTITY_CHANGED`. */
   override readonly code = "IDENTITY_CHANGED";

@@ -1,6 +1,8 @@
 /**
  * One class for each error code of the Matrix specification.
  *
+ * Over 300 lines because it is a table.
+ *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#standard-error-response | Standard error response}
  * @module
  */
@@ -11,11 +13,15 @@ import { MatrixRequestError, type RequestErrorInit } from "./request_error.ts";
 /** `M_FORBIDDEN`: the user may not do this. */
 export class ForbiddenError extends MatrixRequestError {}
 
-/** `M_UNKNOWN_TOKEN`: the access token is not, or no longer, known: log in again, as {@linkcode UnknownTokenError.softLogout} says. */
+/**
+ * `M_UNKNOWN_TOKEN`: the access token is not, or no longer, known: log in again, as
+ * {@linkcode UnknownTokenError.softLogout} says.
+ */
 export class UnknownTokenError extends MatrixRequestError {
   /**
-   * Whether the device and its keys are still there: with a login that names it by `deviceId`, or a new token for its refresh token,
-   * it goes on. If not, the session is gone, if there ever was one, and its device with it.
+   * Whether the device and its keys are still there: with a login that names it by `deviceId`, or a
+   * new token for its refresh token, it goes on. If not, the session is gone, if there ever was
+   * one, and its device with it.
    */
   readonly softLogout: boolean;
 
@@ -39,7 +45,10 @@ export class MissingTokenError extends MatrixRequestError {}
 /** `M_USER_LOCKED`: the account is locked by its server's administrator; it may be unlocked. */
 export class UserLockedError extends MatrixRequestError {}
 
-/** `M_USER_SUSPENDED`: the account is suspended by its server's administrator and may do only a few things. */
+/**
+ * `M_USER_SUSPENDED`: the account is suspended by its server's administrator and may do only a few
+ * things.
+ */
 export class UserSuspendedError extends MatrixRequestError {}
 
 /** `M_USER_DEACTIVATED`: the account has been deactivated. */
@@ -90,21 +99,28 @@ export class ThreepidAuthFailedError extends MatrixRequestError {}
 /** `M_THREEPID_DENIED`: the server does not allow this third-party identifier. */
 export class ThreepidDeniedError extends MatrixRequestError {}
 
-/** `M_THREEPID_MEDIUM_NOT_SUPPORTED`: the server does not know this kind of third-party identifier. */
+/**
+ * `M_THREEPID_MEDIUM_NOT_SUPPORTED`: the server does not know this kind of third-party identifier.
+ */
 export class ThreepidMediumNotSupportedError extends MatrixRequestError {}
 
-/** `M_SERVER_NOT_TRUSTED`: the homeserver does not trust the other server that the request names. */
+/**
+ * `M_SERVER_NOT_TRUSTED`: the homeserver does not trust the other server that the request names.
+ */
 export class ServerNotTrustedError extends MatrixRequestError {}
 
 /** `M_UNSUPPORTED_ROOM_VERSION`: the server does not support this room version. */
 export class UnsupportedRoomVersionError extends MatrixRequestError {}
 
-/** `M_INCOMPATIBLE_ROOM_VERSION`: the server does not support the version of the room to be joined. */
+/**
+ * `M_INCOMPATIBLE_ROOM_VERSION`: the server does not support the version of the room to be joined.
+ */
 export class IncompatibleRoomVersionError extends MatrixRequestError {}
 
 /**
- * `M_BAD_STATE`: the change is not possible in the present state, like unbanning a user who is not banned. Synapse refuses so what
- * other servers refuse with `M_FORBIDDEN`: to join, or to be invited, while banned.
+ * `M_BAD_STATE`: the change is not possible in the present state, like unbanning a user who is not
+ * banned. Synapse refuses so what other servers refuse with `M_FORBIDDEN`: to join, or to be
+ * invited, while banned.
  */
 export class BadStateError extends ForbiddenError {}
 
@@ -129,7 +145,10 @@ export class TooLargeError extends MatrixRequestError {}
 /** `M_EXCLUSIVE`: the name is reserved for an application service. */
 export class ExclusiveError extends MatrixRequestError {}
 
-/** `M_RESOURCE_LIMIT_EXCEEDED`: the homeserver has reached a limit of its resources; `body.admin_contact` says whom to ask. */
+/**
+ * `M_RESOURCE_LIMIT_EXCEEDED`: the homeserver has reached a limit of its resources;
+ * `body.admin_contact` says whom to ask.
+ */
 export class ResourceLimitExceededError extends MatrixRequestError {}
 
 /** `M_USER_LIMIT_EXCEEDED`: the user has reached a limit that the server sets each user. */
@@ -144,7 +163,10 @@ export class WeakPasswordError extends MatrixRequestError {}
 /** `M_INVITE_BLOCKED`: the invitee does not accept invites from the user. */
 export class InviteBlockedError extends MatrixRequestError {}
 
-/** `M_UNABLE_TO_AUTHORISE_JOIN`: the server can't tell whether the restricted join is allowed; another server may. */
+/**
+ * `M_UNABLE_TO_AUTHORISE_JOIN`: the server can't tell whether the restricted join is allowed;
+ * another server may.
+ */
 export class UnableToAuthoriseJoinError extends MatrixRequestError {}
 
 /** `M_UNABLE_TO_GRANT_JOIN`: the server may not let the user join; another server may. */
@@ -162,7 +184,10 @@ export class CannotOverwriteMediaError extends MatrixRequestError {}
 /** `M_DUPLICATE_ANNOTATION`: the user has reacted to this event with this key already. */
 export class DuplicateAnnotationError extends MatrixRequestError {}
 
-/** `M_WRONG_ROOM_KEYS_VERSION`: the key backup version is not the current one, which `body.current_version` names. */
+/**
+ * `M_WRONG_ROOM_KEYS_VERSION`: the key backup version is not the current one, which
+ * `body.current_version` names.
+ */
 export class WrongRoomKeysVersionError extends MatrixRequestError {}
 
 /** `M_INVALID_SIGNATURE`: a signature does not verify. */
@@ -177,7 +202,10 @@ export class ProfileTooLargeError extends MatrixRequestError {}
 /** `M_KEY_TOO_LARGE`: the name of the profile field exceeds 255 bytes. */
 export class KeyTooLargeError extends MatrixRequestError {}
 
-/** `M_APPSERVICE_LOGIN_UNSUPPORTED`: the server does not offer this login to application services; use OAuth 2.0. */
+/**
+ * `M_APPSERVICE_LOGIN_UNSUPPORTED`: the server does not offer this login to application services;
+ * use OAuth 2.0.
+ */
 export class AppserviceLoginUnsupportedError extends MatrixRequestError {}
 
 /** `M_CONNECTION_FAILED`: the homeserver could not connect to the application service. */
@@ -201,7 +229,10 @@ export class SessionExpiredError extends MatrixRequestError {}
 /** `M_NO_VALID_SESSION`: there is no such validation session. */
 export class NoValidSessionError extends MatrixRequestError {}
 
-/** `M_UNKNOWN_ENDPOINT`: the server does not know this endpoint (an older spelling of `M_UNRECOGNIZED`). */
+/**
+ * `M_UNKNOWN_ENDPOINT`: the server does not know this endpoint (an older spelling of
+ * `M_UNRECOGNIZED`).
+ */
 export class UnknownEndpointError extends MatrixRequestError {}
 
 /** `M_ALREADY_JOINED`: the user is in the room already. */

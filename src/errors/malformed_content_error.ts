@@ -15,8 +15,8 @@ export interface MalformedContentErrorInit extends ErrorOptions {
 }
 
 /**
- * The content of an event, which somebody sent or stored, is not what its type says. The message names the members at fault and
- * what they are not; it has no values.
+ * The content of an event that was sent or stored does not fit its type. The message names the
+ * members at fault and what they are not; it has no values.
  */
 export class MalformedContentError extends MatrixError {
   /** Always `MALFORMED_CONTENT`. */
@@ -24,8 +24,9 @@ export class MalformedContentError extends MatrixError {
   /** The event's type. */
   readonly eventType: string;
   /**
-   * The members at fault, at most eleven, as paths with dots: `info.h`. In place of an item of a list or an entry of a map stands `*`;
-   * the empty path is the whole content. For a type of your own, as its schema names them.
+   * The members at fault, at most eleven, as paths with dots: `info.h`. In place of an item of a
+   * list or an entry of a map stands `*`; the empty path is the whole content. For a type of your
+   * own, as its schema names them.
    */
   readonly members: readonly string[];
 
@@ -33,7 +34,8 @@ export class MalformedContentError extends MatrixError {
    * Makes an error.
    *
    * @param message What is wrong.
-   * @param init The event's type, the members at fault, and the `cause`, if another error led to this one.
+   * @param init The event's type, the members at fault, and the `cause`, if another error led to
+   *   this one.
    */
   constructor(message: string, { eventType, members, ...options }: MalformedContentErrorInit) {
     super(message, options);

@@ -7,7 +7,10 @@
 
 import { MatrixError } from "./matrix_error.ts";
 
-/** Deno was started without a permission that the client, or its store, needs; the message names the flag. */
+/**
+ * Deno was started without a permission that the client, or its store, needs; the message names the
+ * flag.
+ */
 export class MissingPermissionError extends MatrixError {
   /** Always `MISSING_PERMISSION`. */
   override readonly code = "MISSING_PERMISSION";

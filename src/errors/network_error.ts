@@ -7,10 +7,12 @@
 import { MatrixError } from "./matrix_error.ts";
 
 /**
- * The homeserver could not be reached, or the connection broke before the answer was whole. The `cause` is what `fetch` threw,
- * without addresses' queries and whatever else in it repeats what was sent.
+ * The homeserver could not be reached, or the connection broke before the answer was whole. The
+ * `cause` is what `fetch` threw, without addresses' queries and whatever else in it repeats what
+ * was sent.
  *
- * Whether the server acted on the request is unknown. Requests that may be repeated have been, as the retry policy says.
+ * Whether the server acted on the request is unknown. Requests that may be repeated have been, as
+ * the retry policy says.
  */
 export class NetworkError extends MatrixError {
   /** `NETWORK_ERROR`, or `TIMEOUT` of {@link RequestTimeoutError}. */

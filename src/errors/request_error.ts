@@ -28,8 +28,8 @@ export interface RequestErrorInit {
 /**
  * The homeserver said no.
  *
- * Every error code of the specification has a subclass, so that `instanceof` decides; an answer with a code nobody knows,
- * or with none, is this class itself.
+ * Every error code of the specification has a subclass, so that `instanceof` decides; an answer
+ * with an unknown code, or with none, is this class itself.
  *
  * @example
  * ```ts
@@ -55,13 +55,17 @@ export class MatrixRequestError extends MatrixError {
   /** The HTTP status of the answer. */
   readonly status: number;
   /**
-   * The body of the answer: `soft_logout`, the flows of user-interactive authentication and the like. Texts and members that repeat
-   * what was sent (a token, a password, a message) are left out of it, and of the error's message.
+   * The body of the answer: `soft_logout`, the flows of user-interactive authentication and the
+   * like. Texts and members that repeat what was sent (a token, a password, a message) are left out
+   * of it, and of the error's message.
    */
   readonly body: JsonObject;
   /** The operation that was asked for, like `joinRoom`. */
   readonly operation: string;
-  /** How long the server asks to wait before the next try, in milliseconds; absent if it does not say. */
+  /**
+   * How long the server asks to wait before the next try, in milliseconds; absent if it does not
+   * say.
+   */
   readonly retryAfter?: number;
 
   /**

@@ -7,15 +7,18 @@
 import { MatrixError } from "./matrix_error.ts";
 
 /**
- * The homeserver answered, but not as the Matrix specification says: a promised field is missing or of another type,
- * the body is no JSON, too large, or a redirect that can't be followed.
+ * The homeserver answered, but not as the Matrix specification says: a promised field is missing or
+ * of another type, the body is no JSON, too large, or a redirect that can't be followed.
  */
 export class ServiceResponseError extends MatrixError {
   /** Always `SERVICE_RESPONSE_ERROR`. */
   override readonly code = "SERVICE_RESPONSE_ERROR";
 }
 
-/** The homeserver's address sends a request elsewhere that can't go there: one that changes something, or that needs the token. */
+/**
+ * The homeserver's address sends a request elsewhere that can't go there: one that changes
+ * something, or that needs the token.
+ */
 export class RedirectError extends ServiceResponseError {
   /** Where to, as far as `baseUrl` can be that; undefined if it can't. */
   readonly origin: string | undefined;
@@ -36,8 +39,9 @@ export class RedirectError extends ServiceResponseError {
 }
 
 /**
- * What answers at `baseUrl` is no Matrix homeserver, or sends requests elsewhere. Only a client that no homeserver has answered yet
- * comes to this end: what stands in front of one may answer for it for a while.
+ * What answers at `baseUrl` is no Matrix homeserver, or sends requests elsewhere. Only a client
+ * that no homeserver has answered yet comes to this end: what stands in front of one may answer for
+ * it for a while.
  */
 export class HomeserverAddressError extends MatrixError {
   /** Always `HOMESERVER_ADDRESS`. */

@@ -12,7 +12,10 @@ export class StoreError extends MatrixError {
   override readonly code: string = "STORE_ERROR";
 }
 
-/** The place holds something else than a store that this version reads: damaged, foreign, or written by a newer Greenroom. */
+/**
+ * The place holds something else than a store that this version reads: damaged, foreign, or written
+ * by a newer Greenroom.
+ */
 export class StoreFormatError extends StoreError {
   /** Always `STORE_FORMAT`. */
   override readonly code = "STORE_FORMAT";
@@ -38,15 +41,15 @@ export interface StoreInUseErrorInit extends ErrorOptions {
   readonly until?: number;
 }
 
-/** Somebody else holds what was to be written: the device, or the whole place. */
+/** Another process holds what was to be written: the device, or the whole store. */
 export class StoreInUseError extends StoreError {
   /** Always `STORE_IN_USE`. */
   override readonly code = "STORE_IN_USE";
 
-  /** Who holds it; `undefined` if nobody knows. */
+  /** Who holds it; `undefined` if unknown. */
   readonly owner: string | undefined;
 
-  /** Until when, in milliseconds since 1970, unless it is prolonged; `undefined` if nobody knows. */
+  /** Until when, in milliseconds since 1970, unless it is renewed; `undefined` if unknown. */
   readonly until: number | undefined;
 
   /**
@@ -62,7 +65,7 @@ export class StoreInUseError extends StoreError {
   }
 }
 
-/** What is kept was sealed with another key, or not at all, or somebody has changed a record. */
+/** What is kept was sealed with another key, or not at all, or a record was changed. */
 export class StoreKeyError extends StoreError {
   /** Always `STORE_KEY`. */
   override readonly code = "STORE_KEY";

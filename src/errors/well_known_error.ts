@@ -7,13 +7,19 @@
 
 import { MatrixError } from "./matrix_error.ts";
 
-/** `Client.discover()` could not find out a domain's homeserver, though the domain has a discovery file. */
+/**
+ * `Client.discover()` could not find out a domain's homeserver, though the domain has a discovery
+ * file.
+ */
 export class WellKnownError extends MatrixError {
   /** `WELL_KNOWN_ERROR`, or a more precise word of a subclass. */
   override readonly code: string = "WELL_KNOWN_ERROR";
 }
 
-/** The discovery file could not be had: the domain did not answer, or answered with another status than 200 and 404. */
+/**
+ * The discovery file could not be had: the domain did not answer, or answered with another status
+ * than 200 and 404.
+ */
 export class WellKnownUnreachableError extends WellKnownError {
   /** Always `WELL_KNOWN_UNREACHABLE`. */
   override readonly code = "WELL_KNOWN_UNREACHABLE";
@@ -49,7 +55,10 @@ export class WellKnownInvalidIdentityServerError extends WellKnownError {
   override readonly code = "WELL_KNOWN_INVALID_IDENTITY_SERVER";
 }
 
-/** What answers at the homeserver's address is no Matrix homeserver: `/versions` failed or names no version. */
+/**
+ * What answers at the homeserver's address is no Matrix homeserver: `/versions` failed or names no
+ * version.
+ */
 export class WellKnownInvalidVersionsError extends WellKnownError {
   /** Always `WELL_KNOWN_INVALID_VERSIONS`. */
   override readonly code = "WELL_KNOWN_INVALID_VERSIONS";

@@ -1,8 +1,9 @@
 /**
  * The named values of Matrix: what the wire calls `public_chat` is `RoomCreatePreset.PUBLIC` here.
  *
- * Each is a frozen-by-type object and the union of its values, so that `"public_chat"` is accepted wherever the
- * constant is. Where the specification leaves a list open, the records that use it take any other string as well.
+ * Each is a frozen-by-type object and the union of its values, so that `"public_chat"` is accepted
+ * wherever the constant is. Where the specification leaves a list open, the records that use it
+ * take any other string as well.
  *
  * @module
  */
@@ -36,7 +37,7 @@ export type RoomCreatePreset = typeof RoomCreatePreset[keyof typeof RoomCreatePr
 export const LoginType = {
   /** With a password. */
   PASSWORD: "m.login.password",
-  /** With a short-lived token, as single sign-on and `/login/get_token` hand out. */
+  /** With a short-lived token, as single sign-on and `/login/get_token` return. */
   TOKEN: "m.login.token",
   /** By single sign-on in a browser; ends in a `TOKEN` login. */
   SSO: "m.login.sso",

@@ -1,9 +1,10 @@
 /**
  * What identifiers must look like.
  *
- * There are two rules. What others chose is checked where it is received (`isReceivedUserId()` and its like): everything passes that
- * the specification has clients accept, with historical user IDs of any characters. What the application gives is checked before
- * anything is sent (`isUserId()`, `checkIdentifier()` and their like): the name of a server in it must be one, too.
+ * There are two rules. What others chose is checked where it is received (`isReceivedUserId()` and
+ * its like): everything passes that the specification has clients accept, with historical user IDs
+ * of any characters. What the application gives is checked before anything is sent (`isUserId()`,
+ * `checkIdentifier()` and their like): the name of a server in it must be one, too.
  *
  * @see {@link https://spec.matrix.org/v1.16/appendices/#identifier-grammar | Identifier grammar}
  * @module
@@ -26,8 +27,8 @@ export function isName(value: unknown): value is string {
 const PRINTABLE = /^[^\p{Cc}\p{Cs}]+$/u;
 
 /**
- * Whether a value can name a device, a session or a request. The specification does not limit the characters of such a name; no
- * client uses control characters.
+ * Whether a value can name a device, a session or a request. The specification does not limit the
+ * characters of such a name; no client uses control characters.
  */
 export function isOpaqueId(value: unknown): value is string {
   return isName(value) && PRINTABLE.test(value);
@@ -93,8 +94,8 @@ export function parseServerName(name: string): ServerName | undefined {
 export type UserIDParts = [localpart: string, serverName: string];
 
 /**
- * Splits a user ID or a room alias at its first colon. Of the local part only what no server ever allowed is refused: colons and NUL.
- * It may be empty.
+ * Splits a user ID or a room alias at its first colon. Of the local part only what no server ever
+ * allowed is refused: colons and NUL. It may be empty.
  */
 function parseQualifiedId(sigil: "@" | "#", id: unknown): UserIDParts | undefined {
   if (!isReceivedId(id, sigil.charCodeAt(0))) return undefined;
@@ -112,8 +113,9 @@ export function isUserId(value: unknown): value is UserID {
 /**
  * Splits a user ID.
  *
- * The local part may be any that the historical grammar allows: all characters but `:` and NUL; it may be empty. The server name must
- * be one by the grammar, its port at most 65535, and the whole at most 255 bytes long.
+ * The local part may be any that the historical grammar allows: all characters but `:` and NUL; it
+ * may be empty. The server name must be one by the grammar, its port at most 65535, and the whole
+ * at most 255 bytes long.
  *
  * @param mxid The user ID.
  * @returns The local part and the server name.
@@ -163,7 +165,10 @@ export function parseContentURI(url: string): ContentURIParts {
 const isRoomId = (id: string): boolean => /^!./s.test(id); // without a colon from room version 12 on
 const isRoomAlias = (id: string): boolean => parseQualifiedId("#", id) !== undefined;
 
-/** What an identifier must be, by the name of the parameter that carries it. The server checks the rest. */
+/**
+ * What an identifier must be, by the name of the parameter that carries it. The server checks the
+ * rest.
+ */
 const KINDS: Readonly<Record<IdentifierName, readonly [is: (id: string) => boolean, description: string]>> = {
   roomId: [isRoomId, "a room ID: !opaque"],
   roomAlias: [isRoomAlias, "a room alias: #localpart:server.name"],

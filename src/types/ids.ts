@@ -1,8 +1,9 @@
 /**
  * Identifiers of Matrix, as template-literal types.
  *
- * The types describe the sigil only: a room ID of room version 12 carries no domain, so nothing here promises one.
- * Values that come from a server are never checked by a type; `parseUserId()` checks where a part is needed.
+ * The types describe the sigil only: a room ID of room version 12 carries no domain, so nothing
+ * here promises one. Values that come from a server are never checked by a type; `parseUserId()`
+ * checks where a part is needed.
  *
  * @see {@link https://spec.matrix.org/v1.16/appendices/#identifier-grammar | Identifier grammar}
  * @module
@@ -11,7 +12,10 @@
 /** Fully qualified user ID: `@localpart:server_name`. */
 export type UserID = `@${string}:${string}`;
 
-/** Room ID: `!opaque`, with a server name behind a colon up to room version 11 and without one from 12 on. */
+/**
+ * Room ID: `!opaque`, with a server name behind a colon up to room version 11 and without one from
+ * 12 on.
+ */
 export type RoomID = `!${string}`;
 
 /** Room alias: `#localpart:server_name`. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** A parsed JSON object nobody has checked yet: every member must be looked at before it is used. */
+/** A parsed JSON object that is not checked yet: check every member before you use it. */
 export type JsonObject = { [key: string]: unknown };
 
 /** Whether `value` is a JSON object, and not an array or `null`. */
@@ -13,8 +13,8 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /**
- * Far more than anybody needs, and far less than what would overflow the stack of those who copy, keep or compare it: that begins
- * at some 3,000.
+ * Far more than events need, and far less than what overflows the stack of code that copies, stores
+ * or compares it: that begins at some 3,000.
  */
 const MAX_DEPTH = 100;
 

@@ -1,5 +1,6 @@
 /**
- * Sample calls of the operations that Greenroom has beyond the contract: each with and without its options.
+ * Sample calls of the operations that Greenroom has beyond the contract: each with and without its
+ * options.
  *
  * @module
  */

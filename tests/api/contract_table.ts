@@ -1,7 +1,9 @@
 /**
- * The contract as data: every operation with each of its parameters, their defaults, and the request that it makes.
+ * The contract as data: every operation with each of its parameters, their defaults, and the
+ * request that it makes.
  *
- * Names are the contract's own; `contract_test.ts` compares the table with the contract's text and the public API with the table.
+ * Names are the contract's own; `contract_test.ts` compares the table with the contract's text and
+ * the public API with the table.
  *
  * Over 300 lines because it is one table, whose rows are looked up by eye.
  *
@@ -588,9 +590,13 @@ export const USUAL_ANSWER = {
   flows: [],
 };
 
-/** What of the contract the client has beside the operations on a homeserver: names of the contract, and ours if another. */
+/**
+ * What of the contract the client has beside the operations on a homeserver: names of the contract,
+ * and ours if another.
+ */
 export const CLIENT_MEMBERS: Readonly<Record<string, string>> = {
-  // Part 1: attributes and helpers. The stores can be given as one, and the setter of a read-only property is a method.
+  // Part 1: attributes and helpers. The stores can be given as one, and the setter of a read-only
+  // property is a method.
   mxid: "mxid",
   device_id: "deviceId",
   api: "api",

@@ -1,5 +1,6 @@
 /**
- * The contract's own text, from beside the repository, read as data; without it, tests that need it skip.
+ * The contract's own text, from beside the repository, read as data; without it, tests that need it
+ * skip.
  *
  * @module
  */
@@ -9,7 +10,10 @@ const CONTRACT = new URL("../../../shared/spec/interface.md", import.meta.url);
 /** A parameter, as the contract writes it. */
 export interface WrittenParameter {
   readonly name: string;
-  /** The default: its word, `none` of a parameter that may be absent; absent of a parameter that is required. */
+  /**
+   * The default: its word, `none` of a parameter that may be absent; absent of a parameter that is
+   * required.
+   */
   readonly default?: string;
 }
 
@@ -37,7 +41,10 @@ export function writtenOperations(text: string): WrittenOperation[] {
   );
 }
 
-/** The methods and paths that the contract's part 4 states: by operation, such as `POST /ban` or `/event/`. */
+/**
+ * The methods and paths that the contract's part 4 states: by operation, such as `POST /ban` or
+ * `/event/`.
+ */
 export function writtenPaths(text: string): [operation: string, path: string][] {
   return tableRows(text, "| Operation | Method and path shape").flatMap(([names = "", shape = ""]) => {
     const method = /^(GET|PUT|POST) /.exec(shape)?.[0] ?? "";
@@ -61,7 +68,10 @@ function operationNames(cell: string): string[] {
   return names.length > 0 ? names : [cell];
 }
 
-/** Cuts `room_id, reason (str, empty), html?` into parameters; words about further arguments are no parameters. */
+/**
+ * Cuts `room_id, reason (str, empty), html?` into parameters; words about further arguments are no
+ * parameters.
+ */
 function writtenParameters(cell: string): WrittenParameter[] {
   if (cell === "none") return [];
   return cell.split(/,(?![^(]*\))/).flatMap((part) => {

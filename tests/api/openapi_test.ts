@@ -39,7 +39,10 @@ const wantsPassword = (answers: Readonly<Record<string, Rule>> = {}): Record<str
   ...answers,
 });
 
-/** Calls an operation on a new session; what it requests is all that counts. Undefined if it refused its arguments. */
+/**
+ * Calls an operation on a new session; what it requests is all that counts. Undefined if it refused
+ * its arguments.
+ */
 async function requestsOf(
   name: string,
   args: readonly unknown[],

@@ -75,7 +75,8 @@ export const members: readonly Operation[] = [
       assertEquals(await ids({}), all);
       assertEquals(await ids({ membership: "join" }), [alice.userId, bob.userId].sort());
       assertEquals(await ids({ notMembership: "join" }), [carol.userId, dave.userId].sort());
-      // "Either suffices", says the specification; Synapse wants both. What fits both is there with either.
+      // "Either suffices", says the specification; Synapse wants both. What fits both is there with
+      // either.
       assert((await ids({ membership: "invite", notMembership: "join" })).includes(dave.userId));
       assert((await ids({ at, membership: "leave" })).length === 0, "carol had not left by then");
       await refused(() => dave.getMembers(roomId), ForbiddenError, 403);

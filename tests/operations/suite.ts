@@ -1,6 +1,6 @@
 /**
- * The tests of all operations of the client. The same ones run on the in-process homeserver and on Synapse: what passes on both
- * is how Matrix works, not how one of the two does.
+ * The tests of all operations of the client. The same ones run on the in-process homeserver and on
+ * Synapse: what passes on both is how Matrix works, not how one of the two does.
  *
  * @module
  */

@@ -17,11 +17,16 @@ const WITHOUT_EXAMPLE = [
   "m.secret_storage.key.abc",
 ];
 
-/** The one example that breaks its own schema: a start by short strings that names none of their parameters. */
+/**
+ * The one example that breaks its own schema: a start by short strings that names none of their
+ * parameters.
+ */
 const isDefective = (type: string, content: object): boolean =>
   type === "m.key.verification.start" && !("hashes" in content) && !("secret" in content);
 
-/** Members of the examples that no schema has: a misspelt one, and one that stands a level too deep. */
+/**
+ * Members of the examples that no schema has: a misspelt one, and one that stands a level too deep.
+ */
 function withoutStrayMembers(key: string, value: unknown): unknown {
   if (key === "audio_muted:") return undefined;
   if (key === "thumbnail_info") return { ...(value as object), is_animated: undefined };

@@ -1,4 +1,7 @@
-/** Makes values that have every member a JSON schema names, so that the compiler can compare a type with the schema. */
+/**
+ * Makes values that have every member a JSON schema names, so that the compiler can compare a type
+ * with the schema.
+ */
 
 /** As much of a JSON schema as the specification uses. */
 export interface Schema {
@@ -46,7 +49,9 @@ const BY_TITLE: Record<string, unknown> = {
   "User identifier": { type: "m.id.user", user: "user" },
 };
 
-/** Members that are identifiers or one algorithm's, where the schemas call them any string, by name. */
+/**
+ * Members that are identifiers or one algorithm's, where the schemas call them any string, by name.
+ */
 const BY_NAME: Record<string, unknown> = {
   algorithm: "m.megolm.v1.aes-sha2",
   avatar_url: "mxc://example.org/media",
@@ -59,7 +64,10 @@ const BY_NAME: Record<string, unknown> = {
   url: "mxc://example.org/media",
 };
 
-/** A value with every member that `schema` names, deprecated ones left out; `root` is what its references look into. */
+/**
+ * A value with every member that `schema` names, deprecated ones left out; `root` is what its
+ * references look into.
+ */
 export function sampleOf(schema: Schema, root: unknown): unknown {
   if (schema.$ref !== undefined) return sampleOf(resolve(schema.$ref, root), root);
   const described = BY_TITLE[schema.title ?? ""];

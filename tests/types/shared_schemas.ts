@@ -1,4 +1,7 @@
-/** The specification's event schemas and examples, from beside the repository; without them, tests that need them skip. */
+/**
+ * The specification's event schemas and examples, from beside the repository; without them, tests
+ * that need them skip.
+ */
 
 const OPENAPI = new URL("../../../shared/openapi/", import.meta.url);
 

@@ -89,7 +89,10 @@ export interface ChangePasswordOptions extends AuthenticationOptions {
 
 /** Options of {@link AccountAPI.deactivateAccount}. */
 export interface DeactivateAccountOptions extends AuthenticationOptions {
-  /** The identity server to remove the account's addresses from. Default: the one that each was bound through. */
+  /**
+   * The identity server to remove the account's addresses from. Default: the one that each was
+   * bound through.
+   */
   idServer?: string;
   /** Whether users who join later are not to see what the user sent. Default: false. */
   erase?: boolean;
@@ -100,12 +103,13 @@ export interface DeactivateAccountOptions extends AuthenticationOptions {
 /** Operations on the account. */
 export interface AccountAPI {
   /**
-   * Makes an account, and logs in unless told otherwise. Most servers want an authentication, `m.login.dummy` at the least;
-   * `authentication: {}` covers that.
+   * Makes an account, and logs in by default. Most servers want an authentication, `m.login.dummy`
+   * at the least; `authentication: {}` covers that.
    *
    * @param options What the account is to be, how to authenticate, and request options.
    * @returns The user, and the session unless there is none: keep its tokens secret.
-   * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication` does not cover.
+   * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication`
+   *   does not cover.
    * @throws {UserInUseError} If the name is taken.
    * @throws {InvalidUsernameError} If the name breaks the grammar.
    * @throws {ForbiddenError} If the server takes no registrations.
@@ -129,19 +133,21 @@ export interface AccountAPI {
    * @param newPassword The new password.
    * @param options Whether to log other devices out, how to authenticate, and request options.
    * @throws {WeakPasswordError} If the server finds the password too weak.
-   * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication` does not cover.
+   * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication`
+   *   does not cover.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3accountpassword | POST /account/password}
    */
   changePassword(newPassword: string, options?: ChangePasswordOptions): Promise<void>;
 
   /**
-   * Ends the account for good. Its user ID can never be used again. If the client syncs, that ends as by
-   * {@linkcode SessionAPI.logout}.
+   * Ends the account for good. Its user ID can never be used again. If the client syncs, that ends
+   * as by {@linkcode SessionAPI.logout}.
    *
    * @param options What to erase, how to authenticate, and request options.
-   * @returns Whether the account's addresses were removed from the identity server: `success` or `no-support`, also if the server
-   * does not say.
-   * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication` does not cover.
+   * @returns Whether the account's addresses were removed from the identity server: `success` or
+   * `no-support`, also if the server does not say.
+   * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication`
+   *   does not cover.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3accountdeactivate | POST /account/deactivate}
    */
   deactivateAccount(options?: DeactivateAccountOptions): Promise<"success" | "no-support">;

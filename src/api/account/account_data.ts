@@ -1,5 +1,6 @@
 /**
- * The user's private data, of the account and of rooms, and the tags of rooms, which are part of it.
+ * The user's private data, of the account and of rooms, and the tags of rooms, which are part of
+ * it.
  *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#client-config | Client config}
  * @module
@@ -50,8 +51,8 @@ export interface SetRoomTagOptions extends RequestOptions {
 /**
  * Operations on the user's private data, which only the user's own devices see, and the server.
  *
- * Each throws {@link MatrixRequestError} if the homeserver refuses, and `ValueError` before anything is sent if what is given
- * can't be a room ID.
+ * Each throws {@link MatrixRequestError} if the homeserver refuses, and `ValueError` before
+ * anything is sent if what is given can't be a room ID.
  */
 export interface AccountDataAPI {
   /**
@@ -61,7 +62,8 @@ export interface AccountDataAPI {
    * @param options The room, and request options.
    * @returns The data, without what may be absent and is not what its type says.
    * @throws {NotFoundError} If there is none.
-   * @throws {MalformedContentError} If it is not what its type says. As it was kept it is answered for a definition without a schema.
+   * @throws {MalformedContentError} If it is not what its type says. As it was kept it is answered
+   *   for a definition without a schema.
    * @throws {ValueError} If the type is empty, or of events of another class.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3useruseridaccount_datatype | GET /user/{userId}/account_data/{type}}
    */
@@ -76,8 +78,10 @@ export interface AccountDataAPI {
    * @param type The type. If the application defined it, the data is checked first.
    * @param data The data.
    * @param options The room, and request options.
-   * @throws {MatrixRequestError} Of the types that the server keeps itself: `m.fully_read`, `m.push_rules`.
-   * @throws {ValueError} If the type is empty, or of events of another class, or the data is refused.
+   * @throws {MatrixRequestError} Of the types that the server keeps itself: `m.fully_read`,
+   *   `m.push_rules`.
+   * @throws {ValueError} If the type is empty, or of events of another class, or the data is
+   *   refused.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3useruseridaccount_datatype | PUT /user/{userId}/account_data/{type}}
    * @example
    * ```ts
@@ -103,7 +107,8 @@ export interface AccountDataAPI {
    *
    * @param roomId The room.
    * @param options Request options.
-   * @returns The tags by name, in `tags`, as the room's `m.tag` has them; none if the room has no tags.
+   * @returns The tags by name, in `tags`, as the room's `m.tag` has them; none if the room has no
+   *   tags.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3useruseridroomsroomidtags | GET /user/{userId}/rooms/{roomId}/tags}
    */
   getRoomTags(roomId: RoomID, options?: RequestOptions): Promise<TagContent>;

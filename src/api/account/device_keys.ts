@@ -78,15 +78,18 @@ export interface UploadKeysOptions extends RequestOptions {
   oneTimeKeys?: OneTimeKeys;
   /** The device's identity keys. Default: none, for a device that has uploaded them before. */
   deviceKeys?: DeviceKeys;
-  /** New fallback keys, one for each algorithm, which serve when there is no one-time key left. Default: none. */
+  /**
+   * New fallback keys, one for each algorithm, which serve when there is no one-time key left.
+   * Default: none.
+   */
   fallbackKeys?: OneTimeKeys;
 }
 
 /** Options of {@link DeviceKeysAPI.queryKeys}. */
 export interface QueryKeysOptions extends RequestOptions {
   /**
-   * The token of the sync that told of the change, or a later one. It left the specification with version 1.7, for no server
-   * looks at it. Default: empty, not sent.
+   * The token of the sync that announced the change, or a later one. It left the specification with
+   * version 1.7, for no server looks at it. Default: empty, not sent.
    */
   token?: SyncToken;
   /** How long the server waits for other servers, in milliseconds. Default: 10,000. */
@@ -101,7 +104,10 @@ export interface ClaimKeysOptions extends RequestOptions {
 
 /** Options of {@link DeviceKeysAPI.uploadCrossSigningKeys}. */
 export interface UploadCrossSigningKeysOptions extends AuthenticationOptions {
-  /** The key that signs the other two, signed by a device at least. Default: none, if the server has it. */
+  /**
+   * The key that signs the other two, signed by a device at least. Default: none, if the server has
+   * it.
+   */
   masterKey?: CrossSigningKey;
   /** The key that vouches for the user's own devices, signed by the master key. Default: none. */
   selfSigningKey?: CrossSigningKey;
@@ -120,10 +126,13 @@ export type SignedObjects = {
   readonly [userId: UserID]: { readonly [keyId: string]: DeviceKeys | CrossSigningKey };
 };
 
-/** Operations on public keys. A server that can't be reached is told in `failures`, and makes no operation fail. */
+/**
+ * Operations on public keys. A server that can't be reached is listed in `failures`; the operation
+ * does not fail.
+ */
 export interface DeviceKeysAPI {
   /**
-   * Uploads keys of this device. Without any, it tells how many one-time keys are left.
+   * Uploads keys of this device. Without any, it returns how many one-time keys are left.
    *
    * @param options The keys, and request options.
    * @returns How many unclaimed one-time keys the server has of this device, by algorithm.
@@ -135,7 +144,8 @@ export interface DeviceKeysAPI {
   /**
    * Asks for the keys of devices and users.
    *
-   * @param deviceKeys Users, or the devices of users; an empty list of devices means all of the user's.
+   * @param deviceKeys Users, or the devices of users; an empty list of devices means all of the
+   *   user's.
    * @param options How long the server may ask other servers, and request options.
    * @returns The keys, and the servers that could not be reached.
    * @throws {ValueError} If a user ID can't be one, or `timeout` is negative or no integer.
@@ -159,7 +169,7 @@ export interface DeviceKeysAPI {
   ): Promise<KeysQueryResponse>;
 
   /**
-   * Claims one-time keys, each of which is given to nobody else.
+   * Claims one-time keys; the server gives each of them out once.
    *
    * @param oneTimeKeys The algorithm by user and device, such as `signed_curve25519`.
    * @param options How long the server may ask other servers, and request options.
@@ -181,11 +191,13 @@ export interface DeviceKeysAPI {
   getKeyChanges(from: SyncToken, to: SyncToken, options?: RequestOptions): Promise<KeysChangesResponse>;
 
   /**
-   * Uploads the user's cross-signing keys. If the server has others already, it wants to know again who is asking.
+   * Uploads the user's cross-signing keys. If the server has others already, it wants to know again
+   * who is asking.
    *
    * @param options The keys, how to authenticate, and request options.
    * @throws {InvalidSignatureError} If a signature does not verify.
-   * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication` does not cover.
+   * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication`
+   *   does not cover.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3keysdevice_signingupload | POST /keys/device_signing/upload}
    */
   uploadCrossSigningKeys(options?: UploadCrossSigningKeysOptions): Promise<void>;

@@ -83,7 +83,8 @@ export interface DevicesAPI {
    *
    * @param deviceId The device.
    * @param options How to authenticate, and request options.
-   * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication` does not cover.
+   * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication`
+   *   does not cover.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3devicesdeviceid | DELETE /devices/{deviceId}}
    * @example
    * ```ts
@@ -110,7 +111,8 @@ export interface DevicesAPI {
    *
    * @param deviceIds The devices; those that do not exist are passed over.
    * @param options How to authenticate, and request options.
-   * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication` does not cover.
+   * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication`
+   *   does not cover.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3delete_devices | POST /delete_devices}
    */
   deleteDevices(deviceIds: readonly DeviceID[], options?: AuthenticationOptions): Promise<void>;

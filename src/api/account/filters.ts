@@ -1,5 +1,5 @@
 /**
- * Filters, kept by the server: what a sync is to tell.
+ * Filters, stored by the server: what a sync contains.
  *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#filtering | Filtering}
  * @module

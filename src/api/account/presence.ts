@@ -40,9 +40,10 @@ export interface PresenceAPI {
   getPresence(userId: UserID, options?: RequestOptions): Promise<PresenceInfo>;
 
   /**
-   * Tells whether the acting user is there. The time of the user's last activity is set along with it.
+   * Sets whether the acting user is online. The time of the user's last activity is set along with
+   * it.
    *
-   * A sync sets presence too, online unless told otherwise.
+   * A sync sets presence too: online by default.
    *
    * @param options Presence, what to say about it, and request options.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3presenceuseridstatus | PUT /presence/{userId}/status}

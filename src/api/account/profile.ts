@@ -1,5 +1,5 @@
 /**
- * What users tell about themselves: names, avatars and other fields of their profiles.
+ * What users publish about themselves: names, avatars and other fields of their profiles.
  *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#profiles | Profiles}
  * @module
@@ -31,8 +31,8 @@ export interface SetProfileOptions extends RequestOptions {
 /**
  * Operations on profiles.
  *
- * Each throws {@link MatrixRequestError} if the homeserver refuses, and `ValueError` before anything is sent if what is given
- * can't be a user ID.
+ * Each throws {@link MatrixRequestError} if the homeserver refuses, and `ValueError` before
+ * anything is sent if what is given can't be a user ID.
  */
 export interface ProfileAPI {
   /**
@@ -42,7 +42,7 @@ export interface ProfileAPI {
    * @param options Request options.
    * @returns All of the profile.
    * @throws {NotFoundError} If there is no such user, or no profile.
-   * @throws {ForbiddenError} If the server does not tell.
+   * @throws {ForbiddenError} If the server refuses to show it.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3profileuserid | GET /profile/{userId}}
    */
   getProfile(userId: UserID, options?: RequestOptions): Promise<Profile>;
@@ -53,7 +53,7 @@ export interface ProfileAPI {
    * @param userId The user.
    * @param options Request options.
    * @returns The name; undefined if there is none, or no such user.
-   * @throws {ForbiddenError} If the server does not tell.
+   * @throws {ForbiddenError} If the server refuses to show it.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3profileuseridkeyname | GET /profile/{userId}/{keyName}}
    */
   getDisplayname(userId: UserID, options?: RequestOptions): Promise<string | undefined>;
@@ -84,7 +84,7 @@ export interface ProfileAPI {
    * @param userId The user.
    * @param options Request options.
    * @returns Where the image is; undefined if there is none, or no such user.
-   * @throws {ForbiddenError} If the server does not tell.
+   * @throws {ForbiddenError} If the server refuses to show it.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3profileuseridkeyname | GET /profile/{userId}/{keyName}}
    */
   getAvatarUrl(userId: UserID, options?: RequestOptions): Promise<ContentURI | undefined>;
@@ -92,7 +92,8 @@ export interface ProfileAPI {
   /**
    * Sets the acting user's avatar, in all rooms too.
    *
-   * @param avatarUrl Where the image is, as `uploadMedia()` returned it; empty or undefined to have none.
+   * @param avatarUrl Where the image is, as `uploadMedia()` returned it; empty or undefined to have
+   *   none.
    * @param options Whether to look first, and request options.
    * @throws {ValueError} If it is no `mxc://` URI.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3profileuseridkeyname | PUT /profile/{userId}/{keyName}}
@@ -100,13 +101,15 @@ export interface ProfileAPI {
   setAvatarUrl(avatarUrl: ContentURI | "" | undefined, options?: SetProfileOptions): Promise<void>;
 
   /**
-   * Looks a field of a user's profile up. Since version 1.16 of the specification there are others than name and avatar.
+   * Looks a field of a user's profile up. Since version 1.16 of the specification there are others
+   * than name and avatar.
    *
    * @param userId The user.
    * @param keyName The field, such as `m.tz`.
    * @param options Request options.
-   * @returns The value, unchecked: its form is the other user's choice. Undefined if there is none, or no such user.
-   * @throws {ForbiddenError} If the server does not tell.
+   * @returns The value, unchecked: its form is the other user's choice. Undefined if there is none,
+   *   or no such user.
+   * @throws {ForbiddenError} If the server refuses to show it.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3profileuseridkeyname | GET /profile/{userId}/{keyName}}
    */
   getProfileField(userId: UserID, keyName: string, options?: RequestOptions): Promise<unknown>;
@@ -114,7 +117,8 @@ export interface ProfileAPI {
   /**
    * Sets a field of the acting user's profile.
    *
-   * @param keyName The field, at most 255 bytes: the specification's, or one named after a domain that you own.
+   * @param keyName The field, at most 255 bytes: the specification's, or one named after a domain
+   *   that you own.
    * @param value The value: anything JSON can say but `null`, which servers may refuse.
    * @param options Request options.
    * @throws {ProfileTooLargeError} If the profile would exceed 64 KiB.
@@ -158,8 +162,8 @@ export function profileAPI(session: Session): ProfileAPI {
   };
 
   /**
-   * Sets a text, or takes it away. Servers refuse `null`; those that know no `DELETE`, which came with version 1.16, take the
-   * empty text for it.
+   * Sets a text, or takes it away. Servers refuse `null`; those that know no `DELETE`, which came
+   * with version 1.16, take the empty text for it.
    */
   const setText = async (
     keyName: string,

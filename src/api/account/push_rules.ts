@@ -47,15 +47,19 @@ export interface SetPushRuleOptions extends RequestOptions {
   before?: string;
   /** The rule, of the same kind, to place this one behind. Default: a new rule comes first. */
   after?: string;
-  /** Of `override` and `underride` rules: what must hold, all of it. Default: nothing, the rule always matches. */
+  /**
+   * Of `override` and `underride` rules: what must hold, all of it. Default: nothing, the rule
+   * always matches.
+   */
   conditions?: readonly PushCondition[];
 }
 
 /**
  * Operations on push rules.
  *
- * Each throws {@link MatrixRequestError} if the homeserver refuses, `NotFoundError` if there is no such rule, and `ValueError`
- * before anything is sent if the scope is not `global`, the only one there is, or the rule ID is empty.
+ * Each throws {@link MatrixRequestError} if the homeserver refuses, `NotFoundError` if there is no
+ * such rule, and `ValueError` before anything is sent if the scope is not `global`, the only one
+ * there is, or the rule ID is empty.
  */
 export interface PushRulesAPI {
   /**
@@ -86,11 +90,13 @@ export interface PushRulesAPI {
   ): Promise<PushRule>;
 
   /**
-   * Makes a push rule, or changes one. The server's own rules can't be made or moved; see `setPushRuleActions()`.
+   * Makes a push rule, or changes one. The server's own rules can't be made or moved; see
+   * `setPushRuleActions()`.
    *
    * @param scope `global`.
    * @param kind The kind of rule.
-   * @param ruleId The rule: a room ID of kind `room`, a user ID of kind `sender`, else anything without a dot in front.
+   * @param ruleId The rule: a room ID of kind `room`, a user ID of kind `sender`, else anything
+   *   without a dot in front.
    * @param actions What to do when the rule matches; nothing if empty.
    * @param options When it matches, its place among the others, and request options.
    * @throws {MatrixRequestError} If the rule named by `before` or `after` does not exist.

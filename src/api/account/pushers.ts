@@ -48,7 +48,9 @@ export interface PusherRemoval {
 
 /** What a kind of pusher needs to know. */
 export interface PusherData {
-  /** Of `http`: where to send notifications, an HTTPS URL with the path `/_matrix/push/v1/notify`. */
+  /**
+   * Of `http`: where to send notifications, an HTTPS URL with the path `/_matrix/push/v1/notify`.
+   */
   url?: string;
   /** Of `http`: what to send; everything if absent. */
   format?: Open<"event_id_only">;

@@ -47,7 +47,10 @@ const loginToken = endpoint(
 
 /** Options of {@link SessionAPI.login}. */
 export interface LoginOptions extends RequestOptions {
-  /** Who logs in: a user ID, its local part, or another identifier. Default: the client's user; with a login token nobody. */
+  /**
+   * Who logs in: a user ID, its local part, or another identifier. Default: the client's user; none
+   * with a login token.
+   */
   identifier?: UserIdentifier | UserID | (string & Record<never, never>);
   /** How to prove it. Default: `m.login.password`. */
   loginType?: Open<LoginType>;
@@ -57,7 +60,9 @@ export interface LoginOptions extends RequestOptions {
   deviceId?: DeviceID;
   /** The password, which `m.login.password` needs. */
   password?: string;
-  /** The login token, which `m.login.token` needs, or the JSON Web Token of `org.matrix.login.jwt`. */
+  /**
+   * The login token, which `m.login.token` needs, or the JSON Web Token of `org.matrix.login.jwt`.
+   */
   token?: string;
   /** What other types of login need; goes into the body as it is. Default: nothing. */
   extraFields?: Readonly<JsonObject>;
@@ -65,7 +70,10 @@ export interface LoginOptions extends RequestOptions {
   refreshToken?: boolean;
   /** Whether the client acts as the new session from then on. Default: true. */
   storeAccessToken?: boolean;
-  /** Whether the client moves to the homeserver's address that the response names, if it names a usable one. Default: false. */
+  /**
+   * Whether the client moves to the homeserver's address that the response names, if it names a
+   * usable one. Default: false.
+   */
   updateHsUrl?: boolean;
 }
 
@@ -106,7 +114,7 @@ export interface SessionAPI {
   getLoginFlows(options?: RequestOptions): Promise<LoginFlow[]>;
 
   /**
-   * Logs in. The client then acts as this session, unless told otherwise.
+   * Logs in. The client then acts as this session, by default.
    *
    * @param options Who, how, as which device, and request options.
    * @returns The server's answer, tokens included: keep it secret.
@@ -129,8 +137,8 @@ export interface SessionAPI {
   login(options?: LoginOptions): Promise<LoginResponse>;
 
   /**
-   * Logs out: the token, the device and its keys become void. If the client syncs, that ends before, and `start()` resolves; should
-   * the server refuse, it goes on.
+   * Logs out: the token, the device and its keys become void. If the client syncs, that ends
+   * before, and `start()` resolves; should the server refuse, it goes on.
    *
    * @param options Whether to forget the token, and request options.
    * @throws {UnknownTokenError} If the token is void already.
@@ -139,8 +147,8 @@ export interface SessionAPI {
   logout(options?: LogoutOptions): Promise<void>;
 
   /**
-   * Logs out everywhere: all tokens, devices and device keys of the user become void. If the client syncs, that ends as by
-   * {@linkcode SessionAPI.logout}.
+   * Logs out everywhere: all tokens, devices and device keys of the user become void. If the client
+   * syncs, that ends as by {@linkcode SessionAPI.logout}.
    *
    * @param options Whether to forget the token, and request options.
    * @throws {UnknownTokenError} If the token is void already.
@@ -153,7 +161,8 @@ export interface SessionAPI {
    *
    * @param options How to authenticate, and request options.
    * @returns The token and how long it is good.
-   * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication` does not cover.
+   * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication`
+   *   does not cover.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv1loginget_token | POST /login/get_token}
    */
   getLoginToken(options?: AuthenticationOptions): Promise<LoginTokenResponse>;

@@ -42,8 +42,9 @@ export function forgetLogin(session: Session): void {
 }
 
 /**
- * Moves to the homeserver's address as a login tells it. An address that can't be one, or that would give up encryption, is
- * passed over: the login has succeeded where we are, and the token must not be lost.
+ * Moves to the homeserver's address that a login returned. An address that can't be one, or that
+ * would give up encryption, is passed over: the login has succeeded where we are, and the token
+ * must not be lost.
  */
 export function followLogin(session: Session, { well_known }: LoginResponse): void {
   const { http } = session;
@@ -57,7 +58,7 @@ export function followLogin(session: Session, { well_known }: LoginResponse): vo
       return;
     }
   } catch {
-    // told below
+    // logged below
   }
   http.log.warn("Kept the homeserver's address: the one that came with the login can't be used", {
     operation: "login",

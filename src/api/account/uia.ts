@@ -1,5 +1,6 @@
 /**
- * User-interactive authentication: before some operations the server wants to know once more who is asking.
+ * User-interactive authentication: before some operations the server wants to know once more who is
+ * asking.
  *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#user-interactive-authentication-api | User-interactive authentication}
  * @module
@@ -36,30 +37,45 @@ export interface StageRequest {
 }
 
 /**
- * Does a stage: gives what the server has to be sent, without `type` and `session`; or nothing once the stage was done
- * somewhere else, in a browser for example.
+ * Does a stage: gives what the server has to be sent, without `type` and `session`; or nothing once
+ * the stage was done somewhere else, in a browser for example.
  */
 export type StageHandler = (
   request: StageRequest,
 ) => JsonObject | undefined | void | Promise<JsonObject | undefined | void>;
 
-/** How to authenticate: all that is given here may be used; `m.login.dummy`, which needs nothing, goes without saying. */
+/**
+ * How to authenticate: all that is given here may be used; `m.login.dummy`, which needs nothing,
+ * goes without saying.
+ */
 export interface Authentication {
   /** The acting user's password, for `m.login.password`. Default: none. */
   password?: string;
-  /** A token that the server's administration gave out, for `m.login.registration_token`. Default: none. */
+  /**
+   * A token that the server's administration gave out, for `m.login.registration_token`. Default:
+   * none.
+   */
   registrationToken?: string;
-  /** Whether the user agrees to the policies in `params`, for `m.login.terms`. Default: nobody is asked. */
+  /**
+   * Whether the user agrees to the policies in `params`, for `m.login.terms`. Default: nobody is
+   * asked.
+   */
   acceptTerms?: (request: StageRequest) => boolean | Promise<boolean>;
   /** Does stages of any other kind, by name; goes before all the above. Default: none. */
   stages?: { readonly [stage: string]: StageHandler };
-  /** Shows a user `fallbackUrl`, for every stage that nothing else does; done when its promise is. Default: none. */
+  /**
+   * Shows a user `fallbackUrl`, for every stage that nothing else does; done when its promise is.
+   * Default: none.
+   */
   fallback?: (request: StageRequest) => void | Promise<void>;
 }
 
 /** Options of the operations that may need authentication. */
 export interface AuthenticationOptions extends RequestOptions {
-  /** How to authenticate if the server wants it. Default: not at all; an `AuthenticationNeededError` then tells what the server wants. */
+  /**
+   * How to authenticate if the server wants it. Default: not at all; an `AuthenticationNeededError`
+   * then says what the server requires.
+   */
   authentication?: Authentication;
 }
 
@@ -68,14 +84,15 @@ export interface UIAAPI {
   /**
    * Runs a request that may need authentication: as often as there are stages to be done.
    *
-   * The operations of Greenroom that need it take it as their option `authentication`; this is for all others.
+   * The operations of Greenroom that need it take it as their option `authentication`; this is for
+   * all others.
    *
    * @param request Sends the request, with `auth` in its body if there is any.
    * @param authentication How to authenticate.
    * @param options Request options, of which the signal counts.
    * @returns What the request returned in the end.
-   * @throws {AuthenticationNeededError} If no way that the server offers can be gone with what was given; its `challenge` has the
-   * ways (`flows`) and the session.
+   * @throws {AuthenticationNeededError} If no way that the server offers can be gone with what was
+   * given; its `challenge` has the ways (`flows`) and the session.
    * @throws {MatrixRequestError} If a stage was refused.
    * @example
    * ```ts

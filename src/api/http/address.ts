@@ -43,8 +43,8 @@ export class Address {
   }
 
   /**
-   * Finds the address: once for all who ask meanwhile, and once more for whoever asks after that has failed. A search that nobody
-   * waits for any more is given up.
+   * Finds the address: once for all calls that overlap, and again after a failure. A search that no
+   * call waits for any more is aborted.
    */
   async find(signal?: AbortSignal): Promise<string> {
     signal?.throwIfAborted();
@@ -63,7 +63,7 @@ export class Address {
   #begin(): Search {
     const abort = new AbortController();
     const found = this.#found(abort.signal);
-    found.catch(() => {}); // whoever waits hears of it
+    found.catch(() => {}); // reported to those calls that wait
     return { abort, found, waiting: 0 };
   }
 
@@ -77,7 +77,8 @@ export class Address {
 /**
  * A homeserver's address as the transport keeps it: without a slash at its end.
  *
- * @throws {ValueError} If it is no absolute `http` or `https` URL, or has more than a host and a path.
+ * @throws {ValueError} If it is no absolute `http` or `https` URL, or has more than a host and a
+ *   path.
  */
 export function checkedBaseUrl(url: string | URL): string {
   const parsed = URL.parse(url);

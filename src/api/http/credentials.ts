@@ -29,17 +29,23 @@ export interface Tokens {
   accessToken: string;
   /** Buys the next pair; absent if the access token does not expire. */
   refreshToken?: string;
-  /** How long the access token lives, in milliseconds; absent if it does not expire, or the server does not say. */
+  /**
+   * How long the access token lives, in milliseconds; absent if it does not expire, or the server
+   * does not say.
+   */
   expiresInMs?: number;
 }
 
 /** Asks the server for the next pair. */
 export type RefreshTokens = (refreshToken: string) => Promise<Tokens>;
 
-/** Persists a new pair. The old one becomes void when the new one is used first, so requests wait for the promise. */
+/**
+ * Persists a new pair. The old one becomes void when the new one is used first, so requests wait
+ * for the promise.
+ */
 export type OnTokensRefreshed = (tokens: Tokens) => void | Promise<void>;
 
-/** Holds the tokens of one client; renews them one refresh at a time, whoever asks. */
+/** Stores the tokens of one client, and renews them one refresh at a time. */
 export class Credentials {
   readonly #clock: Clock;
   readonly #onRefreshed: OnTokensRefreshed | undefined;
@@ -73,7 +79,10 @@ export class Credentials {
     return this.#refreshToken !== undefined;
   }
 
-  /** Whether the server said that the access token has expired by now, and there is a way to a new one. */
+  /**
+   * Whether the server said that the access token has expired by now, and there is a way to a new
+   * one.
+   */
   get stale(): boolean {
     const expiresInMs = this.#expiresInMs;
     return this.renewable && expiresInMs !== undefined &&
@@ -112,7 +121,7 @@ export class Credentials {
   async #renew(refreshToken: string, refresh: RefreshTokens): Promise<void> {
     const tokens = { refreshToken, ...await refresh(refreshToken) };
     await this.#onRefreshed?.(tokens);
-    // Used only now: the first use makes the old pair void, and nobody else knew the new one.
+    // Used only now: the first use makes the old pair void.
     if (this.#refreshToken === refreshToken) this.set(tokens);
   }
 }

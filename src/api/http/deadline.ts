@@ -24,14 +24,14 @@ export class Deadline {
   #timedOut = false;
   /** Whether all of the answer has come. */
   #settled = false;
-  /** Whether somebody waits for the end. */
+  /** Whether a function waits for the end. */
   #awaited = false;
   #failure: { readonly error: unknown } | undefined;
 
-  /** What is asked of whom, which errors must not tell. */
+  /** The request, which errors must not repeat. */
   readonly sent: Sent;
 
-  /** Whether somebody has taken over the duty to call {@link Deadline.end}. */
+  /** Whether another owner has to call {@link Deadline.end}. */
   held = false;
 
   /** Whether it is not the network that is waited for: time does not count then. */
@@ -74,12 +74,14 @@ export class Deadline {
     this.signal.addEventListener("abort", call, { once: true });
   }
 
-  /** Takes over the duty to call {@link Deadline.end}. */
+  /** Makes the caller responsible for {@link Deadline.end}. */
   hold(): void {
     this.held = true;
   }
 
-  /** Ends the request because of something on this side, which is what the request then fails with. */
+  /**
+   * Ends the request because of something on this side, which is what the request then fails with.
+   */
   fail(error: unknown): void {
     if (this.signal.aborted) return;
     this.#failure = { error };
@@ -130,11 +132,12 @@ export class Deadline {
   }
 }
 
-/** What Deno's `fetch` says in front of the reason: the address, which may hold what concerns nobody. */
+/** What Deno's `fetch` says in front of the reason: the address, which may hold private data. */
 const NATIVE = /^error sending request .*\): (?:client error \(\w+\): )?/s;
 
 /**
- * Says that a connection has failed, and why: the name is not known, nobody listens, the certificate is not valid.
+ * Says that a connection has failed, and why: the name is unknown, no server listens, the
+ * certificate is not valid.
  *
  * @param error What `fetch` threw, or reading the answer.
  * @param request Names the request.

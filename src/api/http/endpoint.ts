@@ -1,8 +1,8 @@
 /**
  * An endpoint of the client-server API, as data: an operation is one call with one of these.
  *
- * Its path is a template whose parameters no value can break out of. Of an answer only what an operation returns or reads is
- * checked: an answer may always carry more.
+ * Its path is a template whose parameters no value can break out of. Of an answer only what an
+ * operation returns or reads is checked: an answer may always carry more.
  *
  * @module
  */
@@ -26,7 +26,8 @@ export interface Endpoint<Path extends string, Result> {
   /** Checks the answer and takes the result out of it. */
   readonly parse: Parse<Result>;
   /**
-   * Whether the same request may be sent twice with the effect of one, and so be retried. Default: true, but for `POST`.
+   * Whether the same request may be sent twice with the effect of one, and so be retried. Default:
+   * true, but for `POST`.
    */
   readonly idempotent: boolean;
   /** Whether the access token goes along. Default: true. */
@@ -46,7 +47,9 @@ export function endpoint<const Path extends string, Result>(
 
 // Paths.
 
-/** The parameters that a path template names: `"/rooms/{roomId}/join"` takes `{ roomId: string }`. */
+/**
+ * The parameters that a path template names: `"/rooms/{roomId}/join"` takes `{ roomId: string }`.
+ */
 export type PathParams<Template extends string> = string extends Template ? Record<string, string>
   : Template extends `${string}{${infer Name}}${infer Rest}`
     ? { readonly [K in Name]: string } & PathParams<Rest>
@@ -55,7 +58,10 @@ export type PathParams<Template extends string> = string extends Template ? Reco
 /** The query of a URL: absent members are left out, lists repeat their key. */
 export type Query = { readonly [key: string]: string | number | boolean | readonly string[] | undefined };
 
-/** A path that a URL parser takes as it is: without host, query, fragment, and segments that it folds away. */
+/**
+ * A path that a URL parser takes as it is: without host, query, fragment, and segments that it
+ * folds away.
+ */
 const PATH = /^(?!.*\/(\.|%2e){1,2}(\/|$))\/[\w~!$&'()*+,;=:@%./-]*$/i;
 
 const PARAMETER = /\{([^{}]+)\}/g;
@@ -66,11 +72,13 @@ const STATE_KEY = "stateKey";
 /**
  * Fills a path template.
  *
- * Every parameter becomes exactly one segment of the path: it is percent-encoded, and what can't be carried is refused:
- * the empty string (but for `{stateKey}`), and `.` and `..`, which every URL parser folds away, however they are encoded.
- * A parameter that is named after a kind of identifier, like `{roomId}`, must look like one.
+ * Every parameter becomes exactly one segment of the path: it is percent-encoded, and what can't be
+ * carried is refused: the empty string (but for `{stateKey}`), and `.` and `..`, which every URL
+ * parser folds away, however they are encoded. A parameter that is named after a kind of
+ * identifier, like `{roomId}`, must look like one.
  *
- * @throws {ValueError} If the template is no path, or a parameter is missing, empty, `.` or `..`, no well-formed text, or no identifier of its kind.
+ * @throws {ValueError} If the template is no path, or a parameter is missing, empty, `.` or `..`,
+ *   no well-formed text, or no identifier of its kind.
  */
 export function fillPath(template: string, params: Readonly<Record<string, unknown>>): string {
   const path = template.replace(PARAMETER, (_, name: string) => {
@@ -140,21 +148,24 @@ export type FieldType =
   | "array?"
   | "object?";
 
-/** Turns the parsed body of an answer into the result of an operation, or throws {@link ServiceResponseError}. */
+/**
+ * Turns the parsed body of an answer into the result of an operation, or throws
+ * {@link ServiceResponseError}.
+ */
 export type Parse<Result> = (body: unknown, request: string) => Result;
 
-/** Takes any JSON object and hands out nothing. */
+/** Accepts any JSON object and returns nothing. */
 export const nothing: Parse<void> = () => {};
 
-/** Hands out whatever came. */
+/** Returns the body as it is. */
 export const unchecked: Parse<unknown> = (body) => body;
 
-/** Whether it looks at the answer, which else says nothing of who gave it. */
+/** Whether it checks the answer; if not, any server could have sent it. */
 export function checks(parse: Parse<unknown>): boolean {
   return parse !== nothing && parse !== unchecked;
 }
 
-/** Hands out the whole body, having checked its fields. */
+/** Returns the whole body after a check of its fields. */
 export function fields<Result extends object>(fields: Readonly<Record<string, FieldType>>): Parse<Result> {
   const wanted = Object.entries(fields).map(([name, type]) => wantedField(name, type));
   return (body, request) => {
@@ -164,7 +175,7 @@ export function fields<Result extends object>(fields: Readonly<Record<string, Fi
   };
 }
 
-/** Hands out one field of the body, having checked it. */
+/** Returns one field of the body after a check. */
 export function field<Result>(name: string, type: FieldType): Parse<Result> {
   const wanted = wantedField(name, type);
   return (body, request) => {
@@ -174,7 +185,7 @@ export function field<Result>(name: string, type: FieldType): Parse<Result> {
   };
 }
 
-/** Hands out a body that is a bare list of objects. */
+/** Returns a body that is a list of objects. */
 export function listOf<Item extends object>(): Parse<Item[]> {
   return (body, request) => {
     if (!Array.isArray(body) || !body.every(isJsonObject)) {

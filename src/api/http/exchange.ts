@@ -20,7 +20,7 @@ export interface RawBody {
   readonly type: string;
   /** Whether {@link RawBody.open} can be called again, for another try. */
   readonly repeatable: boolean;
-  /** Gives the body; the deadline is to be told when some of it has gone, and what goes wrong with it. */
+  /** Gives the body; it notifies the deadline of progress and of failures. */
   readonly open: (deadline: Deadline) => BodyInit;
 }
 
@@ -44,13 +44,13 @@ export interface Exchange {
   readonly timeout: number;
   /** The caller's signal. */
   readonly signal: AbortSignal | undefined;
-  /** The tokens of the session, which nothing may tell that is said of the request. */
+  /** The tokens of the session, which no error or log may repeat. */
   readonly credentials: () => readonly string[];
   /** What sends the request. */
   readonly fetch: typeof fetch;
   /** Measures the timeout. */
   readonly clock: Clock;
-  /** Where the try is told. */
+  /** Where the try is logged. */
   readonly log: Logger;
 }
 
@@ -63,11 +63,12 @@ export interface Try {
 }
 
 /**
- * Reads what is wanted out of an answer. Who hands out the answer's body holds the deadline and ends it later.
+ * Reads the result from an answer. A reader that returns the answer's body keeps the deadline and
+ * ends it later.
  */
 export type ReadAnswer<Result> = (answer: Answer) => Promise<Result>;
 
-/** What `fetch` is told of a request. */
+/** Options of `fetch` for a request. */
 type FetchOptions = RequestInit & { readonly headers: Record<string, string> };
 
 /** A chain of redirects longer than this is a loop. */

@@ -5,8 +5,7 @@
  */
 
 import { type Clock, systemClock } from "../../base/clock.ts";
-import { UnknownTokenError, UnrecognizedError } from "../../errors/errcodes.ts";
-import { MatrixRequestError } from "../../errors/request_error.ts";
+import { UnknownTokenError } from "../../errors/errcodes.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { type Logger, loggerOf } from "../../base/log.ts";
 import { Address } from "./address.ts";
@@ -25,21 +24,24 @@ import { type Exchange, exchange, type ReadAnswer } from "./exchange.ts";
 import type { Call, CustomRequestOptions, HTTPAPIOptions } from "./http_options.ts";
 import { requestHeaders, type RequestOptions } from "./request_options.ts";
 import { readJson } from "./response_body.ts";
-import { DEFAULT_RETRY, retryDelay, type RetryPolicy, retryPolicy } from "./retry.ts";
+import { DEFAULT_RETRY, isMatrixRefusal, retryDelay, type RetryPolicy, retryPolicy } from "./retry.ts";
 import { transactionIds } from "./transaction_id.ts";
 
-/** Where OpenTelemetry's API keeps what an SDK has registered, whichever copy of it the SDK has: part of its contract. */
+/** Where OpenTelemetry's API stores what an SDK has registered: part of its contract. */
 const TRACING = Symbol.for("opentelemetry.js.api.1");
 
-/** The low-level client of one homeserver and one session: authorises, escapes, retries, bounds and checks. */
+/** The low-level client of one session: authorises, escapes, retries, bounds and checks. */
 export class HTTPAPI {
-  /** Where requests, retries and durations are told. */
+  /** Where requests, retries and durations are logged. */
   readonly log: Logger;
   /** Measures timeouts and waits. */
   readonly clock: Clock;
-  /** Makes transaction IDs that nobody else makes. */
+  /** Makes unique transaction IDs. */
   readonly nextTransactionId: () => string = transactionIds();
-  /** @internal Whether a homeserver has answered at this address: with what the specification says, or an error code of it. */
+  /**
+   * @internal Whether a homeserver has answered at this address: with what the specification says,
+   * or an error code of it.
+   */
   isAnswered = false;
   readonly #fetch: typeof fetch;
   readonly #credentials: Credentials;
@@ -138,10 +140,12 @@ export class HTTPAPI {
   }
 
   /**
-   * Reaches any endpoint, with everything the operations have: authorisation, retries, bounds and errors.
+   * Reaches any endpoint, with everything the operations have: authorisation, retries, bounds and
+   * errors.
    *
    * @param method The HTTP method.
-   * @param path The path below the homeserver's address; `{name}` takes the parameter of that name from `options.path`.
+   * @param path The path below the homeserver's address; `{name}` takes the parameter of that name
+   *   from `options.path`.
    * @param options The body, the parameters, and the options of every request.
    * @returns The parsed JSON of the answer, unchecked.
    * @example
@@ -168,7 +172,7 @@ export class HTTPAPI {
     return await this.call(custom, { path: params, body }, rest) as Result;
   }
 
-  /** One request with all its tries; `read` takes what is wanted out of the answer, as part of the try. */
+  /** One request with all its tries; `read` reads the result from the answer, as part of a try. */
   async #send<Path extends string, Result>(
     endpoint: Endpoint<Path, unknown>,
     call: Call<Path>,
@@ -260,7 +264,7 @@ export class HTTPAPI {
     };
   };
 
-  /** The headers that go with a request: made once for all that bring none of their own. */
+  /** The headers that go with a request: made once for all requests without their own. */
   #headersFor({ headers }: RequestOptions): Readonly<Record<string, string>> {
     const own = { "user-agent": this.#options.userAgent ?? "greenroom" };
     if (headers !== undefined) return requestHeaders({ ...own, ...headers });
@@ -286,10 +290,4 @@ function toJSON(body: object, operation: string): string {
   } catch (cause) {
     throw new ValueError(`Cannot ${operation}: the body can't be written as JSON`, { cause });
   }
-}
-
-/** Whether a homeserver refused, and no proxy did, nor another API. */
-export function isMatrixRefusal(error: unknown): boolean {
-  return error instanceof MatrixRequestError && typeof error.body.errcode === "string" &&
-    !(error instanceof UnrecognizedError);
 }

@@ -17,31 +17,35 @@ import type { RetryPolicy } from "./retry.ts";
 /** How an {@link HTTPAPI} is made. */
 export interface HTTPAPIOptions {
   /**
-   * The homeserver's address; a path in it is kept in front of every request's. Or what finds it: it is asked with the first
-   * request, and again with the next one if it fails.
+   * The homeserver's address; a path in it is kept in front of every request's. Or what finds it:
+   * it is asked with the first request, and again with the next one if it fails.
    */
   baseUrl: string | URL | FindAddress;
   /** The access token. Default: none, until `login()`. */
   token?: string;
   /** Buys a new access token when the present one has expired. Default: none. */
   refreshToken?: string;
-  /** How long the access token lives from now, in milliseconds. Default: it is not known to expire. */
+  /**
+   * How long the access token lives from now, in milliseconds. Default: it is not known to expire.
+   */
   expiresInMs?: number;
   /** Persists each new pair of tokens; requests wait for its promise. */
   onTokensRefreshed?: OnTokensRefreshed;
   /** What sends the requests. Default: the global `fetch`. */
   fetch?: typeof fetch;
   /**
-   * Where is told what goes on: a `@std/log` logger, one of LogTape, or `console`; `false`: nowhere. Default: LogTape, in categories
-   * below `greenroom`, where the application has configured that; else warnings and errors go to the console, where what is repeated
-   * is counted.
+   * The logger: a `@std/log` logger, one of LogTape, or `console`; `false` for none. Default:
+   * LogTape, in categories below `greenroom`, where the application has configured that; else
+   * warnings and errors go to the console, where what is repeated is counted.
    */
   log?: Logger | false;
   /** Measures timeouts and waits. Default: the machine's clock. */
   clock?: Clock;
   /** Changes to the retry policy, or `false` for single tries. */
   retry?: Partial<RetryPolicy> | false;
-  /** How long a try may stay without progress, in milliseconds; 0 means for ever. Default: 60,000. */
+  /**
+   * How long a try may stay without progress, in milliseconds; 0 means for ever. Default: 60,000.
+   */
   requestTimeout?: number;
   /** The largest answer to take, in bytes after decompression. Default: 256 MiB. */
   maxResponseSize?: number;
@@ -68,12 +72,15 @@ export type Call<Path extends string> = {
 /** Options of {@link HTTPAPI.request}. */
 export interface CustomRequestOptions extends RequestOptions {
   /**
-   * The parameters of the path's template. Each is escaped; one that is named after a kind of identifier, like `roomId`, must look
-   * like one; none may be empty but `stateKey`.
+   * The parameters of the path's template. Each is escaped; one that is named after a kind of
+   * identifier, like `roomId`, must look like one; none may be empty but `stateKey`.
    */
   path?: Readonly<Record<string, string>>;
   /** The body, sent as JSON. Default: `{}`, and none with `GET`. */
   body?: object;
-  /** Whether the request may be repeated with the effect of one, and so be retried. Default: true, but for `POST`. */
+  /**
+   * Whether the request may be repeated with the effect of one, and so be retried. Default: true,
+   * but for `POST`.
+   */
   idempotent?: boolean;
 }

@@ -11,11 +11,14 @@ import type { RetryPolicy } from "./retry.ts";
 
 /** The options that every operation takes, beside its own. */
 export interface RequestOptions {
-  /** Ends the request, its retries and their waits; the operation then rejects with the signal's reason. */
+  /**
+   * Ends the request, its retries and their waits; the operation then rejects with the signal's
+   * reason.
+   */
   signal?: AbortSignal;
   /**
-   * How long one try may stay without progress, in milliseconds; 0 means for ever. Default: the client's `requestTimeout`,
-   * 60,000 unless set.
+   * How long one try may stay without progress, in milliseconds; 0 means for ever. Default: the
+   * client's `requestTimeout`, 60,000 unless set.
    */
   requestTimeout?: number;
   /** More headers. `Authorization` is the client's own and can't be set. */
@@ -28,11 +31,16 @@ export interface RequestOptions {
   asUserId?: UserID;
   /** Application services: the device to act as (`device_id`). */
   asDeviceId?: DeviceID;
-  /** Application services: the time the event is said to be from, in milliseconds since the epoch (`ts`). */
+  /**
+   * Application services: the time the event is said to be from, in milliseconds since the epoch
+   * (`ts`).
+   */
   timestamp?: number;
 }
 
-/** Of the options of one operation, those that fit every request which the operation makes before. */
+/**
+ * Of the options of one operation, those that fit every request which the operation makes before.
+ */
 export function requestOptions(
   { signal, requestTimeout, headers, retry, asUserId, asDeviceId }: RequestOptions,
 ): RequestOptions {

@@ -13,8 +13,9 @@ import type { Deadline } from "./deadline.ts";
 const MAX_ERROR_SIZE = 1 << 16;
 
 /**
- * A body that is announced to be no longer than this is read at once: a stream costs 30 to 130 µs more. Nothing then tells of
- * progress, so this has to be what even a bad connection brings within one time limit.
+ * A body that is announced to be no longer than this is read at once: a stream costs 30 to 130 µs
+ * more. There is then no report of progress, so this has to be what even a bad connection brings
+ * within one time limit.
  */
 const AT_ONCE = 1 << 16;
 
@@ -32,7 +33,7 @@ export interface Answer {
   readonly response: Response;
   /** Names the request in errors. */
   readonly request: string;
-  /** Is told of progress. */
+  /** Is notified of progress. */
   readonly deadline: Deadline;
 }
 
@@ -58,14 +59,20 @@ export async function readJson(answer: Answer, maxSize: number): Promise<unknown
   }
 }
 
-/** Decodes a body. If it is large, its bytes go at once: else they would be there beside the text and what it becomes. */
+/**
+ * Decodes a body. If it is large, its bytes go at once: else they would be there beside the text
+ * and what it becomes.
+ */
 function textOf(bytes: Uint8Array<ArrayBuffer>): string {
   const text = decoder.decode(bytes);
-  if (bytes.length > AT_ONCE) bytes.buffer.transfer(0); // made by `gather()`: nobody else has it
+  if (bytes.length > AT_ONCE) bytes.buffer.transfer(0); // made by `gather()`: not shared
   return text;
 }
 
-/** The body of a refusal, without what it repeats of the request: empty if it is not the JSON object that the specification says. */
+/**
+ * The body of a refusal, without what it repeats of the request: empty if it is not the JSON object
+ * that the specification says.
+ */
 export async function readErrorBody(answer: Answer): Promise<JsonObject> {
   try {
     const body = await readJson(answer, MAX_ERROR_SIZE);
@@ -81,7 +88,7 @@ export async function readErrorBody(answer: Answer): Promise<JsonObject> {
  *
  * @param answer The answer.
  * @param maxSize The most bytes to take, after decompression.
- * @param onProgress Told after each part how many bytes there are so far.
+ * @param onProgress Called after each part with the number of bytes so far.
  * @throws {ServiceResponseError} If it is larger.
  * @throws {NetworkError} If it ends before the length that was announced.
  */
@@ -111,10 +118,13 @@ async function readWhole(
   deadline.settle();
   checkSize(answer, bytes.length, maxSize);
   checkComplete(answer, bytes.length, announced);
-  return bytes.length > AT_ONCE ? bytes.slice() : bytes; // more than announced, by a `fetch` of somebody's own
+  return bytes.length > AT_ONCE ? bytes.slice() : bytes; // more than announced, by a custom `fetch`
 }
 
-/** Collects a body in one buffer that grows with it: parts with buffers of their own would be there beside the whole. */
+/**
+ * Collects a body in one buffer that grows with it: parts with buffers of their own would be there
+ * beside the whole.
+ */
 async function gather(
   answer: Answer,
   announced: number | undefined,
@@ -147,7 +157,10 @@ async function gather(
   return whole.subarray(0, size);
 }
 
-/** Reads a body into buffers that it is given, as what `fetch` makes can be read; a stream of somebody else's is made to. */
+/**
+ * Reads a body into buffers that it is given, as what `fetch` makes can be read; other streams are
+ * adapted.
+ */
 function byteReader(body: ReadableStream<Uint8Array<ArrayBuffer>>): ReadableStreamBYOBReader {
   try {
     return body.getReader({ mode: "byob" });
@@ -202,17 +215,20 @@ export async function* readChunks(answer: Answer): AsyncGenerator<Uint8Array<Arr
 }
 
 /**
- * Tells the sender that nobody wants the rest. It is not waited for: a body that somebody else reads as well, of a clone for
+ * Cancels the rest. This is not awaited: a body that is also read elsewhere, of a clone for
  * example, is only cancelled when both want it to be.
  */
 export function letGo(body: { cancel(): Promise<void> } | null | undefined): void {
   body?.cancel().catch(() => {});
 }
 
-/** How long the body is going to be, in bytes; undefined if the answer does not say, or packs it. */
+/**
+ * How long the body is going to be, in bytes; undefined if the answer does not say, or packs it.
+ */
 export function announcedSize({ headers }: Response): number | undefined {
   const length = headers.get("content-length");
   if (length === null || !/^\d+$/.test(length)) return undefined;
-  // A body in chunks ends with the last of them, whatever length is announced beside (RFC 9112, section 6.3).
+  // A body in chunks ends with the last of them, whatever length is announced beside (RFC 9112,
+  // section 6.3).
   return headers.has("content-encoding") || headers.has("transfer-encoding") ? undefined : Number(length);
 }

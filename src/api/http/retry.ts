@@ -5,6 +5,7 @@
  */
 
 import { backoff } from "../../base/backoff.ts";
+import { UnrecognizedError } from "../../errors/errcodes.ts";
 import { NetworkError } from "../../errors/network_error.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 
@@ -12,16 +13,23 @@ import { MatrixRequestError } from "../../errors/request_error.ts";
 export interface RetryPolicy {
   /** How many tries there are after the first; 0 means a single one. Default: 4. */
   readonly maxRetries: number;
-  /** The first delay, in milliseconds; it doubles with each try and is up to a fifth shorter by chance. Default: 500. */
+  /**
+   * The first delay, in milliseconds; it doubles with each try and is up to a fifth shorter by
+   * chance. Default: 500.
+   */
   readonly base: number;
   /** The longest delay, in milliseconds. Default: 30,000. */
   readonly cap: number;
   /**
-   * The longest wait that a server may ask for (`Retry-After`, `retry_after_ms`), in milliseconds. If it asks for more, the
-   * request fails at once, with the server's wish in the error. Default: 120,000.
+   * The longest wait that a server may ask for (`Retry-After`, `retry_after_ms`), in milliseconds.
+   * If it asks for more, the request fails at once, with the server's wish in the error. Default:
+   * 120,000.
    */
   readonly maxRetryAfter: number;
-  /** Which refusals are worth another try. Default: the statuses 429, 502, 503 and 504, but for `M_NOT_YET_UPLOADED`. */
+  /**
+   * Which refusals are worth another try. Default: the statuses 429, 502, 503 and 504, but for
+   * `M_NOT_YET_UPLOADED`.
+   */
   readonly retryable: (error: MatrixRequestError) => boolean;
 }
 
@@ -58,7 +66,10 @@ export function retryDelay(error: unknown, retries: number, policy: RetryPolicy)
   return asked <= policy.maxRetryAfter ? asked : undefined;
 }
 
-/** How long an answer asks to wait, in milliseconds: its `Retry-After` header first, `retry_after_ms` of its body second. */
+/**
+ * How long an answer asks to wait, in milliseconds: its `Retry-After` header first,
+ * `retry_after_ms` of its body second.
+ */
 export function retryAfter(header: string | null, inBody: unknown, now: number): number | undefined {
   if (header !== null && header.trim() !== "") {
     const seconds = Number(header);
@@ -66,4 +77,10 @@ export function retryAfter(header: string | null, inBody: unknown, now: number):
     if (Number.isFinite(ms)) return Math.max(0, ms);
   }
   return typeof inBody === "number" && inBody >= 0 ? inBody : undefined;
+}
+
+/** Whether a homeserver refused, and no proxy did, nor another API. */
+export function isMatrixRefusal(error: unknown): boolean {
+  return error instanceof MatrixRequestError && typeof error.body.errcode === "string" &&
+    !(error instanceof UnrecognizedError);
 }

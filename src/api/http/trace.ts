@@ -1,6 +1,6 @@
 /**
- * Traces of requests, for OpenTelemetry. Loaded when a tracing SDK has been registered: to load its API takes as long as half of
- * Greenroom.
+ * Traces of requests, for OpenTelemetry. Loaded when a tracing SDK has been registered: to load its
+ * API takes as long as half of Greenroom.
  *
  * @module
  */
@@ -8,7 +8,7 @@
 import { context, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import { MatrixError } from "../../errors/matrix_error.ts";
 
-/** What a span tells of an endpoint. */
+/** What a span records of an endpoint. */
 interface Traced {
   readonly operation: string;
   readonly method: string;

@@ -10,11 +10,11 @@ import type { Deadline } from "./deadline.ts";
 import type { RawBody } from "./exchange.ts";
 import { checkInteger } from "./integer.ts";
 
-/** Something with a stream to read, such as a `Deno.FsFile`; with its size, if it can tell. */
+/** Something with a stream to read, such as a `Deno.FsFile`; with its size, if known. */
 export interface ReadableSource {
   /** The content. */
   readonly readable: ReadableStream<Uint8Array>;
-  /** Tells the size of the content, in bytes. */
+  /** Returns the size of the content, in bytes. */
   stat?(): Promise<{ readonly size: number }>;
 }
 
@@ -46,21 +46,25 @@ export interface MediaSource {
 export interface UploadBodyOptions {
   /** The `Content-Type`. */
   readonly type: string;
-  /** Told of progress. */
+  /** Called with the progress. */
   readonly onProgress: OnProgress | undefined;
 }
 
 /** A part of bytes that are in memory already, in bytes. */
 const CHUNK = 1 << 16;
 
-/** A stream of unknown size is held in memory up to here, in bytes: the homeserver wants to know the size first. */
+/**
+ * A stream of unknown size is held in memory up to here, in bytes: the homeserver wants to know the
+ * size first.
+ */
 const MAX_UNKNOWN = 32 * 2 ** 20;
 
 /**
  * A body of known length that is read as it is sent.
  *
- * `fetch` says `Content-Length` only of bodies that know their size, and of streams it does not ask for one. A `Blob` is the
- * only body that has both a size and a stream; one with a stream of our own is read part by part as any other.
+ * `fetch` says `Content-Length` only of bodies that know their size, and of streams it does not ask
+ * for one. A `Blob` is the only body that has both a size and a stream; one with a stream of our
+ * own is read part by part as any other.
  */
 class SizedBody extends Blob {
   readonly #stream: ReadableStream<Uint8Array<ArrayBuffer>>;
@@ -111,8 +115,8 @@ export function streamIn(data: unknown): ReadableStream<Uint8Array> | undefined 
 /**
  * Makes data readable, and finds out how long it is.
  *
- * @throws {ValueError} If the data can't be uploaded, is not of the size that was said, or is a stream of unknown size which
- * is too large to be held in memory.
+ * @throws {ValueError} If the data can't be uploaded, is not of the size that was said, or is a
+ * stream of unknown size which is too large to be held in memory.
  */
 export async function mediaSource(
   data: MediaData,
@@ -170,14 +174,16 @@ async function readAll(
   return chunks;
 }
 
-/** Reads a source for one try; what goes wrong with it on this side is what the request fails with. */
+/**
+ * Reads a source for one try; what goes wrong with it on this side is what the request fails with.
+ */
 function bodyStream(
   { open, size }: MediaSource,
   deadline: Deadline,
   onProgress: OnProgress | undefined,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   const reader = open().getReader();
-  // Whoever sends this may stop, or never begin: the source is let go all the same.
+  // `fetch` may stop, or never begin: the source is cancelled all the same.
   const letGo = (): void => void reader.cancel(deadline.signal.reason).catch(() => {});
   deadline.whenEnded(letGo);
   let sent = 0;
@@ -200,8 +206,8 @@ function bodyStream(
     const part = rest.subarray(0, CHUNK);
     rest = rest.subarray(CHUNK);
     sent += part.length;
-    // Looks for the end before the last part goes: `fetch` asks for nothing beyond the size, and what is too long must not
-    // arrive as if it were whole.
+    // Looks for the end before the last part goes: `fetch` asks for nothing beyond the size, and
+    // what is too long must not arrive as if it were whole.
     if (sent === size && part.length > 0) await fill();
     if (cancelled) return;
     onProgress?.(sent, size);

@@ -32,18 +32,18 @@ import {
 import { create, toUpload, uploadCall, uploader, type UploadMediaOptions, uploadTo } from "./media_upload.ts";
 
 const mediaConfig = fields<MediaConfig>({ "m.upload.size": "number?" });
-/** Tells the limits. */
+/** Returns the limits. */
 const config: Moved<MediaConfig> = {
   current: endpoint("getMediaRepoConfig", "GET", "/_matrix/client/v1/media/config", mediaConfig),
   old: endpoint("getMediaRepoConfig", "GET", "/_matrix/media/v3/config", mediaConfig),
 };
-/** Tells of a web page. */
+/** Describes a web page. */
 const preview: Moved<UrlPreview> = {
   current: endpoint("getUrlPreview", "GET", "/_matrix/client/v1/media/preview_url", fields<UrlPreview>({})),
   old: endpoint("getUrlPreview", "GET", "/_matrix/media/v3/preview_url", fields<UrlPreview>({})),
 };
 
-/** The size of a thumbnail whose size nobody said, in pixels: every server has it at hand. */
+/** The default size of a thumbnail, in pixels: every server has it ready. */
 const THUMBNAIL_SIZE = 96;
 
 /** Options of {@link MediaAPI.getUrlPreview}. */
@@ -57,15 +57,18 @@ export interface MediaAPI {
   /**
    * Uploads content. Other users can get it only by the URI, and by the rooms that it is sent to.
    *
-   * Content is sent in parts as it is read, and never held whole; but a stream of unknown size is, up to 32 MiB: say its
-   * `size` if it may be larger. The upload is one try, for a second one would make a second copy.
+   * Content is sent in parts as it is read, and never held whole; but a stream of unknown size is,
+   * up to 32 MiB: say its `size` if it may be larger. The upload is one try, for a second one would
+   * make a second copy.
    *
    * @param data Bytes, a `Blob` or `File`, a stream, or a file such as `Deno.open()` gives.
    * @param options What the content is, progress, and request options.
    * @returns Where the content is.
-   * @throws {TooLargeError} If the server takes no content as large as this; see `getMediaRepoConfig()`.
+   * @throws {TooLargeError} If the server takes no content as large as this; see
+   *   `getMediaRepoConfig()`.
    * @throws {ServiceResponseError} If the server does not say where the content is.
-   * @throws {ValueError} If the data is not what it should be, has another size than was said, or `mimeType` can't be one.
+   * @throws {ValueError} If the data is not what it should be, has another size than was said, or
+   *   `mimeType` can't be one.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixmediav3upload | POST /_matrix/media/v3/upload}
    * @example
    * ```ts
@@ -84,7 +87,8 @@ export interface MediaAPI {
   uploadMedia(data: MediaData, options?: UploadMediaOptions): Promise<ContentURI>;
 
   /**
-   * Makes a place for content that is uploaded later, by `uploadMediaTo()`: its URI can be sent at once.
+   * Makes a place for content that is uploaded later, by `uploadMediaTo()`: its URI can be sent at
+   * once.
    *
    * @param options Request options.
    * @returns The URI, and when it is given up if nothing is uploaded.
@@ -94,12 +98,14 @@ export interface MediaAPI {
   createMedia(options?: RequestOptions): Promise<CreateMediaResponse>;
 
   /**
-   * Uploads content to a place that `createMedia()` made. Unless the data is a stream, it is tried again as any request.
+   * Uploads content to a place that `createMedia()` made. Unless the data is a stream, it is tried
+   * again as any request.
    *
    * @param url The place.
    * @param data Bytes, a `Blob` or `File`, a stream, or a file.
    * @param options What the content is, progress, and request options.
-   * @throws {CannotOverwriteMediaError} If there is content already; after a try that failed it may be this one.
+   * @throws {CannotOverwriteMediaError} If there is content already; after a try that failed it may
+   *   be this one.
    * @throws {ValueError} As of `uploadMedia()`.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixmediav3uploadservernamemediaid | PUT /_matrix/media/v3/upload/{serverName}/{mediaId}}
    */
@@ -126,16 +132,18 @@ export interface MediaAPI {
   /**
    * Downloads content as a stream, of any size.
    *
-   * Only the start of the answer is waited for, and tried again if it fails. The request's signal and time limit hold until
-   * the stream ends; time in which nobody reads does not count.
+   * Only the start of the answer is waited for, and tried again if it fails. The request's signal
+   * and time limit hold until the stream ends; time without a reader does not count.
    *
-   * An encrypted file is decrypted, and none of it comes before all of it has arrived and was found to be what was sent: until
-   * then it is held, in memory or, if it is large, in a temporary file. Of what the server says of it only the size counts.
+   * An encrypted file is decrypted, and none of it comes before all of it has arrived and was found
+   * to be what was sent: until then it is held, in memory or, if it is large, in a temporary file.
+   * Of what the server says of it only the size counts.
    *
    * @param url Where the content is; of an encrypted file what the message says of it: its `file`.
    * @param options The most to take and to hold in memory, progress, and request options.
-   * @returns The stream, which must be read to its end or cancelled, and what the server says of the content. It fails with an
-   * `AttachmentError` if it is an encrypted file that is not the one that was sent, is larger than `maxSize`, or can't be held.
+   * @returns The stream, which must be read to its end or cancelled, and what the server says of
+   * the content. It fails with an `AttachmentError` if it is an encrypted file that is not the one
+   * that was sent, is larger than `maxSize`, or can't be held.
    * @throws {AttachmentError} If what the message says of an encrypted file can't be used.
    * @throws {NotFoundError} If there is no such content.
    * @throws {ValueError} If it is no content URI.
@@ -149,8 +157,8 @@ export interface MediaAPI {
   /**
    * Downloads a smaller version of an image. Its size may differ from what is asked for.
    *
-   * An encrypted image can't be made smaller by the server; its sender does that, and sends the message's
-   * `info.thumbnail_file`. Given that, this downloads and decrypts it as it is.
+   * An encrypted image can't be made smaller by the server; its sender does that, and sends the
+   * message's `info.thumbnail_file`. Given that, this downloads and decrypts it as it is.
    *
    * @param url Where the image is; or an encrypted thumbnail, as the message says.
    * @param options The size, and request options.
@@ -175,7 +183,8 @@ export interface MediaAPI {
   getMediaRepoConfig(options?: RequestOptions): Promise<MediaConfig>;
 
   /**
-   * Asks what is known of a web page. The server learns its address, so ask for no page of an encrypted room.
+   * Asks what is known of a web page. The server learns its address, so ask for no page of an
+   * encrypted room.
    *
    * @param url The page.
    * @param options How old the preview may be, and request options.

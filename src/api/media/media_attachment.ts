@@ -1,5 +1,5 @@
 /**
- * Brings the files of a message to where the message says they are: data is uploaded, encrypted if the room is.
+ * Uploads the files of a message, encrypted if the room is.
  *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#sending-encrypted-attachments | Encrypted attachments}
  * @module
@@ -27,15 +27,15 @@ import {
 } from "../http/upload_body.ts";
 import { nodeCrypto } from "../../base/node_crypto.ts";
 
-/** What it takes to bring files somewhere. */
+/** What uploads and encrypts files. */
 export interface FilePlacing {
   /** Uploads content. */
   readonly upload: UploadSource;
   /** Encrypts files. */
   readonly cipher: AttachmentCipher;
   /**
-   * Whether messages to a room are encrypted. If that can't be found out, or they have to be and can't, it rejects: then nothing
-   * is uploaded. Default: they are not.
+   * Whether messages to a room are encrypted. If that can't be found out, or they have to be and
+   * can't, it rejects: then nothing is uploaded. Default: they are not.
    */
   readonly isEncrypted?: (roomId: RoomID, options: RequestOptions) => Promise<boolean>;
   /** Makes a transaction ID, for a message that has none. */
@@ -52,7 +52,7 @@ export interface Attachment {
   readonly name?: string;
   /** A smaller version of it. */
   readonly thumbnail?: { readonly data: MediaData; readonly info?: ThumbnailInfo };
-  /** Told of the progress of the file. */
+  /** Called with the progress of the file. */
   readonly onProgress?: OnProgress;
   /** Whether it is to be known afterwards what the data was. */
   readonly isHashed: boolean;
@@ -87,7 +87,7 @@ interface PendingUpload {
 /**
  * Checks the files of a message, before anything is asked or sent.
  *
- * @throws {AttachmentError} If an encrypted file can't be decrypted by anybody.
+ * @throws {AttachmentError} If an encrypted file can't be decrypted.
  * @throws {ValueError} If anything else can't be used.
  */
 export function checkAttachment(cipher: AttachmentCipher, { file, info, thumbnail }: Attachment): void {
@@ -100,7 +100,7 @@ export function checkAttachment(cipher: AttachmentCipher, { file, info, thumbnai
 }
 
 /**
- * Brings the files of a message to where they are to be.
+ * Uploads the files of a message.
  *
  * @param placing What uploads and encrypts.
  * @param roomId The room that the message is for.
@@ -148,14 +148,16 @@ export async function placeFiles(
   return { placed, digests };
 }
 
-/** Lets go of streams that nobody has begun to read: who gave them counts on it that they are used up. */
+/** Cancels streams that were not read: the caller expects them to be used up. */
 export function discard(...data: unknown[]): void {
   for (const stream of data.map(streamIn)) {
     if (stream?.locked === false) stream.cancel().catch(() => {});
   }
 }
 
-/** Whether it is data: what is neither a URI nor says by its members that it is an encrypted file. */
+/**
+ * Whether it is data: what is neither a URI nor says by its members that it is an encrypted file.
+ */
 function isData(file: unknown): file is MediaData {
   if (typeof file === "string") return false;
   if (isMediaData(file)) return true;
@@ -207,7 +209,10 @@ async function uploadEncrypted(
   options: RequestOptions,
 ): Promise<EncryptedFile> {
   let attachment: EncryptedAttachment | undefined;
-  /** A try of its own has a key of its own: data that changed in between must not be seen under the same one. */
+  /**
+   * A try of its own has a key of its own: data that changed in between must not be seen under the
+   * same one.
+   */
   const open = (): ReadableStream<Uint8Array> => {
     attachment = cipher.encrypt(source.open());
     return attachment.stream;
@@ -246,7 +251,7 @@ async function digesting(source: MediaSource): Promise<Digesting> {
     return source.open().pipeThrough(
       new TransformStream<Uint8Array, Uint8Array>({
         transform(chunk, controller) {
-          if (chunk instanceof Uint8Array) current.update(chunk); // whoever sends it refuses what is none
+          if (chunk instanceof Uint8Array) current.update(chunk); // other chunks are refused when they are sent
           controller.enqueue(chunk);
         },
       }),

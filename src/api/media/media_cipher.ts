@@ -1,5 +1,6 @@
 /**
- * Encrypted files, as the operations on media use them; and what stands where nothing encrypts files.
+ * Encrypted files, as the operations on media use them; and what stands where nothing encrypts
+ * files.
  *
  * @module
  */

@@ -60,19 +60,26 @@ export async function located<Result>(
 
 /** Options of the operations that download content. */
 export interface DownloadOptions extends RequestOptions {
-  /** How long the server waits for content that is not there yet, in milliseconds. Default: the server's, 20,000. */
+  /**
+   * How long the server waits for content that is not there yet, in milliseconds. Default: the
+   * server's, 20,000.
+   */
   timeout?: number;
-  /** Told how many bytes came so far. Default: nobody. */
+  /** Called with the number of bytes received so far. Default: none. */
   onProgress?: OnProgress;
 }
 
 /** Options of {@link MediaAPI.downloadMediaStream}. */
 export interface DownloadMediaStreamOptions extends DownloadOptions {
-  /** The most to take, in bytes. Default: of an encrypted file, which has to be held, 1 GiB; of any other no limit. */
+  /**
+   * The most to take, in bytes. Default: of an encrypted file, which has to be held, 1 GiB; of any
+   * other no limit.
+   */
   maxSize?: number;
   /**
-   * How much of an encrypted file is held in memory, in bytes. What is larger is held in a temporary file, as encrypted as it
-   * came, for which the process must be allowed to read and write the folder for temporary files. Default: 64 MiB.
+   * How much of an encrypted file is held in memory, in bytes. What is larger is held in a
+   * temporary file, as encrypted as it came, for which the process must be allowed to read and
+   * write the folder for temporary files. Default: 64 MiB.
    */
   maxMemory?: number;
 }
@@ -94,8 +101,8 @@ export interface DownloadThumbnailOptions extends DownloadMediaOptions {
   /** Whether the thumbnail may move, if the image does. Default: as the server likes. */
   animated?: boolean;
   /**
-   * Whether the server may get the image from another one. Servers from version 1.11 on do not ask: there it has no effect.
-   * Default: true.
+   * Whether the server may get the image from another one. Servers from version 1.11 on do not ask:
+   * there it has no effect. Default: true.
    */
   allowRemote?: boolean;
 }
@@ -162,7 +169,9 @@ export interface MediaDownload {
   readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
   /** The media type, as its uploader said. */
   readonly contentType: string;
-  /** The name of the file, as its uploader said, without any folders; undefined if there is none. */
+  /**
+   * The name of the file, as its uploader said, without any folders; undefined if there is none.
+   */
   readonly filename: string | undefined;
   /** How many bytes there are; undefined if the server does not say. */
   readonly size: number | undefined;
@@ -170,15 +179,15 @@ export interface MediaDownload {
 
 /** How content is handed out. */
 export interface MediaDownloadOptions {
-  /** Told of progress. */
+  /** Called with the progress. */
   readonly onProgress: OnProgress | undefined;
   /** The most to take, in bytes; no limit if undefined. */
   readonly maxSize: number | undefined;
 }
 
 /**
- * Hands out an answer's body. Its request ends when the body does. The stream fails with a `ServiceResponseError` if there is
- * more than was to be taken.
+ * Returns an answer's body. Its request ends when the body does. The stream fails with a
+ * `ServiceResponseError` if there is more than was to be taken.
  */
 export function mediaDownload(answer: Answer, options: MediaDownloadOptions): MediaDownload {
   const { headers } = answer.response;
@@ -199,7 +208,7 @@ function bodyStream(
   const chunks = readChunks(answer);
   let size = 0;
   deadline.hold();
-  deadline.idle = true; // nobody has asked for anything yet
+  deadline.idle = true; // nothing was requested yet
   const pull = async (controller: ReadableStreamDefaultController): Promise<void> => {
     deadline.idle = false;
     const { done, value } = await chunks.next();

@@ -45,27 +45,32 @@ const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+[\t ]*(;[\t\x20-\x7
 
 /** Options of the operations that upload. */
 export interface UploadMediaOptions extends RequestOptions {
-  /** The media type, such as `image/png`. Default: a `Blob`'s own, else `application/octet-stream`. */
+  /**
+   * The media type, such as `image/png`. Default: a `Blob`'s own, else `application/octet-stream`.
+   */
   mimeType?: string;
-  /** The name of the file. Everyone who can download the content can see it. Default: a `File`'s own, else none. */
+  /**
+   * The name of the file. Everyone who can download the content can see it. Default: a `File`'s
+   * own, else none.
+   */
   filename?: string;
-  /** The size in bytes, of a stream above all. Default: what the data tells; it must agree. */
+  /** The size in bytes, of a stream above all. Default: that of the data; it must agree. */
   size?: number;
-  /** Told how many bytes were handed to the network so far. Default: nobody. */
+  /** Called with the number of bytes sent so far. Default: none. */
   onProgress?: OnProgress;
 }
 
-/** What the homeserver is told of content that is uploaded. */
+/** What the homeserver gets to know of an upload. */
 export interface UploadDescription {
   /** The media type. */
   readonly mimeType: string;
   /** The name of the file; none if it is empty. */
   readonly filename?: string;
-  /** Told of progress. */
+  /** Called with the progress. */
   readonly onProgress?: OnProgress;
 }
 
-/** Uploads content, and tells where it is. */
+/** Uploads content and returns its URI. */
 export type UploadSource = (
   source: MediaSource,
   description: UploadDescription,
@@ -99,7 +104,7 @@ export function checkMediaType(type: string): void {
   throw new ValueError("Cannot upload the data: its media type must look like image/png");
 }
 
-/** What is uploaded, what the homeserver is told of it, and what is left of the options. */
+/** The data, its description, and the request options. */
 export async function toUpload(
   data: MediaData,
   { mimeType, filename, size, onProgress, ...options }: UploadMediaOptions,

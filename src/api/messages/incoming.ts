@@ -1,6 +1,6 @@
 /**
- * What servers answer with and others wrote: events and contents, checked before they are handed out with the types that they are
- * said to have.
+ * What servers answer with and others wrote: events and contents, checked before they are handed
+ * out with the types that they are said to have.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { Misfit, type Shape, UNNOTED } from "../../types/checks/shape.ts";
 import { type EventClass, type EventType, eventType } from "../../types/events/event_type.ts";
 import type { Parse } from "../http/endpoint.ts";
 
-/** Hands out a body of a shape, without what may be absent and does not fit: events that are none, for one. */
+/** Returns a body of a shape, without optional members and items that do not fit. */
 export function shaped<T>(shape: Shape<T>): Parse<T> {
   return (body, request) => {
     const fitting = shape(body, UNNOTED);

@@ -15,11 +15,14 @@ export interface MatrixLink {
   readonly id: UserID | RoomID | RoomAlias;
   /** The event in the room. Default: none, it leads to the room itself. */
   readonly eventId?: EventID;
-  /** Servers to join the room through, for `joinRoom()`; a room ID is of little use without. Default: none. */
+  /**
+   * Servers to join the room through, for `joinRoom()`; a room ID is of little use without.
+   * Default: none.
+   */
   readonly via?: readonly string[];
   /**
-   * What to do there, once the user has agreed: `join` the room, or `chat` with the user. Default: nothing but to show it. A URL of
-   * matrix.to does not say.
+   * What to do there, once the user has agreed: `join` the room, or `chat` with the user. Default:
+   * nothing but to show it. A URL of matrix.to does not say.
    */
   readonly action?: "join" | "chat";
 }
@@ -42,15 +45,19 @@ const PLACES = [USER, ALIAS, ROOM];
 
 /** The longest link to be read: an event's and a room's ID, each character escaped, and servers. */
 const MAX_LENGTH = 16_384;
-/** A path and a query, behind an authority that means nothing as yet; a fragment means nothing either. */
+/**
+ * A path and a query, behind an authority that means nothing as yet; a fragment means nothing
+ * either.
+ */
 const MATRIX_URI = /^matrix:(?:\/\/[^/?#]*\/)?([^?#]*)(?:\?([^#]*))?(?:#.*)?$/is;
 const MATRIX_TO = /^https?:\/\/(?:www\.)?matrix\.to\/#\/([^?]*)(?:\?(.*))?$/is;
 
 /**
- * Reads a `matrix:` URI or a URL of matrix.to. A link is others' word: ask the user before `action` is done.
+ * Reads a `matrix:` URI or a URL of matrix.to. A link is others' word: ask the user before `action`
+ * is done.
  *
  * @param link The link. One of matrix.to need not be escaped, as clients of old did not.
- * @returns What it says. Parameters and actions that nobody knows are left out.
+ * @returns What it says. Unknown parameters and actions are left out.
  * @throws {ValueError} If it is no such link, or leads nowhere.
  * @see {@link https://spec.matrix.org/v1.16/appendices/#uris | URIs}
  * @example
@@ -108,7 +115,8 @@ export function matrixUri(link: MatrixLink): string {
 }
 
 /**
- * Writes a URL of matrix.to, which opens in any browser. It does not say what to do: `action` is left out.
+ * Writes a URL of matrix.to, which opens in any browser. It does not say what to do: `action` is
+ * left out.
  *
  * @param link Where it leads.
  * @throws {ValueError} If an ID or a server name can't be one, or the parts do not go together.
@@ -131,7 +139,10 @@ interface FoundIds {
   readonly eventId?: string;
 }
 
-/** The IDs in the path of a `matrix:` URI, where a type stands in front of each, in place of its sigil. */
+/**
+ * The IDs in the path of a `matrix:` URI, where a type stands in front of each, in place of its
+ * sigil.
+ */
 function idsOfUri(path: string): FoundIds | undefined {
   const [type, id, eventType, eventId, ...more] = path.split("/").map(decoded);
   const kind = PLACES.find((kind) => isType(kind, type));
@@ -142,7 +153,10 @@ function idsOfUri(path: string): FoundIds | undefined {
     : undefined;
 }
 
-/** The IDs in the fragment of a URL of matrix.to; IDs of events may have a slash, which is not escaped in old links. */
+/**
+ * The IDs in the fragment of a URL of matrix.to; IDs of events may have a slash, which is not
+ * escaped in old links.
+ */
 function idsOfUrl(fragment: string | undefined): FoundIds | undefined {
   const [id, ...event] = fragment?.split("/") ?? [];
   if (!id) return undefined;

@@ -87,14 +87,15 @@ export interface GetMessagesOptions extends RequestOptions {
 /**
  * Operations on the messages of rooms.
  *
- * Each throws {@link MatrixRequestError} if the homeserver refuses, and `ValueError` before anything is sent if an identifier
- * can't be one.
+ * Each throws {@link MatrixRequestError} if the homeserver refuses, and `ValueError` before
+ * anything is sent if an identifier can't be one.
  */
 export interface MessagesAPI {
   /**
    * Sends an event that is no state into a room.
    *
-   * The send is repeated, as the retry policy says, under one transaction ID: what arrives twice counts once.
+   * The send is repeated, as the retry policy says, under one transaction ID: what arrives twice
+   * counts once.
    *
    * @param roomId The room.
    * @param eventType The type. If the application defined it, the content is checked first.
@@ -129,7 +130,8 @@ export interface MessagesAPI {
   /**
    * Redacts an event: takes everything out of it that the server does not need. It can't be undone.
    *
-   * Everyone may redact their own events; others' take the room's power level for redactions. It is never encrypted.
+   * Everyone may redact their own events; others' take the room's power level for redactions. It is
+   * never encrypted.
    *
    * @param roomId The room.
    * @param eventId The event to redact.
@@ -157,10 +159,12 @@ export interface MessagesAPI {
    *
    * @param roomId The room.
    * @param direction `b` from new to old, `f` from old to new.
-   * @param fromToken Where to begin: a room's `prev_batch`, or `start` or `end` of another page; undefined for the newest end
-   * (`b`) or the oldest (`f`), which is looked up first on servers before version 1.3.
+   * @param fromToken Where to begin: a room's `prev_batch`, or `start` or `end` of another page;
+   * undefined for the newest end (`b`) or the oldest (`f`), which is looked up first on servers
+   * before version 1.3.
    * @param options Where to stop, how many and which events, and request options.
-   * @returns The events in order of reading, and the tokens of both ends; without `end` there is nothing more to read.
+   * @returns The events in order of reading, and the tokens of both ends; without `end` there is
+   *   nothing more to read.
    * @throws {ForbiddenError} If the caller may not see the history.
    * @throws {ValueError} If `limit` is no integer of at least 1.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidmessages | GET /rooms/{roomId}/messages}
@@ -219,7 +223,7 @@ export function messagesAPI(session: Session): MessagesAPI {
 const NOTHING: Filter = { account_data: { types: [] }, presence: { types: [] }, room: { rooms: [] } };
 
 /**
- * Where to begin to read a whole history, if the server has to be told.
+ * Where to begin to read a whole history, if the server needs a token.
  *
  * @param session Whose homeserver it is.
  * @param roomId The room.

@@ -10,7 +10,10 @@ import type { ContentOf, ContentsByClass } from "../../types/events/event_of.ts"
 import type { EventClass, EventType, EventTypeRef } from "../../types/events/event_type.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 
-/** The content of a type of event, where its class is known; any object of a type that nobody defined. */
+/**
+ * The content of a type of event, where its class is known; any object of a type that nobody
+ * defined.
+ */
 export type ContentAs<T extends EventType, Class extends keyof ContentsByClass> = T extends string
   ? T extends keyof ContentsByClass[Class] ? Extract<ContentsByClass[Class][T], object> : JsonObject
   : ContentOf<T>;
@@ -34,7 +37,8 @@ export interface OutgoingEvent {
  * @param type The type, by name, with its class, or defined by the application.
  * @param eventClass The class that events have which are sent this way.
  * @param content The content.
- * @throws {ValueError} If the type is empty or of another class, or the content is no object or refused by the schema.
+ * @throws {ValueError} If the type is empty or of another class, or the content is no object or
+ *   refused by the schema.
  */
 export async function outgoingEvent(
   type: EventType,

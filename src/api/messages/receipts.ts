@@ -33,37 +33,49 @@ const typing = endpoint("setTyping", "PUT", "/_matrix/client/v3/rooms/{roomId}/t
 /** Options of {@link ReceiptsAPI.sendReceipt}. */
 export interface SendReceiptOptions extends RequestOptions {
   /**
-   * What the receipt says: `m.read` for everyone to see, `m.read.private` for the own devices alone, `m.fully_read` for the
-   * read marker. Default: `m.read`.
+   * What the receipt says: `m.read` for everyone to see, `m.read.private` for the own devices
+   * alone, `m.fully_read` for the read marker. Default: `m.read`.
    */
   receiptType?: ReceiptType;
-  /** The root of the thread it is about, or `main` for what is in no thread. Default: it is about all of the room. */
+  /**
+   * The root of the thread it is about, or `main` for what is in no thread. Default: it is about
+   * all of the room.
+   */
   threadId?: EventID | "main";
 }
 
 /** Options of {@link ReceiptsAPI.setFullyReadMarker}. */
 export interface SetFullyReadMarkerOptions extends RequestOptions {
-  /** The event up to which everyone may know that the user has read. Default: no such receipt is sent. */
+  /**
+   * The event up to which everyone may know that the user has read. Default: no such receipt is
+   * sent.
+   */
   readReceipt?: EventID;
-  /** The event up to which only the own devices may know that the user has read. Default: no such receipt is sent. */
+  /**
+   * The event up to which only the own devices may know that the user has read. Default: no such
+   * receipt is sent.
+   */
   privateReadReceipt?: EventID;
 }
 
 /** Options of {@link ReceiptsAPI.setTyping}. */
 export interface SetTypingOptions extends RequestOptions {
-  /** How long the user is typing unless told otherwise, in milliseconds; 0 or less means no longer typing. Default: 0. */
+  /**
+   * How long the user is typing, unless updated, in milliseconds; 0 or less means no longer typing.
+   * Default: 0.
+   */
   timeout?: number;
 }
 
 /**
  * Operations on receipts, read markers and typing notices.
  *
- * Each throws {@link MatrixRequestError} if the homeserver refuses, and `ValueError` before anything is sent if an identifier
- * can't be one.
+ * Each throws {@link MatrixRequestError} if the homeserver refuses, and `ValueError` before
+ * anything is sent if an identifier can't be one.
  */
 export interface ReceiptsAPI {
   /**
-   * Tells that the user has read up to an event.
+   * Marks a room as read up to an event.
    *
    * @param roomId The room.
    * @param eventId The event.
@@ -96,7 +108,8 @@ export interface ReceiptsAPI {
   setFullyReadMarker(roomId: RoomID, fullyRead: EventID, options?: SetFullyReadMarkerOptions): Promise<void>;
 
   /**
-   * Tells a room that the user is typing for some time, or no longer: without a `timeout`, that the user has stopped.
+   * Sets whether the user is typing in a room, for some time: without a `timeout`, that the user
+   * has stopped.
    *
    * @param roomId The room.
    * @param options For how many milliseconds, and request options.

@@ -55,7 +55,10 @@ export interface GetRelationsOptions extends RequestOptions {
   relType?: Open<RelationType>;
   /** The type of the events, together with `relType` only. Default: any. */
   eventType?: string;
-  /** Where to begin: a token of another page, of history or of sync. Default: the newest end, or the oldest with `f`. */
+  /**
+   * Where to begin: a token of another page, of history or of sync. Default: the newest end, or the
+   * oldest with `f`.
+   */
   from?: SyncToken;
   /** Where to stop. Default: the other end. */
   to?: SyncToken;
@@ -63,7 +66,10 @@ export interface GetRelationsOptions extends RequestOptions {
   limit?: number;
   /** Which way to go. Default: `b`, from new to old. */
   direction?: PaginationDirection;
-  /** Whether to have events that relate to the related ones, too, as deep as the server goes. Default: false. */
+  /**
+   * Whether to have events that relate to the related ones, too, as deep as the server goes.
+   * Default: false.
+   */
   recurse?: boolean;
 }
 
@@ -87,7 +93,8 @@ export interface RelationsAPI {
    * @param options Which events, where to begin, and request options.
    * @returns The events, and the token of the next page if there is one.
    * @throws {NotFoundError} If there is no such event, or the caller may not see it.
-   * @throws {ValueError} If there is an `eventType` and no `relType`, or `limit` is no integer of at least 1.
+   * @throws {ValueError} If there is an `eventType` and no `relType`, or `limit` is no integer of
+   *   at least 1.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1roomsroomidrelationseventid | GET /rooms/{roomId}/relations/{eventId}}
    * @example
    * ```ts

@@ -39,7 +39,7 @@ export interface ReportingAPI {
    *
    * @param roomId The room, which the caller need not be in.
    * @param options Reason, and request options.
-   * @throws {NotFoundError} If there is no such room; some servers do not tell.
+   * @throws {NotFoundError} If there is no such room; some servers do not say.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidreport | POST /rooms/{roomId}/report}
    */
   reportRoom(roomId: RoomID, options?: ReportOptions): Promise<void>;
@@ -49,7 +49,7 @@ export interface ReportingAPI {
    *
    * @param userId The user.
    * @param options Reason, and request options.
-   * @throws {NotFoundError} If there is no such user; some servers do not tell.
+   * @throws {NotFoundError} If there is no such user; some servers do not say.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3usersuseridreport | POST /users/{userId}/report}
    */
   reportUser(userId: UserID, options?: ReportOptions): Promise<void>;

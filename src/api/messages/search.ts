@@ -38,21 +38,21 @@ export interface RoomEventsCriteria {
   filter?: RoomEventFilter;
   /** What comes first: the newest or the best. Default: `rank`. */
   order_by?: "recent" | "rank";
-  /** What to tell of the events around a result; nothing if absent. */
+  /** What to return of the events around a result; nothing if absent. */
   event_context?: SearchContextCriteria;
-  /** Whether to tell the state of the rooms. Default: `false`. */
+  /** Whether to return the state of the rooms. Default: `false`. */
   include_state?: boolean;
   /** What to group results by. */
   groupings?: SearchGroupings;
 }
 
-/** What to tell of the events around a result. */
+/** What to return of the events around a result. */
 export interface SearchContextCriteria {
   /** How many events before it. Default: 5. */
   before_limit?: number;
   /** How many events after it. Default: 5. */
   after_limit?: number;
-  /** Whether to tell the senders' profiles of then. Default: `false`. */
+  /** Whether to return the senders' profiles of that time. Default: `false`. */
   include_profile?: boolean;
 }
 
@@ -161,7 +161,10 @@ const search = endpoint(
 
 /** Options of {@link SearchAPI.searchMessages}. */
 export interface SearchMessagesOptions extends RequestOptions {
-  /** Where to look, which events, in which order, and what to tell of them. Default: everywhere, the best first. */
+  /**
+   * Where to look, which events, in which order, and what to return of them. Default: everywhere,
+   * the best first.
+   */
   criteria?: Omit<RoomEventsCriteria, "search_term">;
   /** Where to go on: `next_batch` of other results. Default: the first page. */
   nextBatch?: string;

@@ -1,5 +1,6 @@
 /**
- * Sending files: what has been uploaded, and data that is uploaded on the way, encrypted where the room is.
+ * Sending files: what has been uploaded, and data that is uploaded on the way, encrypted where the
+ * room is.
  *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#sending-encrypted-attachments | Encrypted attachments}
  * @module
@@ -28,22 +29,24 @@ import type { MediaData, OnProgress } from "../http/upload_body.ts";
 export interface Thumbnail {
   /** The image. */
   data: MediaData;
-  /** What is known of it. Its media type and size are found out where they can be. Default: nothing. */
+  /**
+   * What is known of it. Its media type and size are found out where they can be. Default: nothing.
+   */
   info?: ThumbnailInfo;
 }
 
 /** Options of {@link SendFilesAPI.sendImage}. */
 export interface SendImageOptions extends SendOptions {
   /**
-   * What is known of the image: size, media type, thumbnail. Default: nothing; of data, media type and size are found out
-   * where they can be. The size of a stream should be said.
+   * What is known of the image: size, media type, thumbnail. Default: nothing; of data, media type
+   * and size are found out where they can be. The size of a stream should be said.
    */
   info?: ImageInfo;
   /** The image's file name; shown where the image can't be. Default: a `File`'s own, else none. */
   fileName?: string;
   /** A smaller version of the image, to be uploaded. Default: none but what `info` says. */
   thumbnail?: Thumbnail;
-  /** Told how much of the data was uploaded so far. Default: nobody. */
+  /** Called with the number of bytes uploaded so far. Default: none. */
   onProgress?: OnProgress;
   /** How the message relates to another event. Default: not at all. */
   relatesTo?: RelatesTo;
@@ -52,8 +55,8 @@ export interface SendImageOptions extends SendOptions {
 /** Options of {@link SendFilesAPI.sendFile}. */
 export interface SendFileOptions extends SendOptions {
   /**
-   * What is known of the file: size, media type, thumbnail. Default: nothing; of data, media type and size are found out
-   * where they can be. The size of a stream should be said.
+   * What is known of the file: size, media type, thumbnail. Default: nothing; of data, media type
+   * and size are found out where they can be. The size of a stream should be said.
    */
   info?: BaseFileInfo | FileInfo | ImageInfo | AudioInfo | VideoInfo;
   /** The file's name. Default: a `File`'s own, else none. */
@@ -62,7 +65,7 @@ export interface SendFileOptions extends SendOptions {
   fileType?: "m.file" | "m.image" | "m.audio" | "m.video";
   /** A picture of the file, to be uploaded. Default: none but what `info` says. */
   thumbnail?: Thumbnail;
-  /** Told how much of the data was uploaded so far. Default: nobody. */
+  /** Called with the number of bytes uploaded so far. Default: none. */
   onProgress?: OnProgress;
   /** How the message relates to another event. Default: not at all. */
   relatesTo?: RelatesTo;
@@ -73,18 +76,21 @@ export interface SendFilesAPI {
   /**
    * Sends a file: data, or what has been uploaded before.
    *
-   * Data is uploaded as `uploadMedia()` does it. If the room is encrypted, it is encrypted first, with a key that only the
-   * message tells; the server learns neither its media type nor its name. So is the thumbnail, with a key of its own. Nothing
-   * is uploaded before all options were checked, and a stream is used up also if sending fails later.
+   * Data is uploaded as `uploadMedia()` does it. If the room is encrypted, it is encrypted first,
+   * with a key that only the message tells; the server learns neither its media type nor its name.
+   * So is the thumbnail, with a key of its own. Nothing is uploaded before all options were
+   * checked, and a stream is used up also if sending fails later.
    *
    * @param roomId The room.
-   * @param url The file: data, or where it is, as `uploadMedia()` returned it, or an encrypted file, as a message has it.
-   * @param options What is known of the file, its name, kind and thumbnail, relation, transaction ID, encryption, and request
-   * options.
+   * @param url The file: data, or where it is, as `uploadMedia()` returned it, or an encrypted
+   *   file, as a message has it.
+   * @param options What is known of the file, its name, kind and thumbnail, relation, transaction
+   * ID, encryption, and request options.
    * @returns The ID of the event.
    * @throws {EncryptionError} If the room is encrypted, and the client can't encrypt.
    * @throws {TooLargeError} If the server takes no content as large as this.
-   * @throws {ValueError} If `url` is neither data nor an `mxc://` URI, or the data has another size than `info` says.
+   * @throws {ValueError} If `url` is neither data nor an `mxc://` URI, or the data has another size
+   *   than `info` says.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mfile | m.file}
    * @example
    * ```ts
@@ -114,13 +120,15 @@ export interface SendFilesAPI {
    * Sends an image: data, or what has been uploaded before. Data is treated as by `sendFile()`.
    *
    * @param roomId The room.
-   * @param url The image: data, or where it is, as `uploadMedia()` returned it, or an encrypted file, as a message has it.
-   * @param options What is known of the image, its name and thumbnail, relation, transaction ID, encryption, and request
-   * options.
+   * @param url The image: data, or where it is, as `uploadMedia()` returned it, or an encrypted
+   *   file, as a message has it.
+   * @param options What is known of the image, its name and thumbnail, relation, transaction ID,
+   * encryption, and request options.
    * @returns The ID of the event.
    * @throws {EncryptionError} If the room is encrypted, and the client can't encrypt.
    * @throws {TooLargeError} If the server takes no content as large as this.
-   * @throws {ValueError} If `url` is neither data nor an `mxc://` URI, or the data has another size than `info` says.
+   * @throws {ValueError} If `url` is neither data nor an `mxc://` URI, or the data has another size
+   *   than `info` says.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mimage | m.image}
    * @example
    * ```ts
@@ -180,7 +188,7 @@ export function sendFilesAPI(
       };
       const content = { ...told, ...placed };
       if (!isHashed) return await sendMessage(roomId, content, named);
-      // Where it is, and under which key, is another each time: the data tells it.
+      // The address and the key differ each time: the hash of the data stands for them.
       const [data = file, small] = digests;
       const same = {
         ...outgoing,

@@ -21,7 +21,10 @@ import { isJsonObject } from "../../types/json.ts";
 export interface SendTextOptions extends SendOptions {
   /** The text with formatting. Default: none. */
   html?: string;
-  /** How the message relates to another event: as a reply, an edit, part of a thread. Default: not at all. */
+  /**
+   * How the message relates to another event: as a reply, an edit, part of a thread. Default: not
+   * at all.
+   */
   relatesTo?: RelatesTo;
 }
 
@@ -40,13 +43,14 @@ export interface SendStickerOptions extends SendOptions {
 }
 
 /**
- * Operations that send messages of the common kinds. All go through `sendMessageEvent()`, and so are encrypted where it encrypts.
+ * Operations that send messages of the common kinds. All go through `sendMessageEvent()`, and so
+ * are encrypted where it encrypts.
  *
- * A message whose relation is `m.replace` is an edit: what is given is what the edited message is to say, and the fallback for
- * clients that know no edits, with a `* ` in front, is made of it.
+ * A message whose relation is `m.replace` is an edit: what is given is what the edited message is
+ * to say, and the fallback for clients that know no edits, with a `* ` in front, is made of it.
  *
- * Each throws {@link MatrixRequestError} if the homeserver refuses, and `ValueError` before anything is sent if an identifier
- * can't be one.
+ * Each throws {@link MatrixRequestError} if the homeserver refuses, and `ValueError` before
+ * anything is sent if an identifier can't be one.
  */
 export interface SendHelpersAPI extends SendFilesAPI {
   /**
@@ -150,7 +154,7 @@ export interface SendHelpersAPI extends SendFilesAPI {
    * @param roomId The room.
    * @param eventId The event.
    * @param key The reaction, mostly an emoji.
-   * @param options Transaction ID and request options. Reactions are not encrypted unless the client is told so.
+   * @param options Transaction ID and request options. Reactions are not encrypted by default.
    * @returns The ID of the reaction; redact it to take the reaction back.
    * @throws {DuplicateAnnotationError} If the user has reacted to the event with this key before.
    * @throws {ValueError} If `key` is empty.
@@ -229,8 +233,9 @@ function relation(relatesTo: RelatesTo | undefined): { "m.relates_to"?: RelatesT
 }
 
 /**
- * The content of a message as it is sent: an edit says what it says twice, in `m.new_content` for clients that know edits, and
- * with a `* ` in front for those that don't. Any other message, and an edit that has its `m.new_content`, stays as it is.
+ * The content of a message as it is sent: an edit says what it says twice, in `m.new_content` for
+ * clients that know edits, and with a `* ` in front for those that don't. Any other message, and an
+ * edit that has its `m.new_content`, stays as it is.
  */
 function withEditFallback(content: RoomMessageContent): RoomMessageContent {
   if (!isJsonObject(content)) return content;
@@ -255,7 +260,8 @@ interface TextBuilder {
 }
 
 /**
- * Writes HTML as plain text, with nothing of a quoted reply's fallback. The library that does it is loaded at the first call.
+ * Writes HTML as plain text, with nothing of a quoted reply's fallback. The library that does it is
+ * loaded at the first call.
  *
  * @param html The formatted message.
  */

@@ -30,15 +30,20 @@ export type ToDeviceMessages<Content extends object = object> = {
 /** Options of the operations that send to devices. */
 export type SendToDeviceOptions = TransactionOptions;
 
-/** Operations that send to devices. They are repeated, as the retry policy says, under one transaction ID. */
+/**
+ * Operations that send to devices. They are repeated, as the retry policy says, under one
+ * transaction ID.
+ */
 export interface ToDeviceAPI {
   /**
    * Sends to any number of devices, to each its own.
    *
    * @param eventType The type.
-   * @param messages The contents by user and device; the device `*` means all that the server knows of the user.
+   * @param messages The contents by user and device; the device `*` means all that the server knows
+   *   of the user.
    * @param options Transaction ID, and request options.
-   * @throws {ValueError} If the type is empty or of another class, or `messages` has something else than user IDs and objects.
+   * @throws {ValueError} If the type is empty or of another class, or `messages` has something else
+   *   than user IDs and objects.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3sendtodeviceeventtypetxnid | PUT /sendToDevice/{eventType}/{txnId}}
    * @example
    * ```ts

@@ -76,13 +76,19 @@ export interface GetRoomDirectoryOptions extends RequestOptions {
   limit?: number;
   /** The server whose directory to read. Default: the user's own. */
   server?: string;
-  /** The page: `next_batch` or `prev_batch` of another; which of the two decides the direction. Default: the first page. */
+  /**
+   * The page: `next_batch` or `prev_batch` of another; which of the two decides the direction.
+   * Default: the first page.
+   */
   since?: DirectoryPaginationToken;
   /** What to look for in names, topics and aliases. Default: nothing, all rooms. */
   searchQuery?: string;
   /** Whether to list the rooms of all third-party networks. Default: false. */
   includeAllNetworks?: boolean;
-  /** The third-party network whose rooms to list; not together with `includeAllNetworks`. Default: Matrix itself. */
+  /**
+   * The third-party network whose rooms to list; not together with `includeAllNetworks`. Default:
+   * Matrix itself.
+   */
   thirdPartyInstanceId?: string;
   /** Which types of room to list; `null` stands for rooms without a type. Default: all. */
   roomTypes?: readonly (Open<RoomType> | null)[];
@@ -97,8 +103,8 @@ export interface SearchUsersOptions extends RequestOptions {
 /**
  * Operations on aliases and directories.
  *
- * Each throws {@link MatrixRequestError} if the homeserver refuses, and `ValueError` before anything is sent if an identifier
- * can't be one.
+ * Each throws {@link MatrixRequestError} if the homeserver refuses, and `ValueError` before
+ * anything is sent if an identifier can't be one.
  */
 export interface DirectoryAPI {
   /**
@@ -107,7 +113,8 @@ export interface DirectoryAPI {
    * @param roomId The room.
    * @param aliasLocalpart The local part of the alias: `stage` for `#stage:example.org`.
    * @param options Whether to take it from another room, and request options.
-   * @throws {MatrixRequestError} With status 409 if a room has the alias already, and `override` is not set.
+   * @throws {MatrixRequestError} With status 409 if a room has the alias already, and `override` is
+   *   not set.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3directoryroomroomalias | PUT /directory/room/{roomAlias}}
    * @example
    * ```ts
@@ -152,7 +159,7 @@ export interface DirectoryAPI {
    * @param roomId The room.
    * @param options Request options.
    * @returns The aliases; they may not be in the room's state.
-   * @throws {ForbiddenError} If the user is not in the room, and its history is not open to the world.
+   * @throws {ForbiddenError} If the user is not in the room, and its history is not public.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidaliases | GET /rooms/{roomId}/aliases}
    */
   getRoomAliases(roomId: RoomID, options?: RequestOptions): Promise<RoomAlias[]>;
@@ -162,7 +169,8 @@ export interface DirectoryAPI {
    *
    * @param options Which rooms and how many, whose directory, which page, and request options.
    * @returns The rooms, the tokens of the pages around, and about how many there are in all.
-   * @throws {ValueError} If a third-party network is named and all of them are asked for, or `limit` is no integer of at least 1.
+   * @throws {ValueError} If a third-party network is named and all of them are asked for, or
+   *   `limit` is no integer of at least 1.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3publicrooms | POST /publicRooms}
    */
   getRoomDirectory(options?: GetRoomDirectoryOptions): Promise<PublicRoomsResponse>;
@@ -194,8 +202,9 @@ export interface DirectoryAPI {
   ): Promise<void>;
 
   /**
-   * Searches for users by ID and display name, without regard to case: those of the own server, and those in rooms that it
-   * knows, as far as it decides to look. The header `Accept-Language`, set in `headers`, may change how names compare.
+   * Searches for users by ID and display name, without regard to case: those of the own server, and
+   * those in rooms that it knows, as far as it decides to look. The header `Accept-Language`, set
+   * in `headers`, may change how names compare.
    *
    * @param searchQuery What to look for.
    * @param options At most how many users, and request options.

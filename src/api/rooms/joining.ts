@@ -34,7 +34,10 @@ const JOIN_RETRY: Partial<RetryPolicy> = {
 
 /** Options of `joinRoom()`. */
 export interface JoinRoomOptions extends RequestOptions {
-  /** Servers to join through, because they are in the room. Default: the server finds some itself, if it can. */
+  /**
+   * Servers to join through, because they are in the room. Default: the server finds some itself,
+   * if it can.
+   */
   servers?: readonly string[];
   /** The proof that goes with an invitation by email address or phone number. */
   thirdPartySigned?: ThirdPartySigned;
@@ -46,7 +49,10 @@ export interface JoinRoomOptions extends RequestOptions {
 
 /** Options of `knockRoom()`. */
 export interface KnockRoomOptions extends RequestOptions {
-  /** Servers to knock through, because they are in the room. Default: the server finds some itself, if it can. */
+  /**
+   * Servers to knock through, because they are in the room. Default: the server finds some itself,
+   * if it can.
+   */
   servers?: readonly string[];
   /** Why, for the member event. Default: empty, none. */
   reason?: string;
@@ -55,24 +61,25 @@ export interface KnockRoomOptions extends RequestOptions {
 /**
  * Operations that lead into a room.
  *
- * Each throws {@link MatrixRequestError} if the homeserver refuses, and `ValueError` before anything is sent if what is given
- * is neither a room ID nor an alias.
+ * Each throws {@link MatrixRequestError} if the homeserver refuses, and `ValueError` before
+ * anything is sent if what is given is neither a room ID nor an alias.
  */
 export interface JoiningAPI {
   /**
    * Joins a room, or takes an invitation to it.
    *
-   * Joining a room of other servers may take long and fail for reasons that pass. Lost connections, timeouts and the statuses
-   * 429 and 500 to 599 are therefore tried again: after about 5, 10, 20 and 40 seconds, or when the server says. Any other
-   * refusal is final.
+   * Joining a room of other servers may take long and fail for reasons that pass. Lost connections,
+   * timeouts and the statuses 429 and 500 to 599 are therefore tried again: after about 5, 10, 20
+   * and 40 seconds, or when the server says. Any other refusal is final.
    *
    * @param roomIdOrAlias The room's ID, or an alias of it.
    * @param options Servers to join through, number of tries, and request options.
    * @returns The room's ID.
-   * @throws {ForbiddenError} If the user is not invited and the room is not public, or the user is banned: then Synapse gives its
-   * subclass `BadStateError`.
+   * @throws {ForbiddenError} If the user is not invited and the room is not public, or the user is
+   * banned: then Synapse gives its subclass `BadStateError`.
    * @throws {NotFoundError} If there is no such alias.
-   * @throws {ValueError} If it is neither a room ID nor an alias, or `maxRetries` is negative or no integer.
+   * @throws {ValueError} If it is neither a room ID nor an alias, or `maxRetries` is negative or no
+   *   integer.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3joinroomidoralias | POST /join/{roomIdOrAlias}}
    * @example
    * ```ts
@@ -95,7 +102,8 @@ export interface JoiningAPI {
    * @param roomIdOrAlias The room's ID, or an alias of it.
    * @param options Reason, servers to knock through, and request options.
    * @returns The room's ID.
-   * @throws {ForbiddenError} If the room takes no knocks, or the user is banned: then Synapse gives its subclass `BadStateError`.
+   * @throws {ForbiddenError} If the room takes no knocks, or the user is banned: then Synapse gives
+   *   its subclass `BadStateError`.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3knockroomidoralias | POST /knock/{roomIdOrAlias}}
    */
   knockRoom(roomIdOrAlias: RoomID | RoomAlias, options?: KnockRoomOptions): Promise<RoomID>;
@@ -105,7 +113,10 @@ export interface JoiningAPI {
 export function joiningAPI(session: Session): JoiningAPI {
   const { http } = session;
 
-  /** The servers as the homeserver wants them: `via`, which was called `server_name` before version 1.12. */
+  /**
+   * The servers as the homeserver wants them: `via`, which was called `server_name` before version
+   * 1.12.
+   */
   const through = async (servers: readonly string[] = [], options: RequestOptions): Promise<Query> => {
     if (servers.length === 0) return {};
     return { [await session.supports("v1.12", undefined, options) ? "via" : "server_name"]: servers };

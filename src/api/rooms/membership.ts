@@ -16,8 +16,9 @@ import { checkIdentifier } from "../../types/identifiers.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
 
-// All of these may be repeated: they say what a user is to be to the room, and asking for what already is changes nothing.
-// A repeated kick or unban is refused if the first one was done and only its answer was lost; nothing is done twice.
+// All of these may be repeated: they say what a user is to be to the room, and asking for what
+// already is changes nothing. A repeated kick or unban is refused if the first one was done and
+// only its answer was lost; nothing is done twice.
 const repeatable = { idempotent: true };
 const roomIdOf = field<RoomID>("room_id", "string");
 
@@ -52,15 +53,18 @@ export interface MembershipOptions extends RequestOptions {
   /** Why, for the member event. Default: empty. */
   reason?: string;
   /**
-   * More members of the member event's content. If there are any, the event is sent as it is, and not by the endpoint made
-   * for the purpose; `fillMemberEvent()` then completes it. Default: none.
+   * More members of the member event's content. If there are any, the event is sent as it is, and
+   * not by the endpoint made for the purpose; `fillMemberEvent()` then completes it. Default: none.
    */
   extraContent?: Readonly<JsonObject>;
 }
 
 /** Options of `joinRoomById()`. */
 export interface JoinRoomByIdOptions extends MembershipOptions {
-  /** The proof that goes with an invitation by email address or phone number. Lost if there is `extraContent`. */
+  /**
+   * The proof that goes with an invitation by email address or phone number. Lost if there is
+   * `extraContent`.
+   */
   thirdPartySigned?: ThirdPartySigned;
 }
 
@@ -73,8 +77,8 @@ export interface SendMemberEventOptions extends RequestOptions {
 /**
  * Operations on membership.
  *
- * Each throws {@link MatrixRequestError} if the homeserver refuses, for lack of power for example (`ForbiddenError`), and
- * `ValueError` before anything is sent if an identifier can't be one.
+ * Each throws {@link MatrixRequestError} if the homeserver refuses, for lack of power for example
+ * (`ForbiddenError`), and `ValueError` before anything is sent if an identifier can't be one.
  */
 export interface MembershipAPI {
   /**
@@ -83,7 +87,8 @@ export interface MembershipAPI {
    * @param roomId The room, known to the homeserver: it is in it, or the user is invited.
    * @param options Reason, extra content, and request options.
    * @returns The room's ID.
-   * @throws {ForbiddenError} If the user is not invited and the room is not public, or the user is banned.
+   * @throws {ForbiddenError} If the user is not invited and the room is not public, or the user is
+   *   banned.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidjoin | POST /rooms/{roomId}/join}
    */
   joinRoomById(roomId: RoomID, options?: JoinRoomByIdOptions): Promise<RoomID>;
@@ -91,7 +96,8 @@ export interface MembershipAPI {
   /**
    * Leaves a room, rejects an invitation to it, or takes a knock back.
    *
-   * The user sees no new events from then on; what was visible before stays so until `forgetRoom()`.
+   * The user sees no new events from then on; what was visible before stays so until
+   * `forgetRoom()`.
    *
    * @param roomId The room.
    * @param options Reason, extra content, and request options.
@@ -123,7 +129,8 @@ export interface MembershipAPI {
   inviteUser(roomId: RoomID, userId: UserID, options?: MembershipOptions): Promise<void>;
 
   /**
-   * Removes a user from a room, or takes an invitation back. The user may come again, if the room's join rules let them.
+   * Removes a user from a room, or takes an invitation back. The user may come again, if the room's
+   * join rules let them.
    *
    * @param roomId The room.
    * @param userId The user to remove.
@@ -134,7 +141,8 @@ export interface MembershipAPI {
   kickUser(roomId: RoomID, userId: UserID, options?: MembershipOptions): Promise<void>;
 
   /**
-   * Bans a user, who leaves the room if in it, and can neither join nor be invited until `unbanUser()`.
+   * Bans a user, who leaves the room if in it, and can neither join nor be invited until
+   * `unbanUser()`.
    *
    * @param roomId The room.
    * @param userId The user to ban, in the room or not.
@@ -164,13 +172,15 @@ export interface MembershipAPI {
    * @param roomId The room.
    * @param userId The banned user.
    * @param options Reason, extra content, and request options.
-   * @throws {MatrixRequestError} If the caller lacks the power (`ForbiddenError`), or the user is not banned.
+   * @throws {MatrixRequestError} If the caller lacks the power (`ForbiddenError`), or the user is
+   *   not banned.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidunban | POST /rooms/{roomId}/unban}
    */
   unbanUser(roomId: RoomID, userId: UserID, options?: MembershipOptions): Promise<void>;
 
   /**
-   * Sends a member event, completed by `fillMemberEvent()`: any change of membership, with any content.
+   * Sends a member event, completed by `fillMemberEvent()`: any change of membership, with any
+   * content.
    *
    * @param roomId The room.
    * @param userId The user whom the event is about.
@@ -223,7 +233,10 @@ export function membershipAPI(
     return await core.sendStateEvent(roomId, "m.room.member", filled, { ...options, stateKey: userId });
   };
 
-  /** Changes a membership: by an event of our own if there is extra content, else by the endpoint made for it. */
+  /**
+   * Changes a membership: by an event of our own if there is extra content, else by the endpoint
+   * made for it.
+   */
   const change = async <Result>(
     { endpoint, roomId, userId, membership, body }: Change<Result>,
     { reason = "", extraContent = {}, ...options }: MembershipOptions,

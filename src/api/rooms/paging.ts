@@ -1,5 +1,6 @@
 /**
- * Reading on to the end: the operations that answer in pages, as iterators over what is in the pages.
+ * Reading on to the end: the operations that answer in pages, as iterators over what is in the
+ * pages.
  *
  * @module
  */
@@ -20,8 +21,8 @@ export interface IterateMessagesOptions extends GetMessagesOptions {
 }
 
 /**
- * Iterators over everything that an operation gives in pages. The next page is asked for when the one before is used up, and
- * `limit` is the size of a page; who has seen enough ends the loop.
+ * Iterators over everything that an operation gives in pages. The next page is asked for when the
+ * one before is used up, and `limit` is the size of a page; who has seen enough ends the loop.
  */
 export interface PagingAPI {
   /**
@@ -136,7 +137,10 @@ export function pagingAPI(api: PagedAPI): PagingAPI {
   };
 }
 
-/** What is in the pages from a token on. Empty pages do not end it; a page whose next one is itself does. */
+/**
+ * What is in the pages from a token on. Empty pages do not end it; a page whose next one is itself
+ * does.
+ */
 async function* items<Item>(
   first: string | undefined,
   page: (from: string | undefined) => Promise<[items: readonly Item[], next: string | undefined]>,

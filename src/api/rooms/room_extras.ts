@@ -55,7 +55,10 @@ const summary = endpoint(
 
 /** Options of {@link RoomExtrasAPI.upgradeRoom}. */
 export interface UpgradeRoomOptions extends RequestOptions {
-  /** From room version 12 on: users who are to be creators of the new room beside the caller. Default: none. */
+  /**
+   * From room version 12 on: users who are to be creators of the new room beside the caller.
+   * Default: none.
+   */
   additionalCreators?: readonly UserID[];
 }
 
@@ -69,14 +72,17 @@ export interface GetEventContextOptions extends RequestOptions {
 
 /** Options of {@link RoomExtrasAPI.getRoomSummary}. */
 export interface GetRoomSummaryOptions extends RequestOptions {
-  /** Servers to ask, because they are in the room. Default: the server finds some itself, if it can. */
+  /**
+   * Servers to ask, because they are in the room. Default: the server finds some itself, if it can.
+   */
   servers?: readonly string[];
 }
 
 /** Less common operations on rooms. */
 export interface RoomExtrasAPI {
   /**
-   * Upgrades a room: makes a new one of another version, moves what can be moved, and closes the old one.
+   * Upgrades a room: makes a new one of another version, moves what can be moved, and closes the
+   * old one.
    *
    * @param roomId The room.
    * @param newVersion The version of the new room.
@@ -125,7 +131,8 @@ export interface RoomExtrasAPI {
   ): Promise<TimestampToEventResponse>;
 
   /**
-   * Asks what someone who may join a room can know of it. Servers before version 1.15 do not know this operation.
+   * Asks what someone who may join a room can know of it. Servers before version 1.15 do not know
+   * this operation.
    *
    * @param roomIdOrAlias The room's ID, or an alias of it.
    * @param options Servers to ask, and request options.

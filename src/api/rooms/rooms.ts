@@ -31,7 +31,10 @@ const joined = endpoint(
 
 /** Options of {@link RoomsAPI.createRoom}. */
 export interface CreateRoomOptions extends RequestOptions {
-  /** The local part of an alias to create on the own server: `stage` for `#stage:example.org`. Default: none. */
+  /**
+   * The local part of an alias to create on the own server: `stage` for `#stage:example.org`.
+   * Default: none.
+   */
   aliasLocalpart?: string;
   /** Whether the room directory lists the room. Default: `private`, it does not. */
   visibility?: RoomDirectoryVisibility;

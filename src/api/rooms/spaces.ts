@@ -16,7 +16,10 @@ import { list, object } from "../../types/checks/composite_shapes.ts";
 import { childEvent } from "../../types/checks/event_check.ts";
 import { type Members, optional, text } from "../../types/checks/shape.ts";
 
-/** What others wrote is looked at; what the server says of the rooms, and whether it says it, is not. */
+/**
+ * What others wrote is looked at; what the server says of the rooms, and whether it says it, is
+ * not.
+ */
 const members: object = { children_state: optional(list(childEvent)) };
 const room = object<SpaceHierarchyRoom>(members as Members<SpaceHierarchyRoom>);
 const hierarchy = endpoint(
@@ -45,7 +48,8 @@ export interface SpacesAPI {
    *
    * @param roomId The space.
    * @param options Which rooms, where to begin, and request options.
-   * @returns The rooms, each space before the rooms in it, and the token of the next page if there is one.
+   * @returns The rooms, each space before the rooms in it, and the token of the next page if there
+   *   is one.
    * @throws {ForbiddenError} If the caller may not see the space.
    * @throws {ValueError} If `limit` or `maxDepth` is too small or no integer.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1roomsroomidhierarchy | GET /rooms/{roomId}/hierarchy}

@@ -59,7 +59,10 @@ const sendState = endpoint("sendStateEvent", "PUT", STATE_PATH, field<EventID>("
 
 /** Options of {@link RoomStateAPI.getMembers}. */
 export interface GetMembersOptions extends RequestOptions {
-  /** The point in the room's history to look at: a token of sync or of `getMessages()`. Default: now. */
+  /**
+   * The point in the room's history to look at: a token of sync or of `getMessages()`. Default:
+   * now.
+   */
   at?: SyncToken;
   /** Which memberships to list; together with `notMembership`, either suffices. Default: all. */
   membership?: Membership;
@@ -72,7 +75,10 @@ export interface GetStateEventOptions<Format extends StateEventFormat = StateEve
   extends RequestOptions {
   /** Which piece of the state of this type. Default: empty. */
   stateKey?: string;
-  /** Whether to answer with the content or the whole event, which servers can do since version 1.16. Default: `content`. */
+  /**
+   * Whether to answer with the content or the whole event, which servers can do since version 1.16.
+   * Default: `content`.
+   */
   format?: Format;
 }
 
@@ -94,8 +100,8 @@ export type StateContentAs<T extends EventType> = T extends string ? ReceivedCon
 /**
  * Operations on the state of rooms.
  *
- * Each throws {@link MatrixRequestError} if the homeserver refuses, and `ValueError` before anything is sent if an identifier
- * can't be one.
+ * Each throws {@link MatrixRequestError} if the homeserver refuses, and `ValueError` before
+ * anything is sent if an identifier can't be one.
  */
 export interface RoomStateAPI {
   /**
@@ -141,7 +147,8 @@ export interface RoomStateAPI {
    *
    * @param roomId The room.
    * @param options Request options.
-   * @returns The latest event of each type and state key, with contents as they were sent; as they were when the user left, if so.
+   * @returns The latest event of each type and state key, with contents as they were sent; as they
+   *   were when the user left, if so.
    * @throws {ForbiddenError} If the caller is not, and was not, in the room.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidstate | GET /rooms/{roomId}/state}
    */
@@ -153,14 +160,17 @@ export interface RoomStateAPI {
    * @param roomId The room.
    * @param eventType The type.
    * @param options The state key, what to answer with, and request options.
-   * @returns The content, without what may be absent and is not what its type says; the whole event if `format` asks for it. State
-   *   may have been cleared: then nothing is in it. As it was when the user left, if so.
-   * @throws {MalformedContentError} If the content is not what its type says. As it was sent it is answered for a definition without a
-   *   schema.
+   * @returns The content, without what may be absent and is not what its type says; the whole event
+   *   if `format` asks for it. State may have been cleared: then nothing is in it. As it was when
+   *   the user left, if so.
+   * @throws {MalformedContentError} If the content is not what its type says. As it was sent it is
+   *   answered for a definition without a schema.
    * @throws {NotFoundError} If the room has no such state.
    * @throws {ForbiddenError} If the caller is not, and was not, in the room.
-   * @throws {ServiceResponseError} If the whole event was asked for and the server is too old to give it.
-   * @throws {ValueError} If the type is empty or not of state, or the state key can't be part of a path (`.` and `..`).
+   * @throws {ServiceResponseError} If the whole event was asked for and the server is too old to
+   *   give it.
+   * @throws {ValueError} If the type is empty or not of state, or the state key can't be part of a
+   *   path (`.` and `..`).
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidstateeventtypestatekey | GET /rooms/{roomId}/state/{eventType}/{stateKey}}
    * @example
    * ```ts
@@ -182,11 +192,11 @@ export interface RoomStateAPI {
   ): Promise<StateEventAnswer<T, Format>>;
 
   /**
-   * Sets one piece of a room's state, in place of what was there under the same type and state key. To set the same once more, as a
-   * handler does that runs again after a crash, changes nothing.
+   * Sets one piece of a room's state, in place of what was there under the same type and state key.
+   * To set the same once more, as a handler does that runs again after a crash, changes nothing.
    *
-   * A room that is sent `m.room.encryption` is encrypted from then on: what is sent to it meanwhile waits for the answer, and only if the
-   * server refuses is the room as it was before.
+   * A room that is sent `m.room.encryption` is encrypted from then on: what is sent to it meanwhile
+   * waits for the answer, and only if the server refuses is the room as it was before.
    *
    * @param roomId The room.
    * @param eventType The type. If the application defined it, the content is checked first.
@@ -194,8 +204,8 @@ export interface RoomStateAPI {
    * @param options The state key and request options.
    * @returns The ID of the event.
    * @throws {ForbiddenError} If the caller lacks the power.
-   * @throws {ValueError} If the type is empty or not of state, the content is refused, or the state key can't be part of a path
-   * (`.` and `..`).
+   * @throws {ValueError} If the type is empty or not of state, the content is refused, or the state
+   * key can't be part of a path (`.` and `..`).
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3roomsroomidstateeventtypestatekey | PUT /rooms/{roomId}/state/{eventType}/{stateKey}}
    * @example
    * ```ts

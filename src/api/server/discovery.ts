@@ -45,20 +45,24 @@ const MAX_SIZE = 1 << 18;
 export interface DiscoverOptions extends RequestOptions {
   /** What sends the requests. Default: the global `fetch`. */
   fetch?: typeof fetch;
-  /** Where requests are told, as of a client. */
+  /** Where requests are logged, as of a client. */
   log?: Logger | false;
   /** Measures timeouts and waits. Default: the machine's clock. */
   clock?: Clock;
 }
 
 /**
- * Finds the homeserver of a domain, as the part of a user ID behind the colon names it, and makes sure that it is one. If the domain
- * names an identity server, that has to be one too, as the specification says.
+ * Finds the homeserver of a domain, as the part of a user ID behind the colon names it, and makes
+ * sure that it is one. If the domain names an identity server, that has to be one too, as the
+ * specification says.
  *
- * @param domain The server name, or the ID of a user there. A port is left out, as the specification says.
+ * @param domain The server name, or the ID of a user there. A port is left out, as the
+ *   specification says.
  * @param options What sends the requests, and request options.
- * @returns The homeserver's address, for `baseUrl`; undefined if the domain has no discovery file (404).
- * @throws {WellKnownError} If the discovery file can't be had or used, or no homeserver or identity server is where it says.
+ * @returns The homeserver's address, for `baseUrl`; undefined if the domain has no discovery file
+ *   (404).
+ * @throws {WellKnownError} If the discovery file can't be had or used, or no homeserver or identity
+ *   server is where it says.
  * @throws {ValueError} If the domain can't be one.
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#getwell-knownmatrixclient | GET /.well-known/matrix/client}
  * @example
@@ -80,12 +84,13 @@ export async function discover(domain: string, options: DiscoverOptions = {}): P
 }
 
 /**
- * Finds the homeserver of a user whose token is to go there: it has to be where nobody on the way can read it.
+ * Finds the homeserver of a user whose token is to go there: it has to be where nobody on the way
+ * can read it.
  *
  * @param mxid The user.
  * @param options What sends the requests, and request options.
- * @throws {WellKnownError} If the domain does not say where that is, or names an address of plain http, unless both are on this
- *   machine; and as {@link discover}.
+ * @throws {WellKnownError} If the domain does not say where that is, or names an address of plain
+ *   http, unless both are on this machine; and as {@link discover}.
  */
 export async function homeserverOf(mxid: UserID, options: DiscoverOptions): Promise<string> {
   const baseUrl = await lookUp(mxid, options, checkSecrecy).catch((error) => {
@@ -139,7 +144,10 @@ async function lookUp(
   return baseUrl;
 }
 
-/** A `fetch` that does not follow a redirect out of encryption: whoever listens there could name any homeserver. */
+/**
+ * A `fetch` that does not follow a redirect out of encryption: whoever listens there could name any
+ * homeserver.
+ */
 function encryptedOnly(send: typeof fetch = fetch): typeof fetch {
   return async (input, init) => {
     if (String(input).startsWith("https:")) return await send(input, init);

@@ -1,5 +1,5 @@
 /**
- * The long poll that tells what happened.
+ * The long poll for what happened.
  *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#syncing | Syncing}
  * @module
@@ -27,7 +27,7 @@ const sync = endpoint(
     device_lists: "object?",
     device_one_time_keys_count: "object?",
   }),
-  { idempotent: false }, // whoever polls knows better than the transport when to poll again
+  { idempotent: false }, // the caller decides when to poll again
 );
 
 /** Options of {@link SyncAPI.sync}. */
@@ -35,19 +35,19 @@ export interface SyncOptions extends RequestOptions {
   /** Where to go on: `next_batch` of the response before. Default: none, for an initial sync. */
   since?: SyncToken;
   /**
-   * How long the server waits for something to happen, in milliseconds. Default: 30,000. Unless `requestTimeout` says
-   * otherwise, the request fails when nothing has come 30 s after that.
+   * How long the server waits for something to happen, in milliseconds. Default: 30,000. Unless
+   * `requestTimeout` says otherwise, the request fails when nothing has come 30 s after that.
    */
   timeout?: number;
-  /** What to be told: the ID of an uploaded filter, or a filter. Default: everything. */
+  /** What to receive: the ID of an uploaded filter, or a filter. Default: everything. */
   filterId?: FilterID | Filter;
   /** Whether to get the full state of all rooms, and not only what changed. Default: false. */
   fullState?: boolean;
   /** What the user's presence becomes by this request. Default: what the server does, `online`. */
   setPresence?: PresenceState;
   /**
-   * Whether to get state as it is after the timeline, in `state_after`, and not before it, in `state`. Servers before version
-   * 1.16 do not know this, and answer with `state`. Default: false.
+   * Whether to get state as it is after the timeline, in `state_after`, and not before it, in
+   * `state`. Servers before version 1.16 do not know this, and answer with `state`. Default: false.
    */
   useStateAfter?: boolean;
 }
@@ -59,7 +59,7 @@ export interface SyncAPI {
    *
    * The transport never repeats this request, whatever `retry` says.
    *
-   * @param options Where to go on, how long to wait, what to be told, and request options.
+   * @param options Where to go on, how long to wait, what to receive, and request options.
    * @returns The response as it is.
    * @throws {UnknownTokenError} If the session has ended.
    * @throws {ValueError} If `timeout` is negative or no integer.

@@ -42,7 +42,8 @@ export interface VoIPAPI {
    * Asks for servers that relay calls.
    *
    * @param options Request options.
-   * @returns Where they are, and how to use them: keep it secret. Undefined if the homeserver has none.
+   * @returns Where they are, and how to use them: keep it secret. Undefined if the homeserver has
+   *   none.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3voipturnserver | GET /voip/turnServer}
    */
   getTurnServer(options?: RequestOptions): Promise<TurnServer | undefined>;

@@ -12,21 +12,30 @@ export type EncryptedFileSecrets = Omit<EncryptedFile, "url">;
 
 /** A file that is being encrypted. */
 export interface EncryptedAttachment {
-  /** The encrypted bytes, as many as there are in clear. It must be read to its end or cancelled. */
+  /**
+   * The encrypted bytes, as many as there are in clear. It must be read to its end or cancelled.
+   */
   readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
   /**
    * What decrypts the file.
    *
-   * @throws {EncryptionError} If the stream has not been read to its end: until then the hash is not known.
+   * @throws {EncryptionError} If the stream has not been read to its end: until then the hash is
+   *   not known.
    */
   secrets(): EncryptedFileSecrets;
 }
 
-/** How much of an encrypted file is held, and where: all of it is needed before any of it may be handed out. */
+/**
+ * How much of an encrypted file is held, and where: all of it is needed before any of it may be
+ * handed out.
+ */
 export interface HoldOptions {
   /** The most to take, in bytes. Default: 1 GiB. */
   readonly maxSize?: number;
-  /** How much is held in memory, in bytes; what is larger is held, encrypted, in a temporary file. Default: 64 MiB. */
+  /**
+   * How much is held in memory, in bytes; what is larger is held, encrypted, in a temporary file.
+   * Default: 64 MiB.
+   */
   readonly maxMemory?: number;
 }
 
@@ -53,12 +62,14 @@ export interface AttachmentCipher {
    */
   decrypt(data: Uint8Array<ArrayBuffer>, file: EncryptedFileSecrets): Promise<void>;
   /**
-   * Decrypts a file that comes as a stream. Nothing is read before it is asked for, and nothing handed out before all was read.
+   * Decrypts a file that comes as a stream. Nothing is read before it is asked for, and nothing
+   * handed out before all was read.
    *
    * @param data The encrypted bytes; used up.
    * @param file What decrypts it.
    * @param options How much is held, and where.
-   * @returns The file, or a stream that fails with an {@linkcode AttachmentError}. It must be read to its end or cancelled.
+   * @returns The file, or a stream that fails with an {@linkcode AttachmentError}. It must be read
+   *   to its end or cancelled.
    * @throws {AttachmentError} If what the message says of the file can't be used.
    */
   decryptStream(

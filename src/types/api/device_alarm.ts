@@ -10,12 +10,15 @@ import type { DeviceID, UserID } from "../ids.ts";
  * What the server shows and should not be possible. None of it is used.
  *
  * - `keys-changed`: a device that is known, or was, has other keys now; the known keys stay;
- * - `key-reused`: a new device has the Curve25519 key of another device of its user; it is left out;
- * - `device-id-is-key`: a device is called like a cross-signing key; the user's devices are all left out;
- * - `too-many-devices`: a user has more devices than any user has; those that are not known are left out;
+ * - `key-reused`: a new device has the Curve25519 key of another device of its user; it is left
+ *   out;
+ * - `device-id-is-key`: a device is called like a cross-signing key; the user's devices are all
+ *   left out;
+ * - `too-many-devices`: a user has more devices than any user has; those that are not known are
+ *   left out;
  * - `replaced-key`: a self-signing key is shown again that its user had replaced; the newest stays;
- * - `identity-changed`: a user's master key is not the one that was seen before; devices that it vouches for are in `violation`
- *   until the application accepts it.
+ * - `identity-changed`: a user's master key is not the one that was seen before; devices that it
+ *   vouches for are in `violation` until the application accepts it.
  */
 export type DeviceAlarm =
   | {

@@ -80,7 +80,10 @@ export interface KeysUploadRequest {
 
 /** The answer to an upload of keys. */
 export interface KeysUploadResponse {
-  /** How many one-time keys the server has left, by algorithm; an algorithm that is missing has none. */
+  /**
+   * How many one-time keys the server has left, by algorithm; an algorithm that is missing has
+   * none.
+   */
   one_time_key_counts: { [algorithm: string]: number };
 }
 

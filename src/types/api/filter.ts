@@ -62,7 +62,10 @@ export interface RoomEventFilter extends EventFilter {
   not_rooms?: RoomID[];
   /** Whether to send member events only of the users whose events are sent. Default: `false`. */
   lazy_load_members?: boolean;
-  /** With `lazy_load_members`: whether to send member events that were sent before. Default: `false`. */
+  /**
+   * With `lazy_load_members`: whether to send member events that were sent before. Default:
+   * `false`.
+   */
   include_redundant_members?: boolean;
   /** Whether events must have, or must not have, a `url` in their content; all may if absent. */
   contains_url?: boolean;

@@ -13,7 +13,9 @@ export interface MessagesResponse {
   start: SyncToken;
   /** Where the page ends, and the next one starts; absent if nothing comes after. */
   end?: SyncToken;
-  /** The events, in the direction that was asked for. A page can be empty without being the last. */
+  /**
+   * The events, in the direction that was asked for. A page can be empty without being the last.
+   */
   chunk: ClientEvent[];
   /** State that helps to show the events: their senders' member events. */
   state?: ClientStateEvent[];

@@ -14,7 +14,7 @@ export type UserIdentifier = UserIDIdentifier | ThirdPartyIdentifier | PhoneIden
 
 /** By user ID. */
 export interface UserIDIdentifier {
-  /** What tells it from other identifiers. */
+  /** The kind of identifier. */
   type: "m.id.user";
   /** The user ID, or its localpart. */
   user: string;
@@ -22,7 +22,7 @@ export interface UserIDIdentifier {
 
 /** By an address outside Matrix. */
 export interface ThirdPartyIdentifier {
-  /** What tells it from other identifiers. */
+  /** The kind of identifier. */
   type: "m.id.thirdparty";
   /** What the address is of. */
   medium: Open<ThirdPartyMedium>;
@@ -32,7 +32,7 @@ export interface ThirdPartyIdentifier {
 
 /** By phone number. */
 export interface PhoneIdentifier {
-  /** What tells it from other identifiers. */
+  /** The kind of identifier. */
   type: "m.id.phone";
   /** The country that the number is dialled from: two letters of ISO 3166-1. */
   country: string;
@@ -44,11 +44,17 @@ export interface PhoneIdentifier {
 export interface LoginFlow {
   /** The type of login. */
   type: Open<LoginType>;
-  /** Of `m.login.token`: whether a logged-in device can get a token for another one. Default: `false`. */
+  /**
+   * Of `m.login.token`: whether a logged-in device can get a token for another one. Default:
+   * `false`.
+   */
   get_login_token?: boolean;
   /** Of `m.login.sso`: the identity providers to choose from. */
   identity_providers?: IdentityProvider[];
-  /** Of `m.login.sso`: whether it only stands in for OAuth 2.0, which should be used. Default: `false`. */
+  /**
+   * Of `m.login.sso`: whether it only stands in for OAuth 2.0, which should be used. Default:
+   * `false`.
+   */
   oauth_aware_preferred?: boolean;
 }
 
@@ -72,7 +78,10 @@ export interface LoginResponse {
   access_token: string;
   /** The device that the token belongs to. */
   device_id: DeviceID;
-  /** The token to get a new access token with; absent if the server has none or none was asked for. Secret. */
+  /**
+   * The token to get a new access token with; absent if the server has none or none was asked for.
+   * Secret.
+   */
   refresh_token?: string;
   /** For how long the access token is good, in milliseconds; for good if absent. */
   expires_in_ms?: number;

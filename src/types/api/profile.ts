@@ -1,5 +1,5 @@
 /**
- * What users tell about themselves.
+ * What users publish about themselves.
  *
  * @module
  */

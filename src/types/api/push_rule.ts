@@ -37,7 +37,10 @@ export interface PushRuleset {
   underride?: PushRule[];
 }
 
-/** What to do with an event: notify, or say how. `dont_notify` and `coalesce` are obsolete and do nothing. */
+/**
+ * What to do with an event: notify, or say how. `dont_notify` and `coalesce` are obsolete and do
+ * nothing.
+ */
 export type PushAction = Open<"notify"> | SetTweakAction;
 
 /** How to notify. */
@@ -52,7 +55,10 @@ export interface SetTweakAction {
 export interface PushCondition {
   /** What is looked at. A condition of unknown kind never holds. */
   kind: Open<PushConditionKind>;
-  /** Of the conditions on a property: its path in the event, dots between the parts (`content.body`). */
+  /**
+   * Of the conditions on a property: its path in the event, dots between the parts
+   * (`content.body`).
+   */
   key?: string;
   /** Of `event_match`: a glob for the property. */
   pattern?: string;

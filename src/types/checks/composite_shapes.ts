@@ -29,7 +29,7 @@ export function list<T>(item: Shape<T>): Shape<T[]> {
   };
 }
 
-/** An object with keys that nobody knows beforehand; entries that do not fit are taken away. */
+/** An object with any keys; entries that do not fit are removed. */
 export function map<T extends object>(entry: Shape<Exclude<T[keyof T], undefined>>): Shape<T> {
   return (value, notes) => {
     if (!isJsonObject(value)) return new Misfit("is not an object");
@@ -95,7 +95,7 @@ export function object<T extends object>(members: Members<T>): Shape<T> {
 }
 
 /**
- * One of several objects, which a member tells apart.
+ * One of several objects, told apart by a member.
  *
  * @param tag The member.
  * @param shapes The objects, by the member's value.
@@ -120,7 +120,10 @@ export function tag<Value extends string>(): Shape<Value> {
   return anything as Shape<Value>;
 }
 
-/** Says of what did not fit in a part, where that part is. Something was taken away only if the part is not what was given. */
+/**
+ * Says of what did not fit in a part, where that part is. Something was taken away only if the part
+ * is not what was given.
+ */
 function step(name: string, taken: unknown, before: number, notes: Notes): void {
   for (let index = before; index < notes.taken.length; index++) notes.taken[index]?.in(name);
   if (taken instanceof Misfit) taken.in(name);

@@ -1,5 +1,5 @@
 /**
- * Checks the content of an event before it is given to somebody who was promised that it is what its type says.
+ * Checks the content of an event before it is given to code that relies on its type says.
  *
  * @module
  */
@@ -32,8 +32,8 @@ export class Malformed {
 }
 
 /**
- * Checks a content: gives the very content if it fits, another one if its sender wrote `null` for what is absent or its schema
- * changes it, or what does not fit.
+ * Checks a content: gives the very content if it fits, another one if its sender wrote `null` for
+ * what is absent or its schema changes it, or what does not fit.
  */
 export type ContentCheck = (content: unknown) => object | Malformed | Promise<object | Malformed>;
 
@@ -55,8 +55,8 @@ const MEMBERSHIPS: {
 };
 
 /**
- * The check of a type's contents: by the schema of a definition, or by what the specification says of the type. Undefined: nothing
- * is promised of them.
+ * The check of a type's contents: by the schema of a definition, or by what the specification says
+ * of the type. Undefined: nothing is promised of them.
  */
 export function contentCheckOf(type: EventType): ContentCheck | undefined {
   if (typeof type === "object" && "schema" in type) return schemaCheck(type as EventDefinition);

@@ -19,7 +19,9 @@ import * as state from "./state_shapes.ts";
 import * as device from "./to_device_shapes.ts";
 import * as verification from "./verification_shapes.ts";
 
-/** What contents must be, by type. Applications may add types, and check them by `defineEvent()`. */
+/**
+ * What contents must be, by type. Applications may add types, and check them by `defineEvent()`.
+ */
 type Shapes<Contents> = { readonly [Type in keyof Contents]?: Shape<Contents[Type]> };
 
 const STATE: Shapes<StateContents> = {
@@ -117,7 +119,9 @@ const TO_DEVICE: Shapes<ToDeviceContents> = {
   "m.secret.send": device.secretSend,
 };
 
-/** The classes whose contents are checked, in the order in which the class of a name is looked up. */
+/**
+ * The classes whose contents are checked, in the order in which the class of a name is looked up.
+ */
 export const CHECKED_CLASSES = ["state", "message", "ephemeral", "account_data", "to_device"] as const;
 
 /** What contents must be, by class and type. */
@@ -131,7 +135,9 @@ const SHAPES: ReadonlyMap<string, ReadonlyMap<string, AnyShape>> = new Map(
 /** The only family of types that has no fixed names: the keys of secret storage, by their ID. */
 const SECRET_STORAGE_KEY = "m.secret_storage.key.";
 
-/** What contents of a type must be in a class; undefined if the specification defines no such type. */
+/**
+ * What contents of a type must be in a class; undefined if the specification defines no such type.
+ */
 export function shapeOf(eventClass: string, type: string): AnyShape | undefined {
   const isSecretStorageKey = eventClass === "account_data" && type.startsWith(SECRET_STORAGE_KEY);
   return isSecretStorageKey

@@ -1,6 +1,6 @@
 /**
- * What events have beside their content, checked where they come in: what is missing makes a value no event, and what nobody needs
- * is taken away if it does not fit.
+ * What events have beside their content, checked where they come in: what is missing makes a value
+ * no event, and what nobody needs is taken away if it does not fit.
  *
  * @module
  */
@@ -72,13 +72,17 @@ function isStateKey({ type, state_key }: JsonObject): boolean {
   return type === "m.room.member" ? isReceivedUserId(state_key) : isName(state_key);
 }
 
-/** Whether an event was redacted: its content is empty then, or has what the room's version leaves. */
+/**
+ * Whether an event was redacted: its content is empty then, or has what the room's version leaves.
+ */
 export function isRedacted(event: object): boolean {
   const { unsigned } = event as { readonly unsigned?: unknown };
   return isJsonObject(unsigned) && isJsonObject(unsigned.redacted_because);
 }
 
-/** What only this library says of an event, once it has come: a server's word for it is taken away. */
+/**
+ * What only this library says of an event, once it has come: a server's word for it is taken away.
+ */
 interface Unsaid {
   source?: never;
 }
@@ -179,8 +183,9 @@ export function tidyEvent(event: { unsigned?: unknown; redacts?: unknown }): voi
 }
 
 /**
- * Whether a server says no more of an event than its age, as it does of nearly all; named one by one, since to look at all members of
- * all events by their shapes takes a twentieth of a large sync.
+ * Whether a server says no more of an event than its age, as it does of nearly all; named one by
+ * one, since to look at all members of all events by their shapes takes a twentieth of a large
+ * sync.
  */
 function isPlain(unsigned: unknown): boolean {
   if (!isJsonObject(unsigned)) return false;
@@ -191,7 +196,10 @@ function isPlain(unsigned: unknown): boolean {
     said.invite_room_state === undefined && said.knock_room_state === undefined;
 }
 
-/** Takes out of state that is shown to those outside of the room what it need not have, if that does not fit. */
+/**
+ * Takes out of state that is shown to those outside of the room what it need not have, if that does
+ * not fit.
+ */
 export function tidyStripped(event: { event_id?: unknown; origin_server_ts?: unknown }): void {
   const { event_id, origin_server_ts } = event;
   if (event_id !== undefined && eventId(event_id, UNNOTED) instanceof Misfit) delete event.event_id;

@@ -78,8 +78,9 @@ const media: Members<BaseMediaContent> = {
 const otherType = text as unknown as Shape<OtherMessageType>;
 
 /**
- * Whether a content is text and nothing else, as that of most messages is. Its members are named one by one, which the compiler of V8
- * makes much more of than of a walk through all that there may be.
+ * Whether a content is text and nothing else, as that of most messages is. Its members are named
+ * one by one, which the compiler of V8 makes much more of than of a walk through all that there may
+ * be.
  */
 function isPlainText(value: unknown): value is TextMessageContent {
   if (!isJsonObject(value)) return false;

@@ -1,9 +1,11 @@
 /**
- * The language in which it is written down what a content must be: a shape, and the shapes of plain values.
+ * The language in which it is written down what a content must be: a shape, and the shapes of plain
+ * values.
  *
- * What may be absent is taken away if it does not fit: an optional member, an item of a list, an entry of a map. What must be
- * there makes the whole around it not fit. `null` in place of an optional member or of an entry counts as its absence,
- * and so does an empty string in place of one that is something else (`avatar_url`, as Dendrite writes it of who has none).
+ * What may be absent is taken away if it does not fit: an optional member, an item of a list, an
+ * entry of a map. What must be there makes the whole around it not fit. `null` in place of an
+ * optional member or of an entry counts as its absence, and so does an empty string in place of one
+ * that is something else (`avatar_url`, as Dendrite writes it of who has none).
  *
  * @module
  */
@@ -45,12 +47,13 @@ export interface Notes {
   depth: number;
 }
 
-/** For those who do not want to know what was taken away. */
+/** For callers that do not need the removed parts. */
 export const UNNOTED: Notes = { taken: [], depth: 0 };
 
 /**
- * What a value must be, as the function that checks it: gives the value, a copy without what was taken away, or what does not
- * fit. A shape of `T` is one of exactly `T`, so that the compiler finds a table that says more or less than a type.
+ * What a value must be, as the function that checks it: gives the value, a copy without what was
+ * taken away, or what does not fit. A shape of `T` is one of exactly `T`, so that the compiler
+ * finds a table that says more or less than a type.
  */
 export interface Shape<T> {
   (value: unknown, notes: Notes): T | Misfit;
@@ -88,7 +91,10 @@ function primitive<T>(name: string, type: Shape<T>["primitive"]): Shape<T> {
   return Object.assign(plain<T>(name, (value) => isOf(type, value)), { primitive: type });
 }
 
-/** Whether a value has a `typeof`. So written, the compiler of V8 need not make the name of the type. */
+/**
+ * Whether a value has a `typeof`. So written, the compiler of V8 need not make the name of the
+ * type.
+ */
 export function isOf(type: Shape<unknown>["primitive"], value: unknown): boolean {
   return type === "string"
     ? typeof value === "string"

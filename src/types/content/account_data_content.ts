@@ -13,13 +13,18 @@ import type { PushRuleset } from "../api/push_rule.ts";
 
 /** Content of `m.tag`, of a room: its tags. */
 export type TagContent = {
-  /** The tags by name: `m.favourite`, `m.lowpriority`, `m.server_notice`, or the user's own behind `u.`. */
+  /**
+   * The tags by name: `m.favourite`, `m.lowpriority`, `m.server_notice`, or the user's own behind
+   * `u.`.
+   */
   tags?: { [tag: string]: RoomTagInfo };
 };
 
 /** What is known of a room under a tag. */
 export interface RoomTagInfo {
-  /** Where the room stands among those of the tag, from 0 to 1; after all that have one if absent. */
+  /**
+   * Where the room stands among those of the tag, from 0 to 1; after all that have one if absent.
+   */
   order?: number;
 }
 
@@ -64,7 +69,10 @@ export type AcceptedTermsContent = {
 
 /** Content of `m.invite_permission_config`. */
 export type InvitePermissionConfigContent = {
-  /** What the server does with invitations: it refuses them all if `block`, and lets them through if absent. */
+  /**
+   * What the server does with invitations: it refuses them all if `block`, and lets them through if
+   * absent.
+   */
   default_action?: Open<"block">;
 };
 
@@ -120,7 +128,10 @@ export interface SecretStoragePassphrase {
   bits?: number;
 }
 
-/** Content of the secrets in secret storage: the private cross-signing keys and the key of the key backup. */
+/**
+ * Content of the secrets in secret storage: the private cross-signing keys and the key of the key
+ * backup.
+ */
 export type EncryptedSecretContent = {
   /** The encrypted secret, by the ID of the key that decrypts it. */
   encrypted: { [keyId: string]: EncryptedSecret };

@@ -14,9 +14,14 @@ import type { Open } from "../enums.ts";
 export type BaseCallContent = {
   /** The call. */
   call_id: string;
-  /** The sending end of the call: one device of one user; absent of clients from before there were versions. */
+  /**
+   * The sending end of the call: one device of one user; absent of clients from before there were
+   * versions.
+   */
   party_id?: string;
-  /** The version of the protocol: `"1"`; the number `0` of clients from before there were versions. */
+  /**
+   * The version of the protocol: `"1"`; the number `0` of clients from before there were versions.
+   */
   version: Open<"1"> | 0;
 };
 

@@ -1,6 +1,7 @@
 /**
- * What Greenroom needs of a schema: the part of the Standard Schema interface that Zod, Valibot, ArkType and many others
- * implement. It is declared here, and not imported, so that the documentation is whole and nothing is depended on.
+ * What Greenroom needs of a schema: the part of the Standard Schema interface that Zod, Valibot,
+ * ArkType and many others implement. It is declared here, and not imported, so that the
+ * documentation is whole and nothing is depended on.
  *
  * @see {@link https://standardschema.dev | Standard Schema}
  * @module
@@ -77,8 +78,9 @@ export function pathOf({ path = [] }: ContentIssue): string {
 const LOOKS = [Symbol.for("Deno.customInspect"), Symbol.for("nodejs.util.inspect.custom"), "toJSON"];
 
 /**
- * Issues as the cause of an error: a program reads them as they are. What prints the error, or makes JSON of it, gets the members at
- * fault alone, since the words of a schema may quote the value, and some libraries add it.
+ * Issues as the cause of an error: a program reads them as they are. What prints the error, or
+ * makes JSON of it, gets the members at fault alone, since the words of a schema may quote the
+ * value, and some libraries add it.
  */
 export function asCause(issues: readonly ContentIssue[]): readonly ContentIssue[] {
   const cause = [...issues];

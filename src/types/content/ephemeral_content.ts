@@ -32,7 +32,10 @@ export interface EventReceipts {
 export interface Receipt {
   /** When it was sent, in milliseconds since the epoch. */
   ts?: number;
-  /** The root of the thread it is about, or `main` for what is in no thread; about all of them if absent. */
+  /**
+   * The root of the thread it is about, or `main` for what is in no thread; about all of them if
+   * absent.
+   */
   thread_id?: EventID | "main";
 }
 

@@ -92,7 +92,9 @@ export interface EncryptedFile {
   key: EncryptedFileKey;
   /** The first counter block of AES-CTR: 16 bytes in unpadded base64. */
   iv: string;
-  /** Hashes of the encrypted bytes by algorithm, in unpadded base64; `sha256` must be among them. */
+  /**
+   * Hashes of the encrypted bytes by algorithm, in unpadded base64; `sha256` must be among them.
+   */
   hashes: { [algorithm: string]: string };
   /** The version of the protocol: `v2`. */
   v: string;

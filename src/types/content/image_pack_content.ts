@@ -10,7 +10,7 @@ import type { ImageInfo } from "./file_info.ts";
 import type { ContentURI, RoomID } from "../ids.ts";
 import type { Open } from "../enums.ts";
 
-/** Content of `m.room.image_pack`; the state key tells the packs of a room apart. */
+/** Content of `m.room.image_pack`; the state key names the pack. */
 export type RoomImagePackContent = {
   /** The images by shortcode, without colons. */
   images: { [shortcode: string]: ImagePackImage };

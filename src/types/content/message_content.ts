@@ -16,7 +16,7 @@ import type { ReactionRelatesTo, RelatesTo } from "./relation.ts";
 export type BaseMessageContent = {
   /** The message as plain text, for clients that do not know the `msgtype`. */
   body: string;
-  /** Whom the message mentions. Nobody is notified of a mention that is not here. */
+  /** Whom the message mentions. Users who are not listed here are not notified. */
   "m.mentions"?: Mentions;
   /** How the message relates to another event. */
   "m.relates_to"?: RelatesTo;
@@ -40,7 +40,10 @@ export type FormattedText = {
   formatted_body?: string;
 };
 
-/** A message that carries a file. The `body` is a caption if there is a `filename` that differs from it. */
+/**
+ * A message that carries a file. The `body` is a caption if there is a `filename` that differs from
+ * it.
+ */
 export type BaseMediaContent = BaseMessageContent & FormattedText & {
   /** The original name of the file. */
   filename?: string;
@@ -52,25 +55,25 @@ export type BaseMediaContent = BaseMessageContent & FormattedText & {
 
 /** Content of a text message. */
 export type TextMessageContent = BaseMessageContent & FormattedText & {
-  /** What tells it from messages of other kinds. */
+  /** The kind of message. */
   msgtype: typeof MessageType.TEXT;
 };
 
 /** Content of an action of the sender, in the third person. */
 export type EmoteMessageContent = BaseMessageContent & FormattedText & {
-  /** What tells it from messages of other kinds. */
+  /** The kind of message. */
   msgtype: typeof MessageType.EMOTE;
 };
 
 /** Content of a bot's text message. */
 export type NoticeMessageContent = BaseMessageContent & FormattedText & {
-  /** What tells it from messages of other kinds. */
+  /** The kind of message. */
   msgtype: typeof MessageType.NOTICE;
 };
 
 /** Content of a message with an image. */
 export type ImageMessageContent = BaseMediaContent & {
-  /** What tells it from messages of other kinds. */
+  /** The kind of message. */
   msgtype: typeof MessageType.IMAGE;
   /** What is known of the image. */
   info?: ImageInfo;
@@ -78,7 +81,7 @@ export type ImageMessageContent = BaseMediaContent & {
 
 /** Content of a message with a file. */
 export type FileMessageContent = BaseMediaContent & {
-  /** What tells it from messages of other kinds. */
+  /** The kind of message. */
   msgtype: typeof MessageType.FILE;
   /** What is known of the file. */
   info?: FileInfo;
@@ -86,7 +89,7 @@ export type FileMessageContent = BaseMediaContent & {
 
 /** Content of a message with an audio clip. */
 export type AudioMessageContent = BaseMediaContent & {
-  /** What tells it from messages of other kinds. */
+  /** The kind of message. */
   msgtype: typeof MessageType.AUDIO;
   /** What is known of the clip. */
   info?: AudioInfo;
@@ -94,7 +97,7 @@ export type AudioMessageContent = BaseMediaContent & {
 
 /** Content of a message with a video clip. */
 export type VideoMessageContent = BaseMediaContent & {
-  /** What tells it from messages of other kinds. */
+  /** The kind of message. */
   msgtype: typeof MessageType.VIDEO;
   /** What is known of the clip. */
   info?: VideoInfo;
@@ -102,7 +105,7 @@ export type VideoMessageContent = BaseMediaContent & {
 
 /** Content of a message with a location. */
 export type LocationMessageContent = BaseMessageContent & {
-  /** What tells it from messages of other kinds. */
+  /** The kind of message. */
   msgtype: typeof MessageType.LOCATION;
   /** The location, as a URI of RFC 5870. */
   geo_uri: `geo:${string}`;
@@ -112,7 +115,7 @@ export type LocationMessageContent = BaseMessageContent & {
 
 /** Content of a notice of the homeserver's administration. */
 export type ServerNoticeMessageContent = BaseMessageContent & {
-  /** What tells it from messages of other kinds. */
+  /** The kind of message. */
   msgtype: typeof MessageType.SERVER_NOTICE;
   /** What the notice is about. */
   server_notice_type: Open<"m.server_notice.usage_limit_reached">;
@@ -124,7 +127,7 @@ export type ServerNoticeMessageContent = BaseMessageContent & {
 
 /** Content of the message that starts a device verification inside a room. */
 export type KeyVerificationRequestMessageContent = BaseMessageContent & FormattedText & {
-  /** What tells it from messages of other kinds. */
+  /** The kind of message. */
   msgtype: typeof MessageType.KEY_VERIFICATION_REQUEST;
   /** The device that asks. */
   from_device: DeviceID;
@@ -135,8 +138,8 @@ export type KeyVerificationRequestMessageContent = BaseMessageContent & Formatte
 };
 
 /**
- * The content of a message, by `msgtype`. Applications that use a `msgtype` of their own add it by declaration merging; what
- * they say of it beyond the `body` is not checked.
+ * The content of a message, by `msgtype`. Applications that use a `msgtype` of their own add it by
+ * declaration merging; what they say of it beyond the `body` is not checked.
  *
  * @example
  * ```ts ignore
@@ -171,21 +174,24 @@ export interface MessageTypeContents {
 }
 
 /**
- * A `msgtype` that no other content has. It is a string, and the compiler is told nothing else of it, so that a comparison with a
- * `msgtype` that is known leaves the content that belongs to it.
+ * A `msgtype` that no other content has. It is a string, and the compiler is told nothing else of
+ * it, so that a comparison with a `msgtype` that is known leaves the content that belongs to it.
  */
 export declare enum OtherMessageType {
   /** Stands for all of them; there is no value of this name. */
   ANY = "",
 }
 
-/** Content of a message whose `msgtype` nobody has said anything of: its `body` is what can be shown. */
+/**
+ * Content of a message whose `msgtype` nobody has said anything of: its `body` is what can be
+ * shown.
+ */
 export type OtherMessageContent = BaseMessageContent & {
-  /** What tells it from messages of other kinds. */
+  /** The kind of message. */
   msgtype: OtherMessageType;
 };
 
-/** Content of `m.room.message`: a union that `msgtype` tells apart. */
+/** Content of `m.room.message`: a union over `msgtype`. */
 export type RoomMessageContent = MessageTypeContents[keyof MessageTypeContents] | OtherMessageContent;
 
 /** Content of `m.sticker`. */

@@ -8,8 +8,8 @@
 import type { UserID } from "../ids.ts";
 
 /**
- * Content of `m.room.power_levels`: who may do what. The defaults hold for a room that has the event; in one that does
- * not, everyone may send state, and all other defaults are the same.
+ * Content of `m.room.power_levels`: who may do what. The defaults hold for a room that has the
+ * event; in one that does not, everyone may send state, and all other defaults are the same.
  *
  * The creators of a room of version 12 and later stand above all levels, and are not listed.
  */

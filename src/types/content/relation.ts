@@ -16,7 +16,10 @@ export interface RelatesTo {
   event_id?: EventID;
   /** Of an annotation: the reaction, mostly an emoji. */
   key?: string;
-  /** Of a thread: whether `m.in_reply_to` is only there for clients without threads. Default: `false`. */
+  /**
+   * Of a thread: whether `m.in_reply_to` is only there for clients without threads. Default:
+   * `false`.
+   */
   is_falling_back?: boolean;
   /** The event that it replies to. */
   "m.in_reply_to"?: InReplyTo;

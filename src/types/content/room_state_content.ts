@@ -1,8 +1,8 @@
 /**
  * Contents of a room's state, but for members, power levels and encryption.
  *
- * Contents are type aliases, and not interfaces, so that each is also a `JsonObject`. Where nothing is said of the state
- * key, it is empty.
+ * Contents are type aliases, and not interfaces, so that each is also a `JsonObject`. Where nothing
+ * is said of the state key, it is empty.
  *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#room-events | Room events}
  * @module
@@ -80,7 +80,10 @@ export type RoomCanonicalAliasContent = {
   alt_aliases?: RoomAlias[];
 };
 
-/** Content of `m.room.aliases`, which is no longer sent; the state key is the server that has the aliases. */
+/**
+ * Content of `m.room.aliases`, which is no longer sent; the state key is the server that has the
+ * aliases.
+ */
 export type RoomAliasesContent = {
   /** The aliases. */
   aliases: RoomAlias[];
@@ -120,7 +123,10 @@ export type RoomPinnedEventsContent = {
   pinned: EventID[];
 };
 
-/** Content of `m.room.server_acl`: which servers may take part. Globs match names without port, in any case. */
+/**
+ * Content of `m.room.server_acl`: which servers may take part. Globs match names without port, in
+ * any case.
+ */
 export type RoomServerAclContent = {
   /** Whether a server may go by an IP address. Default: `true`. */
   allow_ip_literals?: boolean;
@@ -132,7 +138,7 @@ export type RoomServerAclContent = {
 
 /** Content of `m.room.tombstone`: the room is replaced. */
 export type RoomTombstoneContent = {
-  /** What to tell members. */
+  /** What members are shown. */
   body: string;
   /** The room to go to. */
   replacement_room: RoomID;
@@ -154,7 +160,9 @@ export interface PolicyServerKeys {
   [algorithm: string]: string;
 }
 
-/** Content of `m.policy.rule.user`, `.room` and `.server`; the state key is of the sender's choice. */
+/**
+ * Content of `m.policy.rule.user`, `.room` and `.server`; the state key is of the sender's choice.
+ */
 export type PolicyRuleContent = {
   /** A glob of the users, rooms or servers that the rule is for. */
   entity: string;
@@ -164,7 +172,10 @@ export type PolicyRuleContent = {
   reason?: string;
 };
 
-/** Content of `m.space.child`; the state key is the child room. The room is no child if `via` is missing. */
+/**
+ * Content of `m.space.child`; the state key is the child room. The room is no child if `via` is
+ * missing.
+ */
 export type SpaceChildContent = {
   /** Servers to join the child through. */
   via: string[];
@@ -174,7 +185,10 @@ export type SpaceChildContent = {
   suggested?: boolean;
 };
 
-/** Content of `m.space.parent`; the state key is the parent. The room is no parent if `via` is missing. */
+/**
+ * Content of `m.space.parent`; the state key is the parent. The room is no parent if `via` is
+ * missing.
+ */
 export type SpaceParentContent = {
   /** Servers to join the parent through. */
   via: string[];

@@ -12,7 +12,10 @@ import type { EncryptedFile } from "./file_info.ts";
 import type { DeviceID, RoomID } from "../ids.ts";
 import type { JsonObject } from "../json.ts";
 
-/** Content of `m.dummy`, which sets up an Olm session: nothing is said of it, and mostly it is empty. */
+/**
+ * Content of `m.dummy`, which sets up an Olm session: nothing is said of it, and mostly it is
+ * empty.
+ */
 export type DummyContent = JsonObject;
 
 /** Content of `m.room_key`: a Megolm session that the sending device uses. Only ever encrypted. */
@@ -29,7 +32,10 @@ export type RoomKeyContent = {
   shared_history?: boolean;
 };
 
-/** Content of `m.forwarded_room_key`: a Megolm session that another device uses. Only ever encrypted. */
+/**
+ * Content of `m.forwarded_room_key`: a Megolm session that another device uses. Only ever
+ * encrypted.
+ */
 export type ForwardedRoomKeyContent = {
   /** What the session is for. */
   algorithm: typeof EncryptionAlgorithm.MEGOLM_V1;
@@ -114,7 +120,10 @@ export interface RequestedKeyInfo {
   sender_key?: string;
 }
 
-/** Content of `m.room_key_bundle`: keys to a room's history, for someone who is invited. Only ever encrypted. */
+/**
+ * Content of `m.room_key_bundle`: keys to a room's history, for someone who is invited. Only ever
+ * encrypted.
+ */
 export type RoomKeyBundleContent = {
   /** The room that the keys are for. */
   room_id: RoomID;

@@ -1,7 +1,8 @@
 /**
  * Contents of the events by which two devices, or two users, verify each other.
  *
- * They travel to devices, with a `transaction_id`, or through a room, with an `m.relates_to` that refers to the request.
+ * They travel to devices, with a `transaction_id`, or through a room, with an `m.relates_to` that
+ * refers to the request.
  *
  * Contents are type aliases, and not interfaces, so that each is also a `JsonObject`.
  *
@@ -40,7 +41,10 @@ export type VerificationRequestContent = {
   methods: VerificationMethod[];
   /** The verification. */
   transaction_id?: string;
-  /** When the device asked, in milliseconds since the epoch. To be ignored if over 10 minutes old or 5 ahead. */
+  /**
+   * When the device asked, in milliseconds since the epoch. To be ignored if over 10 minutes old or
+   * 5 ahead.
+   */
   timestamp?: number;
 };
 
@@ -52,12 +56,12 @@ export type VerificationReadyContent = BaseVerificationContent & {
   methods: VerificationMethod[];
 };
 
-/** Content of `m.key.verification.start`: a union that `method` tells apart. */
+/** Content of `m.key.verification.start`: a union over `method`. */
 export type VerificationStartContent = SasStartContent | ReciprocateStartContent;
 
 /** Content of `m.key.verification.start` to compare short strings. */
 export type SasStartContent = BaseVerificationContent & {
-  /** What tells it from the start of another method. */
+  /** The method. */
   method: "m.sas.v1";
   /** The device that starts. */
   from_device: DeviceID;
@@ -73,7 +77,7 @@ export type SasStartContent = BaseVerificationContent & {
 
 /** Content of `m.key.verification.start` after a QR code was scanned. */
 export type ReciprocateStartContent = BaseVerificationContent & {
-  /** What tells it from the start of another method. */
+  /** The method. */
   method: "m.reciprocate.v1";
   /** The device that starts. */
   from_device: DeviceID;

@@ -1,8 +1,9 @@
 /**
  * Events as the server sends them, before Greenroom delivers them.
  *
- * What events have beside their content is checked when they come. Their content is what the sender wrote: it is checked where it
- * has a type, for handlers of types, and where an operation says so; elsewhere it is any object.
+ * What events have beside their content is checked when they come. Their content is what the sender
+ * wrote: it is checked where it has a type, for handlers of types, and where an operation says so;
+ * elsewhere it is any object.
  *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#room-event-format | Room event format}
  * @module
@@ -29,7 +30,9 @@ export interface ClientEventWithoutRoomID<Type extends string = string, Content 
   sender: UserID;
   /** When the sender's server sent it, by that server's clock: milliseconds since the epoch. */
   origin_server_ts: number;
-  /** Of state, and of nothing else: which piece of the room's state of this type it is; often empty. */
+  /**
+   * Of state, and of nothing else: which piece of the room's state of this type it is; often empty.
+   */
   state_key?: string;
   /** What the own server knows about the event and its sender did not sign. */
   unsigned?: UnsignedData;
@@ -50,14 +53,22 @@ export type StateKeyOf<Type extends string> = Type extends "m.room.member" ? Use
 /** An event that is part of a room's state. */
 export interface ClientStateEvent<Type extends string = string, Content extends object = JsonObject>
   extends ClientEvent<Type, Content> {
-  /** Which piece of the room's state of this type it is; often empty, and of a member event the user. */
+  /**
+   * Which piece of the room's state of this type it is; often empty, and of a member event the
+   * user.
+   */
   state_key: StateKeyOf<Type>;
 }
 
-/** As much of a state event as someone outside the room gets to see, with an invitation for example. */
+/**
+ * As much of a state event as someone outside the room gets to see, with an invitation for example.
+ */
 export interface StrippedState<Type extends string = string, Content extends object = JsonObject>
   extends BasicEvent<Type, Content> {
-  /** Which piece of the room's state of this type it is; often empty, and of a member event the user. */
+  /**
+   * Which piece of the room's state of this type it is; often empty, and of a member event the
+   * user.
+   */
   state_key: StateKeyOf<Type>;
   /** The user who sent it. */
   sender: UserID;
@@ -71,11 +82,16 @@ export interface StrippedState<Type extends string = string, Content extends obj
 
 /** What the own server adds to an event. */
 export interface UnsignedData {
-  /** How long ago the event was sent, in milliseconds; wrong, even negative, if a server's clock is. */
+  /**
+   * How long ago the event was sent, in milliseconds; wrong, even negative, if a server's clock is.
+   */
   age?: number;
   /** The transaction ID it was sent with; only this device gets to see it. */
   transaction_id?: TransactionID;
-  /** Of state: the content that this event replaced, if the user may see it. It may be anything, empty for one. */
+  /**
+   * Of state: the content that this event replaced, if the user may see it. It may be anything,
+   * empty for one.
+   */
   prev_content?: JsonObject;
   /** Of state: the event that this event replaced. */
   replaces_state?: EventID;
@@ -113,7 +129,7 @@ export interface ReferenceAggregation {
   chunk: RelatedEvent[];
 }
 
-/** An event of which only the ID is told. */
+/** An event of which only the ID is given. */
 export interface RelatedEvent {
   /** The event's ID. */
   event_id: EventID;

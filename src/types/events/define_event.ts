@@ -1,5 +1,5 @@
 /**
- * Types of event that an application makes up, with a schema that checks their contents.
+ * Types of event that an application defines, with a schema that checks their contents.
  *
  * @module
  */
@@ -33,13 +33,16 @@ export interface DefineEventOptions<
   Class extends DefinableEventClass,
   Content extends object,
 > {
-  /** The type, as the wire has it; name it after a domain that you own, as in `com.example.poll`. */
+  /**
+   * The type, as the wire has it; name it after a domain that you own, as in `com.example.poll`.
+   */
   type: Type;
   /** The class. */
   class: Class;
   /**
-   * What checks contents, of any library that knows Standard Schema: Zod, Valibot, ArkType and others. It should check
-   * and not change: what it returns takes the content's place when it is sent, and when it is delivered.
+   * What checks contents, of any library that knows Standard Schema: Zod, Valibot, ArkType and
+   * others. It should check and not change: what it returns takes the content's place when it is
+   * sent, and when it is delivered.
    *
    * @default {undefined} Every object passes.
    */
@@ -47,8 +50,8 @@ export interface DefineEventOptions<
 }
 
 /**
- * Defines a type of event. Events of it are typed where they are handled and sent, and checked at both places if there
- * is a schema.
+ * Defines a type of event. Events of it are typed where they are handled and sent, and checked at
+ * both places if there is a schema.
  *
  * @param options The type, its class and its schema.
  * @returns The definition, to be given wherever an `EventType` is asked for.
@@ -75,8 +78,9 @@ export function defineEvent<
  * @param definition The definition.
  * @param content The content.
  * @returns The content as the schema returns it; a promise of it if the schema is asynchronous.
- * @throws {ValueError} If the schema refuses the content, or there is none and the content is no object. The message names
- * the members at fault and no values; the schema's own words are in the error's `cause`, a list of issues, which is not printed with it.
+ * @throws {ValueError} If the schema refuses the content, or there is none and the content is no
+ * object. The message names the members at fault and no values; the schema's own words are in the
+ * error's `cause`, a list of issues, which is not printed with it.
  */
 export function validateContent<Content extends object>(
   definition: EventDefinition<string, EventClass, Content>,

@@ -9,12 +9,13 @@ import type { ContentSchema } from "../content/content_schema.ts";
 import type { MatrixEvent } from "./event.ts";
 
 /**
- * Whose a session is: there is one for each `room`, for each `user` whatever room they write in, for each `member` of a room, for
- * each `thread` of a room (what is in none shares one), or for each text that a function of your own makes of an event; if that
- * gives `undefined`, the event has none.
+ * Whose a session is: there is one for each `room`, for each `user` whatever room they write in,
+ * for each `member` of a room, for each `thread` of a room (what is in none shares one), or for
+ * each text that a function of your own makes of an event; if that gives `undefined`, the event has
+ * none.
  *
- * Some clients say in clear alone which thread an encrypted event is in, so that a server can move it to another: where that matters, a
- * function looks at `encryptionOf(event)?.relation`.
+ * Some clients say in clear alone which thread an encrypted event is in, so that a server can move
+ * it to another: where that matters, a function looks at `encryptionOf(event)?.relation`.
  */
 export type SessionScope =
   | "room"
@@ -25,7 +26,7 @@ export type SessionScope =
 
 /** What handlers remember from one event to the next. Made by {@linkcode defineSession}. */
 export interface SessionDefinition<State extends object> {
-  /** Tells it from others in the store. */
+  /** Its name in the store. */
   readonly name: string;
   /** Whose it is. */
   readonly per: SessionScope;
@@ -37,15 +38,18 @@ export interface SessionDefinition<State extends object> {
 
 /** What {@linkcode defineSession} takes. */
 export interface DefineSessionOptions<State extends object> {
-  /** Tells it from others in the store: another name is another session. 1 to 100 characters. */
+  /** Its name in the store: another name is another session. 1 to 100 characters. */
   name: string;
   /** Whose it is. */
   per: SessionScope;
-  /** Makes the state that a session begins with: plain data, whatever structured clone can carry. */
+  /**
+   * Makes the state that a session begins with: plain data, whatever structured clone can carry.
+   */
   initial: () => State;
   /**
-   * What checks a state that was kept, of any library that knows Standard Schema. What it returns is what handlers get, so that
-   * it can bring a state that an older version of your program left into the form of today.
+   * What checks a state that was kept, of any library that knows Standard Schema. What it returns
+   * is what handlers get, so that it can bring a state that an older version of your program left
+   * into the form of today.
    *
    * @default {undefined} A state is taken as it was kept.
    */
@@ -56,12 +60,14 @@ export interface DefineSessionOptions<State extends object> {
 const MAX_NAME = 100;
 
 /**
- * Defines what handlers remember from one event to the next: `ctx.session` of handlers that are added with it.
+ * Defines what handlers remember from one event to the next: `ctx.session` of handlers that are
+ * added with it.
  *
- * A handler that is added with a session gets it as `ctx.session`, and may change it. What it has made of it is committed when it
- * has settled, at once with the note that it has handled the event: after a crash either both are there, or the handler gets the
- * event once more with the state as it was before. A handler that throws changes nothing. Events that share a session are handled
- * one after the other, in their order, whichever handlers they go to.
+ * A handler that is added with a session gets it as `ctx.session`, and may change it. What it has
+ * made of it is committed when it has settled, at once with the note that it has handled the event:
+ * after a crash either both are there, or the handler gets the event once more with the state as it
+ * was before. A handler that throws changes nothing. Events that share a session are handled one
+ * after the other, in their order, whichever handlers they go to.
  *
  * @param options Its name, whose it is, and how it begins.
  * @returns The definition, to be given as option `session` where a handler is added.

@@ -10,9 +10,10 @@ import type { DeviceID } from "../ids.ts";
  * How far the device that encrypted an event is to be trusted, from bad to good.
  *
  * - `mismatched-sender`: the key belongs to another user than the event's sender;
- * - `unknown-device`: nobody knows the device that the key came from;
+ * - `unknown-device`: the device that the key came from is unknown;
  * - `unsigned-device`: its user does not vouch for the device;
- * - `verification-violation`: the user vouches for it, with another identity than the one that was seen first;
+ * - `verification-violation`: the user vouches for it, with another identity than the one that was
+ *   seen first;
  * - `unverified-identity`: the user vouches for it, with the identity that was seen first;
  * - `verified`: the device has been verified.
  */
@@ -25,14 +26,15 @@ export type SenderTrust =
   | "verified";
 
 /**
- * Where the key of an event came from: from the sending device itself, or by way of another device, a file or a backup, none of
- * which can prove whose key it is.
+ * Where the key of an event came from: from the sending device itself, or by way of another device,
+ * a file or a backup, none of which can prove whose key it is.
  */
 export type KeySource = "direct" | "forwarded" | "backup" | "export" | "bundle";
 
 /**
- * Where the `m.relates_to` of a content stood: inside of what was encrypted, so that it is the sender's; or beside it, in clear, where
- * the server can have put it or changed it. Servers need it there, and some clients write it nowhere else.
+ * Where the `m.relates_to` of a content stood: inside of what was encrypted, so that it is the
+ * sender's; or beside it, in clear, where the server can have put it or changed it. Servers need it
+ * there, and some clients write it nowhere else.
  */
 export type RelationSource = "encrypted" | "clear";
 
@@ -47,8 +49,8 @@ export interface SenderInfo {
 }
 
 /**
- * What is known of how an event of a room was encrypted, and by whom. `senderKey` is of the device that the key came from: hearsay
- * unless `keySource` is `direct`.
+ * What is known of how an event of a room was encrypted, and by whom. `senderKey` is of the device
+ * that the key came from: hearsay unless `keySource` is `direct`.
  */
 export interface EncryptionInfo extends SenderInfo {
   /** Where the key came from. */
@@ -58,8 +60,8 @@ export interface EncryptionInfo extends SenderInfo {
   /** The event's place in the session, from 0. */
   readonly messageIndex: number;
   /**
-   * Where its `m.relates_to` comes from; undefined if it has none. What is `clear` does not say to which question a "yes" is the
-   * answer: the server could aim it at another.
+   * Where its `m.relates_to` comes from; undefined if it has none. What is `clear` does not say to
+   * which question a "yes" is the answer: the server could aim it at another.
    */
   readonly relation: RelationSource | undefined;
 }

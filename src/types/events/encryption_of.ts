@@ -1,9 +1,9 @@
 /**
  * Where it is kept how an event was encrypted: on the event, but where no JSON can put it.
  *
- * A server, and whoever writes what it passes on, can give an event any member that has a name. So what decryption found out is
- * kept under a symbol. A copy by `{ ...event }` has it; JSON and structured clone leave it out, so that what goes
- * into a store has it written down beside the event.
+ * A server, and the sender of an event, can give it any member that has a name. So what decryption
+ * found out is kept under a symbol. A copy by `{ ...event }` has it; JSON and structured clone
+ * leave it out, so that what goes into a store has it written down beside the event.
  *
  * @module
  */
@@ -24,17 +24,22 @@ interface Marked {
 export interface Encryptions {
   /** How it was encrypted; absent if it came in clear. */
   readonly encryption?: EncryptionInfo | SenderInfo;
-  /** The same of the newest edit that came with it, and of the newest event of its thread; absent if nothing came. */
+  /**
+   * The same of the newest edit that came with it, and of the newest event of its thread; absent if
+   * nothing came.
+   */
   readonly bundled?: readonly (Encryptions | undefined)[];
 }
 
 /**
- * How an event was encrypted, and by whom. Nothing but decryption by this library makes it: no member of an event does, whatever its
- * name and wherever the event came from.
+ * How an event was encrypted, and by whom. Nothing but decryption by this library makes it: no
+ * member of an event does, whatever its name and wherever the event came from.
  *
- * A copy made with `{ ...event }` has it too; one that went through JSON or `structuredClone()` has not.
+ * A copy made with `{ ...event }` has it too; one that went through JSON or `structuredClone()` has
+ * not.
  *
- * @param event An event that a handler got, a bundled one within it, or what `crypto.decrypt()` made of one.
+ * @param event An event that a handler got, a bundled one within it, or what `crypto.decrypt()`
+ *   made of one.
  * @returns Undefined if the event came in clear.
  * @example
  * ```ts
@@ -72,7 +77,10 @@ export function noteEncryption<Event extends object>(
   return event;
 }
 
-/** What is noted on an event of how it was encrypted, and on those that are bundled with it; undefined: nothing. */
+/**
+ * What is noted on an event of how it was encrypted, and on those that are bundled with it;
+ * undefined: nothing.
+ */
 export function encryptionsOf(event: object): Encryptions | undefined {
   const { [ENCRYPTION]: encryption } = event as Marked;
   if (encryption === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Events as handlers get them: what the server sent, and with it where it came from. How an event was encrypted, `encryptionOf()`
- * tells.
+ * Events as handlers get them: what the server sent, and with it where it came from. How an event
+ * was encrypted, `encryptionOf()` tells.
  *
  * @module
  */
@@ -34,7 +34,9 @@ export interface StateEvent<Type extends string = string, Content extends object
   source: SyncStream;
 }
 
-/** State of a room that the user is not in: invited to, or knocking on. Mostly without ID and time. */
+/**
+ * State of a room that the user is not in: invited to, or knocking on. Mostly without ID and time.
+ */
 export interface StrippedStateEvent<Type extends string = string, Content extends object = JsonObject>
   extends StrippedState<Type, Content> {
   /** Which part of the sync response it came from: flags of `SyncStream`. */

@@ -1,9 +1,9 @@
 /**
  * Which content goes with which type of event, by class, and what follows from it.
  *
- * The five interfaces can be extended: an application that declares its own types by declaration merging gets them typed
- * wherever Greenroom types an event, unchecked. `defineEvent()` does the same for one type, and checks contents at run time too, as
- * those of the types below are.
+ * The five interfaces can be extended: an application that declares its own types by declaration
+ * merging gets them typed wherever Greenroom types an event, unchecked. `defineEvent()` does the
+ * same for one type, and checks contents at run time too, as those of the types below are.
  *
  * @example Declare a type of state
  * ```ts ignore

@@ -55,14 +55,17 @@ export type ContentIn<Type extends string, Class extends EventClass> = Class ext
   : JsonObject;
 
 /**
- * A content of which nothing is left: all its members are absent. Anyone who may send state can clear it so, and what a redaction
- * empties looks the same.
+ * A content of which nothing is left: all its members are absent. Anyone who may send state can
+ * clear it so, and what a redaction empties looks the same.
  */
 export type EmptyContent<Content extends object> = Content extends unknown
   ? { [Name in keyof Content]?: undefined }
   : never;
 
-/** What arrives as the content of a type: of state also nothing, but for members, whose servers see to it. */
+/**
+ * What arrives as the content of a type: of state also nothing, but for members, whose servers see
+ * to it.
+ */
 export type ReceivedContent<Type extends string, Class extends EventClass> = Class extends "state"
   ? Type extends "m.room.member" ? ContentIn<Type, Class> : ClearableContent<ContentIn<Type, Class>>
   : ContentIn<Type, Class>;
@@ -82,8 +85,8 @@ export type EventIn<Type extends string, Class extends EventClass, Content exten
   : MatrixEvent<Type, Content>;
 
 /**
- * The content of a type of event: of a name, of a type with its class, or of a definition. Any object if nobody said
- * what it is.
+ * The content of a type of event: of a name, of a type with its class, or of a definition. Any
+ * object if nobody said what it is.
  *
  * @example
  * ```ts
@@ -100,8 +103,9 @@ export type ContentOf<T extends EventType> = T extends EventDefinition<string, E
   : never;
 
 /**
- * What a handler of a type of event is given. State may come stripped, from a room that the user is not in, and cleared,
- * without content; of a name that nobody defined any kind of event may come; of an internal event it is the data.
+ * What a handler of a type of event is given. State may come stripped, from a room that the user is
+ * not in, and cleared, without content; of an unknown name any kind of event may come; of an
+ * internal event it is the data.
  *
  * @example
  * ```ts
@@ -118,7 +122,8 @@ export type EventOf<T extends EventType> = T extends EventDefinition<infer Type,
   : never;
 
 /**
- * What a handler of a type of event is given that takes redacted events too: of those, the content is mostly empty.
+ * What a handler of a type of event is given that takes redacted events too: of those, the content
+ * is mostly empty.
  *
  * @example
  * ```ts

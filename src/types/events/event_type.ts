@@ -1,8 +1,8 @@
 /**
  * What kind of event an event is: its type and its class.
  *
- * The class matters because a type does not say it: anyone can send a *message* of the type `m.room.name`, and no
- * handler of room names may see it.
+ * The class matters because a type does not say it: anyone can send a *message* of the type
+ * `m.room.name`, and no handler of room names may see it.
  *
  * @module
  */
@@ -78,8 +78,8 @@ function isKnownAs(type: string, eventClass: EventClass): boolean {
  * The class that a type of event has.
  *
  * @param type A name, or a type with its class.
- * @returns The class; of a name with two classes the first of state, message, ephemeral, account data and to-device;
- * `"unknown"` of a name that neither the specification nor Greenroom defines.
+ * @returns The class; of a name with two classes the first of state, message, ephemeral, account
+ * data and to-device; `"unknown"` of a name that neither the specification nor Greenroom defines.
  */
 export function classOf(type: EventType): EventClass {
   if (typeof type !== "string") return type.class;
@@ -90,8 +90,8 @@ export function classOf(type: EventType): EventClass {
 }
 
 /**
- * Whether events of a type can be of a class: `m.room.encrypted` can be a message and go to a device, `m.room.name`
- * can only be state, and a name nobody defined can be anything but internal.
+ * Whether events of a type can be of a class: `m.room.encrypted` can be a message and go to a
+ * device, `m.room.name` can only be state, and an unknown name can be anything but internal.
  *
  * @param type A name, or a type with its class.
  * @param eventClass The class in question.

@@ -14,7 +14,10 @@ import type { RoomMemberContent } from "../content/member_content.ts";
 import type { SyncResponse } from "./sync_response.ts";
 import type { SyncStream } from "./sync_stream.ts";
 
-/** A member event, whose state key is the user it is about; stripped if it is of a room that the own user is not in. */
+/**
+ * A member event, whose state key is the user it is about; stripped if it is of a room that the own
+ * user is not in.
+ */
 export type MemberEvent =
   | StateEvent<"m.room.member", RoomMemberContent>
   | StrippedStateEvent<"m.room.member", RoomMemberContent>;
@@ -39,7 +42,7 @@ export interface SyncErrored {
 export interface SyncSuccessful {
   /** The response, as the server sent it. */
   data: SyncResponse;
-  /** Whether the request had no token, so that the response tells everything from the start. */
+  /** Whether the request had no token, so that the response contains everything from the start. */
   isInitial: boolean;
   /** Whether it is the first response since the loop started. */
   isFirst: boolean;
@@ -69,24 +72,26 @@ export interface DeviceOneTimeKeyCount {
   signed_curve25519: number;
   /** How many unsigned one-time keys the server has left. */
   curve25519: number;
-  /** Algorithms whose fallback key nobody has used yet; absent if the server has no fallback keys. */
+  /** Algorithms whose fallback key is unused; absent if the server has no fallback keys. */
   unusedFallbackTypes?: string[];
 }
 
 /**
- * Why a gap was not filled, or not to its end: `off`, it was not wanted (`fillGaps: false`); `limit`, there was more than `fillGaps`
- * allows; `refused`, the server did not give it, or nothing that can be used.
+ * Why a gap was not filled, or not to its end: `off`, it was not wanted (`fillGaps: false`);
+ * `limit`, there was more than `fillGaps` allows; `refused`, the server did not give it, or nothing
+ * that can be used.
  */
 export type GapReason = "off" | "limit" | "refused";
 
 /**
  * Data of `GAP`: events of a room that handlers do not get. They are read with
- * `client.iterateMessages(gap.room_id, "b", { fromToken: gap.from, toToken: gap.to })`, from new to old.
+ * `client.iterateMessages(gap.room_id, "b", { fromToken: gap.from, toToken: gap.to })`, from new to
+ * old.
  */
 export interface Gap {
   /** The room whose timeline has the gap. */
   room_id: RoomID;
-  /** The new end of the gap, where to read on backwards; absent if the server told none. */
+  /** The new end of the gap, where to read on backwards; absent if the server gave none. */
   from?: SyncToken;
   /** The old end, the token that the sync went on from; some servers read on past it. */
   to?: SyncToken;
@@ -110,7 +115,10 @@ export interface UndecryptableEvent {
   code: UndecryptableCode;
   /** Why the sender keeps the key, if it said so: a code of `m.room_key.withheld`. */
   withheld?: string;
-  /** `SyncStream.INTERNAL`, with `SyncStream.HISTORY` if the event is history; absent of an event that did not come with a sync. */
+  /**
+   * `SyncStream.INTERNAL`, with `SyncStream.HISTORY` if the event is history; absent of an event
+   * that did not come with a sync.
+   */
   source?: SyncStream;
 }
 
@@ -128,7 +136,10 @@ export interface MalformedEvent {
   event: MatrixEvent;
   /** What does not fit. */
   reason: MalformedContentError;
-  /** Whether handlers of the type get it all the same, without the members at fault: if their types let these be absent. */
+  /**
+   * Whether handlers of the type get it all the same, without the members at fault: if their types
+   * let these be absent.
+   */
   delivered: boolean;
 }
 
@@ -140,17 +151,29 @@ export interface DeviceAlarmRaised {
 
 /** Data of `EVENT_QUARANTINED`: an event that is left out for a time. */
 export interface EventQuarantined {
-  /** Names it, for `client.quarantine`; the event's ID, if it has one and is not for an event of Greenroom's own. */
+  /**
+   * Names it, for `client.quarantine`; the event's ID, if it has one and is not for an event of
+   * Greenroom's own.
+   */
   id: string;
-  /** Whose handlers it is for: the event's type, or that of an event of Greenroom's own, such as `INVITE`. */
+  /**
+   * Whose handlers it is for: the event's type, or that of an event of Greenroom's own, such as
+   * `INVITE`.
+   */
   type: string;
   /** What handlers are called with: decrypted, if it was encrypted. */
   event: MatrixEvent | InternalEvents[keyof InternalEvents];
-  /** In how many lives of the process it was begun alone, after two that ended over all that came with it. */
+  /**
+   * In how many lives of the process it was begun alone, after two that ended over all that came
+   * with it.
+   */
   attempts: number;
   /** When it was left out, in milliseconds since the epoch. */
   since: number;
-  /** When it is tried again, likewise; undefined: never, since there are too many, or it is too large to be kept. */
+  /**
+   * When it is tried again, likewise; undefined: never, since there are too many, or it is too
+   * large to be kept.
+   */
   nextTry: number | undefined;
 }
 
@@ -162,7 +185,10 @@ export interface HandlerError {
   event: MatrixEvent | InternalEvents[keyof InternalEvents];
 }
 
-/** What a handler of an internal event is called with, by the event's type. Applications may add their own. */
+/**
+ * What a handler of an internal event is called with, by the event's type. Applications may add
+ * their own.
+ */
 export interface InternalEvents {
   /** The sync loop starts. */
   SYNC_STARTED: SyncStarted;
@@ -178,7 +204,7 @@ export interface InternalEvents {
   PROFILE_CHANGE: MemberEvent;
   /** The own user was invited. */
   INVITE: MemberEvent;
-  /** Somebody else was invited to a room that the own user is in. */
+  /** Another user was invited to a room that the own user is in. */
   USER_INVITED: MemberEvent;
   /** A user declined the invitation. */
   REJECT_INVITE: MemberEvent;

@@ -4,7 +4,10 @@
  * @module
  */
 
-/** What Greenroom reports to handlers besides the server's events; `InternalEvents` says with which data. */
+/**
+ * What Greenroom reports to handlers besides the server's events; `InternalEvents` says with which
+ * data.
+ */
 export const InternalEventType = {
   /** The sync loop starts; once per start, after the token was read. */
   SYNC_STARTED: "SYNC_STARTED",
@@ -20,7 +23,7 @@ export const InternalEventType = {
   PROFILE_CHANGE: "PROFILE_CHANGE",
   /** The own user was invited: to a room that can be joined now. */
   INVITE: "INVITE",
-  /** Somebody else, the user of the event's state key, was invited to a room that the own user is in. */
+  /** Another user, that of the event's state key, was invited to a room that the own user is in. */
   USER_INVITED: "USER_INVITED",
   /** A user declined the invitation. */
   REJECT_INVITE: "REJECT_INVITE",
@@ -40,7 +43,10 @@ export const InternalEventType = {
   DEVICE_LISTS: "DEVICE_LISTS",
   /** How many of this device's one-time keys the server has left. */
   DEVICE_OTK_COUNT: "DEVICE_OTK_COUNT",
-  /** Events between the timeline before and the one that came were left out: there were too many, or the server did not give them. */
+  /**
+   * Events between the timeline before and the one that came were left out: there were too many, or
+   * the server did not give them.
+   */
   GAP: "GAP",
   /** An encrypted event could not be decrypted, for now at least: it comes as soon as it can be. */
   UNDECRYPTABLE: "UNDECRYPTABLE",
@@ -48,9 +54,14 @@ export const InternalEventType = {
   UNENCRYPTED: "UNENCRYPTED",
   /** The content of an event is not what its type says. */
   MALFORMED: "MALFORMED",
-  /** The server shows keys of a user or a device that are not those it showed before, or can't be. */
+  /**
+   * The server shows keys of a user or a device that are not those it showed before, or can't be.
+   */
   DEVICE_ALARM: "DEVICE_ALARM",
-  /** An event is left out for a time, since process after process has ended while it was handled: see `client.quarantine`. */
+  /**
+   * An event is left out for a time, since process after process has ended while it was handled:
+   * see `client.quarantine`.
+   */
   EVENT_QUARANTINED: "EVENT_QUARANTINED",
   /** A handler threw. */
   HANDLER_ERROR: "HANDLER_ERROR",

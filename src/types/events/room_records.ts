@@ -42,7 +42,7 @@ export interface ThirdPartySigned {
   signatures: { [server: string]: { [keyId: string]: string } };
 }
 
-/** A member of a room, as `/joined_members` tells it. */
+/** A member of a room, as `/joined_members` returns it. */
 export interface RoomMember {
   /** The member's display name in the room. */
   display_name?: string | null;

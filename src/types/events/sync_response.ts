@@ -9,7 +9,8 @@ import type { BasicEvent, ClientEventWithoutRoomID, StrippedState } from "./clie
 import type { EventID, RoomID, SyncToken, UserID } from "../ids.ts";
 
 /**
- * What happened since the token of the request, as the server says it. Where each event comes from is said when it is handled.
+ * What happened since the token of the request, as the server says it. Where each event comes from
+ * is said when it is handled.
  */
 export interface SyncResponse {
   /** The token to ask with next. */
@@ -20,13 +21,19 @@ export interface SyncResponse {
   presence?: SyncEvents<SyncPresenceEvent>;
   /** What changed of the account's private data. */
   account_data?: SyncEvents<BasicEvent>;
-  /** Messages to this device, in the order of their arrival; they come again until the next token is used. */
+  /**
+   * Messages to this device, in the order of their arrival; they come again until the next token is
+   * used.
+   */
   to_device?: SyncEvents<SyncToDeviceEvent>;
   /** Whose devices changed. */
   device_lists?: DeviceLists;
-  /** How many one-time keys the server has left, by algorithm; an algorithm that is missing has none. */
+  /**
+   * How many one-time keys the server has left, by algorithm; an algorithm that is missing has
+   * none.
+   */
   device_one_time_keys_count?: { [algorithm: string]: number };
-  /** Algorithms whose fallback key nobody has used yet; absent if the server has no fallback keys. */
+  /** Algorithms whose fallback key is unused; absent if the server has no fallback keys. */
   device_unused_fallback_key_types?: string[];
 }
 
@@ -74,7 +81,10 @@ export interface JoinedRoom {
   summary?: SyncRoomSummary;
   /** State that changed up to the start of the timeline. */
   state?: SyncEvents<SyncStateEvent>;
-  /** In place of `state` where the request had `use_state_after`: state that changed up to the timeline's end. */
+  /**
+   * In place of `state` where the request had `use_state_after`: state that changed up to the
+   * timeline's end.
+   */
   state_after?: SyncEvents<SyncStateEvent>;
   /** What happened. */
   timeline?: Timeline;
@@ -110,7 +120,10 @@ export interface KnockedRoom {
 export interface LeftRoom {
   /** State that changed up to the start of the timeline. */
   state?: SyncEvents<SyncStateEvent>;
-  /** In place of `state` where the request had `use_state_after`: state that changed up to the timeline's end. */
+  /**
+   * In place of `state` where the request had `use_state_after`: state that changed up to the
+   * timeline's end.
+   */
   state_after?: SyncEvents<SyncStateEvent>;
   /** What happened until the user left. */
   timeline?: Timeline;

@@ -39,7 +39,10 @@ export const SyncStream = {
   KNOCKED_ROOM: 512,
   /** Whether another user is there. */
   PRESENCE: 1024,
-  /** From before the user came into the room, or from the time between two stays: only handlers with `history: true` get it. */
+  /**
+   * From before the user came into the room, or from the time between two stays: only handlers with
+   * `history: true` get it.
+   */
   HISTORY: 2048,
 } as const;
 /** One flag of {@linkcode SyncStream}, or several joined with `|`. */

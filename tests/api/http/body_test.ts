@@ -136,7 +136,10 @@ Deno.test("The bytes of a response that somebody else has as well stay as they a
   }
 });
 
-/** A server that speaks HTTP by hand: it sends a text, and leaves the connection open until the client has closed it. */
+/**
+ * A server that speaks HTTP by hand: it sends a text, and leaves the connection open until the
+ * client has closed it.
+ */
 async function speaking(text: string, ask: (baseUrl: string) => Promise<void>): Promise<void> {
   using listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
   const served = (async () => {

@@ -17,7 +17,9 @@ async function modern(rules: Record<string, Rule>): Promise<Scripted> {
   return made;
 }
 
-/** Three pages of `items`, the second of them empty; each asked for by the token of the one before. */
+/**
+ * Three pages of `items`, the second of them empty; each asked for by the token of the one before.
+ */
 const pages = (items: string, next: string, parameter = "from"): Rule => ({ query }) => {
   const from = new URLSearchParams(query).get(parameter);
   const page = { start: "t", results: [] };

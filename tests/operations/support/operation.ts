@@ -1,5 +1,6 @@
 /**
- * What an operation test is: it runs on any homeserver, and says which operations of the client it proves.
+ * What an operation test is: it runs on any homeserver, and says which operations of the client it
+ * proves.
  *
  * @module
  */

@@ -1,5 +1,6 @@
 /**
- * What an operation test plays with: users of its own, and a record of the operations that they called.
+ * What an operation test plays with: users of its own, and a record of the operations that they
+ * called.
  *
  * @module
  */
@@ -73,7 +74,10 @@ export function withFetch(host: OperationsHost, fetch: OperationsHost["fetch"]):
   return { baseUrl, serverName, fetch, register: (name) => host.register(name) };
 }
 
-/** Runs an operation test, and makes sure that it does what it says and that its requests are as the specification says. */
+/**
+ * Runs an operation test, and makes sure that it does what it says and that its requests are as the
+ * specification says.
+ */
 export async function runOperation(operation: Operation, host: OperationsHost): Promise<void> {
   const { fetch, problems } = recordingFetch(host.fetch);
   await using scene = new Scene(withFetch(host, fetch));

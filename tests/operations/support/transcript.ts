@@ -8,7 +8,10 @@
 export interface Transcript {
   /** Sends as the one it is made of. */
   readonly fetch: typeof fetch;
-  /** Method, path, status and errcode of every answer; how often does not count, for some is asked until the answer is right. */
+  /**
+   * Method, path, status and errcode of every answer; how often does not count, for some is asked
+   * until the answer is right.
+   */
   readonly answers: ReadonlySet<string>;
 }
 

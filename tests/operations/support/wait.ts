@@ -1,5 +1,6 @@
 /**
- * Waiting for what a homeserver does in its own time, without sleeping: by long polls, or by asking again.
+ * Waiting for what a homeserver does in its own time, without sleeping: by long polls, or by asking
+ * again.
  *
  * @module
  */
@@ -43,7 +44,10 @@ export async function syncToken(client: Client): Promise<SyncToken> {
   return (await client.sync({ timeout: 0 })).next_batch;
 }
 
-/** Asks until the answer is what is waited for: for what no sync tells, like the indexes that servers fill by and by. */
+/**
+ * Asks until the answer is what is waited for: for what no sync tells, like the indexes that
+ * servers fill by and by.
+ */
 export async function eventually<T>(ask: () => Promise<T>, isRight: (answer: T) => boolean): Promise<T> {
   const end = Date.now() + PATIENCE_MS;
   for (;;) {

@@ -6,7 +6,10 @@ import { isJsonObject, type JsonObject } from "../../../src/types/json.ts";
 import { sampleOf, type Schema } from "../schema_sample.ts";
 import { readSharedJson, specificationTest } from "../shared_schemas.ts";
 
-/** The classes in which the specification's type is known; of a variant, the type is in front of the `$`. */
+/**
+ * The classes in which the specification's type is known; of a variant, the type is in front of the
+ * `$`.
+ */
 function classesOf(name: string): EventClass[] {
   const [type = ""] = name.split("$");
   return CHECKED_CLASSES.filter((each) => shapeOf(each, type) !== undefined);
@@ -38,7 +41,10 @@ specificationTest(
   },
 );
 
-/** A member that a schema names, by its path, and the content around it with something else in its place. */
+/**
+ * A member that a schema names, by its path, and the content around it with something else in its
+ * place.
+ */
 function* spoiled(value: unknown, path: readonly string[] = []): Generator<[path: string, content: unknown]> {
   for (const wrong of wrongFor(value)) yield [path.join("."), wrong];
   const entries = Array.isArray(value) ? value.slice(0, 1) : isJsonObject(value) ? value : {};

@@ -8,7 +8,8 @@ specificationTest("classOf() finds the class of every type that the specificatio
     Object.entries(schemas).map(([name, schema]) => [name.split("$")[0] ?? name, schema["x-eventKind"]]),
   );
   assertEquals(types.size, 66);
-  // The schemas call everything that is neither state nor sent to a room's timeline by one endpoint "other".
+  // The schemas call everything that is neither state nor sent to a room's timeline by one endpoint
+  // "other".
   const classesByKind: Record<string, string[]> = {
     state: ["state"],
     message: ["message"],
