@@ -17,9 +17,47 @@ import type { AccountAPI } from "../api/account/account.ts";
 import type { SessionAPI } from "../api/account/session_api.ts";
 import type { Clock } from "../base/clock.ts";
 import { ClientEndedError } from "../errors/client_ended_error.ts";
-import { FirstSync } from "./first_sync.ts";
 import type { Logger } from "../base/log.ts";
 import type { SyncResponse } from "../types/events/sync_response.ts";
+
+/** One start's signal after the other. */
+export class FirstSync {
+  #signal = Promise.withResolvers<void>();
+  #isSettled = false;
+
+  constructor() {
+    this.#own();
+  }
+
+  /** Resolves when it has been handled; rejects if there won't be any. Whoever does not look at it causes no unhandled rejection. */
+  get handled(): Promise<void> {
+    return this.#signal.promise;
+  }
+
+  /** From now on it is the next one that counts. */
+  begin(): void {
+    if (!this.#isSettled) return;
+    this.#signal = Promise.withResolvers();
+    this.#isSettled = false;
+    this.#own();
+  }
+
+  /** It has been handled. */
+  resolve(): void {
+    this.#isSettled = true;
+    this.#signal.resolve();
+  }
+
+  /** There won't be any. Without effect if it has been handled. */
+  reject(reason: unknown): void {
+    this.#isSettled = true;
+    this.#signal.reject(reason);
+  }
+
+  #own(): void {
+    this.#signal.promise.catch(() => {});
+  }
+}
 
 /** How long each part may take to stop if nobody says, in milliseconds. */
 const DEADLINE = 5_000;

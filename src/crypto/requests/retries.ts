@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { BackoffRange } from "../../base/backoff.ts";
+import { type BackoffRange, doubled } from "../../base/backoff.ts";
 import { elapsed } from "../../base/clock.ts";
 
 /** What did not work lately. */
@@ -55,9 +55,8 @@ export class Retries<Name> {
   /** It failed, now. */
   failed(name: Name, now: number): void {
     const failures = this.failures(name);
-    const { base, cap } = this.#range;
     this.#retries.delete(name);
-    this.#retries.set(name, { failures: failures + 1, since: now, ms: Math.min(cap, base * 2 ** failures) });
+    this.#retries.set(name, { failures: failures + 1, since: now, ms: doubled(failures, this.#range) });
     if (this.#retries.size <= this.#most) return;
     for (const oldest of this.#retries.keys()) {
       this.#retries.delete(oldest);
