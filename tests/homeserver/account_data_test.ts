@@ -3,7 +3,7 @@ import { type Json, stage } from "./harness.ts";
 
 const USER = "/user/@alice:localhost";
 
-Deno.test("profile: fields are set, read and deleted, and rooms hear of name and avatar", async () => {
+Deno.test("profile: fields are set, read and deleted, and rooms receive name and avatar", async () => {
   await using scene = stage(["alice", "bob"]);
   const { alice, bob } = scene.users;
   const room = await alice.createRoom();

@@ -76,7 +76,7 @@ Deno.test("typing: ends by itself after its timeout, by the homeserver's clock",
   ]);
 });
 
-Deno.test("presence: is set by syncing and by hand, and told to those who share a room", async () => {
+Deno.test("presence: is set by syncing and by hand, and sent to users who share a room", async () => {
   await using scene = stage(["alice", "bob", "carol"]);
   const { alice, bob, carol } = scene.users;
   const room = await alice.createRoom({ preset: "public_chat" });

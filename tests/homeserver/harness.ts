@@ -33,7 +33,9 @@ export class Caller {
     this.token = user.accessToken;
   }
 
-  /** Sends a request; `path` is relative to `/_matrix/client/v3` unless it begins with `/_matrix`. */
+  /**
+   * Sends a request; `path` is relative to `/_matrix/client/v3` unless it begins with `/_matrix`.
+   */
   async send(method: string, path: string, body?: unknown, init: RequestInit = {}): Promise<Answer> {
     const url = `${this.homeserver.baseUrl}${path.startsWith("/_matrix") ? "" : "/_matrix/client/v3"}${path}`;
     const response = await this.homeserver.fetch(url, {

@@ -101,7 +101,7 @@ Deno.test("keys: a query gives devices with their names, and failures of other h
   assertEquals(Object.keys(answer.failures), ["elsewhere"]);
 });
 
-Deno.test("device lists: tell of changed keys, newcomers, and those who are gone", async () => {
+Deno.test("device lists: name users with changed keys, newcomers, and users who are gone", async () => {
   await using scene = stage(["alice", "bob", "carol"]);
   const { alice, bob, carol } = scene.users;
   const room = await alice.createRoom({ preset: "public_chat" });

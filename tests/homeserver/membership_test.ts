@@ -96,7 +96,7 @@ Deno.test("membership: a member event can carry more, and carries the profile wh
   );
 });
 
-Deno.test("membership: only who is out can forget a room, and then it is gone for them", async () => {
+Deno.test("membership: only former members can forget a room, and then it is gone for them", async () => {
   await using scene = stage(["alice", "bob"]);
   const { alice, bob } = scene.users;
   const room = await alice.createRoom({ preset: "public_chat" });
@@ -130,7 +130,7 @@ Deno.test("members: can be asked for by membership and for an earlier moment", a
   assertEquals(await bob.refusal("GET", `/rooms/${room}/joined_members`), [403, "M_FORBIDDEN"]);
 });
 
-Deno.test("members: who has left sees the state as it was then", async () => {
+Deno.test("members: a former member sees the state as it was then", async () => {
   await using scene = stage(["alice", "bob"]);
   const { alice, bob } = scene.users;
   const room = await alice.createRoom({ preset: "public_chat", name: "Then" });
@@ -141,7 +141,7 @@ Deno.test("members: who has left sees the state as it was then", async () => {
   assertEquals(await alice.ok("GET", `/rooms/${room}/state/m.room.name/`), { name: "Now" });
 });
 
-Deno.test("power levels: nobody raises anyone above themselves or lowers their equals", async () => {
+Deno.test("power levels: no user raises another above themselves or lowers their equals", async () => {
   await using scene = stage(["alice", "bob", "carol"]);
   const { alice, bob } = scene.users;
   const room = await alice.createRoom({ preset: "public_chat", room_version: "11" });

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { type Json, stage } from "./harness.ts";
 
-/** Names that every object has, which a homeserver must not take for what somebody put there. */
+/** Names that every object has, which a homeserver must not take for stored ones. */
 const NAMES = ["constructor", "toString", "hasOwnProperty", "__proto__"];
 
 Deno.test("Names that every object has are event types, state keys and members like others", async () => {

@@ -107,7 +107,7 @@ Deno.test("GET /sync tells of a room that was left up to the leaving, and in an 
   assertEquals(bodies(asked.rooms.leave[room].timeline.events), ["before"]);
 });
 
-Deno.test("GET /sync gives the whole room anew to who has come back", async () => {
+Deno.test("GET /sync sends the whole room again to a user who has come back", async () => {
   await using scene = stage(["alice", "bob"]);
   const { alice, bob } = scene.users;
   const room = await alice.createRoom({ preset: "public_chat", name: "Here" });
@@ -123,7 +123,7 @@ Deno.test("GET /sync gives the whole room anew to who has come back", async () =
   assert(names(state.events).includes("m.room.name"));
 });
 
-Deno.test("GET /sync knocks, and shows the room to who knocks", async () => {
+Deno.test("GET /sync shows a room to a user who knocks", async () => {
   await using scene = stage(["alice", "bob"]);
   const { alice, bob } = scene.users;
   const initial_state = [{ type: "m.room.join_rules", content: { join_rule: "knock" } }];

@@ -103,7 +103,7 @@ class Place extends MemoryStore {
   }
 }
 
-/** A place that is spoiled so that it says what it is told to, and those cases of the suite. */
+/** A place that fails in a given way, and the cases of the suite for it. */
 function spoiled(problem: Error | undefined, kept = 0): StoreConformanceOptions & { readonly place: Place } {
   const place = new Place();
   const spoil = (error: typeof StoreError) => () => {
@@ -142,7 +142,7 @@ for (const [name, right, wrong] of problems) {
   });
 }
 
-Deno.test("storeConformance() leaves out what a store does not promise and nobody can spoil", () => {
+Deno.test("storeConformance() leaves out what a store does not promise, and faults that can not be made", () => {
   const names: string[] = [];
   storeConformance("It", () => new MemoryStore(), { define: (name) => void names.push(name) });
   assert(!names.some((name) => /opened again|same place|says that/.test(name)));

@@ -71,7 +71,7 @@ Deno.test("npmAdvisories() tells an advisory, that there is none, and that the r
   assertMatch(silent.unchecked ?? "", /does not say/);
 });
 
-Deno.test("crateAdvisories() tells an advisory, that there is none, and that there is nobody to ask", async () => {
+Deno.test("crateAdvisories() reports an advisory, that there is none, and that they can not be read", async () => {
   const says = (list: unknown) => {
     const stdout = JSON.stringify({ vulnerabilities: { list } });
     return crateAdvisories(() => Promise.resolve({ code: 0, stdout, output: stdout }));

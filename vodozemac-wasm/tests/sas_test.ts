@@ -66,7 +66,7 @@ Deno.test("EstablishedSas.verifyMac() gives no verdict where it could not look",
   assertCode("disposed", () => bob.verifyMac("text", "info", mac));
 });
 
-Deno.test("EstablishedSas.verifyMacInvalidBase64() knows the old encoding", () => {
+Deno.test("EstablishedSas.verifyMacInvalidBase64() verifies the old encoding", () => {
   const [alice, bob] = established();
   const mac = alice.macInvalidBase64("text", "info");
   assert(bob.verifyMacInvalidBase64("text", "info", mac));

@@ -6,7 +6,10 @@ import { findPython } from "../../../tools/python.ts";
 const HERE = new URL(".", import.meta.url).pathname;
 const DENO_RUN = ["run", "--no-check", "--quiet", "--unstable-kv", "--allow-read", "--allow-write"];
 
-/** Has a SQLite of its own. Deno's spares the log of a process that has lost its locks, as all do from version 3.51 on. */
+/**
+ * Has a SQLite of its own. Deno's spares the log of a process that has lost its locks, as all do
+ * from version 3.51 on.
+ */
 const PYTHON = Deno.env.get("GREENROOM_PYTHON") ?? (await findPython())?.command;
 
 function start(command: string, ...args: string[]): Deno.ChildProcess {

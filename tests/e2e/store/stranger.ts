@@ -1,5 +1,5 @@
 /**
- * Another program that looks into a file of SQLite, as a backup does, or who is curious.
+ * Another program that reads a file of SQLite, as a backup does.
  *
  * Argument: the file.
  */

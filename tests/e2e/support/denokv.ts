@@ -8,7 +8,10 @@ import { Denokv, hasDenokv, installDenokv, NO_CARGO } from "../../../tools/denok
 
 const mustRun = Deno.env.get("CI") === "true";
 
-/** Whether tests with denokv are skipped: it is not there, and can't be built; but never with `CI=true`. */
+/**
+ * Whether tests with denokv are skipped: it is not there, and can't be built; but never with
+ * `CI=true`.
+ */
 export const withoutDenokv: boolean = !mustRun && Deno.env.get("GREENROOM_DENOKV") === undefined &&
   !await hasDenokv();
 

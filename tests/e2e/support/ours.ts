@@ -48,7 +48,9 @@ export class Ours extends PeerWatch implements AsyncDisposable {
     return ours;
   }
 
-  /** Starts one that may not come far: it is not waited for, and how it ends is told by `running`. */
+  /**
+   * Starts one that may not come far: it is not waited for, and `running` says how it ends.
+   */
   static async launch(server: SynapseServer, name: string, options: OursOptions = {}): Promise<Ours> {
     const { user = await newUser(server, name), ...rest } = options;
     const ours = new Ours(server, user, rest);
@@ -88,7 +90,10 @@ export class Ours extends PeerWatch implements AsyncDisposable {
     await this.#client.close();
   }
 
-  /** Begins again, as a new process would: with the store that the options name, and with different options if given. */
+  /**
+   * Begins again, as a new process would: with the store that the options name, and with different
+   * options if given.
+   */
   async resume(options: Partial<ClientOptions> = {}): Promise<void> {
     Object.assign(this.#options, options);
     this.#client = this.#begin();
@@ -167,7 +172,7 @@ export class Ours extends PeerWatch implements AsyncDisposable {
   #begin(): Client {
     const { baseUrl } = this.#server;
     const { accessToken: token, userId: mxid, deviceId } = this.user;
-    const lease = { duration: 1_000 }; // who takes the place of one that has ended does not wait long
+    const lease = { duration: 1_000 }; // the successor of one that has ended does not wait long
     const client = new Client({ baseUrl, token, mxid, deviceId, encryption: true, lease, ...this.#options });
     client.on("UNDECRYPTABLE", ({ event, code, reason, withheld = null }) => {
       this.#failed.add(event.event_id);

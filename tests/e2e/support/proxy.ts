@@ -1,5 +1,6 @@
 /**
- * A proxy on the loopback interface, in front of a homeserver: a faulty network for a peer in another process.
+ * A proxy on the loopback interface, in front of a homeserver: a faulty network for a peer in
+ * another process.
  *
  * @module
  */

@@ -18,10 +18,10 @@ import { newUser, type SynapseServer, type TestUser } from "./synapse.ts";
 /** How long a scene may take, in milliseconds; alone on its machine it takes a tenth. */
 const LIMIT_MS = 150_000;
 
-/** Whoever can be in a room. */
+/** A member of a room. */
 export type Player = Ours | Peer;
 
-/** Those who play, and those who join later. `await using` ends them all. */
+/** The clients of a scene, and those that join later. `await using` ends them all. */
 export class Scene implements AsyncDisposable {
   /** The server. */
   readonly server: SynapseServer;
@@ -144,7 +144,10 @@ export async function unread(
   }));
 }
 
-/** One says something that all the others read at once; returns the Megolm session that it was said in. */
+/**
+ * One says something that all the others read at once; returns the Megolm session that it was said
+ * in.
+ */
 export async function says(
   speaker: Player,
   listeners: readonly Player[],

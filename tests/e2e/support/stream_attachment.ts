@@ -1,9 +1,9 @@
 /**
- * Sends a large file into an encrypted room as a stream, and has another client of ours download it as a stream, and prints how
- * much memory that took. A program of its own, as `stream_media.ts` is.
+ * Sends a large file into an encrypted room as a stream, and has another client of ours download it
+ * as a stream, and prints how much memory that took. A program of its own, as `stream_media.ts` is.
  *
- * `deno run --v8-flags=--expose-gc … tests/e2e/support/stream_attachment.ts MEBIBYTES`, and the server in the environment, as
- * `synapse.ts` reads it
+ * `deno run --v8-flags=--expose-gc … tests/e2e/support/stream_attachment.ts MEBIBYTES`, and the
+ * server in the environment, as `synapse.ts` reads it
  *
  * @module
  */

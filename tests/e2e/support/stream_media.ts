@@ -1,7 +1,7 @@
 /**
- * Uploads and downloads a large file as streams, and prints how much memory that took. A program of its own, so that nothing
- * else is in its memory. With `--expose-gc` it is about what is held; without, V8 lets some 64 MiB of parts that are done with
- * lie about before it cleans up.
+ * Uploads and downloads a large file as streams, and prints how much memory that took. A program of
+ * its own, so that nothing else is in its memory. With `--expose-gc` it is about what is held;
+ * without, V8 lets some 64 MiB of parts that are done with lie about before it cleans up.
  *
  * `deno run --v8-flags=--expose-gc --allow-net=HOST tests/e2e/support/stream_media.ts URL TOKEN MEBIBYTES`
  *

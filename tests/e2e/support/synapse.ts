@@ -1,5 +1,6 @@
 /**
- * The Synapse that end-to-end tests run against: the one that `deno task test` has started, or else one for each test file.
+ * The Synapse that end-to-end tests run against: the one that `deno task test` has started, or else
+ * one for each test file.
  *
  * @module
  */
@@ -39,7 +40,10 @@ if (missing) {
   Deno.test.afterAll(() => own?.stop());
 }
 
-/** Defines a test against Synapse. It is skipped where Synapse can't be installed, but never with `CI=true`. */
+/**
+ * Defines a test against Synapse. It is skipped where Synapse can't be installed, but never with
+ * `CI=true`.
+ */
 export function synapseTest(name: string, test: (server: SynapseServer) => Promise<void>): void {
   Deno.test({
     name,
@@ -52,7 +56,7 @@ export function synapseTest(name: string, test: (server: SynapseServer) => Promi
 }
 
 /**
- * Registers a user whom no other test knows.
+ * Registers a user that no other test has.
  *
  * @param name The start of the localpart.
  */

@@ -48,7 +48,7 @@ Deno.test("A device is free again after it was exported or imported, and when an
   await exportDevice(from, { ...DEVICE, clock }).cancel(); // had not begun
 });
 
-Deno.test("An export that was paused past its lease fails if somebody has written meanwhile, and goes on if not", async () => {
+Deno.test("An export that was paused past its lease fails if another process has written meanwhile, and goes on if not", async () => {
   const clock = new TestClock();
   for (const isTaken of [true, false]) {
     const from = await some();

@@ -109,7 +109,7 @@ Deno.test("DenoKvStore keeps a large commit whole when the process dies again wh
   }
 });
 
-Deno.test("DenoKvStore leaves nobody locked out when the process dies while it looks at many checks", async () => {
+Deno.test("DenoKvStore leaves no lock behind when the process dies while it reads many checks", async () => {
   const checks = Array.from(
     { length: 150 },
     (_, index): KvCheck => ({ key: ["none", String(index)], versionstamp: null }),

@@ -81,7 +81,7 @@ Deno.test("DenoKvStore removes parts when it opens that another has left behind,
   assertEquals(await valueOf(opened, ["kept"]), large(2));
 });
 
-Deno.test("DenoKvStore removes no parts of a value that somebody else is about to put there", async () => {
+Deno.test("DenoKvStore removes no parts of a value that another store is about to write", async () => {
   using kv = await Deno.openKv(":memory:");
   const store = await DenoKvStore.over(watchedKv(kv, {}));
   await store.commit([set(["a"], large(1))]);
@@ -208,7 +208,7 @@ Deno.test("DenoKvStore says that a part of a value is missing", async () => {
   await assertRejects(() => store.getMany([["a"]]), StoreFormatError, "a part of it is missing");
 });
 
-Deno.test("DenoKvStore tries again when somebody else who has the file open is writing", async () => {
+Deno.test("DenoKvStore tries again when another process is writing to the file", async () => {
   using kv = await Deno.openKv(":memory:");
   let times = 3;
   const beforeCommit = () => {

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { Gate } from "../../../src/store/deno_kv/gate.ts";
 
-/** Steps that are named when they begin and end, and end when they are told to. */
+/** Steps that are named when they begin and end, and end when the test ends them. */
 class Steps {
   readonly log: string[] = [];
   readonly #ends = new Map<string, PromiseWithResolvers<void>>();
@@ -54,7 +54,7 @@ Deno.test("Gate lets one alone begin when those before have ended, and those aft
   await last;
 });
 
-Deno.test("Gate goes on after a failure, and gives it to who has asked", async () => {
+Deno.test("Gate goes on after a failure, and rejects the call that failed", async () => {
   const gate = new Gate();
   const failing = () => Promise.reject(new TypeError("no"));
   const outcomes = [gate.beside(failing), gate.alone(failing), gate.alone(() => Promise.resolve(1))];

@@ -5,7 +5,10 @@ import { recordCounts } from "../support/watched_kv.ts";
 
 const CHILD = new URL("../support/commit_loop.ts", import.meta.url).pathname;
 
-/** Starts a child, kills it once it has done some rounds, and gives the last one that it said was done. */
+/**
+ * Starts a child, kills it once it has done some rounds, and gives the last one that it said was
+ * done.
+ */
 async function killAfter(path: string, first: number, rounds: number): Promise<number> {
   const child = new Deno.Command(Deno.execPath(), {
     args: [
@@ -39,7 +42,8 @@ Deno.test("DenoKvStore has all that commit() has resolved for, and nothing by ha
   try {
     const path = `${folder}/store.db`;
     let round = -1;
-    // The fifth round, and each fifth from there on, takes several commits: some children are killed within it.
+    // The fifth round, and each fifth from there on, takes several commits: some children are
+    // killed within it.
     for (const rounds of [1, 3, 4, 9, 10, 14]) {
       const done = await killAfter(path, round + 1, rounds);
       await using store = await DenoKvStore.open(path);

@@ -26,7 +26,8 @@ for (let at = 1; at <= 8; at++) {
     const commit = slow.commit([...many("slow"), set(["large"], large(7))]);
     const paused = await Promise.race([watch.reached.then(() => true), commit.then(() => false)]);
     assert(await bystander.commit([set(["many", "3"], "bystander")]));
-    // Opening puts right what does not count, and carries out what does; what is newer is not to be overwritten.
+    // Opening puts right what does not count, and carries out what does; what is newer is not to be
+    // overwritten.
     const quick = await DenoKvStore.over(watchedKv(kv, {}));
     const counts = await valueOf(quick, ["many", "1"]) === "slow";
     assert(await quick.commit([set(["many", "1"], "quick")]));
@@ -79,7 +80,7 @@ Deno.test("DenoKvStore does not discard what has come to count after it was seen
   assertEquals(await recordCounts(kv), { value: 1_100, journal: 1 });
 });
 
-Deno.test("DenoKvStore does not take parts for left over while somebody carries out a commit", async () => {
+Deno.test("DenoKvStore does not take parts for left over while another store carries out a commit", async () => {
   for (let at = 1; at <= 6; at++) {
     using kv = await Deno.openKv(":memory:");
     const slow = await DenoKvStore.over(watchedKv(kv, {}));
@@ -96,7 +97,7 @@ Deno.test("DenoKvStore does not take parts for left over while somebody carries 
   }
 });
 
-Deno.test("DenoKvStore does not list half a commit that somebody begins to carry out meanwhile", async () => {
+Deno.test("DenoKvStore does not list half a commit that another store begins to carry out meanwhile", async () => {
   using kv = await Deno.openKv(":memory:");
   const pausing = new PausingWatch();
   const writer = await DenoKvStore.over(watchedKv(kv, pausing));
@@ -118,7 +119,7 @@ Deno.test("DenoKvStore does not list half a commit that somebody begins to carry
   assert(await commit);
 });
 
-Deno.test("DenoKvStore reads a large value again that somebody replaces while its parts are read", async () => {
+Deno.test("DenoKvStore reads a large value again that is replaced while its parts are read", async () => {
   for (const value of [large(2), "small", undefined]) {
     using kv = await Deno.openKv(":memory:");
     const writer = await DenoKvStore.over(watchedKv(kv, {}));

@@ -6,7 +6,7 @@ import { SqliteStore } from "../../../src/store/sqlite/sqlite_store.ts";
 
 const DEVICE = ["@bot:example.org", "DEVICE"];
 
-Deno.test("A lock is a file in a folder beside the database, which stays, and says nothing of who has it", async () => {
+Deno.test("A lock is a file in a folder beside the database, which stays, and does not name its owner", async () => {
   const folder = await Deno.makeTempDir();
   try {
     const path = `${folder}/bot.db`;
@@ -22,7 +22,7 @@ Deno.test("A lock is a file in a folder beside the database, which stays, and sa
   }
 });
 
-Deno.test("There is no lock where there is no file, or where nobody knows it", async () => {
+Deno.test("There is no lock where there is no file, or its path is unknown", async () => {
   await using memory = await DenoKvStore.open(":memory:");
   await assertRejects(() => memory.lock(DEVICE), StoreError, "the database is no file");
   await using other = await SqliteStore.open(":memory:");
@@ -46,7 +46,7 @@ Deno.test("There is no lock where something else has its name", async () => {
 });
 
 Deno.test({
-  name: "There is no lock where Deno may not write, and nobody is asked",
+  name: "There is no lock where Deno may not write, and the user is not prompted",
   permissions: { read: true, write: false },
   async fn() {
     await assertRejects(

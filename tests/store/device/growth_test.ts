@@ -165,7 +165,10 @@ Deno.test("What a message costs the Store does not depend on how many there were
   await store.stop();
 });
 
-/** Makes the records of an engine many: of each kind that there is one of for each room, session, user or device. */
+/**
+ * Makes the records of an engine many: of each kind that there is one of for each room, session,
+ * user or device.
+ */
 async function crowd({ store }: Bot): Promise<void> {
   const copied = new Set(["inbound", "outbound_session", "outbound_roster", "replay", "devices", "tracked"]);
   for (const kind of ["olm-session", "olm-seen", "olm-peer", "room_settings"]) copied.add(kind);

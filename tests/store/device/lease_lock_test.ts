@@ -33,7 +33,7 @@ Deno.test("A device whose process has ended is taken at once, and who held it ca
   await take("three", { held: "refuse" }); // again and again
 });
 
-Deno.test("Who waits for a device has it a quarter of a second after the other's process has ended, or let go of it", async () => {
+Deno.test("A process that waits for a device has it a quarter of a second after the other has ended or released it", async () => {
   const { clock, kv, take, taken } = stage();
   await take("one", { duration: 600_000 });
   const waiting = take("two");
@@ -67,7 +67,7 @@ Deno.test("A process that stands still keeps its lock, and so its device until i
   await assertRejects(() => take("three", { held: "refuse" }), StoreInUseError);
 });
 
-Deno.test("A lock that somebody has removed proves nothing", async () => {
+Deno.test("A lock that was removed proves nothing", async () => {
   const { kv, take } = stage();
   await take("one");
   kv.removeLock(DEVICE);

@@ -34,7 +34,7 @@ function epochOf(value: unknown): unknown {
   return (value as { epoch: unknown }).epoch;
 }
 
-Deno.test("A device that nobody holds is taken at once, and says until when it is held", async () => {
+Deno.test("A free device is taken at once, and says until when", async () => {
   const { take, values, log } = stage();
   await take("one");
   const [owner, lease] = await values(OWNER, LEASE);
@@ -165,7 +165,7 @@ Deno.test("Who was paused past its lease writes nothing once another has taken o
   assert(await write(two, "of two again"));
 });
 
-Deno.test("Who was paused past its lease goes on if nobody took over", async () => {
+Deno.test("A process that was paused past its lease goes on if no other took over", async () => {
   const { take, write, values, clock } = stage();
   const one = await take("one");
   await clock.tick(1_000_000);
@@ -173,7 +173,7 @@ Deno.test("Who was paused past its lease goes on if nobody took over", async () 
   assertEquals(await values(LEASE), [{ until: 2_015_000 }]);
 });
 
-Deno.test("A device whose owner was removed from outside is not written to, and nobody is blamed", async () => {
+Deno.test("A device whose owner was removed from outside is not written to, and no process is blamed", async () => {
   const { take, write, note, kv } = stage();
   const one = await take("one");
   await kv.commit([{ type: "delete", key: OWNER }]);

@@ -58,7 +58,7 @@ Deno.test("powerLevelOf() puts creators above all levels from version 12 on, the
   }
 });
 
-Deno.test("requiredLevel() knows every default, which is the same where there are no power levels", () => {
+Deno.test("requiredLevel() has every default, which is the same where there are no power levels", () => {
   const withLevels = room("11", {}, {});
   const without = room("11");
   const defaults: [PowerAction, number][] = [

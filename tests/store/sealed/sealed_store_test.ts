@@ -253,7 +253,7 @@ Deno.test("SealedStore neither shows the record of its seal nor lets it be chang
   assert(await store.commit([set([...sealKey, "below"], 1)]));
 });
 
-Deno.test("SealedStore shows nothing of its key or its store to who prints it", async () => {
+Deno.test("SealedStore shows nothing of its key or its store when it is printed", async () => {
   const store = await SealedStore.open(new MemoryStore(), KEY);
   assertEquals(Deno.inspect(store, { showHidden: true, depth: 9 }), "SealedStore {}");
   assertEquals(JSON.stringify(store), "{}");

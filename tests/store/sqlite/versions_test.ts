@@ -23,7 +23,7 @@ async function stampOf(store: SqliteStore): Promise<string> {
   return (await store.getMany([["a"]]))[0]?.versionstamp ?? "";
 }
 
-/** The count that the file has, of which the versions are that somebody has taken. */
+/** The counter of the file: the last version taken by any process. */
 function countOf(path: string): unknown {
   using database = new DatabaseSync(path, { readOnly: true });
   return database.prepare("SELECT version FROM kv WHERE key = x'FF'").get()?.version;
@@ -55,7 +55,7 @@ Deno.test("A store takes a block of versions at its first commit, and the next w
   assertEquals(await stampOf(store), String(2 * BLOCK + 1));
 });
 
-Deno.test("Versions that were taken in a commit that came to nothing are another's, and of nobody else", async () => {
+Deno.test("Versions that were taken in a commit that was rolled back go to one other commit only", async () => {
   await using here = await place();
   const database = new DatabaseSync(here.path);
   await using failing = await SqliteStore.over(database);

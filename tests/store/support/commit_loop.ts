@@ -1,5 +1,6 @@
 /**
- * Commits, one round after the other, until it is killed, and says on standard output which rounds are done.
+ * Commits, one round after the other, until it is killed, and says on standard output which rounds
+ * are done.
  *
  * Arguments: the file of the store, and the first round.
  */

@@ -3,7 +3,10 @@ import type { KvMutation, KvStore } from "../../../src/store/kv_store.ts";
 
 const MANY = 1_200;
 
-/** What a round writes: mostly small commits, now and then one with a large value, or more than one commit takes. */
+/**
+ * What a round writes: mostly small commits, now and then one with a large value, or more than one
+ * commit takes.
+ */
 export function roundChanges(round: number): KvMutation[] {
   const changes: KvMutation[] = [
     { type: "set", key: ["log", String(round).padStart(8, "0")], value: { round } },

@@ -40,7 +40,7 @@ export class LockingStore extends MemoryStore {
     this.#locks.delete(JSON.stringify(key));
   }
 
-  /** Whether somebody has a lock. */
+  /** Whether a lock is taken. */
   isLocked(key: KvKey): boolean {
     return this.#locks.get(JSON.stringify(key))?.isHeld === true;
   }

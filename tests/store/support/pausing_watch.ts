@@ -1,6 +1,6 @@
 import type { KvWatch } from "./watched_kv.ts";
 
-/** Pauses before one of the commits that come after it was started, until it is told to go on. */
+/** Pauses before one of the commits that come after it was started, until the test continues it. */
 export class PausingWatch implements KvWatch {
   readonly #reached = Promise.withResolvers<void>();
   readonly #gone = Promise.withResolvers<void>();

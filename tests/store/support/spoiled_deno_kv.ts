@@ -8,7 +8,10 @@ import { watchedKv } from "./watched_kv.ts";
 /** How many commits a full place has room for. */
 const ROOM = 3;
 
-/** What Deno says where there is no room, and where there is no writing: seen with a small disk, and with another user's file. */
+/**
+ * What Deno says where there is no room, and where there is no writing: seen with a small disk, and
+ * with another user's file.
+ */
 const FULL = "database or disk is full";
 const READ_ONLY = "Can not write to a read-only database.";
 

@@ -1,4 +1,4 @@
-/** What a test hears of a database, and may do to it. */
+/** What a test observes of a database, and may do to it. */
 export interface KvWatch {
   /** Before a commit is made; what it throws is what the commit rejects with. */
   beforeCommit?(): void | Promise<void>;
@@ -12,7 +12,9 @@ export interface KvWatch {
   beforeMany?(keys: Deno.KvKey[]): Promise<void>;
   /** Before each step of a list is taken. */
   beforeStep?(): Promise<void>;
-  /** When it is closed. By default, the database itself is left open, as a crash leaves the file. */
+  /**
+   * When it is closed. By default, the database itself is left open, as a crash leaves the file.
+   */
   close?(): void;
 }
 
@@ -60,7 +62,10 @@ export function watchedKv(kv: Deno.Kv, watch: KvWatch): Deno.Kv {
   });
 }
 
-/** The object with some of its methods replaced; those that give the object back still give the replacement. */
+/**
+ * The object with some of its methods replaced; those that give the object back still give the
+ * replacement.
+ */
 function replaced<Target extends object>(target: Target, methods: Record<string, unknown>): Target {
   const proxy: Target = new Proxy(target, {
     get(_, name) {

@@ -9,7 +9,7 @@ export function bytesOf(mutation: KvMutation): number {
   return key + (mutation.type === "set" ? encodeValue(mutation.value).length : 0);
 }
 
-/** What a record is, whoever's it is: a client's key begins with the user and the device. */
+/** The kind of a record: a client's key begins with the user and the device. */
 export function recordKind(key: KvKey): string {
   const [first = "", second] = key[0]?.startsWith("@") ? key.slice(2) : key;
   return first === "crypto" ? `crypto/${second}` : first;

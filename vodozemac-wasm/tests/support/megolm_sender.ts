@@ -1,4 +1,4 @@
-/** A Megolm sender made of primitives, who can send what no library would. */
+/** A Megolm sender made of primitives, which can send what no library would. */
 
 import { createCipheriv, createHmac, hkdfSync } from "node:crypto";
 import { decodeBase64 } from "../../src/binary.ts";

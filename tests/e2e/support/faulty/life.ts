@@ -1,5 +1,6 @@
 /**
- * A process of ours that ends at a chosen moment: what it had not committed or sent by then never is.
+ * A process of ours that ends at a chosen moment: what it had not committed or sent by then never
+ * is.
  *
  * @module
  */
@@ -50,7 +51,10 @@ export class Life {
     this.#ended.resolve();
   }
 
-  /** Ends it when it makes a request with a path that fits; `reaching`: the server still gets the request. */
+  /**
+   * Ends it when it makes a request with a path that fits; `reaching`: the server still gets the
+   * request.
+   */
   endAt(path: RegExp, { reaching }: { reaching: boolean }): void {
     this.network.on(path, async (_request, forward) => {
       if (reaching) await (await forward()).body?.cancel();

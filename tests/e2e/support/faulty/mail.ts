@@ -16,7 +16,9 @@ export interface Mail {
 
 const SYNC = /\/sync$/;
 
-/** Takes the messages to a device out of sync responses, and keeps them until they are let through. */
+/**
+ * Takes the messages to a device out of sync responses, and keeps them until they are let through.
+ */
 export class HeldMail {
   /** What is held, in order. */
   readonly held: Mail[] = [];
@@ -40,7 +42,8 @@ export class HeldMail {
       const released = this.#ready.splice(0);
       answer.to_device = { events: [...released, ...through] };
       if (released.length > 0) {
-        // Nothing else may be new, and who knows the token would take it for the response that it has.
+        // Nothing else may be new, and with the token it would be taken for the response that it
+        // has.
         answer.next_batch += "~";
         void this.#confirm();
       }

@@ -1,5 +1,6 @@
 /**
- * A network between a client and its homeserver on which chosen requests fail, are held back or are changed.
+ * A network between a client and its homeserver on which chosen requests fail, are held back or are
+ * changed.
  *
  * @module
  */
@@ -35,12 +36,14 @@ type Answer = any;
 export type Change = (answer: Answer, request: Request) => unknown;
 
 const SYNC = /\/sync$/;
-/** What makes a token another one than before: nio ignores a response with the token that it has. */
+/**
+ * What makes a token another one than before: nio ignores a response with the token that it has.
+ */
 const MARKS = /~+$/;
 
 /**
- * Passes requests on; of the rules that a request fits, the last one given decides. Answers are changed by what is in force when
- * they come: a sync may have been asked for long before.
+ * Passes requests on; of the rules that a request fits, the last one given decides. Answers are
+ * changed by what is in force when they come: a sync may have been asked for long before.
  */
 export class FaultyNetwork {
   /** All requests that have come by, in order. */

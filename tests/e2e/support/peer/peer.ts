@@ -107,7 +107,7 @@ export class Peer extends PeerWatch implements AsyncDisposable {
     await this.#api("POST", "logout", {});
   }
 
-  /** Creates a room and waits until the peer knows it, and whom it invited. */
+  /** Creates a room and waits until the peer has it, with the invitations. */
   async createRoom(options: PeerRoomOptions = {}): Promise<string> {
     const { encrypted = true, invite = [] } = options;
     const { room_id: roomId } = await this.#api("POST", "createRoom", roomBody(options));
@@ -116,7 +116,7 @@ export class Peer extends PeerWatch implements AsyncDisposable {
     return String(roomId);
   }
 
-  /** Joins a room and waits until the peer knows it, and that it is encrypted. */
+  /** Joins a room and waits until the peer has it, and its encryption. */
   async join(roomId: string, options: { encrypted?: boolean } = {}): Promise<void> {
     await this.#api("POST", `join/${encodeURIComponent(roomId)}`, {});
     await this.#process.request("awaitRoom", { roomId, encrypted: options.encrypted ?? true });
@@ -211,12 +211,12 @@ export class Peer extends PeerWatch implements AsyncDisposable {
     return await this.#process.request("deviceKeys") as { ed25519: string; curve25519: string };
   }
 
-  /** The devices of a user, as it knows them now. */
+  /** The devices of a user, as it has them now. */
   async devices(userId: string): Promise<PeerDevice[]> {
     return await this.#process.request("devices", { userId }) as PeerDevice[];
   }
 
-  /** Waits until it knows a device. */
+  /** Waits until it has a device. */
   async awaitDevice(userId: string, deviceId: string): Promise<void> {
     await this.#process.request("awaitDevice", { userId, deviceId });
   }
@@ -279,7 +279,7 @@ export class Peer extends PeerWatch implements AsyncDisposable {
     await this.#api("POST", `rooms/${encodeURIComponent(roomId)}/${action}`, body);
   }
 
-  /** What makes no difference to the library's cryptography goes to the server directly; the library hears of it by sync. */
+  /** What makes no difference to the library's cryptography goes to the server directly; the library gets it by sync. */
   async #api(method: string, path: string, body: Content): Promise<Content> {
     const response = await fetch(`${this.#homeserver}/_matrix/client/v3/${path}`, {
       method,

@@ -19,13 +19,16 @@ export interface PeerMessage {
   /** Whether it came encrypted. */
   readonly encrypted: boolean;
   /**
-   * How far the peer trusts the sender's device, in the library's own words: `verified` in all of them; else `unverified` of
-   * nio, the trust state of mautrix (`unverified`, `unknown_device`, `cross_signed_tofu`, `forwarded`, …), the reason for the
-   * shield of js_sdk (`unsigned_device`, `unverified_identity`, `unknown_device`, `authenticity_not_guaranteed`, …). `null` in
-   * the clear.
+   * How far the peer trusts the sender's device, in the library's own words: `verified` in all of
+   * them; else `unverified` of nio, the trust state of mautrix (`unverified`, `unknown_device`,
+   * `cross_signed_tofu`, `forwarded`, …), the reason for the shield of js_sdk (`unsigned_device`,
+   * `unverified_identity`, `unknown_device`, `authenticity_not_guaranteed`, …). `null` in the
+   * clear.
    */
   readonly trust: string | null;
-  /** Whether it could be decrypted only after a first failure; then an `undecryptable` came before. */
+  /**
+   * Whether it could be decrypted only after a first failure; then an `undecryptable` came before.
+   */
   readonly late: boolean;
   /** The Megolm session. */
   readonly sessionId: string | null;
@@ -40,7 +43,9 @@ export interface PeerUndecryptable {
   readonly sessionId: string | null;
   /** Why, in the library's own words. */
   readonly reason: string;
-  /** The code with which the key was withheld, if it was: of js_sdk its own, `MEGOLM_KEY_WITHHELD…`. */
+  /**
+   * The code with which the key was withheld, if it was: of js_sdk its own, `MEGOLM_KEY_WITHHELD…`.
+   */
   readonly withheld: string | null;
 }
 

@@ -8,7 +8,8 @@ import { PEER_PACKAGES } from "../../../../tools/peers.ts";
 import { findPython, installPython, NO_PYTHON } from "../../../../tools/python.ts";
 
 /**
- * matrix-nio with vodozemac in Python, mautrix-python with libolm, and matrix-js-sdk with matrix-sdk-crypto in Rust.
+ * matrix-nio with vodozemac in Python, mautrix-python with libolm, and matrix-js-sdk with
+ * matrix-sdk-crypto in Rust.
  */
 export type PeerKind = "nio" | "mautrix" | "js_sdk";
 
@@ -29,7 +30,7 @@ export async function peerCommand(kind: PeerKind): Promise<{ command: string; ar
 export async function missingPeer(kind: PeerKind): Promise<string | undefined> {
   if (kind === "js_sdk" || Deno.env.get("CI") === "true") return undefined;
   if (Deno.env.get(PEER_PACKAGES[kind].variable) !== undefined) return undefined;
-  // Whoever started Synapse for the tests has installed what can be installed.
+  // The start of Synapse for the tests has installed what can be installed.
   if (Deno.env.get("GREENROOM_SYNAPSE_URL") !== undefined) return `${kind} could not be installed`;
   return await findPython() === undefined ? NO_PYTHON : undefined;
 }

@@ -38,7 +38,7 @@ export interface PeerRoomOptions {
   preset?: "private_chat" | "public_chat" | "trusted_private_chat";
 }
 
-/** A device as a peer knows it. */
+/** A device as a peer sees it. */
 export interface PeerDevice {
   readonly deviceId: string;
   readonly ed25519: string;

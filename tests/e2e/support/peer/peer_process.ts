@@ -46,7 +46,7 @@ export class PeerProcess {
     return new PeerProcess(kind, child);
   }
 
-  /** Takes who is told what it tells. */
+  /** Adds a listener for its output. */
   listen(told: (event: PeerEvent) => void): void {
     this.#told = told;
   }
@@ -65,7 +65,7 @@ export class PeerProcess {
     if (this.#ended) throw new Error(`Cannot ${verb}: ${this.#kind} has ended; its log:\n${this.log}`);
     const id = ++this.#id;
     const answer = Promise.withResolvers<unknown>();
-    answer.promise.catch(() => {}); // if the request can't even be written, nobody comes to wait for its answer
+    answer.promise.catch(() => {}); // if the request can't even be written, its answer is never awaited
     this.#waiting.set(id, answer);
     const late = () =>
       answer.reject(new Error(`${this.#kind} took too long to ${verb}; its log:\n${this.log}`));

@@ -11,7 +11,9 @@ const missing = new Map(
   await Promise.all(PEER_KINDS.map(async (kind) => [kind, await missingPeer(kind)] as const)),
 );
 
-/** Defines a test against Synapse that needs peers; it is skipped where one of them can't be had. */
+/**
+ * Defines a test against Synapse that needs peers; it is skipped where one of them can't be had.
+ */
 export function peerTest(
   name: string,
   kinds: readonly PeerKind[],

@@ -23,8 +23,8 @@ const WIDTH = 300;
 type EventOf<K extends PeerEvent["event"]> = Extract<PeerEvent, { event: K }>;
 
 /**
- * Collects what a peer tells. Who waits for something is answered from the past too, and fails after half a minute with what
- * came instead.
+ * Collects what a peer tells. Who waits for something is answered from the past too, and fails
+ * after half a minute with what came instead.
  */
 export class PeerWatch {
   /** All that the peer has told. */
