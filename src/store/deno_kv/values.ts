@@ -112,13 +112,13 @@ export class SplitIndex {
 
   /** Whether the current value has parts. */
   has(key: KvKey): boolean {
-    return this.#splits.has(JSON.stringify(key));
+    return this.#find(key) !== undefined;
   }
 
   /** Notes the current value. */
   note(key: KvKey, split: SplitValue | undefined): void {
-    if (split === undefined) this.#splits.delete(JSON.stringify(key));
-    else this.#splits.set(JSON.stringify(key), split);
+    if (split !== undefined) this.#splits.set(JSON.stringify(key), split);
+    else if (this.has(key)) this.#splits.delete(JSON.stringify(key));
   }
 
   /** Notes a value that was read, which is older than one that was noted when it was written. */
@@ -128,7 +128,7 @@ export class SplitIndex {
 
   /** The writes that remove the parts of the current value. */
   removal(key: KvKey): KvWrite[] {
-    const split = this.#splits.get(JSON.stringify(key));
+    const split = this.#find(key);
     return split === undefined ? [] : removalOf(split);
   }
 
@@ -153,6 +153,11 @@ export class SplitIndex {
       }
     }
     if (orphans.length > 0) await journal.commit(orphans.flatMap(removalOf), checks);
+  }
+
+  /** In most databases no value has parts; then the key need not be encoded, a tenth of a commit. */
+  #find(key: KvKey): SplitValue | undefined {
+    return this.#splits.size === 0 ? undefined : this.#splits.get(JSON.stringify(key));
   }
 }
 
