@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { AttachmentCipher } from "../types/api/attachment.ts";
+import type { AttachmentCipher } from "../types/api/attachment_cipher.ts";
 import { type AccountAPI, accountAPI } from "./account/account.ts";
 import { type AccountDataAPI, accountDataAPI } from "./account/account_data.ts";
 import { type CapabilitiesAPI, capabilitiesAPI } from "./server/capabilities.ts";

@@ -5,7 +5,7 @@
  */
 
 import { encryptAttachment } from "../../src/crypto/attachments/attachment.ts";
-import type { EncryptedFileSecrets } from "../../src/types/api/attachment.ts";
+import type { EncryptedFileSecrets } from "../../src/types/api/attachment_cipher.ts";
 
 /** A file's encrypted bytes, and what decrypts them. */
 export interface Sealed {

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { AttachmentCipher } from "../../types/api/attachment.ts";
+import type { AttachmentCipher } from "../../types/api/attachment_cipher.ts";
 import { ResizeMethod } from "../../types/enums.ts";
 import type { EncryptedFile } from "../../types/content/file_info.ts";
 import type { ContentURI } from "../../types/ids.ts";

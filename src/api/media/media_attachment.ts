@@ -6,7 +6,7 @@
  */
 
 import { ValueError } from "../../errors/value_error.ts";
-import type { AttachmentCipher, EncryptedAttachment } from "../../types/api/attachment.ts";
+import type { AttachmentCipher, EncryptedAttachment } from "../../types/api/attachment_cipher.ts";
 import type { EncryptedFile, FileInfo, ThumbnailInfo } from "../../types/content/file_info.ts";
 import type { ContentURI, RoomID, TransactionID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";

@@ -15,7 +15,7 @@ import type {
   EncryptedAttachment,
   EncryptedFileSecrets,
   HoldOptions,
-} from "../../types/api/attachment.ts";
+} from "../../types/api/attachment_cipher.ts";
 import { BLOCK_SIZE, BlockReader } from "./attachment_blocks.ts";
 import { AttachmentBuffer } from "./attachment_buffer.ts";
 import { readSecrets, writeSecrets } from "./attachment_file.ts";

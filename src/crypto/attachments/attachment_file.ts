@@ -6,7 +6,7 @@
  */
 
 import { AttachmentError } from "../../errors/encryption_error.ts";
-import type { EncryptedFileSecrets } from "../../types/api/attachment.ts";
+import type { EncryptedFileSecrets } from "../../types/api/attachment_cipher.ts";
 import { isJsonObject } from "../../types/json.ts";
 
 /** What decrypts a file, as bytes. */

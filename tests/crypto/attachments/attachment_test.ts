@@ -8,7 +8,7 @@ import {
 import { BLOCK_SIZE } from "../../../src/crypto/attachments/attachment_blocks.ts";
 import { AttachmentError, EncryptionError } from "../../../src/errors/encryption_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
-import type { EncryptedFileSecrets } from "../../../src/types/api/attachment.ts";
+import type { EncryptedFileSecrets } from "../../../src/types/api/attachment_cipher.ts";
 import { bytesOf, inParts, pattern, seal } from "../../support/attachments.ts";
 import { streamOf, text } from "../../support/media.ts";
 
