@@ -1,4 +1,4 @@
-/** A device that the server has put in, when a room's key is shared. */
+/** A device that the server has added, when a room's key is shared. */
 
 import { assert, assertEquals } from "@std/assert";
 import { device } from "../../sharing/fakes.ts";

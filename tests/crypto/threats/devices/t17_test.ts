@@ -1,4 +1,4 @@
-/** A device that the server has put in: no key, and nobody who vouches for it. */
+/** A device that the server has added: it gets no key, since its user has not signed it. */
 
 import { assertEquals } from "@std/assert";
 import { DeviceStage } from "../../support/device_stage.ts";

@@ -1,4 +1,4 @@
-/** An own identity that nobody has verified, which the server may have made: it makes nobody verified. */
+/** An own identity that is not verified, which the server may have made: it verifies nothing. */
 
 import { assertEquals } from "@std/assert";
 import type { UserID } from "../../../../src/types/ids.ts";

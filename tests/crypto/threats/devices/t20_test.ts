@@ -1,4 +1,4 @@
-/** A device that is called like a cross-signing key of its user (CVE-2022-39250). */
+/** A device ID that equals a cross-signing key of its user (CVE-2022-39250). */
 
 import { assertEquals } from "@std/assert";
 import { DeviceStage } from "../../support/device_stage.ts";

@@ -1,4 +1,4 @@
-/** Cross-signing keys that are not what they must be: of another use, unsigned, two in one, another user's. */
+/** Malformed cross-signing keys: of another use, unsigned, two in one, another user's. */
 
 import { assert, assertEquals } from "@std/assert";
 import type { JsonObject } from "../../../../src/types/json.ts";

@@ -1,4 +1,4 @@
-/** Devices that change while they are looked up, so that the change is missed. */
+/** Devices that change during a query, so that the change is missed. */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { DeviceStage } from "../../support/device_stage.ts";

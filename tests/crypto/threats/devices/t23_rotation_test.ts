@@ -1,4 +1,4 @@
-/** A device that vanishes from the server's answers: it can't read on. */
+/** A device that vanishes from the server's responses: it can't read on. */
 
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { device } from "../../sharing/fakes.ts";

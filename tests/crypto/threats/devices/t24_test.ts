@@ -1,4 +1,4 @@
-/** An answer about users who were not asked of. */
+/** A response about users who were not in the query. */
 
 import { assertEquals, assertFalse } from "@std/assert";
 import { DeviceStage } from "../../support/device_stage.ts";

@@ -1,9 +1,12 @@
 /**
- * A user has a thousand devices, each with as many algorithms as are kept and names as long as they may be, and is in a room.
+ * A user has a thousand devices, each with the maximum of algorithms and the longest names, and is
+ * in a room.
  *
- * What must hold: what is kept of a device is bounded in bytes, and so is a user's record, however often it is written.
+ * What must hold: the record of a device is bounded in bytes, and so is a user's record, however
+ * often it is written.
  *
- * The class of mistake: the number of things and the length of each were bounded, in characters, but not what they come to together.
+ * The class of mistake: the number of things and the length of each were bounded, in characters,
+ * but not their total.
  */
 
 import { assert, assertEquals } from "@std/assert";

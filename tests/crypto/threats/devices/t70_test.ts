@@ -1,12 +1,14 @@
 /**
- * A server (or who has taken a device over, with its help) wants a device trusted again that the application, or the device's
- * user, trusts no more: it hides the device, so that what was known of it when its key came is looked up in place of what is so.
+ * A server, or an attacker with its help, wants a device trusted again that the application, or the
+ * device's user, does not trust any more: it hides the device, so that its trust when its key came
+ * is used in place of its present trust.
  *
- * What must hold: what the application said last wins, also of a device that is hidden, and it can be said of one; a device of an
- * identity that was replaced is not what it was, hidden or not; neither restarts nor letting go of what is old bring trust back.
+ * What must hold: the application's last decision wins, also about a hidden device, and it can be
+ * made about one; a device of a replaced identity loses its trust, hidden or not; neither restarts
+ * nor pruning bring trust back.
  *
- * The class of mistake: a verdict was kept in the place of the facts that it follows from. Whatever may be taken back must be
- * looked up each time, and never copied to where the taking back does not reach.
+ * The class of mistake: a verdict was stored in place of the facts that it follows from. What may
+ * be revoked must be computed each time, and never copied to where the revocation does not reach.
  */
 
 import { assertEquals, assertRejects } from "@std/assert";

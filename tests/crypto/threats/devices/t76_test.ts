@@ -1,12 +1,13 @@
 /**
- * A server waits until the application has compared a key with somebody, and puts another key under the same name before the
- * application says that it trusts it. Or it does not answer when a device is to be blocked.
+ * A server waits until the application has compared a key with a user, and puts another key under
+ * the same name before the application trusts it. Or it does not answer when a device is to be
+ * blocked.
  *
- * What must hold: whatever says "I trust this" names the key that was compared, and fails if there is another one by now, with
- * nothing changed; what is said of what is known needs no answer of the server.
+ * What must hold: every trust decision names the key that was compared, and fails without effect if
+ * there is another one by now; a decision about what is known needs no answer of the server.
  *
- * The class of mistake: between looking and deciding, what was decided on was looked up again, by a name that somebody else
- * can put other things under. A decision carries what it was made on.
+ * The class of mistake: between comparing and deciding, the object was looked up again, by a name
+ * that others can put other things under. A decision carries what it was made on.
  */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";

@@ -1,11 +1,12 @@
 /**
- * Who has stolen a user's self-signing key vouches for devices with it, although the user has made another: the server shows the
- * old one again, whose signature by the master key still holds.
+ * An attacker with a user's stolen self-signing key signs devices with it, although the user has
+ * made another: the server shows the old one again, whose signature by the master key still holds.
  *
- * What must hold: a self-signing key that was replaced vouches for nothing any more, whatever is shown, or was shown in between.
+ * What must hold: a replaced self-signing key counts for nothing any more, whatever is shown, or
+ * was shown in between.
  *
- * The class of mistake: a signature was taken for what is so now. It only says that something was so once; what came after it has to
- * be remembered by who has seen it.
+ * The class of mistake: a signature was taken for the present state. It only proves a past one;
+ * whoever verifies it has to remember what came after it.
  */
 
 import { assertEquals } from "@std/assert";

@@ -1,9 +1,10 @@
 /**
- * A stranger, a member or the server chooses identifiers that the specification does not allow: too long, with zeros and control
- * characters, or of no form at all. What they name is left out and counted; what stands beside it arrives, and the bot lives, also
- * when it is started again and shown the same.
+ * An unknown user, a member or the server chooses identifiers that the specification does not
+ * allow: too long, with zeros and control characters, or of no form at all. Events with them are
+ * left out and counted; the others arrive, and the bot lives, also when it is started again and
+ * receives the same.
  *
- * Class of mistake: an identifier that somebody else has chosen is used as a name before anybody has looked at what it is made of.
+ * Class of mistake: an identifier from outside is used as a name before it is checked.
  */
 
 import { assertEquals } from "@std/assert";

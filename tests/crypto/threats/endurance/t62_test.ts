@@ -1,10 +1,12 @@
 /**
- * Whoever can choose a name that something is kept under (of a room, a user, a device, an event, a type, a state key) makes it so
- * long, or of such characters, that the key of the record is longer than the store allows: the commit fails, and the bot ends. No
- * key may be too long for any store, whatever it is made of; different names stay different, and what is below a key is found below
- * it. What was kept under the names that there are is found as before.
+ * An attacker who can choose a name that is part of a record's key (of a room, a user, a device, an
+ * event, a type, a state key) makes it so long, or of such characters, that the key is longer than
+ * the store allows: the commit fails, and the bot ends. No key may be too long for any store,
+ * whatever it is made of; different names stay different, and what is below a key is found below
+ * it. Records under present names are found as before.
  *
- * Class of mistake: a limit of a part that is used is left to chance, since the values that are passed to it are mostly short.
+ * Class of mistake: a limit of a dependency is left to chance, since the values that are passed to
+ * it are mostly short.
  */
 
 import { assert, assertEquals, assertNotEquals } from "@std/assert";

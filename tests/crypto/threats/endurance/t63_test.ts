@@ -1,7 +1,8 @@
 /**
- * Whoever finds something that a store does not take (a name, a value, a size that nobody has thought of) ends the bot for good, as
- * long as one refused record has the store refuse all that is committed with it, again at each start. The response goes on without
- * what is refused, which is told; a store that is really broken still ends the client, at once.
+ * An attacker who finds anything that a store refuses (a name, a value, a size) ends the bot for
+ * good, as long as one refused record has the store refuse the whole commit, again at each start.
+ * The response goes on without the refused records, which is reported; a store that is really
+ * broken still ends the client, at once.
  *
  * Class of mistake: what may fail because of one message is done for all of them, with one outcome.
  */

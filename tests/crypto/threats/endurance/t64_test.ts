@@ -1,9 +1,10 @@
 /**
- * A member, a stranger or the server nests JSON thousands of levels deep, in plain events and in encrypted ones: in 64 KiB there is
- * room for 30,000. What copies, keeps or compares it overflows the stack: the commit fails, or, worse, what was committed can't be
- * read any more. What is nested deeper than 100 levels is left out and counted; what stands beside it arrives.
+ * A member, an unknown user or the server nests JSON thousands of levels deep, in plain events and
+ * in encrypted ones: in 64 KiB there is room for 30,000. Code that copies, stores or compares it
+ * overflows the stack: the commit fails, or, worse, committed records can't be read any more.
+ * Values that are nested deeper than 100 levels are left out and counted; the others arrive.
  *
- * Class of mistake: what recurses over a value that came from outside trusts the value to be shallow.
+ * Class of mistake: recursion over a value from outside trusts the value to be shallow.
  */
 
 import { assertEquals } from "@std/assert";

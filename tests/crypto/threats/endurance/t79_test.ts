@@ -1,10 +1,11 @@
 /**
- * A member has a device over which the server fails, always: its name is one that the server's database does not take, say.
+ * A member has a device over which the server always fails: its database refuses the device's ID,
+ * for example.
  *
- * What must hold: whoever else there is gets keys and messages, in that room and in all others; the device is left out once it is
- * known to be to blame, and tried again later.
+ * What must hold: all other devices get keys and messages, in that room and in all others; the
+ * device is left out once it is known to be at fault, and tried again later.
  *
- * The class of mistake: what waits in one line waits for the first of it, and who is first is up to others.
+ * The class of mistake: everything in one queue waits for its first entry, and others choose that.
  */
 
 import { assert, assertEquals } from "@std/assert";

@@ -1,7 +1,9 @@
 /**
- * A member has a device that the server does not take a message for, and so a request for 250 devices is refused, or it is too large.
+ * A member has a device whose messages the server refuses, and so a request for 250 devices is
+ * refused, or it is too large.
  *
- * What must hold: the others in the request get their keys at once; only who is to blame goes without, and is tried again later.
+ * What must hold: the other devices in the request get their keys at once; only the one at fault
+ * goes without, and is tried again later.
  *
  * The class of mistake: what is refused as a whole is taken to be bad as a whole.
  */

@@ -1,8 +1,10 @@
 /**
- * A member finds an encrypted event that has the engine fail, in a way that nobody has thought of: the response would be tried again
- * for ever, at each start. It goes on without that event, which is told as malformed; what is around it is read.
+ * A member finds an encrypted event that fails the engine in an unforeseen way: the response would
+ * be tried again for ever, at each start. It goes on without that event, which is reported as
+ * malformed; the events around it are read.
  *
- * Class of mistake: a rule against one message that fails a step was made for messages to the device alone.
+ * Class of mistake: a rule against one message that fails a step was made for messages to the
+ * device only.
  */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";

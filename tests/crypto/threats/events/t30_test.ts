@@ -1,4 +1,4 @@
-/** The server writes another sender over an event (CVE-2025-48937). */
+/** The server replaces the sender of an event (CVE-2025-48937). */
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { failure, knownSender, MALLORY, newDevice, Receiver, told } from "../../megolm/support.ts";

@@ -1,4 +1,4 @@
-/** The server adds members whom nobody invited. */
+/** The server adds members who were not invited. */
 
 import { assert, assertEquals } from "@std/assert";
 import type { UserID } from "../../../../src/types/ids.ts";

@@ -1,4 +1,4 @@
-/** A leave that does not show: the timeline had a gap, or the members were told of in part. */
+/** A leave that does not show: the timeline had a gap, or only some members were listed. */
 
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { device } from "../../sharing/fakes.ts";

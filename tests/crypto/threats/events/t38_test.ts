@@ -1,4 +1,4 @@
-/** The server lies about who may read a room's history. */
+/** The server lies about the history visibility of a room. */
 
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { device } from "../../sharing/fakes.ts";

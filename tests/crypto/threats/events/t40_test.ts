@@ -1,4 +1,4 @@
-/** Encryption is taken away or made weak. */
+/** Encryption is removed or weakened. */
 
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { ROOM, stateEvent } from "../../sharing/room.ts";

@@ -1,4 +1,4 @@
-/** Events in clear in encrypted rooms, and what dresses up as encrypted. */
+/** Events in clear in encrypted rooms, and events that pretend to be encrypted. */
 
 import { assert, assertEquals } from "@std/assert";
 import { type Client, encryptionOf } from "@greenroom/matrix";

@@ -1,4 +1,4 @@
-/** An encrypted event that holds state, or comes as state. */
+/** An encrypted event that contains state, or comes as state. */
 
 import { assertEquals } from "@std/assert";
 import { knownSender, read, Receiver, told } from "../../megolm/support.ts";

@@ -1,4 +1,6 @@
-/** A relation in clear that says otherwise than the one inside, and edits in clear of what was encrypted. */
+/**
+ * A relation in clear that contradicts the encrypted one, and edits in clear of encrypted events.
+ */
 
 import { assertEquals } from "@std/assert";
 import type { MessageEvent } from "../../../../src/types/events/event.ts";

@@ -1,4 +1,4 @@
-/** What is inside an encrypted event: no UTF-8, nested without end, encrypted once more. */
+/** Malformed payloads of encrypted events: no UTF-8, nested without end, encrypted again. */
 
 import { assertEquals } from "@std/assert";
 import { knownSender, read, Receiver, ROOM, told } from "../../megolm/support.ts";

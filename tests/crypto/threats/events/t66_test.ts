@@ -1,11 +1,13 @@
 /**
- * T66: The server says of an event in clear that a verified device encrypted it.
+ * T66: The server claims that a verified device encrypted an event that came in clear.
  *
- * It puts the members that decryption adds into what it shows: into history, into what it bundles with an event and nobody has the
- * key of, into what the application hands in itself. Nothing that JSON can say makes an event an encrypted one: what decryption found
- * out is where no JSON reaches, on its way to handlers, between threads and in the store.
+ * It puts the members that decryption adds into what it shows: into history, into bundled events
+ * without a key, into what the application passes in itself. No JSON makes an event an encrypted
+ * one: the result of decryption is where JSON can't reach, on its way to handlers, between threads
+ * and in the store.
  *
- * The class of mistake: our word and the server's stand in the same place, and each way in has to remember to wipe that place.
+ * The class of mistake: our statement and the server's stand in the same place, and each way in has
+ * to remember to wipe that place.
  */
 
 import { assert, assertEquals } from "@std/assert";

@@ -1,12 +1,12 @@
 /**
  * T67: The server forges what this library adds to events.
  *
- * Where events come from (`source`) is what handlers go by to tell what happens from what happened, and messages to a device from
- * those of rooms. It has a name, so a server can write it into any event. Whatever way an event comes in, `source` is what this
- * library says; where it says nothing, there is none.
+ * Handlers use `source` to tell present events from past ones, and messages to a device from those
+ * of rooms. It has a name, so a server can write it into any event. Whichever way an event comes
+ * in, `source` is what this library sets; where it sets nothing, there is none.
  *
- * The class of mistake: a member of an object that came from outside is read as if it were ours, because on the ways that somebody
- * thought of we had overwritten it.
+ * The class of mistake: a member of an object from outside is read as if it were ours, because we
+ * had overwritten it on the known ways.
  */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";

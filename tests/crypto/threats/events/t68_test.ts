@@ -1,11 +1,13 @@
 /**
- * T68: The server lets this client make a room encrypted, and then hides it.
+ * T68: The server accepts that this client encrypts a room, and then hides it.
  *
- * It leaves `m.room.encryption` out of its sync responses and answers 404 to whoever asks for it, so that what is meant for an encrypted
- * room goes out in clear. What the server took from this client is known, whatever it shows, from before the call resolves: a room that
- * was made encrypted, one that was told to be, and the one that takes the place of an encrypted room; after a restart too.
+ * It leaves `m.room.encryption` out of its sync responses and answers 404 to requests for it, so
+ * that events for an encrypted room would go out in clear. A room is known to be encrypted by what
+ * the server accepted from this client, before the call resolves: a room that was made encrypted,
+ * one that was set to be, and the replacement of an encrypted room; after a restart too.
  *
- * The class of mistake: knowledge comes only from what the other side shows, and what it has accepted from us is forgotten.
+ * The class of mistake: knowledge comes only from what the other side shows, and what it has
+ * accepted from us is forgotten.
  */
 
 import { assert, assertEquals } from "@std/assert";

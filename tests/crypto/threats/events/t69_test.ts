@@ -1,11 +1,14 @@
 /**
- * T69: A device that nobody vouches for sends an encrypted message to the bot's device, past the bot's policy.
+ * T69: A device without its user's signature sends an encrypted message to the bot's device, past
+ * the bot's policy.
  *
- * With `accept: "cross-signed"` a room's event of such a device reaches no handler, but an application's own message to the device did:
- * a stolen password, or a server that puts a device in, was enough to command a bot that takes commands so. The policy holds for all
- * that is decrypted, and handlers see of each message which device encrypted it.
+ * With `accept: "cross-signed"` a room's event of such a device reaches no handler, but an
+ * application's own message to the device did: a stolen password, or a server that adds a device,
+ * was enough to command a bot that takes commands so. The policy holds for everything that is
+ * decrypted, and handlers see of each message which device encrypted it.
  *
- * The class of mistake: a policy is asked at one of the two places where decrypted things come out.
+ * The class of mistake: a policy is applied at one of the two places where decrypted things come
+ * out.
  */
 
 import { assertEquals } from "@std/assert";

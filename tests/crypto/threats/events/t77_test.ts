@@ -1,12 +1,15 @@
 /**
- * T77: The server shows an event once more, so that it is handled once more.
+ * T77: The server shows an event again, so that it is handled again.
  *
- * What a member said once ("pay him") is said again by the server, as often as it likes: as it was, with another content, in clear, as a
- * redacted copy, in another room or section, twice in one response, and after so many other events that a client which remembers the
- * latest only has forgotten it. An event that was encrypted is handled once: which index of its session was handed out is kept for as
- * long as the session, also after a restart. What the server can write itself, in clear, it need not repeat.
+ * A member's statement ("pay him") is repeated by the server, as often as it likes: as it was, with
+ * another content, in clear, as a redacted copy, in another room or section, twice in one response,
+ * and after so many other events that a client which remembers only the latest has forgotten it. An
+ * encrypted event is handled once: which index of its session was delivered is kept for as long as
+ * the session, also after a restart. What the server can write itself, in clear, it need not
+ * repeat.
  *
- * The class of mistake: a bounded memory is taken for a protection, and what fills it is the attacker's choice.
+ * The class of mistake: a bounded memory is taken for a protection, and the attacker chooses what
+ * fills it.
  */
 
 import { assertEquals } from "@std/assert";

@@ -1,12 +1,14 @@
 /**
- * T78: The server aims what somebody said at another event than they did.
+ * T78: The server relates an event to another one than its sender did.
  *
- * Servers need `m.relates_to` in clear, and some clients write it nowhere else, so it counts where there is none inside: then a server
- * can make the "yes" to one question the "yes" to another, put a message into another thread, or show an edit with another event. Of
- * each event handlers are told whether its relation was encrypted with it; with an event, only what says inside that it belongs there
- * is shown.
+ * Servers need `m.relates_to` in clear, and some clients write it nowhere else, so it counts where
+ * there is none inside: then a server can make the "yes" to one question the "yes" to another, put
+ * a message into another thread, or show an edit with another event. Handlers see of each event
+ * whether its relation was encrypted with it; only a bundled event that names its event inside is
+ * shown.
  *
- * The class of mistake: what was in clear is put among what was decrypted, and nothing says which is which.
+ * The class of mistake: what was in clear is put among what was decrypted, and nothing
+ * distinguishes the two.
  */
 
 import { assertEquals } from "@std/assert";

@@ -1,9 +1,10 @@
 /**
- * T85: A send of `m.room.encryption` of which nobody knows what became of it, and clear text behind it.
+ * T85: The outcome of sending `m.room.encryption` is unknown, and clear text follows it.
  *
- * The server takes it and lets the answer be lost, by a time-out or an error of its own, or answers late; until a sync tells, which a
- * malicious server can put off for ever, what is sent to the room would go out in clear. From the call on, nothing does: what is sent
- * meanwhile waits for the outcome, and an outcome that is not known counts as that the room is encrypted. Only a server that refuses
+ * The server accepts it and lets the response be lost, by a time-out or an error of its own, or
+ * answers late; until a sync shows it, which a malicious server can delay for ever, events for the
+ * room would go out in clear. From the call on, none does: events that are sent meanwhile wait for
+ * the outcome, and with an unknown outcome the room counts as encrypted. Only a server that refuses
  * leaves the room as it was.
  *
  * The class of mistake: an error is taken for "it has not happened".

@@ -1,4 +1,4 @@
-/** Keys of a device that are not the sender's, inside of a message (CVE-2026-45056). */
+/** Device keys inside of a message that are not the sender's (CVE-2026-45056). */
 
 import { assert, assertEquals } from "@std/assert";
 import type { DeviceKeys } from "../../../../src/types/api/device_keys.ts";

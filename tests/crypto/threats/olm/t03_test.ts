@@ -1,4 +1,7 @@
-/** Unknown key share: somebody publishes our keys as theirs, and passes on what is written to them. */
+/**
+ * Unknown key share: an attacker publishes our keys as its own, and passes on what is written to
+ * it.
+ */
 
 import { assertEquals } from "@std/assert";
 import { aliceAndBob } from "../../olm/peers.ts";

@@ -1,4 +1,4 @@
-/** What must come encrypted, in clear. */
+/** Messages in clear that must come encrypted. */
 
 import { assertEquals } from "@std/assert";
 import { classifyToDevice } from "../../../../src/crypto/engine/receive_to_device.ts";

@@ -1,4 +1,4 @@
-/** Messages that are to use up a one-time key for nothing. */
+/** Messages that only use up a one-time key. */
 
 import { assert, assertEquals } from "@std/assert";
 import { aliceAndBob, ciphertextOf, garbled, withCiphertext } from "../../olm/peers.ts";

@@ -1,4 +1,4 @@
-/** Keys that make no secret. */
+/** Keys that produce no secret. */
 
 import { assert, assertEquals } from "@std/assert";
 import { aliceAndBob } from "../../olm/peers.ts";

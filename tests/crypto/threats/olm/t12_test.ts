@@ -1,4 +1,4 @@
-/** What could have the WebAssembly instance fail. */
+/** Input that could make the WebAssembly instance fail. */
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { assert, assertEquals } from "@std/assert";

@@ -1,4 +1,4 @@
-/** Garbage that is to have one-time keys claimed. */
+/** Garbage that makes this device claim one-time keys. */
 
 import { assertEquals } from "@std/assert";
 import { aliceAndBob, garbled, Peer } from "../../olm/peers.ts";

@@ -1,4 +1,4 @@
-/** A server that lies about how many keys it has. */
+/** A server that lies about the number of keys it has. */
 
 import { assert, assertEquals } from "@std/assert";
 import { accountKey } from "../../../../src/crypto/account/own_account.ts";

@@ -1,4 +1,4 @@
-/** Ciphertext for somebody else. */
+/** Ciphertext for another device. */
 
 import { assertEquals } from "@std/assert";
 import { classifyToDevice } from "../../../../src/crypto/engine/receive_to_device.ts";

@@ -1,9 +1,10 @@
 /**
- * A homeserver, or what stands in front of it, repeats in its answers what it was sent: tokens, passwords, texts.
+ * A homeserver or proxy repeats in its responses what it was sent: tokens, passwords, texts.
  *
- * Who: a server that is careless or hostile, and a network that breaks off at any byte. What must hold: whoever reads errors and
- * logs sees none of it, whichever way the answer is bad: a refusal, a code, a challenge, a redirect, no JSON, another shape, an
- * error of `fetch`. The class of mistake: others' words are shown as they came, because nobody thinks of them as our own.
+ * Attacker: a server that is careless or hostile, and a network that breaks off at any byte. What
+ * must hold: errors and logs show none of it, in whichever way the response is bad: a refusal, a
+ * code, a challenge, a redirect, no JSON, another shape, an error of `fetch`. The class of mistake:
+ * text of the other side is shown as it came, although it may contain our own.
  */
 
 import { assert, assertEquals } from "@std/assert";

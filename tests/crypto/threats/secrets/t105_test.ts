@@ -1,9 +1,10 @@
 /**
- * Who reads logs and traces: a colleague, a log server, whoever is shown a screen.
+ * A reader of logs and traces: a colleague, a log server, a screen that others see.
  *
- * Who: anybody but the user. What must hold: at no level, in no logger and in no span is a token, a key, or a word of what was
- * said, though syncs fail with answers that repeat the token, handlers fail, contents are malformed and events can't be read. The
- * class of mistake: a value is given to the log whole, since it is only a field of it.
+ * Attacker: anybody but the user. What must hold: no token, key or text of a message is at any
+ * level, in any logger or in any span, though syncs fail with responses that repeat the token,
+ * handlers fail, contents are malformed and events can't be decrypted. The class of mistake: a
+ * whole value is logged, since it is only a field of it.
  */
 
 import { configure, type LogRecord, reset } from "@logtape/logtape";

@@ -1,8 +1,10 @@
 /**
- * Who prints an object, or sends it somewhere: `console.log(client)`, a crash report, a debugger's view, JSON in a ticket.
+ * An object that is printed, or sent somewhere: `console.log(client)`, a crash report, a debugger's
+ * view, JSON in a ticket.
  *
- * Who: anybody who is shown that. What must hold: no object that the package hands out shows a secret, printed with all its hidden
- * properties, as JSON, or cloned. The class of mistake: a field that was meant to be private is only called so.
+ * Attacker: anybody who sees that. What must hold: no object that the package hands out shows a
+ * secret, printed with all its hidden properties, as JSON, or cloned. The class of mistake: a field
+ * that was meant to be private is only named so.
  */
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";

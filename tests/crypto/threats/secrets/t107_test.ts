@@ -1,9 +1,10 @@
 /**
- * Who gets hold of a store's file, or of a copy of a device, and who damages one.
+ * A reader of a store's file or of a copy of a device, and a writer who damages one.
  *
- * Who: somebody with the disk, a backup of it, or the database server. What must hold: nothing of keys and messages is in what is
- * sealed; whatever is damaged, swapped or opened with a wrong key, the error says nothing of what the record holds, nor of the key,
- * nor of the database's token. The class of mistake: an error of a parser or a server becomes a `cause`, and quotes what it read.
+ * Attacker: anybody with the disk, a backup of it, or the database server. What must hold: a sealed
+ * store contains nothing of keys and messages; whatever is damaged, swapped or opened with a wrong
+ * key, the error shows nothing of the record, of the key, or of the database's token. The class of
+ * mistake: an error of a parser or a server becomes a `cause`, and quotes what it read.
  */
 
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";

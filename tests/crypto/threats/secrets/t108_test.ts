@@ -1,9 +1,11 @@
 /**
- * Who reads the memory of a process after a device has left it: a core dump, a swap file, another hole.
+ * A reader of a process's memory after a device has left it: a core dump, a swap file, another
+ * hole.
  *
- * Who: whoever gets at the memory later. What must hold: when a client has closed, vodozemac's memory, in which private keys are
- * at work, holds none of its device; others' in the same process stay. What JavaScript has copied can't be wiped, and is not
- * promised. The class of mistake: an object that nobody owns any more is left to the garbage collector.
+ * Attacker: anybody who reads the memory later. What must hold: when a client has closed,
+ * vodozemac's memory, in which private keys are at work, holds none of its device; others' in the
+ * same process stay. What JavaScript has copied can't be wiped, and is not promised. The class of
+ * mistake: an object without an owner is left to the garbage collector.
  */
 
 import { assert, assertEquals } from "@std/assert";

@@ -1,4 +1,4 @@
-/** Secrets in logs, errors and whatever can be looked at. */
+/** Secrets in logs, errors and objects that can be inspected. */
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { assert, assertEquals, assertNotEquals } from "@std/assert";

@@ -1,4 +1,4 @@
-/** What takes longer the more of a secret was guessed right. */
+/** Comparisons that take longer the more of a secret was guessed. */
 
 import { assert, assertEquals } from "@std/assert";
 

@@ -1,4 +1,7 @@
-/** Room keys that are passed on by who was not asked, or is not to be trusted (CVE-2022-39249, CVE-2022-39252). */
+/**
+ * Forwarded room keys from devices that were not asked or are not trusted (CVE-2022-39249,
+ * CVE-2022-39252).
+ */
 
 import { assertEquals } from "@std/assert";
 import { Asker, forwarded } from "../../requests/asker.ts";

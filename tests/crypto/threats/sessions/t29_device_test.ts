@@ -1,4 +1,4 @@
-/** A device's name, with other keys (CVE-2021-40823, CVE-2021-40824): the part that concerns devices. */
+/** A device ID with other keys (CVE-2021-40823, CVE-2021-40824): the part that concerns devices. */
 
 import { assert, assertEquals } from "@std/assert";
 import { aliceAndBob, Peer } from "../../olm/peers.ts";

@@ -1,4 +1,4 @@
-/** A request for a key by a device's name with other keys (CVE-2021-40823, CVE-2021-40824). */
+/** A key request under a device ID with other keys (CVE-2021-40823, CVE-2021-40824). */
 
 import { assertEquals } from "@std/assert";
 import { OutboundSessions } from "../../../../src/crypto/sharing/outbound_sessions.ts";

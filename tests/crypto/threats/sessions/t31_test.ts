@@ -1,4 +1,4 @@
-/** A ciphertext that is shown once more, as another event or in another room. */
+/** A ciphertext that is shown again, as another event or in another room. */
 
 import { assertEquals } from "@std/assert";
 import type { EventID, RoomID } from "../../../../src/types/ids.ts";

@@ -1,4 +1,4 @@
-/** A key for a session that is known, with a ratchet that does not belong to it. */
+/** A key for a known session, with a ratchet that does not belong to it. */
 
 import { assertEquals } from "@std/assert";
 import { knownSender, MALLORY, newDevice, Receiver, ROOM, told } from "../../megolm/support.ts";

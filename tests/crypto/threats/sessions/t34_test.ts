@@ -1,4 +1,4 @@
-/** A member claims another's session as an own one. */
+/** A member claims another member's session. */
 
 import { assertEquals } from "@std/assert";
 import {

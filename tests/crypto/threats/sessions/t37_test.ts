@@ -1,4 +1,4 @@
-/** Earlier keys for who is new: there is no sharing of history, so that nobody gets any. */
+/** Earlier keys for new members: history is not shared, so that they get none. */
 
 import { assertEquals } from "@std/assert";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";

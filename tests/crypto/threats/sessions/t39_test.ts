@@ -1,4 +1,4 @@
-/** Bundles of keys: none is asked for, fetched or taken in. */
+/** Key bundles: they are not requested, fetched or accepted. */
 
 import { assert, assertEquals } from "@std/assert";
 import { aliceAndBob } from "../../engine/bot.ts";

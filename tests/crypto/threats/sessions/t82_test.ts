@@ -1,12 +1,12 @@
 /**
- * A member of a room sends a thousand events that nobody can read, so that what others have said there, and whose key is on its way,
- * is not kept any more when the key comes.
+ * A member of a room sends a thousand undecryptable events, so that the events of others there,
+ * whose key is on its way, are not kept until the key comes.
  *
- * What must hold: where too much waits for keys, it is the events of who has sent the most of them that go, the oldest first; the
- * same after a restart.
+ * What must hold: where too many events wait for keys, those of the sender with the most are
+ * dropped, the oldest first; the same after a restart.
  *
- * The class of mistake: what is bounded is shared out among rooms, and in a room whoever is loudest gets all of it. Whoever can fill
- * something must fill a part of their own.
+ * The class of mistake: a limit is shared out among rooms, and in a room the most active sender
+ * gets all of it. Each sender must only be able to fill a part of their own.
  */
 
 import { assertEquals } from "@std/assert";
