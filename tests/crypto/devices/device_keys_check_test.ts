@@ -81,6 +81,13 @@ Deno.test("checkDeviceKeys() keeps algorithms and names of up to 255 characters,
   assertEquals(checked({ algorithms: "m.olm" }), undefined);
 });
 
+Deno.test("checkDeviceKeys() keeps 512 bytes of algorithms, and none of those behind", () => {
+  const names = ["a", "b"].map((letter) => letter.repeat(255));
+  assertEquals(checked({ algorithms: [...names, "cc", "d"] })?.algorithms, [...names, "cc"]);
+  assertEquals(checked({ algorithms: [...names, "é", "d"] })?.algorithms, [...names, "é"]);
+  assertEquals(checked({ algorithms: [...names, "ccc", "d"] })?.algorithms, names);
+});
+
 const sender = new FakeUser("@alice:example.org", "A");
 
 /** Checks keys, and counts how many signatures it takes. */

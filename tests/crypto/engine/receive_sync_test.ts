@@ -154,6 +154,23 @@ Deno.test("an event of a device that was not trusted enough is read as soon as i
   assertEquals(bob.outcome(event), "text: hello");
 });
 
+Deno.test("an event that was refused has not been handled: it is read when it comes again and its device is trusted", async () => {
+  const { alice, bob, server } = await aliceAndBob({ policy: { accept: "cross-signed" } });
+  await bob.ready(); // he knows her devices
+  await alice.send("hello");
+  const input = bob.collect();
+  assertEquals((await bob.engine.receiveSync(input)).decrypted.map((result) => "event" in result), [false]);
+  for await (const { key } of bob.store.list(["crypto", "parked"])) {
+    await bob.store.commit([{ type: "delete", key }]);
+  }
+  await bob.restart(); // it does not wait for trust any more, as after a month
+  server.identities.set(alice.userId, new FakeUser(alice.userId).crossSign());
+  server.show(alice);
+  await bob.sync();
+  const { decrypted, underway } = await bob.engine.receiveSync(input);
+  assertEquals([decrypted.map((result) => "event" in result), underway], [[true], []]);
+});
+
 Deno.test("after a restart a device list that changes is looked up, as before it", async () => {
   const { alice, bob } = await aliceAndBob();
   await alice.ready();

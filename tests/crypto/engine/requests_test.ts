@@ -122,6 +122,18 @@ Deno.test("a device that was published goes on after such a clash, with other ke
   assertEquals(names(body).filter((name) => names(upload.body).includes(name)), []);
 });
 
+Deno.test("an answer counts once: what comes a second time under its request's name changes nothing", async () => {
+  const asked = await (await Asked.open()).publish();
+  await asked.engine.areDevicesStale({ users: [BOB] });
+  const query = await asked.one("keysQuery");
+  await asked.answer(query, queryResponse(new FakeUser(BOB, "B")));
+  await asked.answer(query, queryResponse(new FakeUser(BOB, "C")));
+  const devices = await asked.engine.devicesOf([BOB]);
+  assertEquals(devices.map(({ deviceId }) => deviceId), ["B"]);
+  await asked.fail(query, 500);
+  assertEquals(await asked.kinds(), []);
+});
+
 Deno.test("an upload that fails otherwise is the same again, once it is known what the server has", async () => {
   const asked = await Asked.open();
   await asked.answer(await asked.one("keysQuery"), { device_keys: { [ME]: {} } });

@@ -1,6 +1,11 @@
 /** The ratchets of own group sessions. */
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals, assertFalse } from "@std/assert";
+import {
+  invalidate,
+  outboundCheckpointKey,
+  outboundKey,
+} from "../../../src/crypto/sharing/outbound_record.ts";
 import { GroupSessions } from "../../../src/crypto/sharing/group_sessions.ts";
 import { Transaction } from "../../../src/crypto/records/transaction.ts";
 import { WeighedCache } from "../../../src/base/weighed_cache.ts";
@@ -8,6 +13,7 @@ import { testContext } from "../support/context.ts";
 import { memoryVault } from "../support/vault.ts";
 import { FakeCopies } from "./fakes.ts";
 import { ROOM } from "./room.ts";
+import { Stage } from "./stage.ts";
 
 Deno.test("what is encrypted for a record is encrypted with its session, whichever session of the room is alive", async () => {
   const context = testContext();
@@ -39,4 +45,30 @@ Deno.test("what is encrypted for a record is encrypted with its session, whichev
     using session = context.vodozemac.megolm.createInbound(sessionKey);
     return session.sessionId;
   }
+});
+
+Deno.test("a session from before checkpoints were written is not taken for one that was put back", async () => {
+  const stage = await Stage.open();
+  await stage.send();
+  const wasPutBack = () => stage.step((tx) => stage.outbound.wasPutBack(tx, ROOM));
+  await stage.restart();
+  assertFalse(await wasPutBack());
+  await stage.step((tx) => tx.delete(outboundCheckpointKey(ROOM)));
+  await stage.restart();
+  assertFalse(await wasPutBack());
+});
+
+Deno.test("the first reason for which a session ends is the one that is told", async () => {
+  const stage = await Stage.open();
+  await stage.session();
+  const causes: unknown[] = [];
+  for (const cause of ["member-left", "discarded"] as const) {
+    await stage.step(async (tx) => {
+      const record = await tx.get(outboundKey(ROOM));
+      assert(record !== undefined);
+      invalidate(tx, ROOM, { record, cause });
+      causes.push((await tx.get(outboundKey(ROOM)))?.invalid);
+    });
+  }
+  assertEquals(causes, ["member-left", "member-left"]);
 });
