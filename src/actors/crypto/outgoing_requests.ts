@@ -34,7 +34,7 @@ export interface OutgoingRequestsOptions {
 /** What became of the requests of a kind. */
 export interface RoundOutcome {
   /**
-   * How many have ended, also those that others asked for: each has told the engine something new.
+   * How many have ended, also those that others asked for: each adds to what the engine knows.
    */
   readonly ended: number;
   /** Why the first failed, if one did. */
