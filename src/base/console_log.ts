@@ -1,6 +1,6 @@
 /**
- * Warnings and errors on the console, for applications that have said nothing of a logger: a line each, and what is repeated is
- * counted.
+ * Warnings and errors on the console, for applications that have said nothing of a logger: a line
+ * each, and what is repeated is counted.
  *
  * @module
  */
@@ -8,13 +8,19 @@
 import { type Clock, elapsed } from "./clock.ts";
 import { printable } from "../errors/printable.ts";
 
-/** What is alike is printed again after this long at the earliest, in milliseconds; after twice as long each time that it was, */
+/**
+ * What is alike is printed again after this long at the earliest, in milliseconds; after twice as
+ * long each time that it was,
+ */
 const FIRST_PAUSE = 60_000;
 /** at the most. What has not happened for that long is news. */
 const LAST_PAUSE = 86_400_000;
 /** How many different sentences are remembered, */
 const MAX_SENTENCES = 200;
-/** and how many different reasons of each: with more, all others count as one, since they may be made up by somebody else. */
+/**
+ * and how many different reasons of each: with more, all others count as one, since they may be
+ * made up by somebody else.
+ */
 const MAX_REASONS = 20;
 /** Lines are cut off here, in characters: */
 const MAX_LINE = 1_000;
@@ -23,7 +29,10 @@ const MAX_VALUE = 200;
 /** How many causes of an error are told. */
 const MAX_CAUSES = 4;
 
-/** Everything of this package lies below here: whoever looks for a mistake of their own does not want to see it. */
+/**
+ * Everything of this package lies below here: whoever looks for a mistake of their own does not
+ * want to see it.
+ */
 const OWN = new URL(".", import.meta.url).href;
 
 type Level = "warning" | "error";
@@ -43,7 +52,9 @@ interface Told {
 
 const logs = new WeakMap<Clock, ConsoleLog>();
 
-/** The console of all who go by a clock: clients of a process that fail for one reason say so once. */
+/**
+ * The console of all who go by a clock: clients of a process that fail for one reason say so once.
+ */
 export function consoleLog(clock: Clock): ConsoleLog {
   const found = logs.get(clock) ?? new ConsoleLog(clock);
   logs.set(clock, found);
@@ -83,7 +94,10 @@ class ConsoleLog {
     return more === 0 ? line : `${line}, ${more} more times`;
   }
 
-  /** @returns How often something alike has happened since it was printed; undefined if it is not to be printed. */
+  /**
+   * @returns How often something alike has happened since it was printed; undefined if it is not to
+   * be printed.
+   */
   #count(sentence: string, reason: string): number | undefined {
     const now = this.#clock.now();
     const reasons = this.#reasonsOf(sentence);
@@ -114,12 +128,17 @@ class ConsoleLog {
   }
 }
 
-/** What a reason has in common with those that are alike: numbers and identifiers differ each time. */
+/**
+ * What a reason has in common with those that are alike: numbers and identifiers differ each time.
+ */
 function likeness(reason: string): string {
   return reason.replace(/[!$@#](?:[\w+/=.-]|%[\dA-F]{2})+(?::[\w.:-]+)?/g, "@").replace(/\d+/g, "0");
 }
 
-/** Why something has failed: an error with what led to it, and where it was thrown if that is in the application. */
+/**
+ * Why something has failed: an error with what led to it, and where it was thrown if that is in the
+ * application.
+ */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return quoted(error);
   let text = String(error);

@@ -1,5 +1,5 @@
 /**
- * Which of some things have fail what is done with all of them.
+ * Which of several things make work on all of them fail.
  *
  * @module
  */

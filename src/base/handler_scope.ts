@@ -1,6 +1,6 @@
 /**
- * Which delivery of which event the running code belongs to, so that what a handler sends can be told from what it sent
- * when it ran before.
+ * The delivery that the running code belongs to, so that a handler that runs again sends with the
+ * same transaction IDs.
  *
  * @module
  */
@@ -8,13 +8,13 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { RoomID, TransactionID, UserID } from "../types/ids.ts";
 
-/** What is about to be sent, before it is encrypted. */
+/** An event or message that is about to be sent, before it is encrypted. */
 export interface Outgoing {
   /** The room; absent of what goes to devices. */
   readonly roomId?: RoomID;
   /** What it is. */
   readonly type: string;
-  /** What it says. */
+  /** Its content. */
   readonly content: unknown;
   /** As whom it is sent, if not as the own user. */
   readonly asUserId?: UserID;
@@ -27,7 +27,8 @@ export interface HandlerScope {
   /** The same in every run of this handler for this event, also after a restart. */
   readonly name: string;
   /**
-   * Makes the transaction ID of a send: the same in every run that sends the same as often, or under the same key.
+   * Makes the transaction ID of a send: the same in every run that sends the same as often, or
+   * under the same key.
    *
    * @throws {ValueError} If the run has used the key for another type, or in another room.
    */

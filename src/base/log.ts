@@ -1,5 +1,6 @@
 /**
- * The logger Greenroom writes to: four methods that a `@std/log` logger, a LogTape logger and `console` all have.
+ * The logger Greenroom writes to: four methods that a `@std/log` logger, a LogTape logger and
+ * `console` all have.
  *
  * Tokens, keys and message bodies are never logged.
  *
@@ -22,14 +23,18 @@ export interface Logger {
 }
 
 /**
- * Where LogTape keeps the logger of the whole process, whichever copy of it the application has: so that they all share one.
- * Greenroom does not load it: an application that has configured it has loaded it.
+ * Where LogTape keeps the logger of the whole process, whichever copy of it the application has: so
+ * that they all share one. Greenroom does not load it: an application that has configured it has
+ * loaded it.
  */
 const ROOT = Symbol.for("logtape.rootLogger");
 
 /** What of LogTape's loggers the default logger needs. */
 interface LogTapeLogger extends Logger {
-  /** Where what it is told goes: LogTape gives one at the least to whoever configures it, and takes all away with `reset()`. */
+  /**
+   * Where what it is told goes: LogTape gives one at the least to whoever configures it, and takes
+   * all away with `reset()`.
+   */
   readonly sinks: readonly unknown[];
   /** By name, the loggers below it, weakly held where nothing was configured of them. */
   readonly children: Readonly<Record<string, LogTapeLogger | WeakRef<LogTapeLogger>>>;
@@ -40,8 +45,9 @@ interface LogTapeLogger extends Logger {
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**
- * The logger of a part of a client: the application's, or none if it wants none, or by default LogTape's where the application
- * has configured that, and else the console, for warnings and errors.
+ * The logger of a part of a client: the application's, or none if it wants none, or by default
+ * LogTape's where the application has configured that, and else the console, for warnings and
+ * errors.
  *
  * @param log What the application wants.
  * @param clock Tells when something was printed last.

@@ -1,12 +1,16 @@
 /**
- * `node:crypto`, which is loaded when it is first needed: that takes as long as a third of all of Greenroom.
+ * `node:crypto`, which is loaded when it is first needed: that takes as long as a third of all of
+ * Greenroom.
  *
  * @module
  */
 
 let loaded: Promise<typeof import("node:crypto")> | undefined;
 
-/** What WebCrypto lacks: hashes of streams, and hashes that are there at once, for which to wait would cost more than they do. */
+/**
+ * What WebCrypto lacks: hashes of streams, and hashes that are there at once, for which to wait
+ * would cost more than they do.
+ */
 export function nodeCrypto(): Promise<typeof import("node:crypto")> {
   return loaded ??= import("node:crypto");
 }

@@ -1,9 +1,9 @@
 /**
- * What a request has told, and must not be told by what is said of it: a server may repeat it in its answer, what carries the request
- * in its errors.
+ * What a request has told, and must not be told by what is said of it: a server may repeat it in
+ * its answer, what carries the request in its errors.
  *
- * It is found as it stands, escaped as in JSON and percent-encoded, in capitals or not, and in part. What is hidden in another way by
- * a server that wants to is not: it knows it anyway.
+ * It is found as it stands, escaped as in JSON and percent-encoded, in capitals or not, and in
+ * part. What is hidden in another way by a server that wants to is not: it knows it anyway.
  *
  * @module
  */
@@ -13,7 +13,10 @@ import { isJsonObject, type JsonObject } from "../types/json.ts";
 /** What stands in the place of a text that repeats something. */
 const LEFT_OUT = "(left out: it repeats what was sent)";
 
-/** So many characters in a row of a credential are a repetition, or all if there are fewer; what has fewer still is no secret. */
+/**
+ * So many characters in a row of a credential are a repetition, or all if there are fewer; what has
+ * fewer still is no secret.
+ */
 const CREDENTIAL = 8;
 const MIN_CREDENTIAL = 4;
 
@@ -23,7 +26,10 @@ const TEXT = 16;
 /** Members of a body in which all is a credential. */
 const CREDENTIALS = /pass|token|secret|auth|private/i;
 
-/** Of what is longer, all that is said about it is left out: to look for its parts would take too long. */
+/**
+ * Of what is longer, all that is said about it is left out: to look for its parts would take too
+ * long.
+ */
 const MAX_LENGTH = 1 << 17;
 
 /** Members that say what is proved or published, or is encrypted, and are no secret. */
@@ -35,7 +41,10 @@ const OPEN = new Set([
 /** Identifiers, content URIs, and names as of types: what errors have to be able to name. */
 const NAME = /^(?:[@!#$]\S+|mxc:\/\/\S+|\w+(?:\.[\w-]+)+)$/;
 
-/** Words of the specification, which may be somebody's password: stages and codes, and the names of members. */
+/**
+ * Words of the specification, which may be somebody's password: stages and codes, and the names of
+ * members.
+ */
 const WORD = /^(?:m\.[a-z\d_.]+|M_[A-Z_]+)$/;
 const MEMBER = /^[a-z_]{1,24}$/;
 

@@ -1,12 +1,13 @@
 /**
- * Work that is done once for all who want it done by then.
+ * Work that is done once for several requests.
  *
  * @module
  */
 
 /**
- * Runs some work, one run at a time. Whoever wants it done while a run is under way may have come too late for that one, and
- * shares the next with all others who come meanwhile. After a run that has failed, all fail with its error.
+ * Runs some work, one run at a time. A request that comes while a run is under way may be too late
+ * for that one, and shares the next with all others that come meanwhile. After a run has failed,
+ * all fail with its error.
  */
 export class SharedRuns {
   readonly #work: () => Promise<void>;
@@ -26,12 +27,12 @@ export class SharedRuns {
     return this.#next ??= this.#run();
   }
 
-  /** Settles with the last run that anybody has asked for. */
+  /** Settles with the last run that was requested. */
   get last(): Promise<void> {
     return this.#next ?? this.#current;
   }
 
-  /** The same as long as it is on its way; undefined: nothing is. */
+  /** The same while a run is under way or requested; otherwise undefined. */
   get pending(): Promise<void> | undefined {
     return this.#next ?? (this.#isBusy ? this.#current : undefined);
   }

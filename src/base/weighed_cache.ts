@@ -17,9 +17,9 @@ interface Entry<Key, Value> {
 /**
  * Keeps what was used last, up to a total weight.
  *
- * The entries are a list in the order of their use. The order of the map would do, but V8 slows down
- * when entries of a map are removed and added again: a new entry took 50 us in place of 2 in a full
- * cache of 50,000.
+ * The entries are a list in the order of their use. The order of the map would do, but V8 slows
+ * down when entries of a map are removed and added again: a new entry took 50 us in place of 2 in a
+ * full cache of 50,000.
  */
 export class WeighedCache<Key, Value> {
   readonly #limit: number;
@@ -28,7 +28,9 @@ export class WeighedCache<Key, Value> {
   #newest: Entry<Key, Value> | undefined;
   #total = 0;
 
-  /** @param limit What the entries may weigh together. The newest one stays even if it is heavier. */
+  /**
+   * @param limit What the entries may weigh together. The newest one stays even if it is heavier.
+   */
   constructor(limit: number) {
     this.#limit = limit;
   }

@@ -118,7 +118,7 @@ export class Client {
       store,
       ready,
       dispatcher,
-      afterSync: () => housekeeping.look(),
+      afterSync: () => housekeeping.pruneIfDue(),
       afterFirst: () => this.#life.first.resolve(),
       presence: () => this.presence,
       waits: () => registry.waits,

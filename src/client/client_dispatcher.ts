@@ -1,5 +1,5 @@
 /**
- * What brings events to a client's handlers: the Dispatcher actor, and those that it calls.
+ * A client's Dispatcher: the actor, and the objects that it calls.
  *
  * @module
  */
@@ -21,17 +21,17 @@ export interface ClientDispatcherParts extends HandlerSessionsOptions, Pick<Disp
   readonly clock: Clock;
 }
 
-/** What brings events to handlers. */
+/** A client's Dispatcher. */
 export interface ClientDispatcher {
-  /** Who wants to know of what. */
+  /** The handlers. */
   readonly registry: HandlerRegistry;
   /** Starts handlers. */
   readonly deliverer: Deliverer;
-  /** Has them started, response by response. */
+  /** Starts handlers, response by response. */
   readonly dispatcher: Actor<DispatcherProtocol>;
 }
 
-/** How many handlers may be at work before the next response waits for them, if nobody says. */
+/** How many handlers may be at work before the next response waits for them, by default. */
 const MAX_PENDING = 10_000;
 
 /** Makes a client's Dispatcher. */
@@ -46,7 +46,7 @@ export function clientDispatcher(
     sessions: new HandlerSessions(kept),
     sendIds: new SendIds(kept),
   });
-  const comesAgain = given !== undefined; // a store of the client's own ends with it
+  const comesAgain = given !== undefined; // the client's own store ends with it
   const dispatcher = spawnDispatcher({ deliverer, store, settle, comesAgain, maxPending, clock, log });
   return { registry, deliverer, dispatcher };
 }

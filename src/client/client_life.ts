@@ -1,5 +1,5 @@
 /**
- * A client's life: how it begins to sync, stops and ends, and what is still under way by then.
+ * How a client starts, stops and closes, and what it waits for then.
  *
  * @module
  */
@@ -29,12 +29,15 @@ export class FirstSync {
     this.#own();
   }
 
-  /** Resolves when it has been handled; rejects if there won't be any. Whoever does not look at it causes no unhandled rejection. */
+  /**
+   * Resolves when it has been handled; rejects if there won't be one. Unread, it causes no
+   * unhandled rejection.
+   */
   get handled(): Promise<void> {
     return this.#signal.promise;
   }
 
-  /** From now on it is the next one that counts. */
+  /** Begins the next signal. */
   begin(): void {
     if (!this.#isSettled) return;
     this.#signal = Promise.withResolvers();
@@ -66,19 +69,19 @@ const DEADLINE = 5_000;
 export interface ClientLifeParts {
   /** The actors, in the order in which data flows. */
   readonly actors: readonly Lifecycle[];
-  /** Brings events to handlers. */
+  /** Delivers events to handlers. */
   readonly dispatcher: Actor<DispatcherProtocol>;
-  /** Keeps what is kept. */
+  /** Stores the device's records. */
   readonly store: ActorRef<StoreProtocol>;
   /** Encryption, which makes requests of its own; absent: there is none. */
   readonly own: { readonly crypto: Pick<EngineCrypto, "quiet" | "pause" | "resume"> } | undefined;
-  /** Lets go of things. */
+  /** Prunes records. */
   readonly housekeeping: { tidied(): Promise<void> };
   /** Measures the deadline. */
   readonly clock: Clock;
   /** How long each part may take to stop, in milliseconds. Default: 5,000. */
   readonly deadline?: number;
-  /** Where it is told what took longer. */
+  /** Logs what takes longer. */
   readonly log: Logger;
 }
 
@@ -90,17 +93,20 @@ export type LifeAPI =
 
 /** Begins, stops and ends. */
 export class ClientLife {
-  /** Looks after the actors. */
+  /** Supervises the actors. */
   readonly supervisor: Supervisor;
-  /** Tells that the first sync has been handled. */
+  /** Signals that the first sync has been handled. */
   readonly first: FirstSync = new FirstSync();
   readonly #parts: ClientLifeParts;
   readonly #deadline: number;
-  /** Counts the starts: the latest one is the one that counts. */
+  /** The number of starts: only the latest one counts. */
   #starts = 0;
-  /** Whether the start that counts is not to go on, whatever becomes of a logout. */
+  /** Whether the latest start must not go on, even if a logout fails. */
   #isStopped = false;
-  /** Whether the session has ended, once that is known; undefined: nobody has asked for it since the last start. */
+  /**
+   * Resolves to whether a logout has ended the session; undefined: there was none since the last
+   * start.
+   */
   #leaving: Promise<boolean> | undefined;
 
   /** @param parts What it is made of. */
@@ -114,7 +120,7 @@ export class ClientLife {
     done.then(reject, reject);
   }
 
-  /** The operations as a client has them, made of those that know nothing of the others. */
+  /** The operations of a client, made of the plain ones. */
   api(plain: LifeAPI): LifeAPI {
     const leave = <Result>(work: () => Promise<Result>) => this.#leave(plain, work);
     return {
@@ -155,7 +161,7 @@ export class ClientLife {
     } while (hasLeft === false && !this.#isStopped && start === this.#starts);
   }
 
-  /** Waits for what the sync has begun, and leaves the store alone from then on. */
+  /** Waits for what the sync has begun, and lets the store rest from then on. */
   async #rest(start: number): Promise<void> {
     const { dispatcher, store, own, housekeeping } = this.#parts;
     if (start !== this.#starts || isInside([dispatcher])) return; // the handler that started is one of those to wait for
@@ -195,7 +201,10 @@ export class ClientLife {
     return await plain.syncOnce(options);
   }
 
-  /** Ends the session. Nothing leaves meanwhile, for the token is about to be void; if it is not, all goes on. */
+  /**
+   * Ends the session. No requests are sent meanwhile, since the token is about to be void; if it
+   * fails, all goes on.
+   */
   async #leave<Result>(plain: LifeAPI, work: () => Promise<Result>): Promise<Result> {
     const crypto = this.#parts.own?.crypto;
     const outcome = Promise.withResolvers<boolean>();

@@ -1,5 +1,6 @@
 /**
- * The operations as a client has them: what they learn of a room's state is kept, and what goes to an encrypted room is encrypted.
+ * The operations of a client: they store what they learn of a room's state, and encrypt for
+ * encrypted rooms.
  *
  * @module
  */
@@ -19,13 +20,13 @@ import type { Logger } from "../base/log.ts";
 
 /** What of a client its operations need. */
 export interface ClientOperationsParts {
-  /** Encrypts; asked for at each call, since it can be set later. */
+  /** Encrypts. Called for each operation, since encryption can be set later. */
   readonly crypto: () => CryptoMachine | undefined;
-  /** Knows, and keeps, the state of rooms. */
+  /** Stores the state of rooms. */
   readonly stateStore: StateStore;
   /** Types of event that are never encrypted. */
   readonly blacklist: ReadonlySet<string>;
-  /** Where it is told what goes on. */
+  /** Logs what goes on. */
   readonly log: Logger;
 }
 

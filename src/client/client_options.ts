@@ -32,55 +32,69 @@ import type { DeviceID, UserID } from "../types/ids.ts";
  */
 export interface ClientLeaseOptions {
   /**
-   * How long others leave the device alone after a sign of life of this process, which comes three times as often, in
-   * milliseconds: from 1,000 to 600,000. That long may the process be paused, or cut off from the store, before another may take
-   * its place: when it goes on then it can write nothing, and the client ends. And that long does a restart wait after the process
-   * was killed, if the store has no {@link KvStore.lock | locks}; with a store in a file it does not wait. Default: 15,000.
+   * How long others leave the device alone after a sign of life of this process, which comes three
+   * times as often, in milliseconds: from 1,000 to 600,000. That long may the process be paused, or
+   * cut off from the store, before another may take its place: when it goes on then it can write
+   * nothing, and the client ends. And that long does a restart wait after the process was killed,
+   * if the store has no {@link KvStore.lock | locks}; with a store in a file it does not wait.
+   * Default: 15,000.
    */
   duration?: number;
   /**
-   * What to do while another process holds the device. With `wait` everything that needs the store waits, which the log says, until
-   * the other lets go of it, has ended (as a lock shows), or gives no sign of life for the time of its lease; with `refuse` the client ends, and `client.done`
+   * What to do while another process holds the device. With `wait` everything that needs the store
+   * waits, which the log says, until the other lets go of it, has ended (as a lock shows), or gives
+   * no sign of life for the time of its lease; with `refuse` the client ends, and `client.done`
    * rejects with what was caused by a `StoreInUseError`. Default: `wait`.
    */
   held?: "wait" | "refuse";
-  /** What others are told of who holds the device. Default: `process`, with the number of the process. */
+  /**
+   * What others are told of who holds the device. Default: `process`, with the number of the
+   * process.
+   */
   owner?: string;
 }
 
-/** How a {@linkcode Client} is made: a homeserver, as `baseUrl` or `api`, or a user to find it by, as `mxid`, is all it must have. */
+/**
+ * How a {@linkcode Client} is made: a homeserver, as `baseUrl` or `api`, or a user to find it by,
+ * as `mxid`, is all it must have.
+ */
 export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
   /**
-   * The homeserver's address; a path in it is kept in front of every request's. Default: where the domain of `mxid` says, which is
-   * asked with the first request, as `Client.discover()` does, and again with the next one if that fails with a
-   * {@linkcode WellKnownError}. Whoever answers for that domain, by https alone, then says where the access token goes: to an https
-   * address only, or from a domain on this machine to this machine. Give the address to trust nobody with that.
+   * The homeserver's address; a path in it is kept in front of every request's. Default: where the
+   * domain of `mxid` says, which is asked with the first request, as `Client.discover()` does, and
+   * again with the next one if that fails with a {@linkcode WellKnownError}. Whoever answers for
+   * that domain, by https alone, then says where the access token goes: to an https address only,
+   * or from a domain on this machine to this machine. Give the address to trust nobody with that.
    */
   baseUrl?: string | URL;
   /** A transport that is there already, in place of one made of the other options. */
   api?: HTTPAPI;
-  /** The acting user. Default: whoever the access token belongs to; the server is asked when it matters. */
+  /**
+   * The acting user. Default: whoever the access token belongs to; the server is asked when it
+   * matters.
+   */
   mxid?: UserID;
   /** The device that the access token belongs to. Default: as the server says. */
   deviceId?: DeviceID;
   /**
-   * Where room state and the position in the sync are kept; it may be shared by many clients, and is left open. Default:
-   * in memory, for this client alone.
+   * Where room state and the position in the sync are kept; it may be shared by many clients, and
+   * is left open. Default: in memory, for this client alone.
    */
   store?: KvStore;
   /**
-   * How this process takes the device in `store`: one process at a time writes what is kept of a device. Of no effect without
-   * `store`.
+   * How this process takes the device in `store`: one process at a time writes what is kept of a
+   * device. Of no effect without `store`.
    */
   lease?: ClientLeaseOptions;
   /**
-   * End-to-end encryption: `true`, or how to encrypt and what to accept. The keys are kept in `store`; without one they are lost
-   * with the process, and with them what was sent to this device. Default: none; sending into a room that is known to be
-   * encrypted is refused then.
+   * End-to-end encryption: `true`, or how to encrypt and what to accept. The keys are kept in
+   * `store`; without one they are lost with the process, and with them what was sent to this
+   * device. Default: none; sending into a room that is known to be encrypted is refused then.
    */
   encryption?: boolean | EncryptionOptions;
   /**
-   * End-to-end encryption of another make, in place of `encryption`. What it must offer may change with every version.
+   * End-to-end encryption of another make, in place of `encryption`. What it must offer may change
+   * with every version.
    *
    * @internal
    */
@@ -90,18 +104,22 @@ export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
   /** Completes member events that are sent by hand. Default: with the profile that is known. */
   fillMemberEventCallback?: FillMemberEventCallback;
   /**
-   * What a restart with the same store goes on from. With `at-least-once` it is what handlers have settled for, so that an
-   * event whose handler was cut off comes again; with `at-most-once` it is what was received. Default: `at-least-once`.
+   * What a restart with the same store goes on from. With `at-least-once` it is what handlers have
+   * settled for, so that an event whose handler was cut off comes again; with `at-most-once` it is
+   * what was received. Default: `at-least-once`.
    */
   deliver?: "at-least-once" | "at-most-once";
   /** How many handlers may be at work before the next response waits for them. Default: 10,000. */
   maxPendingHandlers?: number;
-  /** How long each part may take to stop when the client is closed, in milliseconds. Default: 5,000. */
+  /**
+   * How long each part may take to stop when the client is closed, in milliseconds. Default: 5,000.
+   */
   closeDeadline?: number;
 }
 
 /**
- * How the device is taken in the store; undefined if the client has one for itself, which needs no lease.
+ * How the device is taken in the store; undefined if the client has one for itself, which needs no
+ * lease.
  *
  * @throws {ValueError} If it can't be taken so.
  */
@@ -159,8 +177,8 @@ export function policyOf(
 }
 
 /**
- * Which messages count that come in clear into an encrypted room: types that are never encrypted, redactions, which say nothing,
- * and calls.
+ * Which messages count that come in clear into an encrypted room: types that are never encrypted,
+ * redactions, which say nothing, and calls.
  *
  * @returns Undefined if all of them do.
  */

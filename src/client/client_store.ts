@@ -1,5 +1,5 @@
 /**
- * Where a client keeps what it keeps: the Store actor, and what opens it.
+ * A client's Store: the actor, and the function that opens it.
  *
  * @module
  */
@@ -20,7 +20,7 @@ export interface ClientStore {
   readonly ready: OpenStore;
 }
 
-/** Makes a client's Store: over the one it was given, which it may share, or over one of its own. */
+/** Makes a client's Store, over the given one or one of its own. */
 export function clientStore(options: ClientOptions, session: Session): ClientStore {
   const { store: given } = options;
   const { clock } = session.http;

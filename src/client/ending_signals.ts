@@ -1,5 +1,5 @@
 /**
- * Lets what is at work stop cleanly when a signal is to end the process.
+ * Stops clients cleanly when a signal ends the process.
  *
  * @module
  */
@@ -13,11 +13,12 @@ type EndingSignal = keyof typeof SIGNALS;
 export type StopForSignal = (signal: EndingSignal) => Promise<void>;
 
 /**
- * From now on, SIGINT and SIGTERM first stop this, and all else that was handed over, and then end the process, as if nobody had
- * listened. A second signal ends it at once. Of no effect where there are no signals, as on Deno Deploy.
+ * From now on, SIGINT and SIGTERM first call this and all other functions that were given, and then
+ * end the process with the signal. A second signal ends it at once. No effect where there are no
+ * signals, as on Deno Deploy.
  *
  * @param stop What to do.
- * @returns Takes it back.
+ * @returns Undoes it.
  */
 export function stopOnSignals(stop: StopForSignal): () => void {
   if (stops.size === 0) listen();
@@ -59,10 +60,10 @@ async function end(signal: EndingSignal): Promise<void> {
   isEnding = false;
   listenNoMore();
   try {
-    // Now nobody listens; or the application does, which goes on.
+    // Now only the application may listen, which goes on then.
     if (Deno.pid !== 1) return Deno.kill(Deno.pid, signal);
   } catch {
     // Windows does not send all signals.
   }
-  Deno.exit(128 + SIGNALS[signal]); // the first process of a container ignores a signal that nobody listens to
+  Deno.exit(128 + SIGNALS[signal]); // the first process of a container ignores signals without a listener
 }

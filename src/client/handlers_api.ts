@@ -13,7 +13,10 @@ import type {
   SessionHandlerOptions,
 } from "../actors/dispatcher/handler_registry.ts";
 
-/** What `on(type)` gives: calls with a handler add it. It also decorates methods, which are then bound to their object. */
+/**
+ * What `on(type)` gives: calls with a handler add it. It also decorates methods, which are then
+ * bound to their object.
+ */
 export interface HandlerDecorator<T extends EventType> {
   /**
    * Adds a handler.
@@ -42,8 +45,8 @@ export interface HandlersAPI {
   /**
    * Adds a handler of all events, Greenroom's own excepted.
    *
-   * @param handler Called with each event. One that throws, or whose promise rejects, is reported with a `HANDLER_ERROR`
-   *   event; the sync goes on.
+   * @param handler Called with each event. One that throws, or whose promise rejects, is reported
+   *   with a `HANDLER_ERROR` event; the sync goes on.
    * @param options How it is called.
    */
   addEventHandler(handler: Handler<MatrixEvent>, options?: HandlerOptions): void;
@@ -52,8 +55,8 @@ export interface HandlersAPI {
    * Adds a handler of a type of event that remembers something from one event to the next.
    *
    * @param eventType The type.
-   * @param handler Called with each event of the type, and with its session, which it may change: see
-   *   {@linkcode defineSession}.
+   * @param handler Called with each event of the type, and with its session, which it may change:
+   *   see {@linkcode defineSession}.
    * @param options How it is called, and the session.
    * @throws {ValueError} If the type is no event type.
    */
@@ -70,16 +73,19 @@ export interface HandlersAPI {
   /**
    * Adds a handler of a type of event.
    *
-   * Handlers are started in the order of a room's events and run side by side; `sequential` ones take a room's events one
-   * at a time. A handler that is added again for the same type gets the new options.
+   * Handlers are started in the order of a room's events and run side by side; `sequential` ones
+   * take a room's events one at a time. A handler that is added again for the same type gets the
+   * new options.
    *
-   * The content is what the type says: of the specification's types it has been checked, of your own by their schema. What their
-   * senders made of it that does not fit is told as `MALFORMED`: where it may be absent it is taken away, else the handler does not
-   * get the event. Redacted events come only with the option `redacted`. To get everything as it was sent, add a handler of all events,
-   * or of a definition without a schema.
+   * The content is what the type says: of the specification's types it has been checked, of your
+   * own by their schema. What their senders made of it that does not fit is told as `MALFORMED`:
+   * where it may be absent it is taken away, else the handler does not get the event. Redacted
+   * events come only with the option `redacted`. To get everything as it was sent, add a handler of
+   * all events, or of a definition without a schema.
    *
-   * @param eventType A name of the specification or of Greenroom's own (`InternalEventType`), any other name, a type with
-   *   its class from `eventType()`, or one of your own from `defineEvent()`, whose schema then checks the content.
+   * @param eventType A name of the specification or of Greenroom's own (`InternalEventType`), any
+   *   other name, a type with its class from `eventType()`, or one of your own from
+   *   `defineEvent()`, whose schema then checks the content.
    * @param handler Called with each event of the type.
    * @param options How it is called.
    * @throws {ValueError} If the type is no event type.
@@ -137,8 +143,8 @@ export interface HandlersAPI {
    * Adds a handler of a type of event that remembers something from one event to the next.
    *
    * @param eventType The type.
-   * @param handler Called with each event of the type, and with its session, which it may change: see
-   *   {@linkcode defineSession}.
+   * @param handler Called with each event of the type, and with its session, which it may change:
+   *   see {@linkcode defineSession}.
    * @param options How it is called, and the session.
    * @returns The handler.
    */

@@ -1,5 +1,5 @@
 /**
- * Lets go, once a day, of what need not be kept any more.
+ * Removes, once a day, what is not needed any more.
  *
  * @module
  */
@@ -10,42 +10,53 @@ import type { ActorRef } from "../actors/kernel/actor.ts";
 import { ActorError, ActorStoppedError } from "../actors/kernel/actor_error.ts";
 import type { StoreProtocol } from "../actors/store/store_protocol.ts";
 
-/** What was let go of. */
+/** What was removed. */
 export interface PruneSummary {
-  /** How many records were removed, by their kind: `state` of rooms that were left; those of encryption begin with `crypto/`. */
+  /**
+   * How many records were removed, by their kind: `state` of rooms that were left; those of
+   * encryption begin with `crypto/`.
+   */
   readonly removed: Readonly<Record<string, number>>;
 }
 
 /** What housekeeping works with. */
 export interface HousekeepingOptions {
-  /** Keeps the state of rooms, and when this was done last. */
+  /** Stores the state of rooms, and when this was done last. */
   readonly store: ActorRef<StoreProtocol>;
   /** Opens the store, the first time. */
   readonly ready: () => Promise<void>;
-  /** Has encryption let go of what it can; says how many records of which kind it removed. Absent: there is none. */
+  /**
+   * Prunes the records of encryption, and resolves to the number of removed ones by kind. Absent:
+   * there is none.
+   */
   readonly pruneCrypto: (() => Promise<Readonly<Record<string, number>>>) | undefined;
   /** The wall clock. */
   readonly clock: Clock;
-  /** Where it is told. */
+  /** Logs what was removed. */
   readonly log: Logger;
 }
 
 const DAY = 86_400_000;
-/** How long the state of a room is kept that was left, in milliseconds: handlers, and people who mistook a room, have that long. */
+/**
+ * How long the state of a room stays after it was left, in milliseconds: time for handlers, and to
+ * come back.
+ */
 const LEFT_ROOMS_FOR = 7 * DAY;
-/** Where it is noted when this was done, or thought of, last. */
-const LOOKED_AT = ["pruned"];
-/** A clock that is so much ahead of the last time may be wrong, in milliseconds: what is removed does not come back with the right time. */
+/** The record of when this was done, or checked, last. */
+const CHECKED_AT = ["pruned"];
+/**
+ * A clock that leaps ahead by more may be wrong, in milliseconds: removed records do not come back.
+ */
 const LEAP = 30 * DAY;
-/** For how many days such a clock must go on before it is believed. */
+/** For how many days such a clock must run before it is trusted. */
 const DOUBTFUL_DAYS = 7;
-/** Where it is noted how many of them are left. */
+/** The record of how many of these days are left. */
 const DOUBTS = ["pruneDoubts"];
 
-/** Does it when it is due, or when it is asked to. */
+/** Prunes when it is due, or on request. */
 export class Housekeeping {
   readonly #options: HousekeepingOptions;
-  #lookedAt: number | undefined;
+  #checkedAt: number | undefined;
   #running: Promise<PruneSummary> | undefined;
 
   /** @param options What it works with. */
@@ -53,10 +64,13 @@ export class Housekeeping {
     this.#options = options;
   }
 
-  /** Does it if the last time is a day ago, and the clock can be believed. Never rejects: the next day is another. */
-  async look(): Promise<void> {
+  /**
+   * Prunes if the last time is a day ago, and the clock can be trusted. Never rejects: it tries
+   * again the next day.
+   */
+  async pruneIfDue(): Promise<void> {
     const { clock, log } = this.#options;
-    if (elapsed(clock.now(), this.#lookedAt) < DAY) return;
+    if (elapsed(clock.now(), this.#checkedAt) < DAY) return;
     try {
       if (!await this.#isDue()) return;
       const { removed } = await this.prune();
@@ -67,7 +81,7 @@ export class Housekeeping {
     }
   }
 
-  /** Does it, in small steps between which others come; what is asked for while it is done is the same. */
+  /** Prunes in small steps, between which other work is done. A call while it runs joins it. */
   async prune(): Promise<PruneSummary> {
     try {
       return await (this.#running ??= this.#prune());
@@ -76,32 +90,32 @@ export class Housekeeping {
     }
   }
 
-  /** Resolves when nothing is being let go of. */
+  /** Resolves when no pruning is under way. */
   async tidied(): Promise<void> {
-    await this.#running?.catch(() => {}); // whoever asked for it is told
+    await this.#running?.catch(() => {}); // `prune()` rejects with it
   }
 
-  /** Whether the last time is a day ago, on a clock that can be believed. */
+  /** Whether the last time is a day ago, on a clock that can be trusted. */
   async #isDue(): Promise<boolean> {
     const { store, ready, clock } = this.#options;
     await ready();
-    const [lookedAt, doubts] = await store.ask("readRecords", [LOOKED_AT, DOUBTS]);
+    const [checkedAt, doubts] = await store.ask("readRecords", [CHECKED_AT, DOUBTS]);
     const now = clock.now();
-    if (typeof lookedAt !== "number") {
-      await this.#note(now, 0); // a new device has nothing yet, and its first sync was work enough: a look at every room is more
+    if (typeof checkedAt !== "number") {
+      await this.#note(now, 0); // a new device has nothing to remove yet
       return false;
     }
-    this.#lookedAt = lookedAt;
-    if (elapsed(now, lookedAt) < DAY) return false;
+    this.#checkedAt = checkedAt;
+    if (elapsed(now, checkedAt) < DAY) return false;
     const before = typeof doubts === "number" ? doubts : 0;
-    const left = lookedAt > now ? 0 : before > 0 ? before - 1 : now - lookedAt >= LEAP ? DOUBTFUL_DAYS : 0;
+    const left = checkedAt > now ? 0 : before > 0 ? before - 1 : now - checkedAt >= LEAP ? DOUBTFUL_DAYS : 0;
     if (left > 0) await this.#note(now, left);
     return left === 0;
   }
 
-  async #note(lookedAt: number, doubts: number): Promise<void> {
-    this.#lookedAt = lookedAt;
-    const notes = [[LOOKED_AT, lookedAt], [DOUBTS, doubts]] as const;
+  async #note(checkedAt: number, doubts: number): Promise<void> {
+    this.#checkedAt = checkedAt;
+    const notes = [[CHECKED_AT, checkedAt], [DOUBTS, doubts]] as const;
     const mutations = notes.map(([key, value]) => ({ type: "set", key, value } as const));
     await this.#options.store.ask("commitRecords", mutations);
   }
@@ -110,7 +124,7 @@ export class Housekeeping {
     const { store, ready, pruneCrypto, clock } = this.#options;
     await ready();
     const now = clock.now();
-    this.#lookedAt = now;
+    this.#checkedAt = now;
     let state = 0;
     for (let isDone = false; !isDone;) {
       const step = await store.ask("pruneRooms", { leftBefore: now - LEFT_ROOMS_FOR });

@@ -1,6 +1,6 @@
 /**
- * Tells encryption at once of members that the client itself has invited or removed: what is sent next must not wait for the
- * sync that tells of it.
+ * Tells encryption at once of members that the client itself has invited or removed: what is sent
+ * next must not wait for the sync that tells of it.
  *
  * @module
  */

@@ -11,13 +11,15 @@ import { told } from "../actors/dispatcher/quarantine_record.ts";
 import type { StoreProtocol } from "../actors/store/store_protocol.ts";
 
 /**
- * Events that are left out for a time, since the process has ended again and again while they were handled: in three lives within
- * five seconds, or in twenty that lasted longer. Lives that ended by `stop()` or `close()` do not count.
+ * Events that are left out for a time, since the process has ended again and again while they were
+ * handled: in three lives within five seconds, or in twenty that lasted longer. Lives that ended by
+ * `stop()` or `close()` do not count.
  *
- * Each is kept in the `store`, with what it says, at most 100 of them and 4 MiB, and tried again by itself while the client syncs:
- * after 10 seconds, then a minute, 10 minutes, an hour, six hours, and once a day. Once its handlers have settled, or it was redacted,
- * it is gone. `EVENT_QUARANTINED` tells each time that one is left out. What a client without a `store` does nobody remembers: there
- * it is always empty.
+ * Each is kept in the `store`, with what it says, at most 100 of them and 4 MiB, and tried again by
+ * itself while the client syncs: after 10 seconds, then a minute, 10 minutes, an hour, six hours,
+ * and once a day. Once its handlers have settled, or it was redacted, it is gone.
+ * `EVENT_QUARANTINED` tells each time that one is left out. What a client without a `store` does
+ * nobody remembers: there it is always empty.
  *
  * @example
  * ```ts
@@ -41,11 +43,11 @@ import type { StoreProtocol } from "../actors/store/store_protocol.ts";
  * ```
  */
 export interface QuarantineAPI {
-  /** Tells what is left out, the oldest first. */
+  /** The events that are left out, the oldest first. */
   list(): Promise<EventQuarantined[]>;
   /**
-   * Delivers an event again now. It is the same delivery: what its handlers send has the transaction IDs that it had, and handlers that
-   * have settled are not called.
+   * Delivers an event again now. It is the same delivery: what its handlers send has the
+   * transaction IDs that it had, and handlers that have settled are not called.
    *
    * @param id The event's ID, as `list()` tells it.
    * @returns Resolves when the handlers have settled; the event is not left out any more.
@@ -63,7 +65,7 @@ export interface QuarantineAPI {
 
 /** What it goes to. */
 export interface QuarantineAPIOptions {
-  /** Keeps the events. */
+  /** Stores the events. */
   readonly store: ActorRef<StoreProtocol>;
   /** Opens it, the first time. */
   readonly ready: () => Promise<void>;

@@ -36,8 +36,8 @@ export interface StoreUpdatingOptions {
 }
 
 /**
- * Adds a store to the core: what the server took or told is noted after it did so. That a room is encrypted is noted, too, if nobody
- * knows whether the server took it.
+ * Adds a store to the core: what the server took or told is noted after it did so. That a room is
+ * encrypted is noted, too, if nobody knows whether the server took it.
  *
  * What is noted is a copy: the caller may change what it sent or got.
  *
@@ -47,7 +47,9 @@ export interface StoreUpdatingOptions {
 export function storeUpdatingAPI(core: CoreAPI, options: StoreUpdatingOptions): CoreAPI {
   const { stateStore, encryptionSends, getProfile, log } = options;
   const noted = noting(log);
-  /** The create event counts with its sender, which content alone does not tell: it comes with sync. */
+  /**
+   * The create event counts with its sender, which content alone does not tell: it comes with sync.
+   */
   const noteContent = async (
     roomId: RoomID,
     type: string,

@@ -1,5 +1,5 @@
 /**
- * The position in the sync stream, for those who ask about it.
+ * The position in the sync stream, as applications read and move it.
  *
  * @module
  */
@@ -32,8 +32,8 @@ export class SyncStore {
   }
 
   /**
-   * Moves to another position, for the next sync. A sync that is running overwrites it with what it is being answered: stop it
-   * first.
+   * Moves to another position, for the next sync. A sync that is running overwrites it with what it
+   * is being answered: stop it first.
    *
    * @param nextBatch The token to ask with; undefined begins anew.
    */

@@ -17,7 +17,9 @@ import type { StartOptions, SyncOnceOptions } from "../actors/syncer/start_optio
 export interface DispatchManualOptions {
   /** Whether the handlers of all events get it too, before those of the type. Default: false. */
   includeGlobalHandlers?: boolean;
-  /** Whether to give the tasks of all handlers, not only of those with `waitSync`. Default: false. */
+  /**
+   * Whether to give the tasks of all handlers, not only of those with `waitSync`. Default: false.
+   */
   forceSynchronous?: boolean;
 }
 
@@ -45,25 +47,28 @@ export type DispatcherType<C, D extends Dispatcher = Dispatcher> = new (client: 
 /** Syncing, and handlers of events. */
 export interface SyncerAPI extends HandlersAPI {
   /**
-   * Syncs, and brings events to handlers, until {@linkcode SyncerAPI.stop} is called; a sync that is running is ended
-   * first.
+   * Syncs, and brings events to handlers, until {@linkcode SyncerAPI.stop} is called; a sync that
+   * is running is ended first.
    *
-   * A sync that fails is tried again, after 5 seconds and then twice as long each time up to 320 seconds, or when the
-   * server says; that begins anew after a success. Only what no wait mends ends it: a dead token, a store that fails, a
-   * permission that Deno was not given, and an address where no homeserver is. The last is found out at the first contact alone: a
-   * redirect, or an answer to `/versions` that is found and no Matrix, or not found (404). Once a homeserver has answered this
-   * client, such an answer is taken for a proxy's while the server is away; and so is at any time a failure (5xx), a refusal (403,
-   * 429), or none.
+   * A sync that fails is tried again, after 5 seconds and then twice as long each time up to 320
+   * seconds, or when the server says; that begins anew after a success. Only what no wait mends
+   * ends it: a dead token, a store that fails, a permission that Deno was not given, and an address
+   * where no homeserver is. The last is found out at the first contact alone: a redirect, or an
+   * answer to `/versions` that is found and no Matrix, or not found (404). Once a homeserver has
+   * answered this client, such an answer is taken for a proxy's while the server is away; and so is
+   * at any time a failure (5xx), a refusal (403, 429), or none.
    *
-   * When it resolves, handlers have settled, and what encryption had under way has come to its end: nothing of the client uses the
-   * store any more, until it is asked for something. That takes no longer than `closeDeadline`; what is still at work then, which the
-   * log says, may use the store later. The device stays taken, until the client is closed or its lease runs out.
+   * When it resolves, handlers have settled, and what encryption had under way has come to its end:
+   * nothing of the client uses the store any more, until it is asked for something. That takes no
+   * longer than `closeDeadline`; what is still at work then, which the log says, may use the store
+   * later. The device stays taken, until the client is closed or its lease runs out.
    *
    * @param options What to sync and how.
-   * @returns Resolves when the sync has been stopped, by `stop()`, `close()`, its signal or a logout; rejects with the reason if it could not go on: an
-   *   {@linkcode UnknownTokenError} whose `softLogout` tells whether the device is still there, for one; a
-   *   {@linkcode MissingPermissionError}, or a {@linkcode HomeserverAddressError}.
-   *   A `SYNC_STOPPED` event tells the same to handlers.
+   * @returns Resolves when the sync has been stopped, by `stop()`, `close()`, its signal or a
+   *   logout; rejects with the reason if it could not go on: an {@linkcode UnknownTokenError} whose
+   *   `softLogout` tells whether the device is still there, for one; a
+   *   {@linkcode MissingPermissionError}, or a {@linkcode HomeserverAddressError}. A `SYNC_STOPPED` event
+   *   tells the same to handlers.
    * @throws {ClientEndedError} If the client was closed, or has failed, before.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#syncing | Syncing}
    *
@@ -90,17 +95,20 @@ export interface SyncerAPI extends HandlersAPI {
   start(options?: StartOptions): Promise<void>;
 
   /**
-   * Stops syncing. What has been delivered goes on, and what is being committed is delivered, which may be a few responses;
-   * called from a handler, it does not wait for that handler. When all that has come to its end too, `start()` resolves.
+   * Stops syncing. What has been delivered goes on, and what is being committed is delivered, which
+   * may be a few responses; called from a handler, it does not wait for that handler. When all that
+   * has come to its end too, `start()` resolves.
    *
-   * @returns Resolves when the sync has ended; if the client was closed or has failed, when all has stopped.
+   * @returns Resolves when the sync has ended; if the client was closed or has failed, when all has
+   *   stopped.
    */
   stop(): Promise<void>;
 
   /**
    * Syncs once: for programs that are woken up from time to time.
    *
-   * @param options What to sync and how; the server does not wait for something to happen unless `timeout` says so.
+   * @param options What to sync and how; the server does not wait for something to happen unless
+   *   `timeout` says so.
    * @returns The response, when all its handlers have settled.
    * @throws {ValueError} If the client is syncing already.
    * @throws {HomeserverAddressError} If there is no homeserver: see {@linkcode SyncerAPI.start}.
@@ -111,8 +119,9 @@ export interface SyncerAPI extends HandlersAPI {
   /**
    * Brings an event to all handlers that it fits, as if it had come with a sync.
    *
-   * How it was encrypted, handlers are told only of what this client has decrypted: of an event that a handler got, that
-   * `crypto.decrypt()` made, or a copy of one by `{ ...event }`. Whatever else is handed in came in clear.
+   * How it was encrypted, handlers are told only of what this client has decrypted: of an event
+   * that a handler got, that `crypto.decrypt()` made, or a copy of one by `{ ...event }`. Whatever
+   * else is handed in came in clear.
    *
    * @param event The event.
    * @param source Where it is said to come from: flags of `SyncStream`.
@@ -154,7 +163,8 @@ export interface SyncerAPI extends HandlersAPI {
    * @param eventType The type.
    * @param data What handlers are called with.
    * @param options Who gets it, and whose tasks to give.
-   * @returns A promise for each handler with `waitSync` that is still at work, or for all; none rejects.
+   * @returns A promise for each handler with `waitSync` that is still at work, or for all; none
+   *   rejects.
    */
   dispatchManualEvent<const T extends EventType>(
     eventType: T,
@@ -163,7 +173,8 @@ export interface SyncerAPI extends HandlersAPI {
   ): Promise<void>[];
 
   /**
-   * Takes a sync response that came some other way: keeps its state and token, and brings its events to handlers.
+   * Takes a sync response that came some other way: keeps its state and token, and brings its
+   * events to handlers.
    *
    * @param data The response.
    * @returns A promise for the handlers, when they have been started; it does not reject.

@@ -1,5 +1,6 @@
 /**
- * Turns the calls of {@link SyncerAPI} into requests to the actors, and into entries of the handler registry.
+ * Turns the calls of {@link SyncerAPI} into requests to the actors, and into entries of the handler
+ * registry.
  *
  * @module
  */
@@ -133,7 +134,10 @@ function promises(tasks: readonly Task[]): Promise<void>[] {
   return tasks.map(({ done }) => done);
 }
 
-/** Says why, in place of where: what is wrong with the account or the server concerns the caller more than our actors. */
+/**
+ * Says why, in place of where: what is wrong with the account or the server concerns the caller
+ * more than our actors.
+ */
 async function unwrapped<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked;

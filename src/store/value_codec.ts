@@ -60,8 +60,8 @@ export function decodeValue(bytes: Uint8Array): unknown {
 }
 
 /**
- * Checks that the value of a change, if it has one, can be encoded; else throws what {@link
- * encodeValue} does.
+ * Checks that the value of a change, if it has one, can be encoded; else throws what
+ * {@link encodeValue} does.
  */
 export function isEncodable(change: KvMutation): true {
   if (change.type === "set") encodeValue(change.value);

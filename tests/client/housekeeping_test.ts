@@ -29,7 +29,7 @@ class Stage {
   /** Some time later it looks; gives how often it has let go of something so far. */
   async look(ms: number): Promise<number> {
     this.now += ms;
-    await this.#housekeeping.look();
+    await this.#housekeeping.pruneIfDue();
     return this.pruned.length;
   }
 

@@ -36,8 +36,8 @@ interface Seal {
  * where secrets are kept, not beside the store; never a passphrase, nor its hash. Without it, the
  * store is lost. Each store has its own key, derived from it with HKDF-SHA-256 and a salt that is
  * kept in the store. As nonces are random, no more than 2³² values may be sealed with one key (a
- * hundred a second for 16 months). Long before, copy the devices into a new store with {@linkcode
- * exportDevice} and {@linkcode importDevice}. That is also how to change the key, and how to seal a
+ * hundred a second for 16 months). Long before, copy the devices into a new store with
+ * {@linkcode exportDevice} and {@linkcode importDevice}. That is also how to change the key, and how to seal a
  * store that is not sealed.
  *
  * @example
