@@ -12,9 +12,9 @@ import { nodeCrypto } from "../../base/node_crypto.ts";
 import { AttachmentError, EncryptionError } from "../../errors/encryption_error.ts";
 import type {
   AttachmentCipher,
+  BufferOptions,
   EncryptedAttachment,
   EncryptedFileSecrets,
-  HoldOptions,
 } from "../../types/api/attachment_cipher.ts";
 import { BLOCK_SIZE, BlockReader } from "./attachment_blocks.ts";
 import { AttachmentBuffer } from "./attachment_buffer.ts";
@@ -130,7 +130,7 @@ export async function decryptAttachment(data: Bytes, file: EncryptedFileSecrets)
 export function decryptAttachmentStream(
   data: ReadableStream<Uint8Array>,
   file: EncryptedFileSecrets,
-  { maxSize = MAX_SIZE, maxMemory }: HoldOptions = {},
+  { maxSize = MAX_SIZE, maxMemory }: BufferOptions = {},
 ): ReadableStream<Bytes> {
   const { key, iv, sha256 } = readSecrets(file);
   const reader = new BlockReader(data);

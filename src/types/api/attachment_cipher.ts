@@ -25,15 +25,12 @@ export interface EncryptedAttachment {
   secrets(): EncryptedFileSecrets;
 }
 
-/**
- * How much of an encrypted file is held, and where: all of it is needed before any of it may be
- * handed out.
- */
-export interface HoldOptions {
+/** How an encrypted file is buffered: all of it must arrive before any of it may be used. */
+export interface BufferOptions {
   /** The most to take, in bytes. Default: 1 GiB. */
   readonly maxSize?: number;
   /**
-   * How much is held in memory, in bytes; what is larger is held, encrypted, in a temporary file.
+   * How much is buffered in memory, in bytes; a larger file goes, encrypted, into a temporary file.
    * Default: 64 MiB.
    */
   readonly maxMemory?: number;
@@ -62,12 +59,12 @@ export interface AttachmentCipher {
    */
   decrypt(data: Uint8Array<ArrayBuffer>, file: EncryptedFileSecrets): Promise<void>;
   /**
-   * Decrypts a file that comes as a stream. Nothing is read before it is asked for, and nothing
-   * handed out before all was read.
+   * Decrypts a file that comes as a stream. Reads when the result is read, and yields nothing
+   * before it has read all.
    *
    * @param data The encrypted bytes; used up.
    * @param file What decrypts it.
-   * @param options How much is held, and where.
+   * @param options How it is buffered.
    * @returns The file, or a stream that fails with an {@linkcode AttachmentError}. It must be read
    *   to its end or cancelled.
    * @throws {AttachmentError} If what the message says of the file can't be used.
@@ -75,6 +72,6 @@ export interface AttachmentCipher {
   decryptStream(
     data: ReadableStream<Uint8Array>,
     file: EncryptedFileSecrets,
-    options?: HoldOptions,
+    options?: BufferOptions,
   ): ReadableStream<Uint8Array<ArrayBuffer>>;
 }
