@@ -1,5 +1,5 @@
 /**
- * The error for a request that the homeserver wants an authentication for, and what it wants.
+ * The error for a request that requires another authentication.
  *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#user-interactive-authentication-api | User-interactive authentication}
  * @module
@@ -11,8 +11,7 @@ import { printable } from "./printable.ts";
 import { MatrixRequestError, type RequestErrorInit } from "./request_error.ts";
 
 /**
- * The homeserver wants to know once more who is asking, and was not told, or not in a way that it
- * takes.
+ * The homeserver requires another authentication, which was missing or was not accepted.
  *
  * @example
  * ```ts
@@ -31,7 +30,7 @@ import { MatrixRequestError, type RequestErrorInit } from "./request_error.ts";
  * ```
  */
 export class AuthenticationNeededError extends MatrixRequestError {
-  /** What the homeserver wants: the ways (`flows`), of which one suffices, and the session. */
+  /** What the homeserver requires: the flows, of which one is enough, and the session. */
   readonly challenge: AuthenticationResponse;
 
   /**
@@ -45,12 +44,12 @@ export class AuthenticationNeededError extends MatrixRequestError {
     const ways = this.challenge.flows.map(({ stages }) => stages.join(" and ") || "nothing");
     this.message =
       `Cannot ${init.operation} (${init.method} ${init.path}): the homeserver wants to be shown ${
-        printable(ways.join(", or ")) || "what nobody can"
+        printable(ways.join(", or ")) || "nothing that is known"
       }; give it by the option authentication`;
   }
 }
 
-/** What the homeserver wants, if that is what an answer says. */
+/** What the homeserver requires, if an answer says so. */
 export function challengeIn(
   { status, body }: Pick<RequestErrorInit, "status" | "body">,
 ): AuthenticationResponse | undefined {

@@ -1,5 +1,5 @@
 /**
- * The error for what is asked of a client that has ended.
+ * The error for calls of a client that has ended.
  *
  * @module
  */

@@ -1,27 +1,27 @@
 /**
- * The errors of what Greenroom keeps its state in.
+ * The errors of stores.
  *
  * @module
  */
 
 import { MatrixError } from "./matrix_error.ts";
 
-/** A store can't be opened, read or written; what it holds is as it was. */
+/** A store can't be opened, read or written; its content is unchanged. */
 export class StoreError extends MatrixError {
   /** `STORE_ERROR`, or a more precise word of a subclass. */
   override readonly code: string = "STORE_ERROR";
 }
 
 /**
- * The place holds something else than a store that this version reads: damaged, foreign, or written
- * by a newer Greenroom.
+ * The place contains something else than a store that this version can read: damaged data, other
+ * data, or a store of a newer Greenroom.
  */
 export class StoreFormatError extends StoreError {
   /** Always `STORE_FORMAT`. */
   override readonly code = "STORE_FORMAT";
 }
 
-/** The disk is full, or what was granted of it; with more room, the store goes on. */
+/** The disk or its quota is full; the store continues once there is space. */
 export class StoreFullError extends StoreError {
   /** Always `STORE_FULL`. */
   override readonly code = "STORE_FULL";
@@ -65,7 +65,7 @@ export class StoreInUseError extends StoreError {
   }
 }
 
-/** What is kept was sealed with another key, or not at all, or a record was changed. */
+/** The records are sealed with another key or not at all, or a record was changed. */
 export class StoreKeyError extends StoreError {
   /** Always `STORE_KEY`. */
   override readonly code = "STORE_KEY";

@@ -6,7 +6,7 @@
 
 import { MatrixError } from "./matrix_error.ts";
 
-/** A value given to Greenroom can't be used. Thrown before anything is sent or stored. */
+/** An argument can't be used. Thrown before anything is sent or stored. */
 export class ValueError extends MatrixError {
   /** Always `VALUE_ERROR`. */
   override readonly code = "VALUE_ERROR";

@@ -89,7 +89,7 @@ export interface UploadKeysOptions extends RequestOptions {
 export interface QueryKeysOptions extends RequestOptions {
   /**
    * The token of the sync that announced the change, or a later one. It left the specification with
-   * version 1.7, for no server looks at it. Default: empty, not sent.
+   * version 1.7, since no server uses it. Default: empty, not sent.
    */
   token?: SyncToken;
   /** How long the server waits for other servers, in milliseconds. Default: 10,000. */

@@ -57,7 +57,7 @@ export interface Authentication {
    */
   registrationToken?: string;
   /**
-   * Whether the user agrees to the policies in `params`, for `m.login.terms`. Default: nobody is
+   * Whether the user agrees to the policies in `params`, for `m.login.terms`. Default: not
    * asked.
    */
   acceptTerms?: (request: StageRequest) => boolean | Promise<boolean>;

@@ -11,8 +11,7 @@ import type { EventClass, EventType, EventTypeRef } from "../../types/events/eve
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 
 /**
- * The content of a type of event, where its class is known; any object of a type that nobody
- * defined.
+ * The content of a type of event, where its class is known; any object of an unknown type.
  */
 export type ContentAs<T extends EventType, Class extends keyof ContentsByClass> = T extends string
   ? T extends keyof ContentsByClass[Class] ? Extract<ContentsByClass[Class][T], object> : JsonObject

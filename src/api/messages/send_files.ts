@@ -77,8 +77,8 @@ export interface SendFilesAPI {
    * Sends a file: data, or what has been uploaded before.
    *
    * Data is uploaded as `uploadMedia()` does it. If the room is encrypted, it is encrypted first,
-   * with a key that only the message tells; the server learns neither its media type nor its name.
-   * So is the thumbnail, with a key of its own. Nothing is uploaded before all options were
+   * with a key that only the message contains; the server learns neither its media type nor its
+   * name. So is the thumbnail, with a key of its own. Nothing is uploaded before all options were
    * checked, and a stream is used up also if sending fails later.
    *
    * @param roomId The room.

@@ -84,8 +84,7 @@ export async function discover(domain: string, options: DiscoverOptions = {}): P
 }
 
 /**
- * Finds the homeserver of a user whose token is to go there: it has to be where nobody on the way
- * can read it.
+ * Finds the homeserver of a user whose token will be sent there: its address must be one of https.
  *
  * @param mxid The user.
  * @param options What sends the requests, and request options.
@@ -145,8 +144,8 @@ async function lookUp(
 }
 
 /**
- * A `fetch` that does not follow a redirect out of encryption: whoever listens there could name any
- * homeserver.
+ * A `fetch` that does not follow a redirect to plain http: an eavesdropper could name any homeserver
+ * there.
  */
 function encryptedOnly(send: typeof fetch = fetch): typeof fetch {
   return async (input, init) => {

@@ -1,5 +1,5 @@
 /**
- * Checks the content of an event before it is given to code that relies on its type says.
+ * Checks the content of an event before it is given to code that relies on its type.
  *
  * @module
  */
@@ -37,7 +37,7 @@ export class Malformed {
  */
 export type ContentCheck = (content: unknown) => object | Malformed | Promise<object | Malformed>;
 
-/** What is told of a change of membership has the member event. */
+/** Internal events about a change of membership carry the member event. */
 const MEMBERSHIPS: {
   readonly [Type in InternalEventType as InternalEvents[Type] extends MemberEvent ? Type : never]: true;
 } = {

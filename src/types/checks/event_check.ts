@@ -1,6 +1,6 @@
 /**
- * What events have beside their content, checked where they come in: what is missing makes a value
- * no event, and what nobody needs is taken away if it does not fit.
+ * What events have beside their content, checked when they are received: a value
+ * without a required member is no event, and an optional member that does not fit is removed.
  *
  * @module
  */

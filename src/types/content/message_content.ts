@@ -183,8 +183,7 @@ export declare enum OtherMessageType {
 }
 
 /**
- * Content of a message whose `msgtype` nobody has said anything of: its `body` is what can be
- * shown.
+ * Content of a message with an unknown `msgtype`: show its `body`.
  */
 export type OtherMessageContent = BaseMessageContent & {
   /** The kind of message. */

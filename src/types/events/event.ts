@@ -1,6 +1,6 @@
 /**
- * Events as handlers get them: what the server sent, and with it where it came from. How an event
- * was encrypted, `encryptionOf()` tells.
+ * Events as handlers get them: what the server sent, and where it came from. `encryptionOf()`
+ * returns how an event was encrypted.
  *
  * @module
  */

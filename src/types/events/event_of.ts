@@ -86,7 +86,7 @@ export type EventIn<Type extends string, Class extends EventClass, Content exten
 
 /**
  * The content of a type of event: of a name, of a type with its class, or of a definition. Any
- * object if nobody said what it is.
+ * object if the type is unknown.
  *
  * @example
  * ```ts
