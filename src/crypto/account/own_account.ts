@@ -12,6 +12,7 @@ import {
   type Vodozemac,
   VodozemacError,
 } from "@greenroom/vodozemac-wasm";
+import { concat } from "@std/bytes/concat";
 import { EncryptionError } from "../../errors/encryption_error.ts";
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
@@ -65,10 +66,7 @@ export function accountKey(): RecordKey<AccountRecord> {
 
 /** Appends keys to packed ones. */
 export function withKeys(packed: Uint8Array, keys: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(packed.length + keys.length * KEY_BYTES);
-  all.set(packed);
-  for (const [index, key] of keys.entries()) all.set(key, packed.length + index * KEY_BYTES);
-  return all;
+  return concat([packed, ...keys]);
 }
 
 /** Removes a key from packed ones; returns the same array if it is not among them. */
@@ -76,10 +74,7 @@ export function withoutKey(packed: Uint8Array, key: Uint8Array): Uint8Array {
   for (let start = 0; start < packed.length; start += KEY_BYTES) {
     const end = start + KEY_BYTES;
     if (!packed.subarray(start, end).every((byte, index) => byte === key[index])) continue;
-    const rest = new Uint8Array(packed.length - KEY_BYTES);
-    rest.set(packed.subarray(0, start));
-    rest.set(packed.subarray(end), start);
-    return rest;
+    return concat([packed.subarray(0, start), packed.subarray(end)]);
   }
   return packed;
 }

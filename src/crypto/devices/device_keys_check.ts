@@ -7,6 +7,7 @@
  */
 
 import type { Vodozemac } from "@greenroom/vodozemac-wasm";
+import { WeighedCache } from "../../base/weighed_cache.ts";
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
 import { isOpaqueId } from "../../types/identifiers.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
@@ -139,7 +140,7 @@ export interface ExpectedSender {
 export class SenderDeviceKeys {
   readonly #vodozemac: () => Vodozemac;
   /** The keys whose signature was good, by identity key. */
-  readonly #verified = new Map<string, string>();
+  readonly #verified = new WeighedCache<string, string>(MAX_VERIFIED);
 
   /** @param vodozemac Gives the primitives. */
   constructor(vodozemac: () => Vodozemac) {
@@ -163,19 +164,8 @@ export class SenderDeviceKeys {
     if (this.#verified.get(curve25519) !== text) {
       const signer = { userId, keyId: `ed25519:${deviceId}`, publicKey: ed25519 };
       if (!verifySignedJson(this.#vodozemac(), value, signer)) return undefined;
-      this.#remember(curve25519, text);
+      if (text.length <= MAX_VERIFIED_LENGTH) this.#verified.set(curve25519, text, 1);
     }
     return value as unknown as DeviceKeys; // the members that count have been looked at
-  }
-
-  #remember(curve25519: string, text: string): void {
-    if (text.length > MAX_VERIFIED_LENGTH) return;
-    this.#verified.delete(curve25519);
-    this.#verified.set(curve25519, text);
-    if (this.#verified.size <= MAX_VERIFIED) return;
-    for (const oldest of this.#verified.keys()) {
-      this.#verified.delete(oldest);
-      break;
-    }
   }
 }

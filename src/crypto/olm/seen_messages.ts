@@ -4,7 +4,9 @@
  * @module
  */
 
+import { concat } from "@std/bytes/concat";
 import { nodeCrypto } from "../../base/node_crypto.ts";
+import { WeighedCache } from "../../base/weighed_cache.ts";
 import type { UserID } from "../../types/ids.ts";
 import { recordKey, type Transaction } from "../records/transaction.ts";
 
@@ -36,7 +38,7 @@ interface Sender {
 
 /** Remembers the last messages of each sender. */
 export class SeenMessages {
-  readonly #senders = new Map<string, Sender>();
+  readonly #senders = new WeighedCache<string, Sender>(MAX_SENDERS);
 
   /**
    * The name of a message.
@@ -68,9 +70,7 @@ export class SeenMessages {
       segment = { number: sender.current, hashes: new Uint8Array() };
       this.#forget(sender, sender.current - SEGMENTS);
     }
-    const hashes = new Uint8Array(segment.hashes.length + HASH_BYTES);
-    hashes.set(segment.hashes);
-    hashes.set(hash, segment.hashes.length);
+    const hashes = concat([segment.hashes, hash]);
     segment = { number: segment.number, hashes, at: now, ...(only && { userId }) };
     sender.segments.set(segment.number, segment);
     sender.seen.add(hash.toHex());
@@ -100,15 +100,9 @@ export class SeenMessages {
 
   async #sender(tx: Transaction, senderKey: string): Promise<Sender> {
     const known = this.#senders.get(senderKey);
-    const sender = known ?? await readSender(tx, senderKey);
-    this.#senders.delete(senderKey);
-    this.#senders.set(senderKey, sender); // now the one that was used last
-    if (this.#senders.size > MAX_SENDERS) {
-      for (const oldest of this.#senders.keys()) {
-        this.#senders.delete(oldest);
-        break;
-      }
-    }
+    if (known !== undefined) return known;
+    const sender = await readSender(tx, senderKey);
+    this.#senders.set(senderKey, sender, 1);
     return sender;
   }
 
