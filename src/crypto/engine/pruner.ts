@@ -84,8 +84,8 @@ export class Pruner {
     return [
       ...outbound.sessionRooms().map((roomId: RoomID): PruneTask => (tx) => outbound.pruneRoom(tx, roomId)),
       ...housekeeping.wanted().map((device) => one((tx) => housekeeping.pruneWanted(tx, device))),
-      ...housekeeping.strangers().map((stranger) =>
-        one((tx) => housekeeping.pruneUnknownDevice(tx, stranger))
+      ...housekeeping.unknownDevices().map((unknown) =>
+        one((tx) => housekeeping.pruneUnknownDevice(tx, unknown))
       ),
       (tx) => Promise.resolve(undecryptable.forgetOld(tx, RECORDS_A_STEP)),
     ];

@@ -53,7 +53,7 @@ export interface OlmChannelsOptions {
   /** Sends messages. */
   readonly outbox: Outbox;
   /** With how many unknown devices there may be sessions. Default: 5,000. */
-  readonly strangers?: number;
+  readonly unknownDevices?: number;
 }
 
 /** Encrypts for devices, decrypts their messages, and keeps sessions with them. */
@@ -65,7 +65,7 @@ export class OlmChannels {
   readonly #sessions: OlmSessions;
   readonly #handshakes: OlmHandshakes;
   readonly #inbox: OlmInbox;
-  readonly #strangers: UnknownDevices;
+  readonly #unknownDevices: UnknownDevices;
   /** Which devices need a session, and the claims of their one-time keys. */
   readonly claims: OlmClaims;
   /** Removes what belongs to devices that are gone. */
@@ -74,14 +74,14 @@ export class OlmChannels {
   readonly #wedges: RateLimit;
 
   /** @param options The parts that the channels are made of. */
-  constructor({ context, ownKeys, devices, outbox, strangers }: OlmChannelsOptions) {
+  constructor({ context, ownKeys, devices, outbox, unknownDevices }: OlmChannelsOptions) {
     this.#context = context;
     this.#ownKeys = ownKeys;
     this.#devices = devices;
     this.#outbox = outbox;
     this.#sessions = new OlmSessions(context);
     this.claims = new OlmClaims(context);
-    this.#strangers = new UnknownDevices(strangers);
+    this.#unknownDevices = new UnknownDevices(unknownDevices);
     this.#handshakes = new OlmHandshakes({
       context,
       ownKeys,
@@ -98,7 +98,7 @@ export class OlmChannels {
       sessions: this.#sessions,
       inbox: this.#inbox,
       claims: this.claims,
-      strangers: this.#strangers,
+      unknownDevices: this.#unknownDevices,
     });
     this.#senderKeys = new SenderDeviceKeys(() => context.vodozemac);
     this.#wedges = new RateLimit(context.clock, WEDGES);
@@ -118,7 +118,7 @@ export class OlmChannels {
   async load(tx: Transaction): Promise<void> {
     await this.#sessions.load(tx);
     await this.claims.load(tx);
-    await this.#strangers.load(tx);
+    await this.#unknownDevices.load(tx);
   }
 
   /**

@@ -56,10 +56,10 @@ export class UnknownDevices {
    * @returns The devices that have to go for it.
    */
   meet(tx: Transaction, { userId, curve25519 }: OlmPeer, now: number): UnknownDevice[] {
-    const stranger: UnknownDevice = { userId, curve25519, at: now };
-    tx.set(strangerKey(stranger), now);
-    const gone = this.#index.set(tx, [userId, curve25519, stranger]).map(([, , value]) => value);
-    for (const each of gone) tx.delete(strangerKey(each));
+    const unknown: UnknownDevice = { userId, curve25519, at: now };
+    tx.set(unknownKey(unknown), now);
+    const gone = this.#index.set(tx, [userId, curve25519, unknown]).map(([, , value]) => value);
+    for (const each of gone) tx.delete(unknownKey(each));
     return gone;
   }
 
@@ -67,7 +67,7 @@ export class UnknownDevices {
   forget(tx: Transaction, { userId, curve25519 }: OlmPeer): void {
     if (this.#index.get(userId, curve25519) === undefined) return;
     this.#index.delete(tx, userId, curve25519);
-    tx.delete(strangerKey({ userId, curve25519 }));
+    tx.delete(unknownKey({ userId, curve25519 }));
   }
 
   /** All of them. */
@@ -76,7 +76,7 @@ export class UnknownDevices {
   }
 }
 
-function strangerKey({ userId, curve25519 }: OlmPeer): RecordKey<number> {
+function unknownKey({ userId, curve25519 }: OlmPeer): RecordKey<number> {
   return recordKey("olm_stranger", userId, curve25519);
 }
 
@@ -95,7 +95,7 @@ export interface OlmHousekeepingOptions {
   /** The devices that need a session. */
   readonly claims: OlmClaims;
   /** The unknown devices. */
-  readonly strangers: UnknownDevices;
+  readonly unknownDevices: UnknownDevices;
 }
 
 /** The outcome of pruning: `more` can be pruned at once, or something has to be pruned `later`. */
@@ -112,8 +112,8 @@ export class OlmHousekeeping {
 
   /** Adds an unknown device that has begun a session; others may have to go for it. */
   async met(tx: Transaction, peer: OlmPeer): Promise<void> {
-    const { strangers, context: { clock }, sessions, devices } = this.#options;
-    for (const gone of strangers.meet(tx, peer, clock.now())) {
+    const { unknownDevices, context: { clock }, sessions, devices } = this.#options;
+    for (const gone of unknownDevices.meet(tx, peer, clock.now())) {
       if (await devices.byIdentityKey(tx, gone.userId, gone.curve25519) !== undefined) continue;
       await this.#forgetUnknown(tx, gone, await sessions.peer(tx, gone));
     }
@@ -137,15 +137,15 @@ export class OlmHousekeeping {
   }
 
   /** The devices that were unknown when they began a session. */
-  strangers(): UnknownDevice[] {
-    return this.#options.strangers.all();
+  unknownDevices(): UnknownDevice[] {
+    return this.#options.unknownDevices.all();
   }
 
   /** Removes a device that is known by now from the unknown ones. */
-  async pruneUnknownDevice(tx: Transaction, stranger: UnknownDevice): Promise<void> {
-    const { strangers, devices } = this.#options;
-    const device = await devices.byIdentityKey(tx, stranger.userId, stranger.curve25519);
-    if (device !== undefined) strangers.forget(tx, stranger);
+  async pruneUnknownDevice(tx: Transaction, unknown: UnknownDevice): Promise<void> {
+    const { unknownDevices, devices } = this.#options;
+    const device = await devices.byIdentityKey(tx, unknown.userId, unknown.curve25519);
+    if (device !== undefined) unknownDevices.forget(tx, unknown);
   }
 
   /** The devices that need a session. */
@@ -203,17 +203,17 @@ export class OlmHousekeeping {
    * messages as an unknown device's: then what refuses the device's messages a second time is kept.
    */
   async #forgetUnknown(tx: Transaction, peer: OlmPeer, record: PeerRecord): Promise<void> {
-    const { sessions, inbox, strangers } = this.#options;
+    const { sessions, inbox, unknownDevices } = this.#options;
     if (await inbox.isOnlyOf(tx, peer)) await this.#forget(tx, peer, record);
     else await sessions.forget(tx, peer, record);
-    strangers.forget(tx, peer);
+    unknownDevices.forget(tx, peer);
   }
 
   async #forget(tx: Transaction, peer: OlmPeer, record: PeerRecord): Promise<void> {
-    const { sessions, inbox, strangers } = this.#options;
+    const { sessions, inbox, unknownDevices } = this.#options;
     await sessions.forget(tx, peer, record);
     await sessions.forgetGone(tx, peer);
     await inbox.forget(tx, peer.curve25519);
-    strangers.forget(tx, peer);
+    unknownDevices.forget(tx, peer);
   }
 }

@@ -101,9 +101,9 @@ export class KeySharing {
     }
     if (planned === undefined) {
       const { record, plan } = await this.#plan(tx, room);
-      const strangers = usersToGetKey(plan).filter((userId) => userId !== own.userId);
+      const others = usersToGetKey(plan).filter((userId) => userId !== own.userId);
       const asked = policy.approveRecipients
-        ? await unapproved(tx, { roomId, record, users: strangers, devices })
+        ? await unapproved(tx, { roomId, record, users: others, devices })
         : [];
       if (asked.length > 0) return { needs: "approval", users: asked };
       const without = await withoutOlm(tx, this.#parts, plan);

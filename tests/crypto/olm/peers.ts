@@ -29,7 +29,7 @@ export interface PeerOptions {
   readonly store?: MemoryStore;
   readonly vodozemac?: Vodozemac;
   /** How many devices that nobody knows may have sessions. */
-  readonly strangers?: number;
+  readonly unknownDevices?: number;
 }
 
 /** A device of ours, with what it takes to restart it, and to have its commits fail. */
@@ -49,7 +49,7 @@ export class Peer {
   olm!: OlmChannels;
   outbox!: Outbox;
   readonly #vodozemac: Vodozemac | undefined;
-  readonly #strangers: number | undefined;
+  readonly #unknownDevices: number | undefined;
   readonly #vault: Vault;
 
   private constructor(options: PeerOptions) {
@@ -59,7 +59,7 @@ export class Peer {
     this.deviceId = options.deviceId ?? "DEVICE";
     this.store = options.store ?? new MemoryStore();
     this.#vodozemac = options.vodozemac;
-    this.#strangers = options.strangers;
+    this.#unknownDevices = options.unknownDevices;
     const vault = () => memoryVault(this.store);
     this.#vault = {
       ...vault(),
@@ -109,7 +109,7 @@ export class Peer {
       this.context = { ...base, own: this.keys.own, uniqueId: () => crypto.randomUUID() };
       this.outbox = new Outbox();
       const { context, keys: ownKeys, server: devices, outbox } = this;
-      this.olm = new OlmChannels({ context, ownKeys, devices, outbox, strangers: this.#strangers });
+      this.olm = new OlmChannels({ context, ownKeys, devices, outbox, unknownDevices: this.#unknownDevices });
       await this.outbox.load(tx);
       await this.olm.load(tx);
     });

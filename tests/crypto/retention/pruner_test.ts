@@ -45,7 +45,7 @@ class Stage {
       olm: {
         housekeeping: {
           wanted: () => [],
-          strangers: () => [],
+          unknownDevices: () => [],
           pruneUser: (_tx: Transaction, userId: UserID, days: number) =>
             look(`${userId} ${days}`, this.users.shift() ?? "done"),
         },

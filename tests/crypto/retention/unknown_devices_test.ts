@@ -15,9 +15,9 @@ async function stranger(bob: Peer, server: KeyServer, userId: `@${string}:${stri
 }
 
 /** Bob, who keeps sessions with few devices that he does not know. */
-async function boundedBob(strangers: number) {
+async function boundedBob(unknownDevices: number) {
   const server = new KeyServer();
-  const bob = await Peer.open({ userId: "@bob:example.org", deviceId: "BOB", server, strangers });
+  const bob = await Peer.open({ userId: "@bob:example.org", deviceId: "BOB", server, unknownDevices });
   return { bob, server };
 }
 
@@ -72,12 +72,12 @@ Deno.test("it is remembered over a restart who is a stranger, until they are kno
   await bob.restart();
   server.hidden.delete("SECOND");
   const { housekeeping } = bob.olm;
-  assertEquals(housekeeping.strangers().length, 2);
+  assertEquals(housekeeping.unknownDevices().length, 2);
   await bob.clock.tick(1_000 * DAY);
-  for (const each of housekeeping.strangers()) {
+  for (const each of housekeeping.unknownDevices()) {
     await bob.step((tx) => housekeeping.pruneUnknownDevice(tx, each));
   }
-  assertEquals(housekeeping.strangers().map(({ userId }) => userId), [first.userId]);
+  assertEquals(housekeeping.unknownDevices().map(({ userId }) => userId), [first.userId]);
   for (const peer of [first, second]) assert(isRead(await bob.receive(await peer.send(bob))));
 });
 
