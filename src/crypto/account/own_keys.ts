@@ -181,7 +181,7 @@ export class OwnKeys {
    *
    * @param shown The device's keys as the server shows them, or that it has no such device.
    * @returns `same`; `upload` if the keys are to be uploaded (again); `differs` if the server has
-   *   other keys, so that nobody could ever talk to this device.
+   *   other keys, so that no device could ever talk to this one.
    */
   checkServer(tx: Transaction, shown: DeviceKeys | "missing"): "same" | "upload" | "differs" {
     const { identityPublished } = this.account.facts;

@@ -82,7 +82,7 @@ export class SessionClaims {
   async add(
     tx: Transaction,
     session: MegolmSessionRef,
-    { record = NOBODY, claim, kept }: {
+    { record = NO_CLAIMS, claim, kept }: {
       readonly record: Claimed | undefined;
       readonly claim: OwnerClaim;
       readonly kept: boolean;
@@ -100,7 +100,7 @@ export class SessionClaims {
     // An evicted claim may have been to the same session.
     const left =
       evicted.some((gone) => gone.roomId === session.roomId && gone.sessionId === session.sessionId)
-        ? await tx.get(inboundKey(session.roomId, session.sessionId)) ?? NOBODY
+        ? await tx.get(inboundKey(session.roomId, session.sessionId)) ?? NO_CLAIMS
         : record;
     return await this.#put(tx, session, { record: left, userId, set: { ...waiting(place), claims } });
   }
@@ -197,7 +197,7 @@ export class SessionClaims {
   }
 }
 
-const NOBODY: Claimed = { claims: [] };
+const NO_CLAIMS: Claimed = { claims: [] };
 
 function waiting(unused: UnusedPlace | undefined): Pick<ClaimSet, "unused"> {
   return unused === undefined ? {} : { unused };

@@ -125,7 +125,7 @@ export class KeyRequests {
   }
 
   /**
-   * Takes in a key that another device sends on. It counts if it was asked for, and if the device
+   * Receives a forwarded key. It counts if it was asked for, and if the device
    * is one that was asked, and still is one of the own verified ones.
    *
    * @returns The session, if there is a key of it now.
