@@ -10,7 +10,7 @@ import type { DispatcherOptions } from "../actors/dispatcher/dispatcher.ts";
 import type { EncryptingAPI } from "./encrypting_api.ts";
 import { type QuarantineAPI, quarantineAPI } from "./quarantine_api.ts";
 import { Housekeeping, type PruneSummary } from "./housekeeping.ts";
-import { notingMembers } from "./noting_members.ts";
+import { notingMembers } from "./noting.ts";
 import { StateStore } from "../actors/store/state_store.ts";
 import { SyncStore } from "./sync_store.ts";
 import { spawnSyncer } from "../actors/syncer/syncer.ts";

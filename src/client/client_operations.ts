@@ -8,7 +8,7 @@
 import type { CryptoMachine } from "../actors/crypto/crypto.ts";
 import { encryptingAPI } from "./encrypting_api.ts";
 import { EncryptionSends } from "./encryption_sends.ts";
-import { notingEncryption } from "./noting_encryption.ts";
+import { notingEncryption } from "./noting.ts";
 import type { StateStore } from "../actors/store/state_store.ts";
 import type { SyncRequests } from "../actors/syncer/syncer_options.ts";
 import { storeUpdatingAPI } from "./store_updating_api.ts";

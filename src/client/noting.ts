@@ -1,11 +1,19 @@
 /**
- * Notes what the server took or told.
+ * Notes what the server accepted, before the call resolves: what is sent next must not wait for the
+ * sync that shows it.
  *
  * @module
  */
 
+import type { CryptoMachine } from "../actors/crypto/crypto.ts";
+import type { StateStore } from "../actors/store/state_store.ts";
+import type { MembershipAPI } from "../api/rooms/membership.ts";
+import type { RoomExtrasAPI } from "../api/rooms/room_extras.ts";
+import type { RoomsAPI } from "../api/rooms/rooms.ts";
 import type { Logger } from "../base/log.ts";
+import { Membership } from "../types/enums.ts";
 import type { RoomID } from "../types/ids.ts";
+import { isJsonObject, type JsonObject } from "../types/json.ts";
 
 /**
  * Makes what waits until something of a room is noted. Whether it can be makes no difference to the
@@ -19,5 +27,75 @@ export function noting(log: Logger): (roomId: RoomID, note: () => Promise<void>)
     } catch (error) {
       log.warn("Could not note the state of a room", { roomId, error: String(error) });
     }
+  };
+}
+
+type MakingRooms = Pick<RoomsAPI, "createRoom"> & Pick<RoomExtrasAPI, "upgradeRoom">;
+
+/** What {@link notingEncryption} works with. */
+export interface NotingEncryptionOptions {
+  /** Stores which rooms are encrypted. */
+  readonly stateStore: Pick<StateStore, "getEncryptionInfo" | "updateContent">;
+  /** Where failures are logged. */
+  readonly log: Logger;
+}
+
+/**
+ * The operations that make rooms, and store which are encrypted. The successor of an encrypted room
+ * is.
+ */
+export function notingEncryption(
+  api: MakingRooms,
+  { stateStore, log }: NotingEncryptionOptions,
+): MakingRooms {
+  const noted = noting(log);
+  const note = async (roomId: RoomID, encryption: JsonObject | undefined): Promise<void> => {
+    if (encryption !== undefined) await stateStore.updateContent(roomId, "m.room.encryption", "", encryption);
+  };
+  return {
+    async createRoom(options = {}) {
+      const encryption = encryptionIn(options.initialState ?? options.customRequestFields?.initial_state);
+      const roomId = await api.createRoom(options);
+      await noted(roomId, () => note(roomId, encryption));
+      return roomId;
+    },
+    async upgradeRoom(roomId, newVersion, options) {
+      const successor = await api.upgradeRoom(roomId, newVersion, options);
+      await noted(successor, async () => await note(successor, await stateStore.getEncryptionInfo(roomId)));
+      return successor;
+    },
+  };
+}
+
+/**
+ * The content of the `m.room.encryption` that a room begins with, as it is sent; undefined if there
+ * is none.
+ */
+function encryptionIn(state: unknown): JsonObject | undefined {
+  const events: unknown = Array.isArray(state) ? JSON.parse(JSON.stringify(state)) : [];
+  const found = (events as unknown[]).find((event) =>
+    isJsonObject(event) && event.type === "m.room.encryption" && (event.state_key ?? "") === ""
+  );
+  const content = isJsonObject(found) ? found.content : undefined;
+  return isJsonObject(content) ? content : undefined;
+}
+
+type ChangingMembers = Pick<MembershipAPI, "inviteUser" | "kickUser" | "banUser">;
+
+/** The operations that change others' membership, with a note to encryption after each. */
+export function notingMembers(
+  api: ChangingMembers,
+  crypto: () => CryptoMachine | undefined,
+): ChangingMembers {
+  const thenNoting =
+    (change: ChangingMembers["inviteUser"], membership: Membership): ChangingMembers["inviteUser"] =>
+    async (roomId, userId, options) => {
+      await change(roomId, userId, options);
+      await crypto()?.memberChanged(roomId, userId, membership);
+    };
+  return {
+    inviteUser: thenNoting(api.inviteUser, Membership.INVITE),
+    kickUser: thenNoting(api.kickUser, Membership.LEAVE),
+    banUser: thenNoting(api.banUser, Membership.BAN),
   };
 }
