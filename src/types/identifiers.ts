@@ -67,6 +67,11 @@ export function isReceivedRoomAlias(value: unknown): value is RoomAlias {
 
 // Server names.
 
+/** The server of a user ID, as it is written there. */
+export function serverOf(userId: UserID): string {
+  return userId.slice(userId.indexOf(":") + 1);
+}
+
 /** A DNS name or an IPv4 address, or an IPv6 address in brackets; and a port. */
 const SERVER_NAME = /^([0-9A-Za-z.-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::(\d{1,5}))?$/;
 const MAX_PORT = 65_535;

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { serverOf } from "../../types/identifiers.ts";
 import type { UserID } from "../../types/ids.ts";
 import { Retries } from "../requests/retries.ts";
 
@@ -112,9 +113,4 @@ export class QueryBackoff {
     this.#failed.clear();
     this.#refused.clear();
   }
-}
-
-/** The server of a user. */
-export function serverOf(userId: UserID): string {
-  return userId.slice(userId.indexOf(":") + 1);
 }

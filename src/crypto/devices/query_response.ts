@@ -4,11 +4,11 @@
  * @module
  */
 
+import { serverOf } from "../../types/identifiers.ts";
 import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { Device } from "./device.ts";
-import { serverOf } from "./query_backoff.ts";
 import type { UserAnswer } from "./user_answer.ts";
 import { devicesIn, type UserRecord } from "./user_record.ts";
 

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { isUserId } from "../../types/identifiers.ts";
+import { isUserId, serverOf } from "../../types/identifiers.ts";
 import type { UserID } from "../../types/ids.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
-import { QueryBackoff, serverOf } from "./query_backoff.ts";
+import { QueryBackoff } from "./query_backoff.ts";
 
 /** A question to the server. */
 export interface DeviceQuery {

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { serverOf } from "../../types/identifiers.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { SIGNED_CURVE25519 } from "../account/key_upload.ts";
 import type { CryptoContext } from "../engine/context.ts";
@@ -131,7 +132,8 @@ export class OlmClaims {
 
   /** Whether a key of a device may come soon: none was missing lately, and its server answers. */
   isPromising(device: DeviceRef, now: number): boolean {
-    return this.#devices.isOver(wantedKey(device).id, now) && this.#servers.isOver(serverOf(device), now);
+    return this.#devices.isOver(wantedKey(device).id, now) &&
+      this.#servers.isOver(serverOf(device.userId), now);
   }
 
   /**
@@ -210,7 +212,7 @@ export class OlmClaims {
     await this.unwant(tx, device);
     tx.onCommit(() => {
       this.#devices.forget(wantedKey(device).id);
-      this.#servers.forget(serverOf(device));
+      this.#servers.forget(serverOf(device.userId));
     });
   }
 
@@ -225,11 +227,6 @@ export class OlmClaims {
     for (const id of this.#underway.get(claimId) ?? []) this.#claimed.delete(id);
     this.#underway.delete(claimId);
   }
-}
-
-/** The server that keeps a device's keys. */
-export function serverOf({ userId }: Pick<DeviceRef, "userId">): string {
-  return userId.slice(userId.indexOf(":") + 1);
 }
 
 function wantedKey({ userId, deviceId }: DeviceRef): RecordKey<WantedDevice> {

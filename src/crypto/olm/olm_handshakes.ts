@@ -4,6 +4,7 @@
  * @module
  */
 
+import { serverOf } from "../../types/identifiers.ts";
 import { type OlmSession, type Vodozemac, VodozemacError } from "@greenroom/vodozemac-wasm";
 import type { UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
@@ -14,7 +15,7 @@ import { isKey } from "../encoding/base64.ts";
 import { verifySignedJson } from "../encoding/signed_json.ts";
 import type { CryptoContext } from "../engine/context.ts";
 import type { Transaction } from "../records/transaction.ts";
-import { type DeviceRef, type KeyClaim, type OlmClaims, serverOf } from "./olm_claims.ts";
+import type { DeviceRef, KeyClaim, OlmClaims } from "./olm_claims.ts";
 import type { OlmSessions } from "./olm_sessions.ts";
 
 /** How many servers' failures are read. */
@@ -96,7 +97,7 @@ export class OlmHandshakes {
     const now = clock.now();
     claims.answered(tx, claim);
     const asked = devicesOf(claim);
-    const unreachable = unreachableServers(response, new Set(asked.map(serverOf)));
+    const unreachable = unreachableServers(response, new Set(asked.map(({ userId }) => serverOf(userId))));
     claims.unreachable(tx, unreachable, now);
     const established: Device[] = [];
     const exhausted: Device[] = [];
@@ -110,7 +111,7 @@ export class OlmHandshakes {
       } else {
         exhausted.push(device);
         // A server that is down may have keys: it is asked again.
-        const isDown = unreachable.includes(serverOf(device)) && !isAnswered(response, device);
+        const isDown = unreachable.includes(serverOf(device.userId)) && !isAnswered(response, device);
         if (!isDown) await claims.exhausted(tx, device, now);
       }
     }

@@ -5,7 +5,7 @@
  */
 
 import { isJsonObject, type JsonObject } from "../json.ts";
-import { anything, isOf, type Members, Misfit, type Notes, type Optional, type Shape } from "./shape.ts";
+import { anything, type Members, Misfit, type Notes, type Optional, type Shape } from "./shape.ts";
 
 type Entry = [name: string, member: Shape<unknown> | Optional<unknown>];
 
@@ -113,6 +113,18 @@ export function variants<Contents extends object, Other = never>(
     if (shape === undefined) return new Misfit("is none of those that are known").in(tag);
     return shape(value, notes) as Contents[keyof Contents] | Other | Misfit;
   };
+}
+
+/**
+ * Whether a value has a `typeof`. So written, the compiler of V8 need not make the name of the
+ * type.
+ */
+function isOf(type: Shape<unknown>["primitive"], value: unknown): boolean {
+  return type === "string"
+    ? typeof value === "string"
+    : type === "number"
+    ? typeof value === "number"
+    : type === "boolean" && typeof value === "boolean";
 }
 
 /** The member that {@link variants} has looked at. */

@@ -87,20 +87,8 @@ function plain<T>(name: string, is: (value: unknown) => boolean): Shape<T> {
   return (value) => is(value) ? value as T : new Misfit(problem);
 }
 
-function primitive<T>(name: string, type: Shape<T>["primitive"]): Shape<T> {
-  return Object.assign(plain<T>(name, (value) => isOf(type, value)), { primitive: type });
-}
-
-/**
- * Whether a value has a `typeof`. So written, the compiler of V8 need not make the name of the
- * type.
- */
-export function isOf(type: Shape<unknown>["primitive"], value: unknown): boolean {
-  return type === "string"
-    ? typeof value === "string"
-    : type === "number"
-    ? typeof value === "number"
-    : type === "boolean" && typeof value === "boolean";
+function primitive<T>(type: NonNullable<Shape<T>["primitive"]>, is: (value: unknown) => boolean): Shape<T> {
+  return Object.assign(plain<T>(`a ${type}`, is), { primitive: type });
 }
 
 function address<T extends string>(scheme: string): Shape<T> {
@@ -111,11 +99,11 @@ function address<T extends string>(scheme: string): Shape<T> {
 }
 
 /** A string. */
-export const text: Shape<string> = primitive("a string", "string");
+export const text: Shape<string> = primitive("string", (value) => typeof value === "string");
 /** A number. */
-export const number: Shape<number> = primitive("a number", "number");
+export const number: Shape<number> = primitive("number", (value) => typeof value === "number");
 /** A boolean. */
-export const boolean: Shape<boolean> = primitive("a boolean", "boolean");
+export const boolean: Shape<boolean> = primitive("boolean", (value) => typeof value === "boolean");
 /** `true`. */
 export const isTrue: Shape<true> = plain("true", (value) => value === true);
 /** Whatever JSON can say. */
