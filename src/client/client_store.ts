@@ -25,6 +25,6 @@ export function clientStore(options: ClientOptions, session: Session): ClientSto
   const { store: given } = options;
   const { clock } = session.http;
   const log = loggerOf(options.log, clock, "store");
-  const store = spawnStore({ kv: given, close: false, lease: leaseOptions(options), clock, log });
+  const store = spawnStore({ kv: given, lease: leaseOptions(options), clock, log });
   return { store, ready: storeOpener({ store, session, shared: given !== undefined }) };
 }

@@ -27,8 +27,6 @@ import type { SyncToken } from "../../types/ids.ts";
 export interface StoreOptions {
   /** The store. Absent: memory, for as long as the actor lives. */
   readonly kv?: KvStore;
-  /** Whether to close it in the end: who opened it closes it. */
-  readonly close: boolean;
   /** How the device is taken; absent: nobody else can have it. */
   readonly lease?: Pick<LeaseOptions, "held" | "owner" | "duration">;
   /** Measures the lease. Default: the machine's own. */
@@ -42,7 +40,7 @@ const MAX_DEFERRED = 5_000;
 
 /** Starts the Store. */
 export function spawnStore(
-  { kv: given, close, lease, clock = systemClock, log }: StoreOptions,
+  { kv: given, lease, clock = systemClock, log }: StoreOptions,
 ): Actor<StoreProtocol> {
   const kv = given ?? new MemoryStore();
   const writer = new StoreWriter({ kv, lease: lease && { ...lease, clock, log }, log });
@@ -135,11 +133,7 @@ export function spawnStore(
     },
     onStop: async () => {
       await keeping;
-      try {
-        await writer.close();
-      } finally {
-        if (close) await kv.close();
-      }
+      await writer.close();
     },
   });
   return store;

@@ -14,7 +14,7 @@ const DAY = 86_400_000;
 
 Deno.test("The engine of a device is opened once, whoever opens it again, and nothing is asked of it before", async () => {
   const log = recordingLogger();
-  const store = spawnStore({ close: true, log });
+  const store = spawnStore({ log });
   await store.ask("open", ["greenroom"]);
   const crypto = spawnCrypto({ store, clock: new TestClock(), log, policy: DEFAULT_POLICY });
   await assertRejects(() => crypto.ask("requests", undefined), EncryptionError, "has not been opened");
@@ -30,7 +30,7 @@ Deno.test("pruneCrypto() lets other messages in between its steps, and reads no 
   const kv = new MemoryStore();
   const clock = new TestClock();
   const log = recordingLogger();
-  const store = spawnStore({ kv, close: false, log });
+  const store = spawnStore({ kv, log });
   await store.ask("open", ["greenroom"]);
   const read: number[] = [];
   const readingStore = {

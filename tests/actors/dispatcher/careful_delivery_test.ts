@@ -25,7 +25,7 @@ interface Work {
 }
 
 async function stage(kv: CountingStore = new CountingStore()) {
-  const store = spawnStore({ kv, close: false, log: recordingLogger() });
+  const store = spawnStore({ kv, log: recordingLogger() });
   await store.ask("open", []);
   const clock = new TestClock();
   const asked: unknown[] = [];

@@ -16,7 +16,7 @@ function device() {
   const kv = new MemoryStore();
   return {
     async process<Result>(work: (ids: SendIds) => Promise<Result>): Promise<Result> {
-      const store = spawnStore({ kv, close: false });
+      const store = spawnStore({ kv });
       await store.ask("open", []);
       const result = await work(new SendIds({ store, ready: () => Promise.resolve() }));
       await store.stop();
@@ -85,7 +85,7 @@ Deno.test("The order of a content's members makes no other ID; what a key is use
 Deno.test("A store that could not be asked is asked again with the next send", async () => {
   let asked = 0;
   const ready = () => asked++ === 0 ? Promise.reject(new RangeError("not now")) : Promise.resolve();
-  const store = spawnStore({ close: true });
+  const store = spawnStore({});
   await store.ask("open", []);
   const sends = deliveryOf(new SendIds({ store, ready }));
   await assertRejects(() => sends.transactionId(say, undefined), RangeError, "not now");

@@ -17,7 +17,7 @@ async function stage() {
   const time = { offset: 0 };
   const registry = new HandlerRegistry();
   const log = recordingLogger();
-  const store = spawnStore({ close: true, log });
+  const store = spawnStore({ log });
   await store.ask("open", []);
   const quarantine = new Quarantine({
     store,

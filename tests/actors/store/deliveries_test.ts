@@ -21,7 +21,7 @@ interface Stage extends AsyncDisposable {
 }
 
 async function stage(kv: CountingStore = new CountingStore()): Promise<Stage> {
-  const store = spawnStore({ kv, close: false, log: recordingLogger() });
+  const store = spawnStore({ kv, log: recordingLogger() });
   await store.ask("open", []);
   return {
     kv,

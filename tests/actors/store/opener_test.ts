@@ -10,7 +10,7 @@ type Session = { -readonly [Key in keyof Account]: Account[Key] };
 
 function stage(shared: "shared" | "alone") {
   const kv = new CountingStore();
-  const store = spawnStore({ kv, close: false });
+  const store = spawnStore({ kv });
   const answers: (string[] | Error)[] = [];
   let asked = 0;
   const session: Session = {

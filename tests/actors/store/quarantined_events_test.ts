@@ -5,7 +5,7 @@ import { recordingLogger } from "../kernel/support.ts";
 import { CountingStore } from "../support/counting_store.ts";
 
 async function stage(kv = new CountingStore()) {
-  const store = spawnStore({ kv, close: false, log: recordingLogger() });
+  const store = spawnStore({ kv, log: recordingLogger() });
   await store.ask("open", []);
   return {
     kv,

@@ -81,7 +81,7 @@ Deno.test("A room's record has nothing undefined, so that it can be kept as JSON
 });
 
 Deno.test("A room is known as it was committed last, whoever changed it", async () => {
-  const store = spawnStore({ kv: new MemoryStore(), close: false });
+  const store = spawnStore({ kv: new MemoryStore() });
   await store.ask("open", []);
   const [roomId, known] = ["!a:a", async () => await store.ask("room", "!a:a")] as const;
   const sync = async (membership: RoomRecord["membership"]) => {

@@ -18,7 +18,7 @@ class Stage {
 
   async store(): Promise<Actor<StoreProtocol>> {
     if (this.#store !== undefined) return this.#store;
-    this.#store = spawnStore({ kv: this.kv, close: false });
+    this.#store = spawnStore({ kv: this.kv });
     await this.#store.ask("open", []);
     return this.#store;
   }

@@ -23,7 +23,7 @@ interface Stage extends AsyncDisposable {
 }
 
 async function stage(kv: CountingStore = new CountingStore(), prefix: string[] = []): Promise<Stage> {
-  const store = spawnStore({ kv, close: false, log: recordingLogger() });
+  const store = spawnStore({ kv, log: recordingLogger() });
   await store.ask("open", prefix);
   return {
     kv,
@@ -266,15 +266,8 @@ Deno.test("A position that was moved stays there, though handlers settle that we
   assertEquals((await here.store.ask("position", undefined)).handled, "t3");
 });
 
-Deno.test("A store that the actor has made for itself is closed with it", async () => {
-  const kv = new CountingStore();
-  const store = spawnStore({ kv, close: true });
-  await store.stop();
-  assertEquals(kv.closed, 1);
-});
-
 Deno.test("A store that was not opened refuses to be read or written", async () => {
-  const store = spawnStore({ kv: new CountingStore(), close: false });
+  const store = spawnStore({ kv: new CountingStore() });
   await assertRejects(() => store.ask("position", undefined));
   await assertRejects(() => store.ask("noEncryption", ROOM));
   await store.stop();

@@ -6,7 +6,7 @@ import { CountingStore } from "../support/counting_store.ts";
 
 async function stage() {
   const kv = new CountingStore();
-  const store = spawnStore({ kv, close: false, log: recordingLogger() });
+  const store = spawnStore({ kv, log: recordingLogger() });
   await store.ask("open", []);
   await store.ask("commitSync", { nextBatch: "t1", repeated: false, rooms: [] });
   await store.ask("handled", "t1"); // of the first response that is written at once

@@ -143,7 +143,7 @@ Deno.test("The wait for the device ends when nobody waits any more, and goes on 
 Deno.test("A store of one's own has no lease, no schema and no timer", async () => {
   const clock = new TestClock();
   const kv = new CheckingStore();
-  const store = spawnStore({ kv, close: false, clock });
+  const store = spawnStore({ kv, clock });
   await store.ask("open", DEVICE);
   await store.ask("noEncryption", ROOM);
   assertEquals([kv.touched, kv.checks, clock.pending], [["room"], [[]], 0]);

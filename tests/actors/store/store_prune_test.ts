@@ -13,7 +13,7 @@ const DAY = 86_400_000;
 async function stage() {
   const clock = new TestClock(0);
   const kv = new CountingStore();
-  const store = spawnStore({ kv, close: false, clock });
+  const store = spawnStore({ kv, clock });
   await store.ask("open", []);
   return {
     clock,

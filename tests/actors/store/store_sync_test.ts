@@ -15,7 +15,7 @@ async function stage() {
   const kv = new HeldStore();
   const clock = new TestClock();
   const log = recordingLogger();
-  const store = spawnStore({ kv, close: false, clock, log });
+  const store = spawnStore({ kv, clock, log });
   await store.ask("open", []);
   await store.ask("commitSync", sync("t0", room({ state: events(member("@a:a", "join")) })));
   await store.ask("handled", "t0"); // of the first response that is written at once

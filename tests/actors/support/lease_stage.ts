@@ -53,7 +53,7 @@ export function leaseStage(): LeaseStage {
   const log = recordingLogger();
   const stores: Actor<StoreProtocol>[] = [];
   const process = (owner: string, lease: StoreOptions["lease"] = {}): Actor<StoreProtocol> => {
-    const store = spawnStore({ kv, close: false, clock, log, lease: { owner, ...lease } });
+    const store = spawnStore({ kv, clock, log, lease: { owner, ...lease } });
     stores.push(store);
     return store;
   };

@@ -26,7 +26,7 @@ export interface StateStage extends AsyncDisposable {
 /** Opens a state store. */
 export async function stateStage(): Promise<StateStage> {
   const kv = new CountingStore();
-  const store = spawnStore({ kv, close: false, log: recordingLogger() });
+  const store = spawnStore({ kv, log: recordingLogger() });
   await store.ask("open", []);
   return {
     kv,

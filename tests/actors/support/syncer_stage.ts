@@ -80,7 +80,7 @@ export async function syncerStage(options: SyncerStageOptions = {}): Promise<Syn
   const log = recordingLogger();
   const asked: SyncOptions[] = [];
   const registry = new HandlerRegistry();
-  const store = spawnStore({ kv, close: false, log });
+  const store = spawnStore({ kv, log });
   await store.ask("open", []);
   const ready = () => Promise.resolve();
   const deliverer = new Deliverer(registry, log, {

@@ -8,7 +8,7 @@ import { MemoryStore } from "../../../src/store/memory_store.ts";
 import type { Filter } from "../../../src/types/api/filter.ts";
 
 async function stage(kv = new MemoryStore()) {
-  const store = spawnStore({ kv, close: false });
+  const store = spawnStore({ kv });
   await store.ask("open", []);
   const uploaded: Filter[] = [];
   const createFilter = (filter: Filter) => Promise.resolve(`f${uploaded.push(filter)}`);

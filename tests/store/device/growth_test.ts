@@ -117,7 +117,7 @@ Deno.test("What is noted of a message to the device is as much after many of a s
 
 Deno.test("What a message costs the Store does not depend on how many there were, nor on how many rooms and members there are", async () => {
   const kv = new MemoryStore();
-  const store = spawnStore({ kv, close: false });
+  const store = spawnStore({ kv });
   await store.ask("open", ["@bot:example.org", "BOT"]);
   const state = (roomId: RoomID, name: string) => ({
     type: "m.room.member",
