@@ -87,7 +87,7 @@ export function clientEncryption(
   };
   const prune = async () => {
     await crypto.identity(); // opens the engine
-    return (await pruneCrypto(actor, { force: true })).removed;
+    return (await pruneCrypto(actor)).removed;
   };
   return { lifecycle, crypto, prune };
 }

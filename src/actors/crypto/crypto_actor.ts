@@ -6,12 +6,7 @@
 
 import type { Clock } from "../../base/clock.ts";
 import type { Engine } from "../../crypto/engine/engine.ts";
-import type {
-  EngineAccount,
-  OwnIdentity,
-  PruneOptions,
-  PruneReport,
-} from "../../crypto/engine/engine_protocol.ts";
+import type { EngineAccount, OwnIdentity, PruneReport } from "../../crypto/engine/engine_protocol.ts";
 import type { CryptoPolicy } from "../../crypto/engine/policy.ts";
 import type { Vault } from "../../crypto/records/vault.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
@@ -108,16 +103,12 @@ export function spawnCrypto({ store, clock, log, policy }: CryptoActorOptions): 
  * handled in between.
  *
  * @param crypto The actor, which has been opened.
- * @param options Whether to do it even if it was done today.
  * @returns How many records were removed in all, by their kind.
  */
-export async function pruneCrypto(
-  crypto: ActorRef<CryptoProtocol>,
-  options: PruneOptions = {},
-): Promise<PruneReport> {
+export async function pruneCrypto(crypto: ActorRef<CryptoProtocol>): Promise<PruneReport> {
   const removed: Record<string, number> = {};
   for (;;) {
-    const step = await crypto.ask("prune", options);
+    const step = await crypto.ask("prune", undefined);
     for (const [kind, count] of Object.entries(step.removed)) removed[kind] = (removed[kind] ?? 0) + count;
     if (step.done) return { done: true, removed };
   }

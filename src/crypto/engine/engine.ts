@@ -29,7 +29,6 @@ import type {
   MemberChange,
   OwnIdentity,
   PrepareInput,
-  PruneOptions,
   PruneReport,
   RecoveredEvent,
   RequestFailure,
@@ -218,8 +217,8 @@ export class Engine {
   }
 
   /** Removes some of what need not be kept any more; to be called again until it is done. */
-  async prune(options: PruneOptions = {}): Promise<PruneReport> {
-    return await this.#step((tx, { pruner }) => pruner.step(tx, options));
+  async prune(): Promise<PruneReport> {
+    return await this.#step((tx, { pruner }) => pruner.step(tx));
   }
 
   /** Stores which events need not be sent any more, if that has not been stored. */

@@ -264,12 +264,6 @@ export interface Encrypted {
   readonly content: RoomEncryptedContent;
 }
 
-/** Options of `prune`. */
-export interface PruneOptions {
-  /** Whether to begin even if the last time was less than a day ago. Default: false. */
-  readonly force?: boolean;
-}
-
 /** What a call of `prune` has done. */
 export interface PruneReport {
   /** Whether nothing is left to do for today; else call it again. */

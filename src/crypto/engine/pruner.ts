@@ -8,7 +8,6 @@
  * @module
  */
 
-import { elapsed } from "../../base/clock.ts";
 import type { RoomID } from "../../types/ids.ts";
 import type { DeviceLists } from "../devices/device_lists.ts";
 import type { UndecryptableEvents } from "../megolm/undecryptable_events.ts";
@@ -19,11 +18,11 @@ import {
   type ScheduledPruning,
   schedulePruning,
 } from "../records/prune_schedule.ts";
-import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import type { Transaction } from "../records/transaction.ts";
 import type { OutboundSessions } from "../sharing/outbound_sessions.ts";
 import type { CryptoContext } from "./context.ts";
-import type { PruneOptions, PruneReport } from "./engine_protocol.ts";
-import { DAY_MS, GONE_PEER_DAYS, LEFT_PEER_DAYS, RECORDS_A_STEP } from "./retention.ts";
+import type { PruneReport } from "./engine_protocol.ts";
+import { GONE_PEER_DAYS, LEFT_PEER_DAYS, RECORDS_A_STEP } from "./retention.ts";
 
 /** The parts that it prunes. */
 export interface PrunerOptions {
@@ -46,8 +45,8 @@ type PruneTask = (tx: Transaction) => Promise<"done" | "more">;
 const TASKS_A_STEP = 200;
 
 /**
- * Prunes once a day. Its progress is in memory only: the next process begins again, and finds less
- * to do.
+ * Prunes in steps; the client's housekeeping says when. Its progress is in memory only: the next
+ * process begins again, and finds less to do.
  */
 export class Pruner {
   readonly #options: PrunerOptions;
@@ -59,13 +58,9 @@ export class Pruner {
     this.#options = options;
   }
 
-  /** Does a part of it, if there is anything to be done. */
-  async step(tx: Transaction, { force = false }: PruneOptions): Promise<PruneReport> {
-    const { clock } = this.#options.context;
-    const before = this.#tasks;
-    const isDue = force || elapsed(clock.now(), await tx.get(prunedKey())) >= DAY_MS;
-    if (before === undefined && !isDue) return { done: true, removed: {} };
-    const tasks = [...before ?? this.#begin()];
+  /** Does a part of it; the first call after one that was done begins anew. */
+  async step(tx: Transaction): Promise<PruneReport> {
+    const tasks = [...this.#tasks ?? this.#begin()];
     let done = false;
     for (let count = 0; count < TASKS_A_STEP && tx.changes < RECORDS_A_STEP; count++) {
       const task = tasks.at(-1);
@@ -74,7 +69,6 @@ export class Pruner {
       if (done) break;
       if (task !== undefined && await task(tx) === "done") tasks.pop();
     }
-    if (done) tx.set(prunedKey(), clock.now());
     tx.onCommit(() => this.#tasks = done ? undefined : tasks);
     return { done, removed: tx.removals };
   }
@@ -116,9 +110,4 @@ function one(task: (tx: Transaction) => Promise<void> | void): PruneTask {
     await task(tx);
     return "done";
   };
-}
-
-/** When all was done last, in milliseconds since the epoch. */
-function prunedKey(): RecordKey<number> {
-  return recordKey("pruned");
 }

@@ -1,7 +1,6 @@
 /** A whole engine that lets go of what it need not keep. */
 
 import { assert, assertEquals } from "@std/assert";
-import type { PruneOptions } from "../../../src/crypto/engine/engine_protocol.ts";
 import type { ToDeviceEvent } from "../../../src/types/events/event.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import { aliceAndBob, type Bot } from "../engine/bot.ts";
@@ -9,10 +8,10 @@ import { RawDevice } from "../engine/raw_device.ts";
 import { DAY, HOUR, recordsByKind } from "./records.ts";
 
 /** Prunes until it is done; what was removed, by kind. */
-async function prune(bot: Bot, options?: PruneOptions): Promise<Record<string, number>> {
+async function prune(bot: Bot): Promise<Record<string, number>> {
   const removed: Record<string, number> = {};
   for (let steps = 0; steps < 1_000; steps++) {
-    const report = await bot.engine.prune(options);
+    const report = await bot.engine.prune();
     for (const [kind, count] of Object.entries(report.removed)) removed[kind] = (removed[kind] ?? 0) + count;
     if (report.done) return removed;
   }
@@ -57,7 +56,7 @@ Deno.test("what was delivered before is refused as a replay after whatever was l
   await bob.sync({ toDevice, encrypted: [first] });
   assertEquals(bob.outcome(event), "text: once");
   await live(bob, 400);
-  const removed = await prune(bob, { force: true });
+  const removed = await prune(bob);
   assert((removed["olm-session"] ?? 0) > 0 && (removed["olm-seen"] ?? 0) > 0);
   for (const restart of [false, true]) {
     if (restart) await bob.restart();
@@ -70,28 +69,6 @@ Deno.test("what was delivered before is refused as a replay after whatever was l
   const answer = await bob.send("still here");
   await alice.sync();
   assertEquals(alice.outcome(answer), "text: still here");
-});
-
-Deno.test("it is done once a day, also over a restart, and at once if it must be", async () => {
-  const { bob } = await aliceAndBob();
-  await guest(bob, "@guest:example.org");
-  await live(bob, 1);
-  await guest(bob, "@other:example.org");
-  await live(bob, 1);
-  await guest(bob, "@third:example.org");
-  await live(bob, 29);
-  assertEquals((await prune(bob))["olm-session"], 1);
-  await bob.server.clock.tick(DAY - 1);
-  for (const restart of [false, true]) {
-    if (restart) await bob.restart();
-    assertEquals(await bob.engine.prune(), { done: true, removed: {} });
-  }
-  await bob.server.clock.tick(1);
-  assertEquals((await prune(bob))["olm-session"], 1);
-  await bob.server.clock.tick(DAY / 2);
-  assertEquals(await bob.engine.prune(), { done: true, removed: {} });
-  await bob.server.clock.tick(DAY / 2 - 1);
-  assertEquals((await prune(bob, { force: true }))["olm-session"], 1);
 });
 
 Deno.test("a device that is gone and is still heard of is looked at again a month later", async () => {

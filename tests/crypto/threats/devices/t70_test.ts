@@ -83,7 +83,7 @@ class Plot {
   /** What is not needed any more is let go of, after some days. */
   async prune(days: number): Promise<void> {
     await this.server.clock.tick(days * DAY);
-    while (!(await this.alice.engine.prune({ force: true })).done);
+    while (!(await this.alice.engine.prune()).done);
   }
 
   /** How far the device is trusted that an event came from which was encrypted with the session. */
