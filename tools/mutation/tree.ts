@@ -14,8 +14,8 @@ const MUTATED = [
   /^src\/crypto\/.*\.ts$/,
   /^vodozemac-wasm\/(?:mod|src\/\w+)\.ts$/,
   /^src\/actors\/crypto\/\w+\.ts$/,
-  /^src\/actors\/syncer\/(?:former_members|membership_change)\.ts$/,
-  /^src\/actors\/dispatcher\/send_ids\.ts$/,
+  /^src\/actors\/syncer\/(?:membership_change|sync_batch)\.ts$/,
+  /^src\/actors\/dispatcher\/delivery_scope\.ts$/,
   /^src\/base\/culprits\.ts$/,
   /^src\/client\/(?:decryption_dispatcher|encrypting_api|encryption_sends|housekeeping|noting)\.ts$/,
 ];

@@ -78,6 +78,16 @@ Deno.test("InboundGroupSession.decrypt() refuses a message with a bit changed, o
   assertEquals([...new Set(same)], [1]);
 });
 
+Deno.test("InboundGroupSession.decrypt() and decryptAll() refuse a message whose signature alone was changed", () => {
+  using outbound = megolm.createOutbound();
+  using inbound = megolm.createInbound(outbound.sessionKey());
+  const forged = bytesOf(outbound.encrypt("good"));
+  forged[forged.length - 1] = (forged.at(-1) ?? 0) ^ 1;
+  assertCode("bad_signature", () => inbound.decrypt(forged));
+  const [outcome] = inbound.decryptAll([forged]);
+  assertEquals(outcome?.ok === false && outcome.error.code, "bad_signature");
+});
+
 Deno.test("InboundGroupSession.decryptAll() says of each what became of it", () => {
   using outbound = megolm.createOutbound();
   using inbound = megolm.createInbound(outbound.sessionKey());
