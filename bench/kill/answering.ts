@@ -58,6 +58,9 @@ export function answerMessages(client: Client, { userId, note, tell }: Answering
     await hesitate();
     note({ kind: "echoed", eventId, echoId: await noted(text, client.sendText(roomId, text)) });
   });
+  client.on("UNDECRYPTABLE", ({ event: { event_id: eventId }, code, reason }) => {
+    note({ kind: "undecryptable", eventId, code, reason: reason.message });
+  });
   client.on("EVENT_QUARANTINED", ({ id: eventId, attempts }) => {
     note({ kind: "quarantined", eventId, attempts });
   });

@@ -89,9 +89,6 @@ class Victim {
   #listen(): void {
     const note = this.#ledger.write.bind(this.#ledger);
     answerMessages(this.#client, { userId: this.#orders.userId, note, tell });
-    this.#client.on("UNDECRYPTABLE", ({ event: { event_id: eventId }, code, reason }) => {
-      note({ kind: "undecryptable", eventId, code, reason: reason.message });
-    });
   }
 
   async #sendNext(roomId: RoomID): Promise<void> {

@@ -22,8 +22,8 @@ export class StorePosition {
    * shown up to each.
    */
   readonly #unhandled = new Map<SyncToken, readonly ShownRoom[]>();
-  /** How many crashes this process has added to the count. */
-  #counted = 0;
+  /** Whether the count of processes that have ended has been raised by this one. */
+  #hasCounted = false;
 
   readonly #shown: ShownLog;
 
@@ -47,10 +47,15 @@ export class StorePosition {
   /** Moves to another position. */
   async move(nextBatch: SyncToken | undefined): Promise<void> {
     this.#unhandled.clear(); // responses on their way belong to the old position, and events may come again
-    const { shown: _, ...before } = withoutStart(await this.get());
+    const { filter } = await this.get();
     const mutations: KvMutation[] = [];
     await this.#shown.clear(mutations);
-    this.#set({ ...before, nextBatch, handled: nextBatch });
+    this.#set({
+      nextBatch,
+      handled: nextBatch,
+      ...(nextBatch !== undefined && { again: "moved" }),
+      ...(filter && { filter }),
+    });
     await this.#writer.flush(mutations);
   }
 
@@ -75,7 +80,7 @@ export class StorePosition {
       this.#unhandled.delete(older);
       if (older === token) break;
     }
-    this.#counted = 0;
+    this.#hasCounted = false;
     this.#set({ ...withoutStart(before), handled: token, ...this.#shownWith(rooms) });
     if (before.first !== undefined) await this.#writer.flush();
     return true;
@@ -96,12 +101,15 @@ export class StorePosition {
     const isNews = nextBatch !== before.nextBatch || hasChanges || repeated || this.#writer.owes;
     if (!isNews && before.handled !== undefined) return undefined;
     const first = before.handled === undefined && { first: before.first ?? nextBatch };
-    const crashes = (before.crashes ?? 0) + (repeated ? 1 : 0);
-    if (repeated) this.#counted++;
+    const crashes = (before.crashes ?? 0) + (repeated && !this.#hasCounted ? 1 : 0);
+    this.#hasCounted ||= repeated;
+    const { again: _, ...rest } = before;
+    const again = againAfter(before, nextBatch);
     this.#set({
-      ...before,
+      ...rest,
       nextBatch,
       ...first,
+      ...(again && { again }),
       ...(crashes > 0 && { crashes }),
       ...(atOnce && this.#shownWith(rooms.filter(isShown))),
     });
@@ -110,14 +118,14 @@ export class StorePosition {
   }
 
   /**
-   * Takes back the crashes that this process has counted, since it ends by itself; with the next
+   * Takes back the crash that this process has counted, since it ends by itself; with the next
    * commit.
    */
   ending(): void {
     const { crashes = 0, ...rest } = this.#position ?? {};
-    if (this.#counted === 0 || crashes === 0) return;
-    const left = Math.max(0, crashes - this.#counted);
-    this.#counted = 0;
+    if (!this.#hasCounted || crashes === 0) return;
+    const left = crashes - 1;
+    this.#hasCounted = false;
     this.#set({ ...rest, ...(left > 0 && { crashes: left }) });
   }
 
@@ -138,8 +146,20 @@ export class StorePosition {
 }
 
 /** A position without what is stored only until something is handled. */
-function withoutStart({ nextBatch, handled, filter, shown }: SyncRecord): SyncRecord {
-  return { nextBatch, handled, ...(filter && { filter }), ...(shown && { shown }) };
+function withoutStart({ nextBatch, handled, again, filter, shown }: SyncRecord): SyncRecord {
+  return {
+    nextBatch,
+    handled,
+    ...(again && { again }),
+    ...(filter && { filter }),
+    ...(shown && { shown }),
+  };
+}
+
+/** Why what follows a response may have been delivered before. */
+function againAfter({ nextBatch: before, first, again }: SyncRecord, nextBatch: SyncToken) {
+  if (nextBatch === before) return again; // it showed nothing
+  return before !== undefined && nextBatch === first ? "repeated" : undefined;
 }
 
 /** Whether a change shows events of its room. */

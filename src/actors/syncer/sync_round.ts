@@ -51,6 +51,8 @@ export interface SyncPosition {
   readonly since: SyncToken | undefined;
   /** Whether what follows may have been delivered before. */
   readonly repeated: boolean;
+  /** Whether that is because the application has moved the position. */
+  readonly wasMoved: boolean;
   /** What the first response ended with, if it is to be handled once more. */
   readonly first: SyncToken | undefined;
 }
@@ -182,10 +184,13 @@ export class SyncRound {
   }
 
   /** Where a response continues from, and how much of what it left out to read. */
-  #continuation({ since, repeated, first }: SyncPosition, { dropTimeline }: SyncContext): Continuation {
+  #continuation(
+    { since, repeated, wasMoved, first }: SyncPosition,
+    { dropTimeline }: SyncContext,
+  ): Continuation {
     const { fillGaps = true } = this.#options.settings;
     // What came in several responses before comes in one now, perhaps with gaps.
-    const wanted = fillGaps || repeated;
+    const wanted = fillGaps || (repeated && !wasMoved);
     const limit = wanted === true ? DEFAULT_GAP_LIMIT : wanted;
     return { since, first, limit, dropTimeline };
   }

@@ -1,0 +1,87 @@
+import { assertEquals } from "@std/assert";
+import { MemoryStore } from "@greenroom/matrix";
+import { type CrashPlan, NO_CRASH } from "../support/crash.ts";
+import { begin } from "../support/encrypted_room.ts";
+import { Gates, hearing } from "../support/hearing.ts";
+import { MortalBot } from "../support/mortal_bot.ts";
+import { clientStage, heard } from "../support/stage.ts";
+
+const ENCRYPTED = {
+  type: "m.room.encryption",
+  state_key: "",
+  content: { algorithm: "m.megolm.v1.aes-sha2" },
+};
+/** What is said later: more than one response holds. */
+const MANY = Array.from({ length: 12 }, (_, index) => `slow ${index}`);
+
+/** What a bot hears in each of its lives, none of which handles what its very first response showed. */
+async function livesOf(...plans: CrashPlan[]): Promise<string[][]> {
+  await using here = clientStage();
+  using gates = new Gates();
+  const { texts, setUp } = hearing(gates);
+  const alice = here.client("alice", { encryption: true });
+  await begin(here, alice);
+  const open = await alice.createRoom({ preset: "public_chat" });
+  await here.client("bot").joinRoom(open);
+  await alice.sendText(open, "slow first");
+  const bot = new MortalBot(here, { setUp, client: { encryption: true }, plans });
+  await bot.until(() => texts[0]?.includes("slow first") === true);
+  const secret = await alice.createRoom({ preset: "public_chat", initialState: [ENCRYPTED] });
+  await bot.client.joinRoom(secret);
+  await here.settle();
+  for (const text of MANY) {
+    await alice.sendText(secret, text);
+    await bot.until(() => texts[0]?.includes(text) === true);
+  }
+  for (const _ of plans) await bot.rise();
+  await bot.until(() => texts.at(-1)?.at(-1) === MANY.at(-1));
+  return texts;
+}
+
+Deno.test("A bot that ended while it handled its very first response is given what came since once more", async () => {
+  const [, later] = await livesOf(NO_CRASH);
+  assertEquals(later, ["slow first", ...MANY]);
+});
+
+Deno.test("A bot that ends again, once it has the very first response again, is given what came since all the same", async () => {
+  const [, again, later] = await livesOf(NO_CRASH, { deed: "sync", at: 2, takesEffect: false });
+  assertEquals(again, ["slow first"]);
+  assertEquals(later, ["slow first", ...MANY]);
+});
+
+Deno.test("Who moves the position back is given what came encrypted since once more", async () => {
+  await using here = clientStage();
+  const alice = here.client("alice", { encryption: true });
+  const bot = here.client("bot", { encryption: true, store: new MemoryStore() });
+  for (const client of [alice, bot]) await begin(here, client);
+  const room = await alice.createRoom({ preset: "public_chat", initialState: [ENCRYPTED] });
+  await bot.joinRoom(room);
+  await here.settle();
+  bot.stop();
+  const token = await bot.syncStore.getNextBatch();
+  await alice.sendText(room, "hello");
+  const texts = heard(bot);
+  await bot.syncOnce();
+  await bot.syncStore.putNextBatch(token);
+  await bot.syncOnce();
+  await alice.sendText(room, "bye");
+  await bot.syncOnce();
+  assertEquals(texts, ["hello", "hello", "bye"]);
+});
+
+Deno.test("For who moves the position no gap is read that is not to be", async () => {
+  await using here = clientStage();
+  const alice = here.client("alice");
+  const room = await alice.createRoom({ preset: "public_chat" });
+  const bot = here.client("bot", { store: new MemoryStore() });
+  await bot.joinRoom(room);
+  await bot.syncOnce();
+  const token = await bot.syncStore.getNextBatch();
+  for (const text of MANY) await alice.sendText(room, text);
+  const texts = heard(bot);
+  for (let round = 0; round < 2; round++) {
+    await bot.syncStore.putNextBatch(token);
+    await bot.syncOnce({ fillGaps: false });
+  }
+  assertEquals(texts, [...MANY.slice(2), ...MANY.slice(2)]);
+});
