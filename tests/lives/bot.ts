@@ -18,7 +18,7 @@ import {
 } from "@greenroom/matrix";
 import type { UserID } from "@greenroom/matrix/types";
 import { systemClock } from "../../src/base/clock.ts";
-import { Life, NO_CRASH } from "../client/support/crash.ts";
+import { NO_FAULT, TestProcess } from "../client/support/crash.ts";
 import type { Account } from "../operations/support/operation.ts";
 import { Network } from "./network.ts";
 import { Noticeboard } from "./noticeboard.ts";
@@ -56,10 +56,10 @@ export class Bot {
   readonly told: string[] = [];
   /** What it logged, from warnings on. */
   readonly printed: string[] = [];
-  /** Why its client of the present life has ended; undefined while it has not, or if it was stopped. */
+  /** Why its client of the present process has ended; undefined while it has not, or if it was stopped. */
   failure: unknown;
   #client: Client | undefined;
-  #life = new Life(NO_CRASH);
+  #process = new TestProcess(NO_FAULT);
   #death = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #hasSynced = false;
@@ -81,7 +81,7 @@ export class Bot {
 
   /** A new process: makes the client, with its handlers, and does no more. */
   wake(): Client {
-    const life = this.#life = new Life(NO_CRASH);
+    const process = this.#process = new TestProcess(NO_FAULT);
     const death = this.#death = new AbortController();
     this.failure = undefined;
     const client = new Client({
@@ -92,8 +92,8 @@ export class Bot {
       log: this.#logger(),
       ...this.options,
       clock: mortal(this.options.clock ?? systemClock, death.signal),
-      store: life.store(this.store),
-      fetch: life.fetch(this.network.fetch),
+      store: process.store(this.store),
+      fetch: process.fetch(this.network.fetch),
     });
     this.#client = client;
     this.#teach(client);
@@ -123,7 +123,7 @@ export class Bot {
 
   /** Ends the process as `kill -9` does: from now on it reaches neither the store nor the server. */
   async kill(): Promise<void> {
-    this.#life.end();
+    this.#process.kill();
     this.#death.abort();
     await this.stop();
   }

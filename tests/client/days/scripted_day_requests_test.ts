@@ -16,12 +16,12 @@ const REQUESTS = [
 ];
 
 Deno.test("A bot that ends before any request and begins anew sends and hears everything once", async () => {
-  const days = await everyDay({ deed: "request", takesEffect: false });
+  const days = await everyDay({ operation: "request", takesEffect: false });
   for (const part of REQUESTS) assert(days.some(([fault]) => fault?.includes(part)), part);
 });
 
 Deno.test("A bot that ends after any request, and after its like again, sends and hears everything once", async () => {
-  const days = await everyDay({ deed: "request", takesEffect: true, again: true });
+  const days = await everyDay({ operation: "request", takesEffect: true, again: true });
   for (const part of REQUESTS) assert(days.some(([fault]) => fault?.includes(part)), part);
   for (const part of REQUESTS.filter((part) => part !== "join" && part !== "login")) { // once is enough for these
     assert(days.some(([, fault]) => fault?.includes(part)), part);
@@ -31,15 +31,15 @@ Deno.test("A bot that ends after any request, and after its like again, sends an
 for (const takesEffect of [false, true]) {
   const when = takesEffect ? "after" : "before";
   Deno.test(`A bot sends and hears everything once when the connection is cut ${when} any request`, async () => {
-    const days = await everyDay({ deed: "request", takesEffect, manner: "error" });
+    const days = await everyDay({ operation: "request", takesEffect, kind: "error" });
     for (const part of REQUESTS) assert(days.some(([fault]) => fault?.includes(part)), part);
   });
 }
 
-for (const manner of ["death", "error"] as const) {
-  const what = manner === "death" ? "ends" : "fails";
+for (const kind of ["crash", "error"] as const) {
+  const what = kind === "crash" ? "ends" : "fails";
   Deno.test(`A bot whose process ${what} when it has asked for what is new sends and hears everything once`, async () => {
-    const days = await everyDay({ deed: "sync", takesEffect: true, manner });
+    const days = await everyDay({ operation: "sync", takesEffect: true, kind });
     assert(days.length > 0);
     assertEquals(new Set(days.map((faults) => faults.length)), new Set([1]));
   });

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { NO_CRASH } from "../support/crash.ts";
+import { NO_FAULT } from "../support/crash.ts";
 import { tornStore } from "../support/memory_kv.ts";
 import { everyDay, playDays } from "../support/scripted_day.ts";
 
@@ -9,17 +9,17 @@ const THICK = { bulk: BULK };
 const OPTIONS = { store: tornStore };
 
 Deno.test("A bot with a session that takes several commits hears everything once", async () => {
-  const [day] = await playDays([{ ...NO_CRASH, ...THICK }], OPTIONS);
+  const [day] = await playDays([{ ...NO_FAULT, ...THICK }], OPTIONS);
   assertEquals(day?.faults, []);
 });
 
-for (const manner of ["death", "error"] as const) {
+for (const kind of ["crash", "error"] as const) {
   for (const takesEffect of [false, true]) {
-    const what = manner === "death" ? "ends" : "fails";
+    const what = kind === "crash" ? "ends" : "fails";
     const when = takesEffect ? "after" : "before";
     Deno.test(`A bot that ${what} within a commit, ${when} any piece of it, hears everything once`, async () => {
-      const again = manner === "death";
-      const days = await everyDay({ deed: "commit", takesEffect, manner, again, ...THICK }, OPTIONS);
+      const again = kind === "crash";
+      const days = await everyDay({ operation: "commit", takesEffect, kind, again, ...THICK }, OPTIONS);
       for (const part of ["staged", "journal", "part"]) {
         assert(days.some(([fault]) => fault?.includes(part)), part);
       }

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import type { Client } from "@greenroom/matrix";
 import type { MessageEvent } from "@greenroom/matrix/types";
-import type { Life } from "../support/crash.ts";
+import type { TestProcess } from "../support/crash.ts";
 import { Gates, hearing, roomWith } from "../support/hearing.ts";
-import { LEASE, MortalBot } from "../support/mortal_bot.ts";
+import { LEASE, RestartingBot } from "../support/restarting_bot.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 
 /** How long a handler is waited for in careful delivery, in milliseconds. */
@@ -16,14 +16,14 @@ function fragile(
 ) {
   const heard: string[] = [];
   const skipped: unknown[] = [];
-  const bot = new MortalBot(here, {
-    setUp: (client: Client, life: Life) => {
+  const bot = new RestartingBot(here, {
+    setUp: (client: Client, process: TestProcess) => {
       client.on("m.room.message", async ({ content: { body } }) => {
         await Promise.resolve();
         if (bad.includes(body)) {
-          life.end();
+          process.kill();
           await gates.at("end");
-        } else if (life.epitaph === undefined) heard.push(body);
+        } else if (process.isRunning) heard.push(body);
       });
       client.on("EVENT_QUARANTINED", ({ event, attempts }) => {
         skipped.push([(event as MessageEvent).content.body, attempts]);
@@ -45,14 +45,14 @@ Deno.test("An event that ends the process whenever it is handled is left out aft
   assertEquals(new Set(heard), new Set(["1", "2", "3", "4"]));
   assertEquals(heard.filter((text) => text === "3" || text === "4"), ["3", "4"]);
   assertEquals(skipped, [["bad", 3]]);
-  assertEquals(bot.epitaphs.length, 5); // two that nobody looked at, three in careful delivery
+  assertEquals(bot.crashes.length, 5); // two that nobody looked at, three in careful delivery
   await alice.sendText(id, "5");
   await bot.until(() => heard.includes("5"));
   await here.clock.tick(LEASE); // which has the mark written
-  await bot.rise();
+  await bot.restart();
   await bot.settle();
   assertEquals(heard.filter((text) => text === "5"), ["5"]);
-  assertEquals([await bot.kept("attempts"), skipped.length], [[], 1]); // all is as it was before
+  assertEquals([await bot.records("attempts"), skipped.length], [[], 1]); // all is as it was before
 });
 
 Deno.test("Two events that end the process are both left out, in one response or in two", async () => {
@@ -65,14 +65,14 @@ Deno.test("Two events that end the process are both left out, in one response or
       ["1", "bad", ...together ? ["2", "worse", "3"] : ["2"]].map((text) => alice.sendText(id, text)),
     );
     if (!together) {
-      await bot.until(() => heard.includes("2"), { lives: 20 });
+      await bot.until(() => heard.includes("2"), { processes: 20 });
       await Promise.all(["worse", "3"].map((text) => alice.sendText(id, text)));
     }
-    await bot.until(() => heard.includes("3"), { lives: 20 });
+    await bot.until(() => heard.includes("3"), { processes: 20 });
     await bot.settle();
     assertEquals([...new Set(heard)], ["1", "2", "3"]);
     assertEquals([...new Set(skipped.map(String))], ["bad,3", "worse,3"]);
-    assert(bot.epitaphs.length <= 10, String(bot.epitaphs.length));
+    assert(bot.crashes.length <= 10, String(bot.crashes.length));
   }
 });
 
@@ -81,7 +81,7 @@ Deno.test("An event whose handler waits for a later one does not get stuck in ca
   using gates = new Gates();
   const done: string[] = [];
   let isDeaf = true;
-  const bot = new MortalBot(here, {
+  const bot = new RestartingBot(here, {
     setUp: (client) => {
       client.on("m.room.message", async ({ content: { body } }) => {
         if (isDeaf) return await gates.at("end");
@@ -96,11 +96,11 @@ Deno.test("An event whose handler waits for a later one does not get stuck in ca
   await alice.sendText(id, "answer");
   for (let crash = 0; crash < 2; crash++) {
     await bot.settle();
-    await bot.rise();
+    await bot.restart();
   }
   assertEquals(done, []);
   isDeaf = false;
-  await bot.rise();
+  await bot.restart();
   await bot.settle();
   assertEquals(done, []); // the question is waited for
   await here.clock.tick(PATIENCE);
@@ -114,13 +114,13 @@ Deno.test("A bot can be closed in the middle of careful delivery, and goes on la
   await using here = clientStage();
   using gates = new Gates();
   const { texts, setUp } = hearing(gates);
-  const bot = new MortalBot(here, { setUp });
+  const bot = new RestartingBot(here, { setUp });
   const { alice, id } = await roomWith(here, bot);
   await alice.sendText(id, "slow 1");
   await alice.sendText(id, "2");
   for (let crash = 0; crash < 3; crash++) {
     await bot.until(() => texts[crash]?.includes("slow 1") === true);
-    if (crash < 2) await bot.rise();
+    if (crash < 2) await bot.restart();
   }
   let isClosed = false;
   const closed = bot.client.close().then(() => isClosed = true);
@@ -130,7 +130,7 @@ Deno.test("A bot can be closed in the middle of careful delivery, and goes on la
   await here.settle();
   await here.clock.tick(PATIENCE);
   await closed;
-  await bot.rise();
+  await bot.restart();
   await bot.settle();
   assertEquals([...new Set(texts.flat())].toSorted(), ["2", "slow 1"]);
   assertFalse(texts[3]?.includes("slow 1"));
@@ -142,16 +142,16 @@ Deno.test("An invitation, account data or a message that can't be read, which en
     using gates = new Gates();
     const heard: string[] = [];
     const skipped: unknown[] = [];
-    const bot = new MortalBot(here, {
+    const bot = new RestartingBot(here, {
       client: { encryption: kind === "UNDECRYPTABLE" },
-      setUp: (client: Client, life: Life) => {
+      setUp: (client: Client, process: TestProcess) => {
         client.on(kind, () => {
-          life.end();
+          process.kill();
           return gates.at("end");
         });
         client.on(
           "m.room.message",
-          ({ content }) => void (life.epitaph === undefined && heard.push(content.body)),
+          ({ content }) => void (process.isRunning && heard.push(content.body)),
         );
         client.on("EVENT_QUARANTINED", ({ event }) => void skipped.push(event));
       },
@@ -166,7 +166,7 @@ Deno.test("An invitation, account data or a message that can't be read, which en
     await alice.sendText(id, "later");
     await bot.until(() => skipped.length > 0 && heard.length > 0);
     await bot.settle();
-    assertEquals([bot.epitaphs.length, skipped.length], [5, 1], kind);
+    assertEquals([bot.crashes.length, skipped.length], [5, 1], kind);
     assert(heard.includes("later"));
     const [data] = skipped as [{ type?: string; event?: MessageEvent }];
     assertEquals(
@@ -180,15 +180,15 @@ Deno.test("Careful delivery notes only events that have handlers", async () => {
   await using here = clientStage();
   using gates = new Gates();
   const { texts, setUp } = hearing(gates);
-  const bot = new MortalBot(here, { setUp });
+  const bot = new RestartingBot(here, { setUp });
   const { alice, id } = await roomWith(here, bot);
   await alice.sendText(id, "slow");
   for (let index = 0; index < 20; index++) await alice.sendMessageEvent(id, "com.example.x", {});
   await bot.settle();
   for (let crash = 1; crash <= 2; crash++) {
-    await bot.rise();
+    await bot.restart();
     await bot.until(() => texts[crash]?.length === 1);
   }
-  const kept = await bot.kept("attempts");
+  const kept = await bot.records("attempts");
   assertEquals(kept.map(({ value }) => Object.keys(value as object).length), [1]);
 });

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { NO_CRASH } from "../support/crash.ts";
+import { NO_FAULT } from "../support/crash.ts";
 import { everyDay, playDays } from "../support/scripted_day.ts";
 
 /** What must be among the commits at which a day ends: each is a place where something could be lost, or done twice. */
@@ -21,17 +21,17 @@ const COMMITS = [
 ];
 
 Deno.test("A bot that nothing happens to sends and hears everything once, all day long", async () => {
-  const [day] = await playDays([NO_CRASH]);
+  const [day] = await playDays([NO_FAULT]);
   assertEquals(day?.faults, []);
 });
 
 Deno.test("A bot that ends before any commit and begins anew sends and hears everything once", async () => {
-  const days = await everyDay({ deed: "commit", takesEffect: false });
+  const days = await everyDay({ operation: "commit", takesEffect: false });
   for (const part of COMMITS) assert(days.some(([fault]) => fault?.includes(part)), part);
 });
 
 Deno.test("A bot that ends after any commit, and after its like again, sends and hears everything once", async () => {
-  const days = await everyDay({ deed: "commit", takesEffect: true, again: true });
+  const days = await everyDay({ operation: "commit", takesEffect: true, again: true });
   for (const part of COMMITS) assert(days.some(([fault]) => fault?.includes(part)), part);
   for (const part of ["lease", "outbound_session", "inbound", "session", "sync"]) {
     assert(days.some(([, fault]) => fault?.includes(part)), part);

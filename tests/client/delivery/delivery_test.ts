@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { type Client, MemoryStore } from "@greenroom/matrix";
-import { Life, NO_CRASH } from "../support/crash.ts";
+import { NO_FAULT, TestProcess } from "../support/crash.ts";
 import { clientStage, heard } from "../support/stage.ts";
 import { copyOf } from "../support/store_copy.ts";
 
@@ -29,8 +29,8 @@ Deno.test("What a handler sends is sent once, though it runs again after a crash
   const alice = here.client("alice");
   const store = new MemoryStore();
   const end = Promise.withResolvers<void>();
-  const life = new Life(NO_CRASH);
-  const before = here.client("bot", { store: life.store(store) });
+  const process = new TestProcess(NO_FAULT);
+  const before = here.client("bot", { store: process.store(store) });
   const room = await before.createRoom({ preset: "public_chat" });
   await before.syncOnce();
   answering(before, end.promise);
@@ -45,7 +45,7 @@ Deno.test("What a handler sends is sent once, though it runs again after a crash
   await here.until(() => answers().length === 5);
   const sent = here.homeserver.requests.filter("PUT", "/send/").length;
 
-  life.end(); // its handlers have sent, and not settled
+  process.kill(); // its handlers have sent, and not settled
   await here.clock.tick(LEASE);
   const after = here.client("bot", { store });
   answering(after, end.promise);

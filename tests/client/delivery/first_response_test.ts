@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
 import { MemoryStore } from "@greenroom/matrix";
-import { type CrashPlan, NO_CRASH } from "../support/crash.ts";
+import { type FaultPlan, NO_FAULT } from "../support/crash.ts";
 import { begin } from "../support/encrypted_room.ts";
 import { Gates, hearing } from "../support/hearing.ts";
-import { MortalBot } from "../support/mortal_bot.ts";
+import { RestartingBot } from "../support/restarting_bot.ts";
 import { clientStage, heard } from "../support/stage.ts";
 
 const ENCRYPTED = {
@@ -15,7 +15,7 @@ const ENCRYPTED = {
 const MANY = Array.from({ length: 12 }, (_, index) => `slow ${index}`);
 
 /** What a bot hears in each of its lives, none of which handles what its very first response showed. */
-async function livesOf(...plans: CrashPlan[]): Promise<string[][]> {
+async function livesOf(...plans: FaultPlan[]): Promise<string[][]> {
   await using here = clientStage();
   using gates = new Gates();
   const { texts, setUp } = hearing(gates);
@@ -24,7 +24,7 @@ async function livesOf(...plans: CrashPlan[]): Promise<string[][]> {
   const open = await alice.createRoom({ preset: "public_chat" });
   await here.client("bot").joinRoom(open);
   await alice.sendText(open, "slow first");
-  const bot = new MortalBot(here, { setUp, client: { encryption: true }, plans });
+  const bot = new RestartingBot(here, { setUp, client: { encryption: true }, plans });
   await bot.until(() => texts[0]?.includes("slow first") === true);
   const secret = await alice.createRoom({ preset: "public_chat", initialState: [ENCRYPTED] });
   await bot.client.joinRoom(secret);
@@ -33,18 +33,18 @@ async function livesOf(...plans: CrashPlan[]): Promise<string[][]> {
     await alice.sendText(secret, text);
     await bot.until(() => texts[0]?.includes(text) === true);
   }
-  for (const _ of plans) await bot.rise();
+  for (const _ of plans) await bot.restart();
   await bot.until(() => texts.at(-1)?.at(-1) === MANY.at(-1));
   return texts;
 }
 
 Deno.test("A bot that ended while it handled its very first response is given what came since once more", async () => {
-  const [, later] = await livesOf(NO_CRASH);
+  const [, later] = await livesOf(NO_FAULT);
   assertEquals(later, ["slow first", ...MANY]);
 });
 
 Deno.test("A bot that ends again, once it has the very first response again, is given what came since all the same", async () => {
-  const [, again, later] = await livesOf(NO_CRASH, { deed: "sync", at: 2, takesEffect: false });
+  const [, again, later] = await livesOf(NO_FAULT, { operation: "sync", at: 2, takesEffect: false });
   assertEquals(again, ["slow first"]);
   assertEquals(later, ["slow first", ...MANY]);
 });

@@ -3,7 +3,7 @@ import { type Client, MemoryStore } from "@greenroom/matrix";
 import { type RoomID, SyncStream } from "@greenroom/matrix/types";
 import { teach } from "../../../examples/bot.ts";
 import { Gates, hearing } from "../support/hearing.ts";
-import { MortalBot } from "../support/mortal_bot.ts";
+import { RestartingBot } from "../support/restarting_bot.ts";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";
 
 /** A bot that comes when it is invited, and obeys. */
@@ -214,7 +214,7 @@ Deno.test("A crash between the commit and the handlers of a join does not make h
   await using here = clientStage();
   using gates = new Gates();
   const { texts, setUp } = hearing(gates);
-  const bot = new MortalBot(here, {
+  const bot = new RestartingBot(here, {
     setUp: (client) => {
       setUp(client);
       client.on("INVITE", ({ room_id }) => client.joinRoom(room_id));
@@ -236,7 +236,7 @@ Deno.test("A crash between the commit and the handlers of a join does not make h
   await bot.settle();
   await alice.sendText(room, "3");
   await bot.until(() => texts[0]?.includes("3") === true);
-  await bot.rise();
+  await bot.restart();
   await bot.until(() => texts[1]?.includes("3") === true);
   assertEquals(texts, [["slow 1", "2", "3"], ["slow 1", "3"]]); // that "2" had settled was noted
 });

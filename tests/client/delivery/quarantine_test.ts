@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { type Client, defineSession, encryptionOf, ValueError } from "@greenroom/matrix";
 import type { EventID, MessageEvent } from "@greenroom/matrix/types";
-import type { Life } from "../support/crash.ts";
+import type { TestProcess } from "../support/crash.ts";
 import { Gates, roomWith } from "../support/hearing.ts";
-import { MortalBot } from "../support/mortal_bot.ts";
+import { RestartingBot } from "../support/restarting_bot.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 
 const MINUTE = 60_000;
@@ -19,23 +19,23 @@ async function fragile(here: ClientStage) {
   const deliveries: (string | undefined)[] = [];
   const told: { attempts: number; nextTry: number | undefined; at: number }[] = [];
   const state = { isMended: false, handles: true };
-  const bot = new MortalBot(here, {
-    setUp: (client: Client, life: Life) => {
+  const bot = new RestartingBot(here, {
+    setUp: (client: Client, process: TestProcess) => {
       if (!state.handles) return;
       client.on("m.room.message", async ({ room_id, sender, content: { body } }, { deliveryId }) => {
-        if (sender === "@bot:localhost" || life.epitaph !== undefined) return;
+        if (sender === "@bot:localhost" || !process.isRunning) return;
         if (body === "bad") {
           deliveries.push(deliveryId);
           await client.sendNotice(room_id, "at it");
           if (!state.isMended) {
-            life.end();
+            process.kill();
             await gates.at("end");
           }
         }
         heard.add(body);
       });
       client.on("EVENT_QUARANTINED", ({ attempts, nextTry }) => {
-        if (life.epitaph === undefined) told.push({ attempts, nextTry, at: here.clock.now() });
+        if (process.isRunning) told.push({ attempts, nextTry, at: here.clock.now() });
       });
     },
   });
@@ -58,7 +58,7 @@ async function fragile(here: ClientStage) {
     async skip(ms: number): Promise<void> {
       await bot.client.close();
       await here.clock.tick(ms);
-      await bot.rise();
+      await bot.restart();
       await bot.settle();
     },
     [Symbol.dispose]: () => gates[Symbol.dispose](),
@@ -100,7 +100,7 @@ Deno.test("A mended handler handles what was left out in the end, as the same de
   await scene.pass(LONG_POLL);
   assertEquals(scene.deliveries.length, begun);
   assertEquals([...scene.heard], ["good", "bad"]);
-  assertEquals(await scene.bot.kept("quarantine"), []);
+  assertEquals(await scene.bot.records("quarantine"), []);
 });
 
 Deno.test("redeliver() delivers at once, and resolves when the handlers have settled", async () => {
@@ -150,7 +150,7 @@ Deno.test("What nobody wants any more waits, and is refused to redeliver()", asy
   const { message } = await assertRejects(() => bot.client.quarantine.redeliver(bad), ValueError);
   assertEquals(message, `Cannot deliver ${bad} again: it has no handler; add one, or drop() it`);
   Object.assign(state, { handles: true, isMended: true });
-  await bot.rise();
+  await bot.restart();
   await scene.pass(LONG_POLL);
   assertEquals([...scene.heard], ["good", "bad"]);
 });
@@ -161,7 +161,7 @@ Deno.test("What is redacted while it is left out is forgotten", async () => {
   await scene.alice.redact(scene.id, scene.bad);
   await scene.bot.settle();
   assertEquals(await scene.bot.client.quarantine.list(), []);
-  assertEquals(await scene.bot.kept("quarantine"), []);
+  assertEquals(await scene.bot.records("quarantine"), []);
 });
 
 Deno.test("Of an event that was left out, handlers that had settled are not called again, and count nothing twice", async () => {
@@ -171,14 +171,14 @@ Deno.test("Of an event that was left out, handlers that had settled are not call
   const counts: number[] = [];
   let handled = 0;
   let isMended = false;
-  const bot = new MortalBot(here, {
-    setUp: (client, life) => {
+  const bot = new RestartingBot(here, {
+    setUp: (client, process) => {
       client.on("m.room.message", (_, { session }) => void counts.push(++session.count), { session: tally });
       client.on("m.room.message", async ({ content: { body } }) => {
         await client.whoami(); // the other has settled by then
-        if (life.epitaph !== undefined) return;
+        if (!process.isRunning) return;
         if (body === "bad" && !isMended) {
-          life.end();
+          process.kill();
           await gates.at("end");
         } else handled++;
       });
@@ -205,16 +205,16 @@ Deno.test("An encrypted event that was left out is delivered decrypted, with wha
   using gates = new Gates();
   const heard: unknown[] = [];
   let isMended = false;
-  const bot = new MortalBot(here, {
+  const bot = new RestartingBot(here, {
     client: { encryption: true },
-    setUp: (client, life) =>
+    setUp: (client, process) =>
       client.on("m.room.message", async (event) => {
         const { content: { body } } = event;
         const encryption = encryptionOf(event);
         await Promise.resolve();
-        if (life.epitaph !== undefined) return;
+        if (!process.isRunning) return;
         if (body === "bad" && !isMended) {
-          life.end();
+          process.kill();
           await gates.at("end");
         } else heard.push([body, encryption?.senderTrust, typeof encryption?.sessionId]);
       }),

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { defineSession } from "@greenroom/matrix";
 import { Gates, hearing, roomWith } from "../support/hearing.ts";
-import { LEASE, MortalBot } from "../support/mortal_bot.ts";
+import { LEASE, RestartingBot } from "../support/restarting_bot.ts";
 import { clientStage } from "../support/stage.ts";
 
 /** By when a sync has brought nothing, and what had settled before is durable, in milliseconds. */
@@ -11,7 +11,7 @@ Deno.test("After a crash only that is delivered again which had not settled, tho
   await using here = clientStage();
   using gates = new Gates();
   const { texts, setUp } = hearing(gates);
-  const bot = new MortalBot(here, { setUp });
+  const bot = new RestartingBot(here, { setUp });
   const { alice, id } = await roomWith(here, bot);
   for (const text of ["slow 1", "2", "3", "slow 4", "5", "6"]) {
     await alice.sendText(id, text);
@@ -19,17 +19,17 @@ Deno.test("After a crash only that is delivered again which had not settled, tho
   }
   await bot.settle();
   await here.clock.tick(NOTED);
-  await bot.rise();
+  await bot.restart();
   await bot.settle();
   assertEquals(texts[1], ["slow 1", "slow 4"]);
   gates.open("slow 1");
   await here.clock.tick(NOTED);
-  await bot.rise();
+  await bot.restart();
   await bot.settle();
   gates.open("slow 4");
   assertEquals(texts[2], ["slow 4"]);
   await bot.client.close();
-  await bot.rise();
+  await bot.restart();
   await bot.settle();
   assertEquals(texts[3], []);
 });
@@ -38,7 +38,7 @@ Deno.test("Of several handlers of an event, only that one gets it again which ha
   await using here = clientStage();
   using gates = new Gates();
   const ran: string[] = [];
-  const bot = new MortalBot(here, {
+  const bot = new RestartingBot(here, {
     setUp: (client) => {
       client.on("m.room.message", ({ content }) => void ran.push(`quick ${content.body}`));
       client.on("m.room.message", ({ content }, { deliveryId }) => {
@@ -52,7 +52,7 @@ Deno.test("Of several handlers of an event, only that one gets it again which ha
   await alice.sendText(id, "1");
   await bot.until(() => ran.length === 3);
   await here.clock.tick(NOTED);
-  await bot.rise();
+  await bot.restart();
   await bot.settle();
   assertEquals(ran, ["all", "quick 1", "slow 1 m.room.message.1", "slow 1 m.room.message.1"]);
 });
@@ -63,7 +63,7 @@ Deno.test("What was said in clear before the room was encrypted is handled, thou
   const { texts, setUp } = hearing(gates);
   const refused: string[] = [];
   let syncs = 0;
-  const bot = new MortalBot(here, {
+  const bot = new RestartingBot(here, {
     setUp: (client) => {
       setUp(client);
       client.on("SYNC_SUCCESSFUL", () => void syncs++);
@@ -78,7 +78,7 @@ Deno.test("What was said in clear before the room was encrypted is handled, thou
   await alice.sendStateEvent(id, "m.room.encryption", { algorithm: "m.megolm.v1.aes-sha2" });
   await alice.sendText(id, "in clear", { disableEncryption: true });
   await bot.until(() => refused.length === 1);
-  await bot.rise();
+  await bot.restart();
   await bot.until(() => refused.length === 2);
   assertEquals(texts, [["slow 1"], ["slow 1"]]);
   assertEquals(refused, ["in clear", "in clear"]);
@@ -88,14 +88,14 @@ Deno.test("At most once delivers nothing twice, whatever had settled, and nothin
   await using here = clientStage();
   using gates = new Gates();
   const { texts, setUp } = hearing(gates);
-  const bot = new MortalBot(here, { setUp, client: { deliver: "at-most-once" } });
+  const bot = new RestartingBot(here, { setUp, client: { deliver: "at-most-once" } });
   const { alice, id } = await roomWith(here, bot);
   for (const text of ["slow 1", "2"]) {
     await alice.sendText(id, text);
     await bot.until(() => texts[0]?.includes(text) === true);
   }
   for (let life = 1; life < 5; life++) {
-    await bot.rise();
+    await bot.restart();
     await bot.settle();
     await alice.sendText(id, `in life ${life}`);
     await bot.until(() => texts[life]?.length === 1);
@@ -107,13 +107,13 @@ Deno.test("A process that is closed and begun anew delivers nothing twice, witho
   await using here = clientStage();
   using gates = new Gates();
   const { texts, setUp } = hearing(gates, ["one", "two"]);
-  const bot = new MortalBot(here, { setUp });
+  const bot = new RestartingBot(here, { setUp });
   const { alice, id } = await roomWith(here, bot);
   for (let life = 0; life < 3; life++) {
     await alice.sendText(id, `in life ${life}`);
     await bot.until(() => texts[life]?.length === 2);
     await bot.client.close();
-    await bot.rise();
+    await bot.restart();
     await bot.settle();
   }
   assertEquals(texts.map(({ length }) => length), [2, 2, 2, 0]);
@@ -124,7 +124,7 @@ Deno.test("Handlers with names get what they had not handled when they change pl
   using gates = new Gates();
   const ran: string[] = [];
   const versions = [["log", "reply"], ["news", "reply", "log"], ["reply"]];
-  const bot = new MortalBot(here, {
+  const bot = new RestartingBot(here, {
     setUp: (client) => {
       for (const name of versions.shift() ?? []) {
         client.on("m.room.message", async ({ room_id, sender }) => {
@@ -144,7 +144,7 @@ Deno.test("Handlers with names get what they had not handled when they change pl
     await bot.until(() => requests.filter("PUT", "/send/").length === 1 + life);
     await bot.settle();
     await here.clock.tick(NOTED);
-    if (life < 3) await bot.rise();
+    if (life < 3) await bot.restart();
   }
   assertEquals(ran, ["log", "reply", "news", "reply", "reply"]); // what is new gets what had not been handled as a whole
   const answers = here.homeserver.room(id).messages.filter(({ sender }) => sender === "@bot:localhost");
@@ -155,7 +155,7 @@ Deno.test("What was noted of deliveries goes when it is not needed any more", as
   await using here = clientStage();
   using gates = new Gates();
   const { texts, setUp } = hearing(gates);
-  const bot = new MortalBot(here, { setUp });
+  const bot = new RestartingBot(here, { setUp });
   const { alice, id } = await roomWith(here, bot);
   await alice.sendText(id, "slow 1");
   for (let index = 0; index < 20; index++) {
@@ -163,10 +163,10 @@ Deno.test("What was noted of deliveries goes when it is not needed any more", as
     await bot.until(() => texts[0]?.includes(`${index}`) === true);
   }
   await here.clock.tick(60_000);
-  assert((await bot.kept("settled")).length >= 20);
+  assert((await bot.records("settled")).length >= 20);
   gates.open("slow 1");
   await here.clock.tick(120_000);
-  assertEquals(await bot.kept("settled"), []);
+  assertEquals(await bot.records("settled"), []);
 });
 
 Deno.test("A handler that changed its session gets that event never again, whoever holds the mark", async () => {
@@ -174,7 +174,7 @@ Deno.test("A handler that changed its session gets that event never again, whoev
   using gates = new Gates();
   const counter = defineSession({ name: "counter", per: "user", initial: () => ({ count: 0 }) });
   const counts: number[] = [];
-  const bot = new MortalBot(here, {
+  const bot = new RestartingBot(here, {
     setUp: (client) =>
       client.on("m.room.message", ({ content }, { session }) => {
         if (content.body !== "slow") counts.push(++session.count);
@@ -190,7 +190,7 @@ Deno.test("A handler that changed its session gets that event never again, whoev
     await bot.until(() => counts.length === count);
   }
   await bot.settle();
-  await bot.rise(); // at once: their names were committed with the session
+  await bot.restart(); // at once: their names were committed with the session
   await bot.settle();
   await alice.sendText(id, "quick");
   await bot.until(() => counts.length > 3);
@@ -201,14 +201,14 @@ Deno.test("What came in many responses, and was not handled, comes again though 
   await using here = clientStage();
   using gates = new Gates();
   const { texts, setUp } = hearing(gates);
-  const bot = new MortalBot(here, { setUp });
+  const bot = new RestartingBot(here, { setUp });
   const { alice, id } = await roomWith(here, bot);
   const said = Array.from({ length: 40 }, (_, index) => `slow ${index}`);
   for (const text of said) {
     await alice.sendText(id, text);
     await bot.until(() => texts[0]?.includes(text) === true);
   }
-  await bot.rise();
+  await bot.restart();
   await bot.until(() => (texts[1]?.length ?? 0) > 0);
   assertEquals(texts[1], said);
 });

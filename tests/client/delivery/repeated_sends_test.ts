@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects } fro
 import { type Client, type ClientOptions, ValueError } from "@greenroom/matrix";
 import type { EventID, MessageEvent, RoomID } from "@greenroom/matrix/types";
 import { Gates, roomWith } from "../support/hearing.ts";
-import { MortalBot } from "../support/mortal_bot.ts";
+import { RestartingBot } from "../support/restarting_bot.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 
 const MEGOLM = { algorithm: "m.megolm.v1.aes-sha2" };
@@ -24,7 +24,7 @@ async function lives(
 ) {
   const gates = new Gates();
   const results: unknown[] = [];
-  const bot = new MortalBot(here, {
+  const bot = new RestartingBot(here, {
     client: { encryption },
     setUp: (client) =>
       client.on("m.room.message", async (event) => {
@@ -40,7 +40,7 @@ async function lives(
   await alice.sendText(id, "question");
   for (let life = 1; life <= runs.length; life++) {
     await bot.until(() => results.length === life);
-    if (life < runs.length) await bot.rise();
+    if (life < runs.length) await bot.restart();
   }
   await bot.settle();
   const room = here.homeserver.room(id);
@@ -48,7 +48,7 @@ async function lives(
   return { alice, id, bot, results, sent, heard, [Symbol.dispose]: () => gates[Symbol.dispose]() };
 }
 
-async function encryptedRoom(here: ClientStage, bot: MortalBot): Promise<{ alice: Client; id: RoomID }> {
+async function encryptedRoom(here: ClientStage, bot: RestartingBot): Promise<{ alice: Client; id: RoomID }> {
   const alice = here.client("alice", { encryption: true });
   const id = await alice.createRoom({
     preset: "public_chat",
@@ -97,7 +97,7 @@ Deno.test("It is so in an encrypted room, where the server can't tell from a tra
     .map(({ path }) => path.split("/").at(-1) ?? "");
   assertEquals(new Set(ids).size, 3); // alice's question, A and B
   for (const id of ids) assertMatch(id, /^gr-[\w-]{10,60}$/);
-  const [key] = await scene.bot.kept("send_key");
+  const [key] = await scene.bot.records("send_key");
   assert(key?.value instanceof Uint8Array && key.value.length === 32);
 });
 

@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { type Client, defineSession, ValueError } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
-import { type CrashPlan, NO_CRASH } from "../support/crash.ts";
-import { MortalBot } from "../support/mortal_bot.ts";
+import { type FaultPlan, NO_FAULT } from "../support/crash.ts";
+import { RestartingBot } from "../support/restarting_bot.ts";
 import { clientStage } from "../support/stage.ts";
 
 const MEGOLM = { algorithm: "m.megolm.v1.aes-sha2", rotation_period_msgs: 3 };
@@ -32,7 +32,7 @@ function counting(bot: Client): void {
 const SCRIPT = { plain: [[0], [0, 0, 1], [1, 0]], encrypted: [[0], [0, 0], [0]] };
 
 /** A scripted exchange with a bot that ends where it is planned, and goes on. */
-async function exchange(where: keyof typeof SCRIPT, plans: readonly CrashPlan[]): Promise<string[]> {
+async function exchange(where: keyof typeof SCRIPT, plans: readonly FaultPlan[]): Promise<string[]> {
   await using here = clientStage();
   const encryption = where === "encrypted";
   const alice = here.client("alice", { encryption });
@@ -43,11 +43,11 @@ async function exchange(where: keyof typeof SCRIPT, plans: readonly CrashPlan[])
   });
   alice.start();
   await here.settle();
-  const bot = new MortalBot(here, { plans, setUp: counting, client: { encryption } });
+  const bot = new RestartingBot(here, { plans, setUp: counting, client: { encryption } });
   const initialState = encryption ? [{ type: "m.room.encryption", state_key: "", content: MEGOLM }] : [];
   for (const _ of encryption ? [1] : [1, 2]) {
     const room = await alice.createRoom({ invitees: ["@bot:localhost"], initialState });
-    await bot.survive((client) => client.joinRoom(room));
+    await bot.complete((client) => client.joinRoom(room));
     rooms.push(room);
   }
   const { requests } = here.homeserver;
@@ -62,53 +62,55 @@ async function exchange(where: keyof typeof SCRIPT, plans: readonly CrashPlan[])
     await bot.until(() => told.every((texts, room) => texts.length >= (expected[room]?.length ?? 0)));
   }
   await bot.settle();
-  const name = bot.epitaphs.join("; ");
+  const name = bot.crashes.join("; ");
   assertEquals(told, expected, name);
   for (const [index, room] of rooms.entries()) {
     const events = here.homeserver.room(room).messages.filter(({ sender }) => sender === "@bot:localhost");
     assertEquals(events.length, expected[index]?.length, name); // also of those that nobody can read
   }
   await bot.client.close();
-  const kept = (await bot.kept("session")).map(({ value }) => value as { messages: number; seen: string[] });
+  const kept = (await bot.records("session")).map(({ value }) =>
+    value as { messages: number; seen: string[] }
+  );
   const counts = kept.map(({ messages, seen }) => [messages, seen.length, new Set(seen).size]);
   const right = expected.map(({ length }) => [length, length, length]).filter(([length]) => length !== 0);
   assertEquals(counts.toSorted(), right.toSorted(), name);
-  return bot.epitaphs;
+  return bot.crashes;
 }
 
-/** Ends the exchange with each deed of a kind, one after the other, until it is too short for that. */
+/** Ends the exchange with each operation of a kind, one after the other, until it is too short for that. */
 async function everywhere(
   where: keyof typeof SCRIPT,
-  first: Pick<CrashPlan, "deed" | "takesEffect">,
-  ...then: readonly CrashPlan[]
+  first: Pick<FaultPlan, "operation" | "takesEffect">,
+  ...then: readonly FaultPlan[]
 ): Promise<string[]> {
   const all: string[] = [];
   for (let at = 1;; at++) {
-    const [epitaph] = await exchange(where, [{ ...first, at }, ...then]);
-    if (epitaph === undefined) return all;
-    all.push(epitaph);
+    const [crash] = await exchange(where, [{ ...first, at }, ...then]);
+    if (crash === undefined) return all;
+    all.push(crash);
   }
 }
 
 for (const where of ["plain", "encrypted"] as const) {
   Deno.test(`A bot that counts in ${where} rooms and ends nowhere counts right`, async () => {
-    assertEquals(await exchange(where, [NO_CRASH]), []);
+    assertEquals(await exchange(where, [NO_FAULT]), []);
   });
-  for (const deed of ["commit", "request"] as const) {
+  for (const operation of ["commit", "request"] as const) {
     for (const takesEffect of [false, true]) {
-      const when = `${takesEffect ? "after" : "before"} any ${deed}`;
+      const when = `${takesEffect ? "after" : "before"} any ${operation}`;
       Deno.test(`A bot that counts in ${where} rooms and ends ${when} tells each count once`, async () => {
-        const epitaphs = await everywhere(where, { deed, takesEffect });
-        const part = deed === "commit" ? "session" : "send/m.room";
-        assert(epitaphs.some((epitaph) => epitaph.includes(part)), epitaphs.join("\n"));
+        const crashes = await everywhere(where, { operation, takesEffect });
+        const part = operation === "commit" ? "session" : "send/m.room";
+        assert(crashes.some((crash) => crash.includes(part)), crashes.join("\n"));
       });
     }
   }
 }
 
 Deno.test("A bot that counts and ends before any commit, and twice soon after that, tells each count once", async () => {
-  const soon = { deed: "commit", at: 3, takesEffect: true } as const;
-  await everywhere("plain", { deed: "commit", takesEffect: false }, soon, soon);
+  const soon = { operation: "commit", at: 3, takesEffect: true } as const;
+  await everywhere("plain", { operation: "commit", takesEffect: false }, soon, soon);
 });
 
 Deno.test("A session that can't be kept is its handler's failure, and the next event finds it as it was", async () => {

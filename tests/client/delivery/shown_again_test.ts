@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { type Client, defineSession, MemoryStore } from "@greenroom/matrix";
 import type { InternalEvents, RoomID } from "@greenroom/matrix/types";
 import type { HomeserverQuirks } from "@greenroom/matrix/testing";
-import { MortalBot } from "../support/mortal_bot.ts";
+import { RestartingBot } from "../support/restarting_bot.ts";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";
 
 const MEGOLM = { algorithm: "m.megolm.v1.aes-sha2" };
@@ -85,7 +85,7 @@ for (const quirks of QUIRKS) {
     await using here = clientStage({ quirks });
     const tally = defineSession({ name: "tally", per: "room", initial: () => ({ count: 0 }) });
     let count = 0;
-    const bot = new MortalBot(here, {
+    const bot = new RestartingBot(here, {
       setUp: (client) =>
         client.on("m.room.message", (_, ctx) => void (count = ++ctx.session.count), { session: tally }),
     });
@@ -102,7 +102,7 @@ for (const quirks of QUIRKS) {
       const away = lines(30, said);
       if (life % 2 === 0) await say(alice, room, away);
       said += life % 2 === 0 ? away.length : 0;
-      await bot.rise();
+      await bot.restart();
       await bot.until(() => count === said);
       await bot.settle();
     }

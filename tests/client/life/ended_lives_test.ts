@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { Gates, roomWith } from "../support/hearing.ts";
-import { MortalBot } from "../support/mortal_bot.ts";
+import { RestartingBot } from "../support/restarting_bot.ts";
 import { clientStage } from "../support/stage.ts";
 
 Deno.test("A process that is closed in the middle of a handler, again and again, speaks against nothing", async () => {
@@ -8,7 +8,7 @@ Deno.test("A process that is closed in the middle of a handler, again and again,
   using gates = new Gates();
   const begun: string[] = [];
   const told: unknown[] = [];
-  const bot = new MortalBot(here, {
+  const bot = new RestartingBot(here, {
     client: { closeDeadline: 100 },
     setUp: (client) => {
       client.on("m.room.message", async ({ content: { body } }) => {
@@ -22,12 +22,12 @@ Deno.test("A process that is closed in the middle of a handler, again and again,
   await alice.sendText(id, "slow");
   for (let life = 1; life <= 12; life++) {
     await bot.until(() => begun.length === life);
-    if (life === 6) await Promise.all([bot.rise(), bot.rise()]); // two that are killed
+    if (life === 6) await Promise.all([bot.restart(), bot.restart()]); // two that are killed
     else {
       const closed = bot.client.close();
       for (let stopped = 0; stopped < 6; stopped++) await here.clock.tick(100); // each part has its time
       await closed;
-      await bot.rise();
+      await bot.restart();
     }
   }
   assertEquals([told, await bot.client.quarantine.list()], [[], []]);
@@ -38,12 +38,12 @@ Deno.test("A handler of 20 seconds whose process is ended in the middle, again a
   const done: string[] = [];
   const told: unknown[] = [];
   let begun = 0;
-  const bot = new MortalBot(here, {
-    setUp: (client, life) => {
+  const bot = new RestartingBot(here, {
+    setUp: (client, process) => {
       client.on("m.room.message", async ({ content: { body } }) => {
         begun++;
         await here.clock.delay(20_000);
-        if (life.epitaph === undefined) done.push(body);
+        if (process.isRunning) done.push(body);
       });
       client.on("EVENT_QUARANTINED", (data) => void told.push(data));
     },
@@ -53,7 +53,7 @@ Deno.test("A handler of 20 seconds whose process is ended in the middle, again a
   for (let life = 1; life <= 10; life++) {
     await bot.until(() => begun === life);
     for (let second = 0; second < 12; second++) await here.clock.tick(1_000);
-    await bot.rise();
+    await bot.restart();
   }
   await bot.until(() => begun === 11);
   for (let second = 0; second < 20; second++) await here.clock.tick(1_000);
@@ -65,15 +65,15 @@ Deno.test("Lives in which the handler was not begun do not count", async () => {
   await using here = clientStage();
   const heard: string[] = [];
   const told: unknown[] = [];
-  const bot = new MortalBot(here, {
+  const bot = new RestartingBot(here, {
     plans: Array.from(
       { length: 12 },
-      (_, life) => ({ deed: "commit", at: life === 0 ? 0 : 2, takesEffect: false }),
+      (_, life) => ({ operation: "commit", at: life === 0 ? 0 : 2, takesEffect: false }),
     ),
-    setUp: (client, life) => {
+    setUp: (client, process) => {
       client.on(
         "m.room.message",
-        ({ content }) => void (life.epitaph === undefined && heard.push(content.body)),
+        ({ content }) => void (process.isRunning && heard.push(content.body)),
       );
       client.on("EVENT_QUARANTINED", (data) => void told.push(data));
     },
@@ -81,8 +81,8 @@ Deno.test("Lives in which the handler was not begun do not count", async () => {
   const { alice, id } = await roomWith(here, bot);
   await bot.client.stop();
   await alice.sendText(id, "hello");
-  await bot.rise();
-  await bot.until(() => heard.length > 0, { lives: 20 });
-  assert(bot.epitaphs.length > 6, String(bot.epitaphs.length));
+  await bot.restart();
+  await bot.until(() => heard.length > 0, { processes: 20 });
+  assert(bot.crashes.length > 6, String(bot.crashes.length));
   assertEquals(told, []);
 });

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { type Client, MemoryStore } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
-import { Life, NO_CRASH } from "../support/crash.ts";
+import { NO_FAULT, TestProcess } from "../support/crash.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 
 /** How long a device is left alone whose process has ended, in milliseconds. */
@@ -15,8 +15,8 @@ interface CutOff extends Disposable {
 /** A bot in a room, with handlers that never settle, whose process has ended. */
 async function cutOff(stage: ClientStage, store: MemoryStore): Promise<CutOff> {
   const alice = stage.client("alice");
-  const life = new Life(NO_CRASH);
-  const bot = stage.client("bot", { store: life.store(store) });
+  const process = new TestProcess(NO_FAULT);
+  const bot = stage.client("bot", { store: process.store(store) });
   const roomId = await alice.createRoom({ preset: "public_chat" });
   await bot.joinRoom(roomId);
   await alice.sendText(roomId, "First");
@@ -30,7 +30,7 @@ async function cutOff(stage: ClientStage, store: MemoryStore): Promise<CutOff> {
   await stage.until(() => handled.length === 1);
   for (let number = 0; number < 30; number++) await alice.sendText(roomId, String(number));
   await stage.until(() => handled.length === 31);
-  life.end();
+  process.kill();
   await stage.clock.tick(LEASE);
   return { alice, roomId, [Symbol.dispose]: gate.resolve };
 }

@@ -1,162 +1,166 @@
 /**
- * Faults of a process at a chosen moment: it ends, or something that it does fails.
+ * Processes that crash at a chosen operation, or in which a chosen operation fails.
  *
  * @module
  */
 
-import { type KvMutation, type KvStore, MemoryStore, StoreError } from "@greenroom/matrix";
+import { type KvMutation, type KvStore, StoreError } from "@greenroom/matrix";
 
-/** What a process does that others can see: a commit, a request, or the request for what is new. */
-export type Deed = "commit" | "request" | "sync";
+/** An operation of a process that others can observe: a commit, a request, or a sync request. */
+export type Operation = "commit" | "request" | "sync";
 
-/** When a process ends, or something goes wrong with it. */
-export interface CrashPlan {
-  /** With which kind of deed. */
-  readonly deed: Deed;
-  /** With which of them, from 1; 0: with none. */
+/** Which operation a fault hits, and what the fault is. */
+export interface FaultPlan {
+  /** The kind of operation. */
+  readonly operation: Operation;
+  /** Which of them, counted from 1. 0: none. */
   readonly at: number;
-  /** Whether what it was about to do takes effect: then only the answer is lost. */
+  /** Whether the operation takes effect, so that only its answer is lost. */
   readonly takesEffect: boolean;
-  /** Whether the process ends, or is told of an error and goes on. Default: it ends. */
-  readonly manner?: "death" | "error";
-  /** Of which sort: `at` counts only those then. */
-  readonly sort?: string;
+  /** Whether the process crashes, or the operation fails and the process goes on. Default: a crash. */
+  readonly kind?: "crash" | "error";
+  /** Counts only operations with this subject. */
+  readonly subject?: string;
 }
 
-/** The plan of a process that nothing happens to. */
-export const NO_CRASH: CrashPlan = { deed: "commit", at: 0, takesEffect: false };
+/** The plan of a process without a fault. */
+export const NO_FAULT: FaultPlan = { operation: "commit", at: 0, takesEffect: false };
 
-/** What a process has done, in one life or several. */
-export class Tally {
+/** The operations of one process, or of several in a row. */
+export class OperationLog {
   readonly #counts = new Map<string, number>();
-  /** Of each kind, the sorts of what was done, in order. */
-  readonly sorts: Readonly<Record<Deed, string[]>> = { commit: [], request: [], sync: [] };
+  /** By kind of operation, the subjects of the operations so far, in order. */
+  readonly subjects: Readonly<Record<Operation, string[]>> = { commit: [], request: [], sync: [] };
 
-  /** How often something of a kind, or of a sort of it, was begun. */
-  count(deed: Deed, sort?: string): number {
-    return sort === undefined ? this.sorts[deed].length : this.#counts.get(`${deed} ${sort}`) ?? 0;
+  /** How many operations of a kind, or with a subject, have begun. */
+  count(operation: Operation, subject?: string): number {
+    return subject === undefined
+      ? this.subjects[operation].length
+      : this.#counts.get(`${operation} ${subject}`) ?? 0;
   }
 
-  /** Notes that something is begun. */
-  add(deed: Deed, sort: string): void {
-    this.sorts[deed].push(sort);
-    this.#counts.set(`${deed} ${sort}`, this.count(deed, sort) + 1);
+  /** Adds an operation that begins. */
+  add(operation: Operation, subject: string): void {
+    this.subjects[operation].push(subject);
+    this.#counts.set(`${operation} ${subject}`, this.count(operation, subject) + 1);
   }
 }
 
-/** One life of a process, on a store that outlives it. */
-export class Life {
-  readonly #plan: CrashPlan;
+/** A process of a bot, as far as its store and its server can tell. */
+export class TestProcess {
+  readonly #plan: FaultPlan;
   readonly #ended = Promise.withResolvers<string>();
-  #isSpared = false;
-  /** What has been done. */
-  readonly tally: Tally;
-  /** What it was doing when it ended; undefined while it lives. */
-  epitaph: string | undefined;
-  /** What it was doing when something went wrong; undefined before. */
+  #hasNoMoreFaults = false;
+  /** Its operations. */
+  readonly log: OperationLog;
+  /** The operation that it crashed at; undefined while it runs. */
+  crash: string | undefined;
+  /** The operation that its fault hit; undefined before. */
   fault: string | undefined;
-  /** Is told of what the process still wants to commit when one of its commits has failed. */
-  onAftermath: (name: string) => void = () => {};
-  /** Of which sort that was. */
-  faultSort: string | undefined;
+  /** The subject of that operation. */
+  faultSubject: string | undefined;
+  /** Called with each commit that the process begins after one of its commits has failed. */
+  onCommitAfterFault: (name: string) => void = () => {};
 
   /**
-   * @param plan What happens to it.
-   * @param tally What was done before, in other lives.
+   * @param plan Its fault.
+   * @param log The operations of earlier processes, to which it adds its own.
    */
-  constructor(plan: CrashPlan, tally: Tally = new Tally()) {
+  constructor(plan: FaultPlan, log: OperationLog = new OperationLog()) {
     this.#plan = plan;
-    this.tally = tally;
+    this.log = log;
   }
 
-  /** Resolves when it has ended, with what it was doing. */
+  /** Whether it has not crashed. */
+  get isRunning(): boolean {
+    return this.crash === undefined;
+  }
+
+  /** Resolves when it has crashed, with the operation. */
   get ended(): Promise<string> {
     return this.#ended.promise;
   }
 
-  /** Has nothing go wrong with it any more. */
-  spare(): void {
-    this.#isSpared = true;
+  /** Cancels a fault that has not happened yet. */
+  cancelFault(): void {
+    this.#hasNoMoreFaults = true;
   }
 
-  /** Ends it now. */
-  end(): void {
-    this.epitaph ??= "at some moment";
-    this.#ended.resolve(this.epitaph);
+  /** Crashes it now. */
+  kill(): void {
+    this.crash ??= "killed";
+    this.#ended.resolve(this.crash);
   }
 
-  /** The store, as long as the process lives. */
+  /** The store as the process sees it: each use fails when the process has crashed. */
   store(inner: KvStore): KvStore {
     return {
-      getMany: (keys) => this.lives(() => inner.getMany(keys)),
+      getMany: (keys) => this.run(() => inner.getMany(keys)),
       list: (prefix) => inner.list(prefix),
       commit: (mutations, checks) =>
-        this.does("commit", () => kindsOf(mutations), () => inner.commit(mutations, checks)),
+        this.perform("commit", () => kindsOf(mutations), () => inner.commit(mutations, checks)),
       close: () => {},
     };
   }
 
-  /** The way to the server, as long as the process lives. */
+  /** `fetch` as the process sees it: each request fails when the process has crashed. */
   fetch(inner: typeof fetch): typeof fetch {
     return async (input, init) => {
       const request = new Request(input, init);
       const { pathname } = new URL(request.url);
-      const deed = pathname.endsWith("/sync") ? "sync" : "request";
-      return await this.does(deed, () => `${request.method} ${placeOf(pathname)}`, () => inner(request));
+      const operation = pathname.endsWith("/sync") ? "sync" : "request";
+      const name = () => `${request.method} ${generalPathOf(pathname)}`;
+      return await this.perform(operation, name, () => inner(request));
     };
   }
 
-  /** Does something that does not go wrong, unless the process has ended. */
-  async lives<T>(work: () => T | Promise<T>): Promise<T> {
-    await this.#alive();
+  /** Runs something that no fault hits; fails if the process has crashed. */
+  async run<T>(work: () => T | Promise<T>): Promise<T> {
+    await this.#running();
     const result = await work();
-    await this.#alive();
+    await this.#running();
     return result;
   }
 
-  /** Does something, or has it go wrong. */
-  async does<T>(deed: Deed, name: () => string, work: () => Promise<T>): Promise<T> {
-    if (deed === "commit" && this.#plan.deed === deed && this.fault !== undefined && this.#isToldOfErrors) {
-      this.onAftermath(name());
+  /** Performs an operation, unless the fault hits it. */
+  async perform<T>(operation: Operation, name: () => string, work: () => Promise<T>): Promise<T> {
+    const { takesEffect, kind = "crash", operation: faulty } = this.#plan;
+    if (operation === "commit" && faulty === "commit" && kind === "error" && this.fault !== undefined) {
+      this.onCommitAfterFault(name());
     }
-    await this.#alive();
-    const sort = sortOf(name());
-    this.tally.add(deed, sort);
-    if (!this.#strikes(deed, sort)) return await this.lives(work);
-    const { takesEffect, manner = "death" } = this.#plan;
-    this.faultSort = sort;
-    this.fault = `${manner} ${takesEffect ? "after" : "before"} ${deed} ${this.tally.count(deed)}: ${name()}`;
-    if (manner === "death") this.epitaph = this.fault;
+    await this.#running();
+    const subject = subjectOf(name());
+    this.log.add(operation, subject);
+    if (!this.#isFaultDue(operation, subject)) return await this.run(work);
+    this.faultSubject = subject;
+    this.fault = `${kind} ${takesEffect ? "after" : "before"} ${operation} ${
+      this.log.count(operation)
+    }: ${name()}`;
+    if (kind === "crash") this.crash = this.fault;
     if (takesEffect) await work();
-    if (manner === "error") {
-      const Failure = deed === "commit" ? StoreError : TypeError; // as stores say it, and as `fetch` does
-      throw new Failure(`the answer to a ${deed} got lost`);
+    if (kind === "error") {
+      const Failure = operation === "commit" ? StoreError : TypeError; // as stores and `fetch` fail
+      throw new Failure(`the answer to a ${operation} got lost`);
     }
     this.#ended.resolve(this.fault);
-    return await this.#alive() as T;
+    return await this.#running() as T;
   }
 
-  get #isToldOfErrors(): boolean {
-    return this.#plan.manner === "error";
+  #isFaultDue(begun: Operation, begunSubject: string): boolean {
+    const { operation, at, subject } = this.#plan;
+    if (operation !== begun || this.fault !== undefined || this.#hasNoMoreFaults) return false;
+    return subject === undefined
+      ? this.log.count(operation) === at
+      : subject === begunSubject && this.log.count(operation, subject) === at;
   }
 
-  #strikes(struck: Deed, struckSort: string): boolean {
-    const { deed, at, sort } = this.#plan;
-    if (deed !== struck || this.fault !== undefined || this.#isSpared) return false;
-    return sort === undefined
-      ? this.tally.count(deed) === at
-      : sort === struckSort && this.tally.count(deed, sort) === at;
-  }
-
-  /** Nothing comes back from the dead. */
-  #alive(): Promise<void> {
-    return this.epitaph === undefined
-      ? Promise.resolve()
-      : Promise.reject(new TypeError("the process has ended"));
+  /** Rejects if the process has crashed. */
+  #running(): Promise<void> {
+    return this.isRunning ? Promise.resolve() : Promise.reject(new TypeError("the process has ended"));
   }
 }
 
-/** The kinds of records that are committed. */
+/** The kinds of the records in a commit. */
 function kindsOf(mutations: readonly KvMutation[]): string {
   const kinds = mutations.map(({ key }) =>
     key.slice(2, 4).map((part) => part.replaceAll(/[!@$].*/g, "")).join("/")
@@ -164,7 +168,7 @@ function kindsOf(mutations: readonly KvMutation[]): string {
   return [...new Set(kinds)].sort().join(" ");
 }
 
-/** Of the kinds of records in a commit, those that it may be about; others go along when there is a commit. */
+/** The kinds of records that can be a commit's subject. Other kinds only accompany these. */
 const SUBJECTS = [
   ...[
     "session/",
@@ -179,15 +183,13 @@ const SUBJECTS = [
   ...["replay", "outbox", "tracked", "state/", "owner"],
 ];
 
-/** The sort of a deed: what it is about, whatever else goes along. */
-function sortOf(name: string): string {
+/** The subject of an operation: the first of {@link SUBJECTS} in its name, else its name. */
+function subjectOf(name: string): string {
   return SUBJECTS.find((subject) => name.includes(subject)) ?? name;
 }
 
-/** What a path asks for, whatever the room, the event and the transaction. */
-function placeOf(pathname: string): string {
+/** A path without its room, event and transaction. */
+function generalPathOf(pathname: string): string {
   return pathname.replace(/\/(send|sendToDevice)\/([^/]+)\/.*/, "/$1/$2").replace(/\/redact\/.*/, "/redact")
     .replaceAll(/(%21|%24|%40|[!$@])[^/]*/g, "*");
 }
-
-export { MemoryStore };

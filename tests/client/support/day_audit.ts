@@ -1,5 +1,5 @@
 /**
- * What must be true when a scripted day is over, whatever has gone wrong in it.
+ * What must hold after a scripted day, whatever fault hit it.
  *
  * @module
  */
@@ -8,27 +8,27 @@ import { assert, assertEquals } from "@std/assert";
 import { encryptionOf, type KvStore } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
 import type { Homeserver } from "@greenroom/matrix/testing";
-import type { DayBot, Remembered } from "./day_bot.ts";
-import type { Theatre } from "./theatre.ts";
+import type { DayBot, RoomSession } from "./day_bot.ts";
+import type { DaySetup } from "./day_setup.ts";
 
-/** What is looked at. */
+/** A day that is over. */
 export interface Finished {
-  readonly theatre: Theatre;
+  readonly setup: DaySetup;
   readonly bot: DayBot;
   readonly room: RoomID;
-  /** What the bot has said, in order. */
-  readonly said: readonly string[];
-  /** What it has kept. */
+  /** The messages of the bot that must be in the room, in order. */
+  readonly sent: readonly string[];
+  /** Its store. */
   readonly store: KvStore;
   readonly homeserver: Homeserver;
-  /** The one-time keys of its device that were given out. */
+  /** The one-time keys of its device that the server has handed out. */
   readonly claimed: ReadonlySet<string>;
 }
 
-/** Fails if anything was lost, or done twice. */
+/** Fails if anything was lost or done twice. */
 export async function audit(finished: Finished): Promise<void> {
-  auditAftermath(finished);
-  auditReadings(finished);
+  auditCommitsAfterFault(finished);
+  auditMessages(finished);
   auditTimeline(finished);
   const records = await recordsOf(finished);
   auditState(finished, records);
@@ -37,38 +37,38 @@ export async function audit(finished: Finished): Promise<void> {
   auditRequests(finished, records);
 }
 
-/** Whose commit has failed does not know what is kept, and commits nothing any more but that others may take the device. */
-function auditAftermath({ bot }: Finished): void {
-  const logical = bot.aftermath.filter((name) => !/\b(staged|journal|parts?)\b/.test(name)); // others are the store's own
+/** After a failed commit, whose outcome is unknown, a process commits nothing but the release of its lease. */
+function auditCommitsAfterFault({ bot }: Finished): void {
+  const logical = bot.commitsAfterFault.filter((name) => !/\b(staged|journal|parts?)\b/.test(name)); // the others are internal to the store
   assertEquals(logical.filter((name) => name !== "lease"), [], bot.faults.join());
 }
 
 type Records = readonly { readonly key: readonly string[]; readonly value: unknown }[];
 
-/** What the bot said was readable for Bob once, in order, and no index of a session was used twice. */
-function auditReadings({ theatre: { bob, carol }, bot, room, said }: Finished): void {
+/** Bob received each of the bot's messages once, in order, and no index of a group session was used twice. */
+function auditMessages({ setup: { bob, carol }, bot, room, sent }: Finished): void {
   const name = bot.faults.join();
-  const read = (bob.readings.get(room) ?? []).filter(({ event }) => event.sender === bot.mxid);
-  assertEquals(read.map(({ body }) => body), said, name);
-  assertEquals(bob.unread.get(room) ?? [], [], name);
-  assertEquals(carol.unread.get(room) ?? [], [], name);
-  const places = read.map(({ event }) => {
+  const received = (bob.received.get(room) ?? []).filter(({ event }) => event.sender === bot.mxid);
+  assertEquals(received.map(({ body }) => body), sent, name);
+  assertEquals(bob.undecryptable.get(room) ?? [], [], name);
+  assertEquals(carol.undecryptable.get(room) ?? [], [], name);
+  const places = received.map(({ event }) => {
     const { sessionId, messageIndex } = encryptionOf(event) ?? {};
     return `${sessionId} ${messageIndex}`;
   });
-  assertEquals(new Set(places).size, said.length, name);
+  assertEquals(new Set(places).size, sent.length, name);
 }
 
-/** The homeserver shows each message once. */
-function auditTimeline({ homeserver, bot, room, said }: Finished): void {
+/** The homeserver has each message once. */
+function auditTimeline({ homeserver, bot, room, sent }: Finished): void {
   const own = homeserver.room(room).messages.filter(({ sender }) => sender === bot.mxid);
   const count = (wanted: string): number => own.filter(({ type }) => type === wanted).length;
   const name = bot.faults.join();
-  assertEquals(count("m.room.encrypted"), said.length, name);
+  assertEquals(count("m.room.encrypted"), sent.length, name);
   const others = [count("m.reaction"), count("m.room.redaction")];
   assertEquals(others, others.map((each) => Math.min(each, 1)), name);
   if (bot.faults.length === 0) assertEquals(others, [1, 1]);
-  assertEquals(own.length, said.length + others.reduce((sum, each) => sum + each, 0), name);
+  assertEquals(own.length, sent.length + others.reduce((sum, each) => sum + each, 0), name);
 }
 
 /** The room's state is what the homeserver has. */
@@ -86,16 +86,16 @@ function auditState({ homeserver, bot, room }: Finished, records: Records): void
   );
 }
 
-/** Each message of Bob's has been taken in once, in order. */
-function auditSession({ bot, said }: Finished, records: Records): void {
+/** The session has each of Bob's messages once, in order. */
+function auditSession({ bot, sent }: Finished, records: Records): void {
   const sessions = records.filter(({ key: [kind] }) => kind === "session").map(({ value }) => value);
-  const texts = said.filter((text) => text.includes(": ")).map((text) => text.replace(/^\d+: /, ""));
-  const { bulk: _, ...remembered } = sessions[0] as Remembered; // as the bot's definition has it
-  assertEquals([remembered], [{ heard: texts.length, texts }], bot.faults.join());
+  const texts = sent.filter((text) => text.includes(": ")).map((text) => text.replace(/^\d+: /, ""));
+  const { bulk: _, ...stored } = sessions[0] as RoomSession; // as the bot's definition has it
+  assertEquals([stored], [{ count: texts.length, texts }], bot.faults.join());
   assertEquals(sessions.length, 1);
 }
 
-/** Nothing is on its way any more, and nothing is noted of what is over. */
+/** No request is left to send, and no record is left of events that are settled. */
 function auditLeftovers({ bot }: Finished, records: Records): void {
   const left = records.filter(({ key: [kind = ""] }) =>
     ["outbox", "settled", "attempts", "parked"].includes(kind)
@@ -104,8 +104,8 @@ function auditLeftovers({ bot }: Finished, records: Records): void {
 }
 
 /**
- * Nothing was encrypted in the same place of a ratchet as something else, nor did two messages to devices have the same
- * transaction; and the server has no key whose private half is not there.
+ * No two messages were encrypted at the same index of a ratchet, no two to-device messages had the
+ * same transaction, and the server has no key without its private half in the store.
  */
 function auditRequests({ homeserver, bot, claimed }: Finished, records: Records): void {
   const name = bot.faults.join();
@@ -137,7 +137,7 @@ function auditRequests({ homeserver, bot, claimed }: Finished, records: Records)
   assertEquals([account.unpublished, account.identityPublished, account.rollbacks], [false, true, 0], name);
 }
 
-/** Of which session an event is, and which index it has: what follows the version and the tag of an encrypted message. */
+/** The session and the index of an encrypted event: the index follows the version and the tag. */
 function ratchetPlaceOf(json: unknown): string {
   const { session_id, ciphertext } = json as { session_id: string; ciphertext: string };
   const bytes = Uint8Array.fromBase64(ciphertext.slice(0, 8)); // an index below 128 is one byte
@@ -145,7 +145,7 @@ function ratchetPlaceOf(json: unknown): string {
   return `${session_id} ${bytes[2]}`;
 }
 
-/** What of the account's record is looked at. */
+/** The part of the account's record that is checked. */
 interface AccountLike {
   readonly oneTimeKeys: Uint8Array;
   readonly unpublished: boolean;

@@ -1,5 +1,5 @@
 /**
- * The bot of a scripted day, which is begun anew on the same store whenever its process has come to an end.
+ * The bot of a scripted day, which is restarted on the same store whenever its process has ended.
  *
  * @module
  */
@@ -7,161 +7,163 @@
 import { Client, defineSession, type KvStore, UnknownTokenError } from "@greenroom/matrix";
 import type { UserID } from "@greenroom/matrix/types";
 import { TestClock } from "@greenroom/matrix/testing";
-import { type CrashPlan, Life, NO_CRASH, type Tally } from "./crash.ts";
-import type { Theatre } from "./theatre.ts";
+import { type FaultPlan, NO_FAULT, type OperationLog, TestProcess } from "./crash.ts";
+import type { DaySetup } from "./day_setup.ts";
 
-/** For how long the device is left alone when a process has ended, in milliseconds: longer than a fault takes to heal. */
+/** How long the lease of a crashed process lasts, in milliseconds: longer than any retry. */
 const LEASE = 120_000;
-/** After how many turns nothing is on its way any more but what waits for the clock. */
-const STUCK = 40;
-/** How far the clock goes then, in milliseconds. */
-const PATIENCE = 1_000;
-/** After how many turns a test has failed. */
-const NEVER = 4_000;
-/** How often work is tried that an error has ended, or that a death has. */
+/** After how many turns only the clock can move the bot on. */
+const TURNS_BEFORE_WAIT = 40;
+/** How far the clock then moves, in milliseconds. */
+const WAIT = 1_000;
+/** After how many turns a test fails. */
+const MAX_TURNS = 4_000;
+/** How often something is tried that an error or a crash has interrupted. */
 const TRIES = 6;
 
-/** What the bot remembers of a room. */
-export interface Remembered {
-  heard: number;
+/** The bot's session of a room. */
+export interface RoomSession {
+  count: number;
   texts: string[];
   bulk?: Uint8Array;
 }
 
-const session = defineSession<Remembered>({
+const session = defineSession<RoomSession>({
   name: "counter",
   per: "room",
-  initial: () => ({ heard: 0, texts: [] }),
+  initial: () => ({ count: 0, texts: [] }),
 });
 
-/** What a bot is made of. */
+/** Options of {@link DayBot}. */
 export interface DayBotOptions {
-  readonly theatre: Theatre;
+  readonly setup: DaySetup;
   /** Its user's name. */
   readonly name: string;
-  /** Opens its store, for one life. */
-  readonly open: (life: Life) => Promise<KvStore>;
-  /** What goes wrong. */
-  readonly plan: CrashPlan;
-  /** Whether it goes wrong once more, in the next life, when the same is done. */
+  /** Opens its store, for one process. */
+  readonly open: (process: TestProcess) => Promise<KvStore>;
+  /** The fault. */
+  readonly plan: FaultPlan;
+  /** Whether the fault hits the next process too, at an operation with the same subject. */
   readonly again: boolean;
-  /** How many bytes a session is made to have by the message "thick". */
+  /** How many bytes the message "thick" adds to the session. */
   readonly bulk: number;
 }
 
 /** The bot, with what outlives its processes. */
 export class DayBot {
   readonly mxid: UserID;
-  /** What went wrong, in order. */
+  /** The operations that a fault hit, in order. */
   readonly faults: string[] = [];
-  /** What its processes still wanted to commit when a commit had failed. */
-  readonly aftermath: string[] = [];
-  /** Events that it has been told of, by ID or by what they are about. */
-  readonly told = new Set<string>();
+  /** The commits that its processes began after one of their commits had failed. */
+  readonly commitsAfterFault: string[] = [];
+  /** The events that its handlers have received, by ID or by what they are about. */
+  readonly handled = new Set<string>();
   readonly #clock = new TestClock();
   readonly #options: DayBotOptions;
-  /** What its author keeps beside the store. */
+  /** The token, which its author keeps beside the store. */
   #token: string | undefined;
-  #life: Life;
+  #process: TestProcess;
   #client: Client | undefined;
-  /** Whether the client of the present life has given up. */
+  /** Whether the client of the present process has failed. */
   #hasFailed = false;
+  /** How many sync requests earlier processes made. */
+  #earlierSyncs = 0;
   readonly #endings: Promise<void>[] = [];
 
-  /** @param options What it is made of. */
+  /** @param options Its options. */
   constructor(options: DayBotOptions) {
     this.#options = options;
-    const { homeserver } = options.theatre.stage;
+    const { homeserver } = options.setup.stage;
     this.mxid = homeserver.createUser(options.name).userId;
-    this.#life = this.#newLife(options.plan);
+    this.#process = this.#newProcess(options.plan);
   }
 
-  /** What it has done, in all its lives. */
-  get tally(): Tally {
-    return this.#life.tally;
+  /** The operations of all its processes. */
+  get log(): OperationLog {
+    return this.#process.log;
   }
 
-  /** Waits until it listens. */
-  async listen(): Promise<void> {
-    await this.survive(() => Promise.resolve(), () => this.#listens);
+  /** Waits until it syncs. */
+  async sync(): Promise<void> {
+    await this.complete(() => Promise.resolve(), () => this.log.count("sync") > this.#earlierSyncs);
   }
 
-  /** Does something until it is done, in as many lives as that takes. */
-  async survive(
+  /** Does something, and again after each fault, until it is done and a condition holds. */
+  async complete(
     work: (client: Client) => Promise<unknown>,
     condition: () => boolean = () => true,
   ): Promise<void> {
     for (let tries = 0; tries < TRIES; tries++) {
-      const client = await this.#alive();
+      const client = await this.#running();
       const outcome: { failure?: unknown; done: boolean } = { done: false };
       if (client !== undefined) {
         work(client).catch((failure) => outcome.failure = failure).finally(() => outcome.done = true);
       }
       await this.#until(() => this.#isOver || outcome.failure !== undefined || (outcome.done && condition()));
-      if (this.#isOver) this.#bury();
-      else if (outcome.failure === undefined) return this.#note();
-      else if (this.#life.fault === undefined) throw outcome.failure;
-      else await this.#clock.tick(PATIENCE);
+      if (this.#isOver) this.#replaceProcess();
+      else if (outcome.failure === undefined) return this.#recordFault();
+      else if (this.#process.fault === undefined) throw outcome.failure;
+      else await this.#clock.tick(WAIT);
     }
-    throw new Error("It dies again and again");
+    throw new Error("It crashes again and again");
   }
 
-  /** Ends its process in good order, and begins another life. */
+  /** Closes its client, and starts another process. */
   async restart(): Promise<void> {
-    await this.survive((client) => client.close());
-    this.#bury();
-    await this.listen();
+    await this.complete((client) => client.close());
+    this.#replaceProcess();
+    await this.sync();
   }
 
-  /** Ends it for good. */
+  /** Closes its client, and waits until all of its processes have ended. */
   async end(): Promise<void> {
-    this.#life.spare();
-    await this.survive((client) => client.close());
-    this.#bury();
+    this.#process.cancelFault();
+    await this.complete((client) => client.close());
+    this.#replaceProcess();
     let isOver = false;
     Promise.all(this.#endings).then(() => isOver = true);
     await this.#until(() => isOver);
   }
 
   get #isOver(): boolean {
-    return this.#life.epitaph !== undefined || this.#hasFailed;
+    return !this.#process.isRunning || this.#hasFailed;
   }
 
-  /** Lets time pass until something has happened. */
+  /** Lets time pass until a condition holds. */
   async #until(condition: () => boolean): Promise<void> {
-    for (let turns = 1; turns < NEVER; turns++) {
+    for (let turns = 1; turns < MAX_TURNS; turns++) {
       if (condition()) return;
-      await this.#options.theatre.turn();
-      if (turns % STUCK !== 0) continue;
-      await this.#clock.tick(PATIENCE);
-      if (turns % (5 * STUCK) === 0) await this.#options.theatre.nudge(this.mxid);
+      await this.#options.setup.turn();
+      if (turns % TURNS_BEFORE_WAIT !== 0) continue;
+      await this.#clock.tick(WAIT);
+      if (turns % (5 * TURNS_BEFORE_WAIT) === 0) await this.#options.setup.nudge(this.mxid);
     }
     throw new Error(`This did not happen: ${condition}`);
   }
 
-  #note(): void {
-    const { fault } = this.#life;
+  #recordFault(): void {
+    const { fault } = this.#process;
     if (fault !== undefined && !this.faults.includes(fault)) this.faults.push(fault);
   }
 
-  /** The client of the present life, which is begun if need be; undefined if it comes to nothing. */
-  async #alive(): Promise<Client | undefined> {
+  /** The client of the present process, started if need be; undefined if the fault prevents that. */
+  async #running(): Promise<Client | undefined> {
     if (this.#client !== undefined) return this.#client;
-    if (this.faults.length > 0) await this.#clock.tick(LEASE); // who has ended can't let go of the device
+    if (this.faults.length > 0) await this.#clock.tick(LEASE); // a crashed process does not release it
     try {
-      return this.#client = this.#begin(this.#life, await this.#options.open(this.#life));
+      return this.#client = this.#begin(this.#process, await this.#options.open(this.#process));
     } catch (error) {
-      if (this.#life.fault === undefined) throw error;
+      if (this.#process.fault === undefined) throw error;
       this.#hasFailed = true;
       return undefined;
     }
   }
 
-  #begin(life: Life, store: KvStore): Client {
-    const { theatre: { stage } } = this.#options;
+  #begin(process: TestProcess, store: KvStore): Client {
+    const { setup: { stage } } = this.#options;
     const client = new Client({
       baseUrl: stage.homeserver.baseUrl,
-      fetch: life.fetch(stage.homeserver.fetch),
+      fetch: process.fetch(stage.homeserver.fetch),
       store,
       encryption: true,
       lease: { duration: LEASE },
@@ -170,77 +172,71 @@ export class DayBot {
       ...(this.#token !== undefined && { token: this.#token }),
     });
     client.done.catch(({ cause }) => {
-      const isOut = cause instanceof UnknownTokenError; // it has logged out, and need not do so again
-      this.#hasFailed ||= life === this.#life && !isOut;
+      const hasLoggedOut = cause instanceof UnknownTokenError; // which it need not do again
+      this.#hasFailed ||= process === this.#process && !hasLoggedOut;
     });
-    this.#handle(client, life);
+    this.#addHandlers(client, process);
     this.#run(client).catch(() => {}); // the end of the process
     return client;
   }
 
-  /** What its author has written. */
+  /** The bot's program. */
   async #run(client: Client): Promise<void> {
     if (this.#token === undefined) {
-      const who = { identifier: this.mxid, password: `password of ${this.#options.name}`, deviceId: "BOT" };
-      const { access_token } = await client.login(who).catch(() => client.login(who));
+      const login = { identifier: this.mxid, password: `password of ${this.#options.name}`, deviceId: "BOT" };
+      const { access_token } = await client.login(login).catch(() => client.login(login));
       this.#token = access_token;
     }
     await client.start();
   }
 
-  /** It answers what Bob says, and remembers it. */
-  #handle(client: Client, life: Life): void {
+  /** Answers Bob's messages, and keeps them in the session. */
+  #addHandlers(client: Client, process: TestProcess): void {
     client.on("m.room.message", async ({ sender, room_id, content }, ctx) => {
       if (sender !== "@bob:localhost") return;
       const text = String(content.body);
-      ctx.session.heard++;
+      ctx.session.count++;
       ctx.session.texts.push(text);
       if (text === "thick") ctx.session.bulk = new Uint8Array(this.#options.bulk).fill(7);
       else delete ctx.session.bulk;
-      const answer = `${ctx.session.heard}: ${text}`;
-      for (let tries = 0; tries < TRIES && life.epitaph === undefined; tries++) {
+      const answer = `${ctx.session.count}: ${text}`;
+      for (let tries = 0; tries < TRIES && process.isRunning; tries++) {
         const sent = await client.sendText(room_id, answer).catch(() => undefined);
-        if (sent !== undefined) return void this.told.add(`answered ${text}`);
-        await this.#clock.delay(PATIENCE);
+        if (sent !== undefined) return void this.handled.add(`answered ${text}`);
+        await this.#clock.delay(WAIT);
       }
       throw new Error("The answer could not be sent");
     }, { session, sequential: true });
-    client.on("m.reaction", ({ event_id }) => void this.told.add(event_id));
-    client.on("UNDECRYPTABLE", ({ event }) => void this.told.add(event.event_id));
-    client.on("JOIN", ({ state_key }) => void this.told.add(`join ${state_key}`));
-    client.on("LEAVE", ({ state_key }) => void this.told.add(`leave ${state_key}`));
+    client.on("m.reaction", ({ event_id }) => void this.handled.add(event_id));
+    client.on("UNDECRYPTABLE", ({ event }) => void this.handled.add(event.event_id));
+    client.on("JOIN", ({ state_key }) => void this.handled.add(`join ${state_key}`));
+    client.on("LEAVE", ({ state_key }) => void this.handled.add(`leave ${state_key}`));
   }
 
-  get #listens(): boolean {
-    return this.#life.tally.count("sync") > this.#before;
-  }
-
-  /** How many syncs there were before the present life. */
-  #before = 0;
-
-  #bury(): void {
-    this.#note();
+  /** Ends the present process, if it has not ended, and makes the next. */
+  #replaceProcess(): void {
+    this.#recordFault();
     if (this.#client !== undefined) this.#endings.push(this.#client.close());
     this.#client = undefined;
-    const { tally } = this.#life;
-    const plan = this.#nextPlan(this.#life);
-    this.#life.end(); // what is left of it finds neither store nor server
-    this.#life = this.#newLife(plan, tally);
-    this.#before = tally.count("sync");
+    const { log } = this;
+    const plan = this.#nextPlan(this.#process);
+    this.#process.kill(); // what still runs of it reaches neither store nor server
+    this.#process = this.#newProcess(plan, log);
+    this.#earlierSyncs = log.count("sync");
     this.#hasFailed = false;
   }
 
-  #newLife(plan: CrashPlan, tally?: Tally): Life {
-    const life = new Life(plan, tally);
-    life.onAftermath = (name) => this.aftermath.push(name);
-    return life;
+  #newProcess(plan: FaultPlan, log?: OperationLog): TestProcess {
+    const process = new TestProcess(plan, log);
+    process.onCommitAfterFault = (name) => this.commitsAfterFault.push(name);
+    return process;
   }
 
-  /** What happens to the next life: what was to happen and has not yet, or what has happened, once more. */
-  #nextPlan({ faultSort: sort, tally }: Life): CrashPlan {
+  /** The next process's plan: the same if its fault has not happened, or the same fault once more. */
+  #nextPlan({ faultSubject: subject, log }: TestProcess): FaultPlan {
     const { plan, again } = this.#options;
     if (this.faults.length === 0) return plan;
-    if (!again || this.faults.length > 1 || sort === undefined) return NO_CRASH;
-    return { ...plan, sort, at: tally.count(plan.deed, sort) + 1 };
+    if (!again || this.faults.length > 1 || subject === undefined) return NO_FAULT;
+    return { ...plan, subject, at: log.count(plan.operation, subject) + 1 };
   }
 }

@@ -6,7 +6,7 @@
 
 import type { Client } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
-import type { MortalBot } from "./mortal_bot.ts";
+import type { RestartingBot } from "./restarting_bot.ts";
 import type { ClientStage } from "./stage.ts";
 
 /** Handlers that are at work until the test says so, at the latest at its end: a client that is closed waits for them. */
@@ -50,7 +50,10 @@ export function hearing(gates: Gates, names: readonly (string | undefined)[] = [
 }
 
 /** Alice, and a bot in a room of hers, which has handled that it came. */
-export async function roomWith(stage: ClientStage, bot: MortalBot): Promise<{ alice: Client; id: RoomID }> {
+export async function roomWith(
+  stage: ClientStage,
+  bot: RestartingBot,
+): Promise<{ alice: Client; id: RoomID }> {
   const alice = stage.client("alice");
   const id = await alice.createRoom({ preset: "public_chat" });
   await bot.client.joinRoom(id);

@@ -1,11 +1,11 @@
 /**
- * A database of Deno KV that lives in this thread, so that what it does is done in the same order each time.
+ * A database of Deno KV in this thread, so that its operations always run in the same order.
  *
  * @module
  */
 
 import { DenoKvStore } from "@greenroom/matrix/store/kv";
-import type { Life } from "./crash.ts";
+import type { TestProcess } from "./crash.ts";
 import type { DayStore } from "./scripted_day.ts";
 
 interface Entry {
@@ -14,7 +14,7 @@ interface Entry {
   readonly versionstamp: string;
 }
 
-/** What the store writes of a commit that is too large for one: it is these commits that go wrong. */
+/** The kinds of records that the store writes for a commit that is too large for one: only these are hit by faults. */
 const PIECES: ReadonlySet<unknown> = new Set(["staged", "journal", "part", "parts"]);
 
 /** Entries, and the part of Deno KV that the store uses. */
@@ -22,13 +22,13 @@ export class MemoryKv {
   readonly #entries = new Map<string, Entry>();
   #version = 0;
 
-  /** The database as a process sees it. Only commits of what is large go wrong; as a crash leaves a file, nothing is closed. */
-  of(life: Life): Deno.Kv {
+  /** The database as a process sees it. As after a crash, nothing is closed. */
+  of(process: TestProcess): Deno.Kv {
     const kv = {
-      getMany: (keys: Deno.KvKey[]) => life.lives(() => keys.map((key) => this.#get(key))),
+      getMany: (keys: Deno.KvKey[]) => process.run(() => keys.map((key) => this.#get(key))),
       list: (selector: { prefix: Deno.KvKey }, options: { limit: number; cursor?: string }) =>
         this.#list(selector.prefix, options),
-      atomic: () => this.#atomic(life),
+      atomic: () => this.#atomic(process),
       close: () => {},
     };
     return kv as unknown as Deno.Kv; // it has what the store uses
@@ -53,7 +53,7 @@ export class MemoryKv {
     );
   }
 
-  #atomic(life: Life) {
+  #atomic(process: TestProcess) {
     const checks: Deno.AtomicCheck[] = [];
     const writes: { readonly key: Deno.KvKey; readonly value?: unknown }[] = [];
     const operation = {
@@ -64,7 +64,9 @@ export class MemoryKv {
         const work = () => Promise.resolve(this.#commit(checks, writes));
         const kinds = new Set(writes.map(({ key }) => String(key[1])));
         const isPiece = [...kinds].some((kind) => PIECES.has(kind));
-        return isPiece ? life.does("commit", () => [...kinds].sort().join(" "), work) : life.lives(work);
+        return isPiece
+          ? process.perform("commit", () => [...kinds].sort().join(" "), work)
+          : process.run(work);
       },
     };
     return operation;
@@ -86,16 +88,16 @@ export class MemoryKv {
   }
 }
 
-/** A place for the bot of a day, of which commits of large records are torn. */
+/** A store for the bot of a day. Faults hit the parts of its large commits. */
 export function tornStore(): DayStore {
   const kv = new MemoryKv();
   return {
-    open: (life) => DenoKvStore.over(kv.of(life)),
-    look: (life) => DenoKvStore.over(kv.of(life)),
+    open: (process) => DenoKvStore.over(kv.of(process)),
+    read: (process) => DenoKvStore.over(kv.of(process)),
   };
 }
 
-/** Parts in the same place are of the same kind, and of two kinds at most. */
+/** Compares keys. Parts at the same index have the same type. */
 function compare(one: Deno.KvKey, other: Deno.KvKey): number {
   for (const [at, part] of one.entries()) {
     const [mine, theirs] = [part, other[at]] as [string | number, string | number | undefined];

@@ -20,7 +20,7 @@ export interface ProcessSettings {
   readonly speed?: number;
 }
 
-const PROGRAM = new URL("mortal_process.ts", import.meta.url).pathname;
+const PROGRAM = new URL("killable_program.ts", import.meta.url).pathname;
 
 /** One life of a bot. */
 export class ProcessBot implements AsyncDisposable {

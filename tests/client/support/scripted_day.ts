@@ -1,5 +1,5 @@
 /**
- * A day in the life of a bot: login, keys, a room, an encrypted conversation, and logout.
+ * A day of a bot: login, keys, a room, an encrypted conversation, and logout.
  *
  * @module
  */
@@ -7,159 +7,161 @@
 import { type KvStore, MemoryStore, UnknownTokenError } from "@greenroom/matrix";
 import type { EventID, RoomID } from "@greenroom/matrix/types";
 import { audit } from "./day_audit.ts";
-import { type CrashPlan, Life, NO_CRASH, type Tally } from "./crash.ts";
+import { type FaultPlan, NO_FAULT, type OperationLog, TestProcess } from "./crash.ts";
 import { DayBot } from "./day_bot.ts";
-import { Theatre } from "./theatre.ts";
+import { DaySetup } from "./day_setup.ts";
 
-/** Two messages are what a group session is good for. */
+/** A group session lasts for two messages. */
 const ENCRYPTION = { algorithm: "m.megolm.v1.aes-sha2", rotation_period_msgs: 2 };
 
-/** A place where the bot of a day keeps what it keeps. */
+/** The store of a day's bot. */
 export interface DayStore {
-  /** Opens it, for one life. */
-  readonly open: (life: Life) => Promise<KvStore>;
-  /** What is there in the end. */
-  readonly look: (life: Life) => Promise<KvStore>;
+  /** Opens it, for one process. */
+  readonly open: (process: TestProcess) => Promise<KvStore>;
+  /** Opens it at the end of the day, to see what is in it. */
+  readonly read: (process: TestProcess) => Promise<KvStore>;
 }
 
-/** Something to go wrong with a day. */
-export interface DayPlan extends CrashPlan {
-  /** Whether it goes wrong once more in the next life. */
+/** A fault in a day. */
+export interface DayPlan extends FaultPlan {
+  /** Whether the fault hits the next process too. */
   readonly again?: boolean;
-  /** How many bytes the bot's session gets at one time. Default: few. */
+  /** How many bytes the bot's session gets for a while. Default: few. */
   readonly bulk?: number;
 }
 
-/** How days are played. */
+/** Options of {@link playDays}. */
 export interface DayOptions {
-  /** Where the bot keeps what it keeps. Default: in memory, and the commits of the store are those that fail. */
+  /** Makes a bot's store. Default: a store in memory, whose commits the faults hit. */
   readonly store?: () => DayStore;
 }
 
 function memoryStore(): DayStore {
   const store = new MemoryStore();
-  return { open: (life) => Promise.resolve(life.store(store)), look: () => Promise.resolve(store) };
+  return { open: (process) => Promise.resolve(process.store(store)), read: () => Promise.resolve(store) };
 }
 
-/** What a day is played with. */
-interface Scene {
-  readonly theatre: Theatre;
+/** A day under way. */
+interface Day {
+  readonly setup: DaySetup;
   readonly bot: DayBot;
   readonly room: RoomID;
-  readonly said: string[];
+  /** The messages of the bot that must be in the room, in order. */
+  readonly sent: string[];
 }
 
 /** A day that is over. */
 export interface PlayedDay {
-  /** What went wrong, in order. */
+  /** The operations that a fault hit, in order. */
   readonly faults: string[];
-  /** What its processes still wanted to commit when a commit had failed. */
-  readonly aftermath: readonly string[];
-  /** What the bot did. */
-  readonly tally: Tally;
+  /** The commits that the bot's processes began after one of their commits had failed. */
+  readonly commitsAfterFault: readonly string[];
+  /** The bot's operations. */
+  readonly log: OperationLog;
 }
 
-/** Plays days at the same time, each with a bot of its own, and looks at what has become of each. */
+/** Plays days at the same time, each with a bot of its own, and audits each. */
 export async function playDays(
   plans: readonly DayPlan[],
   { store = memoryStore }: DayOptions = {},
 ): Promise<PlayedDay[]> {
-  await using theatre = await Theatre.open();
-  return await Promise.all(plans.map((plan, index) => play(theatre, plan, { index, store: store() })));
+  await using setup = await DaySetup.open();
+  return await Promise.all(plans.map((plan, index) => play(setup, plan, { index, store: store() })));
 }
 
 /** How many days are played at the same time. */
-const AT_ONCE = 24;
+const CONCURRENCY = 24;
 
 /**
- * Plays a day for each deed of a kind, and has it go wrong there: which deeds there are, a day shows in which nothing goes wrong.
+ * Plays a day for each operation of a kind, with a fault at that operation. A day without a fault
+ * shows which operations there are.
  *
- * @returns For each day in which something did, what that was, in order.
- * @throws If the days differ so much that it did in less than nine of ten.
+ * @returns For each day that a fault hit, the operations it hit, in order.
+ * @throws If the days differ so much that the fault hit less than nine of ten.
  */
 export async function everyDay(
-  plan: Omit<DayPlan, "at" | "sort">,
+  plan: Omit<DayPlan, "at" | "subject">,
   options: DayOptions = {},
 ): Promise<string[][]> {
   const { bulk } = plan;
-  const [undisturbed] = await playDays([{ ...NO_CRASH, bulk }], options);
-  const sorts = undisturbed?.tally.sorts[plan.deed] ?? [];
-  const plans = sorts.map((sort, index) => ({
+  const [undisturbed] = await playDays([{ ...NO_FAULT, bulk }], options);
+  const subjects = undisturbed?.log.subjects[plan.operation] ?? [];
+  const plans = subjects.map((subject, index) => ({
     ...plan,
-    sort,
-    at: sorts.slice(0, index + 1).filter((each) => each === sort).length,
+    subject,
+    at: subjects.slice(0, index + 1).filter((each) => each === subject).length,
   }));
   const days: string[][] = [];
-  for (let first = 0; first < plans.length; first += AT_ONCE) {
-    const played = await playDays(plans.slice(first, first + AT_ONCE), options);
+  for (let first = 0; first < plans.length; first += CONCURRENCY) {
+    const played = await playDays(plans.slice(first, first + CONCURRENCY), options);
     days.push(...played.map(({ faults }) => faults));
   }
-  const struck = days.filter((faults) => faults.length > 0);
-  if (struck.length >= 0.9 * plans.length) return struck;
-  throw new Error(`Something went wrong in ${struck.length} of ${plans.length} days only`);
+  const hit = days.filter((faults) => faults.length > 0);
+  if (hit.length >= 0.9 * plans.length) return hit;
+  throw new Error(`The fault hit ${hit.length} of ${plans.length} days only`);
 }
 
 async function play(
-  theatre: Theatre,
+  setup: DaySetup,
   { again = false, bulk = 0, ...plan }: DayPlan,
-  { index, store: { open, look } }: { readonly index: number; readonly store: DayStore },
+  { index, store: { open, read } }: { readonly index: number; readonly store: DayStore },
 ): Promise<PlayedDay> {
-  const { bob, stage } = theatre;
+  const { bob, stage } = setup;
   const room = await bob.client.createRoom({
     invitees: ["@carol:localhost"],
     initialState: [{ type: "m.room.encryption", state_key: "", content: ENCRYPTION }],
   });
-  const bot = new DayBot({ theatre, name: `bot${index}`, open, plan, again, bulk });
-  const scene: Scene = { theatre, bot, room, said: [] };
+  const bot = new DayBot({ setup, name: `bot${index}`, open, plan, again, bulk });
+  const day: Day = { setup, bot, room, sent: [] };
   try {
-    await perform(scene, bulk > 0);
+    await perform(day, bulk > 0);
     await bot.end();
   } catch (cause) {
     throw new Error(`A day went wrong: ${bot.faults.join(", then ")}`, { cause });
   }
-  const { claimed } = theatre;
+  const { claimed } = setup;
   const { homeserver } = stage;
   await audit({
-    ...scene,
-    store: await look(new Life(NO_CRASH)),
+    ...day,
+    store: await read(new TestProcess(NO_FAULT)),
     homeserver,
     claimed: claimed.get(bot.mxid) ?? new Set(),
   });
   return bot;
 }
 
-async function perform(scene: Scene, isThick: boolean): Promise<void> {
-  const { theatre: { bob, carol }, bot, room } = scene;
-  await bot.listen();
+async function perform(day: Day, isThick: boolean): Promise<void> {
+  const { setup: { bob, carol }, bot, room } = day;
+  await bot.sync();
   await bob.client.inviteUser(room, bot.mxid);
-  await bot.survive((client) => client.joinRoom(room));
-  const one = await say(scene, "one");
+  await bot.complete((client) => client.joinRoom(room));
+  const one = await send(day, "one");
   const steps = [
-    () => hear(scene, "un"),
+    () => receive(day, "un"),
     async () => {
       await carol.client.joinRoom(room);
-      await bot.survive(nothing, () => bot.told.has("join @carol:localhost"));
+      await bot.complete(nothing, () => bot.handled.has("join @carol:localhost"));
     },
-    () => say(scene, "two"), // in a new session: two messages are what one is good for
-    () => hear(scene, isThick ? "thick" : "deux"),
+    () => send(day, "two"), // in a new group session: one lasts for two messages
+    () => receive(day, isThick ? "thick" : "deux"),
     async () => {
       await carol.client.leaveRoom(room);
-      await bot.survive(nothing, () => bot.told.has("leave @carol:localhost"));
+      await bot.complete(nothing, () => bot.handled.has("leave @carol:localhost"));
     },
-    () => hearLate(scene, "trois"), // answered in a new session: someone has left
-    () => react(scene, one),
-    () => bot.survive((client) => client.redact(room, one, { txnId: "txn-redact" })),
+    () => receiveLateKey(day, "trois"), // answered in a new group session: a member has left
+    () => react(day, one),
+    () => bot.complete((client) => client.redact(room, one, { txnId: "txn-redact" })),
     () => bot.restart(),
   ];
   for (const step of steps) {
-    if (bot.faults.length === 0) await step(); // what follows on a fault is the end of the day
+    if (bot.faults.length === 0) await step(); // after a fault, only the end of the day follows
   }
-  await hear(scene, "quatre");
-  for (const key of ["👍", "👎"]) { // what is over is forgotten when something else is
+  await receive(day, "quatre");
+  for (const key of ["👍", "👎"]) { // the records of settled events go with the next events
     const reaction = await bob.client.react(room, one, key);
-    await bot.survive(nothing, () => bot.told.has(reaction));
+    await bot.complete(nothing, () => bot.handled.has(reaction));
   }
-  await bot.survive((client) =>
+  await bot.complete((client) =>
     client.logout().catch((error) => {
       if (!(error instanceof UnknownTokenError)) throw error; // it has logged out already
     })
@@ -168,46 +170,46 @@ async function perform(scene: Scene, isThick: boolean): Promise<void> {
 
 const nothing = (): Promise<void> => Promise.resolve();
 
-/** The bot says something, which Bob reads. */
-async function say({ bot, room, said, theatre: { bob } }: Scene, text: string): Promise<EventID> {
-  said.push(text);
-  const find = () => bob.readings.get(room)?.find(({ body }) => body === text);
-  await bot.survive(
+/** The bot sends a message, and Bob receives it. */
+async function send({ bot, room, sent, setup: { bob } }: Day, text: string): Promise<EventID> {
+  sent.push(text);
+  const find = () => bob.received.get(room)?.find(({ body }) => body === text);
+  await bot.complete(
     (client) => client.sendText(room, text, { txnId: `txn-${text}` }),
     () => find() !== undefined,
   );
   return find()?.event.event_id ?? "$";
 }
 
-/** Bob says something, which the bot answers. */
-async function hear(scene: Scene, text: string): Promise<void> {
-  await scene.theatre.bob.client.sendText(scene.room, text);
-  await answered(scene, text);
+/** Bob sends a message, and the bot answers it. */
+async function receive(day: Day, text: string): Promise<void> {
+  await day.setup.bob.client.sendText(day.room, text);
+  await waitForAnswer(day, text);
 }
 
-/** Bob says something in a session whose key comes late. */
-async function hearLate(scene: Scene, text: string): Promise<void> {
-  const { theatre, bot, room } = scene;
-  const { client } = theatre.bob;
+/** Bob sends a message whose key arrives after it, and the bot answers it. */
+async function receiveLateKey(day: Day, text: string): Promise<void> {
+  const { setup, bot, room } = day;
+  const { client } = setup.bob;
   await client.crypto?.discardGroupSession(room);
-  theatre.hold(bot.mxid);
+  setup.withhold(bot.mxid);
   const event = await client.sendText(room, text);
-  await bot.survive(nothing, () => bot.told.has(event));
-  await theatre.release(bot.mxid);
-  await answered(scene, text);
+  await bot.complete(nothing, () => bot.handled.has(event));
+  await setup.release(bot.mxid);
+  await waitForAnswer(day, text);
 }
 
-async function answered({ bot, room, said, theatre: { bob } }: Scene, text: string): Promise<void> {
-  const answer = `${said.filter((each) => each.includes(": ")).length + 1}: ${text}`;
-  said.push(answer);
-  const isRead = () => bob.readings.get(room)?.some(({ body }) => body === answer) ?? false;
-  await bot.survive(nothing, () => isRead() && bot.told.has(`answered ${text}`));
+async function waitForAnswer({ bot, room, sent, setup: { bob } }: Day, text: string): Promise<void> {
+  const answer = `${sent.filter((each) => each.includes(": ")).length + 1}: ${text}`;
+  sent.push(answer);
+  const isReceived = () => bob.received.get(room)?.some(({ body }) => body === answer) ?? false;
+  await bot.complete(nothing, () => isReceived() && bot.handled.has(`answered ${text}`));
 }
 
-async function react({ bot, room, theatre: { stage } }: Scene, event: EventID): Promise<void> {
+async function react({ bot, room, setup: { stage } }: Day, event: EventID): Promise<void> {
   const isThere = () =>
     stage.homeserver.room(room).messages.some(({ type, sender }) =>
       type === "m.reaction" && sender === bot.mxid
     );
-  await bot.survive((client) => client.react(room, event, "👍", { txnId: "txn-react" }), isThere);
+  await bot.complete((client) => client.react(room, event, "👍", { txnId: "txn-react" }), isThere);
 }

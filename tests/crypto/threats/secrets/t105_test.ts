@@ -17,7 +17,7 @@ import {
 import { assert, assertEquals } from "@std/assert";
 import type { ClientOptions } from "@greenroom/matrix";
 import { Gates, roomWith } from "../../../client/support/hearing.ts";
-import { MortalBot } from "../../../client/support/mortal_bot.ts";
+import { RestartingBot } from "../../../client/support/restarting_bot.ts";
 import { type ClientStage, clientStage } from "../../../client/support/stage.ts";
 import { printed } from "../../../support/printed.ts";
 import { type Conversation, conversation } from "../conversation.ts";
@@ -95,11 +95,11 @@ Deno.test("T105: of an event that is left out, since process after process ended
   const words = new Planted();
   const text = words.text("what ends it");
   const told: unknown[] = [];
-  const bot = new MortalBot(stage, {
-    setUp(client, life) {
+  const bot = new RestartingBot(stage, {
+    setUp(client, process) {
       client.on("m.room.message", async ({ content: { body } }) => {
-        if (body !== text || life.epitaph !== undefined) return;
-        life.end();
+        if (body !== text || !process.isRunning) return;
+        process.kill();
         await gates.at("end");
       });
       client.on("EVENT_QUARANTINED", ({ event, ...report }) => void told.push([report, "event_id" in event]));
