@@ -183,15 +183,17 @@ export function tidyEvent(event: { unsigned?: unknown; redacts?: unknown }): voi
 }
 
 /**
- * Whether a server says no more of an event than its age, as it does of nearly all; named one by
- * one, since to look at all members of all events by their shapes takes a twentieth of a large
- * sync.
+ * Whether a server says no more of an event than its age and what the user was to the room then, as
+ * it does of nearly all; named one by one, since to look at all members of all events by their
+ * shapes takes a twentieth of a large sync.
  */
 function isPlain(unsigned: unknown): boolean {
   if (!isJsonObject(unsigned)) return false;
   const said: { readonly [Name in keyof UnsignedData]?: unknown } = unsigned;
-  return typeof said.age === "number" && said.membership === undefined && said.prev_content === undefined &&
-    said.replaces_state === undefined && said.redacted_because === undefined &&
+  return typeof said.age === "number" &&
+    (said.membership === undefined || typeof said.membership === "string") &&
+    said.prev_content === undefined && said.replaces_state === undefined &&
+    said.redacted_because === undefined &&
     said["m.relations"] === undefined && said.transaction_id === undefined &&
     said.invite_room_state === undefined && said.knock_room_state === undefined;
 }

@@ -188,9 +188,11 @@ Deno.test("Everywhere a typed handler looks, is what the types say: beside the c
     },
   });
   const left = { ...message("2"), origin_server_ts: "now" };
-  await using here = await syncerStage({
-    answers: [joined(timeline([odd, left, { ...message("3"), unsigned: 7 }]))],
-  });
+  const wrong = { ...message("3"), unsigned: 7 };
+  const usual = ["join", 7].map((membership) =>
+    message(`${membership}`, { unsigned: { age: 1, membership } })
+  );
+  await using here = await syncerStage({ answers: [joined(timeline([odd, left, wrong, ...usual]))] });
   const seen: unknown[] = [];
   here.api.on(
     "m.room.message",
@@ -200,6 +202,8 @@ Deno.test("Everywhere a typed handler looks, is what the types say: beside the c
   assertEquals(seen, [
     ["$1", undefined, { membership: "join", "m.relations": {}, other: 1 }],
     ["$3", undefined, undefined],
+    ["$join", undefined, { age: 1, membership: "join" }],
+    ["$7", undefined, { age: 1 }],
   ]);
 });
 
