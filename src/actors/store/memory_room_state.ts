@@ -41,7 +41,6 @@ export class MemoryRoomState implements RoomState {
   }
 
   set(roomId: RoomID, events: readonly StoredState[]): void {
-    if (events.length === 0) return;
     let pieces = this.#rooms.get(roomId);
     if (pieces === undefined) this.#rooms.set(roomId, pieces = new Pieces());
     pieces.set(events);

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { KvMutation } from "../../store/kv_store.ts";
+import type { KvKey, KvMutation } from "../../store/kv_store.ts";
 import type { SyncRecord } from "../../store/device/records.ts";
 import type { FilterID, SyncToken } from "../../types/ids.ts";
 import type { ShownRoom } from "../syncer/shown_events.ts";
@@ -15,6 +15,8 @@ import { set, type StoreWriter } from "./writer.ts";
 /** Stores the position: up to where responses were committed, and up to where they were handled. */
 export class StorePosition {
   readonly #writer: StoreWriter;
+  /** Where the position is stored: made once, since every response writes it. */
+  #key: KvKey | undefined;
   /** The position as of the next commit. */
   #position: SyncRecord | undefined;
   /**
@@ -141,7 +143,8 @@ export class StorePosition {
   /** Stores the position with the next commit. */
   #set(position: SyncRecord): void {
     this.#position = position;
-    this.#writer.defer(set(this.#writer.keys.sync(), position));
+    this.#key ??= this.#writer.keys.sync();
+    this.#writer.defer(set(this.#key, position));
   }
 }
 

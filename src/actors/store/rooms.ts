@@ -124,7 +124,7 @@ export class StoreRooms {
         // The stored state is old: it is sent anew with the join.
         await this.#state.clear(roomId, Infinity, mutations);
       }
-      this.#state.set(roomId, state, mutations);
+      if (state.length > 0) this.#state.set(roomId, state, mutations);
       const predecessor = facts.predecessor && known.get(facts.predecessor);
       const next = nextRecord(room, { record, facts, predecessor, clock: this.#clock });
       if (next !== record || state.length > 0) changed.push(roomId);
