@@ -75,9 +75,11 @@ export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherPro
     handlers: {
       dispatch: async (batch) => {
         await prepare();
-        noteSettled(pending, store);
-        if (!quarantine.isEmpty) await quarantine.forgetRedacted(batch);
-        quarantine.retryDue();
+        if (comesAgain) noteSettled(pending, store);
+        if (!quarantine.isEmpty) {
+          await quarantine.forgetRedacted(batch);
+          quarantine.retryDue();
+        }
         const isSuspect = batch.crashes >= (quarantine.isEmpty ? CAREFUL_AFTER : 1);
         if (isSuspect && !deliverer.idle) {
           return later(carefully(batch).then((started) => follow(started, batch)));

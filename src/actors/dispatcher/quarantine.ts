@@ -43,6 +43,8 @@ export interface QuarantineOptions {
 
 /** Stores events that were left out, and tries them again. */
 export class Quarantine {
+  /** Whether there is nothing in it. */
+  isEmpty = true;
   readonly #options: QuarantineOptions;
   /**
    * When due events were last checked for, and when the next is due, in milliseconds since the
@@ -50,18 +52,12 @@ export class Quarantine {
    */
   #checkedAt = Infinity;
   #dueAt = -Infinity;
-  #ids: ReadonlySet<string> = new Set();
   #checking: Promise<void> | undefined;
   readonly #trying = new Map<string, Promise<void>>();
 
   /** @param options What it works with. */
   constructor(options: QuarantineOptions) {
     this.#options = options;
-  }
-
-  /** Whether there is nothing in it. */
-  get isEmpty(): boolean {
-    return this.#ids.size === 0;
   }
 
   /**
@@ -108,7 +104,7 @@ export class Quarantine {
 
   /** Tries again what is due, in the background, unless that is being done. */
   retryDue(): void {
-    if (this.isEmpty || this.#checking !== undefined) return;
+    if (this.#checking !== undefined) return;
     const now = this.#options.clock.now();
     const mayBeDue = now >= this.#dueAt || now < this.#checkedAt; // if the clock was set back, the due time means nothing
     if (!mayBeDue) return;
@@ -219,7 +215,7 @@ export class Quarantine {
   async #read(): Promise<QuarantineRecord[]> {
     const { store, clock } = this.#options;
     const records = await store.ask("quarantined", undefined);
-    this.#ids = new Set(records.map(({ id }) => id));
+    this.isEmpty = records.length === 0;
     this.#checkedAt = clock.now();
     this.#dueAt = Math.min(...records.filter(({ id }) => !this.#trying.has(id)).map(nextTry));
     return records;
