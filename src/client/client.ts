@@ -75,7 +75,7 @@ export class Client {
   /** What `start()` returned last; undefined before. */
   syncingTask: Promise<void> | undefined;
   readonly #session: Session;
-  #crypto: CryptoMachine | undefined;
+  readonly #encryption: { crypto: CryptoMachine | undefined } = { crypto: undefined };
   readonly #housekeeping: Housekeeping;
   readonly #life: ClientLife;
 
@@ -96,15 +96,15 @@ export class Client {
     const session = this.#session = new Session(this.api, mxid, deviceId);
     session.fillMemberEventCallback = options.fillMemberEventCallback;
 
+    const holder = this.#encryption;
     const { store, ready } = clientStore(options, session);
-    const settle: DispatcherOptions["settle"] = async (events) => await this.#crypto?.settle(events);
+    const settle: DispatcherOptions["settle"] = async (events) => await holder.crypto?.settle(events);
     const { registry, deliverer, dispatcher } = clientDispatcher(options, { clock, store, ready, settle });
     this.stateStore = new StateStore(store, ready);
     this.syncStore = new SyncStore(store, ready);
     this.quarantine = quarantineAPI({ store, ready, dispatcher });
-    const crypto = (): CryptoMachine | undefined => this.#crypto;
     const { stateStore, encryptionBlacklist: blacklist } = this;
-    const api = clientOperations(session, { crypto, stateStore, blacklist, log: this.log });
+    const api = clientOperations(session, { encryption: holder, stateStore, blacklist, log: this.log });
     const encryption = encryptionOptions(options);
     const parts = { session, api, store, ready, stateStore, dispatcher, log: this.cryptoLog };
     const own = encryption && clientEncryption(encryption, parts);
@@ -113,8 +113,8 @@ export class Client {
     const syncer = spawnSyncer({
       requests: syncRequests(session, api),
       session,
-      crypto,
-      acceptClear: () => this.#crypto && acceptClear(encryption, blacklist),
+      encryption: holder,
+      acceptClear: acceptClear(encryption, blacklist),
       store,
       ready,
       dispatcher,
@@ -135,7 +135,7 @@ export class Client {
     const facade = syncerFacade({ syncer, dispatcher, deliverer, registry, client: this });
     const life = this.#life.api({ ...api, ...facade });
     const start: SyncerAPI["start"] = (settings) => this.syncingTask = life.start(settings);
-    Object.assign(this, api, notingMembers(api, crypto), facade, life, { start });
+    Object.assign(this, api, notingMembers(api, holder), facade, life, { start });
     this.crypto = own?.crypto ?? options.crypto;
   }
 
@@ -199,12 +199,12 @@ export class Client {
 
   /** End-to-end encryption; undefined if the client has none. */
   get crypto(): Crypto | undefined {
-    return this.#crypto;
+    return this.#encryption.crypto;
   }
 
   /** @internal Sets or removes end-to-end encryption, with the dispatcher that decrypts. */
   set crypto(crypto: CryptoMachine | undefined) {
-    this.#crypto = crypto;
+    this.#encryption.crypto = crypto;
     if (crypto === undefined) this.removeDispatcher(DecryptionDispatcher);
     else this.addDispatcher(DecryptionDispatcher);
   }

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { CryptoMachine } from "../actors/crypto/crypto.ts";
+import type { CryptoHolder } from "../actors/crypto/crypto.ts";
 import { encryptingAPI } from "./encrypting_api.ts";
 import { EncryptionSends } from "./encryption_sends.ts";
 import { notingEncryption } from "./noting.ts";
@@ -20,8 +20,8 @@ import type { Logger } from "../base/log.ts";
 
 /** What of a client its operations need. */
 export interface ClientOperationsParts {
-  /** Encrypts. Called for each operation, since encryption can be set later. */
-  readonly crypto: () => CryptoMachine | undefined;
+  /** Has what encrypts. */
+  readonly encryption: CryptoHolder;
   /** Stores the state of rooms. */
   readonly stateStore: StateStore;
   /** Types of event that are never encrypted. */
@@ -33,14 +33,14 @@ export interface ClientOperationsParts {
 /** Makes a client's operations. */
 export function clientOperations(
   session: Session,
-  { crypto, stateStore, blacklist, log }: ClientOperationsParts,
+  { encryption, stateStore, blacklist, log }: ClientOperationsParts,
 ): ClientAPI {
   const { getProfile } = profileAPI(session);
   const { nextTransactionId } = session.http;
   const encryptionSends = new EncryptionSends();
   const api = clientAPI(session, (core) => {
     const updating = storeUpdatingAPI(core, { stateStore, encryptionSends, getProfile, log });
-    return encryptingAPI(updating, { crypto, stateStore, encryptionSends, blacklist, nextTransactionId });
+    return encryptingAPI(updating, { encryption, stateStore, encryptionSends, blacklist, nextTransactionId });
   }, attachmentCipher);
   return { ...api, ...notingEncryption(api, { stateStore, log }) };
 }

@@ -14,7 +14,7 @@ import { identified } from "../api/http/transaction_id.ts";
 import { typeName } from "../types/events/event_type.ts";
 import type { EventID, RoomID, TransactionID } from "../types/ids.ts";
 import type { RoomEncryptedContent } from "../types/content/encryption_content.ts";
-import type { CryptoMachine } from "../actors/crypto/crypto.ts";
+import type { CryptoHolder, CryptoMachine } from "../actors/crypto/crypto.ts";
 import type { EncryptionSends } from "./encryption_sends.ts";
 import type { StateStore } from "../actors/store/state_store.ts";
 
@@ -44,8 +44,8 @@ export interface EncryptingAPI {
 
 /** What encrypting sends need beside the core operations. */
 export interface EncryptingOptions {
-  /** Encryption, if the client has it; it can be set later. */
-  readonly crypto: () => CryptoMachine | undefined;
+  /** Has the encryption of the client. */
+  readonly encryption: CryptoHolder;
   /** Says which rooms are encrypted. */
   readonly stateStore: StateStore;
   /** Says which rooms this client is making encrypted. */
@@ -69,15 +69,15 @@ export interface EncryptingOptions {
  */
 export function encryptingAPI(
   core: CoreAPI,
-  { crypto, stateStore, encryptionSends, blacklist, nextTransactionId }: EncryptingOptions,
+  { encryption, stateStore, encryptionSends, blacklist, nextTransactionId }: EncryptingOptions,
 ): CoreAPI & EncryptingAPI & EncryptedRoomsAPI {
   const isEncrypted = async (roomId: RoomID, options: RequestOptions): Promise<boolean> => {
     await encryptionSends.settled(roomId);
     const known = await stateStore.isEncrypted(roomId);
-    const encryption = crypto();
-    if (known === true || encryption === undefined) return known ?? false;
+    const { crypto } = encryption;
+    if (known === true || crypto === undefined) return known ?? false;
     // While syncs follow, one would show that the room has become encrypted.
-    if (known === false && encryption.isFollowing) return false;
+    if (known === false && crypto.isFollowing) return false;
     try {
       await core.getStateEvent(roomId, "m.room.encryption", requestOptions(options));
       return true;
@@ -88,11 +88,11 @@ export function encryptingAPI(
     }
   };
   const machine = (action: string): CryptoMachine => {
-    const found = crypto();
-    if (found === undefined) {
+    const { crypto } = encryption;
+    if (crypto === undefined) {
       throw new EncryptionError(`Cannot ${action}: the client has no encryption; give it crypto`);
     }
-    return found;
+    return crypto;
   };
   return {
     ...core,
@@ -107,13 +107,13 @@ export function encryptingAPI(
           `Cannot send ${type} to the encrypted room ${roomId} as ${options.asUserId}: only the own user's device can encrypt`,
         );
       }
-      const encryption = machine(`send ${type} to the encrypted room ${roomId}`);
+      const crypto = machine(`send ${type} to the encrypted room ${roomId}`);
       const outgoing = { roomId, type, content: event.content };
       const named = await identified(outgoing, options, nextTransactionId);
       const { txnId, signal } = named;
-      const encrypted = await encryption.encrypt(roomId, type, event.content, { txnId, signal });
+      const encrypted = await crypto.encrypt(roomId, type, event.content, { txnId, signal });
       const sending = core.sendMessageEvent(roomId, "m.room.encrypted", encrypted, named);
-      return await settled(sending, (outcome) => encryption.sent({ roomId, txnId, ...outcome }));
+      return await settled(sending, (outcome) => crypto.sent({ roomId, txnId, ...outcome }));
     },
     async isEncrypted(roomId, options) {
       if (!await isEncrypted(roomId, options)) return false;

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { CryptoMachine } from "../actors/crypto/crypto.ts";
+import type { CryptoHolder } from "../actors/crypto/crypto.ts";
 import type { StateStore } from "../actors/store/state_store.ts";
 import type { MembershipAPI } from "../api/rooms/membership.ts";
 import type { RoomExtrasAPI } from "../api/rooms/room_extras.ts";
@@ -85,13 +85,13 @@ type ChangingMembers = Pick<MembershipAPI, "inviteUser" | "kickUser" | "banUser"
 /** The operations that change others' membership, with a note to encryption after each. */
 export function notingMembers(
   api: ChangingMembers,
-  crypto: () => CryptoMachine | undefined,
+  encryption: CryptoHolder,
 ): ChangingMembers {
   const thenNoting =
     (change: ChangingMembers["inviteUser"], membership: Membership): ChangingMembers["inviteUser"] =>
     async (roomId, userId, options) => {
       await change(roomId, userId, options);
-      await crypto()?.memberChanged(roomId, userId, membership);
+      await encryption.crypto?.memberChanged(roomId, userId, membership);
     };
   return {
     inviteUser: thenNoting(api.inviteUser, Membership.INVITE),

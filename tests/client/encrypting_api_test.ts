@@ -58,7 +58,7 @@ async function stage(lookup: Rule, crypto: CryptoMachine | null = fakeCrypto(), 
   let ids = 0;
   const api = encryptingAPI(core, {
     encryptionSends,
-    crypto: () => crypto ?? undefined,
+    encryption: { crypto: crypto ?? undefined },
     stateStore,
     blacklist,
     nextTransactionId: () => `txn${++ids}`,

@@ -166,6 +166,12 @@ export interface CryptoStartOptions {
   readonly following?: AbortSignal;
 }
 
+/** Where the parts of a client find its encryption, which can be set later. */
+export interface CryptoHolder<Machine extends Partial<CryptoMachine> = CryptoMachine> {
+  /** The encryption; undefined: there is none. */
+  readonly crypto: Machine | undefined;
+}
+
 /** Encryption as a client uses it: what applications call, and what its sync and its sends call. */
 export interface CryptoMachine extends Crypto {
   /**

@@ -9,7 +9,7 @@ import { Membership } from "../../types/enums.ts";
 import type { RoomID, SyncToken, UserID } from "../../types/ids.ts";
 import { rewind } from "./gap_filler.ts";
 import { markHistory, type StayView } from "./own_stay.ts";
-import { RoomGaps, type RoomGapsOptions, type RoomWithGap } from "./room_gaps.ts";
+import { leaveOut, RoomGaps, type RoomGapsOptions, type RoomWithGap } from "./room_gaps.ts";
 import type { RememberedRoom, StoreProtocol } from "../store/store_protocol.ts";
 import { namesOf, shownAmong, withShown } from "./shown_events.ts";
 import type { SyncFilter } from "./sync_reader.ts";
@@ -64,50 +64,11 @@ export class RoomContinuity {
   connect(parts: SyncParts, from: Continuation): Promise<void> | undefined {
     const { since } = from;
     if (since === undefined) return this.#begin(parts.rooms, from);
-    const views = this.#views(parts.rooms);
+    const { own, memory } = this.#options;
+    const views = memory.views(parts.rooms, own);
     return Array.isArray(views)
       ? this.#join(parts, views, { ...from, since })
       : views.then((views) => this.#join(parts, views, { ...from, since }));
-  }
-
-  /** Notes of a response that was requested elsewhere what the user is to rooms, and the gaps. */
-  async note({ rooms }: SyncParts): Promise<void> {
-    const views = await this.#views(rooms);
-    each(rooms, views, (room, view) => {
-      if (room.limited && view.before.isJoined) this.#gaps.leaveOut({ room, view }, { reason: "off" });
-      const after = { ...view.before, isJoined: isJoined(room) };
-      room.news = { before: view.before, after, added: "", entry: undefined };
-    });
-  }
-
-  /**
-   * Remembers the rooms of a response that is about to be delivered. Returns a function that undoes
-   * it.
-   */
-  remember({ rooms }: SyncParts): () => void {
-    const { memory } = this.#options;
-    for (const { roomId, news } of rooms) {
-      if (news === undefined) continue;
-      // A room that the user was removed from and is invited to again is in two sections.
-      if (isOutside(news)) memory.set(roomId, { ...memory.get(roomId) ?? news.before, isJoined: false });
-      else memory.set(roomId, news.after);
-    }
-    return () => {
-      for (const { roomId, news } of rooms.toReversed()) memory.set(roomId, news?.before);
-    };
-  }
-
-  /** What was remembered of rooms before. A promise if the Store has to be asked. */
-  #views(rooms: readonly RoomPart[]): StayView[] | Promise<StayView[]> {
-    const { own, memory } = this.#options;
-    const known = rooms.map(({ roomId }) => memory.get(roomId));
-    const view = (before: RememberedRoom = NEVER_SEEN): StayView => ({ own, before });
-    const unknown = rooms.filter((_, index) => known[index] === undefined);
-    if (unknown.length === 0) return known.map((room) => view(room));
-    return memory.recall(unknown.map(({ roomId }) => roomId)).then((recalled) => {
-      const others = recalled.values();
-      return known.map((room) => view(room ?? others.next().value));
-    });
   }
 
   /** The very first response, or a repetition of it: it is delivered as a whole. */
@@ -147,6 +108,24 @@ export class RoomContinuity {
       );
     }).then(() => each(rooms, views, setNews));
   }
+}
+
+/**
+ * Notes of a response that was requested elsewhere what the user is to rooms, and the gaps.
+ *
+ * @param parts The response.
+ * @param options Who acts, what was shown before, and where gaps are logged.
+ */
+export async function noteRooms(
+  { rooms }: SyncParts,
+  { own, memory, log }: Pick<RoomContinuityOptions, "own" | "memory" | "log">,
+): Promise<void> {
+  const views = await memory.views(rooms, own);
+  each(rooms, views, (room, view) => {
+    if (room.limited && view.before.isJoined) leaveOut({ room, view }, { reason: "off" }, log);
+    const after = { ...view.before, isJoined: isJoined(room) };
+    room.news = { before: view.before, after, added: "", entry: undefined };
+  });
 }
 
 /** Marks what is history in a room's part, and sets its news. */
@@ -202,25 +181,48 @@ export class RoomMemory {
     this.#store = store;
   }
 
-  /** What is remembered of a room. */
-  get(roomId: RoomID): RememberedRoom | undefined {
-    return this.#rooms.get(roomId);
+  /**
+   * What was remembered of rooms before a response. A promise if the Store has to be asked.
+   *
+   * @param rooms The parts of the response.
+   * @param own The acting user.
+   */
+  views(rooms: readonly RoomPart[], own: UserID): StayView[] | Promise<StayView[]> {
+    const known = rooms.map(({ roomId }) => this.#rooms.get(roomId));
+    const view = (before: RememberedRoom = NEVER_SEEN): StayView => ({ own, before });
+    const unknown = rooms.filter((_, index) => known[index] === undefined);
+    if (unknown.length === 0) return known.map((room) => view(room));
+    return this.#store.ask("remembered", unknown.map(({ roomId }) => roomId)).then((recalled) => {
+      const others = recalled.values();
+      return known.map((room) => view(room ?? others.next().value));
+    });
   }
 
-  /** What the Store has of rooms, in the order of the rooms. */
-  recall(roomIds: readonly RoomID[]): Promise<readonly RememberedRoom[]> {
-    return this.#store.ask("remembered", roomIds);
-  }
-
-  /** Remembers a room. Undefined forgets it: the Store is asked then. */
-  set(roomId: RoomID, room: RememberedRoom | undefined): void {
-    if (room === undefined) this.#rooms.delete(roomId);
-    else this.#rooms.set(roomId, room, room.shown.length + WEIGHT_OF_ROOM);
+  /**
+   * Remembers the rooms of a response that is about to be delivered. Returns a function that undoes
+   * it.
+   */
+  remember({ rooms }: SyncParts): () => void {
+    for (const { roomId, news } of rooms) {
+      if (news === undefined) continue;
+      // A room that the user was removed from and is invited to again is in two sections.
+      if (isOutside(news)) this.#set(roomId, { ...this.#rooms.get(roomId) ?? news.before, isJoined: false });
+      else this.#set(roomId, news.after);
+    }
+    return () => {
+      for (const { roomId, news } of rooms.toReversed()) this.#set(roomId, news?.before);
+    };
   }
 
   /** Forgets everything: the Store is asked then. */
   clear(): void {
     this.#rooms.clear();
+  }
+
+  /** Remembers a room. Undefined forgets it: the Store is asked then. */
+  #set(roomId: RoomID, room: RememberedRoom | undefined): void {
+    if (room === undefined) this.#rooms.delete(roomId);
+    else this.#rooms.set(roomId, room, room.shown.length + WEIGHT_OF_ROOM);
   }
 }
 

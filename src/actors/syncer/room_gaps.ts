@@ -72,26 +72,10 @@ export class RoomGaps {
     const end = await this.#read(gap, limit, after);
     const { length } = room.filled;
     room.filled = [...found, ...room.filled];
-    if (end.reason !== "closed" && end.reason !== "end") this.leaveOut(gap, { ...end, reason: end.reason });
+    if (end.reason !== "closed" && end.reason !== "end") {
+      leaveOut(gap, { ...end, reason: end.reason }, this.#options.log);
+    }
     return length;
-  }
-
-  /** Reports that something is left out of a room. */
-  leaveOut({ room, view, since }: Omit<RoomWithGap, "since"> & Partial<RoomWithGap>, why: LeftOut): void {
-    const { roomId, prevBatch, filled, timeline } = room;
-    const isHistory = !view.before.isJoined && [...filled, ...timeline].some((event) => isEntry(event, view));
-    room.gap = {
-      room_id: roomId,
-      ...(prevBatch !== undefined && { from: prevBatch }),
-      ...(since !== undefined && { to: since }),
-      read: filled.length,
-      ...why,
-      source: SyncStream.INTERNAL | (isHistory ? SyncStream.HISTORY : 0),
-    };
-    if (isHistory) return;
-    const { reason, error } = why;
-    const details = { roomId, reason, read: filled.length, ...(error && { error: String(error) }) };
-    this.#options.log.warn("Left out events of a room: see GAP", details);
   }
 
   /** Whether events are missing that were not shown, and are wanted if they are history. */
@@ -151,7 +135,7 @@ export class RoomGaps {
     const [entry, ...others] = all.filled;
     if (reason === "refused") {
       room.timeline.forEach((event) => event.source |= SyncStream.HISTORY); // rather a lost event than an old command that runs again
-      this.leaveOut(gap, { reason, ...(error && { error }) });
+      leaveOut(gap, { reason, ...(error && { error }) }, this.#options.log);
     }
     if (reason !== "end" || entry === undefined) return undefined;
     const after = new Set(others.map(({ event_id }) => event_id));
@@ -170,3 +154,25 @@ export class RoomGaps {
 
 /** Why something is left out. */
 type LeftOut = Pick<NonNullable<RoomPart["gap"]>, "reason" | "error">;
+
+/** Reports that something is left out of a room. */
+export function leaveOut(
+  { room, view, since }: Omit<RoomWithGap, "since"> & Partial<RoomWithGap>,
+  why: LeftOut,
+  log: Logger,
+): void {
+  const { roomId, prevBatch, filled, timeline } = room;
+  const isHistory = !view.before.isJoined && [...filled, ...timeline].some((event) => isEntry(event, view));
+  room.gap = {
+    room_id: roomId,
+    ...(prevBatch !== undefined && { from: prevBatch }),
+    ...(since !== undefined && { to: since }),
+    read: filled.length,
+    ...why,
+    source: SyncStream.INTERNAL | (isHistory ? SyncStream.HISTORY : 0),
+  };
+  if (isHistory) return;
+  const { reason, error } = why;
+  const details = { roomId, reason, read: filled.length, ...(error && { error: String(error) }) };
+  log.warn("Left out events of a room: see GAP", details);
+}

@@ -11,7 +11,7 @@ import type { SyncToken, UserID } from "../../types/ids.ts";
 import { InternalEventType } from "../../types/events/internal_event_type.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
 import type { InternalDelivery } from "../dispatcher/dispatcher_protocol.ts";
-import type { Continuation, RoomContinuity } from "./room_continuity.ts";
+import type { Continuation, RoomContinuity, RoomMemory } from "./room_continuity.ts";
 import type { SyncSettings } from "./start_options.ts";
 import type { SyncContext } from "./sync_batch.ts";
 import type { Read, SyncFilter, SyncReader } from "./sync_reader.ts";
@@ -35,6 +35,8 @@ export interface SyncRoundOptions {
   readonly reader: SyncReader;
   /** Joins them to what came before. */
   readonly continuity: RoomContinuity;
+  /** What that was. */
+  readonly memory: RoomMemory;
   /** Whether the next response may be requested before one has been handled. */
   readonly ahead: boolean;
   /** Where to go on. */
@@ -114,7 +116,7 @@ export class SyncRound {
 
   /** Reads and receives a response, as soon as it may follow the one before. */
   async #take(position: SyncPosition, after?: SyncToken): Promise<Taken> {
-    const { syncer, settings, signal, own, filter, reader, announce, continuity } = this.#options;
+    const { syncer, settings, signal, own, filter, reader, announce, continuity, memory } = this.#options;
     const { since, repeated, first } = position;
     const read = await reader.read(since);
     const { response } = read;
@@ -129,7 +131,7 @@ export class SyncRound {
     signal.throwIfAborted();
     const dropTimeline = (isInitial && settings.ignoreInitialSync === true) ||
       (isFirst && settings.ignoreFirstSync === true);
-    const acceptClear = syncer.acceptClear();
+    const { crypto } = syncer.encryption;
     const context = {
       own,
       initial: isInitial,
@@ -137,7 +139,7 @@ export class SyncRound {
       handledBefore: !isInitial && !repeated,
       after,
       members: filter.members,
-      acceptClear,
+      acceptClear: crypto && syncer.acceptClear,
       outlives: syncer.isDurable,
       atOnce: syncer.resume === "committed",
       dropTimeline,
@@ -146,7 +148,7 @@ export class SyncRound {
     const upToFirst = first === undefined ? { ...response } : { ...response, next_batch: first };
     let isAsked = false;
     const taken = await takeSync(upToFirst, context, {
-      crypto: syncer.crypto(),
+      crypto,
       store: syncer.store,
       log: syncer.log,
       connect: (parts) => continuity.connect(parts, this.#continuation(position, context)),
@@ -155,7 +157,7 @@ export class SyncRound {
         return isAsked && syncer.isDurable ? reader.sent() : undefined;
       },
     });
-    this.#underway.push(continuity.remember(taken.parts));
+    this.#underway.push(memory.remember(taken.parts));
     const { nextBatch } = taken.parts;
     const isFollowed = isAsked && this.#mayBeFollowed(taken);
     const next = isFollowed ? this.#take({ ...position, since: nextBatch }, nextBatch) : undefined;

@@ -9,7 +9,7 @@ import { backoff, type BackoffRange } from "../../base/backoff.ts";
 import { elapsed } from "../../base/clock.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
-import type { SyncToken } from "../../types/ids.ts";
+import type { SyncToken, UserID } from "../../types/ids.ts";
 import { InternalEventType } from "../../types/events/internal_event_type.ts";
 import type { SyncResponse } from "../../types/events/sync_response.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
@@ -19,7 +19,7 @@ import type { InternalDelivery } from "../dispatcher/dispatcher_protocol.ts";
 import { later, spawn } from "../kernel/spawn.ts";
 import type { SyncSettings } from "./start_options.ts";
 import { asError, isFinal, syncBackoff } from "./sync_retry.ts";
-import { RoomContinuity, type RoomContinuityOptions, RoomMemory } from "./room_continuity.ts";
+import { noteRooms, RoomContinuity, RoomMemory } from "./room_continuity.ts";
 import { SyncFilter, SyncReader, tokenOf } from "./sync_reader.ts";
 import { deliverSync, type TakenSync, takeSync } from "./sync_pipeline.ts";
 import { type SyncPosition, SyncRound } from "./sync_round.ts";
@@ -34,8 +34,6 @@ const MAX_RETRY_AFTER = 3_600_000;
  */
 const IDLE_WAIT = 1_000;
 const DEFAULT_TIMEOUT = 30_000;
-/** The filter of a response that was requested elsewhere is unknown. */
-const NO_FILTER = { members: "some", timeline: undefined, timelineLimit: 0 } as const;
 const INTERNAL = { source: SyncStream.INTERNAL };
 
 /** Starts the Syncer; it is idle until it is asked to run. */
@@ -88,7 +86,7 @@ class Syncer {
     return await this.#runs(signals, async (signal) => {
       const response = await this.#single(settings, signal);
       await this.#options.dispatcher.ask("noted", undefined);
-      await abortable(Promise.resolve(this.#options.crypto()?.idle()), signal); // the program may end now
+      await abortable(Promise.resolve(this.#options.encryption.crypto?.idle()), signal); // the program may end now
       await abortable(this.#options.afterSync(), signal);
       this.#options.afterFirst();
       return response;
@@ -96,28 +94,27 @@ class Syncer {
   }
 
   async take(response: SyncResponse, signal: AbortSignal): Promise<number> {
-    const own = await this.#options.session.userId();
-    await this.#options.ready(signal); // it finds out who acts
+    const own = await this.#open(signal);
+    const { store, log, encryption: { crypto }, acceptClear } = this.#options;
     const context = {
       own,
       initial: false,
       repeated: false,
       handledBefore: false, // unknown
-      members: "some",
-      acceptClear: this.#options.acceptClear(),
+      members: "some", // the filter is unknown
+      acceptClear: crypto && acceptClear,
       outlives: false, // such a response may come twice
       dropTimeline: false,
     } as const;
-    const { store, log } = this.#options;
-    const continuity = this.#continuity({ own, filter: NO_FILTER, signal });
+    const memory = this.#memory;
     const taken = await takeSync({ ...response }, context, {
-      crypto: this.#options.crypto(),
+      crypto,
       store,
       log,
-      connect: (parts) => continuity.note(parts),
+      connect: (parts) => noteRooms(parts, { own, memory, log }),
       readAhead: () => undefined,
     });
-    continuity.remember(taken.parts);
+    memory.remember(taken.parts);
     return await this.#deliver(taken);
   }
 
@@ -189,12 +186,12 @@ class Syncer {
     signal: AbortSignal,
     { timeout: byDefault, ahead }: { readonly timeout: number; readonly ahead: boolean },
   ): Promise<SyncRound> {
-    const { requests, session, store, ready, presence, clock } = this.#options;
-    const own = await session.userId({ signal });
-    await ready(signal); // it finds out who acts
+    const { requests, store, presence, wantsHistory, clock, log } = this.#options;
+    const own = await this.#open(signal);
     const following = ahead ? signal : undefined;
-    await abortable(Promise.resolve(this.#options.crypto()?.start({ following })), signal);
+    await abortable(Promise.resolve(this.#options.encryption.crypto?.start({ following })), signal);
     const createFilter: SyncRequests["createFilter"] = (each) => requests.createFilter(each, { signal });
+    const memory = this.#memory;
     const filter = new SyncFilter(settings, { createFilter }, store);
     const { timeout = byDefault } = settings;
     const reader = new SyncReader({ requests, filter, timeout, presence, clock, signal });
@@ -205,7 +202,8 @@ class Syncer {
       own,
       filter,
       reader,
-      continuity: this.#continuity({ own, filter, signal }),
+      continuity: new RoomContinuity({ own, filter, signal, memory, requests, wantsHistory, log }),
+      memory,
       ahead,
       position: () => this.#position(),
       announce: (event) => this.#announce(event),
@@ -213,14 +211,17 @@ class Syncer {
     });
   }
 
+  /** Opens the store for the acting user; later it rejects if another one acts. */
+  async #open(signal: AbortSignal): Promise<UserID> {
+    const { session, ready } = this.#options;
+    const own = session.mxid || await session.userId({ signal });
+    await ready(signal);
+    return own;
+  }
+
   #reportFirst(): void {
     const { dispatcher, afterFirst } = this.#options;
     dispatcher.ask("settled", this.#batch).then(afterFirst, () => {}); // a part that failed rejects its `done`
-  }
-
-  #continuity(of: Pick<RoomContinuityOptions, "own" | "filter" | "signal">): RoomContinuity {
-    const { requests, wantsHistory, log } = this.#options;
-    return new RoomContinuity({ ...of, memory: this.#memory, requests, wantsHistory, log });
   }
 
   async #deliver(taken: TakenSync): Promise<number> {

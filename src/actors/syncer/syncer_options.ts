@@ -9,7 +9,7 @@ import type { Logger } from "../../base/log.ts";
 import type { PresenceState } from "../../types/enums.ts";
 import type { InternalEventType } from "../../types/events/internal_event_type.ts";
 import type { ActorRef } from "../kernel/actor.ts";
-import type { CryptoMachine } from "../crypto/crypto.ts";
+import type { CryptoHolder, CryptoMachine } from "../crypto/crypto.ts";
 import type { DispatcherProtocol } from "../dispatcher/dispatcher_protocol.ts";
 import type { OpenStore } from "../store/opener.ts";
 import type { StoreProtocol } from "../store/store_protocol.ts";
@@ -24,11 +24,13 @@ export interface SyncerOptions {
   /** The way to the server. */
   readonly requests: SyncRequests;
   /** Says who acts. */
-  readonly session: Pick<Session, "userId">;
-  /** Decrypts. Called for each response, since encryption can be set later. */
-  readonly crypto: () => Pick<CryptoMachine, "start" | "receiveSync" | "idle"> | undefined;
-  /** Which messages in clear are accepted in an encrypted room. Undefined: all are. */
-  readonly acceptClear: () => SyncContext["acceptClear"];
+  readonly session: Pick<Session, "mxid" | "userId">;
+  /** Has what decrypts. */
+  readonly encryption: CryptoHolder<Pick<CryptoMachine, "start" | "receiveSync" | "idle">>;
+  /**
+   * Which messages in clear count in an encrypted room, if there is encryption. Undefined: all do.
+   */
+  readonly acceptClear: SyncContext["acceptClear"];
   /** Stores room state and the token. */
   readonly store: ActorRef<StoreProtocol>;
   /** Opens the store, the first time. */

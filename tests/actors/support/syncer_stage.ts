@@ -113,14 +113,15 @@ export async function syncerStage(options: SyncerStageOptions = {}): Promise<Syn
       firstContact: (error) => Promise.resolve(error),
       ...requests,
     },
-    session: { userId: () => Promise.resolve(OWN) },
-    crypto: () =>
-      crypto && {
+    session: { mxid: OWN, userId: () => Promise.resolve(OWN) },
+    encryption: {
+      crypto: crypto && {
         start: () => Promise.resolve(),
         receiveSync: (input) => crypto.receiveSync(input),
         idle: () => Promise.resolve(),
       },
-    acceptClear: () => acceptClear,
+    },
+    acceptClear,
     store,
     ready: () => Promise.resolve(),
     dispatcher,
