@@ -77,7 +77,15 @@ export type { StateStore } from "./src/actors/store/state_store.ts";
 export type { SyncStore } from "./src/client/sync_store.ts";
 export { exportDevice, importDevice } from "./src/store/copy/device_copy.ts";
 export { inspectDevice, listDevices } from "./src/store/device/inspection.ts";
-export type { KvCheck, KvEntry, KvKey, KvLock, KvMutation, KvStore } from "./src/store/kv_store.ts";
+export type {
+  KvCheck,
+  KvEntry,
+  KvKey,
+  KvListOptions,
+  KvLock,
+  KvMutation,
+  KvStore,
+} from "./src/store/kv_store.ts";
 export { MemoryStore } from "./src/store/memory_store.ts";
 export { SealedStore } from "./src/store/sealed/sealed_store.ts";
 

@@ -36,7 +36,7 @@ export function historyStore(store: KvStore, { process, note, onRefused }: Histo
   const noteKept = notingSynced(note);
   return {
     getMany: (keys) => store.getMany(keys),
-    list: (prefix) => store.list(prefix),
+    list: (prefix, options) => store.list(prefix, options),
     close: () => store.close(),
     async commit(mutations, checks) {
       const taken = takenEpoch(mutations);

@@ -36,7 +36,7 @@ export function tellingStore(store: KvStore, note: (entry: LedgerEntry) => void)
   const noteKept = notingSynced(note);
   return {
     getMany: (keys) => store.getMany(keys),
-    list: (prefix) => store.list(prefix),
+    list: (prefix, options) => store.list(prefix, options),
     lock: store.lock?.bind(store),
     close: () => store.close(),
     async commit(mutations, checks) {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { KvKey, KvMutation, KvStore } from "../../src/store/kv_store.ts";
+import type { KvKey, KvListOptions, KvMutation, KvStore } from "../../src/store/kv_store.ts";
 import { encodeValue } from "../../src/store/value_codec.ts";
 
 /** What was written. */
@@ -30,8 +30,8 @@ export class CountingStore implements KvStore {
     return this.#inner.getMany(keys);
   }
 
-  list(prefix: KvKey): ReturnType<KvStore["list"]> {
-    return this.#inner.list(prefix);
+  list(prefix: KvKey, options?: KvListOptions): ReturnType<KvStore["list"]> {
+    return this.#inner.list(prefix, options);
   }
 
   commit(...args: Parameters<KvStore["commit"]>): Promise<boolean> {

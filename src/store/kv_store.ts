@@ -46,6 +46,14 @@ export interface KvCheck {
   readonly versionstamp: string | null;
 }
 
+/** Which values {@link KvStore.list} reads. */
+export interface KvListOptions {
+  /** The key after which to begin: it need not exist. Default: at the first one. */
+  readonly after?: KvKey;
+  /** How many values to read at most. Default: all. */
+  readonly limit?: number;
+}
+
 /** A lock of a process: no other can take it before it is released, or the process has ended. */
 export interface KvLock {
   /** The note of the last owner; empty if there is none, or it was removed. */
@@ -70,8 +78,10 @@ export interface KvStore {
   /**
    * Reads the values below a prefix, without the one at it, in the order of the keys: part by part,
    * by code point.
+   *
+   * @param options Which of them, so that many can be read page by page.
    */
-  list(prefix: KvKey): AsyncIterable<KvEntry>;
+  list(prefix: KvKey, options?: KvListOptions): AsyncIterable<KvEntry>;
   /**
    * Applies all changes, or none if a check does not hold.
    *

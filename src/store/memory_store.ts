@@ -5,7 +5,7 @@
  */
 
 import { compareParts } from "./key_order.ts";
-import type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "./kv_store.ts";
+import type { KvCheck, KvEntry, KvKey, KvListOptions, KvMutation, KvStore } from "./kv_store.ts";
 
 /**
  * A node of the tree of keys. There is one for each value, so it has no more members than it must.
@@ -15,7 +15,12 @@ class Node {
   /** The number of the commit that set the value; 0: there is no value. */
   version = 0;
   /** The nodes below, by the next part of their keys. */
-  children: Map<string, Node> | undefined = undefined;
+  children: Children | undefined = undefined;
+}
+
+/** Nodes by a part of their keys, which are put in order when they are listed. */
+class Children extends Map<string, Node> {
+  isOrdered = false;
 }
 
 /**
@@ -46,9 +51,9 @@ export class MemoryStore implements KvStore {
    * Reads the values below a prefix, without the one at it, in the order of the keys, as they were
    * when the reading began.
    */
-  async *list(prefix: KvKey): AsyncGenerator<KvEntry> {
+  async *list(prefix: KvKey, { after, limit = Infinity }: KvListOptions = {}): AsyncGenerator<KvEntry> {
     const node = this.#find(prefix);
-    if (node !== undefined) yield* [...below(prefix, node)];
+    if (node !== undefined) yield* [...below(prefix, node, after?.slice(prefix.length)).take(limit)];
   }
 
   /** Applies all changes, or none if a check does not hold. */
@@ -104,9 +109,12 @@ export class MemoryStore implements KvStore {
 }
 
 function childOf(node: Node, part: string): Node {
-  node.children ??= new Map();
-  let child = node.children.get(part);
-  if (child === undefined) node.children.set(part, child = new Node());
+  const children = node.children ??= new Children();
+  let child = children.get(part);
+  if (child === undefined) {
+    children.set(part, child = new Node());
+    children.isOrdered = false;
+  }
   return child;
 }
 
@@ -115,14 +123,28 @@ function entryOf(key: KvKey, node: Node | undefined): KvEntry | undefined {
   return { key, value: node.value, versionstamp: String(node.version) };
 }
 
-function* below(key: KvKey, { children }: Node): Generator<KvEntry> {
-  if (children === undefined) return;
-  for (const [part, child] of [...children].sort(byPart)) {
+/**
+ * The values below a node, in the order of their keys.
+ *
+ * @param after The parts behind the node's key of the key after which to begin; none: at the first.
+ */
+function* below(key: KvKey, node: Node, [start, ...rest]: KvKey = []): Generator<KvEntry> {
+  for (const [part, child] of ordered(node)) {
+    const place = start === undefined ? 1 : compareParts(part, start);
+    if (place < 0) continue;
     const childKey = [...key, part];
-    const entry = entryOf(childKey, child);
+    const entry = place > 0 ? entryOf(childKey, child) : undefined;
     if (entry !== undefined) yield entry;
-    yield* below(childKey, child);
+    yield* below(childKey, child, place > 0 ? [] : rest);
   }
+}
+
+/** The nodes below a node in order, which lasts until another comes. */
+function ordered(node: Node): Children | [] {
+  if (node.children === undefined || node.children.isOrdered) return node.children ?? [];
+  node.children = new Children([...node.children].sort(byPart));
+  node.children.isOrdered = true;
+  return node.children;
 }
 
 function byPart(first: [string, Node], second: [string, Node]): number {

@@ -16,5 +16,5 @@
  * @module
  */
 
-export type { KvCheck, KvEntry, KvKey, KvLock, KvMutation, KvStore } from "./kv_store.ts";
+export type { KvCheck, KvEntry, KvKey, KvListOptions, KvLock, KvMutation, KvStore } from "./kv_store.ts";
 export { SqliteStore } from "./sqlite/sqlite_store.ts";

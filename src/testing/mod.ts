@@ -62,7 +62,15 @@
 
 export type { Clock } from "../base/clock.ts";
 export type { DeviceID, EventID, RoomID, UserID } from "../types/ids.ts";
-export type { KvCheck, KvEntry, KvKey, KvLock, KvMutation, KvStore } from "../store/kv_store.ts";
+export type {
+  KvCheck,
+  KvEntry,
+  KvKey,
+  KvListOptions,
+  KvLock,
+  KvMutation,
+  KvStore,
+} from "../store/kv_store.ts";
 export type { JsonObject } from "../types/json.ts";
 export type {
   BodyFault,

@@ -61,7 +61,9 @@ for (const [name, open] of stores) {
       fc.asyncProperty(
         fc.array(fc.array(mutation, { maxLength: 4 }), { maxLength: 12 }),
         key,
-        async (commits, prefix) => {
+        key,
+        fc.nat(4),
+        async (commits, prefix, rest, limit) => {
           const store = await open();
           const model: Model = new Map();
           const begun = commits.map((mutations) => store.commit(filled(mutations)));
@@ -71,6 +73,12 @@ for (const [name, open] of stores) {
           const size = (value: unknown) => value instanceof Uint8Array ? value.length : undefined;
           const entries = await Array.fromAsync(store.list(prefix));
           assertEquals(entries.map(({ key, value }) => [key, size(value)]), below(model, prefix));
+          const after = [...prefix, ...rest];
+          const page = await Array.fromAsync(store.list(prefix, { after, limit }), ({ key }) => key);
+          const behind = below(model, prefix).map(([key]) => key).filter((key) =>
+            codePoints(key) > codePoints(after)
+          );
+          assertEquals(page, behind.slice(0, limit));
           const keys = [prefix, ...commits.flat().map(({ key }) => key)];
           const read = await store.getMany(keys);
           assertEquals(

@@ -44,6 +44,12 @@ class Torn extends MemoryStore {
   }
 }
 
+class Endless extends MemoryStore {
+  override list(prefix: KvKey): AsyncGenerator<KvEntry> {
+    return super.list(prefix);
+  }
+}
+
 class Textual extends MemoryStore {
   override async *list(prefix: KvKey): AsyncGenerator<KvEntry> {
     for await (const entry of super.list([])) {
@@ -62,6 +68,11 @@ const faults: [string, string, () => KvStore][] = [
   ],
   ["ignores checks", "checks the key of an account", () => new Unchecked()],
   ["commits in two halves", "shows of a large commit all or nothing", () => new Torn()],
+  [
+    "lists from the first key on wherever it is to begin",
+    "lists what comes after a key",
+    () => new Endless(),
+  ],
   ["takes accounts for each other", "shows to each account what lies below its prefix", () => new Textual()],
 ];
 

@@ -124,7 +124,7 @@ function stepHandlers(engine: () => EngineSteps): EngineSteps {
 function storeVault(store: ActorRef<StoreProtocol>): Vault {
   return {
     getMany: (keys) => store.ask("readRecords", keys),
-    list: (prefix, limit) => store.ask("listRecords", { prefix, limit }),
+    list: (prefix, options) => store.ask("listRecords", { prefix, ...options }),
     commit: (mutations) => store.ask("commitRecords", mutations),
     defer: (mutations) => store.ask("deferRecords", mutations),
     flush: () => store.ask("flush", undefined),

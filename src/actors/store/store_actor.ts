@@ -128,7 +128,7 @@ export function spawnStore(
       rooms: settled(() => rooms.rooms()),
       pruneRooms: settled(({ leftBefore }) => rooms.prune(leftBefore)),
       noEncryption: settled((roomId) => rooms.noEncryption(roomId)),
-      listRecords: settled(({ prefix, limit }) => writer.listRecords(prefix, limit)),
+      listRecords: settled(({ prefix, ...options }) => writer.listRecords(prefix, options)),
       commitRecords: settled((mutations) => writer.commit(records(mutations))),
     },
     onStop: async () => {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { KvKey, KvMutation } from "../../store/kv_store.ts";
+import type { KvKey, KvListOptions, KvMutation } from "../../store/kv_store.ts";
 import type { RoomRecord, StoredState, SyncRecord } from "../../store/device/records.ts";
 import type { Membership } from "../../types/enums.ts";
 import type { EventID, FilterID, RoomID, SyncToken } from "../../types/ids.ts";
@@ -246,11 +246,8 @@ export interface StoreProtocol {
    * account's.
    */
   readRecords(keys: readonly KvKey[]): unknown[];
-  /**
-   * Reads another actor's records below a prefix, in order: the first `limit`, 1 or more. Default:
-   * all.
-   */
-  listRecords(query: { readonly prefix: KvKey; readonly limit?: number }): KeptRecord[];
+  /** Reads another actor's records below a prefix, in order: all, or those of a page. */
+  listRecords(query: KvListOptions & { readonly prefix: KvKey }): KeptRecord[];
   /** Changes records of another actor's, in one commit. */
   commitRecords(mutations: readonly KvMutation[]): void;
   /**

@@ -6,7 +6,7 @@
 
 import { ValueError } from "../../errors/value_error.ts";
 import { kindOf, StoreKeys } from "../../store/device/keys.ts";
-import type { KvKey, KvMutation, KvStore } from "../../store/kv_store.ts";
+import type { KvKey, KvListOptions, KvMutation, KvStore } from "../../store/kv_store.ts";
 import { Lease, type LeaseOptions } from "../../store/device/lease.ts";
 import { SharedRuns } from "../../base/shared_runs.ts";
 import { readSchema, schemaUpgrade } from "../../store/device/schema.ts";
@@ -112,25 +112,22 @@ export class StoreWriter {
 
   /** The first keys below a prefix. */
   async keysBelow(prefix: KvKey, limit: number): Promise<KvKey[]> {
-    const found: KvKey[] = [];
-    for await (const { key } of this.#kv.list(prefix)) {
-      if (found.length === limit) break;
-      found.push(key);
-    }
-    return found;
+    return await Array.fromAsync(this.#kv.list(prefix, { limit }), ({ key }) => key);
   }
 
   /** Reads another actor's records below a prefix, with keys relative to the account's. */
-  async listRecords(prefix: KvKey, limit = Infinity): Promise<{ key: KvKey; value: unknown }[]> {
-    const found: { key: KvKey; value: unknown }[] = [];
+  async listRecords(
+    prefix: KvKey,
+    { after, limit }: KvListOptions = {},
+  ): Promise<{ key: KvKey; value: unknown }[]> {
     await this.settled;
     if (this.#owes) await this.flush();
     const from = this.keys.record([]).length;
-    for await (const { key, value } of this.#kv.list(this.keys.record(prefix))) {
-      found.push({ key: key.slice(from), value });
-      if (found.length >= limit) break;
-    }
-    return found;
+    const entries = this.#kv.list(this.keys.record(prefix), {
+      after: after && this.keys.record(after),
+      limit,
+    });
+    return await Array.fromAsync(entries, ({ key, value }) => ({ key: key.slice(from), value }));
   }
 
   /** Commits the deferred changes. From then on there is no commit before the next change. */

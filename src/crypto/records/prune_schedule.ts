@@ -42,7 +42,7 @@ export async function duePruning(
   tx: Transaction,
   { now, limit }: { readonly now: number; readonly limit: number },
 ): Promise<ScheduledPruning[]> {
-  const first = await tx.first<number>(limit, KIND);
+  const first = await tx.page<number>({ limit }, KIND);
   const today = dayOf(now);
   return first
     .map(([[day = "", userId = ""]]) => ({ userId: userId as UserID, day })) // it was written under a user ID

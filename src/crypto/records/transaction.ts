@@ -111,15 +111,19 @@ export class Transaction {
     return entries.map(({ key, value }) => [key.slice(prefix.length), value as Value]);
   }
 
-  /** Reads the first records of a kind in the order of their keys, as {@link list} does. */
-  async first<Value>(
-    limit: number,
+  /**
+   * Reads the next records of a kind in the order of their keys, as {@link list} does.
+   *
+   * @param options How many at most, and the key of the one after which to begin. Default: the first.
+   */
+  async page<Value>(
+    { limit, after }: { readonly limit: number; readonly after?: RecordKey<Value> },
     kind: string,
     ...parts: readonly string[]
   ): Promise<[key: string[], value: Value][]> {
     const prefix = recordKey(kind, ...parts).path;
-    const entries = await this.#vault.list(prefix, limit);
-    return entries.slice(0, limit).map(({ key, value }) => [key.slice(prefix.length), value as Value]);
+    const entries = await this.#vault.list(prefix, { limit, after: after?.path });
+    return entries.map(({ key, value }) => [key.slice(prefix.length), value as Value]);
   }
 
   /** Writes a record. */

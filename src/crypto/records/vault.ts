@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { KvKey, KvMutation } from "../../store/kv_store.ts";
+import type { KvKey, KvListOptions, KvMutation } from "../../store/kv_store.ts";
 
 /** A record that was found. */
 export interface VaultEntry {
@@ -19,11 +19,11 @@ export interface Vault {
   /** Reads several records at once; `undefined` where there is none. */
   getMany(keys: readonly KvKey[]): Promise<readonly unknown[]>;
   /**
-   * Reads all records below a prefix, in the order of their keys.
+   * Reads the records below a prefix, in the order of their keys.
    *
-   * @param limit How many are wanted, the first ones; more may come. Default: all.
+   * @param options Which of them. Default: all.
    */
-  list(prefix: KvKey, limit?: number): Promise<readonly VaultEntry[]>;
+  list(prefix: KvKey, options?: KvListOptions): Promise<readonly VaultEntry[]>;
   /** Applies all changes or none. When it resolves they are durable; a failure is fatal. */
   commit(mutations: readonly KvMutation[]): Promise<void>;
   /**

@@ -13,8 +13,8 @@ export type KvRecord = Deno.KvEntryMaybe<unknown>;
 export interface KvPage {
   /** The entries, in the order of the keys. */
   readonly entries: Deno.KvEntry<unknown>[];
-  /** Where the next page begins; `undefined` after the last. */
-  readonly cursor: string | undefined;
+  /** The key after which the next page begins; `undefined` after the last. */
+  readonly last: Deno.KvKey | undefined;
   /**
    * The entry of the key that was asked for, in the same snapshot; `undefined` if the database
    * can't do that at once.
@@ -40,10 +40,10 @@ export interface KvDatabase {
   /**
    * Reads a page of the entries below a prefix, in one snapshot.
    *
-   * @param cursor Where the page begins; without it, at the first entry.
+   * @param after The key after which the page begins; without it, at the first entry.
    * @param beside A key to read too, if the database can do that at once.
    */
-  page(prefix: Deno.KvKey, cursor?: string, beside?: Deno.KvKey): Promise<KvPage>;
+  page(prefix: Deno.KvKey, after?: Deno.KvKey, beside?: Deno.KvKey): Promise<KvPage>;
   /**
    * Writes everything atomically if the checks hold, and once only.
    *
@@ -59,12 +59,12 @@ export async function* listAll(
   database: KvDatabase,
   prefix: Deno.KvKey,
 ): AsyncGenerator<Deno.KvEntry<unknown>> {
-  let cursor: string | undefined;
+  let last: Deno.KvKey | undefined;
   do {
-    const page = await database.page(prefix, cursor);
+    const page = await database.page(prefix, last);
     yield* page.entries;
-    cursor = page.cursor;
-  } while (cursor !== undefined);
+    last = page.last;
+  } while (last !== undefined);
 }
 
 /** Reads any number of values, ten in a snapshot. */

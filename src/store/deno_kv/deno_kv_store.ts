@@ -15,7 +15,7 @@ import { LocalDatabase } from "./local_database.ts";
 import { MAX_READS } from "./writes.ts";
 import { Gate } from "./gate.ts";
 import { lockBeside } from "../device/file_lock.ts";
-import type { KvCheck, KvEntry, KvKey, KvLock, KvMutation, KvStore } from "../kv_store.ts";
+import type { KvCheck, KvEntry, KvKey, KvListOptions, KvLock, KvMutation, KvStore } from "../kv_store.ts";
 import { decodeValue } from "../value_codec.ts";
 
 const VERSIONSTAMP = /^[0-9a-f]{20}$/;
@@ -140,18 +140,22 @@ export class DenoKvStore implements KvStore {
    *
    * @throws {ValueError} If the prefix is too long.
    */
-  async *list(prefix: KvKey): AsyncGenerator<KvEntry> {
+  async *list(prefix: KvKey, { after, limit = Infinity }: KvListOptions = {}): AsyncGenerator<KvEntry> {
     this.#assertOpen();
     const place = valueKey(prefix);
-    let cursor: string | undefined;
+    let last = after && valueKey(after);
+    let left = limit;
     do {
-      const page = await this.#page(place, cursor);
+      const page = await this.#page(place, last);
       for (const each of page.entries) {
+        if (left === 0) return;
         const entry = await this.#decode(each);
-        if (entry !== undefined) yield entry;
+        if (entry === undefined) continue;
+        yield entry;
+        left--;
       }
-      cursor = page.cursor;
-    } while (cursor !== undefined);
+      last = page.last;
+    } while (last !== undefined);
   }
 
   /**
@@ -212,10 +216,10 @@ export class DenoKvStore implements KvStore {
     }
   }
 
-  async #page(prefix: Deno.KvKey, cursor: string | undefined) {
+  async #page(prefix: Deno.KvKey, after: Deno.KvKey | undefined) {
     for (;;) {
       const check = await this.#journal.check();
-      const page = await this.#database.page(prefix, cursor, journalKey);
+      const page = await this.#database.page(prefix, after, journalKey);
       if (page.beside === undefined) {
         if (await this.#journal.holds(check)) return page;
       } else if (isTorn(page.beside)) await this.#journal.settle(page.beside);

@@ -42,9 +42,9 @@ export class LocalDatabase implements KvDatabase {
     }
   }
 
-  async page(prefix: Deno.KvKey, cursor?: string): Promise<KvPage> {
+  async page(prefix: Deno.KvKey, after?: Deno.KvKey): Promise<KvPage> {
     try {
-      return await readPage(this.#kv, prefix, cursor);
+      return await readPage(this.#kv, prefix, after);
     } catch (error) {
       throw storeErrorOf(error);
     }
@@ -89,10 +89,11 @@ function atomicOf(
 }
 
 /** Reads a page of the entries below a prefix. */
-async function readPage(kv: Deno.Kv, prefix: Deno.KvKey, cursor?: string): Promise<KvPage> {
-  const listed = kv.list({ prefix }, { limit: PAGE, batchSize: PAGE, cursor });
-  const entries = await Array.fromAsync(listed);
-  return { entries, cursor: entries.length < PAGE ? undefined : listed.cursor };
+async function readPage(kv: Deno.Kv, prefix: Deno.KvKey, after?: Deno.KvKey): Promise<KvPage> {
+  // Nothing is between a key and the same one with the least of all parts.
+  const selector = after === undefined ? { prefix } : { prefix, start: [...after, new Uint8Array()] };
+  const entries = await Array.fromAsync(kv.list(selector, { limit: PAGE, batchSize: PAGE }));
+  return { entries, last: entries[PAGE - 1]?.key };
 }
 
 /** How the reasons are told apart: Deno KV gives only a text, SQLite's or its own. */

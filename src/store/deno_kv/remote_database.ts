@@ -78,17 +78,12 @@ export class RemoteDatabase implements KvDatabase {
     return keys.map((key, index) => recordOf(key, ranges[index]));
   }
 
-  async page(prefix: Deno.KvKey, cursor?: string, beside?: Deno.KvKey): Promise<KvPage> {
+  async page(prefix: Deno.KvKey, after: Deno.KvKey = prefix, beside?: Deno.KvKey): Promise<KvPage> {
     const below = encodeKey(prefix);
-    const start = concat([cursor === undefined ? below : Uint8Array.fromHex(cursor), Uint8Array.of(0)]);
+    const start = concat([encodeKey(after), Uint8Array.of(0)]);
     const range = { start, end: concat([below, Uint8Array.of(255)]), limit: PAGE };
     const [entries = [], found] = await this.#read(beside === undefined ? [range] : [range, rangeOf(beside)]);
-    const last = entries[PAGE - 1];
-    return {
-      entries,
-      cursor: last && encodeKey(last.key).toHex(),
-      beside: beside && recordOf(beside, found),
-    };
+    return { entries, last: entries[PAGE - 1]?.key, beside: beside && recordOf(beside, found) };
   }
 
   /** One after the other: on the network, commits could overtake each other. */

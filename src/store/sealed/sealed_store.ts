@@ -6,7 +6,7 @@
 
 import { StoreError, StoreFormatError, StoreKeyError } from "../../errors/store_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
-import type { KvCheck, KvEntry, KvKey, KvLock, KvMutation, KvStore } from "../kv_store.ts";
+import type { KvCheck, KvEntry, KvKey, KvListOptions, KvLock, KvMutation, KvStore } from "../kv_store.ts";
 import { isSealKey, sealKey } from "./assert_not_sealed.ts";
 import { keyMaterial, newSalt, openRecord, SEALED_FORMAT, sealingKey, sealRecord } from "./sealing.ts";
 import { decodeValue, encodeValue } from "../value_codec.ts";
@@ -114,11 +114,14 @@ export class SealedStore implements KvStore {
    *
    * @throws {StoreKeyError} If a value was changed or moved.
    */
-  async *list(prefix: KvKey): AsyncGenerator<KvEntry> {
+  async *list(prefix: KvKey, { after, limit = Infinity }: KvListOptions = {}): AsyncGenerator<KvEntry> {
     let page: Promise<KvEntry>[] = [];
+    let count = 0;
     try {
-      for await (const entry of this.#inner.list(prefix)) {
+      // One more, which may be the record of the seal.
+      for await (const entry of this.#inner.list(prefix, { after, limit: limit + 1 })) {
         if (isSealKey(entry.key)) continue;
+        if (++count > limit) break;
         const opening = this.#open(entry.key, entry);
         opening.catch(() => {}); // reported when it is yielded
         page.push(opening);

@@ -7,7 +7,7 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { ValueError } from "../../errors/value_error.ts";
 import { lockBeside } from "../device/file_lock.ts";
-import type { KvCheck, KvEntry, KvKey, KvLock, KvMutation, KvStore } from "../kv_store.ts";
+import type { KvCheck, KvEntry, KvKey, KvListOptions, KvLock, KvMutation, KvStore } from "../kv_store.ts";
 import { attempt, type SqliteAction } from "./error.ts";
 import { decodeKey, encodeKey, endOfRange } from "./keys.ts";
 import { SqliteLog } from "./log.ts";
@@ -91,7 +91,7 @@ export class SqliteStore implements KvStore, AsyncDisposable {
     this.#version = database.prepare("SELECT version FROM kv WHERE key = ?");
     this.#page = database.prepare(
       `SELECT key, CASE WHEN length(value) <= ${SMALL} THEN value END AS value, version FROM kv
-      WHERE key > ? AND key < ? ORDER BY key LIMIT ${PAGE}`,
+      WHERE key > ? AND key < ? ORDER BY key LIMIT ?`,
     );
     this.#set = database.prepare(
       `INSERT INTO kv (key, value, version) VALUES (?1, ?2, ?3)
@@ -160,19 +160,20 @@ export class SqliteStore implements KvStore, AsyncDisposable {
    *
    * @throws {StoreFormatError} If the file is damaged.
    */
-  async *list(prefix: KvKey): AsyncGenerator<KvEntry> {
-    let after = encodeKey(prefix);
-    const end = endOfRange(after);
-    for (;;) {
+  async *list(prefix: KvKey, { after, limit = Infinity }: KvListOptions = {}): AsyncGenerator<KvEntry> {
+    const below = encodeKey(prefix);
+    const end = endOfRange(below);
+    let last = after === undefined ? below : encodeKey(after);
+    for (let left = limit; left > 0; left -= PAGE) {
+      const count = Math.min(PAGE, left);
       // Not iterate(), which takes an error of SQLite for the end of the rows.
-      const rows = await this.#do("read", () => this.#page.all(after, end) as unknown as ListedRow[]); // its columns
+      const rows = await this.#do("read", () => this.#page.all(last, end, count) as unknown as ListedRow[]); // its columns
       for (const row of rows) {
         const entry = row.value === null ? await this.#readLarge(row.key) : entryOf(decodeKey(row.key), row);
         if (entry !== undefined) yield entry;
       }
-      const last = rows.at(-1);
-      if (last === undefined || rows.length < PAGE) return;
-      after = last.key;
+      if (rows.length < count) return;
+      last = rows.at(-1)?.key ?? last;
     }
   }
 

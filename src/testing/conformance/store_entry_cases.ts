@@ -5,7 +5,7 @@
  */
 
 import { deepStrictEqual, notStrictEqual, ok, strictEqual } from "node:assert";
-import type { KvKey } from "../../store/kv_store.ts";
+import type { KvKey, KvListOptions } from "../../store/kv_store.ts";
 import { listed, read, readValue, remove, set, someBytes, type StoreCase } from "./store_case.ts";
 
 /** In the order of their code points. */
@@ -170,6 +170,30 @@ export const entryCases: readonly StoreCase[] = [
       }
       const entries = await listed(store, []);
       deepStrictEqual(await store.getMany(NESTED), entries);
+    },
+  },
+  {
+    name: "lists what comes after a key, there or not, and no more than was asked for",
+    async run(open) {
+      const store = await open();
+      await store.commit(NESTED.map((key) => set(key, key.join("/"))));
+      for (const prefix of [[], [""], ["a"], ["a", "b"]]) {
+        const below = keysBelow(prefix);
+        const page = async (options: KvListOptions) =>
+          (await Array.fromAsync(store.list(prefix, options))).map(({ key }) => key);
+        for (const [index, after] of below.entries()) {
+          deepStrictEqual(await page({ after }), below.slice(index + 1));
+          deepStrictEqual(await page({ after, limit: 2 }), below.slice(index + 1, index + 3));
+        }
+        for (const limit of [0, 1, below.length, below.length + 1]) {
+          deepStrictEqual(await page({ limit }), below.slice(0, limit));
+        }
+        const [first] = below;
+        if (first === undefined) continue;
+        await store.commit([remove(first)]);
+        deepStrictEqual(await page({ after: first }), below.slice(1));
+        await store.commit([set(first, first.join("/"))]);
+      }
     },
   },
   {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type KvKey, type KvStore, MemoryStore } from "@greenroom/matrix";
+import { type KvKey, type KvListOptions, type KvStore, MemoryStore } from "@greenroom/matrix";
 import { recordKind } from "../../store/support/weights.ts";
 
 /** Keeps everything in memory, and counts. */
@@ -16,8 +16,8 @@ export class CountingStore implements KvStore {
     return this.#inner.getMany(keys);
   }
 
-  list(prefix: KvKey) {
-    return this.#inner.list(prefix);
+  list(prefix: KvKey, options?: KvListOptions) {
+    return this.#inner.list(prefix, options);
   }
 
   commit(...args: Parameters<KvStore["commit"]>): Promise<boolean> {

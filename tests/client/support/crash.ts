@@ -96,7 +96,7 @@ export class TestProcess {
   store(inner: KvStore): KvStore {
     return {
       getMany: (keys) => this.run(() => inner.getMany(keys)),
-      list: (prefix) => inner.list(prefix),
+      list: (prefix, options) => inner.list(prefix, options),
       commit: (mutations, checks) =>
         this.perform("commit", () => kindsOf(mutations), () => inner.commit(mutations, checks)),
       close: () => {},

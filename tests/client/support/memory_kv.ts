@@ -26,8 +26,8 @@ export class MemoryKv {
   of(process: TestProcess): Deno.Kv {
     const kv = {
       getMany: (keys: Deno.KvKey[]) => process.run(() => keys.map((key) => this.#get(key))),
-      list: (selector: { prefix: Deno.KvKey }, options: { limit: number; cursor?: string }) =>
-        this.#list(selector.prefix, options),
+      list: (selector: { prefix: Deno.KvKey; start?: Deno.KvKey }, { limit }: { limit: number }) =>
+        this.#list(selector, limit),
       atomic: () => this.#atomic(process),
       close: () => {},
     };
@@ -38,19 +38,12 @@ export class MemoryKv {
     return this.#entries.get(JSON.stringify(key)) ?? { key, value: null, versionstamp: null };
   }
 
-  #list(prefix: Deno.KvKey, { limit, cursor = "" }: { limit: number; cursor?: string }) {
-    const found = [...this.#entries]
-      .filter(([, { key }]) => key.length > prefix.length && prefix.every((part, at) => part === key[at]))
-      .map(([, entry]) => entry)
+  async *#list({ prefix, start = prefix }: { prefix: Deno.KvKey; start?: Deno.KvKey }, limit: number) {
+    const found = [...this.#entries.values()]
+      .filter(({ key }) => key.length > prefix.length && prefix.every((part, at) => part === key[at]))
+      .filter(({ key }) => compare(key, start) >= 0)
       .sort((one, other) => compare(one.key, other.key));
-    const from = Number(cursor);
-    const page = found.slice(from, from + limit);
-    return Object.assign(
-      (async function* () {
-        for (const entry of page) yield await Promise.resolve(entry);
-      })(),
-      { cursor: String(from + page.length) },
-    );
+    for (const entry of found.slice(0, limit)) yield await Promise.resolve(entry);
   }
 
   #atomic(process: TestProcess) {
@@ -97,11 +90,11 @@ export function tornStore(): DayStore {
   };
 }
 
-/** Compares keys. Parts at the same index have the same type. */
+/** Compares keys. Parts at the same index have the same type, but for bytes, which come first. */
 function compare(one: Deno.KvKey, other: Deno.KvKey): number {
   for (const [at, part] of one.entries()) {
-    const [mine, theirs] = [part, other[at]] as [string | number, string | number | undefined];
-    if (theirs === undefined) return 1;
+    const [mine, theirs] = [part, other[at]] as [string | number, string | number | Uint8Array | undefined];
+    if (theirs === undefined || theirs instanceof Uint8Array) return 1;
     if (mine !== theirs) return mine < theirs ? -1 : 1;
   }
   return one.length - other.length;

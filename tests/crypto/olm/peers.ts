@@ -64,7 +64,7 @@ export class Peer {
     this.#vault = {
       ...vault(),
       getMany: (keys) => vault().getMany(keys),
-      list: (prefix) => vault().list(prefix),
+      list: (prefix, options) => vault().list(prefix, options),
       commit: async (mutations) => {
         if (this.failing) {
           this.failing = false;

@@ -2,7 +2,12 @@
 
 import { assertEquals, assertRejects } from "@std/assert";
 import { WeighedCache } from "../../../src/base/weighed_cache.ts";
-import { type RecordCache, recordKey, Transaction } from "../../../src/crypto/records/transaction.ts";
+import {
+  type RecordCache,
+  type RecordKey,
+  recordKey,
+  Transaction,
+} from "../../../src/crypto/records/transaction.ts";
 import type { Vault } from "../../../src/crypto/records/vault.ts";
 import { memoryVault } from "../support/vault.ts";
 
@@ -22,7 +27,6 @@ async function stage(records: Readonly<Record<string, string>> = {}) {
     getMany: (keys) => (calls.push(`read ${keys.map((key) => key.at(-1)).join()}`), vault.getMany(keys)),
     commit: (mutations) => (calls.push(`commit ${mutations.length}`), vault.commit(mutations)),
     defer: (mutations) => (calls.push(`defer ${mutations.length}`), vault.defer(mutations)),
-    list: (prefix) => vault.list(prefix), // more than was asked for
   };
   const cache: RecordCache = new WeighedCache(100);
   return { calls, begin: () => new Transaction(told, cache) };
@@ -90,10 +94,12 @@ Deno.test("what is said not to be there is not looked for; what is known stays",
   assertEquals(calls, ["read one"]);
 });
 
-Deno.test("as many of the first records are given as were asked for, even if the vault has more", async () => {
+Deno.test("records of a kind are given page by page, each after the last of the one before", async () => {
   const { begin } = await stage({ one: "1", two: "2", three: "3" });
-  const names = async (limit: number) => (await begin().first<string>(limit, "kind")).map(([[name]]) => name);
+  const names = async (limit: number, after?: RecordKey<string>) =>
+    (await begin().page<string>({ limit, after }, "kind")).map(([[name]]) => name);
   assertEquals([await names(2), await names(5)], [["one", "three"], ["one", "three", "two"]]);
+  assertEquals([await names(1, ONE), await names(5, TWO)], [["three"], []]);
 });
 
 Deno.test("a step that comes to nothing is taken back in reverse order, and nothing of it is remembered", async () => {

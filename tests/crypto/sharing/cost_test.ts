@@ -16,9 +16,9 @@ async function readyRoom(members: number) {
         counts.read += keys.length;
         return vault.getMany(keys);
       },
-      list: (prefix) => {
+      list: (prefix, options) => {
         counts.listed++;
-        return vault.list(prefix);
+        return vault.list(prefix, options);
       },
       commit: (mutations) => {
         counts.written += mutations.length;

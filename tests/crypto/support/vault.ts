@@ -13,7 +13,7 @@ export function memoryVault(store: MemoryStore = new MemoryStore()): Vault {
   };
   return {
     getMany: async (keys) => (await store.getMany(keys)).map((entry) => entry?.value),
-    list: (prefix) => Array.fromAsync(store.list(prefix)),
+    list: (prefix, options) => Array.fromAsync(store.list(prefix, options)),
     commit,
     defer: commit,
     flush: () => Promise.resolve(),

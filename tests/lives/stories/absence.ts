@@ -11,7 +11,7 @@ function fullable(inner: KvStore): KvStore & { isFull: boolean } {
   return {
     isFull: false,
     getMany: (keys) => inner.getMany(keys),
-    list: (prefix) => inner.list(prefix),
+    list: (prefix, options) => inner.list(prefix, options),
     commit(mutations, checks) {
       if (this.isFull) {
         return Promise.reject(new StoreFullError("Cannot keep anything: the disk is full; make room"));

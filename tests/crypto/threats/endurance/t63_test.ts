@@ -19,7 +19,7 @@ type Refusal = (mutations: readonly KvMutation[]) => Error | undefined;
 function refusing(inner: KvStore, refusal: Refusal): KvStore {
   return {
     getMany: (keys) => inner.getMany(keys),
-    list: (prefix) => inner.list(prefix),
+    list: (prefix, options) => inner.list(prefix, options),
     async commit(mutations, checks) {
       const error = refusal(mutations);
       if (error !== undefined) throw error;

@@ -29,7 +29,7 @@ export class Life {
     });
     this.store = {
       getMany: (keys) => this.#alive().then(() => inner.getMany(keys)),
-      list: (prefix) => inner.list(prefix),
+      list: (prefix, options) => inner.list(prefix, options),
       commit: async (mutations, checks) => {
         await this.#alive();
         if (this.#lastCommit?.() === true) this.end();
