@@ -136,7 +136,9 @@ export class SyncRound {
       own,
       initial: isInitial,
       repeated,
-      handledBefore: !isInitial && !repeated,
+      // Before the first, a process may have ended when encryption had stored its part of what
+      // comes now, and the position was not stored yet.
+      handledBefore: !isInitial && !repeated && !isFirst,
       after,
       members: filter.members,
       acceptClear: crypto && syncer.acceptClear,

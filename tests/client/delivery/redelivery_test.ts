@@ -1,5 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { defineSession } from "@greenroom/matrix";
+import { type FaultPlan, NO_FAULT } from "../support/crash.ts";
+import { begin } from "../support/encrypted_room.ts";
 import { Gates, hearing, roomWith } from "../support/hearing.ts";
 import { LEASE, RestartingBot } from "../support/restarting_bot.ts";
 import { clientStage } from "../support/stage.ts";
@@ -211,4 +213,35 @@ Deno.test("What came in many responses, and was not handled, comes again though 
   await bot.restart();
   await bot.until(() => (texts[1]?.length ?? 0) > 0);
   assertEquals(texts[1], said);
+});
+
+Deno.test("A message that came with its key is handled, though the process crashed when only the key was stored", async () => {
+  await using here = clientStage();
+  const texts: string[] = [];
+  const keyIsStored: FaultPlan = { operation: "commit", subject: "inbound", at: 1, takesEffect: true };
+  const bot = new RestartingBot(here, {
+    setUp: (client) => client.on("m.room.message", ({ content }) => void texts.push(content.body)),
+    client: { encryption: true },
+    plans: [NO_FAULT, keyIsStored],
+  });
+  await bot.settle();
+  const alice = here.client("alice", { encryption: true });
+  await begin(here, alice);
+  const id = await alice.createRoom({
+    preset: "public_chat",
+    initialState: [{
+      type: "m.room.encryption",
+      state_key: "",
+      content: { algorithm: "m.megolm.v1.aes-sha2" },
+    }],
+  });
+  await bot.client.joinRoom(id);
+  await bot.settle();
+  await here.clock.tick(NOTED);
+  await bot.client.close();
+  await alice.sendText(id, "with its key");
+  await bot.restart();
+  await bot.until(() => bot.crashes.length === 2);
+  await bot.settle();
+  assertEquals(texts, ["with its key"], bot.crashes.join());
 });
