@@ -1,12 +1,8 @@
 /**
- * Breaks each guard of the encryption, one after the other, and sees whether a test notices:
- * `deno task mutate`.
+ * Breaks each guard of the encryption, one after the other, and checks that a test fails:
+ * `deno task mutate`. `--help` lists its options.
  *
- * `--only=pattern` takes the files whose path fits that; `--jobs=2` is how many processes work at
- * once; `--budget=20` how many seconds of tests of a folder are tried with one mutant; `--accepted`
- * tries those too that `mutation/accepted.json` explains; `--report=path` is where the report goes
- * beside its last line. What noticed each is kept in `.cache/mutation/` and tried first the next
- * time.
+ * What failed for each guard is kept in `.cache/mutation/` and tried first the next time.
  *
  * @module
  */
@@ -19,10 +15,20 @@ import type { Verdict } from "./mutation/types.ts";
 import { ROOT } from "./process.ts";
 
 /**
- * Where the tests are, the nearest to the guards first; a folder gets what those before it did not
- * notice.
+ * The folders of tests, those closest to the guards first. A folder gets the changes that the
+ * folders before it did not notice.
  */
 const FOLDERS = ["vodozemac-wasm/tests", "tests/crypto", "tests/actors", "tests/client"];
+const USAGE = `deno task mutate [--option=value …]
+
+  --only=pattern  only files whose path matches this regular expression
+  --tests=a,b     only the tests in these folders, in this order
+  --jobs=2        how many processes work at the same time
+  --budget=20     how many seconds of tests of a folder are run for one change
+  --accepted      tries those changes, too, that mutation/accepted.json explains
+  --report=path   where the report goes; default: printed
+  --help          prints this`;
+
 const KILLERS = `${ROOT}.cache/mutation/killers.json`;
 
 const options: ReadonlyMap<string, string> = new Map(Deno.args.map((arg) => {
@@ -86,4 +92,5 @@ async function main(): Promise<boolean> {
   return text.endsWith("\n0 unexplained survivors");
 }
 
-Deno.exit(await main() ? 0 : 1);
+if (options.has("help")) console.log(USAGE);
+else Deno.exit(await main() ? 0 : 1);

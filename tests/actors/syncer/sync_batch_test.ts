@@ -160,6 +160,44 @@ Deno.test("The own member event that comes again tells nothing, unless handlers 
   ]);
 });
 
+Deno.test("State of another type is no membership change, whatever its content says", () => {
+  const mood = state("com.example.mood", { membership: "ban" }, { state_key: "@a:a" });
+  const room = delivered(joined(timeline([mood])), was("join", member("@a:a", "join")));
+  assertEquals(remarks(room), []);
+});
+
+Deno.test("An initial sync reports no change of the own membership by state, joined or left", () => {
+  const join = joined({ state: { events: [member(OWN, "join")] } });
+  const ignored = { initial: true, dropTimeline: true };
+  assertEquals(remarks(delivered(join, was("invite", member(OWN, "invite")), ignored)), []);
+  const events = [member(OWN, "ban", { sender: "@bob:a" })];
+  const left = { next_batch: "n", rooms: { leave: { [ROOM]: { state: { events } } } } };
+  assertEquals(remarks(delivered(left, undefined, { initial: true })), []);
+  assertEquals(remarks(delivered(left)).map(([, type]) => type), ["BAN"]);
+});
+
+Deno.test("The own joining by state is reported when the filter leaves out members", () => {
+  const response = joined({ state: { events: [member(OWN, "join")] } });
+  for (const members of ["lazy", "some"] as const) {
+    assertEquals(remarks(delivered(response, undefined, { members })), [[`$${OWN}-join`, "JOIN"]]);
+  }
+});
+
+Deno.test("A repeated response reports the own leaving by state after an invitation", () => {
+  const response = joined({ state: { events: [member(OWN, "leave")] } });
+  const former = was("invite", member(OWN, "invite"));
+  assertEquals(remarks(delivered(response, former, { repeated: true })), [[
+    `$${OWN}-leave`,
+    "REJECT_INVITE",
+  ]]);
+});
+
+Deno.test("A repeated response does not report again what the store has of another member's state", () => {
+  const join = member("@a:a", "join");
+  const response = joined({ state: { events: [join] } });
+  assertEquals(remarks(delivered(response, was("join", join), { repeated: true })), []);
+});
+
 Deno.test("The timeline of an initial sync tells of changes, seen from its state, which tells of none itself", () => {
   const events = [member("@a:a", "join"), member("@b:a", "ban")];
   const room = { state: { events }, ...timeline([message("1"), member("@b:a", "leave")]) };
