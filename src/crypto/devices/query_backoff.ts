@@ -11,7 +11,7 @@ import { Retries } from "../requests/retries.ts";
 /** For users that the server does not know, and servers that it can't reach. */
 const UNREACHABLE = { base: 15_000, cap: 900_000 };
 
-/** Queries that came to nothing. */
+/** For queries that failed. */
 const FAILED = { base: 1_000, cap: 60_000 };
 
 /** Remembers the outcome of earlier queries; in memory only. */
@@ -29,15 +29,6 @@ export class QueryBackoff {
   isReady(userId: UserID, now: number): boolean {
     return this.#absent.isOver(userId, now) && this.#failed.isOver(userId, now) &&
       this.#servers.isOver(serverOf(userId), now);
-  }
-
-  /**
-   * When a user may be queried, if the clock is not set, in milliseconds since the epoch; 0: at
-   * once.
-   */
-  readyAt(userId: UserID): number {
-    const own = Math.max(this.#absent.overAt(userId), this.#failed.overAt(userId));
-    return Math.max(own, this.#servers.overAt(serverOf(userId)));
   }
 
   /** The size of the next query with a user; undefined: the usual one. */

@@ -157,17 +157,6 @@ export class TrackedUsers {
     return { users, sequence, at: now };
   }
 
-  /** When a waiting user may be queried, in milliseconds since the epoch; undefined: none waits. */
-  retryAt(): number | undefined {
-    let earliest: number | undefined;
-    for (const userId of this.#dirty) {
-      if (this.#asked.has(userId)) continue;
-      const at = this.#backoff.readyAt(userId);
-      if (earliest === undefined || at < earliest) earliest = at;
-    }
-    return earliest;
-  }
-
   /** The users of a query that are still part of it. */
   asked({ users, sequence }: DeviceQuery): UserID[] {
     return users.filter((userId) => this.#asked.get(userId) === sequence);

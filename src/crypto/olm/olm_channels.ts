@@ -52,8 +52,6 @@ export interface OlmChannelsOptions {
   readonly devices: KnownDevices;
   /** Sends messages. */
   readonly outbox: Outbox;
-  /** With how many unknown devices there may be sessions. Default: 5,000. */
-  readonly unknownDevices?: number;
 }
 
 /** Encrypts for devices, decrypts their messages, and keeps sessions with them. */
@@ -65,7 +63,7 @@ export class OlmChannels {
   readonly #sessions: OlmSessions;
   readonly #handshakes: OlmHandshakes;
   readonly #inbox: OlmInbox;
-  readonly #unknownDevices: UnknownDevices;
+  readonly #unknownDevices = new UnknownDevices();
   /** Which devices need a session, and the claims of their one-time keys. */
   readonly claims: OlmClaims;
   /** Removes what belongs to devices that are gone. */
@@ -74,14 +72,13 @@ export class OlmChannels {
   readonly #wedges: RateLimit;
 
   /** @param options The parts that the channels are made of. */
-  constructor({ context, ownKeys, devices, outbox, unknownDevices }: OlmChannelsOptions) {
+  constructor({ context, ownKeys, devices, outbox }: OlmChannelsOptions) {
     this.#context = context;
     this.#ownKeys = ownKeys;
     this.#devices = devices;
     this.#outbox = outbox;
     this.#sessions = new OlmSessions(context);
     this.claims = new OlmClaims(context);
-    this.#unknownDevices = new UnknownDevices(unknownDevices);
     this.#handshakes = new OlmHandshakes({
       context,
       ownKeys,

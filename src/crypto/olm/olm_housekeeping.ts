@@ -33,12 +33,7 @@ export interface UnknownDevice extends OlmPeer {
  * repetition.
  */
 export class UnknownDevices {
-  readonly #index: FairIndex<UnknownDevice>;
-
-  /** @param limit How many are kept. Default: 5,000. */
-  constructor(limit = UNKNOWN_DEVICES) {
-    this.#index = new FairIndex(limit);
-  }
+  readonly #index = new FairIndex<UnknownDevice>(UNKNOWN_DEVICES);
 
   /** Reads what an earlier process has left. */
   async load(tx: Transaction): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * What has to wait before it is tried again.
+ * Failures that have to wait before they are tried again.
  *
  * @module
  */
@@ -7,18 +7,18 @@
 import { type BackoffRange, doubled } from "../../base/backoff.ts";
 import { elapsed } from "../../base/clock.ts";
 
-/** What did not work lately. */
+/** The failures of one thing since it last worked. */
 interface Retry {
   /** How often it failed, one time after another. */
   readonly failures: number;
   /** When it failed last, in milliseconds since the epoch. */
   readonly since: number;
-  /** How long it has to rest from then on, in milliseconds. */
+  /** How long it has to wait from then on, in milliseconds. */
   readonly ms: number;
 }
 
 /**
- * Remembers failures, in memory only: a new process may try at once. The wait doubles with each
+ * Keeps failures, in memory only: a new process may try immediately. The wait doubles with each
  * failure.
  */
 export class Retries<Name> {
@@ -28,7 +28,7 @@ export class Retries<Name> {
 
   /**
    * @param range The first wait and the longest, in milliseconds.
-   * @param most How much is remembered; what failed first goes first. Default: everything.
+   * @param most How many are kept; the oldest goes first. Default: all.
    */
   constructor(range: BackoffRange, most: number = Infinity) {
     this.#range = range;
@@ -40,19 +40,13 @@ export class Retries<Name> {
     return this.#retries.get(name)?.failures ?? 0;
   }
 
-  /** Whether it may be tried: it did not fail, or has rested for long enough. */
+  /** Whether it may be tried: it did not fail, or has waited for long enough. */
   isOver(name: Name, now: number): boolean {
     const retry = this.#retries.get(name);
     return retry === undefined || elapsed(now, retry.since) >= retry.ms;
   }
 
-  /** When it may be tried, if the clock is not set, in milliseconds since the epoch; 0: at once. */
-  overAt(name: Name): number {
-    const retry = this.#retries.get(name);
-    return retry === undefined ? 0 : retry.since + retry.ms;
-  }
-
-  /** It failed, now. */
+  /** Notes that it failed. */
   failed(name: Name, now: number): void {
     const failures = this.failures(name);
     this.#retries.delete(name);
@@ -64,7 +58,7 @@ export class Retries<Name> {
     }
   }
 
-  /** It worked, or something has happened that makes another try worthwhile. */
+  /** Notes that it worked, or that something has happened that makes another try worthwhile. */
   forget(name: Name): void {
     this.#retries.delete(name);
   }

@@ -35,16 +35,14 @@ Deno.test("after a query has failed, one is still of at most 250 users", async (
   assertEquals([stage.ask(1_000), stage.ask(1_000)].map(({ users }) => users.length), [250, 1]);
 });
 
-Deno.test("who is asked of now is not waited for with the next query, and of the others the first counts", async () => {
+Deno.test("each user whose query failed is queried again in its own time, and is in one query at a time", async () => {
   const stage = await stageOf(ALICE);
   stage.tracked.failed(stage.ask(), { now: 0, refused: false });
   await stage.run((tx) => stage.tracked.track(tx, [BOB]));
   stage.tracked.failed(stage.ask(), { now: 500, refused: false });
-  assertEquals(stage.tracked.retryAt(), 1_000);
-  stage.ask(1_000);
-  assertEquals(stage.tracked.retryAt(), 1_500);
-  stage.ask(1_500);
-  assertEquals(stage.tracked.retryAt(), undefined);
+  assertEquals(stage.askNotBefore(1_000).users, [ALICE]);
+  assertEquals(stage.askNotBefore(1_500).users, [BOB]);
+  assertEquals(stage.tracked.nextQuery(1_000_000), undefined);
 });
 
 Deno.test("of users who are asked of now and then, it is told when the one was asked of of whom that is longest ago", async () => {

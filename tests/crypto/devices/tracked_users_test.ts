@@ -146,14 +146,12 @@ Deno.test("users whom the server does not know are asked of again, later and lat
   };
   await absent(0);
   assertFalse(stage.tracked.isDirty([ALICE]));
-  assertEquals(stage.tracked.retryAt(), 15_000);
-  assertEquals(stage.tracked.nextQuery(14_999), undefined);
-  await absent(15_000);
-  assertEquals(stage.tracked.retryAt(), 45_000);
-  for (let round = 0; round < 20; round++) await absent(stage.tracked.retryAt() ?? 0);
-  const last = stage.tracked.retryAt() ?? 0;
-  await absent(last);
-  assertEquals(stage.tracked.retryAt(), last + 900_000);
+  let now = 0;
+  for (const seconds of [15, 30, 60, 120, 240, 480, 900, 900]) {
+    now += 1_000 * seconds;
+    assertEquals(stage.tracked.nextQuery(now - 1), undefined);
+    await absent(now);
+  }
 });
 
 Deno.test("a user whom the server did not know is waited for again after a change", async () => {
@@ -186,7 +184,7 @@ Deno.test("nobody of a server out of reach is asked of or waited for, until an a
   assertEquals(again.users.toSorted(), [BEA, BOB]);
   await stage.run((tx) => stage.tracked.answered(tx, BEA, again));
   await stage.run((tx) => stage.tracked.unreachable(tx, BOB, 15_000));
-  assertEquals(stage.tracked.retryAt(), 30_000);
+  assertEquals(stage.askNotBefore(30_000).users, [BOB]);
 });
 
 Deno.test("a server out of reach is counted once for each query, however many of its users it was about", async () => {
@@ -196,7 +194,7 @@ Deno.test("a server out of reach is counted once for each query, however many of
     stage.tracked.unreachable(tx, BOB, 0);
     stage.tracked.unreachable(tx, BEA, 0);
   });
-  assertEquals(stage.tracked.retryAt(), 15_000);
+  assertEquals(stage.askNotBefore(15_000).users, [BOB, BEA]);
 });
 
 Deno.test("users of a server that answers again are waited for again", async () => {
@@ -217,8 +215,8 @@ Deno.test("users of a query that failed are asked of again after a while, and wa
   assert(stage.tracked.isDirty([ALICE]));
   assertEquals(stage.tracked.nextQuery(999), undefined);
   stage.tracked.failed(stage.ask(1_000), { now: 1_000, refused: false });
-  assertEquals(stage.tracked.retryAt(), 3_000);
   assertEquals(stage.tracked.asked(query), []);
+  assertEquals(stage.askNotBefore(3_000).users, [ALICE]);
 });
 
 Deno.test("of a query that is refused, the one to blame is found, and is not waited for", async () => {
@@ -228,13 +226,12 @@ Deno.test("of a query that is refused, the one to blame is found, and is not wai
   let now = 0;
   for (let queries = 0; stage.tracked.isDirty(users); queries++) {
     assert(queries < 60, "the number of queries is bounded");
-    now = Math.max(now, stage.tracked.retryAt() ?? now);
-    const query = stage.ask(now);
+    let query = stage.tracked.nextQuery(now);
+    for (; query === undefined; now += 1_000) query = stage.tracked.nextQuery(now);
     if (query.users.includes(poison)) stage.tracked.failed(query, { now, refused: true });
     else await stage.answer(query);
   }
-  now = stage.tracked.retryAt() ?? 0;
-  assertEquals(stage.ask(now).users, [poison]);
+  assertEquals(stage.ask(now + 60_000).users, [poison]);
 });
 
 Deno.test("the version changes when somebody becomes dirty, is tracked or left, and not by answers", async () => {

@@ -28,8 +28,6 @@ export interface PeerOptions {
   readonly clock?: TestClock;
   readonly store?: MemoryStore;
   readonly vodozemac?: Vodozemac;
-  /** How many devices that nobody knows may have sessions. */
-  readonly unknownDevices?: number;
 }
 
 /** A device of ours, with what it takes to restart it, and to have its commits fail. */
@@ -49,7 +47,6 @@ export class Peer {
   olm!: OlmChannels;
   outbox!: Outbox;
   readonly #vodozemac: Vodozemac | undefined;
-  readonly #unknownDevices: number | undefined;
   readonly #vault: Vault;
 
   private constructor(options: PeerOptions) {
@@ -59,7 +56,6 @@ export class Peer {
     this.deviceId = options.deviceId ?? "DEVICE";
     this.store = options.store ?? new MemoryStore();
     this.#vodozemac = options.vodozemac;
-    this.#unknownDevices = options.unknownDevices;
     const vault = () => memoryVault(this.store);
     this.#vault = {
       ...vault(),
@@ -109,7 +105,7 @@ export class Peer {
       this.context = { ...base, own: this.keys.own, uniqueId: () => crypto.randomUUID() };
       this.outbox = new Outbox();
       const { context, keys: ownKeys, server: devices, outbox } = this;
-      this.olm = new OlmChannels({ context, ownKeys, devices, outbox, unknownDevices: this.#unknownDevices });
+      this.olm = new OlmChannels({ context, ownKeys, devices, outbox });
       await this.outbox.load(tx);
       await this.olm.load(tx);
     });

@@ -1,5 +1,6 @@
 /** Tracked users on a vault of their own. */
 
+import { assertEquals } from "@std/assert";
 import { type DeviceQuery, TrackedUsers } from "../../../src/crypto/devices/tracked_users.ts";
 import type { Transaction } from "../../../src/crypto/records/transaction.ts";
 import type { UserID } from "../../../src/types/ids.ts";
@@ -15,35 +16,41 @@ export class TrackedStage {
     return step(this.vault, work);
   }
 
-  /** Has the server asked. */
+  /** Makes the next query. */
   ask(now = 0): DeviceQuery {
     const query = this.tracked.nextQuery(now);
-    if (query === undefined) throw new RangeError("Nobody is to be asked of");
+    if (query === undefined) throw new RangeError("There is no query to make");
     return query;
   }
 
-  /** The server tells of all. */
+  /** Makes the next query, which may not be made earlier. */
+  askNotBefore(now: number): DeviceQuery {
+    assertEquals(this.tracked.nextQuery(now - 1), undefined);
+    return this.ask(now);
+  }
+
+  /** Answers a query about all of its users. */
   answer(query: DeviceQuery): Promise<void> {
     return this.run((tx) => {
       for (const userId of this.tracked.asked(query)) this.tracked.answered(tx, userId, query);
     });
   }
 
-  /** Begins anew with what is kept. */
+  /** Replaces the users by those that are stored. */
   async restart(): Promise<void> {
     this.tracked = new TrackedUsers();
     await step(this.vault, (tx) => this.tracked.load(tx));
   }
 }
 
-/** Users who are tracked anew. */
+/** Users who are newly tracked. */
 export async function stageOf(...users: UserID[]): Promise<TrackedStage> {
   const stage = new TrackedStage();
   await stage.run((tx) => stage.tracked.track(tx, users));
   return stage;
 }
 
-/** Users of whom the server has told. */
+/** Users whose query the server has answered. */
 export async function cleanStageOf(...users: UserID[]): Promise<TrackedStage> {
   const stage = await stageOf(...users);
   await stage.answer(stage.ask());
