@@ -5,6 +5,7 @@
  * @module
  */
 
+import { RecentMap } from "../../base/recent_map.ts";
 import type { KvKey, KvMutation } from "../../store/kv_store.ts";
 import { decodeValue, encodeValue } from "../../store/value_codec.ts";
 import type { SessionDefinition } from "../../types/events/define_session.ts";
@@ -16,9 +17,9 @@ import type { MatrixEvent } from "../../types/events/event.ts";
 import { isJsonObject } from "../../types/json.ts";
 import { isName } from "../../types/identifiers.ts";
 
-/** What the sessions are made of. */
+/** The parts that {@link HandlerSessions} uses. */
 export interface HandlerSessionsOptions {
-  /** Keeps them. */
+  /** The store. */
   readonly store: ActorRef<StoreProtocol>;
   /** Opens the store, the first time. */
   readonly ready: () => Promise<void>;
@@ -39,41 +40,46 @@ export interface SessionRun {
 /** A session as the last handler has left it. */
 interface Kept {
   readonly key: KvKey;
+  /** The key as text. */
+  readonly id: string;
   /** Encoded; undefined: there is none. */
   bytes: Uint8Array | undefined;
-  /** Settles when the store was asked. */
+  /** Settles when the store has been read. */
   read: Promise<void> | undefined;
   /** Settles when the last handler that was started for it has settled. */
   last: Promise<void>;
-  /** How many handlers and commits are about it. */
+  /** How many handlers and commits use it. */
   uses: number;
 }
 
-/** What is going to be committed at once. */
+/** The changes of one commit. */
 interface Group {
   readonly mutations: Map<Kept, KvMutation>;
   readonly settled: string[];
   readonly done: Promise<void>;
 }
 
-/** How many sessions are remembered that nobody is working on. */
-const REMEMBERED = 1_000;
+/** How many sessions without a running handler are kept in memory. */
+const IDLE_SESSIONS = 1_000;
 
 /** Runs handlers with their sessions. */
 export class HandlerSessions {
   readonly #options: HandlerSessionsOptions;
-  readonly #sessions = new Map<string, Kept>();
+  /** The sessions with a running handler or a commit under way. */
+  readonly #busy = new Map<string, Kept>();
+  /** The other sessions, those that were used last. */
+  readonly #idle = new RecentMap<string, Kept>();
   #next: Group | undefined;
   #committed: Promise<unknown> = Promise.resolve();
 
-  /** @param options What they are made of. */
+  /** @param options The parts that it uses. */
   constructor(options: HandlerSessionsOptions) {
     this.#options = options;
   }
 
   /**
-   * Runs a handler when those before have settled that share its session, and commits what it makes
-   * of the session.
+   * Runs a handler after the earlier ones of its session have settled, and commits its changes of
+   * the session.
    *
    * @throws What the handler throws; {@link ValueError} if the session can't be used. Nothing
    *   changes then.
@@ -98,19 +104,24 @@ export class HandlerSessions {
       await committed;
     } finally {
       over.resolve();
-      kept.uses--;
-      this.#forgetSome();
+      this.#release(kept);
     }
   }
 
   #use(key: KvKey): Kept {
     const id = JSON.stringify(key);
-    const kept = this.#sessions.get(id) ??
-      { key, bytes: undefined, read: undefined, last: Promise.resolve(), uses: 0 };
-    this.#sessions.delete(id);
-    this.#sessions.set(id, kept); // now the one that was used last
+    const kept = this.#busy.get(id) ?? this.#idle.remove(id) ??
+      { key, id, bytes: undefined, read: undefined, last: Promise.resolve(), uses: 0 };
+    this.#busy.set(id, kept);
     kept.uses++;
     return kept;
+  }
+
+  #release(kept: Kept): void {
+    if (--kept.uses > 0) return;
+    this.#busy.delete(kept.id);
+    this.#idle.set(kept.id, kept);
+    if (this.#idle.size > IDLE_SESSIONS) this.#idle.removeOldest();
   }
 
   async #read(kept: Kept): Promise<void> {
@@ -141,7 +152,7 @@ export class HandlerSessions {
     await group.done;
   }
 
-  /** What settles while a commit is under way is committed with the next. */
+  /** Starts a group. What settles while a commit is under way goes into the next one. */
   #group(): Group {
     const mutations = new Map<Kept, KvMutation>();
     const settled: string[] = [];
@@ -151,14 +162,6 @@ export class HandlerSessions {
     });
     this.#committed = done.catch(() => {}); // the store that failed says so by its `done`
     return { mutations, settled, done };
-  }
-
-  #forgetSome(): void {
-    if (this.#sessions.size <= REMEMBERED) return;
-    for (const [id, { uses }] of this.#sessions) {
-      if (uses === 0) this.#sessions.delete(id);
-      if (this.#sessions.size <= REMEMBERED) return;
-    }
   }
 }
 

@@ -18,7 +18,7 @@ import { KeyRequests } from "../requests/key_requests.ts";
 import { Outbox } from "../requests/outbox.ts";
 import { OutboundSessions } from "../sharing/outbound_sessions.ts";
 import { RoomFreshness } from "../sharing/room_freshness.ts";
-import { Rooms } from "../sharing/rooms.ts";
+import { EncryptedRooms } from "../sharing/encrypted_rooms.ts";
 import type { CryptoContext } from "./context.ts";
 import type { EngineAccount } from "./engine_protocol.ts";
 import type { CryptoPolicy } from "./policy.ts";
@@ -51,7 +51,7 @@ export interface EngineParts {
   /** Messages and events that have not arrived. */
   readonly outbox: Outbox;
   /** Encrypted rooms. */
-  readonly rooms: Rooms;
+  readonly rooms: EncryptedRooms;
   /** Megolm sessions of other devices, and copies of the own. */
   readonly inbound: InboundSessions;
   /** The own Megolm sessions. */
@@ -74,7 +74,7 @@ export async function engineParts(
 ): Promise<EngineParts> {
   const outbox = new Outbox();
   const devices = new DeviceLists(context);
-  const rooms = new Rooms(context);
+  const rooms = new EncryptedRooms(context);
   const olm = new OlmChannels({ context, ownKeys, devices, outbox });
   const inbound = new InboundSessions({ context, devices, owners: new DeviceOwners(devices) });
   const outbound = new OutboundSessions({ context, rooms, devices, olm, outbox, inbound });

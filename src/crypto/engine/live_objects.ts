@@ -7,6 +7,7 @@
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { Logger } from "../../base/log.ts";
+import { RecentMap } from "../../base/recent_map.ts";
 import type { Transaction } from "../records/transaction.ts";
 
 /** What a living instance needs. */
@@ -38,8 +39,7 @@ export class LivingVodozemac {
   }
 
   /**
-   * Runs some work. If vodozemac traps, its memory is of no use any more: the work runs again with
-   * another instance.
+   * Runs some work. If vodozemac traps, its memory is unusable: the work runs again with another instance.
    */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#instance.dead) await this.#revive();
@@ -47,7 +47,7 @@ export class LivingVodozemac {
       return await work();
     } catch (error) {
       if (!this.#instance.dead) throw error;
-      this.#options.log.error("The cryptographic library has failed, and is started anew", {
+      this.#options.log.error("The cryptographic library has failed, and is restarted", {
         error: String(error),
       });
       await this.#revive();
@@ -61,35 +61,18 @@ export class LivingVodozemac {
   }
 }
 
-interface Kept<Live> {
-  readonly object: Live;
-  /** When it was added, or moved to the end: the count of arrivals. */
-  since: number;
-}
-
-/**
- * Which part of the objects is evicted at once: to find the oldest one costs more than to evict it.
- */
-const PART = 1 / 16;
-
 /**
  * Keeps the objects that were used last, so that they need not be restored for each message.
  *
  * A step that changes an object in place calls {@link LiveObjects.changing}: if the step is
- * aborted, the object is evicted, and the next use restores it from the unchanged record.
- *
- * A used object moves to the end only once half of the limit has come after it, for the reason that
- * the weighed cache gives.
+ * aborted, the object is evicted, and the next use restores it from the unchanged record. A step
+ * may use more objects than the limit: none is evicted before it has ended.
  */
 export class LiveObjects<Live extends Disposable> {
   readonly #limit: number;
-  readonly #objects = new Map<string, Kept<Live>>();
-  #arrivals = 0;
+  readonly #objects = new RecentMap<string, Live>();
 
-  /**
-   * @param limit How many objects it keeps between steps at most; the half that was used last is
-   * sure to stay.
-   */
+  /** @param limit How many objects it keeps between steps. */
   constructor(limit: number) {
     this.#limit = limit;
   }
@@ -105,13 +88,10 @@ export class LiveObjects<Live extends Disposable> {
    * @param make Restores it from its record.
    */
   get(tx: Transaction, id: string, make: () => Live): Live {
-    const kept = this.#objects.get(id);
-    if (kept !== undefined) {
-      if (this.#arrivals - kept.since >= this.#limit / 2) this.#put(id, kept.object);
-      return kept.object;
-    }
+    const known = this.#objects.get(id);
+    if (known !== undefined) return known;
     const object = make();
-    this.#put(id, object);
+    this.#objects.set(id, object);
     tx.onCommit(() => this.#trim());
     tx.onAbort(() => this.#trim());
     return object;
@@ -125,35 +105,26 @@ export class LiveObjects<Live extends Disposable> {
   /** Adds a new object, which has no record yet. */
   add(tx: Transaction, id: string, object: Live): void {
     this.evict(id);
-    this.#put(id, object);
+    this.#objects.set(id, object);
     tx.onCommit(() => this.#trim());
     tx.onAbort(() => this.evict(id));
   }
 
   /** Frees an object, even if the step is aborted. */
   evict(id: string): void {
-    this.#objects.get(id)?.object[Symbol.dispose]();
-    this.#objects.delete(id);
+    this.#objects.remove(id)?.[Symbol.dispose]();
   }
 
   /** Frees all objects. */
   clear(): void {
-    for (const { object } of this.#objects.values()) object[Symbol.dispose]();
-    this.#objects.clear();
-  }
-
-  /** Puts an object at the end. */
-  #put(id: string, object: Live): void {
-    this.#objects.delete(id);
-    this.#objects.set(id, { object, since: ++this.#arrivals });
+    this.#freeDownTo(0);
   }
 
   #trim(): void {
-    if (this.#objects.size <= this.#limit) return;
-    const left = Math.floor(this.#limit * (1 - PART));
-    for (const id of this.#objects.keys()) {
-      if (this.#objects.size <= left) return;
-      this.evict(id);
-    }
+    this.#freeDownTo(this.#limit);
+  }
+
+  #freeDownTo(count: number): void {
+    while (this.#objects.size > count) this.#objects.removeOldest()?.[Symbol.dispose]();
   }
 }

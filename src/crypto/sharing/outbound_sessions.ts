@@ -24,7 +24,7 @@ import {
 } from "./outbound_record.ts";
 import { draftRoomEvent, encodedRoomEvent } from "./room_event.ts";
 import type { RoomSettings } from "./room_settings.ts";
-import type { RoomChanges } from "./rooms.ts";
+import type { RoomChanges } from "./encrypted_rooms.ts";
 import {
   forgetOldest,
   mayHaveKey,

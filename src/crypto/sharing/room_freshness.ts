@@ -12,14 +12,14 @@ import type { Encrypted, EncryptInput, PrepareInput, RoomReadiness } from "../en
 import type { Transaction } from "../records/transaction.ts";
 import type { Outbox } from "../requests/outbox.ts";
 import type { OutboundSessions } from "./outbound_sessions.ts";
-import type { Rooms } from "./rooms.ts";
+import type { EncryptedRooms } from "./encrypted_rooms.ts";
 
 /** The parts that it works with. */
 export interface FreshnessParts {
   /** What all parts share. */
   readonly context: CryptoContext;
   /** The members of rooms. */
-  readonly rooms: Rooms;
+  readonly rooms: EncryptedRooms;
   /** With which devices. */
   readonly devices: DeviceLists;
   /** The own sessions. */

@@ -11,7 +11,7 @@ import type { InboundSessions } from "../megolm/inbound_sessions.ts";
 import type { OlmChannels } from "../olm/olm_channels.ts";
 import type { OlmClaims } from "../olm/olm_claims.ts";
 import type { Outbox } from "../requests/outbox.ts";
-import type { Rooms } from "./rooms.ts";
+import type { EncryptedRooms } from "./encrypted_rooms.ts";
 
 /** Other users' devices, as sharing keys needs them. */
 export type RecipientDevices = Pick<
@@ -44,7 +44,7 @@ export interface SharingParts {
   /** What the parts share. */
   readonly context: CryptoContext;
   /** Encrypted rooms. */
-  readonly rooms: Rooms;
+  readonly rooms: EncryptedRooms;
   /** Other users' devices. */
   readonly devices: RecipientDevices;
   /** Olm. */

@@ -10,7 +10,7 @@ import { Outbox, type OutboxEntry } from "../../../src/crypto/requests/outbox.ts
 import { OutboundSessions } from "../../../src/crypto/sharing/outbound_sessions.ts";
 import type { CryptoPolicy } from "../../../src/crypto/engine/policy.ts";
 import { WeighedCache } from "../../../src/base/weighed_cache.ts";
-import { Rooms } from "../../../src/crypto/sharing/rooms.ts";
+import { EncryptedRooms } from "../../../src/crypto/sharing/encrypted_rooms.ts";
 import type { Vault } from "../../../src/crypto/records/vault.ts";
 import { MemoryStore } from "../../../src/store/memory_store.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
@@ -65,7 +65,7 @@ export class Stage {
   failing: "before" | "after" | undefined;
   policy: Partial<CryptoPolicy>;
   readonly vault: Vault;
-  rooms!: Rooms;
+  rooms!: EncryptedRooms;
   outbox!: Outbox;
   outbound!: OutboundSessions;
   #cache!: RecordCache;
@@ -103,7 +103,7 @@ export class Stage {
     const run = this.#runs++;
     const named = { ...context, uniqueId: () => `unique-${run}-${++names}` };
     this.#cache = new WeighedCache(10_000);
-    this.rooms = new Rooms(named);
+    this.rooms = new EncryptedRooms(named);
     this.outbox = new Outbox();
     this.outbound = new OutboundSessions({
       context: named,

@@ -30,7 +30,7 @@ export interface RoomChanges {
  * Keeps the encrypted rooms. Their settings are durable; their members are only in memory, and
  * requested once per process.
  */
-export class Rooms {
+export class EncryptedRooms {
   readonly #own: UserID;
   readonly #clock: Clock;
   readonly #members = new RoomMembers();

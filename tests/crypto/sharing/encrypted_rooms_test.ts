@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { UnsupportedAlgorithmError } from "../../../src/errors/encryption_error.ts";
-import type { RoomChanges } from "../../../src/crypto/sharing/rooms.ts";
+import type { RoomChanges } from "../../../src/crypto/sharing/encrypted_rooms.ts";
 import type { StateEvent } from "../../../src/types/events/event.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { ALICE, BOB, ME, memberEvent, ROOM, stateEvent } from "./room.ts";
