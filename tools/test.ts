@@ -195,6 +195,7 @@ const fast: Step[] = [
   unit,
   testStep("examples in documentation", "--doc", "--parallel", "mod.ts", "types.ts", "src", "README.md"),
   denoStep("demo", "task", "--quiet", "demo"),
+  denoStep("simulation, 300 seeds", "task", "--quiet", "simulate", "--seeds=1-300"),
   vodozemac,
   denoStep("vodozemac-wasm, fuzz", "task", "--quiet", "--cwd", VODOZEMAC, "fuzz", "--seconds=10"),
   vodozemacBuild,

@@ -32,6 +32,8 @@ export interface RoomAnswers {
    * none with the number that it gave to this in the end.
    */
   readonly leftOut?: ReadonlySet<string>;
+  /** The messages that the bot may have answered or not, and if so, with any number. */
+  readonly excused?: ReadonlySet<string>;
   /**
    * By event ID of the message, what the bot was told about its answers: the IDs of their events.
    */
@@ -46,7 +48,8 @@ interface Reply extends Read {
 
 /** Judges; texts that are no answers are left to others. */
 export function judgeAnswers(
-  { who, messages, reads, late = new Set(), leftOut = new Set(), known = new Map() }: RoomAnswers,
+  { who, messages, reads, late = new Set(), leftOut = new Set(), excused = new Set(), known = new Map() }:
+    RoomAnswers,
   problems: string[],
 ): void {
   const replies = new Map<number, Reply[]>();
@@ -64,10 +67,13 @@ export function judgeAnswers(
     const echo = echoOf(number);
     if (echo !== undefined) {
       const found = echoes.get(echo) ?? [];
-      if (found.length !== 1) problems.push(`${who} has "${echo}" ${found.length} times (${ids(found)})`);
+      const least = excused.has(eventId) ? 0 : 1;
+      if (found.length > 1 || found.length < least) {
+        problems.push(`${who} has "${echo}" ${found.length} times (${ids(found)})`);
+      }
       echoes.delete(echo);
     }
-    if (reply === undefined || more.length > 0) {
+    if ((reply === undefined && !excused.has(eventId)) || more.length > 0) {
       const found = reply === undefined ? [] : [reply, ...more];
       problems.push(`${who} has ${found.length} replies to ${number} (${eventId}): ${ids(found)}`);
     }
@@ -77,7 +83,7 @@ export function judgeAnswers(
         problems.push(`the bot has ${id} as its reply to ${number}, ${who} has ${reply.eventId}`);
       }
     }
-    if (leftOut.has(eventId)) continue;
+    if (leftOut.has(eventId) || excused.has(eventId)) continue;
     if (counts.has(reply.count)) problems.push(`${who} has two replies that are number ${reply.count}`);
     counts.add(reply.count);
     if (late.has(eventId)) continue;
@@ -88,7 +94,7 @@ export function judgeAnswers(
     }
     last = { number, count: reply.count };
   }
-  const aside = messages.filter(({ eventId }) => leftOut.has(eventId)).length;
+  const aside = messages.filter(({ eventId }) => leftOut.has(eventId) || excused.has(eventId)).length;
   const missing = [];
   for (let count = 1; count <= counts.size + aside; count++) if (!counts.has(count)) missing.push(count);
   if (missing.length > aside) {

@@ -1,0 +1,116 @@
+/**
+ * What goes wrong: processes, stores, the network and clocks.
+ *
+ * @module
+ */
+
+import { type ActionKind, chosen } from "./action.ts";
+import type { Weather } from "../world/network.ts";
+import type { Fault } from "../world/process.ts";
+
+const HOUR = 3_600_000;
+const OPERATIONS = ["commit", "request", "sync"] as const;
+const WEATHER = ["lost", "lost after", "twice", "late", "late answer", "429", "502", "500"] as const;
+const PATHS = [
+  "",
+  "/send/",
+  "/sendToDevice/",
+  "/keys/claim",
+  "/keys/query",
+  "/keys/upload",
+  "/sync",
+  "/members",
+];
+
+/** The kinds. */
+export const faults: readonly ActionKind[] = [
+  {
+    name: "fault",
+    weight: 14,
+    perform({ world, device, action: { where, what } }) {
+      const fault: Fault = {
+        operation: chosen(OPERATIONS, what) ?? "commit",
+        takesEffect: where % 2 === 0,
+        kind: chosen(["crash", "crash", "error"], where >> 1) ?? "crash",
+        after: (what >> 2) % 6,
+      };
+      device.process?.plan(fault);
+      world.note(
+        `${device.name}: ${fault.kind} planned for a ${fault.operation}, after ${fault.after} others`,
+      );
+    },
+  },
+  {
+    name: "weather",
+    weight: 10,
+    perform({ world, device, action: { where, what } }) {
+      const kind = chosen(WEATHER, what) ?? "lost";
+      const weather: Weather = {
+        kind,
+        path: chosen(PATHS, where) ?? "",
+        times: 1 + (what >> 3) % 3,
+        ms: kind === "429" ? 2_000 : ((what >> 5) % 4 === 0 ? HOUR : 20_000),
+      };
+      world.network.weather.getOrInsertComputed(device, () => []).push({ ...weather });
+      world.note(`${device.name}: the next ${weather.times} requests of "${weather.path}" are ${kind}`);
+    },
+  },
+  {
+    name: "kill",
+    weight: 5,
+    perform({ world, device }) {
+      if (!device.isRunning) return;
+      world.note(`${device.name} is killed`);
+      device.kill();
+    },
+  },
+  {
+    name: "stop",
+    weight: 3,
+    perform({ world, device }) {
+      if (!device.isRunning || device.process?.isPaused) return;
+      world.note(`${device.name} is stopped`);
+      device.stop();
+    },
+  },
+  {
+    name: "start",
+    weight: 12,
+    perform({ world, device, action }) {
+      chosen(world.devices.filter((each) => !each.isRunning && each.goneAt === Infinity), action.who)
+        ?.start();
+      if (device.process?.isPaused) device.process.resume();
+    },
+  },
+  {
+    name: "pause",
+    weight: 2,
+    perform({ world, device, action }) {
+      if (!device.isRunning) return;
+      world.note(`${device.name} stands still`);
+      const { process } = device;
+      process?.pause();
+      world.timeline.schedule(
+        (1 + action.what % 8) * 20_000,
+        `${device.name} goes on`,
+        () => process?.resume(),
+      );
+    },
+  },
+  {
+    name: "clock jumps",
+    weight: 2,
+    perform({ world, device, action: { what } }) {
+      device.skew = chosen([0, 60_000, HOUR, 30 * 24 * HOUR, -60_000, -HOUR, -30 * 24 * HOUR], what) ?? 0;
+      world.note(`the clock of ${device.name} is ${device.skew} ms off`);
+    },
+  },
+  {
+    name: "token expires",
+    weight: 1,
+    perform({ world, device }) {
+      world.note(`the tokens of ${device.userId} expire`);
+      world.homeserver.expireTokens(device.userId);
+    },
+  },
+];

@@ -1,0 +1,119 @@
+/**
+ * Virtual time: one queue of everything that is going to happen.
+ *
+ * @module
+ */
+
+import type { Clock } from "../../../src/base/clock.ts";
+import type { Trace } from "./trace.ts";
+
+/** Something that is going to happen. */
+interface Entry {
+  readonly at: number;
+  readonly what: string;
+  readonly happen: () => void;
+}
+
+/** The runtime's own function, as it was before a simulation replaces any. */
+const { setImmediate } = globalThis;
+
+/**
+ * Lets everything run that is ready to: promise jobs run until there are none, and nothing in a
+ * simulation waits for the event loop.
+ */
+export function drain(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** The queue. Between two entries, whatever the first one woke runs until it waits again. */
+export class Timeline {
+  readonly #trace: Trace;
+  /** The latest first. */
+  readonly #entries: Entry[] = [];
+  #now = Date.UTC(2025, 0, 1);
+  #lastInstant = 0;
+
+  /** @param trace Where each entry is noted when it happens. */
+  constructor(trace: Trace) {
+    this.#trace = trace;
+  }
+
+  /** The time, in whole milliseconds since the epoch. */
+  get now(): number {
+    return this.#now;
+  }
+
+  /** How many entries are waiting. */
+  get waiting(): number {
+    return this.#entries.length;
+  }
+
+  /**
+   * Adds an entry.
+   *
+   * @param delay In how many milliseconds.
+   * @param what What it is, for the trace; empty: it is not noted.
+   * @param happen Is called then.
+   * @returns Removes the entry.
+   */
+  schedule(delay: number, what: string, happen: () => void): () => void {
+    const entry: Entry = { at: this.#now + Math.max(0, Math.round(delay)), what, happen };
+    let [low, high] = [0, this.#entries.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#entries[middle] as Entry).at > entry.at) low = middle + 1;
+      else high = middle;
+    }
+    this.#entries.splice(low, 0, entry);
+    return () => {
+      const index = this.#entries.indexOf(entry);
+      if (index >= 0) this.#entries.splice(index, 1);
+    };
+  }
+
+  /** Moves on to a millisecond in which no other instant is: so that what happens has an order. */
+  instant(): number {
+    this.#now = this.#lastInstant = Math.max(this.#now, this.#lastInstant + 1);
+    return this.#now;
+  }
+
+  /** Has everything happen that is due within some time. */
+  async pass(ms: number): Promise<void> {
+    const end = this.#now + ms;
+    await drain();
+    for (
+      let entry = this.#entries.at(-1);
+      entry !== undefined && entry.at <= end;
+      entry = this.#entries.at(-1)
+    ) {
+      this.#entries.pop();
+      this.#now = Math.max(this.#now, entry.at);
+      if (entry.what !== "") this.#trace.note(this.#now, entry.what);
+      entry.happen();
+      await drain();
+    }
+    this.#now = Math.max(this.#now, end);
+  }
+
+  /** The clock of the homeserver. */
+  clock(): Clock {
+    return {
+      now: () => this.#now,
+      delay: (ms, { signal } = {}) => {
+        if (signal?.aborted) return Promise.reject(signal.reason);
+        const { promise, resolve, reject } = Promise.withResolvers<void>();
+        const cancel = this.schedule(ms, "", () => {
+          signal?.removeEventListener("abort", abort);
+          this.instant();
+          resolve();
+        });
+        const abort = () => {
+          cancel();
+          reject(signal?.reason);
+        };
+        signal?.addEventListener("abort", abort, { once: true });
+        return promise;
+      },
+    };
+  }
+}

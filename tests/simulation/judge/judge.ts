@@ -1,0 +1,16 @@
+/**
+ * Judges a world that has come to rest.
+ *
+ * @module
+ */
+
+import type { World } from "../world/world.ts";
+import { judgeAnswering } from "./judge_answering.ts";
+import { judgeReading } from "./judge_reading.ts";
+
+/** Judges. */
+export async function judge(world: World): Promise<void> {
+  judgeReading(world);
+  judgeAnswering(world);
+  await Promise.resolve();
+}

@@ -1,0 +1,57 @@
+/**
+ * Each bot has answered every message that it was entitled to, once, with counts that have no gap.
+ *
+ * @module
+ */
+
+import { judgeAnswers } from "../../../bench/kill/judge_answers.ts";
+import { entriesOf } from "../../../bench/kill/ledger.ts";
+import type { Device } from "../world/device.ts";
+import type { World, WorldRoom } from "../world/world.ts";
+import { Memberships } from "./memberships.ts";
+
+/** Judges all bots in all rooms. */
+export function judgeAnswering(world: World): void {
+  const bots = world.devices.filter(({ account }) => account.isBot);
+  for (const room of world.rooms) for (const bot of bots) judgeBot(world, room, bot);
+}
+
+function judgeBot(world: World, room: WorldRoom, bot: Device): void {
+  const { homeserver, timeline, devices } = world;
+  const memberships = new Memberships(homeserver, room.id);
+  const textOf = (id: string) =>
+    devices.map(({ readings }) => readings.get(id as never)).find((text) => text !== undefined);
+  const shown = homeserver.room(room.id).messages;
+  const reads = shown.filter(({ sender }) => sender === bot.userId).flatMap(({ event_id, type }) => {
+    const body = textOf(event_id);
+    return body === undefined
+      ? []
+      : [{ eventId: event_id as string, body, isEncrypted: type === "m.room.encrypted" }];
+  }).filter(({ body, isEncrypted }, _, all) =>
+    isEncrypted || !all.some((each) => each.isEncrypted && each.body === body) // see `judge_reading.ts`
+  );
+  // A handler that failed has settled: what it has to do is up to the application.
+  const failed = new Set(
+    entriesOf(bot.ledger, "failed").map(({ what }) => Number(/^(?:answer|echo of) (\d+)$/.exec(what)?.[1])),
+  );
+  const excused = new Set<string>();
+  const messages = shown.flatMap(({ event_id: eventId, origin_server_ts: at, sender, type }) => {
+    const number = Number(/^peer .* (\d+)$/.exec(textOf(eventId) ?? "")?.[1]);
+    const said = world.sayings.get(number);
+    if (said === undefined || sender === bot.userId) return [];
+    const isEncrypted = type === "m.room.encrypted";
+    const known = said.device.knownAt.get(said.saying.text) ?? Infinity;
+    const isEntitled = memberships.joined(bot.userId, Math.min(known, at), timeline.now) &&
+      bot.firstAt < at &&
+      (isEncrypted ? bot.keysAt <= known : room.encryptedAt > at);
+    if (!isEntitled || failed.has(number)) excused.add(eventId);
+    return [{ eventId: eventId as string, number }];
+  });
+  const late = new Set(entriesOf(bot.ledger, "undecryptable").map(({ eventId }) => eventId));
+  const leftOut = new Set(entriesOf(bot.ledger, "quarantined").map(({ eventId }) => eventId));
+  const problems: string[] = [];
+  judgeAnswers({ who: "the world", messages, reads, late, leftOut, excused }, problems);
+  for (const problem of problems) {
+    world.violate(`${bot.name} in room ${world.rooms.indexOf(room) + 1}: ${problem}`);
+  }
+}

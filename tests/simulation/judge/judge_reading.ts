@@ -1,0 +1,70 @@
+/**
+ * Everybody who was entitled has read every message, as the same text, and no text is there twice.
+ *
+ * @module
+ */
+
+import type { World, WorldRoom } from "../world/world.ts";
+import { Memberships } from "./memberships.ts";
+
+/** Judges all rooms. */
+export function judgeReading(world: World): void {
+  for (const room of world.rooms) judgeRoom(world, room);
+}
+
+function judgeRoom(world: World, room: WorldRoom): void {
+  const memberships = new Memberships(world.homeserver, room.id);
+  const devices = world.devices;
+  /** What came in clear when the room was encrypted already: nobody takes it for a message. */
+  const late = new Set<string>();
+  /** By author and text, in clear or encrypted, the event. */
+  const texts = new Map<string, string>();
+  for (
+    const { event_id: id, sender, type, content, origin_server_ts: at } of world.homeserver.room(room.id)
+      .messages
+  ) {
+    const isEncrypted = type === "m.room.encrypted";
+    if (!isEncrypted && type !== "m.room.message") continue;
+    if (!isEncrypted && room.encryptedAt < at) {
+      late.add(id);
+      continue; // judged on the wire
+    }
+    const author = devices.find(({ deviceId, userId }) =>
+      userId === sender && (!isEncrypted || deviceId === content.device_id)
+    );
+    const bodies = new Set(devices.flatMap((device) => device.readings.get(id) ?? []));
+    if (bodies.size > 1) world.violate(`${id} was read as ${[...bodies].join(" and as ")}`);
+    const [body] = bodies;
+    if (body === undefined) {
+      if (author?.goneAt === Infinity) world.violate(`nobody has read ${id} of ${author.name}`);
+      continue;
+    }
+    // What was sent in clear and not known to have arrived is sent again, encrypted, if the room
+    // was encrypted meanwhile: the server takes it for something else.
+    const key = `${type} ${sender} ${body}`;
+    const same = texts.get(key);
+    if (same !== undefined) world.violate(`"${body}" is there twice: as ${same} and as ${id}`);
+    texts.set(key, id);
+    const known = author?.knownAt.get(body);
+    if (author === undefined || known === undefined) continue;
+    for (const device of devices) {
+      if (device.readings.has(id) || device.goneAt < Infinity) continue;
+      const isEntitled = memberships.joined(device.userId, Math.min(known, at), world.timeline.now) &&
+        (isEncrypted ? device.keysAt <= known : true) && device.firstAt < at;
+      if (!isEntitled) continue;
+      const why = device.undecryptable.get(id);
+      world.violate(
+        `${device.name} has not read ${id} of ${author.name}, "${body}": ${why ?? "it never came"}`,
+      );
+    }
+  }
+  for (const { saying, device } of world.sayings.values()) {
+    if (saying.room !== room.id || saying.eventId === undefined) continue;
+    const found = ["m.room.message", "m.room.encrypted"].flatMap((type) =>
+      texts.get(`${type} ${device.userId} ${saying.text}`) ?? []
+    );
+    if (!found.includes(saying.eventId) && device.goneAt === Infinity && !late.has(saying.eventId)) {
+      world.violate(`${device.name} was given ${saying.eventId} for "${saying.text}", which is ${found}`);
+    }
+  }
+}

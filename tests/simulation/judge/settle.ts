@@ -1,0 +1,57 @@
+/**
+ * The end of a story: faults end, everybody comes back, and time goes on until nothing is left to do.
+ *
+ * @module
+ */
+
+import type { World } from "../world/world.ts";
+
+/** How long all may take to come to rest, in milliseconds: longer than what is held back longest. */
+const PATIENCE = 4 * 3_600_000;
+/** How long there must have been nothing new, in milliseconds. */
+const QUIET = 90_000;
+
+/** Lets a world come to rest. */
+export async function settle(world: World): Promise<void> {
+  world.note("everything goes well from now on");
+  world.network.weather.clear();
+  const devices = world.devices.filter(({ goneAt }) => goneAt === Infinity);
+  for (const device of devices) {
+    device.skew = 0;
+    device.process?.clearFaults();
+    device.process?.resume();
+    device.isWanted = true;
+    device.start();
+  }
+  const { timeline } = world;
+  const begun = timeline.now;
+  let quietSince = begun;
+  let before = "";
+  const isQuiet = () => {
+    const state = devices.map(({ isRunning, readings, ledger, unsaid, seen }) =>
+      [isRunning, readings.size, ledger.length, unsaid.length, seen].join(" ")
+    ).join(", ");
+    const isBusy = devices.some(({ isRunning, goneAt, unsaid, answeredAt }) =>
+      goneAt === Infinity && (!isRunning || unsaid.length > 0 || answeredAt <= begun)
+    );
+    if (state !== before || isBusy) quietSince = timeline.now;
+    before = state;
+    return timeline.now - quietSince >= QUIET;
+  };
+  let rounds = 0;
+  const isOver = () => {
+    for (const device of devices) device.start();
+    if (++rounds % 120 === 0) { for (const device of devices) if (device.isRunning) device.sayAgain(); }
+    return isQuiet();
+  };
+  if (await world.until(isOver, PATIENCE, 5_000)) return;
+  for (const { name, isRunning, unsaid, goneAt } of devices) {
+    if (goneAt < Infinity) continue;
+    world.note(
+      `${name} ${isRunning ? "runs" : "does not run"}, and has yet to say ${
+        unsaid.map(({ number }) => number)
+      }`,
+    );
+  }
+  world.violate("the world never came to rest");
+}

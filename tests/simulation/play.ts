@@ -1,0 +1,78 @@
+/**
+ * Plays a story in a world of its own, and judges what came of it.
+ *
+ * @module
+ */
+
+import "../../src/crypto/engine/engine.ts"; // else loaded on demand, which takes time that is not virtual
+import { Vodozemac } from "../../vodozemac-wasm/mod.ts";
+import { describe } from "../../bench/kill/answering.ts";
+import { ALL_KINDS } from "./actions/all_kinds.ts";
+import { type Action, chosen } from "./actions/action.ts";
+import { Chance } from "./core/chance.ts";
+import { replaceSources } from "./core/sources.ts";
+import { Trace } from "./core/trace.ts";
+import { judge } from "./judge/judge.ts";
+import { settle } from "./judge/settle.ts";
+import type { Story } from "./story.ts";
+import { World } from "./world/world.ts";
+
+/** What came of a story. */
+export interface Outcome {
+  /** What must not be; none if all is well. */
+  readonly violations: readonly string[];
+  /** A digest of all that happened: the same story has the same. */
+  readonly digest: string;
+  /** All that happened, if it was to be kept. */
+  readonly lines: readonly string[];
+  /** How often what was reached. */
+  readonly reached: ReadonlyMap<string, number>;
+}
+
+/** How long a world has to find together, before anything happens, in milliseconds. */
+const BEGINNING = 15_000;
+
+/** Plays a story. */
+export async function play({ plan, actions }: Story, { keeps = false } = {}): Promise<Outcome> {
+  const trace = new Trace({ keeps });
+  const world = new World(plan, { trace });
+  const noticed = (event: PromiseRejectionEvent): void => {
+    event.preventDefault();
+    world.violate(`a promise without an owner: ${describe(event.reason)}`);
+  };
+  globalThis.addEventListener("unhandledrejection", noticed);
+  try {
+    using _sources = replaceSources(new Chance(`sources ${plan.seed}`), world.timeline);
+    // An instance has a generator of random numbers of its own, seeded when it is made.
+    (await Vodozemac.load())[Symbol.dispose]();
+    await Vodozemac.load();
+    await world.populate(plan);
+    await world.timeline.pass(BEGINNING);
+    for (const action of actions) {
+      await perform(world, action);
+      if (world.violations.length > 0) break;
+    }
+    if (world.violations.length === 0) await settle(world);
+    if (world.violations.length === 0) await judge(world);
+    await world.close();
+  } finally {
+    globalThis.removeEventListener("unhandledrejection", noticed);
+  }
+  const { violations, reached } = world;
+  return { violations, reached, digest: trace.digest, lines: trace.lines };
+}
+
+async function perform(world: World, action: Action): Promise<void> {
+  await world.timeline.pass(action.after);
+  const kind = ALL_KINDS.get(action.kind);
+  const device = chosen(world.devices.filter(({ goneAt }) => goneAt === Infinity), action.who);
+  const room = chosen(world.rooms, action.where);
+  if (kind === undefined || device === undefined || room === undefined) return;
+  world.reach(`action: ${action.kind}`);
+  let isDone = false;
+  Promise.resolve(kind.perform({ world, action, device, room })).then(() => isDone = true, (error) => {
+    isDone = true;
+    world.violate(`the action "${action.kind}" failed: ${describe(error)}`);
+  });
+  if (!await world.until(() => isDone, 600_000, 1)) world.violate(`the action "${action.kind}" never ended`);
+}

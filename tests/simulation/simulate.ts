@@ -1,0 +1,139 @@
+/**
+ * Worlds of clients, a homeserver and everything that can go wrong, on virtual time: each from one
+ * seed, which replays exactly.
+ *
+ * `deno task simulate [--seeds=1-1000] [--seed=N] [--hours=H] [--coverage]`
+ *
+ * With `--seed` the trace of that seed is printed. With `--hours` seeds go on until the time is up.
+ * A violation is printed with the least of its story that still leads to it; the exit code is 1.
+ *
+ * @module
+ */
+
+import { availableParallelism } from "node:os";
+import { Coverage } from "./coverage.ts";
+import { play } from "./play.ts";
+import { report } from "./report.ts";
+import { storyOf } from "./story.ts";
+
+/** What a worker process prints, one line of JSON for each portion of seeds. */
+interface Portion {
+  readonly seeds: number;
+  readonly reached: Record<string, number>;
+  readonly violations: readonly { readonly seed: number; readonly violation: string }[];
+}
+
+const HOUR = 3_600_000;
+/** How many seeds are played between two lines of a worker. */
+const PORTION = 50;
+/** How many violations are shrunk and printed. */
+const MOST_REPORTS = 5;
+
+const now = performance.now.bind(performance);
+
+/** The value of an option `--name=value`. */
+function option(name: string): string | undefined {
+  return Deno.args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
+}
+
+/** Plays every so manieth of some seeds, and prints what came of them. */
+async function work(from: number, to: number, step: number, until: number): Promise<void> {
+  let portion = { seeds: 0, violations: [] as { seed: number; violation: string }[] };
+  let coverage = new Coverage();
+  const print = () => {
+    const line: Portion = { ...portion, reached: Object.fromEntries(coverage.counts) };
+    console.log(JSON.stringify(line));
+    portion = { seeds: 0, violations: [] };
+    coverage = new Coverage();
+  };
+  for (let seed = from; seed <= to && now() < until; seed += step) {
+    const { violations, reached } = await play(storyOf(seed));
+    portion.seeds++;
+    coverage.add(reached);
+    if (violations[0] !== undefined) portion.violations.push({ seed, violation: violations[0] });
+    if (portion.seeds === PORTION) print();
+  }
+  print();
+}
+
+/** Has worker processes play seeds, one for each core. */
+async function simulate(from: number, to: number, hours: number | undefined): Promise<boolean> {
+  const begun = now();
+  const workers = availableParallelism();
+  const coverage = new Coverage();
+  const violations: { seed: number; violation: string }[] = [];
+  let [seeds, lastPrinted] = [0, 0];
+  await Promise.all(Array.from({ length: workers }, async (_, index) => {
+    const range = `--work=${from + index}-${hours === undefined ? to : Number.MAX_SAFE_INTEGER}-${workers}`;
+    const args = ["run", "-A", "--no-check", import.meta.filename ?? "", range, `--hours=${hours ?? 0}`];
+    const child = new Deno.Command(Deno.execPath(), { args, stdout: "piped" }).spawn();
+    const lines = child.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(lineStream());
+    for await (const line of lines) {
+      if (!line.startsWith("{")) continue;
+      const portion: Portion = JSON.parse(line);
+      seeds += portion.seeds;
+      coverage.add(new Map(Object.entries(portion.reached)));
+      for (const each of portion.violations) {
+        violations.push(each);
+        console.log(`seed ${each.seed}: ${each.violation}`);
+      }
+      const minutes = Math.floor((now() - begun) / 60_000);
+      if (minutes > lastPrinted) {
+        lastPrinted = minutes;
+        console.log(`${seeds} seeds in ${minutes} minutes, ${violations.length} with a violation`);
+      }
+    }
+    const { success } = await child.status;
+    if (!success) violations.push({ seed: 0, violation: "a worker process failed" });
+  }));
+  const kinds = new Map(
+    violations.toReversed().map((each) => [each.violation.replaceAll(/\S*\d\S*/g, "…"), each]),
+  );
+  for (const { seed, violation } of [...kinds.values()].slice(0, MOST_REPORTS)) {
+    if (seed > 0) await report(storyOf(seed), violation, console.log);
+  }
+  if (Deno.args.includes("--coverage")) coverage.print(console.log);
+  console.log(
+    `${seeds} seeds, ${violations.length} with a violation, ${((now() - begun) / 1_000).toFixed(0)} seconds`,
+  );
+  return violations.length === 0;
+}
+
+/** Splits text into lines. */
+function lineStream(): TransformStream<string, string> {
+  let rest = "";
+  return new TransformStream({
+    transform(text, controller) {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) controller.enqueue(line);
+    },
+    flush: (controller) => controller.enqueue(rest),
+  });
+}
+
+/** Plays one seed and prints all that happened. */
+async function replay(seed: number): Promise<boolean> {
+  const story = storyOf(seed);
+  const { lines, violations, digest } = await play(story, { keeps: true });
+  console.log(lines.join("\n"));
+  console.log(`digest ${digest}`);
+  const [violation] = violations;
+  if (violation === undefined) return true;
+  await report(story, violation, console.log);
+  return false;
+}
+
+if (import.meta.main) {
+  const [hours, seed, seeds, range] = [option("hours"), option("seed"), option("seeds"), option("work")];
+  if (range !== undefined) {
+    const [from = 1, to = 1, step = 1] = range.split("-").map(Number);
+    await work(from, to, step, Number(hours) > 0 ? now() + Number(hours) * HOUR : Infinity);
+  } else {
+    const [from = 1, to = from] = (seeds ?? "1-1000").split("-").map(Number);
+    const isGood = seed === undefined
+      ? await simulate(from, to, hours === undefined ? undefined : Number(hours))
+      : await replay(Number(seed));
+    Deno.exit(isGood ? 0 : 1);
+  }
+}

@@ -1,0 +1,53 @@
+/**
+ * What is played in a world: drawn from a seed, or what shrinking has left of that.
+ *
+ * @module
+ */
+
+import { ALL_KINDS } from "./actions/all_kinds.ts";
+import type { Action, ActionKind } from "./actions/action.ts";
+import { Chance } from "./core/chance.ts";
+import type { WorldPlan } from "./world/world.ts";
+
+/** A world and what happens in it. */
+export interface Story {
+  readonly plan: WorldPlan;
+  readonly actions: readonly Action[];
+}
+
+/** Of so many seeds, one is a large world. */
+const LARGE = 16;
+
+/** Draws the story of a seed. */
+export function storyOf(seed: number): Story {
+  const chance = new Chance(`story ${seed}`);
+  const isLarge = chance.below(LARGE) === 0;
+  const people = 1 + chance.below(isLarge ? 3 : 2);
+  const bots = people === 1 || chance.odds(0.6) ? 1 : 0;
+  const devices = Array.from(
+    { length: people + bots },
+    (_, index) => index < people && chance.odds(isLarge ? 0.5 : 0.15) ? 2 : 1,
+  );
+  const rooms = Array.from({ length: 1 + chance.below(isLarge ? 3 : 2) }, () => ({
+    encrypted: chance.odds(0.8),
+    rotation: chance.pick([2, 3, 5, 100]),
+  }));
+  const count = isLarge ? 40 + chance.below(60) : 12 + chance.below(30);
+  return {
+    plan: { seed, devices, people, rooms },
+    actions: Array.from({ length: count }, () => draw(chance)),
+  };
+}
+
+function draw(chance: Chance): Action {
+  const kinds = [...ALL_KINDS.values()];
+  let at = chance.next() * kinds.reduce((sum, { weight }) => sum + weight, 0);
+  const kind = kinds.find(({ weight }) => (at -= weight) < 0) as ActionKind;
+  return {
+    kind: kind.name,
+    after: chance.below(4) === 0 ? chance.below(20_000) : chance.below(400),
+    who: chance.below(64),
+    where: chance.below(64),
+    what: chance.below(256),
+  };
+}

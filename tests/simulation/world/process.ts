@@ -1,0 +1,267 @@
+/**
+ * A process of a simulated device: what it does to the outside, when that happens, and how it ends.
+ *
+ * @module
+ */
+
+import { type Clock, type KvMutation, type KvStore, StoreError } from "@greenroom/matrix";
+import type { Operation } from "../../client/support/crash.ts";
+import type { Chance } from "../core/chance.ts";
+import type { Timeline } from "../core/timeline.ts";
+import { requestName } from "./request_name.ts";
+
+/** Something that goes wrong with what a process does. */
+export interface Fault {
+  readonly operation: Operation;
+  /** How many operations of the kind come before. */
+  readonly after: number;
+  /** Whether what it was about to do takes effect: then only the answer is lost. */
+  readonly takesEffect: boolean;
+  /** Whether the process ends, or is given an error. */
+  readonly kind: "crash" | "error";
+}
+
+/** What a process is made of. */
+export interface ProcessOptions {
+  /** Names it in the trace. */
+  readonly name: string;
+  readonly timeline: Timeline;
+  readonly chance: Chance;
+  /** How far its clock is from the true time, in milliseconds. */
+  readonly skew: () => number;
+  /** Notes which kind of fault there was with what. */
+  readonly onFault: (fault: Fault, what: string) => void;
+}
+
+/** Of so many operations of the store, one takes time. */
+const SLOW_STORE = 3;
+/** How long that takes at most, one way, in milliseconds. */
+const STORE_TIME = 4;
+/** How long a request is on its way at most, one way, in milliseconds; of so many, one takes ten times as long. */
+const [NETWORK_TIME, SLOW_NETWORK] = [30, 16];
+
+/** A process. When it has ended, nothing of it goes on: what it waited for never comes. */
+export class Process {
+  /** Its clock. */
+  readonly clock: Clock;
+  readonly #options: ProcessOptions;
+  readonly #pending = new Map<object, string>();
+  /** What has come for a process that is paused; undefined if it runs. */
+  #held: (() => void)[] | undefined;
+  #faults: (Fault & { left: number })[] = [];
+  /** Whether it has not ended. */
+  isAlive = true;
+  /** Whether one of its commits was made to fail. */
+  hasLostCommit = false;
+
+  /** @param options What it is made of. */
+  constructor(options: ProcessOptions) {
+    this.#options = options;
+    this.clock = {
+      now: () => options.timeline.now + options.skew(),
+      delay: (ms, how) => this.#delay(ms, how),
+    };
+  }
+
+  /** What it waits for. */
+  get pending(): string[] {
+    return [...this.#pending.values()];
+  }
+
+  /** Whether it stands still. */
+  get isPaused(): boolean {
+    return this.#held !== undefined;
+  }
+
+  /** Ends it as `kill -9` does. */
+  kill(): void {
+    this.isAlive = false;
+    this.#pending.clear();
+  }
+
+  /** Has it stand still. */
+  pause(): void {
+    this.#held ??= [];
+  }
+
+  /** Has it go on, with what has come meanwhile. */
+  resume(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const each of held) if (this.isAlive) each();
+  }
+
+  /** Has something go wrong with one of the next operations. */
+  plan(fault: Fault): void {
+    this.#faults.push({ ...fault, left: fault.after });
+  }
+
+  /** Has nothing go wrong any more. */
+  clearFaults(): void {
+    this.#faults = [];
+  }
+
+  /** A store, as this process has it. */
+  store(inner: KvStore, onCommit: (mutations: readonly KvMutation[]) => void): KvStore {
+    const read = <T>(work: () => T | Promise<T>): Promise<T> =>
+      this.#operate("read", () => Promise.resolve(work()));
+    return {
+      getMany: (keys) => read(() => inner.getMany(keys)),
+      list: (prefix) => this.#listed(() => read(() => Array.fromAsync(inner.list(prefix)))),
+      commit: (mutations, checks) =>
+        this.#does("commit", kindsOf(mutations), async () => {
+          const held = await inner.commit(mutations, checks);
+          if (held) onCommit(mutations);
+          return held;
+        }, (effect) => this.#operate("commit", effect)),
+      close: () => {},
+    };
+  }
+
+  /** The way to the server, as this process has it. */
+  fetch(send: (request: SentRequest) => Promise<Response>): typeof fetch {
+    return (input, init) => {
+      const url = new URL(String(input));
+      const { method = "GET", body, signal, headers } = init ?? {};
+      const name = `${method} ${requestName(url.pathname)}`;
+      const operation = url.pathname.endsWith("/sync") ? "sync" : "request";
+      const request = {
+        url,
+        method,
+        headers: headers ?? {},
+        body: typeof body === "string" ? body : undefined,
+      };
+      return this.#does(
+        operation,
+        name,
+        () => send(request),
+        (effect) => this.#ask(name, effect, signal ?? undefined),
+      );
+    };
+  }
+
+  /** Does something, or has it go wrong. */
+  #does<T>(
+    operation: Operation,
+    what: string,
+    work: () => Promise<T>,
+    carryOut: (effect: () => Promise<T>) => Promise<T>,
+  ): Promise<T> {
+    const { onFault } = this.#options;
+    const fault = this.isAlive ? this.#strike(operation) : undefined;
+    if (fault === undefined) return carryOut(work);
+    onFault(fault, what);
+    const { kind, takesEffect } = fault;
+    if (kind === "crash") {
+      if (takesEffect) work().catch(() => {});
+      this.kill();
+      return new Promise(() => {});
+    }
+    if (operation === "commit") this.hasLostCommit = true;
+    const failure = () => {
+      const Failure = operation === "commit" ? StoreError : TypeError; // as stores say it, and as `fetch` does
+      return new Failure(`the answer to a ${operation} got lost`);
+    };
+    return carryOut(async () => {
+      if (takesEffect) await work();
+      throw failure();
+    });
+  }
+
+  #strike(operation: Operation): Fault | undefined {
+    const fault = this.#faults.find((each) => each.operation === operation);
+    if (fault === undefined || fault.left-- > 0) return undefined;
+    this.#faults.splice(this.#faults.indexOf(fault), 1);
+    return fault;
+  }
+
+  /** An operation of the store: most take no time. */
+  async #operate<T>(what: string, effect: () => Promise<T>): Promise<T> {
+    if (!this.isAlive) return await new Promise<never>(() => {});
+    const { timeline, chance } = this.#options;
+    if (this.#held === undefined && chance.below(SLOW_STORE) > 0) {
+      const result = await effect();
+      return this.isAlive && !this.isPaused ? result : await this.#answer(what, Promise.resolve(result));
+    }
+    const [there, back] = [chance.below(STORE_TIME), chance.below(STORE_TIME)];
+    const { promise, resolve } = Promise.withResolvers<Promise<T>>();
+    timeline.schedule(there, "", () => {
+      const result = effect();
+      result.catch(() => {});
+      timeline.schedule(back, "", () => resolve(result));
+    });
+    return await this.#answer(what, promise);
+  }
+
+  /** A request, which arrives whatever becomes of the process. */
+  #ask<T>(name: string, effect: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    if (!this.isAlive) return new Promise(() => {});
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    const { timeline, chance, name: who } = this.#options;
+    const [there, back] = [this.#travel(chance), this.#travel(chance)];
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const abort = () => reject(signal?.reason);
+    signal?.addEventListener("abort", abort, { once: true });
+    timeline.schedule(there, `${who}: ${name}`, () => {
+      timeline.instant();
+      effect().then(
+        (value) => timeline.schedule(back, `${who}: answer to ${name}`, () => resolve(value)),
+        (error) => timeline.schedule(back, `${who}: no answer to ${name}`, () => reject(error)),
+      );
+    });
+    return this.#answer(name, promise.finally(() => signal?.removeEventListener("abort", abort)));
+  }
+
+  #travel(chance: Chance): number {
+    return chance.below(NETWORK_TIME) * (chance.below(SLOW_NETWORK) === 0 ? 10 : 1);
+  }
+
+  #delay(ms: number, { signal }: { signal?: AbortSignal } = {}): Promise<void> {
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    if (!(ms > 0)) return Promise.resolve();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const cancel = this.#options.timeline.schedule(ms, "", resolve);
+    const abort = () => {
+      cancel();
+      reject(signal?.reason);
+    };
+    signal?.addEventListener("abort", abort, { once: true });
+    const over = promise.finally(() => signal?.removeEventListener("abort", abort));
+    return this.#answer(`a wait of ${ms} ms`, over);
+  }
+
+  /** Gives the process what came of something, if it is still there, and when it is not paused. */
+  #answer<T>(what: string, outcome: Promise<T>): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const token = {};
+    this.#pending.set(token, what);
+    const deliver = (give: () => void): void => {
+      if (!this.isAlive) return;
+      if (this.#held !== undefined) return void this.#held.push(() => deliver(give));
+      this.#pending.delete(token);
+      give();
+    };
+    outcome.then((value) => deliver(() => resolve(value)), (error) => deliver(() => reject(error)));
+    return promise;
+  }
+
+  async *#listed<T>(read: () => Promise<T[]>): AsyncGenerator<T> {
+    yield* await read();
+  }
+}
+
+/** A request as a process sends it. */
+export interface SentRequest {
+  readonly url: URL;
+  readonly method: string;
+  readonly headers: HeadersInit;
+  readonly body: string | undefined;
+}
+
+/** The kinds of records that are committed. */
+function kindsOf(mutations: readonly KvMutation[]): string {
+  const kinds = mutations.map(({ key }) =>
+    key.slice(2, 4).map((part) => part.replaceAll(/[!@$].*/g, "")).join("/")
+  );
+  return [...new Set(kinds)].sort().join(" ");
+}

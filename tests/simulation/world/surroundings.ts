@@ -1,0 +1,31 @@
+/**
+ * What devices find around them.
+ *
+ * @module
+ */
+
+import type { KvMutation } from "@greenroom/matrix";
+import type { Homeserver } from "@greenroom/matrix/testing";
+import type { Chance } from "../core/chance.ts";
+import type { Timeline } from "../core/timeline.ts";
+import type { Device } from "./device.ts";
+import type { Network } from "./network.ts";
+import type { Process } from "./process.ts";
+
+/** The world, as a device sees it. */
+export interface Surroundings {
+  readonly timeline: Timeline;
+  readonly chance: Chance;
+  readonly homeserver: Homeserver;
+  readonly network: Network;
+  /** Adds a line to the trace. */
+  readonly note: (line: string) => void;
+  /** Counts that something was reached. */
+  readonly reach: (what: string) => void;
+  /** Learns what a device has committed. */
+  committed(device: Device, mutations: readonly KvMutation[]): void;
+  /** Judges why a process ended by itself. */
+  failed(device: Device, process: Process, cause: unknown): void;
+  /** Judges what a process leaves behind that was closed. */
+  closed(device: Device, process: Process): void;
+}

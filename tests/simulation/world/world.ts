@@ -1,0 +1,215 @@
+/**
+ * A simulated world: a homeserver, users with devices, rooms, and the time.
+ *
+ * @module
+ */
+
+import {
+  DeviceConflictError,
+  type KvMutation,
+  StoreError,
+  StoreInUseError,
+  UnknownTokenError,
+} from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
+import { Homeserver } from "@greenroom/matrix/testing";
+import { describe } from "../../../bench/kill/answering.ts";
+import { Chance } from "../core/chance.ts";
+import { Timeline } from "../core/timeline.ts";
+import type { Trace } from "../core/trace.ts";
+import { Account, type Ask } from "./account.ts";
+import { Device, type Saying } from "./device.ts";
+import { Network } from "./network.ts";
+import { Memberships } from "../judge/memberships.ts";
+import type { Process } from "./process.ts";
+import type { Surroundings } from "./surroundings.ts";
+import { Wire } from "./wire.ts";
+
+/** What a world begins with: plain data. */
+export interface WorldPlan {
+  readonly seed: number;
+  /** How many devices each user has; the first user is a person, those after `people` are bots. */
+  readonly devices: readonly number[];
+  /** How many users are people; the others are bots. */
+  readonly people: number;
+  /** Of each room, whether it is encrypted, and after how many messages sessions rotate. */
+  readonly rooms: readonly { readonly encrypted: boolean; readonly rotation: number }[];
+}
+
+/** A room. */
+export interface WorldRoom {
+  readonly id: RoomID;
+  /** When it was encrypted; infinity: never. */
+  encryptedAt: number;
+}
+
+/** The most time that closing a client may take, in milliseconds. */
+const CLOSING = 60_000;
+
+/** A world. */
+export class World implements Surroundings {
+  readonly chance: Chance;
+  readonly timeline: Timeline;
+  readonly trace: Trace;
+  readonly homeserver: Homeserver;
+  readonly network: Network;
+  readonly wire: Wire;
+  readonly accounts: Account[] = [];
+  readonly rooms: WorldRoom[] = [];
+  /** What must not be. */
+  readonly violations: string[] = [];
+  /** How often what was reached. */
+  readonly reached = new Map<string, number>();
+  /** By number, what was said where. */
+  readonly sayings = new Map<
+    number,
+    { readonly saying: Saying; readonly device: Device; readonly isSecret: boolean }
+  >();
+
+  constructor({ seed }: { readonly seed: number }, { trace }: { readonly trace: Trace }) {
+    this.trace = trace;
+    this.chance = new Chance(`world ${seed}`);
+    this.timeline = new Timeline(trace);
+    this.homeserver = new Homeserver({
+      clock: this.timeline.clock(),
+      requestLogSize: 0,
+      onError: (error) => this.violate(`the homeserver failed inside: ${describe(error)}`),
+    });
+    const reach = this.reach;
+    this.wire = new Wire({
+      isSecret: (number) => this.sayings.get(number)?.isSecret ?? false,
+      onViolation: (what) => this.violate(what),
+    });
+    const { homeserver, timeline, wire } = this;
+    this.network = new Network({ homeserver, timeline, wire, reach });
+  }
+
+  /** All devices, in the order in which they came. */
+  get devices(): Device[] {
+    return this.accounts.flatMap(({ devices }) => devices);
+  }
+
+  readonly note = (line: string): void => this.trace.note(this.timeline.now, line);
+
+  readonly reach = (what: string): void => {
+    this.reached.set(what, (this.reached.get(what) ?? 0) + 1);
+  };
+
+  /** Notes what must not be. */
+  violate(what: string): void {
+    this.note(`VIOLATION: ${what}`);
+    this.violations.push(what);
+  }
+
+  /** Sends a request without a client, as another program of the user does. */
+  readonly ask: Ask = async (token, method, path, body) => {
+    this.timeline.instant();
+    const response = await this.homeserver.fetch(`${this.homeserver.baseUrl}/_matrix/client/${path}`, {
+      method,
+      headers: token === "" ? {} : { authorization: `Bearer ${token}` },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    return await response.json();
+  };
+
+  /** Makes users, devices and rooms. */
+  async populate({ devices, people, rooms }: WorldPlan): Promise<void> {
+    for (const [index, count] of devices.entries()) {
+      const { userId, password } = this.homeserver.createUser(`${index < people ? "person" : "bot"}${index}`);
+      const account = new Account({ userId, password, isBot: index >= people, ask: this.ask });
+      this.accounts.push(account);
+      for (let each = 0; each < count; each++) (await this.addDevice(account)).start();
+    }
+    for (const { encrypted, rotation } of rooms) await this.#addRoom(encrypted ? rotation : undefined);
+  }
+
+  /** Adds a device to an account. */
+  async addDevice(account: Account): Promise<Device> {
+    const { token, deviceId } = await account.login();
+    const name = `${account.userId.slice(1).replace(/:.*/, "")}.${account.devices.length + 1}`;
+    const device = new Device(this, { name, account, deviceId, token });
+    account.devices.push(device);
+    return device;
+  }
+
+  /** The token of any session of a user, for what another program does. */
+  async tokenOf(account: Account): Promise<string> {
+    return account.devices.find(({ goneAt }) => goneAt === Infinity)?.token ?? (await account.login()).token;
+  }
+
+  async #addRoom(rotation: number | undefined): Promise<void> {
+    const [creator, ...others] = this.accounts;
+    if (creator === undefined) return;
+    const encryption = {
+      type: "m.room.encryption",
+      state_key: "",
+      content: { algorithm: "m.megolm.v1.aes-sha2", rotation_period_msgs: rotation },
+    };
+    const { room_id } = await this.ask(await this.tokenOf(creator), "POST", "v3/createRoom", {
+      preset: "private_chat",
+      invite: others.map(({ userId }) => userId),
+      initial_state: rotation === undefined ? [] : [encryption],
+    });
+    const id = room_id as RoomID;
+    this.rooms.push({ id, encryptedAt: rotation === undefined ? Infinity : this.timeline.now });
+    this.note(`room ${this.rooms.length} is ${id}${rotation === undefined ? "" : ", encrypted"}`);
+  }
+
+  /** Has a device say something. */
+  say(device: Device, room: WorldRoom): void {
+    const number = this.sayings.size + 1;
+    const saying: Saying = { number, room: room.id, text: `peer ${device.name} ${number}` };
+    const since = room.encryptedAt;
+    const isSecret = since <= device.seen &&
+      new Memberships(this.homeserver, room.id).joined(device.userId, since, this.timeline.now);
+    this.sayings.set(number, { saying, device, isSecret });
+    this.note(`${device.name} says ${number} in room ${this.rooms.indexOf(room) + 1}`);
+    device.say(saying);
+  }
+
+  committed(device: Device, mutations: readonly KvMutation[]): void {
+    for (const mutation of mutations) {
+      if (mutation.type !== "set" || mutation.key.length !== 3 || mutation.key[2] !== "sync") continue;
+      const { nextBatch } = mutation.value as { readonly nextBatch?: string };
+      device.firstAt = Math.min(device.firstAt, this.timeline.now);
+      device.seen = Math.max(device.seen, this.network.tokens.get(nextBatch ?? "") ?? 0);
+    }
+  }
+
+  failed(device: Device, process: Process, cause: unknown): void {
+    if (cause instanceof UnknownTokenError) return;
+    if (cause instanceof StoreError && process.hasLostCommit) return;
+    if (cause instanceof StoreInUseError || cause instanceof DeviceConflictError) {
+      if (device.excuses.has(cause.constructor.name)) return;
+    }
+    this.violate(`${device.name} failed: ${describe(cause)}`);
+  }
+
+  closed(device: Device, process: Process): void {
+    const left = process.pending;
+    if (left.length > 0) this.violate(`${device.name} was closed and still waits for ${left.join(", ")}`);
+  }
+
+  /** Waits in virtual time until something has happened; false if it has not. */
+  async until(condition: () => boolean, ms: number, step = 1_000): Promise<boolean> {
+    const end = this.timeline.now + ms;
+    while (!condition()) {
+      if (this.timeline.now >= end) return false;
+      await this.timeline.pass(step);
+    }
+    return true;
+  }
+
+  /** Closes all clients in good order. */
+  async close(): Promise<void> {
+    for (const device of this.devices) {
+      let isClosed = false;
+      device.stop().then(() => isClosed = true, (error) => {
+        isClosed = true;
+        this.violate(`closing ${device.name} failed: ${describe(error)}`);
+      });
+      if (!await this.until(() => isClosed, CLOSING)) this.violate(`closing ${device.name} never ended`);
+    }
+    await this.homeserver[Symbol.asyncDispose]();
+  }
+}
