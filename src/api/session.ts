@@ -114,7 +114,7 @@ export class Session {
     return user_id;
   }
 
-  /** What the homeserver supports, asked anew and remembered. */
+  /** What the homeserver supports, requested again and kept. */
   async versions(options?: RequestOptions): Promise<VersionsResponse> {
     const epoch = this.#epoch;
     const found = await this.http.call(versions, { path: {} }, options);

@@ -51,7 +51,7 @@ export function alarm(clock: Clock, ms: number, call: () => void): () => void {
 /**
  * The time that has gone by.
  *
- * A moment that lies ahead was written before the clock was set back: nobody knows how long ago it
+ * A moment that lies ahead was written before the clock was set back: it is unknown how long ago it
  * was, and whatever waits for time to go by would wait for years. It counts as long ago.
  *
  * @param now The wall clock, in milliseconds since the epoch.

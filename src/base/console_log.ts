@@ -1,6 +1,6 @@
 /**
- * Warnings and errors on the console, for applications that have said nothing of a logger: a line
- * each, and what is repeated is counted.
+ * Warnings and errors on the console, for applications without a logger: a line each, and
+ * repetitions are counted.
  *
  * @module
  */
@@ -9,63 +9,58 @@ import { type Clock, elapsed } from "./clock.ts";
 import { printable } from "../errors/printable.ts";
 
 /**
- * What is alike is printed again after this long at the earliest, in milliseconds; after twice as
- * long each time that it was,
+ * The shortest pause before a similar line is printed again, in milliseconds. It doubles with each
+ * line.
  */
 const FIRST_PAUSE = 60_000;
-/** at the most. What has not happened for that long is news. */
+/** The longest pause, in milliseconds. A line that was not repeated for that long counts as new. */
 const LAST_PAUSE = 86_400_000;
-/** How many different sentences are remembered, */
-const MAX_SENTENCES = 200;
+/** How many different messages are remembered. */
+const MAX_MESSAGES = 200;
 /**
- * and how many different reasons of each: with more, all others count as one, since they may be
- * made up by somebody else.
+ * How many different reasons of a message are remembered. All others count as one, since a server
+ * can make up any number of them.
  */
 const MAX_REASONS = 20;
-/** Lines are cut off here, in characters: */
+/** The longest line, in characters. */
 const MAX_LINE = 1_000;
-/** and what they quote here. */
+/** The longest value in a line, in characters. */
 const MAX_VALUE = 200;
-/** How many causes of an error are told. */
+/** How many causes of an error are printed. */
 const MAX_CAUSES = 4;
 
-/**
- * Everything of this package lies below here: whoever looks for a mistake of their own does not
- * want to see it.
- */
+/** The folder of this package: its frames of a stack are skipped, to find the application's. */
 const OWN = new URL(".", import.meta.url).href;
 
 type Level = "warning" | "error";
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What was printed of lines that are alike. */
-interface Told {
-  /** When it was printed last, in milliseconds of the clock. */
+/** The state of similar lines. */
+interface Repeated {
+  /** When one was last printed, in milliseconds of the clock. */
   at: number;
-  /** When it happened last. */
+  /** When one last came. */
   seen: number;
-  /** How long it is not printed from then on. */
+  /** How long none is printed from then on, in milliseconds. */
   pause: number;
-  /** How often it has happened since. */
-  untold: number;
+  /** How many came since. */
+  suppressed: number;
 }
 
 const logs = new WeakMap<Clock, ConsoleLog>();
 
-/**
- * The console of all who go by a clock: clients of a process that fail for one reason say so once.
- */
+/** The console log of a clock: clients of a process that fail for one reason print it once. */
 export function consoleLog(clock: Clock): ConsoleLog {
   const found = logs.get(clock) ?? new ConsoleLog(clock);
   logs.set(clock, found);
   return found;
 }
 
-/** Prints. */
+/** Prints warnings and errors, and counts repetitions. */
 class ConsoleLog {
   readonly #clock: Clock;
-  /** By sentence and reason, the sentence that was heard longest ago first. */
-  readonly #sentences = new Map<string, Map<string, Told>>();
+  /** By message and reason, the message that came longest ago first. */
+  readonly #messages = new Map<string, Map<string, Repeated>>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -81,7 +76,7 @@ class ConsoleLog {
     if (line !== undefined) console.error(line);
   }
 
-  /** @returns Undefined if enough was said of it. */
+  /** @returns Undefined if it is not to be printed. */
   #line(level: Level, message: string, { error, ...fields }: Fields = {}): string | undefined {
     const reason = error === undefined ? "" : `: ${reasonOf(error)}`;
     const more = this.#count(`${level} ${message}`, reason);
@@ -95,49 +90,48 @@ class ConsoleLog {
   }
 
   /**
-   * @returns How often something alike has happened since it was printed; undefined if it is not to
-   * be printed.
+   * @returns How many similar lines came since one was printed; undefined if this one is not to be
+   * printed.
    */
-  #count(sentence: string, reason: string): number | undefined {
+  #count(message: string, reason: string): number | undefined {
     const now = this.#clock.now();
-    const reasons = this.#reasonsOf(sentence);
+    const reasons = this.#reasonsOf(message);
     const alike = likeness(reason);
     const key = reasons.size < MAX_REASONS || reasons.has(alike) ? alike : "";
-    const told = reasons.get(key);
-    if (told === undefined || now - told.seen >= LAST_PAUSE) {
-      reasons.set(key, { at: now, seen: now, pause: FIRST_PAUSE, untold: 0 });
+    const similar = reasons.get(key);
+    if (similar === undefined || now - similar.seen >= LAST_PAUSE) {
+      reasons.set(key, { at: now, seen: now, pause: FIRST_PAUSE, suppressed: 0 });
       return 0;
     }
-    told.seen = now;
-    if (elapsed(now, told.at) < told.pause) {
-      told.untold++;
+    similar.seen = now;
+    if (elapsed(now, similar.at) < similar.pause) {
+      similar.suppressed++;
       return undefined;
     }
-    const { untold } = told;
-    reasons.set(key, { at: now, seen: now, pause: Math.min(2 * told.pause, LAST_PAUSE), untold: 0 });
-    return untold;
+    const { suppressed } = similar;
+    reasons.set(key, { at: now, seen: now, pause: Math.min(2 * similar.pause, LAST_PAUSE), suppressed: 0 });
+    return suppressed;
   }
 
-  #reasonsOf(sentence: string): Map<string, Told> {
-    const found = this.#sentences.get(sentence) ?? new Map<string, Told>();
-    this.#sentences.delete(sentence);
-    this.#sentences.set(sentence, found);
-    const [oldest] = this.#sentences.keys();
-    if (this.#sentences.size > MAX_SENTENCES && oldest !== undefined) this.#sentences.delete(oldest);
+  #reasonsOf(message: string): Map<string, Repeated> {
+    const found = this.#messages.get(message) ?? new Map<string, Repeated>();
+    this.#messages.delete(message);
+    this.#messages.set(message, found);
+    const [oldest] = this.#messages.keys();
+    if (this.#messages.size > MAX_MESSAGES && oldest !== undefined) this.#messages.delete(oldest);
     return found;
   }
 }
 
 /**
- * What a reason has in common with those that are alike: numbers and identifiers differ each time.
+ * What a reason has in common with similar ones: numbers and identifiers differ each time.
  */
 function likeness(reason: string): string {
   return reason.replace(/[!$@#](?:[\w+/=.-]|%[\dA-F]{2})+(?::[\w.:-]+)?/g, "@").replace(/\d+/g, "0");
 }
 
 /**
- * Why something has failed: an error with what led to it, and where it was thrown if that is in the
- * application.
+ * The text of an error with its causes, and where it was thrown if that is in the application.
  */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return quoted(error);
@@ -151,13 +145,13 @@ function reasonOf(error: unknown): string {
   return place === undefined ? text : `${text}, at ${place}`;
 }
 
-/** The first place in the stack that is not in this package. */
+/** The first frame of the stack that is not in this package. */
 function placeOf({ stack = "" }: Error): string | undefined {
   const places = [...stack.matchAll(/^ +at .*?((?:file|https?):\/\/[^\s()]+)/gm)].map(([, place]) => place);
   return places.find((place) => place !== undefined && !place.startsWith(OWN));
 }
 
-/** Whether a text says already what the value is. */
+/** Whether a text contains the value. */
 function isIn(text: string, value: unknown): boolean {
   return typeof value === "string" && text.includes(value);
 }

@@ -12,9 +12,9 @@ import { consoleLog } from "./console_log.ts";
 
 /** Four levels; `message` is a sentence, `data` its structured fields. */
 export interface Logger {
-  /** What a developer of Greenroom or of a bot wants to see when looking for a fault. */
+  /** For developers of Greenroom or of a bot who look for a fault. */
   debug(message: string, data?: Record<string, unknown>): void;
-  /** What an operator wants to see. */
+  /** For operators. */
   info(message: string, data?: Record<string, unknown>): void;
   /** Something went wrong and was dealt with. */
   warn(message: string, data?: Record<string, unknown>): void;
@@ -23,25 +23,24 @@ export interface Logger {
 }
 
 /**
- * Where LogTape keeps the logger of the whole process, whichever copy of it the application has: so
- * that they all share one. Greenroom does not load it: an application that has configured it has
- * loaded it.
+ * Where LogTape keeps the root logger, which all copies of LogTape in a process share. Greenroom
+ * does not load LogTape: an application that has configured it has loaded it.
  */
 const ROOT = Symbol.for("logtape.rootLogger");
 
-/** What of LogTape's loggers the default logger needs. */
+/** The part of LogTape's loggers that the default logger uses. */
 interface LogTapeLogger extends Logger {
   /**
-   * Where what it is told goes: LogTape gives one at the least to whoever configures it, and takes
-   * all away with `reset()`.
+   * Where its records go. LogTape has at least one once it is configured, and none after
+   * `reset()`.
    */
   readonly sinks: readonly unknown[];
-  /** By name, the loggers below it, weakly held where nothing was configured of them. */
+  /** By name, the loggers below it; those without a configuration are weak references. */
   readonly children: Readonly<Record<string, LogTapeLogger | WeakRef<LogTapeLogger>>>;
   getChild(category: readonly string[]): LogTapeLogger;
 }
 
-/** Says nothing. */
+/** Discards everything. */
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**
@@ -50,8 +49,8 @@ const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
  * errors.
  *
  * @param log What the application wants.
- * @param clock Tells when something was printed last.
- * @param category The part of Greenroom that speaks, below the category `greenroom`.
+ * @param clock The clock for the pauses of the console.
+ * @param category The part of Greenroom that logs, below the category `greenroom`.
  */
 export function loggerOf(log: Logger | false | undefined, clock: Clock, ...category: string[]): Logger {
   return log === false ? SILENT : log ?? new DefaultLogger(["greenroom", ...category], clock);
@@ -76,15 +75,15 @@ class DefaultLogger implements Logger {
   }
 
   warn(message: string, data?: Record<string, unknown>): void {
-    this.#audible.warn(message, data);
+    this.#output.warn(message, data);
   }
 
   error(message: string, data?: Record<string, unknown>): void {
-    this.#audible.error(message, data);
+    this.#output.error(message, data);
   }
 
-  /** Of what has to be heard, one of them tells. */
-  get #audible(): Pick<Logger, "warn" | "error"> {
+  /** LogTape if it is configured, else the console. */
+  get #output(): Pick<Logger, "warn" | "error"> {
     return (isConfigured(root()) ? this.#logTape : undefined) ?? consoleLog(this.#clock);
   }
 

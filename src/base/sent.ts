@@ -42,7 +42,7 @@ const OPEN = new Set([
 const NAME = /^(?:[@!#$]\S+|mxc:\/\/\S+|\w+(?:\.[\w-]+)+)$/;
 
 /**
- * Words of the specification, which may be somebody's password: stages and codes, and the names of
+ * Words of the specification, which may be a password: stages and codes, and the names of
  * members.
  */
 const WORD = /^(?:m\.[a-z\d_.]+|M_[A-Z_]+)$/;

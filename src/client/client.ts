@@ -70,7 +70,7 @@ export class Client {
    * Events that are left out, since the process ended again and again while they were handled.
    */
   readonly quarantine: QuarantineAPI;
-  /** What others are told of the user's presence while the client syncs. Default: `online`. */
+  /** The user's presence while the client syncs. Default: `online`. */
   presence: PresenceState = PresenceState.ONLINE;
   /** What `start()` returned last; undefined before. */
   syncingTask: Promise<void> | undefined;

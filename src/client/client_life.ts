@@ -62,7 +62,7 @@ export class FirstSync {
   }
 }
 
-/** How long each part may take to stop if nobody says, in milliseconds. */
+/** How long each part may take to stop by default, in milliseconds. */
 const DEADLINE = 5_000;
 
 /** What of a client its life is made of. */

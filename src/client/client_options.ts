@@ -17,7 +17,7 @@ import { DEFAULT_LEASE, MAX_LEASE, MIN_LEASE } from "../store/device/lease.ts";
 import type { DeviceID, UserID } from "../types/ids.ts";
 
 /**
- * How a process takes a device. A client that is closed lets go of it at once.
+ * How a process takes a device. A client that is closed releases it.
  *
  * @example
  * ```ts
@@ -42,14 +42,14 @@ export interface ClientLeaseOptions {
   duration?: number;
   /**
    * What to do while another process holds the device. With `wait` everything that needs the store
-   * waits, which the log says, until the other lets go of it, has ended (as a lock shows), or gives
+   * waits, which the log says, until the other releases it, has ended (as a lock shows), or gives
    * no sign of life for the time of its lease; with `refuse` the client ends, and `client.done`
    * rejects with what was caused by a `StoreInUseError`. Default: `wait`.
    */
   held?: "wait" | "refuse";
   /**
-   * What others are told of who holds the device. Default: `process`, with the number of the
-   * process.
+   * The name of this process, for others that wait for the device. Default: `process`, with the
+   * number of the process.
    */
   owner?: string;
 }
@@ -62,15 +62,15 @@ export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
   /**
    * The homeserver's address; a path in it is kept in front of every request's. Default: where the
    * domain of `mxid` says, which is asked with the first request, as `Client.discover()` does, and
-   * again with the next one if that fails with a {@linkcode WellKnownError}. Whoever answers for
-   * that domain, by https alone, then says where the access token goes: to an https address only,
-   * or from a domain on this machine to this machine. Give the address to trust nobody with that.
+   * again with the next one if that fails with a {@linkcode WellKnownError}. A server that answers
+   * for that domain, by https alone, then says where the access token goes: to an https address
+   * only, or from a domain on this machine to this machine. Give the address to avoid that.
    */
   baseUrl?: string | URL;
   /** A transport that is there already, in place of one made of the other options. */
   api?: HTTPAPI;
   /**
-   * The acting user. Default: whoever the access token belongs to; the server is asked when it
+   * The acting user. Default: the owner of the access token; the server is asked when it
    * matters.
    */
   mxid?: UserID;
@@ -164,7 +164,7 @@ export function encryptionOptions({ encryption, crypto }: ClientOptions): Encryp
   return options;
 }
 
-/** What the engine goes by. */
+/** The policy of the encryption. */
 export function policyOf(
   { sendTo, accept, answerKeyRequests, onNewRecipient }: EncryptionOptions,
 ): CryptoPolicy {

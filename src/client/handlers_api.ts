@@ -14,8 +14,8 @@ import type {
 } from "../actors/dispatcher/handler_registry.ts";
 
 /**
- * What `on(type)` gives: calls with a handler add it. It also decorates methods, which are then
- * bound to their object.
+ * The result of `on(type)`: adds the handler that it is called with. As a decorator, it adds a
+ * method, bound to its object.
  */
 export interface HandlerDecorator<T extends EventType> {
   /**
@@ -28,11 +28,11 @@ export interface HandlerDecorator<T extends EventType> {
   <H extends Handler<EventOf<T>>>(handler: H, context?: ClassMethodDecoratorContext): H;
 }
 
-/** What a handler of a type is given: redacted events too if it is added with `redacted: true`. */
+/** The event that a handler of a type receives: also redacted ones with `redacted: true`. */
 export type EventFor<T extends EventType, Redacted extends boolean> = [Redacted] extends [false] ? EventOf<T>
   : RedactableEventOf<T>;
 
-/** Options of a handler, of which it is known whether it takes redacted events. */
+/** The options of a handler, with whether it takes redacted events. */
 export type OptionsFor<Options extends HandlerOptions, Redacted extends boolean> =
   & Options
   & {
@@ -52,7 +52,7 @@ export interface HandlersAPI {
   addEventHandler(handler: Handler<MatrixEvent>, options?: HandlerOptions): void;
 
   /**
-   * Adds a handler of a type of event that remembers something from one event to the next.
+   * Adds a handler of a type of event with a session, which lasts from one event to the next.
    *
    * @param eventType The type.
    * @param handler Called with each event of the type, and with its session, which it may change:
@@ -77,11 +77,11 @@ export interface HandlersAPI {
    * take a room's events one at a time. A handler that is added again for the same type gets the
    * new options.
    *
-   * The content is what the type says: of the specification's types it has been checked, of your
-   * own by their schema. What their senders made of it that does not fit is told as `MALFORMED`:
-   * where it may be absent it is taken away, else the handler does not get the event. Redacted
-   * events come only with the option `redacted`. To get everything as it was sent, add a handler of
-   * all events, or of a definition without a schema.
+   * The content has the type it says: content of the specification's types has been checked, that
+   * of your own by their schema. An optional field of the wrong type is removed; an event with any
+   * other mistake does not reach the handler. `MALFORMED` events report both. Redacted events come
+   * only with the option `redacted`. To get everything as it was sent, add a handler of all events,
+   * or of a definition without a schema.
    *
    * @param eventType A name of the specification or of Greenroom's own (`InternalEventType`), any
    *   other name, a type with its class from `eventType()`, or one of your own from
@@ -120,7 +120,7 @@ export interface HandlersAPI {
   on<H extends Handler<MatrixEvent>>(handler: H): H;
 
   /**
-   * Gives what adds handlers of a type of event; it can be used as a decorator of methods.
+   * Returns a function that adds handlers of a type of event, and decorates methods.
    *
    * @param eventType The type.
    * @example
@@ -131,7 +131,7 @@ export interface HandlersAPI {
    * class Greeter {
    *   @client.on("JOIN")
    *   greet(event: { room_id: string }): void {
-   *     console.log("somebody came to", event.room_id);
+   *     console.log("someone joined", event.room_id);
    *   }
    * }
    * new Greeter();
@@ -140,7 +140,7 @@ export interface HandlersAPI {
   on<const T extends EventType>(eventType: T): HandlerDecorator<T>;
 
   /**
-   * Adds a handler of a type of event that remembers something from one event to the next.
+   * Adds a handler of a type of event with a session, which lasts from one event to the next.
    *
    * @param eventType The type.
    * @param handler Called with each event of the type, and with its session, which it may change:

@@ -17,7 +17,7 @@ import { isJsonObject, type JsonObject } from "../types/json.ts";
 
 /**
  * Makes what waits until something of a room is noted. Whether it can be makes no difference to the
- * caller: the server has done what it was asked for, and a store that fails says so by the client's
+ * caller: the server has done its part, and a store that fails rejects the client's
  * `done`.
  */
 export function noting(log: Logger): (roomId: RoomID, note: () => Promise<void>) => Promise<void> {

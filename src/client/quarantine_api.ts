@@ -18,8 +18,7 @@ import type { StoreProtocol } from "../actors/store/store_protocol.ts";
  * Each is kept in the `store`, with what it says, at most 100 of them and 4 MiB, and tried again by
  * itself while the client syncs: after 10 seconds, then a minute, 10 minutes, an hour, six hours,
  * and once a day. Once its handlers have settled, or it was redacted, it is gone.
- * `EVENT_QUARANTINED` tells each time that one is left out. What a client without a `store` does
- * nobody remembers: there it is always empty.
+ * `EVENT_QUARANTINED` reports each one that is left out. Without a `store` it is always empty.
  *
  * @example
  * ```ts
@@ -49,7 +48,7 @@ export interface QuarantineAPI {
    * Delivers an event again now. It is the same delivery: what its handlers send has the
    * transaction IDs that it had, and handlers that have settled are not called.
    *
-   * @param id The event's ID, as `list()` tells it.
+   * @param id The event's ID, as `list()` returns it.
    * @returns Resolves when the handlers have settled; the event is not left out any more.
    * @throws {ValueError} If there is none of the ID, or it has no handler.
    */
@@ -57,7 +56,7 @@ export interface QuarantineAPI {
   /**
    * Forgets an event: it is not delivered any more.
    *
-   * @param id The event's ID, as `list()` tells it.
+   * @param id The event's ID, as `list()` returns it.
    * @returns Whether there was one.
    */
   drop(id: string): Promise<boolean>;

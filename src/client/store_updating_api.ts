@@ -27,19 +27,19 @@ import { isEvent, isState } from "../types/checks/event_check.ts";
 export interface StoreUpdatingOptions {
   /** Where room state is kept. */
   readonly stateStore: StateStore;
-  /** Knows which rooms are about to be encrypted. */
+  /** The rooms that are about to be encrypted. */
   readonly encryptionSends: EncryptionSends;
   /** Reads a user's global profile. */
   readonly getProfile: ProfileAPI["getProfile"];
-  /** Where it is told what could not be noted. */
+  /** Logs what could not be noted. */
   readonly log: Logger;
 }
 
 /**
- * Adds a store to the core: what the server took or told is noted after it did so. That a room is
- * encrypted is noted, too, if nobody knows whether the server took it.
+ * Adds a store to the core: state that was sent to the server or read from it is stored after the
+ * request. That a room is encrypted is stored even if it is unknown whether the server accepted it.
  *
- * What is noted is a copy: the caller may change what it sent or got.
+ * Copies are stored: the caller may change what it sent or received.
  *
  * @param core The plain operations.
  * @param options The store, and what else is needed.
@@ -48,7 +48,7 @@ export function storeUpdatingAPI(core: CoreAPI, options: StoreUpdatingOptions): 
   const { stateStore, encryptionSends, getProfile, log } = options;
   const noted = noting(log);
   /**
-   * The create event counts with its sender, which content alone does not tell: it comes with sync.
+   * The create event counts with its sender, which is not in the content: it comes with sync.
    */
   const noteContent = async (
     roomId: RoomID,

@@ -35,7 +35,7 @@ export class SyncStore {
    * Moves to another position, for the next sync. A sync that is running overwrites it with what it
    * is being answered: stop it first.
    *
-   * @param nextBatch The token to ask with; undefined begins anew.
+   * @param nextBatch The token to ask with; undefined starts from the beginning.
    */
   async putNextBatch(nextBatch: SyncToken | undefined): Promise<void> {
     await this.#ready();

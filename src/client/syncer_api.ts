@@ -1,5 +1,5 @@
 /**
- * What a client offers of syncing and of handlers: the contract's Syncer.
+ * The methods of a client for syncing and for handlers: the contract's Syncer.
  *
  * @module
  */
@@ -18,7 +18,8 @@ export interface DispatchManualOptions {
   /** Whether the handlers of all events get it too, before those of the type. Default: false. */
   includeGlobalHandlers?: boolean;
   /**
-   * Whether to give the tasks of all handlers, not only of those with `waitSync`. Default: false.
+   * Whether to return the promises of all handlers, not only of those with `waitSync`. Default:
+   * false.
    */
   forceSynchronous?: boolean;
 }
@@ -29,7 +30,7 @@ export interface InternalEventOptions {
   customType?: string;
 }
 
-/** Data of an internal event; of a custom type any object. */
+/** The data of an internal event; any object for a custom type. */
 export type InternalData<Type extends string> = Type extends keyof InternalEvents ? InternalEvents[Type]
   : object;
 
@@ -41,34 +42,34 @@ export interface Dispatcher {
   unregister(): void;
 }
 
-/** A kind of dispatcher: a class that takes the client. */
+/** A class of dispatchers: its constructor takes the client. */
 export type DispatcherType<C, D extends Dispatcher = Dispatcher> = new (client: C) => D;
 
 /** Syncing, and handlers of events. */
 export interface SyncerAPI extends HandlersAPI {
   /**
-   * Syncs, and brings events to handlers, until {@linkcode SyncerAPI.stop} is called; a sync that
-   * is running is ended first.
+   * Syncs, and delivers events to handlers, until {@linkcode SyncerAPI.stop} is called. A sync that
+   * is running is stopped first.
    *
    * A sync that fails is tried again, after 5 seconds and then twice as long each time up to 320
-   * seconds, or when the server says; that begins anew after a success. Only what no wait mends
-   * ends it: a dead token, a store that fails, a permission that Deno was not given, and an address
-   * where no homeserver is. The last is found out at the first contact alone: a redirect, or an
-   * answer to `/versions` that is found and no Matrix, or not found (404). Once a homeserver has
-   * answered this client, such an answer is taken for a proxy's while the server is away; and so is
-   * at any time a failure (5xx), a refusal (403, 429), or none.
+   * seconds, or when the server says; the waits start again after a success. Only an error that no
+   * wait mends ends it: a dead token, a store that fails, a permission that Deno does not have, or
+   * an address without a homeserver. That last one is detected only at the first contact: a
+   * redirect, or an answer to `/versions` that is not Matrix, or not found (404). Once a homeserver
+   * has answered this client, such an answer counts as a proxy's while the server is away; at any
+   * time, so does a failure (5xx), a refusal (403, 429), or no answer.
    *
-   * When it resolves, handlers have settled, and what encryption had under way has come to its end:
-   * nothing of the client uses the store any more, until it is asked for something. That takes no
-   * longer than `closeDeadline`; what is still at work then, which the log says, may use the store
-   * later. The device stays taken, until the client is closed or its lease runs out.
+   * When it resolves, handlers have settled and the requests of encryption have ended: the client
+   * does not use the store until its next call. That takes no longer than `closeDeadline`; handlers
+   * that still run then are logged, and may use the store later. The device stays taken until the
+   * client is closed or its lease runs out.
    *
    * @param options What to sync and how.
    * @returns Resolves when the sync has been stopped, by `stop()`, `close()`, its signal or a
-   *   logout; rejects with the reason if it could not go on: an {@linkcode UnknownTokenError} whose
-   *   `softLogout` tells whether the device is still there, for one; a
-   *   {@linkcode MissingPermissionError}, or a {@linkcode HomeserverAddressError}. A `SYNC_STOPPED` event
-   *   tells the same to handlers.
+   *   logout; rejects with the reason if it could not go on, such as an
+   *   {@linkcode UnknownTokenError}, whose `softLogout` says whether the device is still there, a
+   *   {@linkcode MissingPermissionError}, or a {@linkcode HomeserverAddressError}. Handlers of
+   *   `SYNC_STOPPED` receive the same reason.
    * @throws {ClientEndedError} If the client was closed, or has failed, before.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#syncing | Syncing}
    *
@@ -81,34 +82,34 @@ export interface SyncerAPI extends HandlersAPI {
    * const { accessToken } = await homeserver.createUser("alice");
    * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
    *
-   * const heard: string[] = [];
+   * const received: string[] = [];
    * client.on("m.room.message", async (event) => {
-   *   heard.push(event.content.body);
+   *   received.push(event.content.body);
    *   await client.stop();
    * });
    * const roomId = await client.createRoom();
    * await client.sendText(roomId, "hello");
    * await client.start();
-   * console.assert(heard[0] === "hello");
+   * console.assert(received[0] === "hello");
    * ```
    */
   start(options?: StartOptions): Promise<void>;
 
   /**
-   * Stops syncing. What has been delivered goes on, and what is being committed is delivered, which
-   * may be a few responses; called from a handler, it does not wait for that handler. When all that
-   * has come to its end too, `start()` resolves.
+   * Stops syncing. Running handlers go on, and responses that are being committed are still
+   * delivered, which may be a few. Called from a handler, it does not wait for that handler. When
+   * all of that has ended, `start()` resolves.
    *
-   * @returns Resolves when the sync has ended; if the client was closed or has failed, when all has
-   *   stopped.
+   * @returns Resolves when the sync has ended; if the client was closed or has failed, when all of
+   * it has stopped.
    */
   stop(): Promise<void>;
 
   /**
-   * Syncs once: for programs that are woken up from time to time.
+   * Syncs once, for programs that run from time to time.
    *
    * @param options What to sync and how; the server does not wait for something to happen unless
-   *   `timeout` says so.
+   *   `timeout` is set.
    * @returns The response, when all its handlers have settled.
    * @throws {ValueError} If the client is syncing already.
    * @throws {HomeserverAddressError} If there is no homeserver: see {@linkcode SyncerAPI.start}.
@@ -117,25 +118,25 @@ export interface SyncerAPI extends HandlersAPI {
   syncOnce(options?: SyncOnceOptions): Promise<SyncResponse>;
 
   /**
-   * Brings an event to all handlers that it fits, as if it had come with a sync.
+   * Delivers an event to all of its handlers, as if it had come with a sync.
    *
-   * How it was encrypted, handlers are told only of what this client has decrypted: of an event
-   * that a handler got, that `crypto.decrypt()` made, or a copy of one by `{ ...event }`. Whatever
-   * else is handed in came in clear.
+   * `encryptionOf()` works only for an event that this client has decrypted: one that a handler
+   * received, that `crypto.decrypt()` returned, or a copy of one by `{ ...event }`. Any other event
+   * counts as unencrypted.
    *
    * @param event The event.
-   * @param source Where it is said to come from: flags of `SyncStream`.
-   * @returns A promise for each handler that is still at work; none rejects.
+   * @param source Its source: flags of `SyncStream`.
+   * @returns A promise for each handler that still runs; none rejects.
    */
   dispatchEvent(event: MatrixEvent, source: SyncStream): Promise<void>[];
 
   /**
-   * Brings an event of Greenroom's own to its handlers.
+   * Delivers an internal event to its handlers.
    *
    * @param eventType The type.
    * @param data What handlers are called with.
    * @param options A type of your own in its place.
-   * @returns A promise for each handler that is still at work; none rejects.
+   * @returns A promise for each handler that still runs; none rejects.
    */
   dispatchInternalEvent<const Type extends string>(
     eventType: Type,
@@ -158,12 +159,12 @@ export interface SyncerAPI extends HandlersAPI {
   ): Promise<void>;
 
   /**
-   * Brings any data to the handlers of a type of event.
+   * Delivers any data to the handlers of a type of event.
    *
    * @param eventType The type.
    * @param data What handlers are called with.
-   * @param options Who gets it, and whose tasks to give.
-   * @returns A promise for each handler with `waitSync` that is still at work, or for all; none
+   * @param options Which handlers receive it, and which promises to return.
+   * @returns A promise for each handler with `waitSync` that still runs, or for all; none
    *   rejects.
    */
   dispatchManualEvent<const T extends EventType>(
@@ -173,8 +174,8 @@ export interface SyncerAPI extends HandlersAPI {
   ): Promise<void>[];
 
   /**
-   * Takes a sync response that came some other way: keeps its state and token, and brings its
-   * events to handlers.
+   * Handles a sync response that the application received itself: stores its state and token, and
+   * delivers its events to handlers.
    *
    * @param data The response.
    * @returns A promise for the handlers, when they have been started; it does not reject.

@@ -35,7 +35,7 @@ export interface SyncerFacadeOptions {
   readonly dispatcher: Actor<DispatcherProtocol>;
   /** Brings single events to handlers. */
   readonly deliverer: Deliverer;
-  /** Who wants to know of what. */
+  /** The handlers. */
   readonly registry: HandlerRegistry;
   /** What a signal closes. */
   readonly client: { readonly log: Logger; close(): Promise<void> };
@@ -99,7 +99,7 @@ export function syncerFacade(
         throw new ValueError("Cannot handle the sync response: it has no next_batch");
       }
       const batch = await unwrapped(syncer.ask("take", structuredClone(data))); // events are tagged in place
-      return [dispatcher.ask("settled", batch).catch(() => {})]; // whoever closed or failed says so by `done`
+      return [dispatcher.ask("settled", batch).catch(() => {})]; // why it was closed or failed is in `done`
     },
   };
 }

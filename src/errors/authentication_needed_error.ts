@@ -1,7 +1,8 @@
 /**
  * The error for a request that requires another authentication.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#user-interactive-authentication-api | User-interactive authentication}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#user-interactive-authentication-api | User-interactive authentication}
  * @module
  */
 
@@ -49,7 +50,7 @@ export class AuthenticationNeededError extends MatrixRequestError {
   }
 }
 
-/** What the homeserver requires, if an answer says so. */
+/** What the homeserver requires, if an answer is such a challenge. */
 export function challengeIn(
   { status, body }: Pick<RequestErrorInit, "status" | "body">,
 ): AuthenticationResponse | undefined {

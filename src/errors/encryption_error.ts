@@ -15,7 +15,7 @@ export class EncryptionError extends MatrixError {
 
 /**
  * The server has keys of this device that are not in the store: it can't go on, and syncing ends.
- * Nothing was overwritten: run it with the store that has the keys, or log in anew.
+ * Nothing was overwritten: run it with the store that has the keys, or log in again.
  */
 export class DeviceConflictError extends EncryptionError {
   /** Always `DEVICE_CONFLICT`. */

@@ -3,7 +3,8 @@
  *
  * Over 300 lines because it is a table.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#standard-error-response | Standard error response}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#standard-error-response | Standard error response}
  * @module
  */
 
@@ -35,7 +36,7 @@ export class UnknownTokenError extends MatrixRequestError {
     this.softLogout = init.body.soft_logout === true;
     this.message += this.softLogout
       ? "; the device is still there, log in with the same device ID"
-      : "; there is no such session (any more), log in anew";
+      : "; there is no such session (any more), log in again";
   }
 }
 

@@ -38,7 +38,7 @@ export interface Crypto {
    * if it has none. A server that can't be reached is asked again later; until it has answered,
    * nothing of the device is uploaded, or encrypted. A sync does so by itself.
    *
-   * @throws {DeviceConflictError} If the server knows the device with other keys.
+   * @throws {DeviceConflictError} If the server has other keys for the device.
    * @throws {EncryptionError} If the access token belongs to no device.
    */
   start(): Promise<void>;
@@ -72,7 +72,7 @@ export interface Crypto {
    * Creates a group session for a room, if need be, and shares it with its members' devices.
    *
    * @param roomId The room.
-   * @returns Who has the key, and who does not get it.
+   * @returns The devices that have the key, and those that do not get it.
    * @throws {EncryptionError} If it can't be done.
    */
   shareGroupSession(roomId: RoomID): Promise<ShareReport>;
@@ -153,7 +153,7 @@ export interface Crypto {
   /**
    * Resolves when no request to the server is under way any more.
    *
-   * @throws {DeviceConflictError} If the server knows the device with other keys.
+   * @throws {DeviceConflictError} If the server has other keys for the device.
    */
   idle(): Promise<void>;
 }

@@ -46,7 +46,7 @@ export interface EncryptionOptions {
   /**
    * What becomes of messages that come in clear into an encrypted room, which any server may have
    * written. They are reported as `UNENCRYPTED` and otherwise ignored, or delivered like all
-   * others: `encryptionOf()` tells them apart. Reactions, redactions and calls are always
+   * others: `encryptionOf()` distinguishes them. Reactions, redactions and calls are always
    * delivered. Default: `ignore`.
    */
   unencrypted?: "ignore" | "deliver";

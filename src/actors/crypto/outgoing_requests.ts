@@ -34,7 +34,7 @@ export interface OutgoingRequestsOptions {
 /** What became of the requests of a kind. */
 export interface RoundOutcome {
   /**
-   * How many have ended, also those that others asked for: each adds to what the engine knows.
+   * How many have ended, also those of other callers: each may add to what the engine has.
    */
   readonly ended: number;
   /** Why the first failed, if one did. */
@@ -189,7 +189,7 @@ export class OutgoingRequests {
     const { id, kind } = request;
     const about = sessionOf(request);
     try {
-      // Nobody could read an event whose key was not sent.
+      // No device could read an event whose key was not sent.
       const blocked = lane.blocked || kind === "roomEvent" && lane.failures.has(about);
       const response = blocked ? BLOCKED : await this.#send(request);
       if (!("failure" in response)) {

@@ -54,7 +54,7 @@ export class RoomPreparer {
    *
    * @param roomId The room.
    * @param since When members and devices must have been asked for, in milliseconds since the
-   *   epoch; undefined: a sync tells.
+   *   epoch; undefined: a sync shows it.
    */
   async prepare(roomId: RoomID, since?: number): Promise<ShareReport> {
     const underway = this.#preparing.get(roomId);

@@ -69,7 +69,10 @@ export interface DispatcherProtocol {
   recover(events: readonly RecoveredEvent[]): void;
   /** Answered when all handlers of a batch have settled. */
   settled(batch: number): void;
-  /** Answered when all handlers that have been started by now have settled, and the store knows. */
+  /**
+   * Answered when all handlers that have been started by now have settled, and the store has
+   * recorded that.
+   */
   noted(): void;
   /**
    * Delivers an event that was left out again. Answered when its handlers have settled.

@@ -28,8 +28,8 @@ export interface HandlerContext<State = undefined> {
    */
   session: State;
   /**
-   * Removes the session: the next event that has it begins anew. Does nothing if the handler was
-   * added without one.
+   * Removes the session: the next event that has it starts a new one. Does nothing if the handler
+   * was added without one.
    */
   endSession(): void;
 }
@@ -102,7 +102,7 @@ export class SessionContext<State extends object> implements HandlerContext<Stat
   get session(): State {
     if (this.#state !== undefined) return this.#state;
     throw new ValueError(
-      `Cannot use the session "${this.#name}": it has ended; set ctx.session to begin anew`,
+      `Cannot use the session "${this.#name}": it has ended; set ctx.session to start a new one`,
     );
   }
 

@@ -31,13 +31,13 @@ export interface HandlerOptions {
   /**
    * Whether a handler of a type of event also gets events that were redacted: their content is
    * empty, or has the few members that redactions leave, and `unsigned.redacted_because` says why.
-   * Handlers of all events, and of what Greenroom tells itself, get them anyway. Default: false.
+   * Handlers of all events, and of Greenroom's own events, get them anyway. Default: false.
    */
   redacted?: boolean;
   /**
    * Whether the handler also gets history: what stood in a room before the user came, again
    * perhaps, as far as the server shows it at the join and `fillGaps` lets read on, and the state
-   * that the room had; of what Greenroom tells itself, what it tells of that. Such an event has
+   * that the room had; of Greenroom's own events, those about such events. Such an event has
    * `SyncStream.HISTORY` in its `source`. Room state as it was then is not known. Default: false.
    * The very first sync is no history: see `ignoreInitialSync`.
    */
@@ -125,7 +125,7 @@ export class HandlerRegistry {
   }
 
   /**
-   * The handlers of a type in a class; those of a type whose class nobody knows are under
+   * The handlers of a type in a class; those of a type whose class is unknown are under
    * `unknown`.
    */
   of(eventClass: EventClass, type: string): readonly HandlerEntry[] {
@@ -148,7 +148,7 @@ export class HandlerRegistry {
   }
 
   /**
-   * The handlers of a type in a class, and who wants a type of which nobody knows the class: in any
+   * The handlers of a type in a class, and those of a type whose class is unknown: in any
    * but Greenroom's own.
    */
   typed(eventClass: EventClass, type: string): readonly HandlerEntry[] {

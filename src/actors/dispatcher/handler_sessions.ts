@@ -160,7 +160,7 @@ export class HandlerSessions {
       this.#next = undefined;
       await this.#options.store.ask("commitSessions", { mutations: [...mutations.values()], settled });
     });
-    this.#committed = done.catch(() => {}); // the store that failed says so by its `done`
+    this.#committed = done.catch(() => {}); // a failed store rejects its `done`
     return { mutations, settled, done };
   }
 }
@@ -203,7 +203,7 @@ function partsOf(event: { room_id?: unknown; sender?: unknown; content?: unknown
 }
 
 /**
- * The event that a thread begins with; empty outside of threads. Anybody can write anything there.
+ * The event that a thread begins with; empty outside of threads. Senders can write anything there.
  */
 function threadOf(content: unknown): string {
   const relation = isJsonObject(content) ? content["m.relates_to"] : undefined;

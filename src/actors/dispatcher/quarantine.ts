@@ -132,7 +132,7 @@ export class Quarantine {
     const record = (await this.#read()).find((each) => each.id === id);
     if (record === undefined) {
       throw new ValueError(
-        `Cannot deliver the event again: none of the ID ${id} has been left out; list() tells them`,
+        `Cannot deliver the event again: none with the ID ${id} has been left out; list() returns those that have`,
       );
     }
     if (!this.#isWanted(record)) {

@@ -51,7 +51,7 @@ export function nextTry({ tries, waitsFrom }: Pick<QuarantineRecord, "tries" | "
   return waitsFrom + (WAITS[tries] ?? WAITS[5]);
 }
 
-/** What an application is told of it. */
+/** What applications see of it. */
 export function told(record: QuarantineRecord): EventQuarantined {
   const { id, type, attempts, since } = record;
   const { data } = deliveryOf(record);

@@ -15,7 +15,8 @@ export interface ActorErrorInit {
 }
 
 /**
- * An actor failed for good: its `done` rejects with this error, and so does the ask it failed at.
+ * An actor has failed and stopped: its `done` rejects with this error, and so does the ask it
+ * failed at.
  *
  * Nothing restarts an actor, because what it holds in memory may be ahead of what is stored; build
  * a new client from the store. The `cause` is what went wrong.
@@ -54,8 +55,8 @@ export class ActorStoppedError extends MatrixError {
   /** The name of the actor. */
   readonly actor: string;
   /**
-   * What was asked; absent where the error is the reason of the signal that tells an actor's work
-   * to stop.
+   * The kind of message; absent where the error is the reason of the signal that asks an actor's
+   * work to stop.
    */
   readonly kind?: string;
 

@@ -11,21 +11,20 @@ import type { RoomState } from "./stored_room_state.ts";
 import type { PrunedRooms, StateQuery } from "./store_protocol.ts";
 
 /**
- * How many events of a room may wait, beside as many as it has pieces of state: for nobody who
- * looks at a room's state do more than these have to be sorted in, and where nobody looks, no more
- * of them are there in vain.
+ * How many events of a room may wait to be sorted in, beside as many as it has pieces of state.
+ * This bounds the work of the first read, and the memory of rooms that are never read.
  */
 const MAX_WAITING = 64;
 
 /**
- * After so many looks at what waits it is sorted in: one look through it takes a tenth of that, or
- * less.
+ * After so many reads through the events that wait, they are sorted in. One such read takes at most
+ * a tenth of the time of sorting.
  */
-const MAX_LOOKS = 8;
+const MAX_READS = 8;
 
 /**
- * Keeps the state of rooms in memory: the events themselves, no copies of them. What is changed is
- * in effect at once: there is nothing that a commit could fail at.
+ * Keeps the state of rooms in memory: the events themselves, not copies. Changes take effect
+ * immediately: there is no commit that could fail.
  */
 export class MemoryRoomState implements RoomState {
   readonly #rooms = new Map<RoomID, Pieces>();
@@ -50,7 +49,7 @@ export class MemoryRoomState implements RoomState {
     this.#rooms.get(roomId)?.remove(events);
   }
 
-  /** Removes all at once: that takes no time. */
+  /** Removes everything in one step: that takes no time. */
   clear(roomId: RoomID): Promise<PrunedRooms> {
     const removed = this.#rooms.get(roomId)?.size ?? 0;
     this.#rooms.delete(roomId);
@@ -59,8 +58,8 @@ export class MemoryRoomState implements RoomState {
 }
 
 /**
- * The state of a room. Events are sorted in when somebody looks more than a few times: of most
- * rooms nobody ever does, and a first sync brings the state of all of them.
+ * The state of a room. Events are sorted in after a few reads: most rooms are never read, and a
+ * first sync brings the state of all of them.
  */
 class Pieces {
   /** The events that have been sorted in, by type and state key; undefined before the first are. */
@@ -68,9 +67,9 @@ class Pieces {
   #sorted = 0;
   /** Events that wait to be sorted in, from old to new. */
   #waiting: StoredState[] = [];
-  /** When so many wait, they are sorted in though nobody looks. */
+  /** When so many wait, they are sorted in without a read. */
   #limit = 0;
-  #looks = 0;
+  #reads = 0;
 
   get size(): number {
     this.#sort();
@@ -88,7 +87,7 @@ class Pieces {
   }
 
   get(type: string, stateKey: string): StoredState | undefined {
-    if (this.#waiting.length > 0 && ++this.#looks > MAX_LOOKS) this.#sort();
+    if (this.#waiting.length > 0 && ++this.#reads > MAX_READS) this.#sort();
     const isIt = (event: StoredState) => event.state_key === stateKey && event.type === type;
     return this.#waiting.findLast(isIt) ?? this.#byType?.get(type)?.get(stateKey);
   }
@@ -119,7 +118,7 @@ class Pieces {
       this.#sorted += byKey.size - before;
     }
     this.#waiting = [];
-    this.#looks = 0;
+    this.#reads = 0;
   }
 }
 

@@ -121,7 +121,7 @@ export class StoreRooms {
       const record = known.get(roomId);
       former.push(record && formerRoom(record, members.get(roomId)));
       if (record !== undefined && record.membership !== "join" && membership === "join") {
-        // The stored state is old: it is sent anew with the join.
+        // The stored state is old: it is sent again with the join.
         await this.#state.clear(roomId, Infinity, mutations);
       }
       if (state.length > 0) this.#state.set(roomId, state, mutations);

@@ -27,7 +27,7 @@ import type { SyncToken } from "../../types/ids.ts";
 export interface StoreOptions {
   /** The store. Absent: memory, for as long as the actor lives. */
   readonly kv?: KvStore;
-  /** How the device is taken; absent: nobody else can have it. */
+  /** How the device is taken; absent: no other process can have it. */
   readonly lease?: Pick<LeaseOptions, "held" | "owner" | "duration">;
   /** Measures the lease. Default: the machine's own. */
   readonly clock?: Clock;

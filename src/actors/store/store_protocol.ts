@@ -54,7 +54,7 @@ export interface SyncChange {
 export interface FormerRoom {
   /** What the user was to the room. */
   readonly membership: Membership;
-  /** By user ID, the member events of those who have one in the change. */
+  /** By user ID, the member events of the users with one in the change. */
   readonly members: ReadonlyMap<string, StoredState>;
   /** Whether the room was known to be encrypted. */
   readonly encrypted: boolean;

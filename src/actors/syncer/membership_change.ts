@@ -17,7 +17,7 @@ import { isMember, type MemberStateEvent } from "./sync_parts.ts";
  * The event that stands for a change of membership.
  *
  * `INVITE` stands for an invitation of the own user, and for nothing else: its handlers may join.
- * `USER_INVITED` stands for an invitation of somebody else to a room that the own user is in.
+ * `USER_INVITED` stands for an invitation of another user to a room that the own user is in.
  *
  * @param event A state event.
  * @param former What the user was to the room before.
@@ -65,7 +65,7 @@ export function prevMembership({ unsigned }: StateEvent | StrippedStateEvent): M
   return isJsonObject(unsigned?.prev_content) ? membershipIn({ content: unsigned.prev_content }) : undefined;
 }
 
-/** The membership that an event tells of, if it does. */
+/** The membership in an event, if it has one. */
 export function membershipIn(event: { readonly content: JsonObject } | undefined): Membership | undefined {
   const membership = event?.content.membership;
   return typeof membership === "string" ? membership as Membership : undefined;

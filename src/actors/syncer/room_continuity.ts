@@ -29,7 +29,7 @@ export interface RoomContinuityOptions extends RoomGapsOptions {
 
 /** What a response goes on from. */
 export interface Continuation {
-  /** The token that it was asked with; undefined: it tells everything from the start. */
+  /** The token of the request; undefined: the response begins at the start. */
   readonly since: SyncToken | undefined;
   /** What the very first response ended with, if this is that response once more. */
   readonly first: SyncToken | undefined;

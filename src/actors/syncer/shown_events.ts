@@ -27,7 +27,7 @@ export interface ShownRoom {
 /** How many events are remembered of a room: what servers show again is what came last. */
 const REMEMBERED = 64;
 /**
- * Since room version 3 an ID is a hash, of which a part tells events apart: 12 characters of 6
+ * Since room version 3 an ID is a hash, of which a part distinguishes events: 12 characters of 6
  * bits.
  */
 const HASH_LENGTH = 44;

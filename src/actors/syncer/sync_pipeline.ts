@@ -209,7 +209,7 @@ function isLossy({ limited }: RoomPart, members: SyncContext["members"]): boolea
   return members === "some" || (members === "lazy" && limited);
 }
 
-/** The section `leave` has bans too; the own member event tells them apart. */
+/** The section `leave` has bans too; the own member event distinguishes them. */
 function membershipOf(room: RoomPart, own: UserID): Membership {
   if (room.membership !== Membership.LEAVE) return room.membership;
   const last = stateChanges(room).findLast((event) => isMember(event) && event.state_key === own);

@@ -67,7 +67,7 @@ export class SyncFilter {
       DEFAULT_LIMIT;
   }
 
-  /** Makes a request with the filter. If the server has forgotten it, it is uploaded anew. */
+  /** Makes a request with the filter. If the server has forgotten it, it is uploaded again. */
   async use<Result>(request: (filterId: FilterID | undefined) => Promise<Result>): Promise<Result> {
     const filter = this.#filter;
     if (typeof filter !== "object") return await request(filter);

@@ -1,7 +1,8 @@
 /**
  * The account: registration, password, addresses, and its end.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#account-registration-and-management | Account management}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#account-registration-and-management | Account management}
  * @module
  */
 
@@ -113,7 +114,8 @@ export interface AccountAPI {
    * @throws {UserInUseError} If the name is taken.
    * @throws {InvalidUsernameError} If the name breaks the grammar.
    * @throws {ForbiddenError} If the server takes no registrations.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3register | POST /register}
+   * @see
+   * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3register | POST /register}
    */
   register(options?: RegisterOptions): Promise<NewSession>;
 
@@ -123,7 +125,8 @@ export interface AccountAPI {
    * @param username The local part of a user ID.
    * @param options Request options.
    * @returns Whether it can; false if it is taken, reserved or malformed.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3registeravailable | GET /register/available}
+   * @see
+   * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3registeravailable | GET /register/available}
    */
   isUsernameAvailable(username: string, options?: RequestOptions): Promise<boolean>;
 
@@ -135,12 +138,13 @@ export interface AccountAPI {
    * @throws {WeakPasswordError} If the server finds the password too weak.
    * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication`
    *   does not cover.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3accountpassword | POST /account/password}
+   * @see
+   * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3accountpassword | POST /account/password}
    */
   changePassword(newPassword: string, options?: ChangePasswordOptions): Promise<void>;
 
   /**
-   * Ends the account for good. Its user ID can never be used again. If the client syncs, that ends
+   * Deactivates the account. Its user ID can never be used again. If the client syncs, that ends
    * as by {@linkcode SessionAPI.logout}.
    *
    * @param options What to erase, how to authenticate, and request options.
@@ -148,7 +152,8 @@ export interface AccountAPI {
    * `no-support`, also if the server does not say.
    * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication`
    *   does not cover.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3accountdeactivate | POST /account/deactivate}
+   * @see
+   * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3accountdeactivate | POST /account/deactivate}
    */
   deactivateAccount(options?: DeactivateAccountOptions): Promise<"success" | "no-support">;
 
@@ -157,7 +162,8 @@ export interface AccountAPI {
    *
    * @param options Request options.
    * @returns The addresses.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3account3pid | GET /account/3pid}
+   * @see
+   * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3account3pid | GET /account/3pid}
    */
   getThirdPartyIds(options?: RequestOptions): Promise<ThirdPartyId[]>;
 }

@@ -1,7 +1,8 @@
 /**
  * The access token and how it is renewed.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#refreshing-access-tokens | Refreshing access tokens}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#refreshing-access-tokens | Refreshing access tokens}
  * @module
  */
 
@@ -56,7 +57,7 @@ export class Credentials {
   #refreshing: Promise<void> | undefined;
 
   /**
-   * @param clock Tells when a token has expired.
+   * @param clock By which a token expires.
    * @param onRefreshed Persists a new pair.
    */
   constructor(clock: Clock, onRefreshed: OnTokensRefreshed | undefined) {

@@ -13,7 +13,7 @@ import type { Sent } from "../../base/sent.ts";
 
 const ENDED = new DOMException("The request has ended", "AbortError");
 
-/** Aborts its signal when nothing has happened for a while, or when the caller's signal says so. */
+/** Aborts its signal when nothing has happened for a while, or when the caller's signal aborts. */
 export class Deadline {
   readonly #controller = new AbortController();
   readonly #clock: Clock;
@@ -41,7 +41,7 @@ export class Deadline {
    * @param clock Measures the time.
    * @param ms How long nothing may happen, in milliseconds; 0 means for ever.
    * @param outer The caller's signal.
-   * @param sent What is asked of whom.
+   * @param sent The request, as errors describe it.
    */
   constructor(clock: Clock, ms: number, outer: AbortSignal | undefined, sent: Sent) {
     outer?.throwIfAborted();
@@ -58,7 +58,7 @@ export class Deadline {
     return this.#controller.signal;
   }
 
-  /** Something happened: the time starts anew. */
+  /** Something happened: the time starts again. */
   touch(): void {
     this.#progress++;
   }

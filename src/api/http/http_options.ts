@@ -1,5 +1,5 @@
 /**
- * How the transport is made, and what is asked of it.
+ * The options of the transport and of its requests.
  *
  * @module
  */

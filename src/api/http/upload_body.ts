@@ -54,7 +54,7 @@ export interface UploadBodyOptions {
 const CHUNK = 1 << 16;
 
 /**
- * A stream of unknown size is held in memory up to here, in bytes: the homeserver wants to know the
+ * A stream of unknown size is held in memory up to here, in bytes: the homeserver requires the
  * size first.
  */
 const MAX_UNKNOWN = 32 * 2 ** 20;
@@ -147,7 +147,7 @@ async function sourceOf(
 /** The error for what is no data. */
 export function unusable(): ValueError {
   return new ValueError(
-    "Cannot upload the data: it must be bytes, a Blob, a file, or a stream that nobody reads",
+    "Cannot upload the data: it must be bytes, a Blob, a file, or a stream that is not being read",
   );
 }
 

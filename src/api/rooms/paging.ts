@@ -22,7 +22,8 @@ export interface IterateMessagesOptions extends GetMessagesOptions {
 
 /**
  * Iterators over everything that an operation gives in pages. The next page is asked for when the
- * one before is used up, and `limit` is the size of a page; who has seen enough ends the loop.
+ * one before is used up, and `limit` is the size of a page; a caller that has seen enough ends the
+ * loop.
  */
 export interface PagingAPI {
   /**

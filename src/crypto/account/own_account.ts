@@ -272,7 +272,7 @@ export class OwnAccount {
       const { userId, deviceId } = this.#record;
       const what = `Cannot restore the account of ${userId}, device ${deviceId}`;
       throw new DamagedAccountError(
-        `${what}: the store is damaged; log in anew with an empty store`,
+        `${what}: the store is damaged; log in again with an empty store`,
         { cause: error },
       );
     }

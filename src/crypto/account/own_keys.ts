@@ -156,7 +156,7 @@ export class OwnKeys {
       { unpublished: false, ...published },
       (account) => account.markKeysAsPublished(),
     );
-    // A server that always reports too few keys must not get more and more: the next sync tells.
+    // A server that always reports too few keys must not get more and more: the next sync shows.
     const uploaded = Object.keys(request.one_time_keys ?? {}).length;
     if (uploaded < ON_SERVER && isJsonObject(response.one_time_key_counts)) {
       this.#generate(tx, { oneTimeKeys: ON_SERVER - countOf(response.one_time_key_counts), fallback: false });
@@ -209,7 +209,7 @@ export class OwnKeys {
   recoverFromRollback(tx: Transaction): void {
     const { rollbacks } = this.account.facts;
     const skipped = rollbacks === 0 ? SKIPPED_IDS[0] : SKIPPED_IDS[1];
-    this.#log.warn("The server has one-time keys that the store knows nothing of: skipping their IDs", {
+    this.#log.warn("The server has one-time keys that the store does not have: skipping their IDs", {
       skipped,
     });
     this.account.change(tx, { unpublished: false, rollbacks: rollbacks + 1 }, (account) => {

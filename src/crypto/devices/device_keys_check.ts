@@ -34,7 +34,7 @@ export interface ExpectedDevice {
   readonly selfSigning?: string;
 }
 
-/** The two keys that a device goes by, in unpadded base64. */
+/** The two keys of a device, in unpadded base64. */
 export interface IdentityKeys {
   /** Its identity key. */
   readonly curve25519: string;

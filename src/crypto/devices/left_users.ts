@@ -13,7 +13,7 @@ import { userKey, type UserRecord } from "./user_record.ts";
 
 /**
  * Removes the devices of a user who is not tracked. Their immutable keys are kept for a year, and
- * for good if the user has an identity or the application has decided about a device.
+ * forever if the user has an identity or the application has decided about a device.
  *
  * @returns Whether devices have gone.
  */

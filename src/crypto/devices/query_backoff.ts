@@ -44,7 +44,7 @@ export class QueryBackoff {
   }
 
   /**
-   * Notes that the server has answered about a user, even if it does not know the user.
+   * Notes that the server has answered about a user, even that there is no such user.
    *
    * @returns The user's server, if it was out of reach before.
    */

@@ -13,7 +13,7 @@ import { QueryBackoff } from "./query_backoff.ts";
 export interface DeviceQuery {
   /** The users: at most 250. */
   readonly users: readonly UserID[];
-  /** Tells it from other queries, and from later changes. */
+  /** Distinguishes it from other queries, and from later changes. */
   readonly sequence: number;
   /** When it was begun, in milliseconds since the epoch. */
   readonly at: number;

@@ -34,7 +34,7 @@ export interface CryptoContext {
   readonly clock: Clock;
   /** The log; never for keys, tokens or contents. */
   readonly log: Logger;
-  /** What the engine goes by. */
+  /** The policy. */
   readonly policy: CryptoPolicy;
   /** A unique ID for transactions and requests. */
   readonly uniqueId: () => string;

@@ -194,7 +194,7 @@ export interface PrepareInput {
   readonly since?: number;
 }
 
-/** Who has the key of a room's group session, and who does not. */
+/** The devices that have the key of a room's group session, and those that do not. */
 export interface ShareReport {
   /** The session. */
   readonly sessionId: string;

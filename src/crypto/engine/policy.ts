@@ -25,7 +25,7 @@ export type AcceptPolicy =
   /** Events of devices that their user has signed. */
   | "cross-signed";
 
-/** What the engine goes by. */
+/** The decisions that the application makes for the engine. */
 export interface CryptoPolicy {
   /** Which devices get keys. Default: `all`. */
   readonly sendTo: SendPolicy;

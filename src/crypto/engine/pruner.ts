@@ -1,7 +1,7 @@
 /**
  * Prunes records that need not be kept any more, in small steps.
  *
- * Used group sessions of other devices are kept for good, so that history can be read, and with
+ * Used group sessions of other devices are kept forever, so that history can be read, and with
  * them the log that refuses replays. Nothing that is pruned would make a message count twice, or be
  * lost.
  *
@@ -38,7 +38,7 @@ export interface PrunerOptions {
   readonly undecryptable: UndecryptableEvents;
 }
 
-/** A task of pruning; whether it has more to do at once. */
+/** A task of pruning; whether it has more to do. */
 type PruneTask = (tx: Transaction) => Promise<"done" | "more">;
 
 /** How many tasks a step runs, which may all find nothing. */
@@ -58,7 +58,7 @@ export class Pruner {
     this.#options = options;
   }
 
-  /** Does a part of it; the first call after one that was done begins anew. */
+  /** Does a part of it; the first call after one that was done starts again. */
   async step(tx: Transaction): Promise<PruneReport> {
     const tasks = [...this.#tasks ?? this.#begin()];
     let done = false;

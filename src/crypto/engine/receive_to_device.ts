@@ -14,7 +14,7 @@ import type { OlmDecryption } from "../olm/olm_message.ts";
 import type { Transaction } from "../records/transaction.ts";
 import type { EngineParts } from "./engine_parts.ts";
 
-/** Types that count only if they came encrypted: anybody could have written them otherwise. */
+/** Types that count only if they came encrypted: otherwise they could be forged. */
 const ENCRYPTED_ONLY: ReadonlySet<string> = new Set([
   "m.room_key",
   "m.forwarded_room_key",

@@ -143,7 +143,7 @@ export interface MergedRatchet {
 /**
  * Decides between a known ratchet and one that was received. Of two that are connected, the one
  * that begins earlier is kept. Of two that are not, the one is kept that the session's own key has
- * signed, as far back as it has: only the owner can sign a ratchet, and anybody can forge one
+ * signed, as far back as it has: only the owner can sign a ratchet, and any member can forge one
  * without a signature. If neither or both are signed, the known one is kept.
  *
  * @returns Undefined if the new one must be refused.

@@ -1,7 +1,7 @@
 /**
  * The claims of users to a Megolm session.
  *
- * Anybody who has a session's key can send it as if it were theirs, and a server can make up any
+ * Any device with a session's key can claim to own the session, and a server can make up any
  * number of users. So the claims of each user are separate: those of the most likely owner are in
  * the session's record, and those of each other user in a record of their own. No claim replaces
  * that of another user, and among a user's own the better founded ones stay.

@@ -1,7 +1,7 @@
 /**
  * The owner of a Megolm session, and how far it is trusted.
  *
- * Anybody who has a session's key can send it as if it were theirs. So several devices may claim a
+ * Any device with a session's key can claim to own the session. So several devices may claim a
  * session, and an event is its sender's if one of the sender's devices does.
  *
  * @module

@@ -1,6 +1,6 @@
 /**
- * Group sessions without a message of the key's sender: anybody can send keys, and one sender must
- * not fill the disk.
+ * Group sessions without a message of the key's sender: any device can send keys, and one sender
+ * must not fill the disk.
  *
  * @module
  */
@@ -44,7 +44,7 @@ export interface UnusedLimits {
 const LIMITS: UnusedLimits = { ofUser: UNUSED_OF_USER, inAll: UNUSED_IN_ALL };
 const NONE: UnusedList = { first: 0, next: 0, count: 0 };
 const LIST_KIND = "inbound_unused";
-/** How many places are looked at at once, to find the oldest session. */
+/** How many places are examined together, to find the oldest session. */
 const AT_ONCE = 64;
 
 /**

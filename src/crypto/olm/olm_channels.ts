@@ -211,7 +211,7 @@ export class OlmChannels {
     return (await this.#sessions.peer(tx, device)).toldNoOlm !== true;
   }
 
-  /** Notes that a device is told so. */
+  /** Notes that a device gets the notice. */
   async toldNoOlm(tx: Transaction, device: Device): Promise<void> {
     await this.#sessions.note(tx, device, { toldNoOlm: true });
   }

@@ -28,7 +28,7 @@ export interface UnknownDevice extends OlmPeer {
 /**
  * Unknown devices that have begun Olm sessions, the newest ones, fairly among users.
  *
- * Anybody can make such devices up, so that they are bounded. They may only send room keys and
+ * Such devices can be made up, so they are bounded. They may only send room keys and
  * dummies, which have no effect a second time, so that nothing is lost with what would refuse a
  * repetition.
  */

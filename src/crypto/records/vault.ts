@@ -27,7 +27,7 @@ export interface Vault {
   /** Applies all changes or none. When it resolves they are durable; a failure is fatal. */
   commit(mutations: readonly KvMutation[]): Promise<void>;
   /**
-   * Applies changes with whatever is committed next, by anybody: they are read at once, and a crash
+   * Applies changes with the next commit of any part: reads see them immediately, and a crash
    * before that loses them together with what led to them.
    */
   defer(mutations: readonly KvMutation[]): Promise<void>;

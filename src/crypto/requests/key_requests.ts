@@ -143,7 +143,7 @@ export class KeyRequests {
       log.warn("Ignored a forwarded room key", { sender, reason }) as undefined;
     if (sender !== own.userId || device?.userId !== own.userId) return ignore("it came from another user");
     if (!mayAnswer(device)) return ignore("it came from a device that is not verified");
-    if (request === undefined) return ignore("nobody had asked for it");
+    if (request === undefined) return ignore("it was not requested");
     const { deviceId, curve25519 } = device;
     if (!request.devices.some((asked) => asked.deviceId === deviceId && asked.curve25519 === curve25519)) {
       return ignore("it came from a device that had not been asked");

@@ -36,7 +36,7 @@ export interface ApprovalInput {
   readonly devices: { identityOf(tx: Transaction, userId: UserID): Promise<UserIdentity | undefined> };
 }
 
-/** Approves users with the identities that they were shown with, for good. */
+/** Approves users with the identities that they were shown with, permanently. */
 export function approve(tx: Transaction, roomId: RoomID, recipients: readonly NewRecipient[]): void {
   for (const { userId, master = "" } of recipients) tx.set(approvalKey(roomId, userId), master);
 }

@@ -50,7 +50,7 @@ export class EncryptedRooms {
     }
   }
 
-  /** What encryption goes by in a room; undefined if it is not known to be encrypted. */
+  /** The encryption settings of a room; undefined if it is not known to be encrypted. */
   settings(roomId: RoomID): RoomSettings | undefined {
     return this.#settings.get(roomId);
   }
@@ -143,7 +143,7 @@ export class EncryptedRooms {
   ): void {
     if (before === after || before !== undefined && sameSettings(before, after)) return;
     tx.set(settingsKey(roomId), after);
-    this.#settings.set(roomId, after); // at once, so that the rest of the step goes by it
+    this.#settings.set(roomId, after); // immediately, so that the rest of the step uses it
     tx.onAbort(() => {
       if (before === undefined) this.#settings.delete(roomId);
       else this.#settings.set(roomId, before);

@@ -95,7 +95,7 @@ export function invalidate(
 
 /** The limits of a session. */
 export interface RotationTerms {
-  /** What the room goes by now. */
+  /** The present settings of the room. */
   readonly settings: RoomSettings;
   /** Which devices are to get keys now. */
   readonly policy: SendPolicy;

@@ -83,7 +83,8 @@ export class RoomMembers {
   }
 
   /**
-   * Former members who are not in a new list; those who have changed since the request don't count.
+   * Former members who are not in a new list; members that have changed since the request don't
+   * count.
    */
   missing(roomId: RoomID, members: RoomDescription["members"]): UserID[] {
     const before = this.#rooms.get(roomId)?.members;

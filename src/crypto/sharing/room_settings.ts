@@ -6,7 +6,7 @@
 
 import { isJsonObject } from "../../types/json.ts";
 
-/** What encryption goes by in a room. */
+/** The encryption settings of a room. */
 export interface RoomSettings {
   /**
    * The algorithm that the room was first encrypted with; undefined if it was malformed, so that

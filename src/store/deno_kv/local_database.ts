@@ -69,7 +69,7 @@ export class LocalDatabase implements KvDatabase {
   }
 }
 
-/** Whether nothing was written because another process was writing. Only the message tells. */
+/** Whether nothing was written because another process was writing. Only the message shows it. */
 function isLocked(error: unknown): boolean {
   return error instanceof TypeError && error.message.includes("database is locked");
 }

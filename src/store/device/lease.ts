@@ -168,7 +168,7 @@ export class Lease {
     return { type: "set", key: this.#keys.lease(), value: { until } };
   }
 
-  /** A clock that was set back may never reach the time again: then it is due at once. */
+  /** A clock that was set back may never reach the time again: then it is due now. */
   #dueIn(now: number): number {
     const third = Math.floor(this.#duration / 3); // whole milliseconds, else the wait would not end
     return Math.max(third - elapsed(now, this.#renewedAt), 0);
@@ -239,7 +239,7 @@ function readOwner(entry: KvEntry | undefined): { id: string | undefined; owner:
   const { id, owner, epoch } = isJsonObject(entry?.value) ? entry.value : {};
   return {
     id: typeof id === "string" ? id : undefined,
-    owner: typeof owner === "string" ? owner : "somebody",
+    owner: typeof owner === "string" ? owner : "another process",
     epoch: typeof epoch === "number" ? epoch : 0,
   };
 }

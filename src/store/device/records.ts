@@ -22,8 +22,9 @@ export interface SyncRecord {
   readonly handled?: SyncToken;
   /**
    * Why the next response may show what was delivered before, though it asks for what comes after
-   * `nextBatch`: `repeated`, an earlier process had come further, and this one has begun anew with
-   * the very first response; `moved`, the application has moved the position. Absent: it may not.
+   * `nextBatch`: `repeated`, an earlier process had come further, and this one has started again
+   * with the very first response; `moved`, the application has moved the position. Absent: it may
+   * not.
    */
   readonly again?: "repeated" | "moved";
   /** How many processes in a row have ended without handling anything. */

@@ -58,7 +58,7 @@ export interface LoginFlow {
   oauth_aware_preferred?: boolean;
 }
 
-/** Someone else who knows the user. */
+/** A third party that identifies the user. */
 export interface IdentityProvider {
   /** The provider, to the homeserver. */
   id: string;
@@ -83,7 +83,7 @@ export interface LoginResponse {
    * Secret.
    */
   refresh_token?: string;
-  /** For how long the access token is good, in milliseconds; for good if absent. */
+  /** For how long the access token is valid, in milliseconds. Absent: it does not expire. */
   expires_in_ms?: number;
   /** Where to find the homeserver from now on. */
   well_known?: DiscoveryInformation;
@@ -97,7 +97,7 @@ export interface RefreshResponse {
   access_token: string;
   /** The new token to refresh with; the old one stays good if absent. Secret. */
   refresh_token?: string;
-  /** For how long the access token is good, in milliseconds; for good if absent. */
+  /** For how long the access token is valid, in milliseconds. Absent: it does not expire. */
   expires_in_ms?: number;
 }
 

@@ -5,7 +5,7 @@
  * What may be absent is taken away if it does not fit: an optional member, an item of a list, an
  * entry of a map. What must be there makes the whole around it not fit. `null` in place of an
  * optional member or of an entry counts as its absence, and so does an empty string in place of one
- * that is something else (`avatar_url`, as Dendrite writes it of who has none).
+ * that is something else (`avatar_url`, as Dendrite writes it for users without one).
  *
  * @module
  */

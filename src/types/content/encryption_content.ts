@@ -3,7 +3,8 @@
  *
  * Contents are type aliases, and not interfaces, so that each is also a `JsonObject`.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#end-to-end-encryption | End-to-end encryption}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#end-to-end-encryption | End-to-end encryption}
  * @module
  */
 
@@ -11,7 +12,7 @@ import type { EncryptionAlgorithm, Open } from "../enums.ts";
 import type { DeviceID } from "../ids.ts";
 import type { RelatesTo } from "./relation.ts";
 
-/** Content of `m.room.encryption`. Once a room has it, it is encrypted for good. */
+/** Content of `m.room.encryption`. Once a room has it, it stays encrypted. */
 export type RoomEncryptionContent = {
   /** What messages are encrypted with. */
   algorithm: Open<typeof EncryptionAlgorithm.MEGOLM_V1>;

@@ -174,7 +174,7 @@ export interface MessageTypeContents {
 }
 
 /**
- * A `msgtype` that no other content has. It is a string, and the compiler is told nothing else of
+ * A `msgtype` that no other content has. It is a string, and the compiler knows nothing else of
  * it, so that a comparison with a `msgtype` that is known leaves the content that belongs to it.
  */
 export declare enum OtherMessageType {

@@ -76,7 +76,7 @@ export type RoomAvatarContent = {
 export type RoomCanonicalAliasContent = {
   /** The alias to show; none if absent. */
   alias?: RoomAlias | null;
-  /** Other aliases that the room goes by. */
+  /** Other aliases of the room. */
   alt_aliases?: RoomAlias[];
 };
 

@@ -115,7 +115,7 @@ Deno.test("redeliver() delivers at once, and resolves when the handlers have set
   const { message } = await assertRejects(() => quarantine.redeliver(bad), ValueError);
   assertEquals(
     message,
-    `Cannot deliver the event again: none of the ID ${bad} has been left out; list() tells them`,
+    `Cannot deliver the event again: none with the ID ${bad} has been left out; list() returns those that have`,
   );
 });
 

@@ -50,7 +50,7 @@ Deno.test("A start with an empty store is refused, overwrites nothing, and the r
     const empty = stage.client("bot", { encryption: true });
     const error = await rejectionOf(way(empty));
     assertInstanceOf(error, DeviceConflictError, String(way));
-    for (const text of [`${empty.deviceId} of ${BOT}`, "volume", "token", "second store", "log in anew"]) {
+    for (const text of [`${empty.deviceId} of ${BOT}`, "volume", "token", "second store", "log in again"]) {
       assertStringIncludes(error.message, text);
     }
     if (way === ways[0]) await assertRejects(() => empty.done); // all has stopped
@@ -116,7 +116,7 @@ Deno.test("A device whose keys another program replaces while it runs stops, and
   const deviceKeys: DeviceKeys = { user_id: BOT, device_id: deviceId, algorithms: [], keys, signatures: {} };
   await stage.client("bot").uploadKeys({ deviceKeys });
   await stage.settle();
-  await assertRejects(() => bot.sendText(roomId, "Still me"), DeviceConflictError, "log in anew");
+  await assertRejects(() => bot.sendText(roomId, "Still me"), DeviceConflictError, "log in again");
   await alice.sendText(roomId, "Who are you?"); // has the sync go on
   assertInstanceOf(await rejectionOf(running ?? Promise.resolve()), DeviceConflictError);
   await assertRejects(() => bot.done);
