@@ -61,6 +61,15 @@ export class StorePosition {
     await this.#writer.flush(mutations);
   }
 
+  /**
+   * Notes, with the next commit, that encryption has received the next response: what it changes
+   * may become durable before the response does.
+   */
+  async receivesAhead(): Promise<void> {
+    const before = await this.get();
+    if (before.ahead === undefined) this.#set({ ...before, ahead: true });
+  }
+
   /** Stores the ID of an uploaded filter. */
   async saveFilter(filter: { readonly id: FilterID; readonly definition: string }): Promise<void> {
     await this.#save({ ...await this.get(), filter });
@@ -100,12 +109,13 @@ export class StorePosition {
     hasChanges: boolean,
   ): Promise<number | undefined> {
     const before = this.#position ?? await this.get();
-    const isNews = nextBatch !== before.nextBatch || hasChanges || repeated || this.#writer.owes;
+    const isNews = nextBatch !== before.nextBatch || hasChanges || repeated || this.#writer.owes ||
+      before.ahead === true;
     if (!isNews && before.handled !== undefined) return undefined;
     const first = before.handled === undefined && { first: before.first ?? nextBatch };
     const crashes = (before.crashes ?? 0) + (repeated && !this.#hasCounted ? 1 : 0);
     this.#hasCounted ||= repeated;
-    const { again: _, ...rest } = before;
+    const { again: _, ahead: __, ...rest } = before;
     const again = againAfter(before, nextBatch);
     this.#set({
       ...rest,
@@ -149,11 +159,12 @@ export class StorePosition {
 }
 
 /** A position without what is stored only until something is handled. */
-function withoutStart({ nextBatch, handled, again, filter, shown }: SyncRecord): SyncRecord {
+function withoutStart({ nextBatch, handled, again, ahead, filter, shown }: SyncRecord): SyncRecord {
   return {
     nextBatch,
     handled,
     ...(again && { again }),
+    ...(ahead && { ahead }),
     ...(filter && { filter }),
     ...(shown && { shown }),
   };

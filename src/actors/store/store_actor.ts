@@ -89,7 +89,10 @@ export function spawnStore(
       },
       noteSettled: (names) => deliveries.noteSettled(names),
       readRecords: (keys) => writer.getMany(keys.map((key) => writer.keys.record(key))),
-      deferRecords: (mutations) => writer.owe(records(mutations)),
+      async deferRecords(mutations) {
+        await position.receivesAhead();
+        writer.owe(records(mutations));
+      },
       position: settled(() => position.get()),
       move: settled((nextBatch) => position.move(nextBatch)),
       settled: settled(() => deliveries.settled()),

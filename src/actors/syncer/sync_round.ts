@@ -53,7 +53,12 @@ export interface SyncPosition {
   readonly since: SyncToken | undefined;
   /** Whether what follows may have been delivered before. */
   readonly repeated: boolean;
-  /** Whether that is because the application has moved the position. */
+  /**
+   * Whether the events of earlier responses have been handled, or will be: what comes again is not
+   * handled again.
+   */
+  readonly handledBefore: boolean;
+  /** Whether what follows may have been delivered because the application has moved the position. */
   readonly wasMoved: boolean;
   /** What the first response ended with, if it is to be handled once more. */
   readonly first: SyncToken | undefined;
@@ -117,7 +122,7 @@ export class SyncRound {
   /** Reads and receives a response, as soon as it may follow the one before. */
   async #take(position: SyncPosition, after?: SyncToken): Promise<Taken> {
     const { syncer, settings, signal, own, filter, reader, announce, continuity, memory } = this.#options;
-    const { since, repeated, first } = position;
+    const { since, repeated, handledBefore, first } = position;
     const read = await reader.read(since);
     const { response } = read;
     const isTold = syncer.wants(InternalEventType.SYNC_SUCCESSFUL);
@@ -136,9 +141,7 @@ export class SyncRound {
       own,
       initial: isInitial,
       repeated,
-      // Before the first, a process may have ended when encryption had stored its part of what
-      // comes now, and the position was not stored yet.
-      handledBefore: !isInitial && !repeated && !isFirst,
+      handledBefore,
       after,
       members: filter.members,
       acceptClear: crypto && syncer.acceptClear,
@@ -162,7 +165,9 @@ export class SyncRound {
     this.#underway.push(memory.remember(taken.parts));
     const { nextBatch } = taken.parts;
     const isFollowed = isAsked && this.#mayBeFollowed(taken);
-    const next = isFollowed ? this.#take({ ...position, since: nextBatch }, nextBatch) : undefined;
+    const next = isFollowed
+      ? this.#take({ ...position, since: nextBatch, handledBefore: true }, nextBatch)
+      : undefined;
     next?.catch(() => {}); // its delivery rejects with it
     return { ...taken, read, next };
   }

@@ -235,13 +235,14 @@ class Syncer {
    * process has dispatched need not come again, whether or not it has settled.
    */
   async #position(): Promise<SyncPosition> {
-    const { nextBatch, handled, first, again } = await this.#options.store.ask("position", undefined);
+    const { nextBatch, handled, first, again, ahead } = await this.#options.store.ask("position", undefined);
     const goesOn = nextBatch === this.#dispatched || this.#options.resume === "committed";
     if (nextBatch === handled && nextBatch !== this.#dispatched) this.#memory.clear(); // the application moved it: events may come again
     const since = goesOn ? nextBatch : handled;
     return {
       since,
       repeated: since !== nextBatch || again !== undefined,
+      handledBefore: since !== undefined && since === nextBatch && again === undefined && ahead !== true,
       wasMoved: since === nextBatch && again === "moved",
       first: since === undefined ? first : undefined,
     };

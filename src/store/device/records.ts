@@ -27,6 +27,11 @@ export interface SyncRecord {
    * not.
    */
   readonly again?: "repeated" | "moved";
+  /**
+   * Whether encryption has stored its part of the response that comes after `nextBatch`: its events
+   * count as shown there, but have not been delivered. Absent: it has not.
+   */
+  readonly ahead?: true;
   /** How many processes in a row have ended without handling anything. */
   readonly crashes?: number;
   /** The events that were handled last. */

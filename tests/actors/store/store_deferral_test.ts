@@ -30,14 +30,14 @@ Deno.test("Deferred changes of records are read at once, and written with the ne
   const values = await here.store.ask("readRecords", [["kept", "old"], ["kept", "new"], ["kept", "other"]]);
   assertEquals([values, written(here.kv)], [[undefined, 2, undefined], []]);
   await here.store.ask("commitSync", { nextBatch: "t2", repeated: false, rooms: [] });
-  assertEquals(written(here.kv), ["new old sync"]);
+  assertEquals(written(here.kv), ["sync new old"]);
 });
 
 Deno.test("Deferred changes are written by a sync response that changes nothing else", async () => {
   await using here = await stage();
   await here.store.ask("deferRecords", changes);
   await here.store.ask("commitSync", { nextBatch: "t1", repeated: false, rooms: [] });
-  assertEquals(written(here.kv), ["new old sync"]);
+  assertEquals(written(here.kv), ["sync new old"]);
   await here.store.ask("commitSync", { nextBatch: "t1", repeated: false, rooms: [] });
   assertEquals(written(here.kv).length, 1);
 });
@@ -55,5 +55,21 @@ Deno.test("Deferred changes are written before records are listed, and when aske
   await here.store.ask("deferRecords", [{ type: "delete", key: ["kept", "more"] }]);
   await here.store.ask("flush", undefined);
   await here.store.ask("flush", undefined);
-  assertEquals(written(here.kv), ["new old", "more", "more"]);
+  assertEquals(written(here.kv), ["sync new old", "more", "more"]);
+});
+
+Deno.test("That encryption is ahead of the position is stored with its changes, until the position has moved", async () => {
+  await using here = await stage();
+  const position = async () => (await here.kv.getMany([["sync"]]))[0]?.value;
+  await here.store.ask("deferRecords", changes);
+  await here.store.ask("commitSync", { nextBatch: "t2", repeated: false, rooms: [] });
+  await here.store.ask("handled", "t2");
+  await here.store.ask("flush", undefined);
+  assertEquals(await position(), { nextBatch: "t2", handled: "t2" }); // all in one commit
+  await here.store.ask("deferRecords", changes);
+  await here.store.ask("commitRecords", [{ type: "set", key: ["kept", "more"], value: 3 }]);
+  assertEquals(await position(), { nextBatch: "t2", handled: "t2", ahead: true });
+  await here.store.ask("commitSync", { nextBatch: "t2", repeated: false, rooms: [] });
+  await here.store.ask("flush", undefined);
+  assertEquals(await position(), { nextBatch: "t2", handled: "t2" });
 });

@@ -174,7 +174,7 @@ Deno.test("Changes of records that are deferred while a commit is on its way are
   here.kv.letGo();
   await flushed;
   assertEquals(here.answered, ["t1", "t2", "flush"]);
-  assertEquals(written(here.kv), ["a sync", "b sync"]);
+  assertEquals(written(here.kv), ["sync a", "sync b"]);
 });
 
 Deno.test("A commit that fails fails all that waited for it, and nothing that follows from it is written", async () => {

@@ -61,7 +61,7 @@ function showing({ homeserver }: ClientStage) {
 
 /** So many events that nobody sent. */
 function flood(count: number, round: string): JsonObject[] {
-  return Array.from({ length: count }, (_, index) => message(`${round} ${index}`.padEnd(43, "x")));
+  return Array.from({ length: count }, (_, index) => message(`${round}${index}`.padStart(43, "x")));
 }
 
 /** Alice, and a bot whose server shows events again, in an encrypted room in which Alice has said "pay him". */
@@ -114,18 +114,24 @@ for (const [name, variation] of Object.entries(VARIATIONS)) {
       show(variation);
       await alice.sendText(roomId, "two");
       await stage.until(() => texts.includes("two"));
-      assertEquals(texts, ["pay him", "one", "two"]);
+      if (flooded > 0) show(() => ({ events: flood(flooded, "before") }));
+      await alice.sendText(roomId, "last");
+      await stage.until(() => texts.includes("last"));
+      assertEquals(texts, ["pay him", "one", "two", "last"]);
       await first.close();
       const next = bot();
       const later = heard(next);
+      show(variation); // with the first response
+      await alice.sendText(roomId, "away");
       await begin(stage, next);
+      await stage.until(() => later.includes("away"));
       if (flooded > 0) show(() => ({ events: flood(flooded, "more") }));
       await alice.sendText(roomId, "three");
       await stage.until(() => later.includes("three"));
       show(variation);
       await alice.sendText(roomId, "four");
       await stage.until(() => later.includes("four"));
-      assertEquals(later, ["three", "four"]);
+      assertEquals(later, ["away", "three", "four"]);
     });
   }
 }
