@@ -42,6 +42,9 @@ const ENVIRONMENT = "DENO_KV_ACCESS_TOKEN";
 /** How long to wait for another process that writes to the file, in milliseconds. */
 const BUSY_TIMEOUT = 5_000;
 
+/** SQLite's code for a file that has to be written to before it can be read: a crash left a journal. */
+const MUST_ROLL_BACK = 776;
+
 /** The table that every file of Deno KV has. */
 const TABLE = "data_version";
 
@@ -114,9 +117,16 @@ async function isForeign(path: string): Promise<boolean> {
   if (info === undefined || (info.isFile && info.size === 0)) return false;
   if (!info.isFile) return true;
   const { DatabaseSync } = await import("node:sqlite"); // loaded only when needed: a new file is not checked
-  using database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT });
-  const names = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
-  return names.length > 0 && !names.some(({ name }) => name === TABLE);
+  const tables = (options: { readOnly: boolean }): unknown[] => {
+    using database = new DatabaseSync(path, { ...options, timeout: BUSY_TIMEOUT });
+    const rows = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+    return rows.map(({ name }) => name);
+  };
+  const names = await Promise.try(() => tables({ readOnly: true })).catch((error) => {
+    if (error.errcode !== MUST_ROLL_BACK) throw error;
+    return tables({ readOnly: false }); // undoes what a crash has left half done, as any SQLite would
+  });
+  return names.length > 0 && !names.includes(TABLE);
 }
 
 function notFound(error: unknown): undefined {

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { DatabaseSync } from "node:sqlite";
 import { StoreError, StoreFormatError, StoreReadOnlyError } from "../../../src/errors/store_error.ts";
 import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv_store.ts";
 import { formatKey, journalKey } from "../../../src/store/deno_kv/keys.ts";
@@ -47,6 +48,33 @@ Deno.test("DenoKvStore refuses a newer format, and what others have below its pr
     assertEquals(await all(kv), before);
   }
 });
+
+for (
+  const [name, sql, mine] of [["its own file", "PRAGMA user_version = 1", true], [
+    "another application's",
+    "CREATE TABLE theirs (a)",
+    false,
+  ]] as const
+) {
+  Deno.test(`DenoKvStore ${mine ? "opens" : "refuses"} ${name} that a crash has left with a rollback journal`, async () => {
+    const folder = await Deno.makeTempDir();
+    using database = new DatabaseSync(`${folder}/crashed.db`);
+    // More than the cache takes: what was there before is in the journal, and the file changed.
+    database.exec(
+      `${sql}; PRAGMA cache_size = 1; BEGIN; CREATE TABLE more (a); INSERT INTO more VALUES (randomblob(100000))`,
+    );
+    for (const end of ["", "-journal"]) {
+      await Deno.copyFile(`${folder}/crashed.db${end}`, `${folder}/store.db${end}`);
+    }
+    const open = () => DenoKvStore.open(`${folder}/store.db`);
+    if (mine) {
+      await using store = await open();
+      assert(await store.commit([{ type: "set", key: ["a"], value: 1 }]));
+    } else await assertRejects(open, StoreFormatError, "something else than a database of Deno KV");
+    database.exec("ROLLBACK");
+    await Deno.remove(folder, { recursive: true });
+  });
+}
 
 Deno.test("DenoKvStore can be opened by several for the first time at once", async () => {
   using kv = await Deno.openKv(":memory:");
