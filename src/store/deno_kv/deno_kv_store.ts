@@ -13,7 +13,6 @@ import { type EncodedChange, encodeDelete, encodeSet, readParts, readRecord, Spl
 import { checkFormat, type DenoKvOptions, openDatabase } from "./open.ts";
 import { LocalDatabase } from "./local_database.ts";
 import { MAX_READS } from "./writes.ts";
-import { Gate } from "./gate.ts";
 import { lockBeside } from "../device/file_lock.ts";
 import type { KvCheck, KvEntry, KvKey, KvListOptions, KvLock, KvMutation, KvStore } from "../kv_store.ts";
 import { decodeValue } from "../value_codec.ts";
@@ -66,7 +65,8 @@ export class DenoKvStore implements KvStore {
   readonly #database: KvDatabase;
   readonly #journal: DenoKvJournal;
   readonly #splits = new SplitIndex();
-  readonly #gate = new Gate();
+  /** Settles when the last commit has ended. */
+  #last: Promise<unknown> = Promise.resolve();
   #closed: Promise<void> | undefined;
 
   private constructor(database: KvDatabase) {
@@ -171,13 +171,7 @@ export class DenoKvStore implements KvStore {
     // Deno KV refuses others, which no value has.
     if (places.some(({ versionstamp }) => !VERSIONSTAMP.test(versionstamp ?? "0".repeat(20)))) return false;
     if (changes.length + places.length === 0) return true;
-    const writes = changes.flatMap((change) => change.writes);
-    const parted = changes.some(({ key, split }) => split !== undefined || this.#splits.has(key));
-    const go = () => this.#apply(changes, places);
-    // Commits of parts, or in several steps, run alone: others would see them half done.
-    return await (parted || !this.#journal.fits(writes, places)
-      ? this.#gate.alone(go)
-      : this.#gate.beside(go));
+    return await this.#inTurn(() => this.#apply(changes, places));
   }
 
   /**
@@ -192,12 +186,22 @@ export class DenoKvStore implements KvStore {
 
   /** Closes the database after the operations under way. */
   close(): Promise<void> {
-    return this.#closed ??= this.#gate.alone(() => Promise.resolve(this.#database.close()));
+    return this.#closed ??= this.#inTurn(() => this.#database.close());
   }
 
   /** Closes the database. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  /**
+   * One after the other: a commit that has to be repeated, since another process has made a large
+   * one meanwhile, would be overtaken by those behind it.
+   */
+  #inTurn<Result>(action: () => Result | Promise<Result>): Promise<Result> {
+    const result = this.#last.then(action);
+    this.#last = result.catch(() => {});
+    return result;
   }
 
   async #apply(changes: readonly EncodedChange[], checks: readonly Deno.AtomicCheck[]): Promise<boolean> {

@@ -111,19 +111,19 @@ export class SplitIndex {
   readonly #splits = new Map<string, SplitValue>();
 
   /** Whether the current value has parts. */
-  has(key: KvKey): boolean {
+  #has(key: KvKey): boolean {
     return this.#find(key) !== undefined;
   }
 
   /** Notes the current value. */
   note(key: KvKey, split: SplitValue | undefined): void {
     if (split !== undefined) this.#splits.set(JSON.stringify(key), split);
-    else if (this.has(key)) this.#splits.delete(JSON.stringify(key));
+    else if (this.#has(key)) this.#splits.delete(JSON.stringify(key));
   }
 
   /** Notes a value that was read, which is older than one that was noted when it was written. */
   noteRead(key: KvKey, split: SplitValue): void {
-    if (!this.has(key)) this.note(key, split);
+    if (!this.#has(key)) this.note(key, split);
   }
 
   /** The writes that remove the parts of the current value. */

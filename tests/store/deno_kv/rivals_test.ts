@@ -42,6 +42,20 @@ for (let at = 1; at <= 8; at++) {
   });
 }
 
+Deno.test("DenoKvStore keeps the order of commits side by side after another's large commit", async () => {
+  using kv = await Deno.openKv(":memory:");
+  const [store, other] = [
+    await DenoKvStore.over(watchedKv(kv, {})),
+    await DenoKvStore.over(watchedKv(kv, {})),
+  ];
+  for (let round = 0; round < 5; round++) {
+    await other.commit(many(round));
+    const commits = Array.from({ length: 20 }, (_, index) => store.commit([set(["last"], index)]));
+    assertEquals(await Promise.all(commits), commits.map(() => true));
+    assertEquals(await valueOf(store, ["last"]), 19);
+  }
+});
+
 Deno.test("DenoKvStore leaves nothing of a large commit that was refused", async () => {
   using kv = await Deno.openKv(":memory:");
   const store = await DenoKvStore.over(watchedKv(kv, {}));
