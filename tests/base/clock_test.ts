@@ -72,7 +72,7 @@ Deno.test("An alarm of the machine's clock rings also if the timer of an earlier
   await new Promise<void>((ring) => alarm(systemClock, 1, ring));
 });
 
-Deno.test("A process lives until its alarms have rung, and does not wait for those that were ended", async () => {
+Deno.test("A process stays alive until its persistent waits are over, and not for aborted ones", async () => {
   const clock = new URL("../../src/base/clock.ts", import.meta.url);
   const script = `
     import { alarm, systemClock } from ${JSON.stringify(clock.href)};

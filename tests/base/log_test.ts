@@ -50,7 +50,7 @@ Deno.test("The default logger is LogTape's, from when the application has config
   assertEquals(console.lines.length, 2);
 });
 
-Deno.test("An application that has configured LogTape for other parts alone hears nothing on the console either", async () => {
+Deno.test("With LogTape configured for other categories only, nothing is printed on the console either", async () => {
   using console = printed();
   await configure({
     sinks: { memory: () => {} },
@@ -173,7 +173,7 @@ Deno.test("What can't be written down is printed all the same", () => {
   assertEquals(console.lines.length, 2);
 });
 
-Deno.test("`false` silences, and a logger of one's own is told everything", () => {
+Deno.test("`false` silences, and a logger of the application's gets everything", () => {
   using console = printed();
   const none = false;
   speak(loggerOf(none, systemClock));

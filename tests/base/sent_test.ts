@@ -24,7 +24,7 @@ Deno.test("Sent.repeats() knows credentials in part, in any case, escaped and pe
   }
 });
 
-Deno.test("Sent.repeats() knows longer texts of the body and the query, and lets errors name what they must", () => {
+Deno.test("Sent.repeats() recognizes longer texts of the body and the query, except what errors have to name", () => {
   const text = "Meet me at the stage door at nine";
   const message = sent({
     body: text,
@@ -85,7 +85,7 @@ Deno.test("Sent leaves out all that is said about what is too long to be looked 
   assert(!sent({ ciphertext: { body: "a long text ".repeat(1 << 20) } }).repeats("anything"));
 });
 
-Deno.test("Sent.shownError() gives an error as it is, unless it tells something", () => {
+Deno.test("Sent.shownError() returns an error as it is, unless it repeats what was sent", () => {
   const fine = new TypeError("connection refused", { cause: new Error("os error 111") });
   assertStrictEquals(sent().shownError(fine), fine);
   const told = new DOMException(`error sending request for url (${url}?q=1): refused`, "NetworkError");

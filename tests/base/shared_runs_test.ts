@@ -16,7 +16,7 @@ const turns = async (): Promise<void> => {
   for (let turn = 0; turn < 10; turn++) await Promise.resolve();
 };
 
-Deno.test("Who comes while a run is under way waits for the next, which all share who come meanwhile", async () => {
+Deno.test("A call during a run waits for the next, which all calls in the meantime share", async () => {
   const { runs, begun } = stage();
   assertStrictEquals(runs.pending, undefined);
   const first = runs.next();

@@ -6,7 +6,7 @@ function kept(cache: WeighedCache<string, number>): string {
   return [..."abcdef"].filter((key) => cache.get(key) !== undefined).join("");
 }
 
-Deno.test("a weighed cache lets go of what was not used for longest, as soon as all together is too heavy", () => {
+Deno.test("a weighed cache evicts what was not used for longest as soon as all weighs too much", () => {
   const cache = new WeighedCache<string, number>(10);
   for (const key of "abc") cache.set(key, 1, 3);
   cache.get("a");
@@ -16,7 +16,7 @@ Deno.test("a weighed cache lets go of what was not used for longest, as soon as 
   assertEquals(kept(cache), "e");
 });
 
-Deno.test("a weighed cache keeps the last that was put in, however heavy", () => {
+Deno.test("a weighed cache keeps the newest entry, however heavy", () => {
   const cache = new WeighedCache<string, number>(10);
   cache.set("a", 1, 1);
   cache.set("b", 1, 100);
@@ -25,7 +25,7 @@ Deno.test("a weighed cache keeps the last that was put in, however heavy", () =>
   assertEquals(kept(cache), "c");
 });
 
-Deno.test("a weighed cache counts what is replaced or taken out once", () => {
+Deno.test("a weighed cache counts a replaced or removed entry once", () => {
   const cache = new WeighedCache<string, number>(10);
   for (let time = 0; time < 20; time++) cache.set("a", time, 5);
   cache.set("b", 1, 5);
@@ -39,7 +39,7 @@ Deno.test("a weighed cache counts what is replaced or taken out once", () => {
   assertEquals(kept(cache), "def");
 });
 
-Deno.test("what is put in again counts as used last", () => {
+Deno.test("an entry that is set again is the newest", () => {
   const cache = new WeighedCache<string, number>(3);
   for (const key of "abcad") cache.set(key, 1, 1);
   assertEquals(kept(cache), "acd");

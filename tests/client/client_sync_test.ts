@@ -3,7 +3,7 @@ import { ActorError, MemoryStore, UnknownTokenError } from "@greenroom/matrix";
 import { rejectionOf } from "../actors/kernel/support.ts";
 import { clientStage, heard } from "./support/stage.ts";
 
-Deno.test("A bot is invited, joins, answers, and is told of what happens around it", async () => {
+Deno.test("A bot is invited, joins, answers, and receives what happens around it", async () => {
   await using here = clientStage();
   const alice = here.client("alice");
   const bot = here.client("bot", { mxid: "@bot:localhost" });

@@ -59,7 +59,7 @@ Deno.test("close() gives up on a handler that does not end in time", async () =>
   never.resolve();
 });
 
-Deno.test("A client that was never started is stopped and closed at once", async () => {
+Deno.test("A client that was never started is stopped and closed immediately", async () => {
   await using here = clientStage();
   const alice = here.client("alice");
   await alice.stop();

@@ -69,7 +69,7 @@ Deno.test("An event that waits for its key, or was redacted, is left alone", asy
   }
 });
 
-Deno.test("Without encryption nothing can be decrypted, which is told", async () => {
+Deno.test("Without encryption, decrypting rejects with the reason", async () => {
   const { dispatcher } = stage(undefined);
   await assertRejects(() => dispatcher.handle(encrypted()), EncryptionError, "has no encryption");
 });

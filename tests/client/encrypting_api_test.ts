@@ -86,7 +86,7 @@ const encrypted = (type: string, content: object): [string, unknown] => [
 const ENCRYPTION = state("m.room.encryption", { algorithm: "m.megolm.v1.aes-sha2" });
 const NOT_FOUND = refusal(404, "M_NOT_FOUND");
 
-Deno.test("sendMessageEvent() encrypts in a room that is known to be encrypted, and asks nobody", async () => {
+Deno.test("sendMessageEvent() encrypts in a room that is known to be encrypted, without a request", async () => {
   await using here = await stage(NOT_FOUND);
   await here.sync(ENCRYPTION);
   assertEquals(await here.api.sendMessageEvent(ROOM, "m.room.message", TEXT), "$sent");
@@ -209,7 +209,7 @@ Deno.test("Without encryption, a room that is known to be encrypted is not sent 
   assertEquals([here.sent(), here.lookups()], [undefined, 0]);
 });
 
-Deno.test("Without encryption, a room of which nothing is known is sent into, and nobody is asked", async () => {
+Deno.test("Without encryption, an event to an unknown room is sent without a request", async () => {
   await using here = await stage(NOT_FOUND, null);
   await here.api.sendMessageEvent(ROOM, "m.room.message", TEXT);
   assertEquals(here.sent(), ["m.room.message", TEXT]);
@@ -230,7 +230,7 @@ Deno.test("sendMessageEvent() does not encrypt in another user's name", async ()
   assertEquals(here.sent(), undefined);
 });
 
-Deno.test("What became of an encrypted event is said: that it arrived, or that the caller was told it has not", async () => {
+Deno.test("The engine gets the outcome of an encrypted event: that it arrived, or that its send was rejected", async () => {
   const crypto = fakeCrypto();
   await using here = await stage(
     { algorithm: "m.megolm.v1.aes-sha2" },

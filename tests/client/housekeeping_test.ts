@@ -115,7 +115,7 @@ for (const restarts of [false, true]) {
   });
 }
 
-Deno.test("What was let go of is told, if it was anything", async () => {
+Deno.test("Pruning is logged if it has removed anything", async () => {
   const stage = new Stage();
   await stage.look(0);
   await stage.look(DAY);
@@ -125,7 +125,7 @@ Deno.test("What was let go of is told, if it was anything", async () => {
   assertEquals(stage.log.lines, [["info", "Removed what need not be kept", { state: 3 }]]);
 });
 
-Deno.test("What fails is told, unless the client is ending, and tried the next day, or by the next process", async () => {
+Deno.test("A failed pruning is logged, unless the client is ending, and tried the next day, or by the next process", async () => {
   for (
     const [error, levels] of [
       [new TypeError("down"), ["warn"]],

@@ -59,7 +59,7 @@ Deno.test("getMembers() without conditions replaces the members, which are then 
   assert(await here.stateStore.hasFullMemberList(ROOM));
 });
 
-Deno.test("getMembers() of one membership replaces those who had it, and does not make members complete", async () => {
+Deno.test("getMembers() of one membership replaces the members with it, and does not make members complete", async () => {
   await using here = await stage({
     [`GET ${PATH}/members`]: chunk(member("@b:a", "join"), member("@d:a", "join")),
   });
@@ -97,7 +97,7 @@ Deno.test("getMembers() and getState() leave out what a room's state can't hold"
   assertEquals(await here.members(), ["@e:a join"]);
 });
 
-Deno.test("getJoinedMembers() notes who came and who went, and leaves the invited and the profiles that are known", async () => {
+Deno.test("getJoinedMembers() stores who joined and left, and keeps invited members and known profiles", async () => {
   const joined = {
     "@a:a": { display_name: "Another A" },
     "@d:a": { display_name: "D", avatar_url: "mxc://a/d" },

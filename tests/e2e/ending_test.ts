@@ -111,7 +111,7 @@ botTest("deactivateAccount() with a wrong password leaves a bot as it was", asyn
   await running;
 });
 
-synapseTest("An address that is a path beside the homeserver's ends start() at once", async (server) => {
+synapseTest("An address that is a path beside the homeserver's ends start() immediately", async (server) => {
   await using scene = new Scene(synapseHost(server));
   const { accessToken: token } = await newUser(server, "bot");
   const bot = scene.client({ baseUrl: `${server.baseUrl}/matrix`, token, log: false });

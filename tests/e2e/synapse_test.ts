@@ -27,7 +27,7 @@ synapseTest("registerUser() gives a user with a device and a token that works", 
   assertEquals(user.userId, `@${user.localpart}:${server.serverName}`);
 });
 
-synapseTest("registerUser() gives an administrator on request, and nobody else is one", async (server) => {
+synapseTest("registerUser() makes an administrator only on request", async (server) => {
   const [admin, user] = [await newUser(server, "admin", { admin: true }), await newUser(server, "user")];
   const path = `/_synapse/admin/v2/users/${user.userId}`;
   assertEquals((await getJson(server, path, admin.accessToken)).status, 200);

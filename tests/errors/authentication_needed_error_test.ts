@@ -6,7 +6,7 @@ import type { JsonObject } from "../../src/types/json.ts";
 const refused = (body: JsonObject, status = 401) =>
   requestError({ operation: "register", method: "POST", path: "/register", status, body });
 
-Deno.test("A challenge that makes no sense is told as far as it does", () => {
+Deno.test("A malformed challenge is reported as far as it is valid", () => {
   const challenges = [{ flows: [] }, { flows: [7, null] }, {
     flows: [{ stages: "x" }],
     session: 7,

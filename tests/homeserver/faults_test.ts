@@ -35,7 +35,7 @@ Deno.test("faults: a match looks at method, path and user", async () => {
   assertEquals((await bob.send("GET", "/joined_rooms")).status, 200);
 });
 
-Deno.test("faults: a dropped connection rejects, and drop-after lets the request take effect first", async () => {
+Deno.test("faults: a dropped connection rejects, with drop-after once the request has taken effect", async () => {
   await using scene = stage(["alice"]);
   const { alice } = scene.users;
   const room = await alice.createRoom();

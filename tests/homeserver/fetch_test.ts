@@ -23,7 +23,7 @@ Deno.test("fetch: takes a Request, a URL and a string", async () => {
   }
 });
 
-Deno.test("fetch: rejects at once with the reason of a signal that was aborted before", async () => {
+Deno.test("fetch: rejects immediately with the reason of a signal that was aborted before", async () => {
   await using homeserver = new Homeserver();
   const signal = AbortSignal.abort(new Error("never mind"));
   await assertRejects(() => homeserver.fetch(`${homeserver.baseUrl}/`, { signal }), Error, "never mind");
@@ -47,7 +47,7 @@ Deno.test("fetch: path parameters keep their slashes, dots and sharps", async ()
   assertEquals(scene.homeserver.room(room).state("com.example.x", key), { ok: 1 });
 });
 
-Deno.test("fetch: bodies that are no JSON objects are told apart", async () => {
+Deno.test("fetch: bodies that are no JSON objects have errors of their own", async () => {
   await using scene = stage(["alice"]);
   const { alice } = scene.users;
   const post = async (body: string) => {

@@ -27,7 +27,7 @@ Deno.test("listen() cuts the connection where a fault says so", NET, async () =>
   assert((await (await fetch(url)).json()).versions.length > 0);
 });
 
-Deno.test("listen() lets a waiting sync return when the homeserver is disposed of", NET, async () => {
+Deno.test("listen() answers a waiting sync when the homeserver is disposed of", NET, async () => {
   const homeserver = new Homeserver();
   const alice = homeserver.createUser("alice");
   const url = `${await homeserver.listen()}/_matrix/client/v3/sync`;

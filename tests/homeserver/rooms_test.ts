@@ -204,7 +204,7 @@ Deno.test("hierarchy: spaces are walked depth first, in the order of their child
   assertEquals([page.rooms.length, next.rooms.length, next.next_batch], [3, 1, undefined]);
 });
 
-Deno.test("room_summary: tells of rooms that one could join, and not of others", async () => {
+Deno.test("room_summary: describes rooms that the user could join, and no others", async () => {
   await using scene = stage(["alice", "bob"]);
   const { alice, bob } = scene.users;
   const open = await alice.createRoom({ preset: "public_chat", name: "Open", topic: "All" });

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse, assertNotEquals } from "@std/assert";
 import { bodies, type Json, stage } from "./harness.ts";
 
-Deno.test("GET /sync tells the whole room at first and then only what is new", async () => {
+Deno.test("GET /sync returns the whole room at first and then only what is new", async () => {
   await using scene = stage(["alice", "bob"]);
   const { alice, bob } = scene.users;
   const room = await alice.createRoom({ preset: "public_chat", name: "Green room" });
@@ -70,7 +70,7 @@ const names = (events: readonly Json[]): string[] =>
     state_key === undefined || state_key === "" ? type : `${type} ${state_key}`
   ).sort();
 
-Deno.test("GET /sync invites with what helps to recognise the room, and tells of its end", async () => {
+Deno.test("GET /sync invites with the stripped state of the room, and reports the end of the invitation", async () => {
   await using scene = stage(["alice", "bob"]);
   const { alice, bob } = scene.users;
   const { next_batch } = await bob.sync();
@@ -91,7 +91,7 @@ Deno.test("GET /sync invites with what helps to recognise the room, and tells of
   assertEquals(rejected.rooms.leave[room].state.events, []);
 });
 
-Deno.test("GET /sync tells of a room that was left up to the leaving, and in an initial sync only if asked", async () => {
+Deno.test("GET /sync returns a room that was left up to the leaving, and in an initial sync only if asked", async () => {
   await using scene = stage(["alice", "bob"]);
   const { alice, bob } = scene.users;
   const room = await alice.createRoom({ preset: "public_chat" });
@@ -107,7 +107,7 @@ Deno.test("GET /sync tells of a room that was left up to the leaving, and in an 
   assertEquals(bodies(asked.rooms.leave[room].timeline.events), ["before"]);
 });
 
-Deno.test("GET /sync sends the whole room again to a user who has come back", async () => {
+Deno.test("GET /sync returns the whole room again to a user who has come back", async () => {
   await using scene = stage(["alice", "bob"]);
   const { alice, bob } = scene.users;
   const room = await alice.createRoom({ preset: "public_chat", name: "Here" });

@@ -28,7 +28,7 @@ Deno.test("isAllowed() reads SPDX expressions, old ones too", () => {
   assertEquals(refused.filter(isAllowed), []);
 });
 
-Deno.test("judge() tells licences that are not allowed and what has no hash, and what it could not see", () => {
+Deno.test("judge() reports licences that are not allowed, missing hashes, and what it could not check", () => {
   const good = { name: "a 1", licence: "MIT", isHashed: true };
   const [licences, hashes] = judge("things", [good, { ...good, name: "b 1", licence: "AGPL-3.0" }, {
     name: "c 1",
@@ -52,7 +52,7 @@ async function askingRegistry(answer: () => Response) {
   return await npmAdvisories((command, args) => run(command, args, { NPM_CONFIG_REGISTRY: registry }));
 }
 
-Deno.test("npmAdvisories() tells an advisory, that there is none, and that the registry does not say", async () => {
+Deno.test("npmAdvisories() distinguishes an advisory, none, and no answer of the registry", async () => {
   const advisory = {
     id: 1,
     url: "https://example.org/1",

@@ -82,7 +82,7 @@ Deno.test("what plant() makes does what the source did, until a mutant is on", (
   for (const mutant of mutants) assert(inputs.some(([a, b]) => mutant(a, b) !== original(a, b)));
 });
 
-Deno.test("a mutant's key says where it is by names, and tells it from those that look alike", () => {
+Deno.test("a mutant's key says where it is by names, and differs from similar ones", () => {
   const source = "class A { f() { if (x) y(); if (x) z(); } }";
   const key = "src/crypto/x.ts A.f: x -> true";
   const keys = (text: string) => plant("src/crypto/x.ts", text, 1).mutants.map((mutant) => mutant.key);

@@ -62,6 +62,6 @@ for (const { rule, refused, accepted } of cases) {
   });
 }
 
-Deno.test("lint rule no-ambient lets the clock read the time", () => {
+Deno.test("lint rule no-ambient allows the clock to read the time", () => {
   assertEquals(broken("src/base/clock.ts", "Date.now()"), []);
 });

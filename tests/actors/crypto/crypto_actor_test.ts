@@ -12,7 +12,7 @@ import { recordingLogger } from "../kernel/support.ts";
 const ALICE = { userId: "@alice:example.org", deviceId: "ALICE" } as const;
 const DAY = 86_400_000;
 
-Deno.test("The engine of a device is opened once, whoever opens it again, and nothing is asked of it before", async () => {
+Deno.test("The engine of a device is opened once, and used only after that", async () => {
   const log = recordingLogger();
   const store = spawnStore({ log });
   await store.ask("open", ["greenroom"]);
@@ -26,7 +26,7 @@ Deno.test("The engine of a device is opened once, whoever opens it again, and no
   await store.stop();
 });
 
-Deno.test("pruneCrypto() lets other messages in between its steps, and reads no more at once than it looks at", async () => {
+Deno.test("pruneCrypto() allows other messages between its steps, and reads only what a step needs", async () => {
   const kv = new MemoryStore();
   const clock = new TestClock();
   const log = recordingLogger();

@@ -86,7 +86,7 @@ Deno.test("A sync that came before a client follows its syncs does not count: wh
   assertFalse(encryption.isFollowing);
 });
 
-Deno.test("Members and devices are asked for anew unless syncs tell of them", async () => {
+Deno.test("Members and devices are requested again unless syncs report their changes", async () => {
   const { encryption, clock, bodies } = stage();
   await encryption.encrypt(ROOM, "m.x", {});
   await encryption.receiveSync(sync());
@@ -114,7 +114,7 @@ Deno.test("A device that the server knows with other keys is refused everything 
   assertEquals([bodies("receiveSync"), bodies("encrypt"), bodies("prepare")], [[], [], []]);
 });
 
-Deno.test("A conflict that shows while an event is encrypted ends that, and is what is told", async () => {
+Deno.test("A device conflict during the encryption of an event rejects it with that conflict", async () => {
   const conflict = new DeviceConflictError("Cannot use the device");
   const { encryption, requests } = stage({
     encrypt: () => undefined,
@@ -129,14 +129,14 @@ Deno.test("A conflict that shows while an event is encrypted ends that, and is w
   assertStrictEquals(await rejectionOf(encryption.encrypt(ROOM, "m.x", {})), conflict);
 });
 
-Deno.test("A room that can't be made ready is told, and nothing is encrypted for it", async () => {
+Deno.test("A room that can't be prepared rejects, and nothing is encrypted for it", async () => {
   const here = stage({ encrypt: () => undefined, prepare: () => ({ needs: "room" }) });
   await assertRejects(() => here.encryption.shareGroupSession(ROOM), EncryptionError, "can't be found out");
   await assertRejects(() => here.encryption.encrypt(ROOM, "m.x", {}), EncryptionError, "can't be found out");
   assertEquals(here.bodies("encrypt").length, 1);
 });
 
-Deno.test("A conflict that shows while a room is made ready for an event is told before it is encrypted", async () => {
+Deno.test("A device conflict during the preparation of a room rejects before the event is encrypted", async () => {
   const conflict = new DeviceConflictError("Cannot use the device");
   const here = stage({
     encrypt: () => here.bodies("encrypt").length === 1 ? undefined : ENCRYPTED,
@@ -163,7 +163,7 @@ Deno.test("An event of a sync waits if it could not be read, and only then", asy
   ]);
 });
 
-Deno.test("How an event was encrypted is noted on what is decrypted; one that can't be is told as it is", async () => {
+Deno.test("A decrypted event has its encryption info; one that can't be decrypted is reported as it is", async () => {
   const encryption = { senderTrust: "verified" };
   const results = [{ event: {}, encryption }, { code: "no_key", reason: "no key" }];
   const here = stage({ decrypt: () => results.shift() });
@@ -195,7 +195,7 @@ Deno.test("A room whose members change faster than they get keys is given up", a
   assertEquals(bodies("encrypt").length, 1_000);
 });
 
-Deno.test("An event is not encrypted once whoever sends it has given up", async () => {
+Deno.test("An event is not encrypted once its sender has aborted", async () => {
   const { encryption, bodies } = stage();
   const sent = encryption.encrypt(ROOM, "m.x", {}, { signal: AbortSignal.abort(new Error("enough")) });
   await assertRejects(() => sent, Error, "enough");
@@ -216,7 +216,7 @@ Deno.test("Devices are asked for until they are known, at most three times, and 
   }
 });
 
-Deno.test("Devices that could not be looked up are not told as they were", async () => {
+Deno.test("Devices that could not be looked up are not reported with their old state", async () => {
   const error = new Error("not to be used");
   const here = stage({
     areDevicesStale: () => true,
@@ -228,7 +228,7 @@ Deno.test("Devices that could not be looked up are not told as they were", async
   assertStrictEquals(await rejectionOf(here.encryption.getDevices(ALICE)), error);
 });
 
-Deno.test("Trust in a device that is not known is said again once its user's devices are; another failure is told", async () => {
+Deno.test("Trust in an unknown device is set again once its user's devices are known; another failure rejects", async () => {
   const device = { userId: ALICE, deviceId: "D", ed25519: "k" } as const;
   const trust = async (error: Error | undefined) => {
     const errors = [error];

@@ -59,7 +59,7 @@ Deno.test("A server that is out of reach for one query is asked the next: they h
   assertEquals(here.sent, ["1", "2", "3"]);
 });
 
-Deno.test("round() tells what became of the session that it is about, or else of the first that failed", async () => {
+Deno.test("round() reports the outcome of its own session, or else the first failure", async () => {
   const [first, second] = [refused(400), refused(403)];
   for (
     const [about, failure] of [["a", first], ["b", second], ["c", undefined], [undefined, first]] as const
@@ -94,7 +94,7 @@ Deno.test("round() waits for what a refused request is replaced by, also if that
   assertEquals(await round, { ended: 2, failure: undefined });
 });
 
-Deno.test("An answer that can't be used is a failure, the first one is told, and the device goes on", async () => {
+Deno.test("An unusable answer is a failure, the first one is reported, and the device goes on", async () => {
   const errors = [new Error("first"), new Error("second")];
   const answered = [...errors];
   const here = requestsStage(() => Promise.resolve({}), {
@@ -108,7 +108,7 @@ Deno.test("An answer that can't be used is a failure, the first one is told, and
   assertEquals(here.log.lines.map(([level]) => level), ["error", "error"]);
 });
 
-Deno.test("An engine that can't be asked for requests is told of, but not once requests are paused", async () => {
+Deno.test("A failing engine is reported, but not once requests are paused", async () => {
   for (const isHeld of [false, true]) {
     const asked = Promise.withResolvers<void>();
     const here = requestsStage(never, { asked: () => asked.promise });
@@ -134,7 +134,7 @@ Deno.test("Requests that pause() ends are not logged", async () => {
   assertEquals([here.told.length, here.log.lines], [2, []]);
 });
 
-Deno.test("The engine is told that a key already exists, wherever the server says so, and of nothing else", async () => {
+Deno.test("The engine learns that a key already exists from any such answer, and nothing else", async () => {
   const error = "One time key signed_curve25519:AAAA already exists";
   const here = failing({
     1: refused(400, { error }),

@@ -65,7 +65,7 @@ Deno.test("A failed request of one kind holds up no other, and the next of its k
   assertEquals(here.told.toSorted(), ["answer 2", "answer 3", "fail 1 0"]);
 });
 
-Deno.test("Events that an answer made readable are handed on, and nobody waits for them", async () => {
+Deno.test("Events that an answer made decryptable are delivered, and the round does not wait for them", async () => {
   const recovered = [{
     event: {},
     ref: { roomId: "!room:a", eventId: "$1" },

@@ -56,7 +56,7 @@ Deno.test("An old event that is not in the history since it was encrypted is sen
   assertEquals([sent.length, asked], [1, [undefined, "1"]]);
 });
 
-Deno.test("An event whose time lies ahead is looked for in all of the history that is looked through", async () => {
+Deno.test("An event with a future time is searched for in the whole range of history", async () => {
   const { api, sent, asked } = history([["other", 3]], [["older", 2]], [["txn", 1]]);
   const event = { ...EVENT, createdAt: Date.UTC(2030, 0, 1) };
   await requestSender(api, new TestClock(Date.UTC(2026, 0, 1)))(event, SIGNAL);

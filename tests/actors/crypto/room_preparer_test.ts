@@ -54,7 +54,7 @@ function stage(
 
 const inTurn = (...steps: Step[]) => (step: number) => steps[step] ?? NOTHING;
 
-Deno.test("Who comes while a room is made ready waits for the same, unless what is known then is too old for him", async () => {
+Deno.test("A call during the preparation of a room shares it, unless it needs newer data", async () => {
   const sessions: [first: number | undefined, second: number | undefined, session: string, asks: number][] = [
     [5, 5, "5", 1],
     [5, 4, "5", 1],
@@ -101,7 +101,7 @@ Deno.test("A room that never gets ready is given up after ten thousand steps", a
   assertEquals([here.asked.length, here.described], [10_000, 10_000]);
 });
 
-Deno.test("A room that is not encrypted is told as such; who is in it may be found out at another time", async () => {
+Deno.test("A room that is not encrypted is reported as such, and its members are not requested", async () => {
   const notEncrypted = new EncryptionError("the room is not encrypted");
   const down = new TypeError("down");
   const failing = (error: Error) =>

@@ -72,7 +72,7 @@ async function stage(kv: CountingStore = new CountingStore()) {
   };
 }
 
-Deno.test("Careful delivery notes each event before it is begun, and with it that those before have ended", async () => {
+Deno.test("Careful delivery records each event before its handlers start, and that earlier ones have ended", async () => {
   await using here = await stage();
   const gate = Promise.withResolvers<void>();
   const delivery = here.run({ text: "1" }, { text: "2", gate: gate.promise }, { text: "3" });
@@ -198,7 +198,7 @@ Deno.test("An event that has not ended when the next is begun counts as begun, u
   gate.resolve();
 });
 
-Deno.test("What nobody wants is passed over without a note, if nobody wants it when it is its turn", async () => {
+Deno.test("Careful delivery skips events without a handler at their turn, and records nothing", async () => {
   await using here = await stage();
   let isWanted = false;
   const step = (text: string, start: Step["start"]): Step => ({

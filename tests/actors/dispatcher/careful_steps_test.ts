@@ -69,7 +69,7 @@ function batch(crashes: number): SyncBatch {
 
 const TYPES = ["DEVICE_LISTS", "m.dummy", "m.direct", "m.room.message", "m.room.encrypted", "UNDECRYPTABLE"];
 
-Deno.test("Careful delivery tells apart all that a response brings, the same in every process", async () => {
+Deno.test("Careful delivery names each part of a response, the same in every process", async () => {
   const { attempts, delivered } = await begunWith({ crashes: 2, types: TYPES });
   assertEquals(attempts, [
     "[null,null,null,null] DEVICE_LISTS",

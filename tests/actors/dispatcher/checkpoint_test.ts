@@ -41,7 +41,7 @@ Deno.test("of() waits for its own batch, upTo() for those before too", async () 
   assertEquals(pending.size, 0);
 });
 
-Deno.test("atMost() waits until so few are at work, whoever asked first comes first", async () => {
+Deno.test("atMost() waits until so few run, in the order of the calls", async () => {
   const pending = new PendingTasks();
   const tasks = [task(), task(), task()];
   pending.add({ tasks: tasks.map(({ task }) => task) });
@@ -56,7 +56,7 @@ Deno.test("atMost() waits until so few are at work, whoever asked first comes fi
   await none;
 });
 
-Deno.test("takeSettled() tells each delivery once that has settled, of batches up to which not everything is handled", async () => {
+Deno.test("takeSettled() returns each settled delivery once, of batches that are not wholly handled", async () => {
   const pending = new PendingTasks();
   const [slow, quick, nameless, later] = [task("$1-a"), task("$2-a"), task(), task("$3-a")];
   const first = pending.add({ ...settled("$0-a"), tasks: [slow, quick, nameless].map(({ task }) => task) });
@@ -120,7 +120,7 @@ function stage() {
   return { checkpoint, notes, end: (batch: number) => of(batch).resolve() };
 }
 
-Deno.test("Checkpoint notes several batches at once that settled while it was busy", async () => {
+Deno.test("Checkpoint records several batches together that settled while it was busy", async () => {
   const { checkpoint, notes, end } = stage();
   for (const batch of [1, 2, 3]) checkpoint.follows(batch, `t${batch}`);
   for (const batch of [1, 2, 3]) end(batch);
@@ -147,7 +147,7 @@ Deno.test("Checkpoint.recorded() resolves when there is nothing to note", async 
   await stage().checkpoint.recorded();
 });
 
-Deno.test("Checkpoint.recorded() rejects with the store's failure, which nobody need look at", async () => {
+Deno.test("Checkpoint.recorded() rejects with the store's failure, which need not be handled", async () => {
   const failure = new Error("The disk is full");
   const checkpoint = new Checkpoint(() => Promise.resolve(), () => Promise.reject(failure));
   checkpoint.follows(1, "t1");

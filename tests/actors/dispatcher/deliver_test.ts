@@ -58,7 +58,7 @@ Deno.test("The section that an event came in decides on its class, whatever memb
   ]);
 });
 
-Deno.test("A handler of a type of which nobody knows the class gets it in any", () => {
+Deno.test("A handler of a type of unknown class gets it in any class", () => {
   const { registry, deliverer } = stage();
   let count = 0;
   registry.add("com.example.x", () => count++);
@@ -96,7 +96,7 @@ Deno.test("A source mask lets through what comes from one of its parts, internal
   assertEquals(seen, ["either", "timeline", "either", "join"]);
 });
 
-Deno.test("Handlers are started at once, in order; a sequential one takes a room's events one at a time", async () => {
+Deno.test("Handlers are started immediately, in order; a sequential one takes a room's events one at a time", async () => {
   const { registry, deliverer } = stage();
   const seen: string[] = [];
   const gates = new Map<string, PromiseWithResolvers<void>>();
@@ -129,7 +129,7 @@ Deno.test("Handlers are started at once, in order; a sequential one takes a room
   await settle();
 });
 
-Deno.test("A handler's failure is logged and told, and the others go on", async () => {
+Deno.test("A handler's failure is logged and reported, and the others go on", async () => {
   const { registry, deliverer, log } = stage();
   const errors: unknown[] = [];
   const now = new Error("thrown");
@@ -151,7 +151,7 @@ Deno.test("A handler's failure is logged and told, and the others go on", async 
   ]);
 });
 
-Deno.test("A failing handler of failures is logged, waited for, and not told of itself", async () => {
+Deno.test("A failing handler of failures is logged, waited for, and not reported to itself", async () => {
   const { registry, deliverer, log } = stage();
   const gate = Promise.withResolvers<void>();
   let calls = 0;
@@ -170,7 +170,7 @@ Deno.test("A failing handler of failures is logged, waited for, and not told of 
   assertEquals([calls, log.lines.length], [1, 2]);
 });
 
-Deno.test("The failure of a handler of an application's own event is told, whatever the event looks like", () => {
+Deno.test("The failure of a handler of an application's own event is reported, whatever the event looks like", () => {
   const { registry, deliverer } = stage();
   let told = 0;
   registry.add("HANDLER_ERROR", () => told++);
@@ -215,7 +215,7 @@ for (const later of [false, true]) {
   });
 }
 
-Deno.test("A handler of an event that a crash lets come again runs under a name made of the event and the handler", () => {
+Deno.test("The delivery ID of an event that may come again is made of the event and the handler", () => {
   const { registry, deliverer } = stage();
   const names: unknown[] = [];
   const note = () => names.push(currentHandler()?.name);

@@ -77,7 +77,7 @@ Deno.test("What an earlier process has seen to is left out, for each handler by 
   ]);
 });
 
-Deno.test("wants() tells whether an event has handlers, whatever is known of its class", () => {
+Deno.test("wants() says whether an event has handlers, even of an unknown class", () => {
   const { registry, deliverer, note } = stage();
   const event = inTimeline(message("1"));
   assertEquals([deliverer.wants(event), deliverer.wantsInternal("JOIN")], [false, false]);

@@ -25,7 +25,7 @@ function device() {
   };
 }
 
-Deno.test("The ID of a send is the same in every process of a device, and nobody else can make it", async () => {
+Deno.test("The ID of a send is the same in every process of a device, and others can't compute it", async () => {
   const [here, there] = [device(), device()];
   const id = (ids: SendIds) => deliveryOf(ids).transactionId(say, undefined);
   const first = await here.process(id);

@@ -85,7 +85,7 @@ Deno.test("An initial state that the program shares is not changed by handlers",
   assertEquals(changed(context.outcome()), { count: 7 });
 });
 
-Deno.test("A session can be replaced, ended, and begun anew", async () => {
+Deno.test("A session can be replaced, ended, and started again", async () => {
   const replaced = await kept({ count: 3 });
   replaced.session = { count: 9 };
   assertEquals(changed(replaced.outcome()), { count: 9 });
@@ -123,7 +123,7 @@ Deno.test("A state that is not an object of plain data can't be kept", async () 
   await assertRejects(() => SessionContext.of(functions, undefined, undefined), ValueError);
 });
 
-Deno.test("A schema brings what an older version kept into form, at once or later", async () => {
+Deno.test("A schema converts what an older version stored, synchronously or not", async () => {
   for (const sync of [true, false]) {
     const context = await kept(5, upgrading({ sync }));
     assertEquals(context.session, { count: 5 });

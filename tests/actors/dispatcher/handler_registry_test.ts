@@ -65,7 +65,7 @@ Deno.test("HandlerRegistry.remove() does nothing for a handler, a type or a clas
   assertEquals(registry.of("state", "m.room.name").length, 1);
 });
 
-Deno.test("HandlerRegistry.isEmpty tells whether anybody wants anything", () => {
+Deno.test("HandlerRegistry.isEmpty says whether there are any handlers", () => {
   const registry = new HandlerRegistry();
   assert(registry.isEmpty);
   for (const type of [undefined, "m.room.name", "JOIN"]) {
@@ -99,7 +99,7 @@ Deno.test("HandlerRegistry.add() refuses what is no type, and what is no functio
   assert(registry.isEmpty);
 });
 
-Deno.test("Handlers are told apart by their place among those of their type, which nobody gets again", () => {
+Deno.test("Handlers are named by their place among those of their type, which is never used again", () => {
   const registry = new HandlerRegistry();
   const ids = (type: string) => registry.of("message", type).map(({ id }) => id);
   registry.add("m.room.message", first);

@@ -17,7 +17,7 @@ function inThread(root: unknown, rel_type: unknown = "m.thread"): JsonObject {
   return inRoom({ content: { "m.relates_to": { rel_type, event_id: root } as JsonObject } });
 }
 
-Deno.test("sessionKey() tells rooms, users, members and threads apart", () => {
+Deno.test("sessionKey() differs for rooms, users, members and threads", () => {
   const user = "@bob:a";
   assertEquals(keyOf("room", inRoom()), [SESSIONS, "notes", ROOM]);
   assertEquals(keyOf("user", inRoom()), [SESSIONS, "notes", user]);
@@ -83,7 +83,7 @@ Deno.test("sessionKey() refuses what is no text, or too long a one, and passes o
   );
 });
 
-Deno.test("sessionKey() keeps sessions apart whose names differ", () => {
+Deno.test("sessionKey() differs for sessions with different names", () => {
   const other = sessionKey({ name: "other", per: "room" }, inRoom());
   assertNotEquals(other, keyOf("room", inRoom()));
 });

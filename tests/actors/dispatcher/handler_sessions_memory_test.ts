@@ -14,7 +14,7 @@ function readsOf(kv: KvStore): string[] {
   return reads;
 }
 
-Deno.test("A session of which too many others came since is read again, as it was committed last", async () => {
+Deno.test("A session that was evicted from memory is read again, as it was last committed", async () => {
   await using here = await sessionStage();
   const reads = readsOf(here.kv);
   for (let index = 0; index < 1_001; index++) await here.count(`!${index}`);
@@ -28,7 +28,7 @@ Deno.test("A session of which too many others came since is read again, as it wa
   assertEquals(reads.length, 1_002);
 });
 
-Deno.test("A session whose commit is under way, or whose handler is at work, is not forgotten", async () => {
+Deno.test("A session with a running commit or handler is not evicted", async () => {
   await using here = await sessionStage();
   const reads = readsOf(here.kv);
   const gate = Promise.withResolvers<void>();

@@ -27,7 +27,7 @@ Deno.test("A session that is as it was costs no commit, and is read once", async
   assertEquals([here.kv.commits.length, here.opened.count], [0, 1]);
 });
 
-Deno.test("A session that has ended is removed with the delivery, and the next event begins anew", async () => {
+Deno.test("A session that has ended is removed with the delivery, and the next event starts a new one", async () => {
   await using here = await sessionStage();
   await here.count();
   await here.run((context) => context.endSession());
@@ -121,7 +121,7 @@ Deno.test("Handlers that share a session run one after the other, in the order o
   assertEquals(await here.count(), 6);
 });
 
-Deno.test("A handler that waits holds up those of its session, and no others", async () => {
+Deno.test("A handler that waits delays those of its session, and no others", async () => {
   await using here = await sessionStage();
   const gate = Promise.withResolvers<void>();
   const slow = here.run(({ session }) => gate.promise.then(() => void session.count++));
@@ -133,7 +133,7 @@ Deno.test("A handler that waits holds up those of its session, and no others", a
   assertEquals(await next, 2);
 });
 
-Deno.test("A handler that fails lets the next one of its session run, on the state before", async () => {
+Deno.test("After a handler that fails, the next one of its session runs on the state before", async () => {
   await using here = await sessionStage();
   const gate = Promise.withResolvers<void>();
   const failing = here.run(async ({ session }) => {
@@ -147,7 +147,7 @@ Deno.test("A handler that fails lets the next one of its session run, on the sta
   assertEquals(await next, 1);
 });
 
-Deno.test("What settles while a commit is under way is committed with one more", async () => {
+Deno.test("Handlers that settle during a commit are committed together after it", async () => {
   await using here = await sessionStage();
   for (let index = 0; index < 5; index++) await here.run(() => {}, { room: `!${index}` }); // so that nothing has to be read
   here.kv.gate = Promise.withResolvers();
@@ -169,7 +169,7 @@ Deno.test("What settles while a commit is under way is committed with one more",
   assertEquals(counts, [6, 5, 5, 5, 5]);
 });
 
-Deno.test("A handler works on what the one before has made, and has settled only when that is durable", async () => {
+Deno.test("A handler sees the changes of the one before, and settles only when its own are durable", async () => {
   await using here = await sessionStage();
   here.kv.gate = Promise.withResolvers();
   const first = here.count();
@@ -183,7 +183,7 @@ Deno.test("A handler works on what the one before has made, and has settled only
   await first;
 });
 
-Deno.test("What a handler keeps of its session when it has settled is not the session any more", async () => {
+Deno.test("Changes to a session object after its handler has settled have no effect", async () => {
   await using here = await sessionStage();
   const kept: Counter[] = [];
   await here.run(({ session }) => kept.push(Object.assign(session, { count: 1 })));
@@ -191,7 +191,7 @@ Deno.test("What a handler keeps of its session when it has settled is not the se
   assertEquals(await here.count(), 2);
 });
 
-Deno.test("A session that could not be read is the handler's failure, and read again for the next", async () => {
+Deno.test("A session that could not be read fails its handler, and is read again for the next", async () => {
   await using here = await sessionStage();
   await here.count();
   await using later = await sessionStage({ kv: here.kv });
@@ -203,7 +203,7 @@ Deno.test("A session that could not be read is the handler's failure, and read a
   assertEquals([ran, await later.count()], [false, 2]);
 });
 
-Deno.test("A commit that fails ends the store, and each handler whose session it held says so", async () => {
+Deno.test("A failed commit ends the store, and rejects each handler whose session was in it", async () => {
   await using here = await sessionStage();
   here.kv.failure = new Error("The disk is full");
   const done = assertRejects(() => here.store.done, ActorError);
@@ -213,7 +213,7 @@ Deno.test("A commit that fails ends the store, and each handler whose session it
   await assertRejects(() => here.count("!a"));
 });
 
-Deno.test("A delivery that never comes again leaves no name", async () => {
+Deno.test("A delivery that never comes again leaves no record", async () => {
   await using here = await sessionStage();
   await here.sessions.run({
     definition: counterOf("room") as SessionDefinition<object>,

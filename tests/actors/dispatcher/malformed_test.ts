@@ -45,7 +45,7 @@ Deno.test("An event that is not what its type says goes to MALFORMED once, and t
   ]);
 });
 
-Deno.test("A member that may be absent and does not fit is taken away for handlers of the type, told, and left for those of all", async () => {
+Deno.test("An optional member of the wrong type is removed for handlers of the type, reported, and kept for handlers of all events", async () => {
   const content = { msgtype: "m.text", body: "hello", "m.relates_to": "broken", format: null };
   await using here = await syncerStage({ answers: [joined(timeline([message("1", { content })]))] });
   const told = malformed(here.api);
@@ -76,7 +76,7 @@ Deno.test("A content that fits reaches handlers as the very object, and a type w
   assertEquals([contents.length, told], [2, []]);
 });
 
-Deno.test("A change of membership is told of with a content that fits, and what does not is told once", async () => {
+Deno.test("A membership change has a valid content, and its mistakes are reported once", async () => {
   const join = member("@a:a", "join", {
     content: { membership: "join", displayname: 5, avatar_url: "mxc://a/b" },
   });
@@ -118,7 +118,7 @@ Deno.test("Redacted events reach handlers of all events, of redactions, and thos
   assertEquals(told, []);
 });
 
-Deno.test("Redacted state keeps its place: a member that joined is told as JOIN, whatever became of the event", async () => {
+Deno.test("Redacted state keeps its place: a redacted join is still reported as JOIN", async () => {
   const join = member("@a:a", "join", redactedBecause);
   const name = state("m.room.name", {}, { event_id: "$name", ...redactedBecause });
   await using here = await syncerStage({ answers: [joined(timeline([join, name]))] });
@@ -207,7 +207,7 @@ Deno.test("Everywhere a typed handler looks, is what the types say: beside the c
   ]);
 });
 
-Deno.test("Events that are handed in by hand are checked as those of a sync", async () => {
+Deno.test("Events that are dispatched by hand are checked like those of a sync", async () => {
   await using here = await syncerStage({ answers: [] });
   const told = malformed(here.api);
   const seen: unknown[] = [];

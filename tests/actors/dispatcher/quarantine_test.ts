@@ -104,7 +104,7 @@ Deno.test("An event that is slow is waited for five seconds before the next is t
   assert(here.quarantine.isEmpty);
 });
 
-Deno.test("What has to go for others is told too, and that it is not tried again", async () => {
+Deno.test("An event that is evicted from a full quarantine is reported, as not tried again", async () => {
   await using here = await stage();
   const told: unknown[] = [];
   here.registry.add("EVENT_QUARANTINED", ({ id, nextTry }: { id: string; nextTry?: number }) => {

@@ -58,7 +58,7 @@ test("errors of the language stay what they are", async (actor) => {
   await assertRejects(() => actor.ask("fail", "type"), TypeError, "wrong type");
 });
 
-test("ask() with an aborted signal rejects at once and nothing runs", async (actor) => {
+test("ask() with an aborted signal rejects immediately and nothing runs", async (actor) => {
   const signal = AbortSignal.abort(new Error("too late"));
   const error = await assertRejects(() => actor.ask("note", "never", { signal }));
   assertStrictEquals(error, signal.reason);
@@ -151,7 +151,7 @@ test("stop() answers what is in the mailbox, refuses the rest and ends", async (
   await assertRejects(() => actor.ask("echo", 1), ActorStoppedError);
 });
 
-test("stop() tells tasks to stop and waits for them", async (actor) => {
+test("stop() aborts tasks and waits for them", async (actor) => {
   const task = actor.ask("untilStopping", undefined);
   await actor.ask("echo", 1);
   const order: string[] = [];
@@ -197,7 +197,7 @@ test("abandon() rejects every ask of a stuck actor and ends it", async (actor) =
   await assertRejects(() => actor.ask("echo", 1), ActorStoppedError);
 });
 
-test("done and stop() need no owner: a failure nobody looks at ends no process", async (actor) => {
+test("a rejection of done or stop() that is not handled ends no process", async (actor) => {
   await assertRejects(() => actor.ask("fail", "text"));
   await assertRejects(() => actor.ask("failForGood", "task"), ActorError);
   actor.stop();

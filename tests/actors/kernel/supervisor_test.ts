@@ -41,7 +41,7 @@ Deno.test("Supervisor.stop() stops the actors in order, each awaited", async () 
   assertEquals(log.lines, []);
 });
 
-Deno.test("Supervisor.stop() lets an actor ask those behind it while it drains", async () => {
+Deno.test("Supervisor.stop() allows an actor to ask later ones while it drains", async () => {
   const { log, first, second } = stages();
   const supervisor = supervise([first, second], { log });
   const asks = Array.from({ length: 10 }, (_, index) =>
@@ -189,7 +189,7 @@ Deno.test("Supervisor.done waits for what an actor that failed has left behind",
   assertStrictEquals(await rejectionOf(supervisor.done), failure);
 });
 
-Deno.test("a failure that nobody looks at ends no process", async () => {
+Deno.test("a failure that is not handled ends no process", async () => {
   const { log, first, second } = stages();
   const supervisor = supervise([first, second], { log });
   assertInstanceOf(await rejectionOf(second.ask("run", fail)), ActorError);

@@ -76,7 +76,7 @@ Deno.test("What has settled is durable with a flush too, and what is known is no
   assertEquals(here.kv.commits.length, 1);
 });
 
-Deno.test("Sessions are committed at once with what was noted before, under keys of their own", async () => {
+Deno.test("Sessions are committed together with earlier records, under keys of their own", async () => {
   await using here = await stage();
   await here.note("$1-a");
   const key = ["session", "counter", "!room"];

@@ -43,7 +43,7 @@ Deno.test("storeOpener() opens a shared store once, for the user and the device"
   assertEquals([here.asked(), here.kv.commits[0]?.[0]?.key], [1, ["@a:a", "D", "room", ROOM]]);
 });
 
-Deno.test("storeOpener() asks nobody for a store of one's own", async () => {
+Deno.test("storeOpener() makes no request for a store of the application's own", async () => {
   await using here = stage("alone");
   await here.open();
   assertEquals(here.asked(), 0);

@@ -24,7 +24,7 @@ function record(id: string, { tries = 0, text = "bad" } = {}): QuarantineRecord 
   return { id, data, settled: [], attempts: 3, tries, since: 1, waitsFrom: 1, isTrying: false };
 }
 
-Deno.test("What is left out is durable at once, and found in order after a restart, whatever it is called", async () => {
+Deno.test("A quarantined event is durable immediately, and in order after a restart, whatever its ID", async () => {
   await using here = await stage();
   const ids = ["$b", "$a", `$${"long".repeat(2_000)}`, "__proto__"];
   for (const id of ids) assertEquals(await here.add(record(id)), []);
@@ -88,7 +88,7 @@ Deno.test("Of what is left out it stays known which deliveries have settled, bef
   assertEquals((await next.list())[0]?.settled, ["$1-a", "$1-b"]);
 });
 
-Deno.test("release() lets go of one, and notes its deliveries, in one commit", async () => {
+Deno.test("release() removes one, and records its deliveries, in one commit", async () => {
   await using here = await stage();
   await here.add(record("$1"));
   const before = here.kv.commits.length;

@@ -48,7 +48,7 @@ Deno.test("RoomRecords looks again for a record that was not there", async () =>
   assertEquals(kv.reads, ["!a", "!a"]);
 });
 
-Deno.test("RoomRecords gives what it was told last, without a look", async () => {
+Deno.test("RoomRecords returns the last record without a read", async () => {
   const { kv, records, get } = await stage("!a");
   await get("!a");
   for (const roomId of ["!a", "!b"]) records.remember(record(roomId, "leave"));
@@ -80,7 +80,7 @@ Deno.test("A room's record has nothing undefined, so that it can be kept as JSON
   assertEquals(Object.entries(next).sort(), Object.entries(record("!a:a")).sort());
 });
 
-Deno.test("A room is known as it was committed last, whoever changed it", async () => {
+Deno.test("RoomRecords returns a room as it was last committed, whatever changed it", async () => {
   const store = spawnStore({ kv: new MemoryStore() });
   await store.ask("open", []);
   const [roomId, known] = ["!a:a", async () => await store.ask("room", "!a:a")] as const;

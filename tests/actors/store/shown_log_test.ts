@@ -97,7 +97,7 @@ Deno.test("Many rooms in one response are each known", async () => {
   assertEquals(await here.known("!room0099"), " $199 $200 ");
 });
 
-Deno.test("Who moves the position forgets what was shown", async () => {
+Deno.test("Moving the position clears the log of shown events", async () => {
   await using here = new Stage();
   await here.show(["!a"], 2);
   await (await here.store()).ask("move", "t0");

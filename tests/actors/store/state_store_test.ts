@@ -59,7 +59,7 @@ Deno.test("StateStore.hasPowerLevel() goes by the rules of the room's version", 
   }
 });
 
-Deno.test("StateStore knows no power level where it does not know who created the room", async () => {
+Deno.test("StateStore has no power levels for a room without a known creator", async () => {
   await using here = await stateStage();
   await here.sync(state("m.room.power_levels", { users: { "@a:a": 100 } }));
   assertEquals(await here.stateStore.getPowerLevel(ROOM, "@a:a"), undefined);
@@ -103,7 +103,7 @@ Deno.test("StateStore.isEncrypted() says yes, no, or that it is not known", asyn
   assertEquals(await stateStore.getEncryptionInfo(ROOM), { algorithm: "a" });
 });
 
-Deno.test("SyncStore tells the position, and moves it", async () => {
+Deno.test("SyncStore returns the position, and moves it", async () => {
   await using here = await stateStage();
   const syncStore = new SyncStore(here.store, () => Promise.resolve());
   assertEquals(await syncStore.getNextBatch(), undefined);

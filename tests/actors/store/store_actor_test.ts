@@ -90,7 +90,7 @@ Deno.test("commitSync reads nothing for a message in a room that it knows", asyn
   assertEquals(reads, 2);
 });
 
-Deno.test("A commit that fails ends the store, and tells why", async () => {
+Deno.test("A failed commit ends the store with its reason", async () => {
   await using here = await stage();
   here.kv.failure = new Error("The disk is full");
   const error = await assertRejects(() => here.commit({}), ActorError);
@@ -98,7 +98,7 @@ Deno.test("A commit that fails ends the store, and tells why", async () => {
   assertEquals(await assertRejects(() => here.store.done, ActorError), error);
 });
 
-Deno.test("commitSync tells what was known of each room before it", async () => {
+Deno.test("commitSync returns what the store had of each room before", async () => {
   await using here = await stage();
   const [unknown] = await here.commit({ state: events(member("@a:a", "join")) });
   assertEquals(unknown, undefined);

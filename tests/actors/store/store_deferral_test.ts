@@ -24,7 +24,7 @@ const changes: KvMutation[] = [
 const written = (kv: CountingStore) =>
   kv.commits.map((mutations) => mutations.map(({ key }) => key.at(-1)).join(" "));
 
-Deno.test("Deferred changes of records are read at once, and written with the next commit", async () => {
+Deno.test("Deferred changes can be read immediately, and are written with the next commit", async () => {
   await using here = await stage();
   await here.store.ask("deferRecords", changes);
   const values = await here.store.ask("readRecords", [["kept", "old"], ["kept", "new"], ["kept", "other"]]);

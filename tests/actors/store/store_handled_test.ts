@@ -65,7 +65,7 @@ Deno.test("A Store that can't write what was handled when it stops says so", asy
   assert(here.log.lines.length > 0);
 });
 
-Deno.test("A Store that has failed lets go of the device, and writes nothing of what waited to be written", async () => {
+Deno.test("A failed Store releases the device, and writes no deferred changes", async () => {
   await using here = leaseStage();
   const one = await here.opened("one");
   await commit(one, "t1");

@@ -7,7 +7,7 @@ import { TestClock } from "../../../src/testing/test_clock.ts";
 import { ROOM } from "../support/events.ts";
 import { CheckingStore, DEVICE, leaseStage, overtake } from "../support/lease_stage.ts";
 
-Deno.test("Every commit of the Store has as its condition that nobody else has taken the device", async () => {
+Deno.test("Every commit of the Store checks that no other process has taken the device", async () => {
   await using here = leaseStage();
   const store = await here.opened("one");
   here.kv.checks.length = 0;
@@ -51,7 +51,7 @@ Deno.test("A commit that renews the lease saves one of the timer's", async () =>
   assertEquals(here.kv.touched.slice(3), ["room", "lease"]);
 });
 
-Deno.test("A process that was paused past its lease, and was overtaken, writes nothing, and says who did", async () => {
+Deno.test("A process that was paused past its lease, and replaced, writes nothing, and names the other", async () => {
   await using here = leaseStage();
   const store = await here.opened("one");
   await store.ask("noEncryption", ROOM);
@@ -74,7 +74,7 @@ Deno.test("An idle process that was overtaken learns it when it would renew its 
   assertInstanceOf(error.cause, StoreInUseError);
 });
 
-Deno.test("A Store that stops lets go of the device; the next one need not wait", async () => {
+Deno.test("A Store that stops releases the device; the next one need not wait", async () => {
   await using here = leaseStage();
   const one = await here.opened("one");
   await one.stop();
@@ -102,7 +102,7 @@ Deno.test("A device that another holds is refused by name, and that is the end o
   assertEquals(await assertRejects(() => two.done, ActorError), error);
 });
 
-Deno.test("A Store that waits for the device answers others, and stops at once", async () => {
+Deno.test("A Store that waits for the device answers other messages, and stops immediately", async () => {
   await using here = leaseStage();
   await here.opened("one");
   const two = here.process("two");
@@ -114,7 +114,7 @@ Deno.test("A Store that waits for the device answers others, and stops at once",
   await two.done;
 });
 
-Deno.test("The wait for the device ends when nobody waits any more, and goes on as long as somebody does", async () => {
+Deno.test("The wait for the device ends with its last caller, and not before", async () => {
   await using here = leaseStage();
   const one = await here.opened("one");
   const store = here.process("two");

@@ -81,7 +81,7 @@ Deno.test("State of a room that the user was banned from, or whose invite was tu
   assertEquals(await here.prune(), { removed: 2, isDone: true });
 });
 
-Deno.test("A room that was left counts from when it was left, whatever is heard of it later, and not at all if joined again", async () => {
+Deno.test("A room is due from the time it was left, whatever events come later, and not if it is joined again", async () => {
   await using here = await stage();
   await here.commit({ state: events(state("m.room.name", {})) });
   await here.commit({ membership: "leave" });
@@ -120,7 +120,7 @@ Deno.test("State that is read of a room that was pruned is pruned again, some da
   assertEquals([await here.prune(), await known(here.store)], [{ removed: 2, isDone: true }, 0]);
 });
 
-Deno.test("Much state goes in steps that nobody need wait long for; each leaves what the next can go on from", async () => {
+Deno.test("Much state is removed in short steps, each of which the next can continue", async () => {
   await using here = await stage();
   const many = (count: number) =>
     events(...Array.from({ length: count }, (_, number) => member(`@u${number}:a`, "join")));

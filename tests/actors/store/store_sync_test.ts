@@ -136,7 +136,7 @@ Deno.test("A message in a room that is being changed waits, and finds the room a
   assertEquals([former?.membership, former?.encrypted], ["join", true]);
 });
 
-Deno.test("Who asks for state or the position while a commit is on its way is told when it is made", async () => {
+Deno.test("A read of state or the position during a commit is answered after it", async () => {
   await using here = await stage();
   const name = async () => {
     const known = await here.store.ask("getState", { roomId: ROOM, type: "m.room.name", stateKey: "" });
@@ -156,7 +156,7 @@ Deno.test("Who asks for state or the position while a commit is on its way is to
   }
 });
 
-Deno.test("Changes of records that are deferred while a commit is on its way are read at once, and go with the next", async () => {
+Deno.test("Changes that are deferred during a commit can be read immediately, and go with the next commit", async () => {
   await using here = await stage();
   const read = () => here.store.ask("readRecords", [["kept", "a"], ["kept", "b"]]);
   await here.store.ask("deferRecords", [{ type: "set", key: ["kept", "a"], value: 1 }]);

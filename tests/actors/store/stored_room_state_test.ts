@@ -115,7 +115,7 @@ function watched(look: () => void, stateKey: string): StoredState {
   }) as unknown as StoredState;
 }
 
-Deno.test("State in memory costs nothing before somebody asks for it, and only that of the room that is asked for", async () => {
+Deno.test("State in memory is sorted only when it is read, and only that of the room that is read", async () => {
   const rooms = new MemoryRoomState();
   let looks = 0;
   const events = Array.from({ length: 1_000 }, (_, number) => watched(() => looks++, `@u${number}:a`));
@@ -127,7 +127,7 @@ Deno.test("State in memory costs nothing before somebody asks for it, and only t
   assertEquals((await rooms.list("!a:a")).length, 1_000);
 });
 
-Deno.test("State in memory that replaces other state does not pile up though nobody asks for it", () => {
+Deno.test("State in memory that replaces other state does not pile up without reads", () => {
   const rooms = new MemoryRoomState();
   rooms.set(ROOM, Array.from({ length: 100 }, (_, number) => watched(() => {}, `@u${number}:a`)));
   let waiting = 0;

@@ -82,7 +82,7 @@ Deno.test("An encrypted event that can't be read is delivered, and is not taken 
   assertEquals([...room.remarks.values()].map(({ type }) => type), ["UNDECRYPTABLE"]);
 });
 
-Deno.test("The stripped state of an invitation tells of nothing but the invitation", () => {
+Deno.test("The stripped state of an invitation reports nothing but the invitation", () => {
   const events = [state("m.room.name", { name: "Tea", membership: "invite" }), member(OWN, "invite")];
   const response = { next_batch: "n", rooms: { invite: { [ROOM]: { invite_state: { events } } } } };
   const [room] = syncBatch(takeApart(response, OWN), CONTEXT, { former: [undefined], crashes: 0 }).rooms;

@@ -121,7 +121,7 @@ for (const [what, error] of refusals) {
   });
 }
 
-Deno.test("fillGap() fails when the server can't be reached, or it is told to end", async () => {
+Deno.test("fillGap() fails when the server can't be reached, or its signal aborts", async () => {
   const unreachable = new NetworkError("The connection failed");
   assertEquals(await assertRejects(() => fillGap(gap(), reader([unreachable]))), unreachable);
   const ended = new DOMException("stop", "AbortError");

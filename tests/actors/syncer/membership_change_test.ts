@@ -67,25 +67,25 @@ for (const [from, to, bySelf, byOther] of TABLE) {
   });
 }
 
-Deno.test("membershipChange() tells of the own invitations in their section, and there of each", () => {
+Deno.test("membershipChange() reports each own invitation in the invite section", () => {
   const invited = event(INVITE, "@boss:b", SyncStream.INVITED_ROOM | SyncStream.STATE);
   assertEquals(membershipChange(invited)?.type, "INVITE");
   assertEquals(membershipChange(invited, INVITE)?.type, "INVITE");
 });
 
-Deno.test("membershipChange() takes a user of whom nothing is known for one who was not there", () => {
+Deno.test("membershipChange() takes an unknown former membership for none", () => {
   const source = SyncStream.JOINED_ROOM | SyncStream.TIMELINE;
   assertEquals(membershipChange(event(JOIN, "@a:b", source))?.type, "JOIN");
   assertEquals(membershipChange(event(LEAVE, "@a:b", source)), undefined);
 });
 
-Deno.test("membershipChange() says nothing of a membership that is none", () => {
+Deno.test("membershipChange() ignores an invalid membership", () => {
   for (const bad of [undefined, null, 7, {}, "constructor", "JOIN"]) {
     assertEquals(membershipChange(event(bad, "@a:b", SyncStream.TIMELINE), JOIN), undefined);
   }
 });
 
-Deno.test("membershipIn() takes text only for a membership", () => {
+Deno.test("membershipIn() accepts only text as a membership", () => {
   const told = [JOIN, 7, null, undefined, {}].map((membership) =>
     membershipIn({ content: { membership } as never })
   );

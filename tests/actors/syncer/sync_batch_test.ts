@@ -91,7 +91,7 @@ Deno.test("syncBatch() delivers an event once that is in state and in a gap that
   assertEquals(ids(room?.events ?? []), ["$1", "$name", "$2"]);
 });
 
-Deno.test("A timeline tells of each change of a membership, several of one user too", () => {
+Deno.test("A timeline reports each change of a membership, several of one user too", () => {
   const room = delivered(
     joined(timeline([member("@a:a", "join"), member("@a:a", "leave"), member("@b:a", "leave")])),
     was("join", member("@b:a", "join")),
@@ -99,7 +99,7 @@ Deno.test("A timeline tells of each change of a membership, several of one user 
   assertEquals(remarks(room), [["$@a:a-join", "JOIN"], ["$@a:a-leave", "LEAVE"], ["$@b:a-leave", "LEAVE"]]);
 });
 
-Deno.test("A timeline tells of each change also where the state comes as state_after", () => {
+Deno.test("A timeline reports each change also where the state comes as state_after", () => {
   const events = [member("@a:a", "join"), member("@a:a", "leave")];
   const room = delivered(
     joined({ state_after: { events: [structuredClone(events[1])] }, ...timeline(events) }),
@@ -116,7 +116,7 @@ Deno.test("A change comes after what the state in front of the timeline has chan
   assertEquals(remarks(room), [["$@a:a-leave", "LEAVE"], ["$@a:a-join", "JOIN"]]);
 });
 
-Deno.test("A timeline that comes again after a crash tells the same, though the store knows it", () => {
+Deno.test("A timeline that comes again after a crash reports the same changes, though the store has them", () => {
   const leave = member("@a:a", "leave");
   const join = member("@b:a", "join");
   const ban = member("@c:a", "ban", { unsigned: { prev_content: { membership: "join" } } });
@@ -127,7 +127,7 @@ Deno.test("A timeline that comes again after a crash tells the same, though the 
   assertEquals(remarks(room), [["$@a:a-leave", "LEAVE"], ["$@b:a-join", "JOIN"], ["$@c:a-ban", "BAN"]]);
 });
 
-Deno.test("The state of a room that is new tells how things are, except of the own joining", () => {
+Deno.test("The state of a new room reports no change but the own joining", () => {
   const events = [member("@a:a", "join"), member("@b:a", "ban"), member(OWN, "join")];
   const own: [unknown, string][] = [[`$${OWN}-join`, "JOIN"]];
   assertEquals(remarks(delivered(joined({ state: { events } }))), own);
@@ -136,7 +136,7 @@ Deno.test("The state of a room that is new tells how things are, except of the o
   assertEquals(remarks(delivered(joined({ state: { events } }), undefined, { initial: true })), []);
 });
 
-Deno.test("The state of a known room tells of what changed in a gap", () => {
+Deno.test("The state of a known room reports what changed in a gap", () => {
   const events = [member("@a:a", "join"), member("@b:a", "leave"), member("@c:a", "join")];
   const former = was("join", member("@b:a", "join"), member("@c:a", "join"));
   assertEquals(remarks(delivered(joined({ state: { events } }), former)), [
@@ -151,7 +151,7 @@ Deno.test("The state of a known room tells of what changed in a gap", () => {
   }
 });
 
-Deno.test("The own member event that comes again tells nothing, unless handlers may have missed it", () => {
+Deno.test("The own member event that comes again reports nothing, unless handlers may have missed it", () => {
   const join = member(OWN, "join", { unsigned: { prev_content: { membership: "invite" } } });
   const response = joined({ state: { events: [join] } });
   assertEquals(remarks(delivered(response, was("join", join))), []);
@@ -198,7 +198,7 @@ Deno.test("A repeated response does not report again what the store has of anoth
   assertEquals(remarks(delivered(response, was("join", join), { repeated: true })), []);
 });
 
-Deno.test("The timeline of an initial sync tells of changes, seen from its state, which tells of none itself", () => {
+Deno.test("The timeline of an initial sync reports changes against its state, and the state itself none", () => {
   const events = [member("@a:a", "join"), member("@b:a", "ban")];
   const room = { state: { events }, ...timeline([message("1"), member("@b:a", "leave")]) };
   const batch = (former?: FormerRoom) => delivered(joined(room), former, { initial: true });
@@ -207,7 +207,7 @@ Deno.test("The timeline of an initial sync tells of changes, seen from its state
   assertEquals(remarks(batch(known)), [["$@b:a-ban", "BAN"], ["$@b:a-leave", "UNBAN"]]);
 });
 
-Deno.test("An invitation, a knock and the end of either are told, the own invitation once", () => {
+Deno.test("An invitation, a knock and the end of either are reported, the own invitation once", () => {
   const invite = {
     next_batch: "n",
     rooms: { invite: { [ROOM]: { invite_state: { events: [member(OWN, "invite")] } } } },
@@ -228,7 +228,7 @@ Deno.test("An invitation, a knock and the end of either are told, the own invita
   ]]);
 });
 
-Deno.test("A timeline that is dropped leaves the state it led to, and no news but one's own and invitations", () => {
+Deno.test("A dropped timeline leaves the state it led to, and reports only the own changes and invitations", () => {
   const name = (value: string) => state("m.room.name", { name: value }, { event_id: `$${value}` });
   const room = {
     state: { events: [name("old"), member("@a:a", "join")] },
@@ -244,7 +244,7 @@ Deno.test("A timeline that is dropped leaves the state it led to, and no news bu
   for (const { source } of batch.events) assertEquals(source & SyncStream.TIMELINE, 0);
 });
 
-Deno.test("An event that can't be decrypted is delivered as it came, and why is told after it", () => {
+Deno.test("An event that can't be decrypted is delivered as it came, and then reported with the reason", () => {
   const parts = takeApart(joined(timeline([message("1", { type: "m.room.encrypted" }), message("2")])), OWN);
   const event = parts.rooms[0]?.timeline[0];
   assert(event !== undefined);

@@ -55,7 +55,7 @@ Deno.test("takeSync() commits the state at the end of the timeline, in order", a
   assertEquals(ids(after?.state ?? []), ["$first"]);
 });
 
-Deno.test("takeSync() tells the Store when members are complete, and when some may be missing", async () => {
+Deno.test("takeSync() reports to the Store when members are complete, and when some may be missing", async () => {
   const change = async (room: JsonObject, members: SyncContext["members"]) => {
     const { change } = await take(joined(room), { members });
     const { complete, lossy } = change.rooms[0] ?? {};
@@ -71,7 +71,7 @@ Deno.test("takeSync() tells the Store when members are complete, and when some m
   assertEquals(await change(whole, "some"), [false, true]);
 });
 
-Deno.test("takeSync() tells a ban from a departure", async () => {
+Deno.test("takeSync() distinguishes a ban from a departure", async () => {
   const left = async (events: JsonObject[]) => {
     const response = { next_batch: "n", rooms: { leave: { [ROOM]: timeline(events) } } };
     return (await take(response)).change.rooms[0]?.membership;

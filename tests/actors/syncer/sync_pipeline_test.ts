@@ -70,7 +70,7 @@ Deno.test("Handlers get decrypted events in their places, each once, and no encr
   assertEquals(seen, [all, "$1 1", all, "$2 2", all, "$3 3"]);
 });
 
-Deno.test("An event that can't be decrypted is delivered as it is, and then told with the reason", async () => {
+Deno.test("An event that can't be decrypted is delivered as it is, and then reported with the reason", async () => {
   const crypto = fakeCrypto();
   await using here = await syncerStage({
     answers: [joined(timeline([encrypted("1", MEGOLM), encrypted("2")]))],
@@ -168,7 +168,7 @@ Deno.test("Crypto gets the whole response also where its timeline is dropped", a
   assertEquals(crypto.inputs.map(({ toDevice }) => toDevice.length), [1]);
 });
 
-Deno.test("Crypto that fails for good ends the sync before anything is committed", async () => {
+Deno.test("A crash of Crypto ends the sync before anything is committed", async () => {
   const broken = new Error("The account is broken");
   const failure = new ActorError("crypto", { cause: broken });
   const crypto = { receiveSync: () => Promise.reject(failure) };
@@ -178,7 +178,7 @@ Deno.test("Crypto that fails for good ends the sync before anything is committed
   assertEquals([error.actor, error.cause, here.kv.commits.length], ["crypto", broken, 0]);
 });
 
-Deno.test("An event whose key has come is delivered before what came with the key, and then noted as handled", async () => {
+Deno.test("An event whose key has arrived is delivered before the events that came with the key, and then recorded as handled", async () => {
   const event = { ...message("old"), room_id: ROOM, source: SyncStream.JOINED_ROOM | SyncStream.TIMELINE };
   const recovered: RecoveredEvent[] = [{
     event: event as unknown as MessageEvent,
@@ -200,7 +200,7 @@ Deno.test("An event whose key has come is delivered before what came with the ke
   assertEquals(here.settled, recovered);
 });
 
-Deno.test("A message that comes in clear into an encrypted room is told, and delivered only if it is accepted", async () => {
+Deno.test("An unencrypted message in an encrypted room is reported, and delivered only if it is accepted", async () => {
   const answers = [
     joined(timeline([
       message("early"),

@@ -91,7 +91,7 @@ Deno.test("SyncFilter hands on other refusals, and that of a filter it has just 
   assertEquals(here.uploaded.length, 1);
 });
 
-Deno.test("SyncFilter.members tells which members come through", async () => {
+Deno.test("SyncFilter.members says which members the filter lets through", async () => {
   await using here = await stage();
   const members = (settings: SyncSettings) => here.filter(settings).members;
   const room = (room: Filter["room"]) => members({ filterData: { room } });

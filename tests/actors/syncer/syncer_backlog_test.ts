@@ -24,7 +24,7 @@ for (const setting of ["ignoreInitialSync", "ignoreFirstSync"] as const) {
   });
 }
 
-Deno.test("ignoreInitialSync lets through what comes when there is a token, ignoreFirstSync does not", async () => {
+Deno.test("ignoreInitialSync delivers the first sync from a stored token, ignoreFirstSync does not", async () => {
   for (
     const [setting, expected] of [["ignoreInitialSync", ["2", "3"]], ["ignoreFirstSync", ["3"]]] as const
   ) {
@@ -44,7 +44,7 @@ const limited = (token: string, ...texts: string[]) =>
     next_batch: token,
   });
 
-Deno.test("A limited timeline is filled, or told as a gap if that is not wanted", async () => {
+Deno.test("A limited timeline is filled, or reported as a gap if filling is off", async () => {
   for (const fillGaps of [false, true]) {
     const getMessages = () => Promise.resolve({ start: "s", chunk: [message("3"), message("2")] as never });
     const answers = [response("t1", "1"), limited("t2", "3", "4")];

@@ -41,7 +41,7 @@ Deno.test("A failing sync waits 5 s, then twice as long each time up to 320 s, a
   }
 });
 
-Deno.test("A failing sync waits as start() was told", async () => {
+Deno.test("A failing sync waits as the options of start() say", async () => {
   const cases = [
     [{ base: 100, cap: 300 }, [100, 200, 300, 300]],
     [{ base: 400_000 }, [400_000, 400_000]],
@@ -87,7 +87,7 @@ Deno.test("start() refuses waits out of range, and leaves a sync that runs alone
   await running;
 });
 
-Deno.test("A success makes the waits begin anew", async () => {
+Deno.test("After a success, the waits start from the shortest again", async () => {
   await using here = await syncerStage({ answers: [UNREACHABLE, UNREACHABLE, response("t1"), UNREACHABLE] });
   const sleeps = waits(here);
   here.api.start();
@@ -170,7 +170,7 @@ Deno.test("stop() ends a wait between tries; when nothing runs it does nothing",
   assertEquals([here.asked.length, here.clock.pending], [1, 0]);
 });
 
-Deno.test("A server that answers at once and says nothing is asked once a second", async () => {
+Deno.test("A server whose answers are immediate and empty is asked once a second", async () => {
   const answers = Array.from({ length: 20 }, () => ({ next_batch: "same" }));
   await using here = await syncerStage({ answers });
   here.api.start();

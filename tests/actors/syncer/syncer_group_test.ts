@@ -165,7 +165,7 @@ Deno.test("stop() waits for what is on its way, and delivers it; a new start goe
   assertEquals([sinces(here).slice(-2), texts], [["t3", "t4"], ["1", "2", "3", "4"]]);
 });
 
-Deno.test("A commit that fails ends the sync, and no handler hears of what it was for", async () => {
+Deno.test("A failed commit ends the sync, and no handler receives its events", async () => {
   await using here = await held(many(3));
   const texts = heard(here);
   const failure = rejectionOf(here.api.start());
@@ -205,7 +205,7 @@ Deno.test("A process that ends when several responses are committed, and one is 
   assertEquals([sinces(after), texts], [["b", "t3"], ["2", "3"]]);
 });
 
-Deno.test("When a response can't be kept, those behind it are not delivered: they come again, each once", async () => {
+Deno.test("When a response can't be stored, later ones are not delivered: they come again, each once", async () => {
   const inRoom = (room: string, token: string) => ({
     next_batch: token,
     rooms: {

@@ -112,7 +112,7 @@ Deno.test("What was asked for ahead is taken back when the response before it ha
   assertEquals([texts, here.asked[3]?.signal?.aborted], [["1"], false]);
 });
 
-Deno.test("A failure of what was asked for ahead is told after the response before it was handled", async () => {
+Deno.test("A failure of a request sent ahead is reported after the response before it was handled", async () => {
   const { crypto, turns } = slowCrypto();
   const answers = [response("t1", "1"), new Error("gone"), response("t2", "2")];
   await using here = await syncerStage({ crypto, answers });

@@ -38,7 +38,7 @@ Deno.test("start() asks with presence and 30 s, and for the state after the time
   });
 });
 
-Deno.test("start() tells of its beginning, of each response before it is delivered, and of its end", async () => {
+Deno.test("start() reports its beginning, each response before it is delivered, and its end", async () => {
   await using here = await syncerStage({ answers: [response("t1", "1"), response("t2", "2")] });
   const seen: unknown[] = [];
   here.api.on("SYNC_STARTED", () => seen.push("started"));
@@ -87,7 +87,7 @@ Deno.test("A restart goes on from what handlers have settled for, and delivers t
   never.resolve();
 });
 
-Deno.test("A restart tells again of the own joining, which handlers may have missed", async () => {
+Deno.test("A restart reports the own joining again, which handlers may have missed", async () => {
   const kv = new CountingStore();
   const answer = joined({ state: { events: [member(OWN, "join")] }, ...timeline([message("1")]) }, {
     next_batch: "t2",

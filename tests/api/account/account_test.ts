@@ -55,7 +55,7 @@ Deno.test("deactivateAccount() takes an answer that says nothing: the account is
   assertEquals(session.http.token, "");
 });
 
-Deno.test("changePassword() logs other devices out unless told otherwise; deactivateAccount() forgets the token", async () => {
+Deno.test("changePassword() logs other devices out by default; deactivateAccount() clears the token", async () => {
   const { session, body } = scripted({
     "POST /_matrix/client/v3/account/password": {},
     "POST /_matrix/client/v3/account/deactivate": { id_server_unbind_result: "no-support" },

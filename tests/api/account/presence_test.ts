@@ -9,7 +9,7 @@ import { refusal, scripted } from "../../support/scripted_fetch.ts";
 const BOB = "GET /_matrix/client/v3/presence/@bob:b.org/status";
 const OWN = "PUT /_matrix/client/v3/presence/@alice:example.org/status";
 
-Deno.test("getPresence() hands out what the server tells", async () => {
+Deno.test("getPresence() returns the server's answer", async () => {
   const presence = {
     presence: "unavailable",
     last_active_ago: 1000,
@@ -20,7 +20,7 @@ Deno.test("getPresence() hands out what the server tells", async () => {
   assertEquals<unknown>(await presenceAPI(session).getPresence("@bob:b.org"), presence);
 });
 
-Deno.test("setPresence() says online unless told otherwise, and a status only if there is one", async () => {
+Deno.test("setPresence() says online by default, and a status only if there is one", async () => {
   const { session, log, requests } = scripted({ [OWN]: {} });
   const api = presenceAPI(session);
   await api.setPresence();

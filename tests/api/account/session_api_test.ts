@@ -17,7 +17,7 @@ function api(rules: Record<string, Rule> = {}, options: ScriptedOptions = {}) {
   return { ...made, http: made.session.http, api: sessionAPI(made.session) };
 }
 
-Deno.test("login() sends who, how and as which device, and nothing that was not said", async () => {
+Deno.test("login() sends the identifier, the method and the device, and only the given options", async () => {
   const identifier = { type: "m.id.user", user: "@carol:c.org" } as const;
   const phone = { type: "m.id.phone", country: "DE", phone: "1" } as const;
   const cases: [LoginOptions, object][] = [
@@ -62,7 +62,7 @@ Deno.test("login() sends who, how and as which device, and nothing that was not 
   }
 });
 
-Deno.test("login() names the client's own device unless told otherwise", async () => {
+Deno.test("login() names the client's own device by default", async () => {
   const { session, api: { login }, body } = api();
   session.deviceId = "MINE";
   await login({ password: "p", storeAccessToken: false });
@@ -108,7 +108,7 @@ Deno.test("login() that is not to be stored changes nothing", async () => {
   assertEquals([session.mxid, session.deviceId, http.token], ["@alice:example.org", undefined, "secret"]);
 });
 
-Deno.test("login() moves to the homeserver's address only if told to, and only to one that can be used", async () => {
+Deno.test("login() moves to the address in the answer only with the option for it, and only to a valid one", async () => {
   const wellKnown = (base_url: unknown) => ({ ...bob, well_known: { "m.homeserver": { base_url } } });
   const cases: [unknown, boolean, string][] = [
     [wellKnown("https://hs.b.org/matrix/"), true, "https://hs.b.org/matrix"],

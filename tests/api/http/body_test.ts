@@ -126,7 +126,7 @@ Deno.test("A body that fails on its way fails the reading with its reason", asyn
   }
 });
 
-Deno.test("The bytes of a response that somebody else has as well stay as they are", async () => {
+Deno.test("The bytes of a response that others hold too stay as they are", async () => {
   const bytes = new TextEncoder().encode(json(100_000));
   for (const length of [1, 100_000]) {
     const response = announced(bytes, length);

@@ -108,7 +108,7 @@ Deno.test("The experimental reason for a refusal goes before its general error c
   assert(error instanceof errcodes.AlreadyJoinedError && error instanceof errcodes.ForbiddenError);
 });
 
-Deno.test("An error code that nobody knows, of a wrong type or none, makes the base class", async () => {
+Deno.test("An unknown error code, one of a wrong type or none, makes the base class", async () => {
   const cases: [unknown, string][] = [["ORG_EXAMPLE", "ORG_EXAMPLE"], [7, "M_UNKNOWN"], [null, "M_UNKNOWN"], [
     "",
     "M_UNKNOWN",

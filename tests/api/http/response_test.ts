@@ -187,7 +187,7 @@ Deno.test("An answer that ends before its announced length is a NetworkError, al
   failed(await assertRejects(() => get(http), NetworkError, "2 of 10 bytes"));
 });
 
-Deno.test("Nobody there is a NetworkError that names the request", async () => {
+Deno.test("A refused connection is a NetworkError that names the request", async () => {
   using listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
   const { port } = listener.addr as Deno.NetAddr;
   listener.close();

@@ -54,7 +54,7 @@ for (const [cause, answer] of Object.entries(transient)) {
   });
 }
 
-Deno.test("A request is sent five times at most unless told otherwise", async () => {
+Deno.test("A request is sent five times at most by default", async () => {
   const { http, clock, requests } = timed([new TypeError("no")]);
   const error = await assertRejects(() => untilSettled(clock, http.request("GET", "/x")), NetworkError);
   assertEquals([requests.length, error.code], [5, "NETWORK_ERROR"]);
@@ -149,7 +149,7 @@ Deno.test("A wait that the server asks for is kept to: the header first, in seco
   }
 });
 
-Deno.test("A longer wait than maxRetryAfter makes the request fail at once, and tells the wish", async () => {
+Deno.test("A longer wait than maxRetryAfter makes the request fail immediately, with that wait in the error", async () => {
   const { http, requests } = timed([refusal(429, "M_LIMIT_EXCEEDED", {}, { "retry-after": "121" }), ok]);
   const error = await assertRejects(() => http.request("GET", "/x"), LimitExceededError);
   assertEquals([error.retryAfter, requests.length], [121_000, 1]);
@@ -173,7 +173,7 @@ Deno.test("retryAfter() takes nonsense for nothing", () => {
   assertEquals(retryAfter("0.5", undefined, 0), 500);
 });
 
-Deno.test("A signal ends a wait between two tries at once", async () => {
+Deno.test("A signal ends a wait between two tries immediately", async () => {
   const { http, clock, requests } = timed([new TypeError("no")]);
   const controller = new AbortController();
   const request = http.request("GET", "/x", { signal: controller.signal });

@@ -41,7 +41,7 @@ Deno.test("A request without an answer fails after requestTimeout, and its conne
   assertEquals([requests[0]?.signal.aborted, clock.pending], [true, 0]);
 });
 
-Deno.test("The time limit is a minute unless told otherwise, and a request's own goes first", async () => {
+Deno.test("The time limit is a minute by default, and a request's own goes first", async () => {
   for (const [requestTimeout, expected] of [[undefined, 60_000], [1_000, 1_000]] as const) {
     const { http, clock } = api(silent);
     const failed = assertRejects(() => http.request("GET", "/x", { requestTimeout }), RequestTimeoutError);

@@ -112,7 +112,7 @@ Deno.test("A POST that met a soft logout is sent again, for it was refused and n
   assertEquals(log(), ["POST /x", REFRESH, "POST /x"]);
 });
 
-Deno.test("A new pair is persisted before anybody uses it", async () => {
+Deno.test("A new pair of tokens is persisted before it is used", async () => {
   const { promise: saved, resolve: save } = Promise.withResolvers<void>();
   const persisted: Tokens[] = [];
   const clock = new TestClock();
@@ -174,7 +174,7 @@ Deno.test("A refresh outlasts a lost connection, and fails the requests as one i
   assertEquals([tries, again.http.refreshable], [2, true]);
 });
 
-Deno.test("A new token that is void at once ends the request, and not in a circle", async () => {
+Deno.test("A new token that is immediately invalid ends the request, without another refresh", async () => {
   const { http, server, log } = expiring({}, { access_token: "never-right" });
   server.current = 100;
   await assertRejects(() => http.request("GET", "/x"), UnknownTokenError);
@@ -210,7 +210,7 @@ Deno.test("A token that is known to have expired is renewed before it is used", 
   ]);
 });
 
-Deno.test("A token that came before the clock was set back is renewed: nobody knows how old it is", async () => {
+Deno.test("A token from before the clock was set back is renewed: its age is unknown", async () => {
   const clock = new TestClock();
   const { http, log } = expiring({ clock, expiresInMs: 60_000 });
   await http.request("GET", "/x");

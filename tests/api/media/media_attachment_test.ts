@@ -99,7 +99,7 @@ Deno.test("Data sent to a room in clear is uploaded with its type and name, and 
   ]);
 });
 
-Deno.test("S53 data sent to an encrypted room is encrypted, thumbnail too, each with a key of its own, and nothing is told of it", async () => {
+Deno.test("S53 data sent to an encrypted room is encrypted, thumbnail too, each with a key of its own, and its metadata is not sent", async () => {
   await using all = await scene();
   const { api, encrypted, uploads } = all;
   const eventId = await api.sendImage(encrypted, picture, {
@@ -129,7 +129,7 @@ Deno.test("S53 data sent to an encrypted room is encrypted, thumbnail too, each 
   assertEquals(await api.downloadThumbnail(info.thumbnail_file), small);
 });
 
-Deno.test("Every kind of data can be sent, and is described as far as it tells", async () => {
+Deno.test("Every kind of data can be sent, with the metadata that it has", async () => {
   await using all = await scene();
   const { api, plain, encrypted } = all;
   const cases: [data: () => MediaData, options: SendFileOptions, filename?: string, info?: ImageInfo][] = [
@@ -162,7 +162,7 @@ Deno.test("Every kind of data can be sent, and is described as far as it tells",
   }
 });
 
-Deno.test("disableEncryption uploads in clear, and nobody asks whether the room is encrypted", async () => {
+Deno.test("disableEncryption uploads in clear, without a check whether the room is encrypted", async () => {
   await using all = await scene();
   const { api, encrypted, uploads, asked } = all;
   await api.sendFile(encrypted, small, { disableEncryption: true, thumbnail: { data: small } });
@@ -205,7 +205,7 @@ Deno.test("An edit that brings a new file has it in its new content", async () =
   assertEquals(await api.downloadMedia(content["m.new_content"].file ?? PIC), picture);
 });
 
-Deno.test("Progress is told of the file", async () => {
+Deno.test("Progress is reported of the file, not of its thumbnail", async () => {
   await using all = await scene();
   const { api, plain, encrypted } = all;
   for (const roomId of [plain, encrypted]) {

@@ -8,7 +8,7 @@ import type { ContentURI } from "../../../src/types/ids.ts";
 import { FILE, media, PIC, streamOf, text, VERSIONS } from "../../support/media.ts";
 import { refusal, type Rule, untilSettled } from "../../support/scripted_fetch.ts";
 
-Deno.test("downloadMedia() gives the bytes, and tells of progress", async () => {
+Deno.test("downloadMedia() returns the bytes, and reports progress", async () => {
   const progress: unknown[] = [];
   const { api, log } = media({
     [FILE]: () => new Response("curtain", { headers: { "content-length": "7" } }),
@@ -158,7 +158,7 @@ Deno.test("filenameIn() takes the name of a file, never a path, and the extended
   for (const [header, name] of cases) assertEquals(filenameIn(header), name, header);
 });
 
-Deno.test("downloadThumbnail() always says a size: 96 by 96 cropped if nobody does, a square if one side is missing", async () => {
+Deno.test("downloadThumbnail() always sends a size: 96 by 96 cropped by default, a square if one side is missing", async () => {
   const THUMBNAIL = FILE.replace("download", "thumbnail");
   const cases: [object, string][] = [
     [{}, "width=96&height=96&method=crop"],

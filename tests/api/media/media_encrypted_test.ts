@@ -31,7 +31,7 @@ Deno.test("downloadMedia() decrypts an encrypted file, and leaves what is at a c
   await assertRejects(() => api.downloadMedia(file, { maxSize: 299_999 }), ServiceResponseError);
 });
 
-Deno.test("downloadMediaStream() decrypts an encrypted file, wherever it is held, and tells of what comes", async () => {
+Deno.test("downloadMediaStream() decrypts an encrypted file, wherever it is held, and reports progress", async () => {
   for (const maxMemory of [0, 300_000, undefined]) {
     const { api, clock } = decrypting();
     const progress: unknown[] = [];
@@ -67,7 +67,7 @@ Deno.test("What the server says of an encrypted file is an error as of any other
   await assertRejects(() => api.downloadMediaStream(file), NotFoundError);
 });
 
-Deno.test("Without a cipher an encrypted file is refused, and nothing is asked of the server", async () => {
+Deno.test("Without a cipher an encrypted file is refused without a request", async () => {
   const { api, requests } = media();
   await assertRejects(() => api.downloadMedia(file), DecryptionError, "hand in a cipher");
   await assertRejects(() => api.downloadMediaStream(file), DecryptionError);

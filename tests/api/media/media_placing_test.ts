@@ -120,7 +120,7 @@ Deno.test("A server that answers before it has all of an encrypted file gets no 
   assertEquals(sent, []);
 });
 
-Deno.test("A second try of an upload has a key of its own, and the message tells that one", async () => {
+Deno.test("A second try of an upload has a key of its own, which the message contains", async () => {
   const bodies: Uint8Array[] = [];
   const sent: { file?: EncryptedFile }[] = [];
   const api = sendHelpersAPI((_roomId, _type, content) => {

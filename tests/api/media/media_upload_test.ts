@@ -103,7 +103,7 @@ Deno.test("uploadMedia() refuses data, types and sizes that can't be, and sends 
   reader.releaseLock();
 });
 
-Deno.test("uploadMedia() fails with a ValueError if a stream has another size than was said, and lets it go", async () => {
+Deno.test("uploadMedia() fails with a ValueError if a stream has another size than given, and cancels it", async () => {
   for (const parts of [[text("four")], [text("fou"), text("rteen")]]) {
     const { api, clock } = media();
     const { stream } = streamOf(...parts);
@@ -153,7 +153,7 @@ Deno.test("uploadMedia() stops reading a stream of unknown size when its signal 
   assertEquals([requests, letGo], [[], true]);
 });
 
-Deno.test("uploadMedia() lets the stream go if the request fails before it is read, or in the middle", async () => {
+Deno.test("uploadMedia() cancels the stream if the request fails before it is read, or in the middle", async () => {
   const refusing: typeof fetch = () => Promise.reject(new TypeError("connection refused"));
   const answering: typeof fetch = () => Promise.resolve(refusal(413, "M_TOO_LARGE"));
   for (const [send, expected] of [[refusing, NetworkError], [answering, TooLargeError]] as const) {

@@ -87,7 +87,7 @@ Deno.test("getEvent() hands the event out, raises if there is none, and rejects 
   await assertRejects(() => api.getEvent("!room", "$3"), ServiceResponseError, "content");
 });
 
-Deno.test("getMessages() asks for a page by direction and token, and for more only if told so", async () => {
+Deno.test("getMessages() requests a page by direction and token, and adds only the given options", async () => {
   const { session, log } = scripted({
     [`GET ${ROOM}/messages`]: page,
     "GET /_matrix/client/versions": { versions: ["v1.3"] },

@@ -8,7 +8,7 @@ import { inTurn, refusal, scripted, untilSettled } from "../../support/scripted_
 const ROOM = "/_matrix/client/v3/rooms/!room";
 const TYPING = `PUT ${ROOM}/typing/@alice:example.org`;
 
-Deno.test("sendReceipt() sends a public receipt for all threads unless told otherwise", async () => {
+Deno.test("sendReceipt() sends a public receipt for all threads by default", async () => {
   const { session, log, requests } = scripted({
     [`POST ${ROOM}/receipt/m.read/$1`]: {},
     [`POST ${ROOM}/receipt/m.read.private/$1`]: {},

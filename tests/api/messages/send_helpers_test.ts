@@ -138,7 +138,7 @@ Deno.test("sendFile() and sendImage() have a body with and without a file name",
   assertEquals(last(), { msgtype: "m.image", body: "image", url, info: { w: 1, h: 2 } });
 });
 
-Deno.test("sendSticker() sends a sticker, whose text is empty unless told otherwise", async () => {
+Deno.test("sendSticker() sends a sticker, whose text is empty by default", async () => {
   const { api, sent } = helpers();
   await api.sendSticker("!room", url, { w: 1 });
   await api.sendSticker("!room", url, { w: 1 }, { text: "Bravo", relatesTo: reply });

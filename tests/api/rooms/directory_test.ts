@@ -147,7 +147,7 @@ Deno.test("A room's visibility is read and set, and must be one that is known", 
   }
 });
 
-Deno.test("searchUsers() asks for ten users unless told otherwise, and for a language if told so", async () => {
+Deno.test("searchUsers() requests ten users by default, and a language if one is given", async () => {
   const found = { results: [{ user_id: "@bob:b.org" }], limited: false };
   const { session, clock, requests } = scripted({ [SEARCH]: inTurn(new TypeError("gone"), found) });
   const api = directoryAPI(session);

@@ -67,7 +67,7 @@ Deno.test("getThreads() and getSpaceHierarchy() ask for a page, and refuse impos
   ]);
 });
 
-Deno.test("The less common operations on rooms send what they are told, and hand out what is promised", async () => {
+Deno.test("The less common operations on rooms send their options, and return what is documented", async () => {
   const found = { event_id: "$event", origin_server_ts: 5 };
   const { session, log, body } = scripted({
     [`POST ${ROOM3}/upgrade`]: { replacement_room: "!new" },
@@ -196,7 +196,7 @@ Deno.test("Third-party networks are looked up by kind, fields, alias and user", 
   ]);
 });
 
-Deno.test("Capabilities, OpenID and TURN answers are handed out, and a homeserver without TURN is told from a broken one", async () => {
+Deno.test("Capabilities, OpenID and TURN answers are returned, and a homeserver without TURN differs from a broken one", async () => {
   const TURN = "GET /_matrix/client/v3/voip/turnServer";
   const token = {
     access_token: "t",

@@ -66,7 +66,7 @@ Deno.test("getState() hands out the bare list", async () => {
   assertEquals<unknown>(await roomStateAPI(session).getState("!room"), state);
 });
 
-Deno.test("getStateEvent() looks under the empty state key unless told otherwise, and can give the whole event", async () => {
+Deno.test("getStateEvent() uses the empty state key by default, and can return the whole event", async () => {
   const whole = clientEvent("1", { type: "m.room.name", state_key: "", content: { name: "Stage" } });
   const { session, log } = scripted({
     [`GET ${ROOM}/state/m.room.name/`]: ({ query }) => query === "format=event" ? whole : whole.content,
@@ -89,7 +89,7 @@ Deno.test("getStateEvent() raises if there is no such state", async () => {
   await assertRejects(() => roomStateAPI(session).getStateEvent("!room", "m.room.name"), NotFoundError);
 });
 
-Deno.test("sendStateEvent() puts content under the empty state key unless told otherwise", async () => {
+Deno.test("sendStateEvent() uses the empty state key by default", async () => {
   const { session, log, requests } = scripted({
     [`PUT ${ROOM}/state/m.room.topic/`]: sent,
     [`PUT ${ROOM}/state/m.space.child/!child`]: sent,

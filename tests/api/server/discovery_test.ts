@@ -98,7 +98,7 @@ Deno.test("discover() gives nothing if there is no discovery file", async () => 
   }
 });
 
-Deno.test("discover() refuses what is no domain, and asks nobody", async () => {
+Deno.test("discover() refuses an invalid domain, and makes no request", async () => {
   for (
     const domain of [
       "",
@@ -191,7 +191,7 @@ Deno.test("discover() follows redirects", async () => {
   assertEquals(await run(), "https://hs.example.org");
 });
 
-Deno.test("discover() tells what is wrong with the discovery file by its class", async () => {
+Deno.test("discover() says what is wrong with the discovery file by the error's class", async () => {
   const homeserver = (base_url: unknown) => Response.json({ "m.homeserver": { base_url } });
   const cases: [Answer, typeof WellKnownError][] = [
     [new Response("<html>"), WellKnownNotJSONError],

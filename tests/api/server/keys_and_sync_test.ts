@@ -26,7 +26,7 @@ const SEND = "PUT /_matrix/client/v3/sendToDevice";
 const silent = ({ signal }: ScriptedRequest): Promise<Response> =>
   new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
 
-Deno.test("sync() waits half a minute unless told otherwise, and says only what was said", async () => {
+Deno.test("sync() waits half a minute by default, and sends only the given options", async () => {
   const { session, log } = scripted({ [SYNC]: { next_batch: "s1" } });
   const { sync } = syncAPI(session);
   await sync();

@@ -15,12 +15,12 @@ const REQUESTS = [
   "logout",
 ];
 
-Deno.test("A bot that ends before any request and begins anew sends and hears everything once", async () => {
+Deno.test("A bot that crashes before any request and restarts sends and receives everything once", async () => {
   const days = await everyDay({ operation: "request", takesEffect: false });
   for (const part of REQUESTS) assert(days.some(([fault]) => fault?.includes(part)), part);
 });
 
-Deno.test("A bot that ends after any request, and after its like again, sends and hears everything once", async () => {
+Deno.test("A bot that crashes after any request, and after the next similar one, sends and receives everything once", async () => {
   const days = await everyDay({ operation: "request", takesEffect: true, again: true });
   for (const part of REQUESTS) assert(days.some(([fault]) => fault?.includes(part)), part);
   for (const part of REQUESTS.filter((part) => part !== "join" && part !== "login")) { // once is enough for these

@@ -8,7 +8,7 @@ const BULK = 900_000;
 const THICK = { bulk: BULK };
 const OPTIONS = { store: tornStore };
 
-Deno.test("A bot with a session that takes several commits hears everything once", async () => {
+Deno.test("A bot with a session that takes several commits receives everything once", async () => {
   const [day] = await playDays([{ ...NO_FAULT, ...THICK }], OPTIONS);
   assertEquals(day?.faults, []);
 });

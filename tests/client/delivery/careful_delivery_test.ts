@@ -33,7 +33,7 @@ function fragile(
   return { bot, heard, skipped };
 }
 
-Deno.test("An event that ends the process whenever it is handled is left out after five processes, and no other", async () => {
+Deno.test("An event that crashes every process that handles it is quarantined after five processes, and no other", async () => {
   await using here = clientStage();
   using gates = new Gates();
   const { bot, heard, skipped } = fragile(here, { bad: ["bad"], gates });
@@ -55,7 +55,7 @@ Deno.test("An event that ends the process whenever it is handled is left out aft
   assertEquals([await bot.records("attempts"), skipped.length], [[], 1]); // all is as it was before
 });
 
-Deno.test("Two events that end the process are both left out, in one response or in two", async () => {
+Deno.test("Two events that crash the process are both quarantined, in one response or in two", async () => {
   for (const together of [true, false]) {
     await using here = clientStage();
     using gates = new Gates();
@@ -136,7 +136,7 @@ Deno.test("A bot can be closed in the middle of careful delivery, and goes on la
   assertFalse(texts[3]?.includes("slow 1"));
 });
 
-Deno.test("An invitation, account data or a message that can't be read, which end the process, are left out too", async () => {
+Deno.test("An invitation, account data or an undecryptable message that crashes the process is quarantined too", async () => {
   for (const kind of ["INVITE", "m.direct", "UNDECRYPTABLE"] as const) {
     await using here = clientStage();
     using gates = new Gates();
@@ -176,7 +176,7 @@ Deno.test("An invitation, account data or a message that can't be read, which en
   }
 });
 
-Deno.test("Careful delivery notes only events that have handlers", async () => {
+Deno.test("Careful delivery records only events that have handlers", async () => {
   await using here = clientStage();
   using gates = new Gates();
   const { texts, setUp } = hearing(gates);

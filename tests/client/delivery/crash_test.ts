@@ -20,17 +20,17 @@ const COMMITS = [
   "sync",
 ];
 
-Deno.test("A bot that nothing happens to sends and hears everything once, all day long", async () => {
+Deno.test("A bot without a fault sends and receives everything once, all day long", async () => {
   const [day] = await playDays([NO_FAULT]);
   assertEquals(day?.faults, []);
 });
 
-Deno.test("A bot that ends before any commit and begins anew sends and hears everything once", async () => {
+Deno.test("A bot that crashes before any commit and restarts sends and receives everything once", async () => {
   const days = await everyDay({ operation: "commit", takesEffect: false });
   for (const part of COMMITS) assert(days.some(([fault]) => fault?.includes(part)), part);
 });
 
-Deno.test("A bot that ends after any commit, and after its like again, sends and hears everything once", async () => {
+Deno.test("A bot that crashes after any commit, and after the next similar one, sends and receives everything once", async () => {
   const days = await everyDay({ operation: "commit", takesEffect: true, again: true });
   for (const part of COMMITS) assert(days.some(([fault]) => fault?.includes(part)), part);
   for (const part of ["lease", "outbound_session", "inbound", "session", "sync"]) {

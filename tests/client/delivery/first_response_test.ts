@@ -49,7 +49,7 @@ Deno.test("A bot that ends again, once it has the very first response again, is 
   assertEquals(later, ["slow first", ...MANY]);
 });
 
-Deno.test("Who moves the position back is given what came encrypted since once more", async () => {
+Deno.test("A position that was moved back delivers again the encrypted events that came after it", async () => {
   await using here = clientStage();
   const alice = here.client("alice", { encryption: true });
   const bot = here.client("bot", { encryption: true, store: new MemoryStore() });
@@ -69,7 +69,7 @@ Deno.test("Who moves the position back is given what came encrypted since once m
   assertEquals(texts, ["hello", "hello", "bye"]);
 });
 
-Deno.test("For who moves the position no gap is read that is not to be", async () => {
+Deno.test("A position that was moved back fills no gap when filling is off", async () => {
   await using here = clientStage();
   const alice = here.client("alice");
   const room = await alice.createRoom({ preset: "public_chat" });

@@ -35,7 +35,7 @@ async function botInRoom(here: ClientStage): Promise<{ alice: Client; bot: Clien
   return { alice, bot, room };
 }
 
-Deno.test("What was said before the bot was invited is not said to the bot, and nobody who is there is welcomed", async () => {
+Deno.test("History from before the invitation is not delivered, and present members are not welcomed", async () => {
   await using here = clientStage();
   const [alice, bot] = [here.client("alice"), here.client("bot", { mxid: "@bot:localhost" })];
   const obeyed = obedient(bot);
@@ -118,7 +118,7 @@ for (const store of [undefined, new MemoryStore()]) {
   });
 }
 
-Deno.test("Who is thrown out and invited again is told of it once, and of nothing that was said between", async () => {
+Deno.test("A bot that is kicked and invited again gets the invitation once, and nothing from between", async () => {
   await using here = clientStage();
   const [alice, bot] = [here.client("alice"), here.client("bot")];
   const obeyed = obedient(bot);
@@ -241,7 +241,7 @@ Deno.test("A crash between the commit and the handlers of a join does not make h
   assertEquals(texts, [["slow 1", "2", "3"], ["slow 1", "3"]]); // that "2" had settled was noted
 });
 
-Deno.test("That history can't be read is told to those who ask for history, and to nobody else", async () => {
+Deno.test("A failure to read history is reported only to handlers of history", async () => {
   await using here = clientStage();
   const alice = here.client("alice", { encryption: true });
   const bot = here.client("bot", { encryption: true });
@@ -264,7 +264,7 @@ Deno.test("That history can't be read is told to those who ask for history, and 
   assertEquals([texts, unread], [["after"], ["told of history"]]);
 });
 
-Deno.test("The bot of the examples welcomes who comes, and nobody who is there already", async () => {
+Deno.test("The bot of the examples welcomes new members, and no present ones", async () => {
   await using here = clientStage();
   const [alice, carol] = [here.client("alice"), here.client("carol")];
   const bot = here.client("bot", { mxid: "@bot:localhost" });

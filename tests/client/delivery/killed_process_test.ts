@@ -34,7 +34,7 @@ async function stage({ encryption = false } = {}) {
   };
 }
 
-Deno.test("What a handler says another way after kill -9 is said, and what it says again is not", async () => {
+Deno.test("A handler that sends another text after kill -9 sends it, and the same text is not sent twice", async () => {
   for (const encryption of [false, true]) {
     await using here = await stage({ encryption });
     const ids: string[] = [];
@@ -50,7 +50,7 @@ Deno.test("What a handler says another way after kill -9 is said, and what it sa
   }
 });
 
-Deno.test("A message that kills every process with SIGKILL is left out, and tried again later; the others are handled", async () => {
+Deno.test("A message that kills every process with SIGKILL is quarantined, and tried again later; the others are handled", async () => {
   await using here = await stage();
   for (const text of ["1", "poison", "2"]) await here.alice.sendText(here.id, text);
   const left: string[] = [];
@@ -73,7 +73,7 @@ Deno.test("A message that kills every process with SIGKILL is left out, and trie
   assertEquals(left, ["3", "4"]);
 });
 
-Deno.test("A handler of 20 seconds that is evicted by SIGKILL five times is handled in the end", async () => {
+Deno.test("A handler of 20 seconds that is killed by SIGKILL five times completes in the end", async () => {
   await using here = await stage();
   await here.alice.sendText(here.id, "slow");
   await here.alice.sendText(here.id, "quick");

@@ -65,7 +65,7 @@ async function fragile(here: ClientStage) {
   };
 }
 
-Deno.test("What was left out is kept, and tried again at growing distances; each time it is told", async () => {
+Deno.test("A quarantined event is stored, and tried again after growing waits, with a report each time", async () => {
   await using here = clientStage();
   using scene = await fragile(here);
   const { bot, told, bad } = scene;
@@ -103,7 +103,7 @@ Deno.test("A mended handler handles what was left out in the end, as the same de
   assertEquals(await scene.bot.records("quarantine"), []);
 });
 
-Deno.test("redeliver() delivers at once, and resolves when the handlers have settled", async () => {
+Deno.test("redeliver() delivers immediately, and resolves when the handlers have settled", async () => {
   await using here = clientStage();
   using scene = await fragile(here);
   const { bot, bad, state } = scene;
@@ -129,7 +129,7 @@ Deno.test("redeliver() of what ends the process again is counted, and the event 
   assertEquals([one?.attempts, one?.id], [4, scene.bad]);
 });
 
-Deno.test("drop() forgets an event for good, also if its response was not handled yet", async () => {
+Deno.test("drop() removes an event, also if its response was not handled yet", async () => {
   await using here = clientStage();
   using scene = await fragile(here);
   const { bot, bad, state } = scene;
@@ -140,7 +140,7 @@ Deno.test("drop() forgets an event for good, also if its response was not handle
   assertEquals([[...scene.heard], await bot.client.quarantine.list()], [["good"], []]);
 });
 
-Deno.test("What nobody wants any more waits, and is refused to redeliver()", async () => {
+Deno.test("A quarantined event without a handler waits, and redeliver() refuses it", async () => {
   await using here = clientStage();
   using scene = await fragile(here);
   const { bot, bad, state } = scene;
@@ -164,7 +164,7 @@ Deno.test("What is redacted while it is left out is forgotten", async () => {
   assertEquals(await scene.bot.records("quarantine"), []);
 });
 
-Deno.test("Of an event that was left out, handlers that had settled are not called again, and count nothing twice", async () => {
+Deno.test("Handlers that had settled before an event was quarantined are not called again for it", async () => {
   await using here = clientStage();
   using gates = new Gates();
   const tally = defineSession({ name: "tally", per: "room", initial: () => ({ count: 0 }) });
@@ -200,7 +200,7 @@ Deno.test("Of an event that was left out, handlers that had settled are not call
   assertEquals([handled, Math.max(...counts)], [12, 12]);
 });
 
-Deno.test("An encrypted event that was left out is delivered decrypted, with what is known of its sender", async () => {
+Deno.test("A quarantined encrypted event is delivered decrypted, with the trust in its sender", async () => {
   await using here = clientStage();
   using gates = new Gates();
   const heard: unknown[] = [];

@@ -9,7 +9,7 @@ import { clientStage } from "../support/stage.ts";
 /** By when a sync has brought nothing, and what had settled before is durable, in milliseconds. */
 const NOTED = 30_000 + LEASE;
 
-Deno.test("After a crash only that is delivered again which had not settled, though it held the mark", async () => {
+Deno.test("After a crash only events that had not settled are delivered again, though they held the checkpoint back", async () => {
   await using here = clientStage();
   using gates = new Gates();
   const { texts, setUp } = hearing(gates);
@@ -36,7 +36,7 @@ Deno.test("After a crash only that is delivered again which had not settled, tho
   assertEquals(texts[3], []);
 });
 
-Deno.test("Of several handlers of an event, only that one gets it again which had not settled", async () => {
+Deno.test("Of several handlers of an event, only the one that had not settled gets it again", async () => {
   await using here = clientStage();
   using gates = new Gates();
   const ran: string[] = [];
@@ -59,7 +59,7 @@ Deno.test("Of several handlers of an event, only that one gets it again which ha
   assertEquals(ran, ["all", "quick 1", "slow 1 m.room.message.1", "slow 1 m.room.message.1"]);
 });
 
-Deno.test("What was said in clear before the room was encrypted is handled, though a crash cut it off", async () => {
+Deno.test("Messages from before the room was encrypted are handled again after a crash", async () => {
   await using here = clientStage();
   using gates = new Gates();
   const { texts, setUp } = hearing(gates);
@@ -86,7 +86,7 @@ Deno.test("What was said in clear before the room was encrypted is handled, thou
   assertEquals(refused, ["in clear", "in clear"]);
 });
 
-Deno.test("At most once delivers nothing twice, whatever had settled, and nothing that came after is lost", async () => {
+Deno.test("At most once delivers nothing twice, whatever had settled, and loses nothing that comes later", async () => {
   await using here = clientStage();
   using gates = new Gates();
   const { texts, setUp } = hearing(gates);
@@ -105,7 +105,7 @@ Deno.test("At most once delivers nothing twice, whatever had settled, and nothin
   assertEquals(texts.slice(1).flat(), ["in life 1", "in life 2", "in life 3", "in life 4"]);
 });
 
-Deno.test("A process that is closed and begun anew delivers nothing twice, without a session and with one", async () => {
+Deno.test("A process that is closed and restarted delivers nothing twice, without a session and with one", async () => {
   await using here = clientStage();
   using gates = new Gates();
   const { texts, setUp } = hearing(gates, ["one", "two"]);
@@ -121,7 +121,7 @@ Deno.test("A process that is closed and begun anew delivers nothing twice, witho
   assertEquals(texts.map(({ length }) => length), [2, 2, 2, 0]);
 });
 
-Deno.test("Handlers with names get what they had not handled when they change places, and nothing twice", async () => {
+Deno.test("Named handlers get what they had not handled when they change places, and nothing twice", async () => {
   await using here = clientStage();
   using gates = new Gates();
   const ran: string[] = [];
@@ -153,7 +153,7 @@ Deno.test("Handlers with names get what they had not handled when they change pl
   assertEquals(answers.length, 1);
 });
 
-Deno.test("What was noted of deliveries goes when it is not needed any more", async () => {
+Deno.test("Records of settled deliveries are removed when they are no longer needed", async () => {
   await using here = clientStage();
   using gates = new Gates();
   const { texts, setUp } = hearing(gates);
@@ -171,7 +171,7 @@ Deno.test("What was noted of deliveries goes when it is not needed any more", as
   assertEquals(await bot.records("settled"), []);
 });
 
-Deno.test("A handler that changed its session gets that event never again, whoever holds the mark", async () => {
+Deno.test("A handler that changed its session never gets that event again, though another holds the checkpoint back", async () => {
   await using here = clientStage();
   using gates = new Gates();
   const counter = defineSession({ name: "counter", per: "user", initial: () => ({ count: 0 }) });
@@ -199,7 +199,7 @@ Deno.test("A handler that changed its session gets that event never again, whoev
   assertEquals(counts, [1, 2, 3, 4]);
 });
 
-Deno.test("What came in many responses, and was not handled, comes again though it is too much for one", async () => {
+Deno.test("Events of many responses that were not handled come again, though they are too many for one", async () => {
   await using here = clientStage();
   using gates = new Gates();
   const { texts, setUp } = hearing(gates);

@@ -101,7 +101,7 @@ Deno.test("It is so in an encrypted room, where the server can't tell from a tra
   assert(key?.value instanceof Uint8Array && key.value.length === 32);
 });
 
-Deno.test("Two sends at once do not swap when they are made in another order", async () => {
+Deno.test("Two concurrent sends keep their IDs when they are made in another order", async () => {
   for (const encrypted of [false, true]) {
     await using here = clientStage();
     const say = (order: readonly string[]): Run => async (bot, { room_id }) => {
@@ -148,7 +148,7 @@ Deno.test("A send with a key is sent once, whatever it says when the handler run
   }
 });
 
-Deno.test("Of two sends with a key in one run, both resolve with the first, also at once", async () => {
+Deno.test("Two sends with one key in one run resolve with the same event, also concurrently", async () => {
   for (const encrypted of [false, true]) {
     await using here = clientStage();
     using scene = await lives(here, [

@@ -108,12 +108,12 @@ for (const where of ["plain", "encrypted"] as const) {
   }
 }
 
-Deno.test("A bot that counts and ends before any commit, and twice soon after that, tells each count once", async () => {
+Deno.test("A bot that counts and crashes before any commit, and twice soon after that, sends each count once", async () => {
   const soon = { operation: "commit", at: 3, takesEffect: true } as const;
   await everywhere("plain", { operation: "commit", takesEffect: false }, soon, soon);
 });
 
-Deno.test("A session that can't be kept is its handler's failure, and the next event finds it as it was", async () => {
+Deno.test("A session that can't be stored is its handler's failure, and is unchanged for the next event", async () => {
   await using here = clientStage();
   const bot = here.client("bot");
   const failures: unknown[] = [];
@@ -134,7 +134,7 @@ Deno.test("A session that can't be kept is its handler's failure, and the next e
   assertEquals([counts, failures], [[1, 2], [[true, true]]]);
 });
 
-Deno.test("Sessions are told apart by thread and by member, and handlers of other types share them", async () => {
+Deno.test("Sessions differ by thread and by member, and handlers of other types share them", async () => {
   await using here = clientStage();
   const [alice, bot] = [here.client("alice"), here.client("bot")];
   const initial = () => ({ count: 0 });

@@ -127,7 +127,7 @@ Deno.test("What the very first sync has shown is not handled again after a resta
   assertEquals(all, [lines(10), ["after 0"], ["after 1"]]);
 });
 
-Deno.test("A bot that was told to drop what came before is not given it by a server that reads on", async () => {
+Deno.test("A bot that drops its backlog does not get it from a server that goes on with it", async () => {
   await using here = clientStage({ quirks: { ignoreTo: true } });
   const store = new MemoryStore();
   const { alice, room } = await roomWith(here);
@@ -143,7 +143,7 @@ Deno.test("A bot that was told to drop what came before is not given it by a ser
   assertEquals(texts, lines(50, 50));
 });
 
-Deno.test("Who moves the position back is given what came since once more", async () => {
+Deno.test("A position that was moved back delivers again what came after it", async () => {
   await using here = clientStage();
   const bot = here.client("bot", { store: new MemoryStore() });
   const { alice, room } = await roomWith(here);
@@ -186,7 +186,7 @@ async function inRoom(here: ClientStage) {
   return { alice, bot, room, gaps, texts: heard(bot) };
 }
 
-Deno.test("What a bound leaves out is told, and can be read with what is told", async () => {
+Deno.test("What a bound leaves out is reported as a gap, with which it can be read", async () => {
   await using here = clientStage();
   const { alice, bot, room, gaps, texts } = await inRoom(here);
   await say(alice, room, lines(100));
@@ -208,7 +208,7 @@ Deno.test("What a bound leaves out is told, and can be read with what is told", 
   }]]);
 });
 
-Deno.test("What a server refuses to tell is told as a gap, and what is wrong with it", async () => {
+Deno.test("History that a server refuses is reported as a gap with the reason", async () => {
   await using here = clientStage();
   const { alice, bot, room, gaps, texts } = await inRoom(here);
   await say(alice, room, lines(30));
@@ -225,7 +225,7 @@ Deno.test("What a server refuses to tell is told as a gap, and what is wrong wit
   ]);
 });
 
-Deno.test("A gap that nobody wants filled is told, and nothing is read", async () => {
+Deno.test("With filling off, a gap is reported and nothing is read", async () => {
   await using here = clientStage();
   const { alice, bot, room, gaps, texts } = await inRoom(here);
   await say(alice, room, lines(30));

@@ -30,7 +30,7 @@ Deno.test("Two clients talk in an encrypted room, and the server sees nothing of
   assert(!JSON.stringify(chunk).includes("Break a leg"));
 });
 
-Deno.test("A client goes on with the keys that its store has: nobody notices the restart", async () => {
+Deno.test("A client goes on with the keys of its store: a restart changes nothing for others", async () => {
   await using stage = clientStage();
   const { alice, bob, roomId } = await twoInARoom(stage);
   const store = new MemoryStore();
@@ -88,7 +88,7 @@ Deno.test("A message that comes in clear into an encrypted room is not handled, 
   assertEquals([atBob, clear, atCarol], [["In secret"], ["In clear"], ["In clear", "In secret"]]);
 });
 
-Deno.test("Who was just invited gets the key of what is sent next, and who was just removed does not", async () => {
+Deno.test("A user who was just invited gets the key of the next event, and one who was just removed does not", async () => {
   await using stage = clientStage();
   const { alice, roomId } = await twoInARoom(stage);
   const carol = stage.client("carol", { encryption: true });
@@ -123,7 +123,7 @@ Deno.test("A handler that is at work when the client is closed can still answer 
   await stage.until(() => texts.includes("Last words"));
 });
 
-Deno.test("What the caller was told has failed is not sent by the next process", async () => {
+Deno.test("An event whose send was rejected is not sent by the next process", async () => {
   await using stage = clientStage();
   const { alice, roomId } = await twoInARoom(stage);
   const store = new MemoryStore();
@@ -196,7 +196,7 @@ Deno.test("Keys that could not be sent keep the message back, and are sent again
   );
 });
 
-Deno.test("A client can be closed at once while the server does not answer about its keys", async () => {
+Deno.test("A client can be closed immediately while the server does not answer about its keys", async () => {
   await using stage = clientStage();
   const alice = stage.client("alice", { encryption: true });
   const held = stage.homeserver.faults.add({ kind: "hold", match: { path: "/keys/upload" } });

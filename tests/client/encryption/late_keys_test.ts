@@ -3,7 +3,7 @@ import { type Client, MemoryStore } from "@greenroom/matrix";
 import { begin, twoInARoom, withholding } from "../support/encrypted_room.ts";
 import { clientStage } from "../support/stage.ts";
 
-Deno.test("An event whose key comes late is told at once, and delivered when the key comes", async () => {
+Deno.test("An event whose key comes late is reported immediately, and delivered when the key comes", async () => {
   await using stage = clientStage();
   const { alice, roomId } = await twoInARoom(stage);
   const { fetch, held, release } = withholding(stage);
@@ -57,7 +57,7 @@ Deno.test("An event that waits for its key survives a restart, and so does that 
   assertEquals(told.length, 3);
 });
 
-Deno.test("A handler with waitSync holds up the next sync for an event whose key came late", async () => {
+Deno.test("A handler with waitSync delays the next sync for an event whose key came late", async () => {
   await using stage = clientStage();
   const { alice, roomId } = await twoInARoom(stage);
   const { fetch, release } = withholding(stage);

@@ -5,7 +5,7 @@ import { canonicalJson } from "../../../src/crypto/encoding/canonical_json.ts";
 import { begin, twoInARoom } from "../support/encrypted_room.ts";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";
 
-Deno.test("A blacklisted device gets no key, is told why, and shows in the report", async () => {
+Deno.test("A blacklisted device gets no key but a notice, and is in the report", async () => {
   await using stage = clientStage();
   const { alice, bob, roomId } = await twoInARoom(stage);
   const codes: (string | undefined)[] = [];

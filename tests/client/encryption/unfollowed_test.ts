@@ -43,7 +43,7 @@ async function sessionOf(reader: Client, roomId: RoomID, eventId: string): Promi
 const sharedWith = async (client: Client, roomId: RoomID) =>
   (await client.shareGroupSession(roomId)).shared.map(({ userId }) => userId).sort();
 
-Deno.test("Without a sync, who has come since reads what is sent, and who has left does not get the key", async () => {
+Deno.test("Without a sync, a new member can decrypt the next event, and a former one does not get the key", async () => {
   await using stage = clientStage();
   const { script, bob, carol, roomId } = await scene(stage);
   const first = await script.sendText(roomId, "First");
@@ -101,7 +101,7 @@ Deno.test("A process that has not synced yet asks before it sends: whatever has 
   await stage.until(() => atCarol.includes("To Carol") && atPhone.includes("To Carol"));
 });
 
-Deno.test("A client whose sync has stopped, or fails, asks as one does that never had any", async () => {
+Deno.test("A client whose sync has stopped, or fails, requests members like one without a sync", async () => {
   for (const end of ["stopped", "fails"] as const) {
     await using stage = clientStage();
     const { script, carol, roomId } = await scene(stage);
@@ -117,7 +117,7 @@ Deno.test("A client whose sync has stopped, or fails, asks as one does that neve
   }
 });
 
-Deno.test("A bot that syncs from time to time knows who is there then, and asks later", async () => {
+Deno.test("A bot that syncs from time to time has the members of that time, and requests them later", async () => {
   await using stage = clientStage();
   const { script, bob, carol, roomId } = await scene(stage);
   await script.syncOnce({ ignoreInitialSync: true });
@@ -167,7 +167,7 @@ Deno.test("A server that takes longer to answer than its answers are good for ke
   await stage.until(() => texts.includes("At last"));
 });
 
-Deno.test("Of many sends at once, one asks", async () => {
+Deno.test("Concurrent sends share one request for members", async () => {
   await using stage = clientStage();
   const { script, roomId } = await scene(stage);
   await stage.clock.tick(FRESH);
@@ -194,7 +194,7 @@ Deno.test("What can't be asked is not sent, and is once it can be", async () => 
   }
 });
 
-Deno.test("Who was invited after a question that came to nothing, and has left unseen, does not get the key", async () => {
+Deno.test("A user who was invited after a failed request for members, and has left unseen, does not get the key", async () => {
   await using stage = clientStage();
   const { script, carol, roomId } = await scene(stage);
   await stage.clock.tick(FRESH);
@@ -208,7 +208,7 @@ Deno.test("Who was invited after a question that came to nothing, and has left u
   assertEquals(await sharedWith(script, roomId), ["@bob:localhost"]);
 });
 
-Deno.test("A file goes to those who are there when it has been uploaded, and a user's devices are those of now", async () => {
+Deno.test("A file goes to the members at the end of its upload, and to their present devices", async () => {
   await using stage = clientStage();
   const { script, bob, carol, roomId } = await scene(stage);
   await carol.joinRoom(roomId);

@@ -56,7 +56,7 @@ Deno.test("A client without baseUrl finds the homeserver of its user when it nee
   assertEquals(homeserver.requests.filter("GET", /well-known/).length, 1);
 });
 
-Deno.test("Whoever finds the homeserver for a client gets no token, and the homeserver alone does", async () => {
+Deno.test("The server that discovers the homeserver gets no token, and the homeserver alone does", async () => {
   const { bot, asked, told } = client(at("https://hs.example.org"));
   await using _ = bot;
   await bot.whoami();
@@ -66,7 +66,7 @@ Deno.test("Whoever finds the homeserver for a client gets no token, and the home
   assertEquals(told, [hs + WHOAMI, hs + WHOAMI]);
 });
 
-Deno.test("A homeserver that can't be found fails all who need it, and is looked for again by who comes later", async () => {
+Deno.test("A failed discovery rejects all calls that need it, and later calls try again", async () => {
   const { bot, asked, answers } = client({ ...at("https://hs.example.org"), [FILE]: new TypeError("dns") });
   await using _ = bot;
   const failures = await Promise.allSettled([bot.whoami(), bot.whoami()]);
@@ -95,7 +95,7 @@ Deno.test("A domain that does not say where its homeserver is, or names what is 
   assertEquals(wrong.told, []);
 });
 
-Deno.test("A missing permission to ask the domain ends start() at once, and says which", async () => {
+Deno.test("A missing permission to ask the domain ends start() immediately, and names it", async () => {
   const lacking = new Deno.errors.NotCapable('Requires net access to "example.org:443", run again with …');
   const { bot, asked } = client({ [FILE]: lacking });
   bot.done.catch(() => {});

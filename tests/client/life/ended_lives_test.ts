@@ -33,7 +33,7 @@ Deno.test("A process that is closed in the middle of a handler, again and again,
   assertEquals([told, await bot.client.quarantine.list()], [[], []]);
 });
 
-Deno.test("A handler of 20 seconds whose process is ended in the middle, again and again, is handled in the end", async () => {
+Deno.test("A handler of 20 seconds whose process is killed in the middle, again and again, completes in the end", async () => {
   await using here = clientStage();
   const done: string[] = [];
   const told: unknown[] = [];

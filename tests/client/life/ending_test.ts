@@ -170,7 +170,7 @@ for (const [name, end] of Object.entries(ENDS)) {
   });
 }
 
-Deno.test("A signal that was aborted before ends start() at once, and nothing is sent", async () => {
+Deno.test("A signal that was aborted before ends start() immediately, and nothing is sent", async () => {
   await using stage = clientStage();
   const bot = stage.client("bot");
   await bot.start({ signal: AbortSignal.abort() });
@@ -223,7 +223,7 @@ Deno.test("`ready` resolves with syncOnce() too, and rejects when the client is 
   await assertRejects(() => two.ready, ClientEndedError, "closed");
 });
 
-Deno.test("`ready` of a start that fails rejects with the reason, and nobody has to look", async () => {
+Deno.test("`ready` of a start that fails rejects with the reason, which need not be handled", async () => {
   await using stage = clientStage();
   const bot = stage.client("bot", { token: "nobody's" });
   void bot.ready;

@@ -3,7 +3,7 @@ import { ActorError, Client, type ClientLeaseOptions, MemoryStore, ValueError } 
 import { StoreInUseError } from "../../../src/errors/store_error.ts";
 import { clientStage, heard } from "../support/stage.ts";
 
-Deno.test("A second process waits for the device, hears nothing meanwhile, and goes on when the first is closed", async () => {
+Deno.test("A second process waits for the device without receiving events, and goes on when the first is closed", async () => {
   await using stage = clientStage();
   const store = new MemoryStore();
   const alice = stage.client("alice");
@@ -30,7 +30,7 @@ Deno.test("A second process waits for the device, hears nothing meanwhile, and g
   assertEquals([byOne, byTwo], [["1"], ["2"]]);
 });
 
-Deno.test("A second process that is not to wait ends, and says which part, who holds the device, and whose it is", async () => {
+Deno.test("A second process that is not to wait ends with the part, the device and its holder in the error", async () => {
   await using stage = clientStage();
   const store = new MemoryStore();
   const one = stage.client("bot", { store, lease: { owner: "the first" } });

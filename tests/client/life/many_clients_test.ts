@@ -3,7 +3,7 @@ import { MemoryStore, ValueError } from "@greenroom/matrix";
 import type { Membership, RoomID } from "@greenroom/matrix/types";
 import { clientStage, heard } from "../support/stage.ts";
 
-Deno.test("A client refuses to go on with the store when it logs in as somebody else", async () => {
+Deno.test("A client refuses to go on with the store when it logs in as another user", async () => {
   for (const shared of [false, true]) {
     await using here = clientStage();
     here.client("bob");

@@ -57,7 +57,7 @@ Deno.test("prune() removes the state of rooms that were left a week ago, and of 
   assertEquals(await bot.prune(), { removed: {} });
 });
 
-Deno.test("a client that syncs lets go by itself, once a day, of what need not be kept", async () => {
+Deno.test("a client that syncs prunes its store once a day", async () => {
   await using here = clientStage();
   const store = new MemoryStore();
   const left = await botThatLeft(here, store);

@@ -26,7 +26,7 @@ for (const signal of signals) {
   });
 }
 
-Deno.test("A second signal ends a process at once, and its handler is run again", async () => {
+Deno.test("A second signal ends a process immediately, and its handler is run again", async () => {
   await using stage = await botStage("SqliteStore");
   const bot = stage.start({ signals: true });
   await stage.alice.sendText(stage.room, "slow");
@@ -57,7 +57,7 @@ Deno.test("All clients of a process are closed before a signal ends it", async (
   for (const name of ["one", "two"]) assertEquals(await stage.count(`slow, said @${name}:localhost`), 1);
 });
 
-Deno.test("Without signals: true, a signal ends the process at once", async () => {
+Deno.test("Without signals: true, a signal ends the process immediately", async () => {
   await using stage = await botStage("SqliteStore");
   const bot = stage.start();
   await stage.alice.sendText(stage.room, "slow");
@@ -67,7 +67,7 @@ Deno.test("Without signals: true, a signal ends the process at once", async () =
   assert(!bot.said.some(([, text]) => text === NOTICED));
 });
 
-Deno.test("Nobody listens to signals any more when the clients have stopped", async () => {
+Deno.test("Signal listeners are removed when the clients have stopped", async () => {
   await using stage = await botStage("SqliteStore");
   const bot = stage.start({ signals: true });
   await stage.alice.sendText(stage.room, "stop");

@@ -6,7 +6,7 @@ import { clientStage } from "../support/stage.ts";
 
 const DEFAULT = { log: undefined }; // as an application that says nothing of a logger
 
-Deno.test("A handler that throws is told on the console: the event, the reason, and the place", async () => {
+Deno.test("A handler that throws is printed on the console: the event, the reason, and the place", async () => {
   using console = printed();
   await using stage = clientStage();
   const bot = stage.client("bot", DEFAULT);
@@ -40,7 +40,7 @@ Deno.test("`log: false` silences a client", async () => {
   assertEquals(console.lines, []);
 });
 
-Deno.test("A server that is down is told once, with host and cause, then counted; and that goes on until it is back", async () => {
+Deno.test("A server that is down is printed once, with host and cause, then counted; the sync goes on until it is back", async () => {
   using console = printed();
   await using stage = clientStage();
   const bot = stage.client("bot", DEFAULT);
@@ -139,7 +139,7 @@ for (const [name, effect] of Object.entries(RESTARTING)) {
   });
 }
 
-Deno.test("A redirect to another server, which must not see the token, ends start() at once with the address to use", async () => {
+Deno.test("A redirect to another server, which must not see the token, ends start() immediately with the address to use", async () => {
   await using stage = clientStage();
   const asked: (string | null)[] = [];
   const redirecting: typeof fetch = (input, init) => {
@@ -183,7 +183,7 @@ async function run(program: string): Promise<string> {
   return new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
 }
 
-Deno.test("A missing --allow-net ends start() and syncOnce() at once, and names the flag", async () => {
+Deno.test("A missing --allow-net ends start() and syncOnce() immediately, and names the flag", async () => {
   const output = await run(`
     import { Client } from "@greenroom/matrix";
     for (const known of [{}, { mxid: "@bot:example.org", deviceId: "BOT" }, { encryption: true }]) {

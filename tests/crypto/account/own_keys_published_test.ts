@@ -24,7 +24,7 @@ Deno.test("a store is one of which the server had something as soon as it took a
   assert(uploaded.keys.wasPublished);
 });
 
-Deno.test("a server that shows one of the two identity keys as another one is told from one that has both", async () => {
+Deno.test("a server with another key for one of the two identity keys differs from one that has both", async () => {
   const peer = await fresh();
   const keys = peer.keys.deviceKeys();
   const other = (await fresh()).keys.deviceKeys().keys;
@@ -59,7 +59,7 @@ Deno.test("a server that loses the keys again and again gets them three times an
   assertEquals(uploads, 3);
 });
 
-Deno.test("the answer to an upload without identity keys does not say that the server has those", async () => {
+Deno.test("the answer to an upload without identity keys does not show that the server has them", async () => {
   const peer = await fresh();
   await peer.upload();
   await counts(peer, 40);
@@ -127,7 +127,7 @@ Deno.test("the fallback key before stays as long as the server does not have the
   assertEquals(peer.keys.oldestFallbackSince(), since);
 });
 
-Deno.test("after the store was set back nobody knows since when no older fallback key counts, until that before is given up", async () => {
+Deno.test("after the store was set back, the age of the oldest fallback key is unknown until the previous one is dropped", async () => {
   const peer = await fresh();
   await peer.step((tx) => peer.keys.recoverFromRollback(tx));
   await peer.upload();

@@ -37,7 +37,7 @@ Deno.test("the first upload brings identity keys, fifty one-time keys and a fall
   assert(typeof fallback === "object" && fallback.fallback === true);
 });
 
-Deno.test("an upload that nobody answered is the same after a restart, byte for byte (C1, C2)", async () => {
+Deno.test("an upload without an answer is the same after a restart, byte for byte (C1, C2)", async () => {
   const peer = await fresh();
   const before = JSON.stringify(peer.keys.nextUpload());
   await peer.restart();
@@ -172,7 +172,7 @@ Deno.test("a clock that was set back by a year does not stop the fallback key fr
   assertEquals(fallbackIds(back.keys.nextUpload()).length, 1);
 });
 
-Deno.test("the start-up check tells a server that has the keys from one that lost them, and from one with others", async () => {
+Deno.test("the start-up check distinguishes a server with the keys, one that lost them, and one with others", async () => {
   const peer = await fresh();
   const other = await fresh();
   const check = (shown: Parameters<typeof peer.keys.checkServer>[1]) =>
@@ -202,7 +202,7 @@ Deno.test("what the server shows makes an upload of identity keys needless, if t
   assertEquals(oneTimeKeyIds(request).length, 50);
 });
 
-Deno.test("a store of another user or device is refused, and told apart", async () => {
+Deno.test("a store of another user or of another device is refused with its own error", async () => {
   const peer = await fresh();
   for (const whose of [{ ...USER, deviceId: "OTHER" }, { ...USER, userId: "@eve:example.org" as const }]) {
     const error = await assertRejects(
@@ -224,7 +224,7 @@ async function restartWith(peer: Peer, change: (record: AccountRecord) => Accoun
   await peer.restart();
 }
 
-Deno.test("a start restores no account that is not needed; one that is damaged is told in words then", async () => {
+Deno.test("a start does not restore the account; a damaged one fails with a clear error at its first use", async () => {
   const peer = await fresh();
   await peer.upload();
   const [own, deviceKeys] = [peer.keys.own, peer.keys.deviceKeys()];

@@ -24,7 +24,7 @@ async function exists(path: string): Promise<boolean> {
   return await Deno.stat(path).then(() => true, () => false);
 }
 
-Deno.test("A file up to the bound is held in memory, a larger one in a temporary file that nobody can find", async () => {
+Deno.test("A file up to the bound is held in memory, a larger one in a temporary file without a name", async () => {
   using files = watched();
   assertEquals(
     await bytesOf(decryptAttachmentStream(inParts(bytes, []), secrets, { maxMemory: SIZE })),
@@ -73,7 +73,7 @@ Deno.test("A temporary file that can't go while it is open goes when it is close
   }
 });
 
-Deno.test("A stream that is cancelled while it waits for its source lets go of it, and of its temporary file", async () => {
+Deno.test("A stream that is cancelled while it waits for its source releases it, and its temporary file", async () => {
   using files = watched();
   let cancelled: unknown;
   let waiting = (): void => {};
@@ -110,7 +110,7 @@ Deno.test("A stream that is cancelled while it writes waits for that, and closes
   assert((await read).done); // and nothing is left open: the test runner looks
 });
 
-Deno.test("A stream that nobody read is cancelled at its source", async () => {
+Deno.test("A stream that was not read is cancelled at its source", async () => {
   let cancelled = false;
   const source = new ReadableStream<Uint8Array>({ cancel: () => void (cancelled = true) });
   await decryptAttachmentStream(source, secrets).cancel();

@@ -152,7 +152,7 @@ Deno.test("Parts that their giver uses again are encrypted as they were", async 
   assertEquals(bytes, new Uint8Array([1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]));
 });
 
-Deno.test("What decrypts a file is not told before the file was encrypted to its end", async () => {
+Deno.test("The key of a file is not available before the file was encrypted to its end", async () => {
   const { stream, secrets } = encryptAttachment(pattern(2 * BLOCK_SIZE));
   assertThrows(secrets, EncryptionError, "read its stream");
   const reader = stream.getReader();
@@ -164,7 +164,7 @@ Deno.test("What decrypts a file is not told before the file was encrypted to its
   assertEquals(secrets().v, "v2");
 });
 
-Deno.test("Encrypting reads no faster than it is read, lets go of its source, and fails as that does", async () => {
+Deno.test("Encrypting reads no faster than it is read, releases its source, and fails as that does", async () => {
   let pulls = 0;
   let reason: unknown;
   const endless = new ReadableStream<Uint8Array>({
@@ -235,7 +235,7 @@ Deno.test("A stream that is longer than allowed fails as soon as it is, and is l
   assertEquals([error.problem, cancelled, pulls], ["size", true, 4]);
 });
 
-Deno.test("Nothing is read before somebody asks, and a failure of the source is the stream's", async () => {
+Deno.test("Nothing is read before the stream is, and a failure of the source is the stream's", async () => {
   const { secrets } = await seal(text("x"));
   let pulls = 0;
   const source = new ReadableStream<Uint8Array>({
@@ -250,7 +250,7 @@ Deno.test("Nothing is read before somebody asks, and a failure of the source is 
   await assertRejects(() => bytesOf(stream), RangeError, "on fire");
 });
 
-Deno.test("A stream that breaks its word and gives no bytes is refused and let go", async () => {
+Deno.test("A stream that yields something other than bytes is refused and cancelled", async () => {
   const { secrets } = await seal(text("x"));
   const { stream, state } = streamOf(text("x"), "text");
   await assertRejects(() => bytesOf(decryptAttachmentStream(stream, secrets)), ValueError);

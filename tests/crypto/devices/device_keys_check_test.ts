@@ -20,7 +20,7 @@ const expected = { userId: alice.userId, deviceId: "A", selfSigning: alice.selfS
 const checked = (members: JsonObject = {}, whose = expected) =>
   checkDeviceKeys(vodozemac, alice.deviceKeys(device, members), whose);
 
-Deno.test("checkDeviceKeys() takes what a device has signed of itself, and sees who vouches for it", () => {
+Deno.test("checkDeviceKeys() accepts keys that the device has signed, with the identity that vouches for it", () => {
   const found = checked({ unsigned: { device_display_name: "Phone" }, dehydrated: true });
   assertEquals(found?.curve25519, curve25519);
   assertEquals(found?.ed25519, ed25519);
@@ -57,7 +57,7 @@ Deno.test("checkDeviceKeys() refuses keys of which one is missing, or is none; c
   for (const keys of [null, "keys", undefined]) assertEquals(checked({ keys }), undefined);
 });
 
-Deno.test("checkDeviceKeys() refuses what the device has not signed, whoever else has", () => {
+Deno.test("checkDeviceKeys() refuses keys that the device has not signed, whatever other signatures they have", () => {
   const { signatures: _, ...unsigned } = alice.deviceKeys(device);
   assertEquals(checkDeviceKeys(vodozemac, unsigned, expected), undefined);
   const byAnother = sign(unsigned, { userId: alice.userId, keyId: "ed25519:A", key: signingKey() });
@@ -65,7 +65,7 @@ Deno.test("checkDeviceKeys() refuses what the device has not signed, whoever els
   assertEquals(checkDeviceKeys(vodozemac, "keys", expected), undefined);
 });
 
-Deno.test("checkDeviceKeys() takes nobody's signature for the user's: not another key's, nor one that nobody knows", () => {
+Deno.test("checkDeviceKeys() accepts only the user's key as a voucher, no other or unknown one", () => {
   assertEquals(checked({}, { ...expected, selfSigning: signingKey().publicKey })?.signedBy, undefined);
   assertEquals(checked({}, { ...expected, selfSigning: undefined })?.signedBy, undefined);
 });
@@ -81,7 +81,7 @@ Deno.test("checkDeviceKeys() keeps algorithms and names of up to 255 characters,
   assertEquals(checked({ algorithms: "m.olm" }), undefined);
 });
 
-Deno.test("checkDeviceKeys() keeps 512 bytes of algorithms, and none of those behind", () => {
+Deno.test("checkDeviceKeys() keeps the first 512 bytes of algorithms", () => {
   const names = ["a", "b"].map((letter) => letter.repeat(255));
   assertEquals(checked({ algorithms: [...names, "cc", "d"] })?.algorithms, [...names, "cc"]);
   assertEquals(checked({ algorithms: [...names, "é", "d"] })?.algorithms, [...names, "é"]);

@@ -8,7 +8,7 @@ import { fakeDevice, FakeUser, queryResponse } from "../support/fake_user.ts";
 const ALICE = "@alice:a.example";
 const BOB = "@bob:b.example";
 
-Deno.test("the devices that a user has are there after the server has told of them", async () => {
+Deno.test("the devices of a user are there after the server's answer", async () => {
   const stage = new DeviceStage();
   const alice = new FakeUser(ALICE, "PHONE", "LAPTOP");
   const changes = await stage.learn(alice);
@@ -68,7 +68,7 @@ Deno.test("a key that no device of a user has ever had finds none, gone or not",
   }
 });
 
-Deno.test("devices of several users are read at once; users without any are missing", async () => {
+Deno.test("devices of several users are read together; users without any are missing", async () => {
   const stage = new DeviceStage();
   const bob = new FakeUser(BOB, "B");
   await stage.learn(new FakeUser(ALICE, "A"), bob);
@@ -153,7 +153,7 @@ Deno.test("devices without a name, with one of more than 255 characters, or with
   assertEquals(Object.keys(await stage.trust(ALICE)), [longest]);
 });
 
-Deno.test("at most 1,000 devices of a user are kept, those that are known first", async () => {
+Deno.test("at most 1,000 devices of a user are kept, known ones first", async () => {
   const stage = new DeviceStage();
   const alice = new FakeUser(ALICE, "AAA", "ZZZ");
   await stage.learn(alice);
@@ -177,7 +177,7 @@ Deno.test("at most 1,000 devices of a user are kept, those that are known first"
   assertEquals(record?.gone.at(-1)?.deviceId, "E9");
 });
 
-Deno.test("of devices that are gone, those of which the application said something are forgotten last", async () => {
+Deno.test("former devices with a decision of the application are forgotten last", async () => {
   const stage = new DeviceStage();
   const gone = Array.from({ length: MAX_DEVICES }, (_, index) => ({
     deviceId: `G${index}`,

@@ -8,7 +8,7 @@ import { FakeUser, queryResponse } from "../support/fake_user.ts";
 const ALICE = "@alice:a.example";
 const ME = "@me:example.org";
 
-Deno.test("the own device is told of separately, and is not among the user's devices", async () => {
+Deno.test("the own device is reported separately, and is not among the user's devices", async () => {
   const me = new FakeUser(ME, "OWNDEVICE", "OTHER");
   const { curve25519, signing } = me.device("OWNDEVICE");
   const stage = new DeviceStage({ curve25519, ed25519: signing.publicKey });
@@ -25,7 +25,7 @@ Deno.test("the own device is told of separately, and is not among the user's dev
   });
 });
 
-Deno.test("it is told when the server does not show the own device", async () => {
+Deno.test("a missing own device in the answer is reported", async () => {
   const stage = new DeviceStage();
   assertEquals((await stage.learn(new FakeUser(ME, "OTHER"))).own, "missing");
   await stage.mark(ME);
@@ -35,7 +35,7 @@ Deno.test("it is told when the server does not show the own device", async () =>
   assertEquals((await stage.ask({ device_keys: {}, failures: { "example.org": {} } })).own, undefined);
 });
 
-Deno.test("users whom the answer leaves out have no devices, keep their identity, and are asked of again", async () => {
+Deno.test("users that the answer leaves out have no devices, keep their identity, and are queried again", async () => {
   const stage = new DeviceStage();
   await stage.learn(new FakeUser(ALICE, "A").crossSign());
   await stage.mark(ALICE);

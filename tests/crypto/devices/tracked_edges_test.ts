@@ -13,7 +13,7 @@ const CAROL = "@carol:c.example";
 const people = (count: number, name = "user") =>
   Array.from({ length: count }, (_, index): UserID => `@${name}${index}:a.example`);
 
-Deno.test("users of a query that was refused are asked of in groups of a quarter, with others or without", async () => {
+Deno.test("users of a refused query are queried in groups of a quarter, with others or without", async () => {
   const users = people(9);
   const stage = await stageOf(...users);
   stage.tracked.failed(stage.ask(), { now: 0, refused: true });
@@ -29,7 +29,7 @@ Deno.test("users of a query that was refused are asked of in groups of a quarter
   ]);
 });
 
-Deno.test("after a query has failed, one is still of at most 250 users", async () => {
+Deno.test("after a failed query, the next ones are still of at most 250 users", async () => {
   const stage = await stageOf(...people(251));
   for (const query of [stage.ask(), stage.ask()]) stage.tracked.failed(query, { now: 0, refused: false });
   assertEquals([stage.ask(1_000), stage.ask(1_000)].map(({ users }) => users.length), [250, 1]);
@@ -45,7 +45,7 @@ Deno.test("each user whose query failed is queried again in its own time, and is
   assertEquals(stage.tracked.nextQuery(1_000_000), undefined);
 });
 
-Deno.test("of users who are asked of now and then, it is told when the one was asked of of whom that is longest ago", async () => {
+Deno.test("outdate() returns the time of the oldest of the users' queries", async () => {
   const stage = await stageOf(ALICE);
   const users = [ALICE, BOB, CAROL];
   for (const [index, at] of [50, 30, 40].entries()) {
@@ -56,7 +56,7 @@ Deno.test("of users who are asked of now and then, it is told when the one was a
   assertEquals(stage.tracked.nextQuery(60), undefined);
 });
 
-Deno.test("of users who leave those are told who were there, and of the others nothing is written", async () => {
+Deno.test("left() returns the users who were tracked, and writes nothing of others", async () => {
   const stage = await cleanStageOf(ALICE);
   const tx = new Transaction(stage.vault, new WeighedCache(10));
   assertEquals(stage.tracked.left(tx, [BOB, ALICE]), [ALICE]);
@@ -64,7 +64,7 @@ Deno.test("of users who leave those are told who were there, and of the others n
   await tx.commit();
 });
 
-Deno.test("a step that comes to nothing leaves a user whom nobody asks of as one who can be asked of", async () => {
+Deno.test("after an aborted step, a user who is in no query can be queried", async () => {
   const stage = await stageOf(ALICE);
   const query = stage.ask();
   await stage.answer(query);
@@ -75,7 +75,7 @@ Deno.test("a step that comes to nothing leaves a user whom nobody asks of as one
   assertEquals(stage.ask().users, [ALICE]);
 });
 
-Deno.test("what is read anew begins without the waits and the questions of before", async () => {
+Deno.test("a reload clears the waits and the open queries", async () => {
   const stage = await stageOf(ALICE);
   stage.tracked.failed(stage.ask(), { now: 0, refused: true });
   await stage.run((tx) => stage.tracked.track(tx, [BOB]));
@@ -84,7 +84,7 @@ Deno.test("what is read anew begins without the waits and the questions of befor
   assertEquals(stage.ask().users.toSorted(), [ALICE, BOB]);
 });
 
-Deno.test("a record of what is no user ID, as earlier versions wrote, has nobody asked of", async () => {
+Deno.test("a record of an invalid user ID, as earlier versions wrote, leads to no query", async () => {
   const stage = new TrackedStage();
   await stage.run((tx) => tx.set(recordKey("tracked", "alice"), { changed: 1, checked: 0 }));
   await stage.restart();

@@ -19,7 +19,7 @@ type Action = {
   which: number;
 };
 
-Deno.test("nobody is clean whose devices changed after the last query that was answered had begun", async () => {
+Deno.test("no user is clean whose devices changed after the last answered query had begun", async () => {
   const users: UserID[] = [ALICE, BOB, BEA];
   const user = fc.constantFrom(...users);
   const action: fc.Arbitrary<Action> = fc.oneof(

@@ -8,7 +8,7 @@ const ALICE = "@alice:a.example";
 const BOB = "@bob:b.example";
 const BEA = "@bea:b.example";
 
-Deno.test("users who are tracked anew are dirty until the server has answered", async () => {
+Deno.test("newly tracked users are dirty until the server has answered", async () => {
   const stage = await stageOf(ALICE);
   assert(stage.tracked.isDirty([ALICE]));
   const query = stage.ask();
@@ -32,7 +32,7 @@ Deno.test("a change marks users who are tracked, and no others", async () => {
   assertFalse(stage.tracked.has(BOB));
 });
 
-Deno.test("who is dirty is still so after a restart, and who is clean is clean", async () => {
+Deno.test("dirty users stay dirty over a restart, and clean ones clean", async () => {
   const stage = await cleanStageOf(ALICE, BOB);
   await stage.run((tx) => stage.tracked.changed(tx, [BOB]));
   stage.ask();
@@ -54,7 +54,7 @@ Deno.test("numbers go on after a restart: a change then is newer than every answ
   assert(stage.tracked.isDirty([ALICE]));
 });
 
-Deno.test("users who left are not asked of, and are dirty when they are tracked again", async () => {
+Deno.test("users who left are not queried, and are dirty when they are tracked again", async () => {
   const stage = await cleanStageOf(ALICE, BOB);
   await stage.run((tx) => stage.tracked.left(tx, [ALICE, BEA]));
   assertFalse(stage.tracked.has(ALICE));
@@ -65,7 +65,7 @@ Deno.test("users who left are not asked of, and are dirty when they are tracked 
   assertEquals(stage.ask().users, [ALICE]);
 });
 
-Deno.test("an answer does not make a user clean who has left and come back since it was asked for", async () => {
+Deno.test("an answer does not make a user clean who has left and come back since the query", async () => {
   const stage = await stageOf(ALICE);
   const query = stage.ask();
   await stage.run((tx) => {
@@ -90,7 +90,7 @@ Deno.test("all users are marked by one record, and stay marked over a restart", 
   assertFalse(stage.tracked.isDirty([ALICE, BOB]));
 });
 
-Deno.test("marking a user who is dirty already writes nothing", async () => {
+Deno.test("marking a dirty user writes nothing", async () => {
   const stage = await stageOf(ALICE);
   const tx = new Transaction(stage.vault, new WeighedCache(10));
   stage.tracked.changed(tx, [ALICE]);
@@ -98,7 +98,7 @@ Deno.test("marking a user who is dirty already writes nothing", async () => {
   await tx.commit();
 });
 
-Deno.test("a query is of at most 250 users, and nobody is asked of twice at a time", async () => {
+Deno.test("a query is of at most 250 users, and each user is in one query at a time", async () => {
   const users = Array.from({ length: 600 }, (_, index): UserID => `@user${index}:a.example`);
   const stage = await stageOf(...users);
   const queries = [stage.ask(), stage.ask(), stage.ask()];
@@ -126,7 +126,7 @@ Deno.test("a step that comes to nothing leaves everything as it was", async () =
   assertEquals(stage.tracked.asked(query), [BOB]);
 });
 
-Deno.test("users who had to wait while the clock was in 2030 are asked of as soon as it is right again", async () => {
+Deno.test("users who had to wait while the clock was in 2030 are queried as soon as it is right again", async () => {
   const now = Date.UTC(2030, 0, 1);
   for (const wait of ["absent", "failed"] as const) {
     const stage = await stageOf(ALICE);
@@ -138,7 +138,7 @@ Deno.test("users who had to wait while the clock was in 2030 are asked of as soo
   }
 });
 
-Deno.test("users whom the server does not know are asked of again, later and later, and not waited for", async () => {
+Deno.test("unknown users are queried again after growing waits, and are not dirty", async () => {
   const stage = await stageOf(ALICE);
   const absent = async (now: number) => {
     const query = stage.ask(now);
@@ -154,7 +154,7 @@ Deno.test("users whom the server does not know are asked of again, later and lat
   }
 });
 
-Deno.test("a user whom the server did not know is waited for again after a change", async () => {
+Deno.test("an unknown user is dirty again after a change", async () => {
   const stage = await stageOf(ALICE);
   const query = stage.ask();
   await stage.run((tx) => stage.tracked.absent(tx, ALICE, { query, now: 0 }));
@@ -163,7 +163,7 @@ Deno.test("a user whom the server did not know is waited for again after a chang
   assertEquals(stage.ask().users, [ALICE]);
 });
 
-Deno.test("a user who has changed since the query is asked of again at once, absent or not", async () => {
+Deno.test("a user who has changed since the query is queried again immediately, absent or not", async () => {
   const stage = await stageOf(ALICE);
   const query = stage.ask();
   await stage.run((tx) => stage.tracked.changed(tx, [ALICE]));
@@ -172,7 +172,7 @@ Deno.test("a user who has changed since the query is asked of again at once, abs
   assertEquals(stage.ask().users, [ALICE]);
 });
 
-Deno.test("nobody of a server out of reach is asked of or waited for, until an answer comes from there", async () => {
+Deno.test("users of an unreachable server are neither queried nor dirty, until one of them is answered", async () => {
   const stage = await stageOf(ALICE, BOB);
   const query = stage.ask();
   await stage.run((tx) => stage.tracked.track(tx, [BEA]));
@@ -187,7 +187,7 @@ Deno.test("nobody of a server out of reach is asked of or waited for, until an a
   assertEquals(stage.askNotBefore(30_000).users, [BOB]);
 });
 
-Deno.test("a server out of reach is counted once for each query, however many of its users it was about", async () => {
+Deno.test("an unreachable server is counted once for each query, however many of its users are in it", async () => {
   const stage = await stageOf(BOB, BEA);
   stage.ask();
   await stage.run((tx) => {
@@ -197,7 +197,7 @@ Deno.test("a server out of reach is counted once for each query, however many of
   assertEquals(stage.askNotBefore(15_000).users, [BOB, BEA]);
 });
 
-Deno.test("users of a server that answers again are waited for again", async () => {
+Deno.test("users of a server that answers again are dirty again", async () => {
   const stage = await stageOf(BOB);
   stage.ask();
   await stage.run((tx) => stage.tracked.unreachable(tx, BOB, 0));
@@ -208,7 +208,7 @@ Deno.test("users of a server that answers again are waited for again", async () 
   assert(stage.tracked.isDirty([BEA]));
 });
 
-Deno.test("users of a query that failed are asked of again after a while, and waited for", async () => {
+Deno.test("users of a failed query are queried again after a while, and stay dirty", async () => {
   const stage = await stageOf(ALICE);
   const query = stage.ask();
   stage.tracked.failed(query, { now: 0, refused: false });
@@ -219,7 +219,7 @@ Deno.test("users of a query that failed are asked of again after a while, and wa
   assertEquals(stage.askNotBefore(3_000).users, [ALICE]);
 });
 
-Deno.test("of a query that is refused, the one to blame is found, and is not waited for", async () => {
+Deno.test("the user at fault in a refused query is found, and is not dirty", async () => {
   const users = Array.from({ length: 40 }, (_, index): UserID => `@user${index}:a.example`);
   const poison = users[17] as UserID;
   const stage = await stageOf(...users);
@@ -234,7 +234,7 @@ Deno.test("of a query that is refused, the one to blame is found, and is not wai
   assertEquals(stage.ask(now + 60_000).users, [poison]);
 });
 
-Deno.test("the version changes when somebody becomes dirty, is tracked or left, and not by answers", async () => {
+Deno.test("the version changes when a user becomes dirty, is tracked or leaves, and not by answers", async () => {
   const stage = await stageOf(ALICE, BOB);
   let version = stage.tracked.version;
   const changes = async (work: (tx: Transaction) => void) => {
@@ -256,7 +256,7 @@ Deno.test("the version changes when somebody becomes dirty, is tracked or left, 
   assert(await changes((tx) => stage.tracked.invalidateAll(tx)));
 });
 
-Deno.test("users of a query that was refused are not asked of together with others", async () => {
+Deno.test("users of a refused query are not queried together with others", async () => {
   for (const order of [[ALICE, BOB], [BOB, ALICE]] as const) {
     const stage = new TrackedStage();
     for (const userId of order) {

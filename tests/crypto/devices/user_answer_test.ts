@@ -30,7 +30,7 @@ Deno.test("a device that is called like a cross-signing key shown for the first 
   }
 });
 
-Deno.test("a device that is called like a key of nobody is as good as any, beside whatever is shown as the user's keys", async () => {
+Deno.test("a device named like a cross-signing key that does not exist is as good as any other", async () => {
   for (const master of [{}, { keys: null }, { keys: { "ed25519:A": 5 } }, { keys: ["A"] }, "A"]) {
     const stage = new DeviceStage();
     const alice = new FakeUser(ALICE);

@@ -58,7 +58,7 @@ Deno.test("what the application said of a device outlives the device's absence",
   assertEquals(await stage.trust(ALICE), { A: "blacklisted" });
 });
 
-Deno.test("of former devices those are forgotten first that say the least, and of these the oldest", () => {
+Deno.test("former devices with the least trust are forgotten first, and of these the oldest", () => {
   const former = (deviceId: string, facts: Partial<KnownDevice> = {}) => ({
     deviceId,
     curve25519: "",

@@ -88,7 +88,7 @@ Deno.test("an event that is encrypted already is the same again, whatever there 
   assertEquals(await alice.engine.encrypt(event(server.clock.now(), "txn")), first);
 });
 
-Deno.test("where history is shared, a session ends with whoever is not in the answer any more, key or no key", async () => {
+Deno.test("where history is shared, a session ends when any user is missing from the member list, with a key or not", async () => {
   const { server, alice } = await aliceAndBob();
   server.members.add("@keyless:example.org");
   const session = async () => {
@@ -102,7 +102,7 @@ Deno.test("where history is shared, a session ends with whoever is not in the an
   assert(await session() !== first);
 });
 
-Deno.test("a first sync does not tell who has left before it: members are asked for again", async () => {
+Deno.test("a first sync does not show who has left before it: members are requested again", async () => {
   const server = new EngineServer();
   const alice = await Bot.open(server, { userId: "@alice:example.org", deviceId: "ALICE" });
   await alice.ready();

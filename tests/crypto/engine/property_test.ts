@@ -29,7 +29,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   },
 );
 
-Deno.test("whatever is lost, repeated, reordered or cut short between two engines, who has a key reads, once, and no index is used twice", async () => {
+Deno.test("whatever is lost, repeated, reordered or cut short between two engines, each event with a key is decrypted once, and no index is used twice", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(happening, { maxLength: 40, size: "max" }), async (happenings) => {
       const play = await Play.begin();

@@ -66,7 +66,7 @@ Deno.test("a room key that is no good is refused with a warning, and what came w
   assertEquals(bob.outcome(event), "text: hello");
 });
 
-Deno.test("a message that nobody has thought of is skipped, and told of; what is around it is taken in", async () => {
+Deno.test("a message that makes the engine fail is skipped and reported; the others are received", async () => {
   const { log, lines } = toldLog();
   const { alice, bob } = await aliceAndBob({ log });
   const event = await alice.send("hello");
@@ -90,7 +90,7 @@ Deno.test("a message that nobody has thought of is skipped, and told of; what is
   assertEquals(decrypted.map((result) => "event" in result && result.event.event_id), [event.event_id]);
 });
 
-Deno.test("a key is asked for by messages of one type, and withheld by those of two", async () => {
+Deno.test("a key is requested by messages of one type, and withheld by those of two", async () => {
   const ask = async (type: string) => {
     const { alice, bob } = await aliceAndBob({ policy: { answerKeyRequests: true } });
     const { content: { session_id } } = await alice.send("hello");
@@ -125,7 +125,7 @@ Deno.test("a device that is blacklisted takes the session with it, one that is v
   assert((await alice.ready()).sessionId !== sessionId);
 });
 
-Deno.test("an event that was recovered and comes again before it was handled is told to be underway, no other", async () => {
+Deno.test("only a recovered event that comes again before it was handled counts as underway", async () => {
   const { alice, bob, server } = await aliceAndBob();
   await alice.send("late");
   const late = server.mailbox(bob).toDevice.splice(0);
@@ -208,7 +208,7 @@ Deno.test("after a restart a device that needs a session still does, and a key t
   assertEquals([shared.length, withheld.length], [0, 1]);
 });
 
-Deno.test("after a restart who joins a room that was encrypted before is looked up", async () => {
+Deno.test("after a restart, a user who joins an encrypted room is looked up", async () => {
   const { alice } = await aliceAndBob();
   await alice.restart();
   const events = [stateEvent("m.room.member", { membership: "join" }, "@carol:example.org")];

@@ -27,7 +27,7 @@ async function refuse({ engine }: Bot, request: EngineRequest | undefined, statu
   return (await engine.fail({ id: request.id, failure })).settled;
 }
 
-Deno.test("a key that the server refuses for the only device counts as not given, and whoever sends hears of the refusal", async () => {
+Deno.test("a key that the server refuses for the only device counts as not sent, and the send rejects with the refusal", async () => {
   const { alice } = await aliceAndBob();
   const [key] = await messages(alice);
   const settled = await refuse(alice, key, 403);
@@ -64,7 +64,7 @@ Deno.test("what was divided because of one device reaches the others, and its pa
   assertEquals(shared.map(({ deviceId }) => deviceId), ["CAROL"]);
 });
 
-Deno.test("an event of a room is sent by who asked for it, and by the engine only if the process has ended before", async () => {
+Deno.test("an event is sent by its caller, and by the engine only after a crash", async () => {
   const { server, alice } = await aliceAndBob();
   const published: string[] = [];
   server.onEvent = ({ event_id }) => void published.push(event_id);
@@ -94,7 +94,7 @@ Deno.test("that an event has arrived is written down with the next thing, at the
   }
 });
 
-Deno.test("that an event never will arrive is written down at once: the next process does not send it", async () => {
+Deno.test("an event that failed is recorded immediately: the next process does not send it", async () => {
   const { server, alice } = await aliceAndBob();
   const { txnId } = await alice.encrypt("one");
   await alice.engine.roomEventSent({ roomId: ROOM, txnId: txnId as TransactionID, arrived: false });
@@ -106,7 +106,7 @@ Deno.test("that an event never will arrive is written down at once: the next pro
   assertEquals(published, []);
 });
 
-Deno.test("devices are stale until the server has told of them, again after a time that is asked for, and of what is no user always", async () => {
+Deno.test("devices are stale until the server has answered, again after the given age, and always of an invalid user ID", async () => {
   const { server, alice, bob } = await aliceAndBob();
   const { engine } = alice;
   const users = [bob.userId];

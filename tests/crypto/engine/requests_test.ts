@@ -143,7 +143,7 @@ Deno.test("an upload that fails otherwise is the same again, once it is known wh
   assertEquals((await asked.one("keysUpload")).body, body);
 });
 
-Deno.test("nothing is uploaded before the server has told what it has of the device, even where it can't or won't tell", async () => {
+Deno.test("nothing is uploaded before the server has answered what keys it has of the device, even where it fails to", async () => {
   const unreachable = await Asked.open();
   const failures = { "example.org": {} };
   await unreachable.answer(await unreachable.one("keysQuery"), { device_keys: {}, failures });
@@ -217,7 +217,7 @@ for (const shows of ["nothing", "the device"]) {
   });
 }
 
-Deno.test("that own devices count as unsigned is told where that matters, when the own identity shows, and not again", async () => {
+Deno.test("unsigned own devices are reported once, when the own identity appears, where that matters", async () => {
   const me = new FakeUser(ME).crossSign();
   for (const sendTo of ["all", "cross-signed"] as const) {
     const asked = await (await Asked.open({ sendTo })).publish();

@@ -27,26 +27,26 @@ async function sessionAfter(
   return (await alice.ready()).sessionId === sessionId ? "same" : "new";
 }
 
-Deno.test("an event of this device that it knows nothing of tells that the store was set back", async () => {
+Deno.test("an event of this device that it has no record of shows that the store was set back", async () => {
   assertEquals(await sessionAfter("alice", (own) => own), "new");
 });
 
-Deno.test("an event that another user has sent tells nothing, whosever it says it is", async () => {
+Deno.test("an event of another user shows nothing, even if it names this device", async () => {
   assertEquals(await sessionAfter("bob", (own) => own), "same");
 });
 
-Deno.test("an event of another device of the user tells nothing, even if it names the key of this one", async () => {
+Deno.test("an event of another device of the user shows nothing, even if it names the key of this one", async () => {
   assertEquals(await sessionAfter("alice", (own) => ({ ...own, device_id: "OTHER" })), "same");
   assertEquals(await sessionAfter("alice", ({ sender_key }) => ({ sender_key })), "same");
 });
 
-Deno.test("an event with another key tells nothing, even if it names this device", async () => {
+Deno.test("an event with another key shows nothing, even if it names this device", async () => {
   const sender_key = testContext().own.curve25519;
   assertEquals(await sessionAfter("alice", (own) => ({ ...own, sender_key })), "same");
   assertEquals(await sessionAfter("alice", ({ device_id }) => ({ device_id })), "same");
 });
 
-Deno.test("an event that was read tells it if this device has sent it, at a place that is still to come", async () => {
+Deno.test("a decrypted event of this device shows it if its index is still to come", async () => {
   const context = testContext();
   const { own } = context;
   const record = {
@@ -84,7 +84,7 @@ Deno.test("an event that was read tells it if this device has sent it, at a plac
   ) assertEquals(await tells(other), "nothing", JSON.stringify(other));
 });
 
-Deno.test("an own event that nobody can read tells it if there is no key for it, and once an hour only", async () => {
+Deno.test("an own event without a key shows it, once an hour at most", async () => {
   const clock = new TestClock();
   const context = testContext({ clock });
   const { deviceId, curve25519, userId: sender } = context.own;

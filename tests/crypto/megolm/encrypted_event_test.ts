@@ -21,7 +21,7 @@ Deno.test("an event without an algorithm has been redacted if the server says so
   assertEquals(reason({}, redacted), "");
 });
 
-Deno.test("of an algorithm that is not known the first 255 characters are told", () => {
+Deno.test("an unknown algorithm is reported with its first 255 characters", () => {
   const told = reason({ algorithm: `${MEGOLM}${"x".repeat(1_000)}` });
   assertStringIncludes(told, "x".repeat(255 - MEGOLM.length));
   assert(!told.includes("x".repeat(256 - MEGOLM.length)));

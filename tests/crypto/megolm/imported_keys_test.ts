@@ -58,7 +58,7 @@ Deno.test("an imported key is refused that names no room, no session or no devic
   ) assertEquals(await importFrom(receiver, sender, change), { kind: "refused", reason });
 });
 
-Deno.test("an imported key whose device is said to sign with what is no key says nothing of that", async () => {
+Deno.test("an imported key with an invalid signing key of its device says nothing about that device", async () => {
   const receiver = new Receiver();
   const sender = newSender(receiver);
   await importFrom(receiver, sender, { senderEd25519: "no key" });

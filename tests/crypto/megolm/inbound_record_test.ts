@@ -10,7 +10,7 @@ import {
 import { ALICE } from "./support.ts";
 import type { InboundGroupSession, SessionOrdering } from "@greenroom/vodozemac-wasm";
 
-Deno.test("a session's key goes to users who are invited later if all who sent it have said so", () => {
+Deno.test("a session's key goes to users who are invited later if all who sent it allow it", () => {
   const device = { senderKey: "", senderEd25519: "" };
   const open = { ...device, userId: ALICE, sharedHistory: true };
   const closed = { ...open, sharedHistory: false };

@@ -219,7 +219,7 @@ Deno.test("events that lack what every event has are malformed, and disturb no o
   assertEquals(decrypted.map(told), [...bad.map(() => "MALFORMED"), "good"]);
 });
 
-Deno.test("more than vodozemac takes at once is taken in several turns", async () => {
+Deno.test("more ciphertext than vodozemac takes in one call is decrypted in several", async () => {
   const receiver = new Receiver();
   const sender = await knownSender(receiver);
   const filler = "x".repeat(50_000);

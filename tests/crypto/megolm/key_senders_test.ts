@@ -36,7 +36,7 @@ Deno.test("another user's device that has this device's name gets the key that i
   assertEquals((await asker.sent()).map(([type, name]) => [type, name]), [["m.room.encrypted", deviceId]]);
 });
 
-Deno.test("an own device is told in words, too, whether the key is not here or not for it", async () => {
+Deno.test("an own device gets a reason in words, too, whether the key is missing here or not for it", async () => {
   const asker = new Asker({ policy: { answerKeyRequests: true } });
   const [unknown, known] = [new Sender(asker, newDevice(asker, ALICE)), await knownSender(asker)];
   await asker.ask(asker.ownDevice("UNSIGNED", "unsigned"), known);

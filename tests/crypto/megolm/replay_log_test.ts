@@ -94,7 +94,7 @@ Deno.test("after a restart a message that has been there is found, and one that 
   assertEquals(told(await receiver.one(sender.say("two"))), "two");
 });
 
-Deno.test("an index that one sender's event had is not another's, nor is one that nobody asked for", async () => {
+Deno.test("an index used by one sender is free for another, and so is one that was not claimed", async () => {
   const replays = new ReplayLog();
   const session = replays.session(ROOM, "session");
   for (const sender of [ALICE, MALLORY]) session.want(0, sender);

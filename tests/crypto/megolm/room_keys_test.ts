@@ -63,7 +63,7 @@ Deno.test("a room key that is not what a room key must be is refused", async () 
   assertEquals(told(await receiver.one(sender.say("hello"))), "MISSING_KEY");
 });
 
-Deno.test("a room key from a device whose keys are none is refused", async () => {
+Deno.test("a room key from a device with invalid keys is refused", async () => {
   const receiver = new Receiver();
   const { roomKey: content, device } = new Sender(receiver, newDevice(receiver, ALICE));
   const from = {
@@ -117,7 +117,7 @@ Deno.test("the copy of an own session reads what this device has sent, as verifi
   assertEquals(encryptionOf(event)?.senderDevice, own.deviceId);
 });
 
-Deno.test("an exported session is read by who imports it, from the index on that was asked for", async () => {
+Deno.test("an exported session can be imported, from the index that was asked for", async () => {
   const receiver = new Receiver();
   const sender = await knownSender(receiver);
   const events = [sender.say("0"), sender.say("1"), sender.say("2")];
@@ -153,7 +153,7 @@ Deno.test("an exported session is read by who imports it, from the index on that
   assertEquals(await other.step((tx) => other.inbound.exportSession(tx, unknown)), undefined);
 });
 
-Deno.test("history may be passed on only if everybody who sent the key says so", async () => {
+Deno.test("history may be shared only if all users who sent the key allow it", async () => {
   const receiver = new Receiver();
   const sender = new Sender(receiver, newDevice(receiver, ALICE));
   const ref = { roomId: ROOM, sessionId: sender.sessionId };
@@ -167,7 +167,7 @@ Deno.test("history may be passed on only if everybody who sent the key says so",
   assert(!await shareable());
 });
 
-Deno.test("history may not be passed on if any user who sent the key says nothing of it, whoever came first", async () => {
+Deno.test("history may not be shared if any user who sent the key does not allow it, in any order", async () => {
   for (const silent of [0, 1, 2]) {
     const receiver = new Receiver();
     const owner = new Sender(

@@ -53,7 +53,7 @@ Deno.test("which senders are accepted, by policy", () => {
   }
 });
 
-Deno.test("S27: a key of a device that nobody knows yet is kept, and trusted once the device is known", async () => {
+Deno.test("S27: a key of an unknown device is kept, and trusted once the device is known", async () => {
   const receiver = new Receiver();
   const sender = new Sender(receiver, newDevice(receiver, ALICE));
   assertEquals((await receiver.key(sender)).kind, "added");
@@ -111,7 +111,7 @@ Deno.test("a device that named another Ed25519 key than it turns out to have doe
   assertEquals(told(await receiver.one(sender.say("hello"))), "UNTRUSTED");
 });
 
-Deno.test("an event that is not trusted enough says whose it is and what to do", async () => {
+Deno.test("an event that is not trusted enough fails with its device and what to do", async () => {
   const receiver = new Receiver({ policy: { accept: "cross-signed" } });
   const sender = await knownSender(receiver, ALICE, { trust: "unsigned" });
   const event = sender.say("hello");
@@ -178,7 +178,7 @@ const { context } = receiver;
 const { curve25519: senderKey, ed25519: senderEd25519 } = context.own;
 const judge = new ClaimJudge(context, receiver.devices);
 
-Deno.test("a session is this device's own if the own user claims it with the own key, and nobody else's claim makes it so", async () => {
+Deno.test("a session is this device's own only if the own user claims it with the own key", async () => {
   const trustOf = async (userId: typeof ME, key = senderKey) => {
     const claim = { userId, senderKey: key, senderEd25519, sharedHistory: false };
     return (await receiver.step((tx) => judge.judge(tx, claim))).trust;
@@ -201,7 +201,7 @@ Deno.test("a claim is better than another if its device is to be trusted further
   }
 });
 
-Deno.test("devices of several users are read at once, those of one when they are looked at", async () => {
+Deno.test("devices of several users are read together, those of one when they are needed", async () => {
   const devices = new KnownDevices();
   const reading = new ClaimJudge(context, devices);
   await receiver.step((tx) => reading.prefetch(tx, [ME]));

@@ -89,7 +89,7 @@ class Stage {
   }
 }
 
-Deno.test("the claims of each user stand for themselves, and those of nobody else are there", async () => {
+Deno.test("each user's claims are kept apart", async () => {
   const stage = new Stage();
   const [alice, mallory, other] = [stage.device(ALICE), stage.device(MALLORY), stage.device(ALICE)];
   assert(await stage.claim(alice));
@@ -154,7 +154,7 @@ Deno.test("a user's claims leave those of others as they are", async () => {
   for (const userId of [ALICE, MALLORY]) assertEquals((await stage.keysOf(userId))?.length, 2);
 });
 
-Deno.test("who sends messages of a session comes before those who only claim it, and the first who does stays first", async () => {
+Deno.test("a user who sends messages of a session comes before those who only claim it, and the first one stays first", async () => {
   const stage = new Stage();
   for (const userId of [ALICE, MALLORY]) await stage.claim(stage.device(userId));
   assertEquals(await stage.standing(), { first: ALICE, others: 1, records: 1 });
@@ -166,7 +166,7 @@ Deno.test("who sends messages of a session comes before those who only claim it,
   assertEquals(await stage.standing(), { first: MALLORY, others: 1, records: 1 });
 });
 
-Deno.test("of those who have sent no message the one with the better known device comes first, behind all who have", async () => {
+Deno.test("among users without a message, the one with the better known device comes first, after all with one", async () => {
   const stage = new Stage();
   await stage.claim(stage.device(ALICE));
   await stage.claim(stage.device(MALLORY, "cross-signed"));
@@ -179,7 +179,7 @@ Deno.test("of those who have sent no message the one with the better known devic
   assertEquals(await stage.standing(), { first: ALICE, others: 3, records: 3 });
 });
 
-Deno.test("a session stays with those who claim it still when the claims of the first one go", async () => {
+Deno.test("a session stays with its other claimants when the claims of the first one are removed", async () => {
   const stage = new Stage({ ofUser: 1, inAll: 100 });
   const mallory = stage.device(MALLORY);
   await stage.claim(stage.device(ALICE));
@@ -192,7 +192,7 @@ Deno.test("a session stays with those who claim it still when the claims of the 
   assertEquals(await stage.keysOf(MALLORY), [mallory.curve25519]);
 });
 
-Deno.test("who claims a session next takes the place of a first one whose claims have gone", async () => {
+Deno.test("the next claimant takes the place of a first one whose claims are removed", async () => {
   const stage = new Stage({ ofUser: 1, inAll: 100 });
   for (const userId of [ALICE, MALLORY]) await stage.claim(stage.device(userId));
   await stage.claim(stage.device(ALICE), TWO);
@@ -200,7 +200,7 @@ Deno.test("who claims a session next takes the place of a first one whose claims
   assertEquals(await stage.standing(), { first: CAROL, others: 1, records: 1 });
 });
 
-Deno.test("a session goes with the last one who claims it", async () => {
+Deno.test("a session is removed with its last claimant", async () => {
   const stage = new Stage({ ofUser: 1, inAll: 100 });
   for (const sessionId of [ONE, TWO]) {
     for (const userId of [ALICE, MALLORY]) await stage.claim(stage.device(userId), sessionId);
@@ -209,7 +209,7 @@ Deno.test("a session goes with the last one who claims it", async () => {
   assertEquals(await stage.standing(), { first: undefined, others: undefined, records: 0 });
 });
 
-Deno.test("a session of which others have said whose it is stays when nobody claims it any more", async () => {
+Deno.test("a session with a known owner from others stays when its last claim is removed", async () => {
   const stage = new Stage({ ofUser: 1, inAll: 100 });
   const hearsay = { source: "backup", senderKey: "key", senderEd25519: "", sharedHistory: false } as const;
   await stage.claim(stage.device(ALICE));

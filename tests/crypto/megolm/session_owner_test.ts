@@ -41,7 +41,7 @@ Deno.test("a session that is said to be of a device that claims it for another u
   assertEquals(await readAs(asker, { said, session, userId: ALICE }), "refused");
 });
 
-Deno.test("a session that is said to be of nobody's known device may be the sender's", async () => {
+Deno.test("a session that names no known device may be the sender's", async () => {
   const asker = new Asker();
   const unknown = newDevice(asker, ALICE);
   for (const senderEd25519 of ["", unknown.ed25519]) {
@@ -50,7 +50,7 @@ Deno.test("a session that is said to be of nobody's known device may be the send
   }
 });
 
-Deno.test("a session that is said to be of a device that signs with a user's key is that user's, and nobody else's", async () => {
+Deno.test("a session that names a device with a user's signing key is that user's only", async () => {
   const asker = new Asker();
   const alice = asker.devices.put(newDevice(asker, ALICE));
   const senderKey = newDevice(asker, ALICE).curve25519;
@@ -65,7 +65,7 @@ Deno.test("a session that is said to be of a device that signs with a user's key
   }
 });
 
-Deno.test("a session that is said to be of this device is nobody else's", async () => {
+Deno.test("a session that names this device is no other user's", async () => {
   const asker = new Asker();
   const { ed25519: senderEd25519, curve25519 } = asker.context.own;
   for (const senderKey of [curve25519, newDevice(asker, ME).curve25519]) {
@@ -110,7 +110,7 @@ Deno.test("a message of a device that signs with another key than it named does 
   assertEquals(told(await receiver.one(event)), "MISSING_KEY");
 });
 
-Deno.test("a session becomes that of a user whose device came to be trusted more than that of who had it", async () => {
+Deno.test("a session moves to a user whose device came to be trusted more than its present owner's", async () => {
   const receiver = new Receiver();
   const session = await knownSender(receiver, MALLORY, { trust: "unsigned" });
   const alice = receiver.devices.put(newDevice(receiver, ALICE, { trust: "unsigned" }));

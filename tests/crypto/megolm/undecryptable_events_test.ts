@@ -5,7 +5,7 @@ import type { UndecryptableCode } from "../../../src/types/events/encryption_inf
 import { Keeper, stranger, texts } from "./keeper.ts";
 import { ALICE, failure, knownSender, newDevice, ROOM, Sender } from "./support.ts";
 
-Deno.test("S28: events whose key comes later are read then, in the order in which they came", async () => {
+Deno.test("S28: events whose key comes later are decrypted then, in the order in which they came", async () => {
   const keeper = new Keeper();
   const [one, two] = [stranger(keeper), stranger(keeper)];
   const events = [one.say("1"), two.say("2"), one.say("3"), two.say("4")];

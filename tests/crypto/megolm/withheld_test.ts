@@ -13,7 +13,7 @@ import {
   told,
 } from "./support.ts";
 
-Deno.test("S06, S61: a withheld key is told with its code and what that means; the older name counts too", async () => {
+Deno.test("S06, S61: a withheld key is reported with its code and what that means; the older name counts too", async () => {
   for (const type of ["m.room_key.withheld", "org.matrix.room_key.withheld"]) {
     const receiver = new Receiver();
     const sender = new Sender(receiver, newDevice(receiver, ALICE));
@@ -30,7 +30,7 @@ Deno.test("S06, S61: a withheld key is told with its code and what that means; t
   }
 });
 
-Deno.test("a device that found no way to send keys is told of for all its sessions, until it sends one", async () => {
+Deno.test("a device that had no Olm session is reported for all its sessions, until it sends a key", async () => {
   const receiver = new Receiver();
   const device = newDevice(receiver, ALICE);
   const [one, two] = [new Sender(receiver, device), new Sender(receiver, device)];
@@ -43,7 +43,7 @@ Deno.test("a device that found no way to send keys is told of for all its sessio
   assertEquals((await receiver.decrypt(...events)).map(told), ["one", "MISSING_KEY"]);
 });
 
-Deno.test("withheld keys of one sender do not push out those of others", async () => {
+Deno.test("withheld keys of one sender do not displace those of others", async () => {
   const receiver = new Receiver();
   const sender = new Sender(receiver, newDevice(receiver, ALICE));
   const { algorithm, room_id, session_id } = sender.roomKey;
@@ -71,7 +71,7 @@ const withheldBy = (sender: Sender, change: JsonObject = {}) => {
   return toDevice(ALICE, "m.room_key.withheld", content);
 };
 
-Deno.test("a withheld key of nobody, or of no room, is not remembered", async () => {
+Deno.test("a withheld key without a sender or a room is not recorded", async () => {
   const receiver = new Receiver();
   const sender = new Sender(receiver, newDevice(receiver, ALICE));
   const wrong = [

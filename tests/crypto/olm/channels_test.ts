@@ -15,7 +15,7 @@ function sessionOf(peer: Peer, event: ToDeviceEvent): string {
   return peer.context.vodozemac.olm.readPreKeyMessage(body).sessionId;
 }
 
-Deno.test("a message is read by the device that it is for, which learns who wrote it", async () => {
+Deno.test("a message is decrypted by the device that it is for, with its sender", async () => {
   const { alice, bob } = await aliceAndBob();
   await alice.meet(bob);
   const event = await alice.send(bob, { room_id: "!r" });
@@ -147,7 +147,7 @@ Deno.test("messages are read in any order within forty (S34)", async () => {
   }
 });
 
-Deno.test("both sides start a session at once, and agree on one (S32)", async () => {
+Deno.test("both sides start a session at the same time, and agree on one (S32)", async () => {
   const { alice, bob } = await aliceAndBob();
   await alice.meet(bob);
   await bob.meet(alice);
@@ -239,7 +239,7 @@ Deno.test("a message writes three small records at most, whatever came before", 
   assert(segments.length <= 4);
 });
 
-Deno.test("a device is told once that there is no session, until there was one", async () => {
+Deno.test("a device gets one notice that there is no session, until there was one", async () => {
   const { alice, bob } = await aliceAndBob();
   const should = () => alice.step((tx) => alice.olm.shouldTellNoOlm(tx, bob.device));
   assert(await should());
@@ -250,7 +250,7 @@ Deno.test("a device is told once that there is no session, until there was one",
   assert(await should());
 });
 
-Deno.test("a device that nobody knows yet brings room keys, and says which device it is (S62)", async () => {
+Deno.test("an unknown device can send room keys, with its own device keys (S62)", async () => {
   const { alice, bob, server } = await aliceAndBob();
   await alice.meet(bob);
   server.hidden.add("ALICE");

@@ -72,7 +72,7 @@ Deno.test("a claim over which the server fails once is made again as it was, and
   }
 });
 
-Deno.test("none of several devices in a claim is to blame for it, whoever else was answered since it was made smaller", async () => {
+Deno.test("none of several devices in a failed claim is blamed, whichever others were answered since it was made smaller", async () => {
   const { made, devices, vault } = await claims(5);
   refuse(made, 0);
   const [first, second] = [made.next(0), made.next(0)];

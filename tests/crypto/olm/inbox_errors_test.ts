@@ -58,7 +58,7 @@ Deno.test("whatever else goes wrong is no one's message's fault, and is thrown",
   }
 });
 
-Deno.test("a message that was not read is not remembered: it crowds out none that was, and is told of as before", async () => {
+Deno.test("a message that was not decrypted is not recorded: it displaces no other, and is reported as before", async () => {
   const sessions = { peer: () => Promise.resolve({ sessions: [] }) } as unknown as OlmSessions;
   const inbox = new OlmInbox(testContext(), { ownKeys: {} as OwnKeys, sessions });
   const vault = memoryVault();

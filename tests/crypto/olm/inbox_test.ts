@@ -5,7 +5,7 @@ import { NEW_PEERS_A_DAY } from "../../../src/crypto/engine/retention.ts";
 import { testContext } from "../support/context.ts";
 import { aliceAndBob } from "./peers.ts";
 
-Deno.test("a message that begins a session under another key than its writer's is dropped, and takes nothing from anybody", async () => {
+Deno.test("a message that begins a session under another key than its sender's is dropped, and uses up no one-time key", async () => {
   const { alice, bob } = await aliceAndBob();
   await alice.meet(bob);
   const event = await alice.send(bob, { n: 1 });

@@ -33,7 +33,7 @@ async function encrypt(error: unknown) {
   return { used: message?.body[0], broken: record.sessions.map(({ broken }) => broken ?? false), sessions };
 }
 
-Deno.test("a session whose key makes no secret is sent with no more; the next one is, and none else is given up", async () => {
+Deno.test("a session whose key makes no secret is no longer used; the next one is, and no other is dropped", async () => {
   const { used, broken, sessions } = await encrypt(new VodozemacError("non_contributory_key", "encrypt"));
   assertEquals([used, broken], [1, [true, false, false]]);
   assertEquals([...sessions.changedSince(0) ?? []], [PEER.userId], "whoever shares keys with it hears of it");
@@ -53,7 +53,7 @@ async function loseStates(peer: Peer): Promise<void> {
   await peer.setBack(store);
 }
 
-Deno.test("a session whose state is lost is not sent with, and another is made in its place", async () => {
+Deno.test("a session whose state is lost is not used, and another is made in its place", async () => {
   const { alice, bob } = await aliceAndBob();
   await alice.meet(bob);
   await bob.read(await alice.send(bob));
@@ -64,7 +64,7 @@ Deno.test("a session whose state is lost is not sent with, and another is made i
   assertEquals(await bob.read(await alice.send(bob, { n: 1 })), { n: 1 });
 });
 
-Deno.test("a message on a session whose state is lost, whether it could begin one or not, can't be read, and heals", async () => {
+Deno.test("a message on a session whose state is lost, whether it could begin one or not, can't be decrypted, and a new session is made", async () => {
   for (const type of [0, 1]) {
     const { alice, bob } = await aliceAndBob();
     await bob.meet(alice);
@@ -108,7 +108,7 @@ Deno.test("an instance that has died while a session was begun says nothing of t
   assertEquals((await alice.claim())?.established, [bob.device]);
 });
 
-Deno.test("of the sessions that are let go only those are remembered that the other has begun", async () => {
+Deno.test("the IDs of removed sessions are kept only of those that the other device began", async () => {
   for (const begins of ["alice", "bob"] as const) {
     const { alice, bob } = await aliceAndBob();
     const { userId } = bob;

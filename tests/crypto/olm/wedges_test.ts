@@ -109,7 +109,7 @@ for (const loser of ["sender", "receiver"] as const) {
   });
 }
 
-Deno.test("a peer whose store was set back heals, once it hears of it (S33)", async () => {
+Deno.test("a peer whose store was set back gets a new session once it receives the notice (S33)", async () => {
   const { alice, bob, clock } = await aliceAndBob();
   await alice.meet(bob);
   await bob.read(await alice.send(bob));

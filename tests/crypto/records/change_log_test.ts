@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { ChangeLog } from "../../../src/crypto/records/change_log.ts";
 
-Deno.test("a log of changes tells what has changed since a version", () => {
+Deno.test("a log of changes returns what has changed since a version", () => {
   const log = new ChangeLog<string>();
   assertEquals(log.since(log.version), new Set());
   log.note("a");
@@ -21,7 +21,7 @@ Deno.test("a log of changes says that it does not know what is too long ago", ()
   assertEquals(log.since(0), undefined);
 });
 
-Deno.test("a log of changes does not know who it was if it may have been anybody", () => {
+Deno.test("a log of changes returns undefined once any change may have been lost", () => {
   const log = new ChangeLog<string>();
   const version = log.version;
   log.noteAll();

@@ -11,7 +11,7 @@ function fill(index: FairIndex<number>, things: readonly string[]): Promise<stri
     }));
 }
 
-Deno.test("a full fair index lets go of the oldest of the largest group, wherever that stands", async () => {
+Deno.test("a full fair index evicts the oldest of the largest group, wherever that stands", async () => {
   for (
     const order of [["a/1", "flood/1", "flood/2", "z/1"], ["flood/1", "flood/2", "a/1", "z/1"], [
       "a/1",
@@ -30,7 +30,7 @@ Deno.test("of groups of the same size in a full fair index the one that came fir
   assertEquals(await fill(new FairIndex<number>(4), ["a/1", "a/2", "b/1", "b/2", "c/1"]), ["a/1"]);
 });
 
-Deno.test("a fair index that holds as much as it may lets go of nothing", async () => {
+Deno.test("a fair index at its limit evicts nothing", async () => {
   const index = new FairIndex<number>(2);
   assertEquals(await fill(index, ["a/1", "a/2", "a/2"]), []);
   assertEquals([index.size, index.get("a", "1"), index.get("b", "1")], [2, 1, undefined]);

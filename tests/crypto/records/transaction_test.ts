@@ -32,7 +32,7 @@ async function stage(records: Readonly<Record<string, string>> = {}) {
   return { calls, begin: () => new Transaction(told, cache) };
 }
 
-Deno.test("what a step has written it reads, and nothing is asked of the vault for it; what it has removed is not there", async () => {
+Deno.test("a step reads its own writes without the vault, and not what it has removed", async () => {
   const { calls, begin } = await stage({ one: "1", two: "2" });
   const tx = begin();
   tx.set(ONE, "new");
@@ -42,7 +42,7 @@ Deno.test("what a step has written it reads, and nothing is asked of the vault f
   assertEquals(calls, []);
 });
 
-Deno.test("only what is not known is read, all at once, and remembered, also that there is nothing", async () => {
+Deno.test("only unknown records are read, in one read, and cached, missing ones too", async () => {
   const { calls, begin } = await stage({ one: "1", two: "2" });
   assertEquals(await begin().get(ONE), "1");
   const none = recordKey<string>("kind", "none");

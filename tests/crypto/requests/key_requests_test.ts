@@ -7,7 +7,7 @@ import { encryptionOf } from "../../../src/types/events/encryption_of.ts";
 
 const stranger = (asker: Asker) => new Sender(asker, newDevice(asker, ALICE));
 
-Deno.test("S60: a missing key is asked of the own verified devices, taken from one, and no longer asked of the others", async () => {
+Deno.test("S60: a missing key is requested from the own verified devices, accepted from one, and cancelled for the others", async () => {
   const asker = new Asker();
   const [phone] = [asker.ownDevice("PHONE"), asker.ownDevice("LAPTOP")];
   asker.ownDevice("STOLEN", "cross-signed");
@@ -67,7 +67,7 @@ Deno.test("a key is asked for once, across restarts, until it has come", async (
   assertEquals((await asker.sent()).map(([, , { action }]) => action), ["request"]);
 });
 
-Deno.test("nobody is asked if there is no own verified device, and one that comes later is", async () => {
+Deno.test("no request is sent without an own verified device, and one that comes later gets it", async () => {
   const asker = new Asker();
   const sender = stranger(asker);
   await asker.want(sender.say("one"));
@@ -79,7 +79,7 @@ Deno.test("nobody is asked if there is no own verified device, and one that come
   assertEquals((await asker.sent()).map(([, device]) => device), ["PHONE"]);
 });
 
-Deno.test("nobody is asked for a session that is no text, and a sender key that is none is not passed on", async () => {
+Deno.test("no request is sent for an invalid session ID, and an invalid sender key is left out", async () => {
   const asker = new Asker();
   asker.ownDevice("PHONE");
   const event = stranger(asker).say("x");
@@ -146,7 +146,7 @@ Deno.test("a forwarded key keeps the key that its session is claimed for, if it 
   }
 });
 
-Deno.test("nobody is answered unless the policy says so", async () => {
+Deno.test("no request is answered unless the policy allows it", async () => {
   const asker = new Asker();
   const phone = asker.ownDevice("PHONE");
   await asker.ask(phone, await knownSender(asker));
@@ -196,7 +196,7 @@ Deno.test("a device that had the key gets it from where it had it, others get no
   assertEquals((await other.decrypt(...events)).map(told), ["KEY_TOO_NEW", "1", "2"]);
 });
 
-Deno.test("own devices are told why they get no key, other users' are not", async () => {
+Deno.test("own devices get a reason when they get no key, other users' do not", async () => {
   const asker = new Asker({ policy: { answerKeyRequests: true } });
   const [unknown, known] = [stranger(asker), await knownSender(asker)];
   const bob = asker.devices.put(newDevice(asker, "@bob:example.org"));
@@ -249,7 +249,7 @@ Deno.test("requests that are not what they must be are ignored", async () => {
   assertEquals(await asker.sent(), []);
 });
 
-Deno.test("who can't be reached with Olm is answered once that is possible, across restarts", async () => {
+Deno.test("a device without an Olm session is answered once there is one, across restarts", async () => {
   const asker = new Asker({ policy: { answerKeyRequests: true } });
   const [phone, laptop] = [asker.ownDevice("PHONE"), asker.ownDevice("LAPTOP")];
   const sender = await knownSender(asker);
@@ -282,7 +282,7 @@ Deno.test("a device that asks too often is not answered for a while", async () =
   assertEquals((await asker.sent()).length, 1);
 });
 
-Deno.test("an own device that is not verified is told so only so often", async () => {
+Deno.test("an own device that is not verified gets the reason only so often", async () => {
   const asker = new Asker({ policy: { answerKeyRequests: true } });
   const unsigned = asker.ownDevice("UNSIGNED", "unsigned");
   const sender = await knownSender(asker);

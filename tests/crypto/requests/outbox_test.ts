@@ -78,7 +78,7 @@ Deno.test("what passes through the outbox takes no other record's place in memor
   assertEquals(await step(unread, cache, (tx) => tx.get(session)), "used by each message");
 });
 
-Deno.test("the outbox knows whose key is on its way: that of the session that messages are about, and no other", async () => {
+Deno.test("the outbox says whether the key of a session is on its way", async () => {
   const outbox = new Outbox();
   const [sharing] = await step(memoryVault(), (tx) => [
     outbox.add(tx, { kind: "toDevice", eventType: "m.room.encrypted", messages: {}, sessionId: "one" }, {

@@ -6,7 +6,7 @@ import { TestClock } from "../../../src/testing/test_clock.ts";
 const taken = (limit: RateLimit, names: string) =>
   [...names].map((name) => limit.take(name) ? name : "-").join("");
 
-Deno.test("a rate limit counts for each name by itself, and anew when the period is over", async () => {
+Deno.test("a rate limit counts for each name by itself, and from zero when the period is over", async () => {
   const clock = new TestClock();
   const limit = new RateLimit(clock, { times: 2, periodMs: 1_000 });
   assertEquals(taken(limit, "aaabb"), "aa-bb");
@@ -16,7 +16,7 @@ Deno.test("a rate limit counts for each name by itself, and anew when the period
   assertEquals(taken(limit, "aaa"), "aa-");
 });
 
-Deno.test("a rate limit remembers as many names as it says; who came first is forgotten for who comes next", () => {
+Deno.test("a rate limit remembers a bounded number of names, the newest ones", () => {
   const limit = new RateLimit(new TestClock(), { times: 1, periodMs: 1_000, names: 2 });
   assertEquals(taken(limit, "abab"), "ab--");
   assertEquals(taken(limit, "cbc"), "c--");
@@ -24,7 +24,7 @@ Deno.test("a rate limit remembers as many names as it says; who came first is fo
   assertEquals(taken(limit, "b"), "b");
 });
 
-Deno.test("who shares a name is refused only when it is used up, and only beyond an equal part", () => {
+Deno.test("those that share a name are refused only when it is used up, and only beyond an equal part", () => {
   const limit = new RateLimit(new TestClock(), { times: 4, periodMs: 1_000 });
   const takes = (share: string, count: number) =>
     Array.from({ length: count }, () => limit.take("room", share)).filter((taken) => taken).length;

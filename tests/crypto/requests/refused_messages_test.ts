@@ -86,7 +86,7 @@ Deno.test("what the server failed over is sent after all else, what failed most 
   assertEquals(refused.sorted([ONE, EVENT, TWO]), [ONE, TWO, EVENT]);
 });
 
-Deno.test("a part of what was divided is known as one until somebody has asked, or the server has taken it", () => {
+Deno.test("a part of a divided message counts as one until it was queried, or the server has accepted it", () => {
   const refused = new RefusedMessages();
   refused.divided(ONE.id);
   assertEquals([refused.takePart(TWO), refused.takePart(ONE), refused.takePart(ONE)], [false, true, false]);

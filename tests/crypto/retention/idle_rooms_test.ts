@@ -25,7 +25,7 @@ async function tidy(stage: Stage): Promise<number[]> {
   return steps;
 }
 
-Deno.test("own sessions of a room, and who had their keys, go a month after the last could be used", async () => {
+Deno.test("own sessions of a room, and their recipients, are removed a month after the last could be used", async () => {
   const stage = await Stage.open();
   for (let n = 0; n < 4; n++) {
     await stage.send();
@@ -42,7 +42,7 @@ Deno.test("own sessions of a room, and who had their keys, go a month after the 
   assertEquals(stage.outbound.sessionRooms(), []);
 });
 
-Deno.test("the next event of such a room is readable by everybody who is in it, also after a restart", async () => {
+Deno.test("the next event of such a room can be decrypted by all its members, also after a restart", async () => {
   for (const restart of [false, true]) {
     const stage = await Stage.open();
     const before = await stage.send();
@@ -66,7 +66,7 @@ Deno.test("a session that may still be used stays, for however long its room has
   assertEquals((await stage.send()).session_id, first.session_id);
 });
 
-Deno.test("a session that must not be used any more is kept for a month all the same: who had it may ask for it", async () => {
+Deno.test("an expired session is kept for a month: its recipients may request it", async () => {
   const stage = await Stage.open();
   const { session_id } = await stage.send();
   await stage.step((tx) => stage.outbound.discard(tx, ROOM));
@@ -127,7 +127,7 @@ Deno.test("what was shared with a thousand devices goes in steps of bounded size
   assertEquals(await kept(stage), [0, 0, 0]);
 });
 
-Deno.test("devices that come and go do not make the list of who got no key longer and longer", async () => {
+Deno.test("devices that come and go do not grow the list of withheld keys without bound", async () => {
   const stage = await Stage.open({ policy: { sendTo: "verified" } });
   for (let round = 0; round < 6; round++) {
     for (const { deviceId } of stage.devices.of(ALICE)) stage.devices.remove(ALICE, deviceId);

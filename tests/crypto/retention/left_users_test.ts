@@ -42,7 +42,7 @@ Deno.test("the devices of a user who has left are kept for a month", async () =>
   assertEquals(record?.gone.map(({ deviceId }) => deviceId), ["ONE", "TWO"]);
 });
 
-Deno.test("that the devices of a user have gone is told to who asks what has changed, and only then", async () => {
+Deno.test("the removal of a user's devices is in the changes since a version, and only once", async () => {
   const stage = await left(new FakeUser(ALICE, "ONE"));
   await stage.clock.tick(30 * DAY);
   const changed: (readonly UserID[])[] = [];
@@ -54,7 +54,7 @@ Deno.test("that the devices of a user have gone is told to who asks what has cha
   assertEquals(changed, [[ALICE], []]);
 });
 
-Deno.test("a user of whom nobody has said anything is forgotten as soon as the time has passed, not before", async () => {
+Deno.test("a user without any trust decision is forgotten when the time has passed, not before", async () => {
   const stage = await left(new FakeUser(ALICE, "ONE"));
   const isKept = async () => {
     await stage.run((tx) => stage.lists.pruneUser(tx, ALICE));
@@ -67,7 +67,7 @@ Deno.test("a user of whom nobody has said anything is forgotten as soon as the t
   assertFalse(await isKept());
 });
 
-Deno.test("a user who is back stays as known as ever", async () => {
+Deno.test("a user who comes back keeps the same devices and trust", async () => {
   const alice = new FakeUser(ALICE, "ONE");
   const stage = await left(alice);
   await stage.clock.tick(DAY);
@@ -78,7 +78,7 @@ Deno.test("a user who is back stays as known as ever", async () => {
   assertEquals(await recordOf(stage, ALICE), before);
 });
 
-Deno.test("who comes back after the devices went has them again, with what the application said of them", async () => {
+Deno.test("a user who comes back after the removal has the devices again, with the application's decisions", async () => {
   const alice = new FakeUser(ALICE, "ONE", "TWO");
   const stage = await left(
     alice,
@@ -102,7 +102,7 @@ Deno.test("T16: a device whose keys were swapped while its user was gone raises 
   assertEquals(await stage.trust(ALICE), {});
 });
 
-Deno.test("T18: the identity of a user is remembered for good", async () => {
+Deno.test("T18: the identity of a user is never forgotten", async () => {
   const alice = new FakeUser(ALICE, "ONE").crossSign();
   const stage = await left(alice);
   for (const days of [31, 400, 4_000]) {
@@ -130,7 +130,7 @@ Deno.test("a device that the application has blocked stays blocked", async () =>
   assertEquals(await stage.trust(ALICE), { ONE: "blacklisted" });
 });
 
-Deno.test("a user whom nothing vouches for is forgotten a year after the devices", async () => {
+Deno.test("a user without an identity is forgotten a year after the devices", async () => {
   const stage = await left(new FakeUser(ALICE, "ONE"));
   await stage.clock.tick(31 * DAY);
   await tidy(stage);
@@ -142,7 +142,7 @@ Deno.test("a user whom nothing vouches for is forgotten a year after the devices
   assertEquals(await recordOf(stage, ALICE), undefined);
 });
 
-Deno.test("of a user who has left the newest former devices are remembered, and those that the application spoke of", async () => {
+Deno.test("the newest former devices of a user who has left are kept, and those with a decision of the application", async () => {
   const alice = new FakeUser(ALICE, "FIRST");
   const stage = new DeviceStage();
   await stage.learn(alice);

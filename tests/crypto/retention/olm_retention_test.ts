@@ -167,7 +167,7 @@ Deno.test("a record that does not say when it was written is kept for another mo
   assertEquals(await tidy(bob, alice), "done");
 });
 
-Deno.test("a clock that was ahead lets nothing go early", async () => {
+Deno.test("a clock that was ahead removes nothing early", async () => {
   const { alice, bob, server } = await aliceAndBob();
   await bob.clock.tick(1_000 * DAY);
   await alice.meet(bob);
@@ -178,7 +178,7 @@ Deno.test("a clock that was ahead lets nothing go early", async () => {
   assertEquals((await recordsByKind(bob.store))["olm-session"], 1);
 });
 
-Deno.test("nobody asks for a session with a device that is not there any more", async () => {
+Deno.test("no session is requested with a device that is gone", async () => {
   const { alice, bob, server } = await aliceAndBob();
   const carol = await Peer.open({
     userId: "@carol:example.org",

@@ -71,7 +71,7 @@ Deno.test("what was delivered before is refused as a replay after whatever was l
   assertEquals(alice.outcome(answer), "text: still here");
 });
 
-Deno.test("a device that is gone and is still heard of is looked at again a month later", async () => {
+Deno.test("a device that is gone and still sends is examined again a month later", async () => {
   const { bob } = await aliceAndBob();
   const { server } = bob;
   const device = new RawDevice(server, "@guest:example.org", "GUEST").publish();
@@ -87,7 +87,7 @@ Deno.test("a device that is gone and is still heard of is looked at again a mont
   assertEquals((await prune(bob))["olm-session"], 1);
 });
 
-Deno.test("each step is small, and a process that ends between two leaves nothing that stays for good", async () => {
+Deno.test("each step is small, and the next process continues after a crash between two", async () => {
   const { bob } = await aliceAndBob();
   for (let n = 0; n < 60; n++) await guest(bob, `@guest${n}:example.org`);
   await live(bob, 31);
@@ -129,7 +129,7 @@ Deno.test("a commit that fails loses nothing and is made up for", async () => {
   }
 });
 
-Deno.test("events whose key has not come for a month are let go of, also if nothing else happens", async () => {
+Deno.test("events whose key has not come for a month are removed, also if nothing else happens", async () => {
   const { alice, bob } = await aliceAndBob();
   const event = await alice.send("never read");
   bob.collect();

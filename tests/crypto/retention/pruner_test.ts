@@ -102,7 +102,7 @@ Deno.test("a room of which there is more is looked at again until there is not",
   assertEquals(await stage.step(), [4, true]);
 });
 
-Deno.test("a user of whom there is more is looked at again, also by the next process", async () => {
+Deno.test("a user with more to prune is examined again, also by the next process", async () => {
   for (const restart of [false, true]) {
     const stage = new Stage();
     await stage.due("@alice:a.example");
@@ -126,7 +126,7 @@ Deno.test("what a process has left undone is due for the next one", async () => 
   assertEquals(await stage.step(), [199, false]);
 });
 
-Deno.test("devices that are gone of a user who is here are kept for shorter than those of one who has left", async () => {
+Deno.test("former devices of a present user are kept for a shorter time than those of one who has left", async () => {
   const stage = new Stage();
   const [here, left] = ["@here:a.example", "@left:a.example"] as const;
   stage.tracked.add(here);

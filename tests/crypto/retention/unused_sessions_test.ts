@@ -39,7 +39,7 @@ async function readable(receiver: Receiver, from: readonly Sender[]): Promise<st
   return (await receiver.decrypt(...from.map((each) => each.say("read")))).map(told);
 }
 
-Deno.test("keys that nobody uses are bounded for each sender, and the oldest go first", async () => {
+Deno.test("unused keys are bounded for each sender, and the oldest go first", async () => {
   const receiver = bounded(3);
   const made = await senders(receiver, MALLORY, 5);
   assertEquals(await count(receiver, "inbound"), 3);
@@ -85,7 +85,7 @@ Deno.test("it is remembered across restarts which sessions wait", async () => {
   assertEquals(await count(receiver, "inbound_unused"), 1);
 });
 
-Deno.test("of senders whose keys are all used nothing is kept but the sessions", async () => {
+Deno.test("only the sessions are kept of senders whose keys are all used", async () => {
   const receiver = bounded(3);
   await readable(receiver, await senders(receiver, ALICE, 3));
   assertEquals(await count(receiver, "inbound_unused_session"), 0);
@@ -93,7 +93,7 @@ Deno.test("of senders whose keys are all used nothing is kept but the sessions",
   assertEquals(await count(receiver, "inbound"), 3);
 });
 
-Deno.test("a better key of a session that waits does not make it wait anew", async () => {
+Deno.test("a better key for an unused session does not renew its place in the queue", async () => {
   const receiver = bounded(2);
   const device = receiver.devices.put(newDevice(receiver, MALLORY, { deviceId: "BETTER" }));
   const first = new Sender(receiver, device);
@@ -228,7 +228,7 @@ Deno.test("after a restart the first message of a session that waits leaves none
   assertEquals(await count(receiver, "inbound_unused"), 0);
 });
 
-Deno.test("what is written of those who wait may be damaged: who waits now is counted all the same", async () => {
+Deno.test("unused sessions are counted even if the stored counts are damaged", async () => {
   const vault = memoryVault();
   const sessions = new UnusedSessions({ ofUser: 100, inAll: 2 });
   await step(vault, (tx) => sessions.used(tx, { userId: ALICE, number: 7 }));

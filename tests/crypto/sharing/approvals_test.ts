@@ -6,7 +6,7 @@ import { Stage, unknown } from "./stage.ts";
 
 const bob = device(BOB, "BOB1");
 
-Deno.test("users who never got a key are approved first, if that is asked for, and then for good", async () => {
+Deno.test("users who never got a key need approval, if the policy says so, and then keep it", async () => {
   const stage = await Stage.open({ policy: { approveRecipients: true } });
   stage.devices.put(device(ME, "OTHER"));
   await stage.describe();
@@ -31,7 +31,7 @@ Deno.test("users who get no key need no approval", async () => {
   assertEquals(await stage.prepare(), { needs: "approval", users: unknown(ALICE) });
 });
 
-Deno.test("users who got keys before approval was asked for need none", async () => {
+Deno.test("users who got keys before the policy required approval need none", async () => {
   const stage = await Stage.open();
   await stage.send();
   stage.policy = { approveRecipients: true };
@@ -40,7 +40,7 @@ Deno.test("users who got keys before approval was asked for need none", async ()
   await stage.send();
 });
 
-Deno.test("who needed no approval since there was a key needs none when all those sessions are gone", async () => {
+Deno.test("a user who needed no approval because of a key needs none when all those sessions are gone", async () => {
   const stage = await Stage.open();
   await stage.send();
   stage.policy = { approveRecipients: true };
@@ -66,7 +66,7 @@ Deno.test("a user who has the key of the session in use needs no approval for an
   await stage.send();
 });
 
-Deno.test("a user who was only told why there is no key needs approval before the first", async () => {
+Deno.test("a user who only got a notice needs approval before the first key", async () => {
   const stage = await Stage.open();
   stage.devices.put({ ...bob, trust: "blacklisted" });
   await stage.send();
@@ -80,7 +80,7 @@ Deno.test("a user who was only told why there is no key needs approval before th
   assertEquals(await stage.prepare(), { needs: "approval", users: unknown(BOB) });
 });
 
-Deno.test("who had the key is known of the last sessions, and forgotten of older ones", async () => {
+Deno.test("recipients are kept of the last sessions, and removed of older ones", async () => {
   const stage = await Stage.open();
   const sessions: string[] = [];
   for (let count = 0; count < 12; count++) {

@@ -47,14 +47,14 @@ for (const members of [10, 1_000]) {
   });
 }
 
-Deno.test("a change in another room costs a look at who is out of date, and none at devices", async () => {
+Deno.test("a change in another room costs a check of the dirty users, and reads no devices", async () => {
   const { stage } = await readyRoom(100);
   stage.devices.markDirty("@elsewhere:example.org");
   await stage.send();
   assertEquals(stage.devices.reads, 0);
 });
 
-Deno.test("devices of users who are not in the room, and sessions with them, cost no look at devices", async () => {
+Deno.test("changed devices and sessions of users who are not in the room read no devices", async () => {
   const { stage } = await readyRoom(100);
   for (let count = 0; count < 20; count++) {
     const elsewhere = device("@elsewhere:example.org", `E${count}`);

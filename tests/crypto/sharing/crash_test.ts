@@ -67,7 +67,7 @@ Deno.test("C7: of a session that was not durable, nothing is left", async () => 
   assert(stage.canRead(bob, event));
 });
 
-Deno.test("C7: a session whose commit was durable, though nobody knew, is not made twice", async () => {
+Deno.test("C7: a session whose commit was durable, but whose answer was lost, is not made twice", async () => {
   const stage = await described();
   await crash(stage, "after", () => stage.prepare());
   const [entry] = stage.outbox.pending();
@@ -85,7 +85,7 @@ Deno.test("C7: a step that fails in a process that goes on leaves no session beh
   assert(stage.canRead(alice, event) && stage.canRead(bob, event));
 });
 
-Deno.test("C8: after a crash in the middle, the rest gets the key, nobody twice, and then the event goes", async () => {
+Deno.test("C8: after a crash in the middle, the remaining devices get the key, none twice, and then the event is sent", async () => {
   const stage = await described();
   const many = Array.from({ length: 600 }, (_, index) => device(ALICE, `A${index}`));
   stage.devices.put(...many);
@@ -143,7 +143,7 @@ Deno.test("C10: an event is kept under its transaction ID until it has arrived, 
   await stage.step((tx) => stage.outbound.roomEventSent(tx, ROOM, "txn")); // once more does no harm
 });
 
-Deno.test("C14: a session that somebody took along is not used after a crash, even if it all looks the same again", async () => {
+Deno.test("C14: a session whose key a former member has is not used after a crash, even if the members are the same again", async () => {
   const stage = await described();
   const before = await stage.send();
   await stage.member(BOB, "leave");

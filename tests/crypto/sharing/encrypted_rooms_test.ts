@@ -35,7 +35,7 @@ Deno.test("a room that never was encrypted is not known, and costs nothing", asy
   assertEquals(await stage.vault.list(["crypto", "room_settings"]), []);
 });
 
-Deno.test("a room is encrypted for good, after a restart too, whatever is said later", async () => {
+Deno.test("a room stays encrypted, after a restart too, whatever state comes later", async () => {
   const stage = await Stage.open();
   await receive(stage, [encryption({ algorithm: MEGOLM })]);
   for (const content of [{}, { algorithm: "m.none" }, { algorithm: null }, { redacted: true }]) {
@@ -129,7 +129,7 @@ Deno.test("encryption and members of one response count together, in whatever or
   assertEquals(settings(stage)?.historyVisibility, "invited");
 });
 
-Deno.test("members are not known before they were told, and once a process", async () => {
+Deno.test("members are unknown until they were received, once per process", async () => {
   const stage = await Stage.open();
   await receive(stage, [encryption({ algorithm: MEGOLM }), memberEvent(ALICE, "join")]);
   assertEquals(recipients(stage), undefined);
@@ -151,7 +151,7 @@ Deno.test("members come and go with sync responses", async () => {
   assertEquals(recipients(stage), [ALICE, ME]);
 });
 
-Deno.test("a membership event about nobody changes nothing", async () => {
+Deno.test("a membership event with an invalid user changes nothing", async () => {
   const stage = await Stage.open();
   await stage.describe();
   const broken = ["", "alice", "@alice", "@:", "!x:y"].map((userId) => memberEvent(userId, "join"));
@@ -159,7 +159,7 @@ Deno.test("a membership event about nobody changes nothing", async () => {
   assertEquals([changes.track, recipients(stage)], [[], [ALICE, BOB, ME]]);
 });
 
-Deno.test("only membership events tell who is in a room, and one that says nothing counts as a leave", async () => {
+Deno.test("only membership events change the members, and one without a membership counts as a leave", async () => {
   const stage = await Stage.open();
   await stage.describe();
   const other = { ...memberEvent(BOB, "leave"), type: "org.example.member" };
@@ -170,13 +170,13 @@ Deno.test("only membership events tell who is in a room, and one that says nothi
   assertEquals(recipients(stage), [ALICE, ME]);
 });
 
-Deno.test("who is said to be a member and is no user is not one", async () => {
+Deno.test("an invalid user ID is no member", async () => {
   const stage = await Stage.open();
   await stage.describe([[ALICE, "join"], ["@:", "join"]]);
   assertEquals(recipients(stage)?.filter((userId) => userId !== ME), [ALICE]);
 });
 
-Deno.test("the settings of a room have changed when its algorithm has, or who sees its history", async () => {
+Deno.test("the settings of a room change with its algorithm or its history visibility", async () => {
   const stage = await Stage.open();
   const changed = async (event: StateEvent) => (await receive(stage, [event])).settingsChanged;
   const visibility = stateEvent("m.room.history_visibility", { history_visibility: "joined" });
@@ -184,7 +184,7 @@ Deno.test("the settings of a room have changed when its algorithm has, or who se
   assertEquals(await Array.fromAsync(events, changed), [false, true, true, false]);
 });
 
-Deno.test("a version tells whether recipients may have changed: not for a name, but for whoever comes or goes", async () => {
+Deno.test("the version changes when members come or go, and not with a name", async () => {
   const stage = await Stage.open();
   await stage.describe();
   const version = stage.rooms.version(ROOM);
@@ -202,7 +202,7 @@ Deno.test("a version tells whether recipients may have changed: not for a name, 
   assertEquals(seen.size, 8);
 });
 
-Deno.test("members have to be told again after a lossy response, or after the own user left", async () => {
+Deno.test("members are unknown after a lossy response, or after the own user left", async () => {
   for (const [events, flags] of [[[], { lossy: true }], [[memberEvent(ME, "leave")], {}]] as const) {
     const stage = await Stage.open();
     await stage.describe();
@@ -221,7 +221,7 @@ Deno.test("behind a gap, every member event but a join counts as a leave", async
   assertEquals((await receive(stage, events, { limited: true })).left, [BOB, "@c:x"]);
 });
 
-Deno.test("what changes between the question who the members are and the answer holds against the answer", async () => {
+Deno.test("changes between the request for members and its answer override the answer", async () => {
   const stage = await Stage.open();
   const carol = "@carol:example.org";
   await receive(stage, [encryption({ algorithm: MEGOLM })]);

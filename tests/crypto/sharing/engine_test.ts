@@ -225,7 +225,7 @@ Deno.test("with all parts as they are, a device that is new, and one that is gon
   assertEquals([await bob.read(alice, third), await second.read(alice, third)], [undefined, "three"]);
 });
 
-Deno.test("with all parts as they are, a user who left and came back with a new device reads what is said from then on", async () => {
+Deno.test("with all parts, a user who left and came back with a new device can decrypt later events", async () => {
   const { server, alice, bob } = await aliceAndBob();
   await alice.send("one");
   await alice.sync({
@@ -259,7 +259,7 @@ Deno.test("with all parts as they are, the session goes on after a restart", asy
   assertEquals([await bob.read(alice, first), await bob.read(alice, second)], ["one", "two"]);
 });
 
-Deno.test("with all parts as they are, who is said to share no room, but does, is looked up again before the next event", async () => {
+Deno.test("with all parts, a user who wrongly is said to share no room is queried again before the next event", async () => {
   const { server, alice } = await aliceAndBob();
   await alice.send("one");
   await alice.sync({ deviceLists: { changed: [], left: [BOB] } });

@@ -58,7 +58,7 @@ Deno.test("a session from before checkpoints were written is not taken for one t
   assertFalse(await wasPutBack());
 });
 
-Deno.test("the first reason for which a session ends is the one that is told", async () => {
+Deno.test("the first reason for which a session ends is the one that is reported", async () => {
   const stage = await Stage.open();
   await stage.session();
   const causes: unknown[] = [];

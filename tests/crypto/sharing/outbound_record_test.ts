@@ -255,14 +255,14 @@ Deno.test("a session of the future ends when the clock was set back by more than
   assertNotEquals(await stage.session(), first);
 });
 
-Deno.test("an event is refused, and not encrypted with the old session, from the moment on in which somebody left", async () => {
+Deno.test("an event is refused, and not encrypted with the old session, from the moment that a user left", async () => {
   const stage = await Stage.open();
   await stage.send();
   await stage.member(BOB, "leave");
   assertEquals(await stage.tryToSend(), undefined);
 });
 
-Deno.test("the new session goes to those who stayed, and not to who left", async () => {
+Deno.test("the new session goes to the users who stayed, and not to the one who left", async () => {
   const stage = await Stage.open();
   const [alice, bob] = [device(ALICE, "ALICE1"), device(BOB, "BOB1")];
   const before = await stage.send();

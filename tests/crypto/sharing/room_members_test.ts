@@ -19,7 +19,7 @@ function known(...users: UserID[]): RoomMembers {
   return members;
 }
 
-Deno.test("who is invited gets no keys from the moment on at which history is for members only", () => {
+Deno.test("invited users get no keys from the moment that history is for members only", () => {
   const members = new RoomMembers();
   members.put(ROOM, [...joined(ALICE), { userId: BOB, membership: "invite" }]);
   assertEquals(members.recipients(ROOM, "shared"), new Set([ALICE, BOB]));
@@ -33,7 +33,7 @@ Deno.test("recipients are worked out once, as long as nothing changes", () => {
   assertStrictEquals(members.recipients(ROOM, "shared"), first);
 });
 
-Deno.test("who came while members were asked for is not missing from the answer; who was there before is", () => {
+Deno.test("a user who joined during the request for members is not missing from the answer; an earlier member is", () => {
   const members = known(ALICE, BOB);
   members.ask(ROOM, 1);
   members.change(ROOM, new Map([[CAROL, "join"]]));

@@ -7,7 +7,7 @@ import { Stage } from "./stage.ts";
 
 const MAX_SHARES = 2_000;
 
-Deno.test("who has a key is never forgotten for those who got none, of whom the last are remembered", async () => {
+Deno.test("recipients are never displaced by devices without a key, of which the last are kept", async () => {
   const stage = await Stage.open();
   const { session_id } = await stage.send();
   const sessionId = String(session_id);

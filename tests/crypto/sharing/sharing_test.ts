@@ -193,7 +193,7 @@ Deno.test("a device that lost its Olm sessions gets the key again before the nex
   assertEquals((await stage.vault.list(["crypto", "outbound_roster"])).length, 1, "who has it is noted once");
 });
 
-Deno.test("a key that is shared again lets a device read what it could before, and nothing that it could not", async () => {
+Deno.test("a key that is shared again decrypts for a device what it could decrypt before, and nothing else", async () => {
   const stage = await Stage.open();
   const first = await stage.send();
   const added = device(BOB, "BOB2");
@@ -280,7 +280,7 @@ Deno.test("members of whom the server said that they share no room are looked up
   assert(stage.devices.tracked.has(BOB));
 });
 
-Deno.test("members who left while others were being asked for the list are not on it", async () => {
+Deno.test("members who left during the request for the list are not on it", async () => {
   const stage = await Stage.open();
   await stage.prepare();
   const asked = [...stage.room.members];

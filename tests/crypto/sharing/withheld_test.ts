@@ -55,7 +55,7 @@ Deno.test("a device that is unblocked gets the key from then on", async () => {
   assertEquals([stage.canRead(bob, first), stage.canRead(bob, second)], [false, true]);
 });
 
-Deno.test("a device without one-time keys is told so once, without a room, and gets the key when there is a session", async () => {
+Deno.test("a device without one-time keys gets one notice, without a room, and the key when there is a session", async () => {
   const stage = await Stage.open();
   stage.olm.exhausted.add(bob.curve25519);
   const first = await stage.send();

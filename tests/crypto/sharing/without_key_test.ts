@@ -24,7 +24,7 @@ Deno.test("others get the key while a device that can't be reached does not", as
   assert(stage.canRead(added, await stage.send()));
 });
 
-Deno.test("a blocked device that is unblocked and can't be reached is told that", async () => {
+Deno.test("a blocked device that is unblocked and has no Olm session gets a notice of that", async () => {
   const stage = await Stage.open();
   stage.olm.exhausted.add(bob.curve25519);
   stage.devices.put({ ...bob, trust: "blacklisted" });
@@ -34,7 +34,7 @@ Deno.test("a blocked device that is unblocked and can't be reached is told that"
   assertEquals(stage.noticesOf(bob).map(({ code }) => code), ["m.blacklisted", "m.no_olm"]);
 });
 
-Deno.test("a device is told once of each reason why it gets no key", async () => {
+Deno.test("a device gets one notice of each reason why it gets no key", async () => {
   const stage = await Stage.open({ policy: { sendTo: "verified" } });
   for (const trust of ["blacklisted", "unsigned"] as const) {
     stage.devices.put({ ...bob, trust });
@@ -54,7 +54,7 @@ Deno.test("no session is begun with a device that is to get no key", async () =>
   assertEquals(stage.olm.wanted.size, 0);
 });
 
-Deno.test("who never had a key takes no session with them where history is for members only", async () => {
+Deno.test("a user without a key does not end the session by leaving where history is for members only", async () => {
   const stage = await Stage.open();
   stage.room.visibility = "joined";
   stage.devices.put({ ...bob, trust: "blacklisted" });

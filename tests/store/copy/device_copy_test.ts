@@ -123,7 +123,7 @@ Deno.test("importDevice() puts a bounded number of records and bytes into each c
   assert(store.sizes.length >= 2 + 4 + 3);
 });
 
-Deno.test("Copying tells how far it is, at both ends the same in the end", async () => {
+Deno.test("Copying reports progress, at both ends the same in the end", async () => {
   const from = await storeWith(
     ...Array.from({ length: 30 }, (_, index) => set(["n", String(index)], new Uint8Array(20_000))),
   );
@@ -144,7 +144,7 @@ Deno.test("Copying tells how far it is, at both ends the same in the end", async
   assertEquals(records, 30);
 });
 
-Deno.test("importDevice() lets the stream go when it fails", async () => {
+Deno.test("importDevice() cancels the stream when it fails", async () => {
   const cancelled = Promise.withResolvers<void>();
   const stream = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(new Uint8Array(100)),

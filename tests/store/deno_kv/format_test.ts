@@ -76,14 +76,14 @@ for (
   });
 }
 
-Deno.test("DenoKvStore can be opened by several for the first time at once", async () => {
+Deno.test("DenoKvStore can be opened for the first time by several processes together", async () => {
   using kv = await Deno.openKv(":memory:");
   const open = () => DenoKvStore.over(watchedKv(kv, {}));
   for (const store of await Promise.all([open(), open(), open()])) assert(await store.commit([]));
   assertEquals(await all(kv), [[formatKey, bytes("1")]]);
 });
 
-Deno.test("DenoKvStore takes a database whose format another notes while it looks at what is there", async () => {
+Deno.test("DenoKvStore accepts a database whose format another process writes while it opens", async () => {
   using kv = await Deno.openKv(":memory:");
   let looks = 0;
   const another = watchedKv(kv, {

@@ -56,7 +56,7 @@ Deno.test("decodeRead() gives no bytes for a value that others have written", ()
   assertEquals(decodeRead(hex("0a0c 0a0a 0a03026100 1201ff 1801"))?.[0]?.[0]?.value, { encoding: 1 });
 });
 
-Deno.test("decodeWrite() tells a write that was made from a check that does not hold, and from a refusal", () => {
+Deno.test("decodeWrite() distinguishes a write, a failed check and a refusal", () => {
   assertEquals(decodeWrite(hex("0801 120a00000000000000090000")), { versionstamp: "00000000000000090000" });
   assertEquals(decodeWrite(hex("0802 220100")), { versionstamp: undefined });
   assertEquals(decodeWrite(hex("0805")), undefined);

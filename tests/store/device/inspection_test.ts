@@ -90,7 +90,7 @@ Deno.test("inspectDevice() finds nothing of a device that is not there, or that 
   });
 });
 
-Deno.test("inspectDevice() tells who holds a device and until when, beside who holds it", async () => {
+Deno.test("inspectDevice() reports the holder of a device and its lease, without disturbing it", async () => {
   const clock = new TestClock();
   const store = await some();
   const before = await inspectDevice(store, DEVICE);
@@ -103,7 +103,7 @@ Deno.test("inspectDevice() tells who holds a device and until when, beside who h
   assertEquals((await inspectDevice(store, DEVICE)).holder, { owner: "the bot", until: 0 });
 });
 
-Deno.test("inspectDevice() tells of an import that is not finished, and of a position that is none", async () => {
+Deno.test("inspectDevice() reports an unfinished import, and an invalid position", async () => {
   const store = await storeWith(
     set(["importing"], {}),
     set(["sync"], { filter: {} }),

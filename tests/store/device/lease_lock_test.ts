@@ -23,7 +23,7 @@ function stage(kv = new LockingStore()) {
   return { clock, kv, log, take, taken, write };
 }
 
-Deno.test("A device whose process has ended is taken at once, and who held it can write no more", async () => {
+Deno.test("A device whose process has ended is taken immediately, and the former owner can't write", async () => {
   const { kv, log, take, write } = stage();
   const one = await take("one");
   kv.endHolder(DEVICE);
@@ -75,7 +75,7 @@ Deno.test("A lock that was removed proves nothing", async () => {
   assert(!kv.isLocked(DEVICE));
 });
 
-Deno.test("A lock proves nothing about who took the device without one", async () => {
+Deno.test("A lock proves nothing about an owner that took the device without one", async () => {
   const { kv, take, clock } = stage();
   await (await take("one")).release();
   await Lease.acquire(
@@ -91,7 +91,7 @@ Deno.test("A lock proves nothing about who took the device without one", async (
   await waiting;
 });
 
-Deno.test("Who takes a device has its lock, alone, until it is released, lost or given up", async () => {
+Deno.test("The owner of a device has its lock, alone, until it is released, lost or given up", async () => {
   const { kv, take, clock } = stage();
   const one = await take("one");
   await Lease.acquire(kv, ["@a:a", "E"], { clock, held: "refuse" }); // another device

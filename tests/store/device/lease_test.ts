@@ -34,7 +34,7 @@ function epochOf(value: unknown): unknown {
   return (value as { epoch: unknown }).epoch;
 }
 
-Deno.test("A free device is taken at once, and says until when", async () => {
+Deno.test("A free device is taken immediately, with a lease", async () => {
   const { take, values, log } = stage();
   await take("one");
   const [owner, lease] = await values(OWNER, LEASE);
@@ -73,7 +73,7 @@ Deno.test("A device that another holds is waited for until its lease has passed,
   }]]);
 });
 
-Deno.test("Who waits looks every third of a lease whether the device was released", async () => {
+Deno.test("A waiting process checks every third of a lease whether the device was released", async () => {
   const { take, clock } = stage();
   const one = await take("one");
   let isTaken = false;
@@ -87,7 +87,7 @@ Deno.test("Who waits looks every third of a lease whether the device was release
   await waiting;
 });
 
-Deno.test("A device is taken after a release at once, though its lease has not passed", async () => {
+Deno.test("A released device is taken immediately, though its lease has not passed", async () => {
   const { take, log } = stage();
   await (await take("one")).release();
   await take("two", { held: "refuse" });
@@ -123,7 +123,7 @@ Deno.test("A sign of life that comes before a seizure wins", async () => {
   assertEquals([isRenewed, epochOf((await values(OWNER))[0])], [true, 1]);
 });
 
-Deno.test("Of two who see the same device free one takes it, and the other waits", async () => {
+Deno.test("Of two processes that see a device free, one takes it and the other waits", async () => {
   const { take, clock, log } = stage();
   const taken: string[] = [];
   for (const name of ["one", "two"]) take(name).then(() => taken.push(name));
@@ -133,7 +133,7 @@ Deno.test("Of two who see the same device free one takes it, and the other waits
   assertEquals(taken.toSorted(), ["one", "two"]);
 });
 
-Deno.test("A lease is renewed when a third of it is gone, and not before; who holds the device stays as it was", async () => {
+Deno.test("A lease is renewed when a third of it is gone, and not before; the owner's name stays", async () => {
   const { take, values, write, clock, kv } = stage();
   const one = await take("one");
   const [before] = await kv.getMany([OWNER]);
@@ -147,7 +147,7 @@ Deno.test("A lease is renewed when a third of it is gone, and not before; who ho
   assertEquals((await kv.getMany([OWNER]))[0], before);
 });
 
-Deno.test("Who was paused past its lease writes nothing once another has taken over, and learns who it is", async () => {
+Deno.test("A process that was paused past its lease writes nothing once another has taken over, and names it", async () => {
   const { take, write, note, values, clock } = stage();
   const one = await take("one");
   await write(one, "of one");
@@ -173,7 +173,7 @@ Deno.test("A process that was paused past its lease goes on if no other took ove
   assertEquals(await values(LEASE), [{ until: 2_015_000 }]);
 });
 
-Deno.test("A device whose owner was removed from outside is not written to, and no process is blamed", async () => {
+Deno.test("A device whose owner record was removed is not written to, and the error names no process", async () => {
   const { take, write, note, kv } = stage();
   const one = await take("one");
   await kv.commit([{ type: "delete", key: OWNER }]);
@@ -194,7 +194,7 @@ Deno.test("A lease that a wrong clock wrote is not waited for longer than any le
   await waiting;
 });
 
-Deno.test("Who waits while the clock is set back by years waits no longer than any lease can be", async () => {
+Deno.test("A wait during which the clock is set back by years lasts no longer than the longest lease", async () => {
   const { take } = stage();
   let [now, waited] = [9_000_000_000, 0];
   const clock = {
@@ -221,7 +221,7 @@ Deno.test("A clock that is set back has the lease renewed by it", async () => {
   assertEquals(await values(LEASE), [{ until: 515_000 }]);
 });
 
-Deno.test("Who holds a device is called by the number of its process, or by none where there is no Deno", async () => {
+Deno.test("The owner's default name has the number of the process, or none where there is no Deno", async () => {
   const { kv, clock } = stage();
   const owner = async (device: string) => {
     const [entry] = await kv.getMany([["@a:a", device, "owner"]]);

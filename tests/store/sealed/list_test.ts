@@ -8,7 +8,7 @@ const KEY = new Uint8Array(32).fill(7);
 
 const set = (key: KvKey, value: unknown): KvMutation => ({ type: "set", key, value });
 
-Deno.test("SealedStore tells of a record that does not open after those before it were listed", async () => {
+Deno.test("SealedStore fails at a record that does not open after the earlier ones were listed", async () => {
   const inner = new MemoryStore();
   const store = await SealedStore.open(inner, KEY);
   const key = (index: number): KvKey => ["n", String(index).padStart(3, "0")];
@@ -22,7 +22,7 @@ Deno.test("SealedStore tells of a record that does not open after those before i
   for await (const { value } of store.list(["n"])) if (value === 100) break; // leaves nothing unhandled
 });
 
-Deno.test("SealedStore is at no record any more when who lists them has left early", async () => {
+Deno.test("SealedStore stops reading when a listing is left early", async () => {
   const store = await SealedStore.open(new MemoryStore(), KEY);
   await store.commit(Array.from({ length: 20 }, (_, index) => set(["n", String(index)], index)));
   const { decrypt } = SubtleCrypto.prototype;

@@ -61,7 +61,7 @@ Deno.test("SealedStore puts nothing of a value into the store below, and leaves 
   assertEquals((await Array.fromAsync(inner.list(["@alice:example.org"]))).map(({ key }) => key), [RECORD]);
 });
 
-Deno.test("SealedStore seals a value anew each time, also the same", async () => {
+Deno.test("SealedStore seals each value differently each time, also the same one", async () => {
   const inner = new MemoryStore();
   const store = await SealedStore.open(inner, KEY);
   const nonces = new Set<string>();
@@ -138,7 +138,7 @@ Deno.test("SealedStore refuses a seal of a newer version", async () => {
   }
 });
 
-Deno.test("SealedStore agrees on one seal when two open an empty store at once", async () => {
+Deno.test("SealedStore agrees on one seal when two open an empty store at the same time", async () => {
   const inner = new MemoryStore();
   const [first, second] = await Promise.all([SealedStore.open(inner, KEY), SealedStore.open(inner, KEY)]);
   await first.commit([set(RECORD, "one")]);

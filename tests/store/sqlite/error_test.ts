@@ -17,7 +17,7 @@ function sqliteError(errcode?: number): Error {
   });
 }
 
-Deno.test("toStoreError() tells the kind of problem by the lower byte of the code", () => {
+Deno.test("toStoreError() derives the kind of problem from the lower byte of the code", () => {
   const kinds = [
     [5, StoreInUseError],
     [517, StoreInUseError], // BUSY_SNAPSHOT

@@ -20,7 +20,7 @@ function leftOf(type: EventType, content: unknown): [left: unknown, members: rea
 
 const MESSAGE = { msgtype: "m.text", body: "hello" };
 
-Deno.test("A content that fits is handed on as it is, with members that nobody knows", () => {
+Deno.test("A valid content is passed on unchanged, with its unknown members", () => {
   for (
     const content of [
       MESSAGE,
@@ -79,12 +79,12 @@ Deno.test("Items of lists and entries of maps that do not fit are taken away, wi
   ]]);
 });
 
-Deno.test("An empty string counts as absent where something else may be, and nobody is told", () => {
+Deno.test("An empty string counts as absent in an optional member, without a report", () => {
   const member = { membership: "join", displayname: "" };
   assertEquals(check("m.room.member", { ...member, avatar_url: "" }), member);
 });
 
-Deno.test("null counts as absent where a member or an entry may be, and nobody is told", () => {
+Deno.test("null counts as absent in an optional member or entry, without a report", () => {
   assertEquals(check("m.room.message", { ...MESSAGE, format: null, "m.relates_to": null }), MESSAGE);
   const video = { msgtype: "m.video", body: "x", info: { duration: null, size: 5 } };
   assertEquals(check("m.room.message", video), { ...video, info: { size: 5 } });
@@ -122,7 +122,7 @@ Deno.test("The reason names types, members and kinds, and no value or key of the
   assertEquals([direct.reason.code, direct.reason.eventType], ["MALFORMED_CONTENT", "m.direct"]);
 });
 
-Deno.test("A content that is nested without end, or of which thousands of items do not fit, costs little and is told briefly", () => {
+Deno.test("A content that is nested very deeply, or has thousands of wrong items, costs little and is reported briefly", () => {
   let deep: object = MESSAGE;
   for (let depth = 0; depth < 10_000; depth++) deep = { ...MESSAGE, "m.new_content": deep };
   const [left, [member = ""]] = leftOf("m.room.message", deep);
@@ -133,14 +133,14 @@ Deno.test("A content that is nested without end, or of which thousands of items 
   assertEquals([rest, members.length], [{ ...MESSAGE, "m.mentions": { user_ids: [] } }, 10]);
 });
 
-Deno.test("What is told of a change of membership is checked as the member event that it is", () => {
+Deno.test("The event of a membership change is checked as the member event that it is", () => {
   assertEquals(leftOf("JOIN", { membership: "join", displayname: 7 }), [{ membership: "join" }, [
     "displayname",
   ]]);
   assertEquals(contentCheckOf("SYNC_STARTED"), undefined);
 });
 
-Deno.test("Of types that nobody defined, and of known ones in a class that is not theirs, nothing is promised", () => {
+Deno.test("Undefined types, and known ones in another class, are not checked", () => {
   assertEquals(contentCheckOf("com.example.x"), undefined);
   assertEquals(contentCheckOf(eventType("m.room.name", "message")), undefined);
   assertEquals(leftOf("m.secret_storage.key.abc", { algorithm: 5 }), [undefined, ["algorithm"]]);
@@ -166,7 +166,7 @@ Deno.test("The compiler refuses a shape that says more, less or something else t
   void members;
 });
 
-Deno.test("A message of a kind that nobody knows is told apart from those that are known", () => {
+Deno.test("A message of an unknown kind has a type of its own", () => {
   const describe = (content: RoomMessageContent): string => {
     switch (content.msgtype) {
       case "m.image":

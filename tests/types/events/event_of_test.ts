@@ -48,7 +48,7 @@ Deno.test("EventOf is the event of each class that a name stands for", () => {
   assertType<IsExact<EventOf<"SYNC_ERRORED">, SyncErrored>>(true);
 });
 
-Deno.test("EventOf takes a name of two classes for a message, and a reference at its word", () => {
+Deno.test("EventOf of a name of two classes is a message, of a reference the class that it says", () => {
   assertType<
     IsExact<EventOf<"m.room.encrypted">, MessageEvent<"m.room.encrypted", RoomEncryptedContent>>
   >(true);
@@ -66,7 +66,7 @@ Deno.test("EventOf of a state type's name sent as a message promises nothing of 
   >(true);
 });
 
-Deno.test("EventOf of a name nobody defined is any event with any content", () => {
+Deno.test("EventOf of an undefined name is any event with any content", () => {
   assertType<IsExact<EventOf<"com.example.x">, MatrixEvent<"com.example.x">>>(true);
   assertType<IsExact<EventOf<string>, MatrixEvent>>(true);
 });
@@ -102,7 +102,7 @@ Deno.test("A handler of any event takes every typed event", () => {
   void [message, name, presence, toDevice];
 });
 
-Deno.test("MatrixEvent tells state by its state key", () => {
+Deno.test("MatrixEvent is narrowed to state by its state key", () => {
   const roomOf = (event: MatrixEvent): void => {
     if ("state_key" in event && event.state_key !== undefined) {
       assertType<IsExact<typeof event, StateEvent | StrippedStateEvent>>(true);
@@ -111,7 +111,7 @@ Deno.test("MatrixEvent tells state by its state key", () => {
   void roomOf;
 });
 
-Deno.test("RoomMessageContent is told apart by msgtype", () => {
+Deno.test("RoomMessageContent is narrowed by msgtype", () => {
   const read = (content: RoomMessageContent): string => {
     if (content.msgtype === "m.image") {
       assertType<IsExact<typeof content, ImageMessageContent>>(true);

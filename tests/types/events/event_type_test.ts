@@ -41,7 +41,7 @@ Deno.test("classOf() takes a name of two classes for a message", () => {
   assertEquals(classOf("m.key.verification.request"), "to_device");
 });
 
-Deno.test("classOf() takes a reference at its word, and knows nothing of other names", () => {
+Deno.test("classOf() returns the class of a reference, and undefined for unknown names", () => {
   assertEquals(classOf(eventType("m.room.name", "message")), "message");
   assertEquals(classOf("com.example.poll"), "unknown");
   assertEquals(classOf("m.secret_storage.key"), "unknown");
@@ -56,7 +56,7 @@ Deno.test("canBeOfClass() allows a name its classes, and a reference its own", (
   assert(canBeOfClass("m.secret_storage.key.abc", "account_data"));
 });
 
-Deno.test("canBeOfClass() allows a name nobody defined any class but internal", () => {
+Deno.test("canBeOfClass() allows an undefined name any class but internal", () => {
   assert(canBeOfClass("com.example.poll", "state"));
   assert(canBeOfClass("com.example.poll", "to_device"));
   assert(!canBeOfClass("com.example.poll", "internal"));

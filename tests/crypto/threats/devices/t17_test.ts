@@ -6,7 +6,7 @@ import { fakeDevice, FakeUser, queryResponse, sign } from "../../support/fake_us
 
 const ALICE = "@alice:a.example";
 
-Deno.test("T17: a device that the server has put in is not vouched for, whoever else signs it", async () => {
+Deno.test("T17: a device that the server has added is not vouched for, whatever other signatures it has", async () => {
   const stage = new DeviceStage();
   const alice = new FakeUser(ALICE, "PHONE", "EVIL").crossSign();
   alice.unsigned.add("EVIL");

@@ -44,7 +44,7 @@ Deno.test("T19: an own identity that the server shows makes neither own devices 
   ]);
 });
 
-Deno.test("T19: with sendTo verified nobody gets a key by it, and own devices that it vouches for are not answered", async () => {
+Deno.test("T19: with sendTo verified no device gets a key by it, and own devices that it vouches for are not answered", async () => {
   const server = new EngineServer();
   const policy = { sendTo: "verified", answerKeyRequests: true } as const;
   const bot = await Bot.open(server, { userId: ME, deviceId: "MINE", policy });

@@ -7,7 +7,7 @@ import { FakeUser, queryResponse } from "../../support/fake_user.ts";
 const ALICE = "@alice:a.example";
 const BOB = "@bob:b.example";
 
-Deno.test("T24: what an answer says of users who were not asked of is ignored", async () => {
+Deno.test("T24: an answer about users who were not queried is ignored", async () => {
   const stage = new DeviceStage();
   await stage.learn(new FakeUser(BOB, "PHONE").crossSign());
   await stage.run((tx) => stage.lists.left(tx, [BOB]));

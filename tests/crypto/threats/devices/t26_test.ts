@@ -24,7 +24,7 @@ Deno.test("T26: devices with names that objects have by themselves are devices l
   assertEquals(({} as JsonObject).user_id, undefined);
 });
 
-Deno.test("T26: what lies on __proto__ is in nobody's device list", async () => {
+Deno.test("T26: an entry on __proto__ is in no user's device list", async () => {
   const stage = new DeviceStage();
   const alice = new FakeUser(ALICE, "PHONE").crossSign();
   const response = overTheWire(queryResponse(alice));

@@ -15,7 +15,7 @@ async function trustOf(alice: FakeUser, keys: unknown): Promise<Record<string, s
   return await stage.trust(ALICE);
 }
 
-Deno.test("T27: a device's signature covers all members, also those that nobody knows", async () => {
+Deno.test("T27: a device's signature covers all members, also unknown ones", async () => {
   const alice = new FakeUser(ALICE, "PHONE").crossSign();
   const signed = alice.deviceKeys(alice.device("PHONE"), {
     dehydrated: true,

@@ -236,7 +236,7 @@ Deno.test("T70: a blacklisted device does not come back under another name", asy
   assertEquals(await plot.trust(), "unsigned-device");
 });
 
-Deno.test("T70: a thousand devices that come and go make nobody forget what the application said, or who is vouched for", async () => {
+Deno.test("T70: a thousand devices that come and go displace neither the application's decisions nor vouched-for devices", async () => {
   const plot = await Plot.begin();
   await plot.say(undefined);
   await plot.hide();

@@ -72,7 +72,7 @@ for (const sendTo of ["cross-signed", "verified"] as const) {
   });
 }
 
-Deno.test("T75: a dehydrated own device of an identity that nobody has accepted gets no key, whatever is chosen", async () => {
+Deno.test("T75: a dehydrated own device of an identity that was not accepted gets no key, whatever is chosen", async () => {
   const { server, identity, bot } = await impostor({ sendTo: "all" });
   identity.devices.push(new FakeUser(ME, "DRY").device("DRY"));
   const keys = identity.deviceKeys(identity.device("DRY"), { dehydrated: true });
@@ -124,7 +124,7 @@ Deno.test("T75: an identity says whether it counts", async () => {
   assertEquals(await shown(), { userId: ME, master, pinned: master, changed: false });
 });
 
-Deno.test("T75: who chose whom to trust is told why own devices are not, until the own identity is accepted", async () => {
+Deno.test("T75: with a choice of trust, untrusted own devices are reported until the own identity is accepted", async () => {
   for (const policy of [{ sendTo: "cross-signed" }, { accept: "cross-signed" }] as const) {
     const { server, bot, acknowledge, told } = await impostor(policy);
     assert(told.length > 0 && told.every((text) => text.includes("acknowledgeIdentity()")), told.join());

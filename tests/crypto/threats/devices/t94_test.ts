@@ -59,7 +59,7 @@ Deno.test("T94: a key that takes the place of one while another identity is show
   assertEquals(await stage.trust(ALICE), { PHONE: "unsigned" });
 });
 
-Deno.test("T94: who shows a replaced key takes nothing from the devices that the newest vouches for", async () => {
+Deno.test("T94: a replaced key takes nothing from the devices that the newest vouches for", async () => {
   const stage = new DeviceStage();
   const alice = new FakeUser(ALICE, "PHONE").crossSign();
   const { self_signing_keys: old } = queryResponse(alice);

@@ -66,7 +66,7 @@ Deno.test("T62: the longest names that servers pass on stand in keys as they are
   assertEquals(keys.state(room as RoomID, key, key).slice(2), paths[0]);
 });
 
-Deno.test("T62: nobody's name passes for the hash of another's", () => {
+Deno.test("T62: no name passes for the hash of another", () => {
   const keys = new StoreKeys(PREFIX);
   const long = keys.record(["state", "!r", "x".repeat(3_000)]);
   const hash = long.at(-1) ?? "";

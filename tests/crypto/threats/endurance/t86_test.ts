@@ -34,7 +34,7 @@ async function receive(count: number) {
   return { input, bob, alice, errors };
 }
 
-Deno.test("T86: the response goes on without encrypted events that have the engine fail, and they are told", async () => {
+Deno.test("T86: the response goes on without encrypted events that make the engine fail, and they are reported", async () => {
   const { input, bob, alice, errors } = await receive(3);
   const { decrypted } = await bob.engine.receiveSync(input);
   const told = decrypted.map((result) => "event" in result ? result.event.content.body : result.code);

@@ -3,7 +3,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { failure, knownSender, MALLORY, newDevice, Receiver, told } from "../../megolm/support.ts";
 
-Deno.test("T30, S66: an event whose sender was rewritten is refused, and says why", async () => {
+Deno.test("T30, S66: an event whose sender was rewritten is refused with the reason", async () => {
   for (const accept of ["all", "cross-signed-or-legacy", "cross-signed"] as const) {
     const receiver = new Receiver({ policy: { accept } });
     const sender = await knownSender(receiver);
@@ -16,7 +16,7 @@ Deno.test("T30, S66: an event whose sender was rewritten is refused, and says wh
   }
 });
 
-Deno.test("T30: neither sender_key nor device_id of the event say who sent it", async () => {
+Deno.test("T30: the sender_key and device_id of an event have no effect on its sender", async () => {
   const receiver = new Receiver();
   const sender = await knownSender(receiver);
   const mallory = receiver.devices.put(newDevice(receiver, MALLORY, { deviceId: "EVIL" }));

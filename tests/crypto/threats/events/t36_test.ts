@@ -35,7 +35,7 @@ Deno.test("T36: a leave that was left out of a lossy response is found in the li
   assertEquals([stage.canRead(bob, before), stage.canRead(bob, after)], [true, false]);
 });
 
-Deno.test("T36: a list of members of before a leave does not bring back who left", async () => {
+Deno.test("T36: a member list from before a leave does not bring back the user who left", async () => {
   const stage = await ready();
   await stage.restart();
   assertEquals(await stage.prepare(), { needs: "room" });

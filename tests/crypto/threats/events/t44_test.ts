@@ -36,7 +36,7 @@ Deno.test("T44: what is not JSON in UTF-8, nested too deeply or encrypted once m
   }
 });
 
-Deno.test("T44: what is nested as deeply as anybody needs goes through", async () => {
+Deno.test("T44: content of ordinary nesting is accepted", async () => {
   const receiver = new Receiver();
   const sender = await knownSender(receiver);
   const content = `{"body":"deep","a":${"[".repeat(90)}${"]".repeat(90)}}`;

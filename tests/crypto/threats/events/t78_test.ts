@@ -25,7 +25,7 @@ function aimed(event: MessageEvent, relation: unknown): MessageEvent {
   return { ...event, content: { ...event.content, "m.relates_to": relation } };
 }
 
-Deno.test("T78: a relation that only the server may have written is told from one that the sender wrote", async () => {
+Deno.test("T78: a relation that may be the server's differs from one that the sender wrote", async () => {
   const receiver = new Receiver();
   const sender = await knownSender(receiver);
   const said = (content: object) =>

@@ -38,7 +38,7 @@ Deno.test("T09: a key that is unsigned, forged, of another kind or another devic
   assertEquals(await alice.step((tx) => alice.olm.withoutSession(tx, [bob.device])), [bob.device]);
 });
 
-Deno.test("T09: a key that nobody asked for makes no session", async () => {
+Deno.test("T09: a key that was not claimed makes no session", async () => {
   const { alice, bob, server, clock } = await aliceAndBob();
   const carol = await Peer.open({ userId: "@carol:example.org", deviceId: "CAROL", server, clock });
   await alice.step((tx) => alice.olm.claims.want(tx, [bob.device]));

@@ -16,7 +16,7 @@ Deno.test("T13: garbage makes at most one new session an hour with a device", as
   assertEquals(claims, 3);
 });
 
-Deno.test("T13: garbage of devices that nobody knows makes no session, and is not remembered", async () => {
+Deno.test("T13: garbage of unknown devices makes no session, and is not recorded", async () => {
   const { alice, server, clock } = await aliceAndBob();
   const eve = await Peer.open({ userId: "@eve:example.org", deviceId: "EVE", server, clock });
   await eve.meet(alice);

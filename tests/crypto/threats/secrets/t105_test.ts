@@ -89,7 +89,7 @@ for (const [name, listening] of Object.entries(loggers)) {
   });
 }
 
-Deno.test("T105: of an event that is left out, since process after process ended with it, the log has no word", async () => {
+Deno.test("T105: the log has no content of a quarantined event", async () => {
   await using stage = clientStage();
   using gates = new Gates();
   const words = new Planted();

@@ -134,7 +134,7 @@ async function readDamaged(
   }
 }
 
-Deno.test("T107: a record that is damaged is told without what is left of it", async () => {
+Deno.test("T107: a damaged record is reported without its contents", async () => {
   const told = await readDamaged((path) => SqliteStore.open(path), (path) => {
     using database = new DatabaseSync(path);
     const set = database.prepare("UPDATE kv SET value = ? WHERE length(value) > 30");

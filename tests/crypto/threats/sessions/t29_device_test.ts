@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { aliceAndBob, Peer } from "../../olm/peers.ts";
 
-Deno.test("T29: who takes the name of a known device with other keys is not heard", async () => {
+Deno.test("T29: a device that takes the name of a known one with other keys is ignored", async () => {
   const { alice, bob, server, clock } = await aliceAndBob();
   const impostor = await Peer.unpublished({ userId: alice.userId, deviceId: "ALICE", server, clock });
   assert(impostor.device.curve25519 !== alice.device.curve25519);

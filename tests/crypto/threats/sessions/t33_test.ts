@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { knownSender, MALLORY, newDevice, Receiver, ROOM, told } from "../../megolm/support.ts";
 
-Deno.test("T33: a ratchet that does not connect to the known one is discarded, whoever brings it", async () => {
+Deno.test("T33: a ratchet that does not connect to the known one is discarded, whatever its sender", async () => {
   const receiver = new Receiver();
   const sender = await knownSender(receiver);
   using session = receiver.context.vodozemac.megolm.createInbound(sender.roomKey.session_key);

@@ -37,7 +37,7 @@ for (const order of ["before", "after"]) {
   });
 }
 
-Deno.test("T34: an event is refused while only somebody else claims its session", async () => {
+Deno.test("T34: an event is refused while only another user claims its session", async () => {
   const receiver = new Receiver();
   const alice = new Sender(receiver, receiver.devices.put(newDevice(receiver, ALICE)));
   const mallory = await knownSender(receiver, MALLORY);
@@ -49,7 +49,7 @@ Deno.test("T34: an event is refused while only somebody else claims its session"
   assertEquals(told(await receiver.one(event)), "hello");
 });
 
-Deno.test("T34: a session that came from a backup stays readable when somebody else claims it", async () => {
+Deno.test("T34: a session from a backup stays readable when another user claims it", async () => {
   const receiver = new Receiver();
   const alice = new Sender(receiver, receiver.devices.put(newDevice(receiver, ALICE)));
   using session = receiver.context.vodozemac.megolm.createInbound(alice.roomKey.session_key);
@@ -72,7 +72,7 @@ Deno.test("T34: a session that came from a backup stays readable when somebody e
   assertEquals(told(await receiver.one(alice.say("hello", { sender: "@eve:example.org" }))), "UNTRUSTED");
 });
 
-Deno.test("T34: claims are bounded, and those of one user leave room for others", async () => {
+Deno.test("T34: claims are bounded, and those of one user do not displace others'", async () => {
   const receiver = new Receiver();
   const alice = new Sender(receiver, receiver.devices.put(newDevice(receiver, ALICE)));
   const { session_id, session_key } = alice.roomKey;

@@ -73,7 +73,7 @@ Deno.test("T71: a device that is signed after its claim came stays, whatever uns
   assertEquals(await attributed(receiver, alice), ["DEVICE", "verified", alice.device.curve25519]);
 });
 
-Deno.test("T71: who has claimed another's session can't have it let go of", async () => {
+Deno.test("T71: a user who claims another's session can't have it removed", async () => {
   for (const first of [MALLORY, ALICE]) {
     const receiver = new Receiver({ unused: { ofUser: 2, inAll: 100 } });
     const alice = newSender(receiver, "cross-signed");
@@ -106,7 +106,7 @@ Deno.test("T71: what a user has claimed of others and never used is bounded like
   assertEquals([await count("inbound"), await count("inbound_claims")], [50, 10]);
 });
 
-Deno.test("T71: an event is refused that says to be from one who does not claim the session, however many do", async () => {
+Deno.test("T71: an event whose sender does not claim the session is refused, however many others do", async () => {
   const receiver = new Receiver();
   const alice = newSender(receiver, "cross-signed");
   for (const userId of ["@one:example.org", "@two:example.org"] as const) {

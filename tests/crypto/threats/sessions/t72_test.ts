@@ -44,7 +44,7 @@ Deno.test("T72: an event that is refused for its device uses nothing up", async 
   assertEquals(told(await receiver.one({ ...event, event_id: "$made-up" })), "REPLAYED");
 });
 
-Deno.test("T72: who claims the session and shows a copy first does not shut out its owner, once that is known", async () => {
+Deno.test("T72: a user who claims the session and shows a copy first does not lock out its owner, once known", async () => {
   const receiver = new Receiver();
   const alice = new Sender(receiver, receiver.devices.put(newDevice(receiver, ALICE)));
   await squat(receiver, alice);
@@ -60,7 +60,7 @@ Deno.test("T72: who claims the session and shows a copy first does not shut out 
   }
 });
 
-Deno.test("T72: in a session whose key came by way of another, a copy does not shut out the owner", async () => {
+Deno.test("T72: in a session whose key was forwarded, a copy does not lock out the owner", async () => {
   const receiver = new Receiver();
   const alice = new Sender(receiver, newDevice(receiver, ALICE));
   using session = receiver.context.vodozemac.megolm.createInbound(alice.roomKey.session_key);

@@ -45,7 +45,7 @@ for (const source of ["forwarded", "backup", "export", "bundle"] as const) {
   });
 }
 
-Deno.test("T73: whose a device is counts from when it is known on, and after it is gone", async () => {
+Deno.test("T73: the owner of a device counts from when it is known, and after it is gone", async () => {
   const receiver = new Receiver();
   const alice = new Sender(receiver, newDevice(receiver, ALICE));
   await imported(receiver, alice);
@@ -58,7 +58,7 @@ Deno.test("T73: whose a device is counts from when it is known on, and after it 
   assertEquals(told(await receiver.one({ ...three, sender: MALLORY })), "UNTRUSTED");
 });
 
-Deno.test("T73: who publishes another's identity key as their own does not get the sessions of it", async () => {
+Deno.test("T73: a user who publishes another's identity key does not get its sessions", async () => {
   const receiver = new Receiver();
   const alice = new Sender(receiver, receiver.devices.put(newDevice(receiver, ALICE)));
   const mallory = newDevice(receiver, MALLORY);
@@ -69,7 +69,7 @@ Deno.test("T73: who publishes another's identity key as their own does not get t
   assertEquals(told(await receiver.one(event)), "yes");
 });
 
-Deno.test("T73: a session of a device that nobody knows is read as its sender's, as before", async () => {
+Deno.test("T73: a session of an unknown device counts as its sender's", async () => {
   const receiver = new Receiver();
   receiver.devices.put(newDevice(receiver, ALICE));
   const gone = new Sender(receiver, newDevice(receiver, ALICE, { deviceId: "GONE" }));
@@ -78,7 +78,7 @@ Deno.test("T73: a session of a device that nobody knows is read as its sender's,
   assertEquals([encryption?.keySource, encryption?.senderTrust], ["backup", "unknown-device"]);
 });
 
-Deno.test("T73: a whole engine knows whose the devices are, also those that it sees later or that are gone", async () => {
+Deno.test("T73: a whole engine assigns devices to their users, also those that come later or are gone", async () => {
   const { alice: bot, server } = await aliceAndBob();
   const [carol, dave, mallory] = ["carol", "dave", "mallory"].map((name) => {
     server.member(`@${name}:example.org`, "join");

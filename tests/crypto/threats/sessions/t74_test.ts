@@ -29,7 +29,7 @@ async function claimed(...trusts: [mallory: DeviceTrust, alice: DeviceTrust]) {
   return { receiver, alice, exported, hers: [curve25519, ed25519, false] };
 }
 
-Deno.test("T74: a session is exported as that of the one whose messages were read, not of who claimed it first", async () => {
+Deno.test("T74: a session is exported as that of the user whose messages were decrypted, not of the first claimant", async () => {
   for (const trust of ["unsigned", "cross-signed", "verified"] as const) {
     const { receiver, alice, exported, hers } = await claimed(trust, "unsigned");
     await receiver.one(alice.say("hello"));

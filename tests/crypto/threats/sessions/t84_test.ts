@@ -68,7 +68,7 @@ Deno.test("T84: a session that another has taken the place of is not used again"
   assertNotEquals(sessionOf(await said({ alice, bob }, "third")), before);
 });
 
-Deno.test("T84: a session that was given up, since somebody who has its key left, is not used again", async () => {
+Deno.test("T84: a session that ended, since a user with its key left, is not used again", async () => {
   const { alice, bob } = await aliceAndBob();
   const before = sessionOf(await said({ alice, bob }, "first"));
   const old = await recordOf(alice, RATCHET);
@@ -77,7 +77,7 @@ Deno.test("T84: a session that was given up, since somebody who has its key left
   assertNotEquals(sessionOf(await said({ alice, bob }, "second")), before);
 });
 
-Deno.test("T84: a session whose record nobody has touched goes on after a restart", async () => {
+Deno.test("T84: a session whose record was not touched goes on after a restart", async () => {
   const { alice, bob } = await aliceAndBob();
   const before = sessionOf(await said({ alice, bob }, "first"));
   for (const body of ["second", "third"]) {
