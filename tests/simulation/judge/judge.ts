@@ -7,10 +7,13 @@
 import type { World } from "../world/world.ts";
 import { judgeAnswering } from "./judge_answering.ts";
 import { judgeReading } from "./judge_reading.ts";
+import { judgeSecrecy } from "./judge_secrecy.ts";
+import { judgeStores } from "./judge_stores.ts";
 
 /** Judges. */
 export async function judge(world: World): Promise<void> {
   judgeReading(world);
   judgeAnswering(world);
-  await Promise.resolve();
+  await judgeSecrecy(world);
+  await judgeStores(world);
 }

@@ -22,8 +22,9 @@ function judgeBot(world: World, room: WorldRoom, bot: Device): void {
   const textOf = (id: string) =>
     devices.map(({ readings }) => readings.get(id as never)).find((text) => text !== undefined);
   const shown = homeserver.room(room.id).messages;
-  const reads = shown.filter(({ sender }) => sender === bot.userId).flatMap(({ event_id, type }) => {
-    const body = textOf(event_id);
+  const reads = shown.filter(({ sender }) => sender === bot.userId).flatMap(({ event_id, type, content }) => {
+    // What came in clear when the room was encrypted is an answer, though nobody is shown it.
+    const body = textOf(event_id) ?? content.body as string | undefined;
     return body === undefined
       ? []
       : [{ eventId: event_id as string, body, isEncrypted: type === "m.room.encrypted" }];
@@ -44,7 +45,7 @@ function judgeBot(world: World, room: WorldRoom, bot: Device): void {
     const isEntitled = memberships.joined(bot.userId, Math.min(known, at), timeline.now) &&
       bot.firstAt < at &&
       (isEncrypted ? bot.keysAt <= known : room.encryptedAt > at);
-    if (!isEntitled || failed.has(number)) excused.add(eventId);
+    if (!isEntitled || failed.has(number) || bot.refused.has(eventId)) excused.add(eventId);
     return [{ eventId: eventId as string, number }];
   });
   const late = new Set(entriesOf(bot.ledger, "undecryptable").map(({ eventId }) => eventId));

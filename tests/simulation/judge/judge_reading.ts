@@ -49,6 +49,8 @@ function judgeRoom(world: World, room: WorldRoom): void {
     if (author === undefined || known === undefined) continue;
     for (const device of devices) {
       if (device.readings.has(id) || device.goneAt < Infinity) continue;
+      // It asked the server whether the room is encrypted, before its sync came so far.
+      if (!isEncrypted && device.refused.has(id) && room.encryptedAt < Infinity) continue;
       const isEntitled = memberships.joined(device.userId, Math.min(known, at), world.timeline.now) &&
         (isEncrypted ? device.keysAt <= known : true) && device.firstAt < at;
       if (!isEntitled) continue;

@@ -24,6 +24,19 @@ export interface Saying {
   refused?: string;
 }
 
+/** A process and the client in it. */
+export interface Run {
+  readonly process: Process;
+  readonly client: Client;
+}
+
+/** Options of {@link Device.begin}. */
+interface BeginOptions {
+  readonly store?: MemoryStore;
+  readonly token?: string;
+  readonly isExtra?: boolean;
+}
+
 /** How long the device is left alone after the last sign of run of a process, in milliseconds. */
 const LEASE = 60_000;
 /** How long the server may wait for something to happen, in milliseconds. */
@@ -42,6 +55,8 @@ export class Device {
   readonly readings = new Map<EventID, string>();
   /** By event, why it could not be read when it came. */
   readonly undecryptable = new Map<EventID, string>();
+  /** What it was told to have come in clear into a room that it knew to be encrypted. */
+  readonly refused = new Set<EventID>();
   /** What its handlers were called with, and what they did. */
   readonly ledger: LedgerEntry[] = [];
   /** By text, up to which moment the device knew the server's state when it was asked to send that. */
@@ -53,14 +68,12 @@ export class Device {
   seen = 0;
   /** When it had committed the first response; infinity: it never has. */
   firstAt = Infinity;
-  /** When a sync was last answered. */
+  /** When a sync of the present process was last answered. */
   answeredAt = 0;
   /** When its keys came to the server; infinity: they have not. */
   keysAt = Infinity;
   /** When it was logged out, or its user deleted it; infinity: it was not. */
   goneAt = Infinity;
-  /** Reasons that it has to give up, which an action has given it: the names of errors. */
-  readonly excuses = new Set<string>();
   /** Whether it is to be started again when its process ends by itself. */
   isWanted = false;
   process: Process | undefined;
@@ -92,17 +105,22 @@ export class Device {
   start(): void {
     if (this.isRunning || this.goneAt < Infinity) return;
     this.isWanted = true;
-    const client = this.begin();
+    const { client } = this.begin();
     client.start({ timeout: SYNC_TIMEOUT }).catch(() => {}); // `done` says why
     this.sayAgain();
   }
 
-  /** Starts a process that does nothing by itself. */
-  begin(): Client {
+  /**
+   * Starts a process that does nothing by itself.
+   *
+   * @param options.store Another store than the device's own.
+   * @param options.token Another token.
+   * @param options.isExtra Whether the process that runs goes on.
+   */
+  begin({ store = this.store, token = this.token, isExtra = false }: BeginOptions = {}): Run {
     const { timeline, chance, note } = this.#world;
-    const run = ++this.#runs;
-    const name = `${this.name}#${run}`;
-    const process = this.process = new Process({
+    const name = `${this.name}#${++this.#runs}`;
+    const process = new Process({
       name,
       timeline,
       chance: chance.branch(name),
@@ -113,20 +131,28 @@ export class Device {
         if (kind === "crash") this.#restartLater();
       },
     });
+    if (!isExtra) this.answeredAt = 0;
     note(`${name} begins`);
-    const client = this.client = new Client({
+    const client = new Client({
       baseUrl: this.#world.homeserver.baseUrl,
-      token: this.token,
+      token,
       encryption: true,
       lease: { duration: LEASE, owner: name },
       clock: process.clock,
       log: this.#logger(name),
-      store: process.store(this.store, (mutations) => this.#world.committed(this, mutations)),
-      fetch: process.fetch((request) => this.#world.network.send(this, request)),
+      store: process.store(store, (mutations) => this.#world.committed(this, mutations)),
+      fetch: process.fetch(async (request) => {
+        const response = await this.#world.network.send(this, request);
+        const isSync = response.ok && request.url.pathname.endsWith("/sync");
+        if (isSync && this.process === process) this.answeredAt = timeline.now;
+        return response;
+      }),
     });
     this.#teach(client);
-    client.done.then(() => note(`${name} has ended`), (error) => this.#ended(process, client, error));
-    return client;
+    const run = { process, client };
+    if (!isExtra) Object.assign(this, run);
+    client.done.then(() => note(`${name} has ended`), (error) => this.#ended(run, error));
+    return run;
   }
 
   /** Ends the process in good order; resolves when it has ended. */
@@ -135,7 +161,7 @@ export class Device {
     this.isWanted = false;
     if (client === undefined || process?.isAlive !== true) return;
     process.resume();
-    await client.close();
+    await Promise.race([client.close(), process.ended]);
     if (!process.isAlive) return;
     process.kill();
     this.#world.closed(this, process);
@@ -191,6 +217,7 @@ export class Device {
         this.#note({ kind: "undecryptable", eventId, code, reason: reason.message });
       });
     }
+    client.on("UNENCRYPTED", ({ event }) => void this.refused.add(event.event_id));
     client.on("INVITE", async ({ room_id }) => void await client.joinRoom(room_id));
     client.on("m.room.message", ({ event_id, content }) => {
       this.readings.set(event_id, String(content.body));
@@ -205,13 +232,14 @@ export class Device {
   }
 
   /** Its process has ended by itself. */
-  #ended(process: Process, client: Client, error: unknown): void {
+  #ended({ process, client }: Run, error: unknown): void {
     if (!process.isAlive) return;
     const cause = error instanceof ActorError ? error.cause : error;
     this.#world.note(`${this.name} failed: ${describe(cause)}`);
     this.#world.failed(this, process, cause);
     client.close().finally(() => {
       process.kill();
+      if (process !== this.process) return;
       if (cause instanceof UnknownTokenError && cause.softLogout) {
         this.account.logIn(this).then(() => this.#restartLater());
       } else if (cause instanceof UnknownTokenError) {

@@ -48,12 +48,6 @@ export class Network {
 
   /** Sends a request, or has it go wrong. */
   async send(device: Device, request: SentRequest): Promise<Response> {
-    const response = await this.#send(device, request);
-    if (response.ok && request.url.pathname.endsWith("/sync")) device.answeredAt = this.#options.timeline.now;
-    return response;
-  }
-
-  async #send(device: Device, request: SentRequest): Promise<Response> {
     const { timeline, wire } = this.#options;
     const { pathname } = request.url;
     if (request.body !== undefined) wire.inspect(device.name, request.body);

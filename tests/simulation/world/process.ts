@@ -48,9 +48,13 @@ export class Process {
   readonly #pending = new Map<object, string>();
   /** What has come for a process that is paused; undefined if it runs. */
   #held: (() => void)[] | undefined;
+  readonly #ended = Promise.withResolvers<void>();
   #faults: (Fault & { left: number })[] = [];
   /** Whether it has not ended. */
   isAlive = true;
+  /** With what it has to fail, which an action has made unavoidable. */
+  // deno-lint-ignore no-explicit-any -- any class of errors
+  excuse: (new (...args: any[]) => Error) | undefined;
   /** Whether one of its commits was made to fail. */
   hasLostCommit = false;
 
@@ -73,9 +77,15 @@ export class Process {
     return this.#held !== undefined;
   }
 
+  /** Resolves when it has ended. */
+  get ended(): Promise<void> {
+    return this.#ended.promise;
+  }
+
   /** Ends it as `kill -9` does. */
   kill(): void {
     this.isAlive = false;
+    this.#ended.resolve();
     this.#pending.clear();
   }
 

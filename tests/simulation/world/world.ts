@@ -178,10 +178,8 @@ export class World implements Surroundings {
 
   failed(device: Device, process: Process, cause: unknown): void {
     if (cause instanceof UnknownTokenError) return;
-    if (cause instanceof StoreError && process.hasLostCommit) return;
-    if (cause instanceof StoreInUseError || cause instanceof DeviceConflictError) {
-      if (device.excuses.has(cause.constructor.name)) return;
-    }
+    if (cause instanceof StoreError && (process.hasLostCommit || process !== device.process)) return;
+    if (process.excuse !== undefined && cause instanceof process.excuse) return;
     this.violate(`${device.name} failed: ${describe(cause)}`);
   }
 

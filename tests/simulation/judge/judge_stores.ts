@@ -1,0 +1,22 @@
+/**
+ * Stores do not grow with what is over.
+ *
+ * @module
+ */
+
+import type { World } from "../world/world.ts";
+
+/** What a device keeps at all, and for each event of its rooms and each device of the world. */
+const [BASE, PER_EVENT, PER_DEVICE] = [60, 3, 20];
+
+/** Judges all stores. */
+export async function judgeStores(world: World): Promise<void> {
+  const events = world.rooms.reduce((sum, { id }) => sum + world.homeserver.room(id).events.length, 0);
+  const bound = BASE + PER_EVENT * events + PER_DEVICE * world.devices.length;
+  for (const device of world.devices) {
+    const records = await Array.fromAsync(device.store.list([]));
+    if (records.length > bound) {
+      world.violate(`${device.name} keeps ${records.length} records, more than ${bound}`);
+    }
+  }
+}
