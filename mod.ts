@@ -178,6 +178,7 @@ export {
   RedirectError,
   ServiceResponseError,
 } from "./src/errors/service_response_error.ts";
+export { SecretStorageError } from "./src/errors/secret_storage_error.ts";
 export {
   StoreError,
   StoreFormatError,

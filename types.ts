@@ -178,7 +178,16 @@ export type { TurnServer, VoIPAPI } from "./src/api/server/voip.ts";
 export type { UserIDParts } from "./src/types/identifiers.ts";
 export type { EventFor, OptionsFor } from "./src/client/handlers_api.ts";
 export type { DispatchManualOptions, InternalData, InternalEventOptions } from "./src/client/syncer_api.ts";
+export type { NewSecretStorageKeyOptions } from "./src/client/secrets/new_key.ts";
+export type { OpenSecretStorage } from "./src/client/secrets/open_secret_storage.ts";
+export type {
+  SecretStorage,
+  SecretStorageInfo,
+  SecretStorageKey,
+} from "./src/client/secrets/secret_storage.ts";
+export type { SecretStorageUnlock } from "./src/client/secrets/unlock.ts";
 export type { AttachmentProblem } from "./src/errors/encryption_error.ts";
+export type { SecretStorageProblem } from "./src/errors/secret_storage_error.ts";
 
 // Encryption.
 export type { EncryptOptions } from "./src/actors/crypto/crypto.ts";

@@ -29,6 +29,8 @@ import { ClientLife } from "./client_life.ts";
 import { acceptClear, type ClientOptions, encryptionOptions, httpOptions } from "./client_options.ts";
 import { clientOperations, syncRequests } from "./client_operations.ts";
 import { clientStore } from "./client_store.ts";
+import { lazySecretStorage } from "./secrets/lazy_secret_storage.ts";
+import type { SecretStorage } from "./secrets/secret_storage.ts";
 import { type Logger, loggerOf } from "../base/log.ts";
 import { PresenceState } from "../types/enums.ts";
 import type { DeviceID, UserID } from "../types/ids.ts";
@@ -66,10 +68,10 @@ export class Client {
   readonly encryptionBlacklist: Set<string>;
   /** The dispatchers that have been added, by their type. */
   readonly dispatchers: Map<DispatcherType<Client>, Dispatcher> = new Map();
-  /**
-   * Events that are left out, since the process ended again and again while they were handled.
-   */
+  /** Events that are left out, since the process ended again and again while they were handled. */
   readonly quarantine: QuarantineAPI;
+  /** Secrets of the user on the server, which only the user's key opens; needs no `encryption`. */
+  readonly secretStorage: SecretStorage = lazySecretStorage(this);
   /** The user's presence while the client syncs. Default: `online`. */
   presence: PresenceState = PresenceState.ONLINE;
   /** What `start()` returned last; undefined before. */
@@ -169,9 +171,7 @@ export class Client {
     return parseUserId(mxid);
   }
 
-  /**
-   * The acting user: from the options, a login, or the server. Empty until it is known.
-   */
+  /** The acting user: from the options, a login, or the server. Empty until it is known. */
   get mxid(): UserID | "" {
     return this.#session.mxid;
   }

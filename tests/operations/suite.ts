@@ -22,6 +22,7 @@ import { pushRules } from "./push_rules.ts";
 import { rooms } from "./rooms.ts";
 import { receipts } from "./receipts.ts";
 import { sending } from "./sending.ts";
+import { secretStorage } from "./secret_storage.ts";
 import { session } from "./session.ts";
 
 /** Every operation test. */
@@ -34,6 +35,7 @@ export const operations: readonly Operation[] = [
   ...history,
   ...profile,
   ...accountData,
+  ...secretStorage,
   ...pushRules,
   ...directory,
   ...media,

@@ -1,0 +1,20 @@
+/**
+ * Secret storage that is loaded when it is used.
+ *
+ * @module
+ */
+
+import type { SecretsAPI } from "./account_secrets.ts";
+import type { SecretStorage } from "./secret_storage.ts";
+
+/** Makes `client.secretStorage`. What it is made of is loaded with the first call. */
+export function lazySecretStorage(api: SecretsAPI): SecretStorage {
+  const loaded = async () => (await import("./secret_operations.ts")).secretOperations(api);
+  return {
+    info: async (options) => await (await loaded()).info(options),
+    create: async (options) => await (await loaded()).create(options),
+    reset: async (options) => await (await loaded()).reset(options),
+    open: async (by, options) => await (await loaded()).open(by, options),
+    changeKey: async (by, options) => await (await loaded()).changeKey(by, options),
+  };
+}

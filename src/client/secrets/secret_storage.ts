@@ -1,0 +1,132 @@
+/**
+ * `client.secretStorage`: secrets of the user on the server, which only the user's key opens.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#secret-storage | Secret storage}
+ * @module
+ */
+
+import type { RequestOptions } from "../../api/http/request_options.ts";
+import type { SecretStorageProblem } from "../../errors/secret_storage_error.ts";
+import type { NewSecretStorageKeyOptions } from "./new_key.ts";
+import type { OpenSecretStorage } from "./open_secret_storage.ts";
+import type { SecretStorageUnlock } from "./unlock.ts";
+
+/** What there is of a secret storage, as the server has it: nothing of it is proven. */
+export interface SecretStorageInfo {
+  /** The ID of the default key; undefined if there is none, or it can't be told. */
+  readonly keyId: string | undefined;
+  /** The key's name; undefined if it has none. */
+  readonly name: string | undefined;
+  /** Whether a passphrase opens it, as well as the recovery key. */
+  readonly hasPassphrase: boolean;
+  /**
+   * Whether the key can be checked by itself. If not, a secret must be there that proves it, before
+   * it opens.
+   */
+  readonly isCheckable: boolean;
+  /** Why it can't be opened: `absent` or `unusable`; undefined if nothing stands against it. */
+  readonly problem: SecretStorageProblem | undefined;
+}
+
+/** A key of secret storage, as it was given to its owner. */
+export interface SecretStorageKey {
+  /** The key's ID. */
+  readonly keyId: string;
+  /** What opens the storage. It is as secret as all that is in it. */
+  readonly recoveryKey: string;
+}
+
+/**
+ * Secrets of the user on the server, such as the private keys of cross-signing, encrypted with a key
+ * that the user keeps: as a recovery key, or as a passphrase.
+ *
+ * It needs no encryption of rooms, and no store. All clients of the user share it, so another one
+ * may change it at any time; the server has no way to change two things at once.
+ *
+ * @example
+ * ```ts
+ * import { Client } from "@greenroom/matrix";
+ * import { Homeserver } from "@greenroom/matrix/testing";
+ *
+ * await using homeserver = new Homeserver();
+ * const { accessToken } = homeserver.createUser("alice");
+ * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+ * const { recoveryKey } = await client.secretStorage.create({
+ *   onRecoveryKey: (key) => sessionStorage.setItem("key", key), // where your secrets are
+ * });
+ * using storage = await client.secretStorage.open({ recoveryKey });
+ * await storage.set("com.example.token", "hunter2");
+ * console.assert(await storage.get("com.example.token") === "hunter2");
+ * ```
+ */
+export interface SecretStorage {
+  /**
+   * Looks what there is, without opening it.
+   *
+   * @param options Request options.
+   * @returns What the server has of the default key. Data of a wrong shape is a `problem`, and no
+   *   error.
+   */
+  info(options?: RequestOptions): Promise<SecretStorageInfo>;
+
+  /**
+   * Makes a secret storage: a key, which becomes the default one. If the call is cut off, call it
+   * again with the `recoveryKey` that was handed out: whatever was done by then is completed.
+   *
+   * @param options What receives the recovery key, and how to make it.
+   * @returns The key.
+   * @throws {SecretStorageError} If there is a default key already: `open()` that, `changeKey()`, or
+   *   `reset()` if it is lost.
+   * @throws {ValueError} If the options can't be used.
+   */
+  create(options: NewSecretStorageKeyOptions): Promise<SecretStorageKey>;
+
+  /**
+   * Makes a new default key, whatever there is. For a key that is lost: secrets that are there for
+   * it stay on the server, but the new key does not open them.
+   *
+   * @param options What receives the recovery key, and how to make it.
+   * @returns The key.
+   * @throws {ValueError} If the options can't be used.
+   */
+  reset(options: NewSecretStorageKeyOptions): Promise<SecretStorageKey>;
+
+  /**
+   * Opens the storage with its default key. A passphrase takes a moment: it is hashed as often as
+   * the server says, 1,000 to 10,000,000 times.
+   *
+   * @param by The recovery key, or the passphrase.
+   * @param options Request options.
+   * @returns The open storage. Dispose of it, so that the key is wiped.
+   * @throws {SecretStorageError} If the key has a typing error, is another one, or can't be proven,
+   *   or there is no storage; its `problem` says which.
+   */
+  open(by: SecretStorageUnlock, options?: RequestOptions): Promise<OpenSecretStorage>;
+
+  /**
+   * Changes the default key, and with it all secrets that are there for the old one. What is there
+   * for other keys stays. The old key opens everything until the new one does. If the call is cut
+   * off, call it again with the `recoveryKey` that was handed out: it completes the change.
+   *
+   * @param by What opens the storage so far.
+   * @param options What receives the new recovery key, and how to make it.
+   * @returns The new key.
+   * @throws {SecretStorageError} If the old key does not open it, a secret is damaged, or other
+   *   clients change it meanwhile; nothing is lost.
+   * @throws {ValueError} If the options can't be used, or the new key is the old one.
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = homeserver.createUser("alice");
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * const onRecoveryKey = (key: string) => sessionStorage.setItem("key", key);
+   * const old = await client.secretStorage.create({ onRecoveryKey });
+   * const { recoveryKey } = await client.secretStorage.changeKey(old, { onRecoveryKey });
+   * using _storage = await client.secretStorage.open({ recoveryKey });
+   * ```
+   */
+  changeKey(by: SecretStorageUnlock, options: NewSecretStorageKeyOptions): Promise<SecretStorageKey>;
+}

@@ -1,0 +1,68 @@
+/**
+ * Keys as text that people copy: base58, in groups of four characters, with a byte of parity.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/appendices/#cryptographic-key-representation | Cryptographic key representation}
+ * @module
+ */
+
+import { decodeBase58, encodeBase58 } from "@std/encoding/base58";
+import { SecretStorageError } from "../../errors/secret_storage_error.ts";
+
+/** The length of a key, in bytes. */
+export const KEY_BYTES = 32;
+
+const PREFIX: readonly number[] = [0x8b, 0x01];
+const BYTES = PREFIX.length + KEY_BYTES + 1;
+
+/** All that begins with the prefix is as long. */
+const CHARACTERS = 48;
+
+/** Base58 as Bitcoin has it: without 0, O, I and l. */
+const BASE58 = /^[1-9A-HJ-NP-Za-km-z]*$/;
+
+/** Writes a key of 32 bytes. */
+export function encodeRecoveryKey(key: Uint8Array): string {
+  const bytes = Uint8Array.of(...PREFIX, ...key, 0);
+  bytes[BYTES - 1] = parityOf(bytes);
+  const groups = encodeBase58(bytes).match(/.{1,4}/g) ?? [];
+  bytes.fill(0);
+  return groups.join(" ");
+}
+
+/**
+ * Reads a key. White space counts nowhere.
+ *
+ * @returns The 32 bytes, which are the caller's to wipe.
+ * @throws {SecretStorageError} If it has a typing error.
+ */
+export function decodeRecoveryKey(text: string): Uint8Array<ArrayBuffer> {
+  if (typeof text !== "string") throw mistyped("it is no text");
+  const characters = text.replaceAll(/\s/g, "");
+  if (characters === "") throw mistyped("it is empty");
+  if (!BASE58.test(characters)) {
+    throw mistyped("it has a character that no recovery key has, such as 0, O, I or l");
+  }
+  if (characters.length !== CHARACTERS) {
+    throw mistyped(`it has ${characters.length} characters in place of ${CHARACTERS}`);
+  }
+  const bytes = decodeBase58(characters);
+  try {
+    if (parityOf(bytes) !== 0) throw mistyped("a character is another one than it should be");
+    if (bytes.length !== BYTES || PREFIX.some((byte, index) => bytes[index] !== byte)) {
+      throw mistyped("it begins like another kind of key");
+    }
+    return new Uint8Array(bytes.subarray(PREFIX.length, BYTES - 1));
+  } finally {
+    bytes.fill(0);
+  }
+}
+
+/** 0 of a whole key; of one whose last byte is 0, what that byte must be. */
+function parityOf(bytes: Uint8Array): number {
+  return bytes.reduce((parity, byte) => parity ^ byte, 0);
+}
+
+function mistyped(why: string): SecretStorageError {
+  const message = `Cannot read the recovery key: ${why}; compare it with what was written down`;
+  return new SecretStorageError(message, { problem: "mistyped" });
+}

@@ -1,0 +1,203 @@
+/**
+ * A key of secret storage: encrypts and decrypts secrets, and shows whether it is the right one.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#msecret_storagev1aes-hmac-sha2 | m.secret_storage.v1.aes-hmac-sha2}
+ * @module
+ */
+
+import { printable } from "../../errors/printable.ts";
+import { SecretStorageError } from "../../errors/secret_storage_error.ts";
+import { ValueError } from "../../errors/value_error.ts";
+import type { EncryptedSecret } from "../../types/content/account_data_content.ts";
+import { isJsonObject } from "../../types/json.ts";
+import { encodeRecoveryKey } from "./recovery_key.ts";
+import { decodeBase64, encodeBase64 } from "../encoding/base64.ts";
+
+/** The largest secret, in bytes of UTF-8. */
+export const MAX_SECRET = 65_536;
+
+const IV_BYTES = 16;
+const MAC_BYTES = 32;
+/** Of a MAC or an initialization vector, and more than enough: what is longer is not decoded. */
+const MAX_SHORT_TEXT = 64;
+const EXTRACTABLE = false;
+/** The check value is the MAC of so much, encrypted under an empty name. */
+const CHECKED = new Uint8Array(32);
+const CHECK_NAME = "";
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** What shows that a key is the right one. */
+export interface CheckValue {
+  /** The initialization vector: 16 bytes. */
+  readonly iv: Bytes;
+  /** The MAC: 32 bytes. */
+  readonly mac: Bytes;
+}
+
+/** A key, open until it is disposed of. */
+export class StorageKey implements Disposable {
+  /** The key's ID. */
+  readonly keyId: string;
+  readonly #bytes: Bytes;
+  #isOpen = true;
+
+  /**
+   * @param keyId The key's ID.
+   * @param bytes The key: 32 bytes, which are wiped when it is disposed of.
+   */
+  constructor(keyId: string, bytes: Bytes) {
+    this.keyId = keyId;
+    this.#bytes = bytes;
+  }
+
+  /**
+   * Does nothing while it is open.
+   *
+   * @throws {SecretStorageError} If it was disposed of.
+   */
+  assertOpen(): void {
+    if (this.#isOpen) return;
+    throw new SecretStorageError("Cannot use the secret storage: it was closed; open it again", {
+      problem: "closed",
+    });
+  }
+
+  /**
+   * Encrypts a secret under its name.
+   *
+   * @throws {ValueError} If it has more than 65,536 bytes, or is no well-formed text.
+   */
+  async encrypt(name: string, secret: string): Promise<EncryptedSecret> {
+    if (typeof secret !== "string" || !secret.isWellFormed()) {
+      throw new ValueError(`Cannot store the secret "${printable(name)}": it must be well-formed text`);
+    }
+    const text = new TextEncoder().encode(secret);
+    if (text.length > MAX_SECRET) {
+      throw new ValueError(
+        `Cannot store the secret "${
+          printable(name)
+        }": it has ${text.length} bytes, and may have ${MAX_SECRET}; store a key, and what it encrypts elsewhere`,
+      );
+    }
+    const iv = newIv();
+    const { cipher, authenticator } = await this.#keysOf(name);
+    const ciphertext = await applied(cipher, iv, text);
+    text.fill(0);
+    const mac = new Uint8Array(await crypto.subtle.sign("HMAC", authenticator, ciphertext));
+    return { iv: encodeBase64(iv), ciphertext: encodeBase64(ciphertext), mac: encodeBase64(mac) };
+  }
+
+  /**
+   * Decrypts a secret. Nothing is decrypted before its MAC was checked.
+   *
+   * @param encrypted What the server shows.
+   * @throws {SecretStorageError} If it was not encrypted with this key under this name.
+   */
+  async decrypt(name: string, encrypted: unknown): Promise<string> {
+    const { iv, ciphertext, mac } = readEncrypted(name, encrypted);
+    const { cipher, authenticator } = await this.#keysOf(name);
+    if (!await crypto.subtle.verify("HMAC", authenticator, mac, ciphertext)) {
+      throw damaged(
+        name,
+        "it was changed since it was stored, or stored under another name or with another key",
+      );
+    }
+    const text = await applied(cipher, iv, ciphertext);
+    try {
+      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(text);
+    } catch {
+      throw damaged(name, "it is no text");
+    } finally {
+      text.fill(0);
+    }
+  }
+
+  /** The key as text that people copy. */
+  get recoveryKey(): string {
+    this.assertOpen();
+    return encodeRecoveryKey(this.#bytes);
+  }
+
+  /** Makes a value that shows whether a key is this one. */
+  async newCheck(): Promise<CheckValue> {
+    const iv = newIv();
+    const { cipher, authenticator } = await this.#keysOf(CHECK_NAME);
+    const ciphertext = await applied(cipher, iv, CHECKED);
+    return { iv, mac: new Uint8Array(await crypto.subtle.sign("HMAC", authenticator, ciphertext)) };
+  }
+
+  /** Whether such a value was made with this key; takes the same time whatever is wrong. */
+  async fits({ iv, mac }: CheckValue): Promise<boolean> {
+    const { cipher, authenticator } = await this.#keysOf(CHECK_NAME);
+    return await crypto.subtle.verify("HMAC", authenticator, mac, await applied(cipher, iv, CHECKED));
+  }
+
+  /** Wipes the key. */
+  [Symbol.dispose](): void {
+    this.#isOpen = false;
+    this.#bytes.fill(0);
+  }
+
+  /** The keys of a name: what is encrypted under one does not open under another. */
+  async #keysOf(name: string): Promise<{ cipher: CryptoKey; authenticator: CryptoKey }> {
+    this.assertOpen();
+    const material = await crypto.subtle.importKey("raw", this.#bytes, "HKDF", EXTRACTABLE, ["deriveBits"]);
+    const info = new TextEncoder().encode(name);
+    const algorithm = { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(32), info };
+    const bits = new Uint8Array(await crypto.subtle.deriveBits(algorithm, material, 512));
+    const hmac = { name: "HMAC", hash: "SHA-256" };
+    const [cipher, authenticator] = await Promise.all([
+      crypto.subtle.importKey("raw", bits.subarray(0, 32), "AES-CTR", EXTRACTABLE, ["encrypt"]),
+      crypto.subtle.importKey("raw", bits.subarray(32), hmac, EXTRACTABLE, ["sign", "verify"]),
+    ]);
+    bits.fill(0);
+    return { cipher, authenticator };
+  }
+}
+
+/** Reads an initialization vector and a MAC; undefined if they are none. */
+export function readCheck(iv: unknown, mac: unknown): CheckValue | undefined {
+  const vector = shortBytes(iv, IV_BYTES);
+  const tag = shortBytes(mac, MAC_BYTES);
+  return vector && tag && { iv: vector, mac: tag };
+}
+
+/**
+ * Bit 63 is cleared, as the specification has it for implementations that count in 32 or 64 bits.
+ */
+function newIv(): Bytes {
+  const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));
+  iv[8] = (iv[8] ?? 0) & 0x7f;
+  return iv;
+}
+
+/** AES in counter mode: encrypts or decrypts, which is the same. */
+async function applied(cipher: CryptoKey, iv: Bytes, data: Bytes): Promise<Bytes> {
+  const algorithm = { name: "AES-CTR", counter: iv, length: 64 };
+  return new Uint8Array(await crypto.subtle.encrypt(algorithm, cipher, data));
+}
+
+function readEncrypted(name: string, encrypted: unknown): CheckValue & { readonly ciphertext: Bytes } {
+  const { iv, ciphertext, mac } = isJsonObject(encrypted) ? encrypted : {};
+  const check = readCheck(iv, mac);
+  if (check === undefined || typeof ciphertext !== "string") throw damaged(name, "parts of it are missing");
+  if (ciphertext.length > MAX_SECRET * 2) throw damaged(name, `it has more than ${MAX_SECRET} bytes`);
+  const bytes = decodeBase64(ciphertext);
+  if (bytes === undefined) throw damaged(name, "it is no base64");
+  if (bytes.length > MAX_SECRET) throw damaged(name, `it has more than ${MAX_SECRET} bytes`);
+  return { ...check, ciphertext: bytes };
+}
+
+function shortBytes(text: unknown, length: number): Bytes | undefined {
+  if (typeof text !== "string" || text.length > MAX_SHORT_TEXT) return undefined;
+  const bytes = decodeBase64(text);
+  return bytes?.length === length ? bytes : undefined;
+}
+
+function damaged(name: string, why: string): SecretStorageError {
+  return new SecretStorageError(
+    `Cannot read the secret "${printable(name)}": ${why}; store it again from where it came`,
+    { problem: "damaged" },
+  );
+}

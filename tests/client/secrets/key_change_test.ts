@@ -1,0 +1,268 @@
+import { assertEquals, assertNotEquals, assertRejects } from "@std/assert";
+import { type Client, SecretStorageError, ValueError } from "@greenroom/matrix";
+import { type ClientStage, clientStage } from "../support/stage.ts";
+import { alter, forget, kept, keyType, passphraseKey, plant, problemOf } from "./scene.ts";
+
+const SECRETS = { "com.example.token": "hunter2", "m.megolm_backup.v1": "c2VjcmV0" };
+
+/** A storage with secrets. */
+async function filled(client: Client): Promise<{ keyId: string; recoveryKey: string }> {
+  const key = await client.secretStorage.create({ onRecoveryKey: forget });
+  using storage = await client.secretStorage.open(key);
+  for (const [name, value] of Object.entries(SECRETS)) await storage.set(name, value);
+  return key;
+}
+
+/** What a key opens. */
+async function opened(client: Client, recoveryKey: string): Promise<Record<string, string | undefined>> {
+  using storage = await client.secretStorage.open({ recoveryKey });
+  const found: Record<string, string | undefined> = {};
+  for (const name of await storage.names()) found[name] = await storage.get(name);
+  return found;
+}
+
+/** The keys that a secret is there for. */
+async function keysOf(client: Client, name: string): Promise<string[]> {
+  const { encrypted } = await kept(client, name);
+  return Object.keys(encrypted as object);
+}
+
+/** Does something as another client while a request of a kind is on its way. */
+function interruptedBy(
+  here: ClientStage,
+  path: RegExp,
+  work: () => Promise<unknown>,
+): typeof fetch {
+  let isDone = false;
+  return async (input, init) => {
+    const request = new Request(input, init);
+    if (!isDone && request.method === "PUT" && path.test(request.url)) {
+      isDone = true;
+      await work();
+    }
+    return await here.homeserver.fetch(request);
+  };
+}
+
+Deno.test("SecretStorage.changeKey() has the new key open all secrets, and the old one none", async () => {
+  await using here = clientStage();
+  const client = here.client("alice");
+  const old = await filled(client);
+  await plant(client, "com.example.foreign", { encrypted: { foreign: { iv: "", ciphertext: "", mac: "" } } });
+  const handed: string[] = [];
+  const fresh = await client.secretStorage.changeKey(old, { onRecoveryKey: (key) => void handed.push(key) });
+  assertEquals(handed, [fresh.recoveryKey]);
+  assertNotEquals(fresh.keyId, old.keyId);
+  assertEquals(await opened(client, fresh.recoveryKey), SECRETS);
+  assertEquals(await problemOf(() => client.secretStorage.open(old)), "wrong-key");
+  for (const name of Object.keys(SECRETS)) assertEquals(await keysOf(client, name), [fresh.keyId]);
+  assertEquals(await keysOf(client, "com.example.foreign"), ["foreign"]);
+});
+
+Deno.test("SecretStorage.changeKey() keeps what there is for a third key", async () => {
+  await using here = clientStage();
+  const client = here.client("alice");
+  const old = await filled(client);
+  const third = { iv: "a", ciphertext: "b", mac: "c" };
+  const { encrypted } = await kept(client, "com.example.token");
+  await plant(client, "com.example.token", { encrypted: { ...encrypted as object, third }, note: "kept" });
+  const { keyId } = await client.secretStorage.changeKey(old, { onRecoveryKey: forget });
+  const after = await kept(client, "com.example.token") as {
+    encrypted: Record<string, unknown>;
+    note: string;
+  };
+  assertEquals([Object.keys(after.encrypted), after.encrypted.third, after.note], [
+    ["third", keyId],
+    third,
+    "kept",
+  ]);
+});
+
+Deno.test("SecretStorage.changeKey() goes from a passphrase to another", async () => {
+  await using here = clientStage();
+  const client = here.client("alice");
+  await passphraseKey(client, "old words");
+  {
+    using storage = await client.secretStorage.open({ passphrase: "old words" });
+    await storage.set("com.example.token", "hunter2");
+  }
+  await client.secretStorage.changeKey({ passphrase: "old words" }, {
+    passphrase: "new",
+    onRecoveryKey: forget,
+  });
+  using storage = await client.secretStorage.open({ passphrase: "new" });
+  assertEquals(await storage.get("com.example.token"), "hunter2");
+});
+
+Deno.test("SecretStorage.changeKey() is complete when it is called again with the key that was handed out", async () => {
+  await using here = clientStage();
+  const client = here.client("alice");
+  const old = await filled(client);
+  const fresh = await client.secretStorage.changeKey(old, { onRecoveryKey: forget });
+  const onRecoveryKey = () => Promise.reject(new RangeError("not again"));
+  const again = await client.secretStorage.changeKey(old, { recoveryKey: fresh.recoveryKey, onRecoveryKey });
+  assertEquals(again, fresh);
+  assertEquals(await opened(client, fresh.recoveryKey), SECRETS);
+});
+
+Deno.test("SecretStorage.changeKey() with a passphrase is completed with its key, or begun again with another", async () => {
+  await using here = clientStage();
+  const client = here.client("alice");
+  const old = await filled(client);
+  const options = { passphrase: "new words", onRecoveryKey: forget };
+  const fresh = await client.secretStorage.changeKey(old, options);
+  assertEquals(
+    await client.secretStorage.changeKey(old, { ...options, recoveryKey: fresh.recoveryKey }),
+    fresh,
+  );
+  // No description of this key is published.
+  const unpublished = await here.client("bob").secretStorage.create({ onRecoveryKey: forget });
+  const handed: string[] = [];
+  const last = await client.secretStorage.changeKey(fresh, {
+    passphrase: "last words",
+    recoveryKey: unpublished.recoveryKey,
+    onRecoveryKey: (key) => void handed.push(key),
+  });
+  assertEquals(handed, [last.recoveryKey]);
+  using storage = await client.secretStorage.open({ passphrase: "last words" });
+  assertEquals(await storage.names(), Object.keys(SECRETS).sort());
+});
+
+Deno.test("SecretStorage.changeKey() refuses a wrong key, and changes nothing", async () => {
+  await using here = clientStage();
+  const client = here.client("alice");
+  assertEquals(
+    await problemOf(() => client.secretStorage.changeKey({ passphrase: "x" }, { onRecoveryKey: forget })),
+    "absent",
+  );
+  const old = await filled(client);
+  const other = await here.client("bob").secretStorage.create({ onRecoveryKey: forget });
+  const handed: string[] = [];
+  const onRecoveryKey = (key: string) => void handed.push(key);
+  assertEquals(await problemOf(() => client.secretStorage.changeKey(other, { onRecoveryKey })), "wrong-key");
+  const same = () => client.secretStorage.changeKey(old, { ...old, onRecoveryKey });
+  await assertRejects(same, ValueError, "the new key is the old one");
+  const former = await client.secretStorage.changeKey(old, { onRecoveryKey: forget });
+  const twice = () => client.secretStorage.changeKey(old, { onRecoveryKey });
+  assertEquals(await problemOf(twice), "changed");
+  assertEquals(handed, []);
+  assertEquals(await opened(client, former.recoveryKey), SECRETS);
+});
+
+Deno.test("SecretStorage.changeKey() refuses if a secret is damaged, and changes nothing", async () => {
+  await using here = clientStage();
+  const client = here.client("alice");
+  const old = await filled(client);
+  const { encrypted } = await kept(client, "com.example.token") as { encrypted: Record<string, object> };
+  const damaged = { ...encrypted[old.keyId], ciphertext: "AAAA" };
+  await plant(client, "com.example.token", { encrypted: { [old.keyId]: damaged } });
+  const handed: string[] = [];
+  const error = await assertRejects(
+    () => client.secretStorage.changeKey(old, { onRecoveryKey: (key) => void handed.push(key) }),
+    SecretStorageError,
+    "com.example.token",
+  );
+  assertEquals([error.problem, handed], ["damaged", []]);
+  assertEquals((await client.secretStorage.info()).keyId, old.keyId);
+  using storage = await client.secretStorage.open(old);
+  await storage.set("com.example.token", "hunter3");
+  const { recoveryKey } = await client.secretStorage.changeKey(old, { onRecoveryKey: forget });
+  assertEquals(await opened(client, recoveryKey), { ...SECRETS, "com.example.token": "hunter3" });
+});
+
+Deno.test("SecretStorage.changeKey() brings what another client stores meanwhile", async () => {
+  await using here = clientStage();
+  const other = here.client("alice");
+  const old = await filled(other);
+  using storage = await other.secretStorage.open(old);
+  const cases: [path: RegExp, name: string][] = [
+    [/secret_storage\.key\./, "com.example.before"],
+    [/com\.example\.token/, "m.megolm_backup.v1"],
+    [/m\.megolm_backup\.v1/, "com.example.token"],
+    [/m\.megolm_backup\.v1/, "com.example.while"],
+    [/default_key/, "com.example.token"],
+    [/default_key/, "com.example.late"],
+  ];
+  let key = old;
+  for (const [path, name] of cases) {
+    using storage = await other.secretStorage.open(key);
+    const client = here.client("alice", {
+      fetch: interruptedBy(here, path, () => storage.set(name, `new ${path}`)),
+    });
+    key = await client.secretStorage.changeKey(key, { onRecoveryKey: forget });
+    assertEquals((await opened(client, key.recoveryKey))[name], `new ${path}`);
+    assertEquals(await keysOf(client, name), [key.keyId]);
+  }
+  assertEquals(await problemOf(() => storage.set("com.example.token", "x")), "changed");
+});
+
+Deno.test("SecretStorage.changeKey() does not replace a key that another client made meanwhile", async () => {
+  await using here = clientStage();
+  const other = here.client("alice");
+  const old = await filled(other);
+  let theirs = old;
+  const interruption = async () => {
+    theirs = await other.secretStorage.reset({ onRecoveryKey: forget });
+  };
+  const client = here.client("alice", { fetch: interruptedBy(here, /com\.example\.token/, interruption) });
+  assertEquals(
+    await problemOf(() => client.secretStorage.changeKey(old, { onRecoveryKey: forget })),
+    "changed",
+  );
+  assertEquals((await other.secretStorage.info()).keyId, theirs.keyId);
+  for (const name of Object.keys(SECRETS)) assertEquals((await keysOf(other, name))[0], old.keyId);
+});
+
+Deno.test("SecretStorage.changeKey() keeps what is newer for the new key when it is completed", async () => {
+  await using here = clientStage();
+  const client = here.client("alice");
+  const old = await filled(client);
+  const before = await kept(client, "com.example.token");
+  const fresh = await client.secretStorage.changeKey(old, { onRecoveryKey: forget });
+  using storage = await client.secretStorage.open(fresh);
+  await storage.set("com.example.token", "newest");
+  // As if the call had been cut off before the old ciphertext went.
+  const after = await kept(client, "com.example.token");
+  await alter(client, "com.example.token", {
+    encrypted: { ...before.encrypted as object, ...after.encrypted as object },
+  });
+  await client.secretStorage.changeKey(old, { recoveryKey: fresh.recoveryKey, onRecoveryKey: forget });
+  assertEquals(await storage.get("com.example.token"), "newest");
+  assertEquals(await keysOf(client, "com.example.token"), [fresh.keyId]);
+});
+
+Deno.test("SecretStorage.changeKey() ends with an error if other clients change secrets again and again", async () => {
+  await using here = clientStage();
+  const other = here.client("alice");
+  const old = await filled(other);
+  using storage = await other.secretStorage.open(old);
+  let count = 0;
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const request = new Request(input, init);
+    const answer = await here.homeserver.fetch(request);
+    if (request.method === "PUT" && /token/.test(request.url)) {
+      await storage.set("com.example.token", `${++count}`);
+    }
+    return answer;
+  };
+  const client = here.client("alice", { fetch });
+  const handed: string[] = [];
+  const onRecoveryKey = (key: string) => void handed.push(key);
+  assertEquals(await problemOf(() => client.secretStorage.changeKey(old, { onRecoveryKey })), "changed");
+  assertEquals(await opened(other, old.recoveryKey), { ...SECRETS, "com.example.token": `${count}` });
+  const completed = await other.secretStorage.changeKey(old, { recoveryKey: handed[0], onRecoveryKey });
+  assertEquals(await opened(other, completed.recoveryKey), { ...SECRETS, "com.example.token": `${count}` });
+  assertEquals(handed, [completed.recoveryKey]);
+});
+
+Deno.test("SecretStorage.changeKey() finds the old key whichever other keys are described", async () => {
+  await using here = clientStage();
+  const client = here.client("alice");
+  for (let index = 0; index < 20; index++) {
+    await plant(client, keyType(`planted${index}`), { algorithm: index % 2 === 0 ? "rot13" : 5 });
+  }
+  const old = await filled(client);
+  const fresh = await client.secretStorage.changeKey(old, { onRecoveryKey: forget });
+  await plant(client, keyType("bare"), { algorithm: "m.secret_storage.v1.aes-hmac-sha2" });
+  assertEquals(await client.secretStorage.changeKey(old, { ...fresh, onRecoveryKey: forget }), fresh);
+});

@@ -1,0 +1,61 @@
+/** Secrets of the secret storage in logs, errors and objects that can be inspected. */
+
+import { assert, assertEquals } from "@std/assert";
+import { alter, kept, keyType, passphraseKey, plant } from "../../../client/secrets/scene.ts";
+import { clientStage } from "../../../client/support/stage.ts";
+import { decodeRecoveryKey } from "../../../../src/crypto/secrets/recovery_key.ts";
+import { Planted, seen } from "../planted.ts";
+
+const NAME = "com.example.token";
+
+Deno.test("T57: no recovery key, passphrase or stored secret is in any log, error or object that can be looked at", async () => {
+  await using here = clientStage();
+  const client = here.client("alice");
+  const { secretStorage } = client;
+  const planted = new Planted();
+  const told: unknown[] = [];
+  const attempt = async (work: () => Promise<unknown>) => {
+    await work().then((value) => told.push(value), (error) => told.push(error));
+  };
+  const keep = (recoveryKey: string) => {
+    planted.add("recovery key", recoveryKey);
+    planted.add("recovery key, unspaced", recoveryKey.replaceAll(" ", ""));
+    planted.add("key", decodeRecoveryKey(recoveryKey));
+  };
+  const passphrase = planted.text("passphrase");
+  const secret = planted.text("secret");
+  const old = await secretStorage.create({ onRecoveryKey: keep });
+  using storage = await secretStorage.open(old);
+  told.push(client, secretStorage, storage, await secretStorage.info());
+  await storage.set(NAME, secret);
+
+  const { recoveryKey } = old;
+  const mistyped = [recoveryKey.slice(1), `${recoveryKey}x`, `0${recoveryKey.slice(1)}`];
+  mistyped.push(`${recoveryKey.slice(0, -1)}${recoveryKey.endsWith("z") ? "y" : "z"}`);
+  for (const text of mistyped) await attempt(() => secretStorage.open({ recoveryKey: text }));
+  for (const status of [400, 403, 500]) {
+    using _fault = here.homeserver.faults.add({ kind: "status", status, times: 100 });
+    await attempt(() => client.secretStorage.changeKey(old, { onRecoveryKey: keep, retry: false }));
+    await attempt(() => storage.set(NAME, secret, { retry: false }));
+    await attempt(() => storage.get(NAME, { retry: false }));
+  }
+  const content = await kept(client, NAME);
+  await plant(client, NAME, { encrypted: { [old.keyId]: { iv: "", ciphertext: "", mac: "" } } });
+  await attempt(() => storage.get(NAME));
+  await attempt(() => secretStorage.changeKey(old, { onRecoveryKey: keep }));
+  await plant(client, NAME, content);
+  await alter(client, keyType(old.keyId), { mac: "AAAA" });
+  await attempt(() => secretStorage.open(old));
+  await attempt(() => secretStorage.create({ ...old, onRecoveryKey: keep }));
+  await passphraseKey(client, "another one");
+  await attempt(() => secretStorage.open({ passphrase }));
+  await attempt(() => secretStorage.open(old));
+  await attempt(() => storage.set(NAME, secret + "x".repeat(70_000)));
+  storage[Symbol.dispose]();
+  await attempt(() => storage.set(NAME, secret));
+  told.push(client, storage);
+
+  const errors = told.filter((value) => value instanceof Error);
+  assert(errors.length >= 18, `only ${errors.length} errors`);
+  assertEquals(planted.leaksIn([...told, ...here.log.lines].map(seen).join("\n")), []);
+});
