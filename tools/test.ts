@@ -184,6 +184,19 @@ const lockFile: Step = {
   run: async () => commandResult(await run("git", ["diff", "--exit-code", "--", "deno.lock"])),
 };
 
+/** What processes write is recorded by a library in C that is loaded into them, on Linux. */
+const disk: Step = {
+  name: "a disk that loses power",
+  async run(): Promise<StepResult> {
+    const compiler = await run("cc", ["--version"]).catch(() => undefined);
+    if (compiler === undefined || Deno.build.os !== "linux") {
+      return { passed: 0, failed: ci ? 1 : 0, note: "skipped: needs Linux and a compiler of C, cc" };
+    }
+    const result = await run("deno", ["task", "--quiet", "disk", "--states=400", "--seed=1"]);
+    return { ...commandResult(result), note: result.output.trim().split("\n").at(-2) };
+  },
+};
+
 const vodozemacEntries = Object.values(vodozemacJson.exports).map((path) => `${VODOZEMAC}/${path}`);
 
 const fast: Step[] = [
@@ -195,6 +208,7 @@ const fast: Step[] = [
   unit,
   testStep("examples in documentation", "--doc", "--parallel", "mod.ts", "types.ts", "src", "README.md"),
   denoStep("demo", "task", "--quiet", "demo"),
+  disk,
   denoStep("simulation, 300 seeds", "task", "--quiet", "simulate", "--seeds=1-300"),
   vodozemac,
   denoStep("vodozemac-wasm, fuzz", "task", "--quiet", "--cwd", VODOZEMAC, "fuzz", "--seconds=10"),
