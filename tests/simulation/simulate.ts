@@ -30,6 +30,8 @@ const PORTION = 50;
 const MOST_REPORTS = 5;
 
 const now = performance.now.bind(performance);
+/** Whether a worker ends with the first violation. */
+const isFirst = Deno.args.includes("--first");
 
 /** The value of an option `--name=value`. */
 function option(name: string): string | undefined {
@@ -50,7 +52,10 @@ async function work(from: number, to: number, step: number, until: number): Prom
     const { violations, reached } = await play(storyOf(seed));
     portion.seeds++;
     coverage.add(reached);
-    if (violations[0] !== undefined) portion.violations.push({ seed, violation: violations[0] });
+    if (violations[0] !== undefined) {
+      portion.violations.push({ seed, violation: violations[0] });
+      if (isFirst) break;
+    }
     if (portion.seeds === PORTION) print();
   }
   print();

@@ -1,0 +1,294 @@
+/**
+ * Mistakes to put into a copy of the sources, to see that the simulator finds them: those that were
+ * found in Greenroom so far, and others of their kind.
+ *
+ * @module
+ */
+
+/** A mistake: a text that stands once in a file, and what stands there instead. */
+export interface Bug {
+  /** What goes wrong, in a sentence. */
+  readonly name: string;
+  /** The file, from the root of the repository. */
+  readonly path: string;
+  /** The text as it is. */
+  readonly find: string;
+  /** The text with the mistake. */
+  readonly replace: string;
+}
+
+/** All of them. */
+export const BUGS: readonly Bug[] = [
+  {
+    name: "A crash loses the encrypted messages that it cut off",
+    path: "src/actors/syncer/syncer.ts",
+    find: "since !== undefined && since === nextBatch && again === undefined && ahead !== true,",
+    replace: "since !== undefined && again === undefined && ahead !== true,",
+  },
+  {
+    name: "A crash between the keys of a response and its position loses the events",
+    path: "src/actors/syncer/syncer.ts",
+    find: "again === undefined && ahead !== true,",
+    replace: "again === undefined,",
+  },
+  {
+    name: "What came after the very first response is lost by a crash",
+    path: "src/actors/store/position.ts",
+    find: 'return before !== undefined && nextBatch === first ? "repeated" : undefined;',
+    replace: "return undefined;",
+  },
+  {
+    name: "A response counts as handled before its handlers have settled",
+    path: "src/actors/dispatcher/checkpoint.ts",
+    find: "    await this.#settled(latest.batch);\n",
+    replace: "",
+  },
+  {
+    name: "A restart goes on from what was committed",
+    path: "src/actors/syncer/syncer.ts",
+    find: "const since = goesOn ? nextBatch : handled;",
+    replace: "const since = nextBatch;",
+  },
+  {
+    name: "The very first response is not delivered again",
+    path: "src/actors/syncer/syncer.ts",
+    find: 'const goesOn = nextBatch === this.#dispatched || this.#options.resume === "committed";',
+    replace:
+      'const goesOn = handled === undefined || nextBatch === this.#dispatched || this.#options.resume === "committed";',
+  },
+  {
+    name: "Gaps are not filled",
+    path: "src/actors/syncer/sync_round.ts",
+    find: "const limit = wanted === true ? DEFAULT_GAP_LIMIT : wanted;",
+    replace: "const limit = wanted === true ? 1 : wanted;",
+  },
+  {
+    name: "The next response is requested before the keys in this one are stored",
+    path: "src/actors/syncer/sync_round.ts",
+    find: "const mayAsk = ahead && toDevice.length === 0 && nextBatch !== since && !syncer.waits();",
+    replace: "const mayAsk = ahead && nextBatch !== since && !syncer.waits();",
+  },
+  {
+    name: "A handler that has settled gets its event again after a crash",
+    path: "src/actors/dispatcher/deliver.ts",
+    find: "this.#settledBefore.has(scope.name)",
+    replace: "this.#settledBefore.has(`${scope.name} `)",
+  },
+  {
+    name: "A session is committed without the delivery that changed it",
+    path: "src/actors/dispatcher/handler_sessions.ts",
+    find: "    if (deliveryId !== undefined) group.settled.push(deliveryId);\n",
+    replace: "",
+  },
+  {
+    name: "A handler does not see what the one before has made of their session",
+    path: "src/actors/dispatcher/handler_sessions.ts",
+    find: '    kept.bytes = outcome.kind === "changed" ? outcome.bytes : undefined;\n',
+    replace: '    kept.bytes ??= outcome.kind === "changed" ? outcome.bytes : undefined;\n',
+  },
+  {
+    name: "Handlers of one session run side by side",
+    path: "src/actors/dispatcher/handler_sessions.ts",
+    find: "      await before;\n",
+    replace: "",
+  },
+  {
+    name: "A repeated handler sends under another transaction ID",
+    path: "src/actors/dispatcher/delivery_scope.ts",
+    find: 'return `gr-${(await this.#ids.hash(inClear))(JSON.stringify([...place, "key", key]))}`;',
+    replace: "return `gr-${crypto.randomUUID()}`;",
+  },
+  {
+    name: "A process that has lost its lease goes on writing",
+    path: "src/store/device/lease.ts",
+    find: "this.checks = [{ key: this.#keys.owner(), versionstamp }];",
+    replace: "this.checks = [];",
+  },
+  {
+    name: "A device is taken while its owner renews the lease",
+    path: "src/store/device/lease.ts",
+    find: "if (holder.until <= takenAt || lock.isEndOf(holder.id)) {",
+    replace: "if (holder.until <= takenAt + duration || lock.isEndOf(holder.id)) {",
+  },
+  {
+    name: "A commit that failed is taken for one that succeeded",
+    path: "src/actors/store/writer.ts",
+    find: "await this.#apply(changes).catch((error) => this.#applyOthers(changes, error));",
+    replace: "await this.#apply(changes).catch(() => {});",
+  },
+  {
+    name: "The ratchet is not stored with the message that it encrypted",
+    path: "src/crypto/sharing/group_sessions.ts",
+    find: "tx.set(key, { ...record, state: session.state(), messages: record.messages + 1 });",
+    replace: "tx.onCommit(() => {});\n    tx.set(key, { ...record, messages: record.messages + 1 });",
+  },
+  {
+    name: "The count of a session's messages is not stored",
+    path: "src/crypto/sharing/group_sessions.ts",
+    find: "state: session.state(), messages: record.messages + 1 }",
+    replace: "state: session.state() }",
+  },
+  {
+    name: "A session goes on when a member has left",
+    path: "src/crypto/sharing/outbound_sessions.ts",
+    find: 'if (taken) invalidate(tx, roomId, { record, cause: "member-left" });',
+    replace: "",
+  },
+  {
+    name: "A session goes on when the plan finds that a member has left",
+    path: "src/crypto/sharing/share_plan.ts",
+    find:
+      'return [...theirs.values()].some((share) => share.devices.some(mayHaveKey)) ? "member-left" : undefined;',
+    replace: "return undefined;",
+  },
+  {
+    name: "A session goes on when a device with its key is gone",
+    path: "src/crypto/sharing/share_plan.ts",
+    find: '      return "device-gone";\n    }\n  }\n',
+    replace: "    }\n  }\n",
+  },
+  {
+    name: "A member who joins later gets the key from the beginning",
+    path: "src/crypto/sharing/share_batch.ts",
+    find: 'return before === undefined || before.kind === "withheld" ? record.messages : before.index;',
+    replace: "return 0;",
+  },
+  {
+    name: "A device whose message the server refused counts as having the key",
+    path: "src/crypto/sharing/outbound_sessions.ts",
+    find: '? { ...share, kind: "failed", at }',
+    replace: "? share",
+  },
+  {
+    name: "Devices that changed are not asked for before a message",
+    path: "src/crypto/sharing/key_sharing.ts",
+    find: 'if (!tolerate.keysQuery && devices.isDirty(users)) return { needs: "keysQuery" };',
+    replace: "",
+  },
+  {
+    name: "A user who joined is not among the recipients",
+    path: "src/crypto/sharing/encrypted_rooms.ts",
+    find: "else if (changes.size > 0) this.#members.change(roomId, changes);",
+    replace: "",
+  },
+  {
+    name: "Where members are left out of a response, they are not asked for again",
+    path: "src/crypto/sharing/encrypted_rooms.ts",
+    find: "const forget = lossy || left.has(this.#own);",
+    replace: "const forget = left.has(this.#own);",
+  },
+  {
+    name: "An encrypted event is encrypted again for each try",
+    path: "src/crypto/sharing/outbound_sessions.ts",
+    find: "if (kept !== undefined) return { content: kept.content };",
+    replace: "",
+  },
+  {
+    name: "A room that becomes encrypted is noticed only by a sync",
+    path: "src/client/encrypting_api.ts",
+    find: "if (known === true || crypto === undefined) return known ?? false;",
+    replace: "if (known !== undefined || crypto === undefined) return known ?? false;",
+  },
+  {
+    name: "A change of devices that comes during a query is lost",
+    path: "src/crypto/devices/tracked_users.ts",
+    find: "const next = { ...tracking, checked: sequence };",
+    replace: "const next = { ...tracking, checked: Math.max(sequence, tracking.changed) };",
+  },
+  {
+    name: "Changes of devices are not stored",
+    path: "src/crypto/devices/tracked_users.ts",
+    find: "    if (before === undefined || !this.#isBehind(before)) tx.set(trackedKey(userId), next);\n",
+    replace: "",
+  },
+  {
+    name: "One-time keys that are used up are not replaced",
+    path: "src/crypto/account/own_keys.ts",
+    find: "if (oneTimeKeys > 0) this.account.generateOneTimeKeys(tx, oneTimeKeys);",
+    replace: "",
+  },
+  {
+    name: "Messages to devices are given up when the server can't be reached",
+    path: "src/crypto/requests/outbox.ts",
+    find: 'if (status < 500) return "later";',
+    replace: 'if (status < 500) return "never";',
+  },
+  {
+    name: "A session that is lost is never made anew",
+    path: "src/crypto/olm/olm_channels.ts",
+    find: "await this.claims.want(tx, [device], { wedged: true });",
+    replace: "",
+  },
+  {
+    name: "A device that lost messages gets no key again",
+    path: "src/crypto/sharing/share_plan.ts",
+    find: "if (await olm.wedgingIndex(tx, device) > before.wedging) return undefined;",
+    replace: "",
+  },
+  {
+    name: "Messages to devices are forgotten by a restart",
+    path: "src/crypto/requests/outbox.ts",
+    find: 'for (const [, entry] of await tx.list<OutboxEntry>("outbox")) this.#put(entry);',
+    replace: "",
+  },
+  {
+    name: "Devices that need a session are forgotten by a restart",
+    path: "src/crypto/olm/olm_claims.ts",
+    find: "this.#wanted.set(wantedKey(wanted).id, wanted);\n    }\n  }",
+    replace: "}\n  }",
+  },
+  {
+    name: "An event without its key is not kept",
+    path: "src/crypto/megolm/undecryptable_events.ts",
+    find: "tx.set(undecryptableKey(kept), record);",
+    replace: "",
+  },
+  {
+    name: "An event without its key is not tried when the key comes",
+    path: "src/crypto/engine/receive_sync.ts",
+    find: 'const tried = undecryptable.isUntried ? "all" : newKeys;',
+    replace: 'const tried = undecryptable.isUntried ? "all" as const : [];',
+  },
+  {
+    name: "What an earlier process has left is not tried",
+    path: "src/crypto/megolm/undecryptable_events.ts",
+    find: "    this.#untried = true;\n    const records",
+    replace: "    this.#untried = false;\n    const records",
+  },
+  {
+    name: "A ciphertext under another event is read",
+    path: "src/crypto/megolm/replay_log.ts",
+    find: 'if (owner !== "") return owner === event_id && block.times[place] === origin_server_ts;',
+    replace: 'if (owner !== "") return true;',
+  },
+  {
+    name: "An event that the server shows again is handled again",
+    path: "src/crypto/megolm/replay_log.ts",
+    find: "const wasShown = ((handledBefore ? block.shown : block.shownNow) & bit) !== 0;",
+    replace: "const wasShown = (block.shownNow & bit) !== 0;",
+  },
+  {
+    name: "A message counts that came in clear into an encrypted room",
+    path: "src/actors/syncer/sync_batch.ts",
+    find: "else if (encrypted && isClear(event) && !acceptClear(event)) ignored.add(index);",
+    replace: "",
+  },
+  {
+    name: "Keys are told to any device that asks",
+    path: "src/crypto/requests/key_answers.ts",
+    find: "const from = trusted ? 0 : await outbound.sharedAt(tx, roomId, sessionId, device);",
+    replace: "const from = trusted ? 0 : await outbound.sharedAt(tx, roomId, sessionId, device) ?? 0;",
+  },
+  {
+    name: "A key that came in clear is taken",
+    path: "src/crypto/engine/receive_to_device.ts",
+    find: 'return ENCRYPTED_ONLY.has(type) ? "refused" : "clear";',
+    replace: 'return "clear";',
+  },
+  {
+    name: "A client that is closed waits for a request that is never answered",
+    path: "src/actors/crypto/engine_crypto.ts",
+    find: "    await this.#requests.stop();\n",
+    replace: "    await this.#requests.idle();\n",
+  },
+];
