@@ -13,6 +13,7 @@ import { Chance } from "./core/chance.ts";
 import { replaceSources } from "./core/sources.ts";
 import { Trace } from "./core/trace.ts";
 import { judge } from "./judge/judge.ts";
+import { type ReadWorld, readWorld } from "./reader/world_reader.ts";
 import { settle } from "./judge/settle.ts";
 import type { Story } from "./story.ts";
 import { World } from "./world/world.ts";
@@ -27,13 +28,26 @@ export interface Outcome {
   readonly lines: readonly string[];
   /** How often what was reached. */
   readonly reached: ReadonlyMap<string, number>;
+  /** What a reader with another implementation was given, if there was one and nothing was violated. */
+  readonly read: ReadWorld | undefined;
+}
+
+/** How to play. */
+export interface PlayOptions {
+  /** Whether to keep what happens. Default: false. */
+  readonly keeps?: boolean;
+  /** Whether a reader with another implementation is in all rooms. Default: false. */
+  readonly hasReader?: boolean;
 }
 
 /** How long a world has to find together, before anything happens, in milliseconds. */
 const BEGINNING = 15_000;
 
 /** Plays a story. */
-export async function play({ plan, actions }: Story, { keeps = false } = {}): Promise<Outcome> {
+export async function play(
+  { plan, actions }: Story,
+  { keeps = false, hasReader = false }: PlayOptions = {},
+): Promise<Outcome> {
   const trace = new Trace({ keeps });
   const world = new World(plan, { trace });
   const noticed = (event: PromiseRejectionEvent): void => {
@@ -41,11 +55,13 @@ export async function play({ plan, actions }: Story, { keeps = false } = {}): Pr
     world.violate(`a promise without an owner: ${describe(event.reason)}`);
   };
   globalThis.addEventListener("unhandledrejection", noticed);
+  let read: ReadWorld | undefined;
   try {
     using _sources = replaceSources(new Chance(`sources ${plan.seed}`), world.timeline);
     // An instance has a generator of random numbers of its own, seeded when it is made.
     (await Vodozemac.load())[Symbol.dispose]();
     await Vodozemac.load();
+    if (hasReader) await world.addReader();
     await world.populate(plan);
     await world.timeline.pass(BEGINNING);
     for (const action of actions) {
@@ -54,12 +70,13 @@ export async function play({ plan, actions }: Story, { keeps = false } = {}): Pr
     }
     if (world.violations.length === 0) await settle(world);
     if (world.violations.length === 0) await judge(world);
+    if (world.violations.length === 0) read = await readWorld(world);
     await world.close();
   } finally {
     globalThis.removeEventListener("unhandledrejection", noticed);
   }
   const { violations, reached } = world;
-  return { violations, reached, digest: trace.digest, lines: trace.lines };
+  return { violations, reached, digest: trace.digest, lines: trace.lines, read };
 }
 
 async function perform(world: World, action: Action): Promise<void> {

@@ -2,9 +2,10 @@
  * Worlds of clients, a homeserver and everything that can go wrong, on virtual time: each from one
  * seed, which replays exactly.
  *
- * `deno task simulate [--seeds=1-1000] [--seed=N] [--hours=H] [--coverage]`
+ * `deno task simulate [--seeds=1-1000] [--seed=N] [--hours=H] [--coverage] [--reader]`
  *
  * With `--seed` the trace of that seed is printed. With `--hours` seeds go on until the time is up.
+ * With `--reader` libolm reads along as a member of all rooms.
  * A violation is printed with the least of its story that still leads to it; the exit code is 1.
  *
  * @module
@@ -13,7 +14,10 @@
 import { availableParallelism } from "node:os";
 import { Coverage } from "./coverage.ts";
 import { play } from "./play.ts";
+import { judgeTraffic } from "./reader/world_reader.ts";
+import { LibolmReader } from "./reader/libolm_reader.ts";
 import { report } from "./report.ts";
+import { installPython } from "../../tools/python.ts";
 import { storyOf } from "./story.ts";
 
 /** What a worker process prints, one line of JSON for each portion of seeds. */
@@ -24,12 +28,16 @@ interface Portion {
 }
 
 const HOUR = 3_600_000;
+const LIBOLM = { name: "libolm", package: "python-olm" };
+const READ_BY_LIBOLM: ReadonlyMap<string, number> = new Map([["message: read by libolm", 1]]);
 /** How many seeds are played between two lines of a worker. */
 const PORTION = 50;
 /** How many violations are shrunk and printed. */
 const MOST_REPORTS = 5;
 
 const now = performance.now.bind(performance);
+/** Whether libolm reads along. */
+const hasReader = Deno.args.includes("--reader");
 /** Whether a worker ends with the first violation. */
 const isFirst = Deno.args.includes("--first");
 
@@ -48,10 +56,14 @@ async function work(from: number, to: number, step: number, until: number): Prom
     portion = { seeds: 0, violations: [] };
     coverage = new Coverage();
   };
+  await using reader = hasReader ? new LibolmReader(await installPython(LIBOLM, console.error)) : undefined;
   for (let seed = from; seed <= to && now() < until; seed += step) {
-    const { violations, reached } = await play(storyOf(seed));
+    const { violations: seen, reached, read } = await play(storyOf(seed), { hasReader });
+    const reading = read && await reader?.read(read.traffic);
+    const violations = [...seen, ...read && reading ? judgeTraffic(read, reading) : []];
     portion.seeds++;
     coverage.add(reached);
+    for (const _ of Object.keys(reading?.decrypted ?? {})) coverage.add(READ_BY_LIBOLM);
     if (violations[0] !== undefined) {
       portion.violations.push({ seed, violation: violations[0] });
       if (isFirst) break;
@@ -70,7 +82,8 @@ async function simulate(from: number, to: number, hours: number | undefined): Pr
   let [seeds, lastPrinted] = [0, 0];
   await Promise.all(Array.from({ length: workers }, async (_, index) => {
     const range = `--work=${from + index}-${hours === undefined ? to : Number.MAX_SAFE_INTEGER}-${workers}`;
-    const args = ["run", "-A", "--no-check", import.meta.filename ?? "", range, `--hours=${hours ?? 0}`];
+    const more = [range, `--hours=${hours ?? 0}`, ...hasReader ? ["--reader"] : []];
+    const args = ["run", "-A", "--no-check", import.meta.filename ?? "", ...more];
     const child = new Deno.Command(Deno.execPath(), { args, stdout: "piped" }).spawn();
     const lines = child.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(lineStream());
     for await (const line of lines) {

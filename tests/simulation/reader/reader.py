@@ -86,6 +86,8 @@ class Reader:
         if message is None:
             raise Problem("it is for another device")
         payload = json.loads(self.decrypt_olm(content["sender_key"], message))
+        if content["sender_key"] not in self.devices:  # it is gone by now
+            self.add_device(payload["sender_device_keys"])
         user_id, ed25519 = self.devices.get(content["sender_key"], (None, None))
         if not payload["sender"] == event["sender"] == user_id:
             raise Problem(f"the sender {payload['sender']} with the device of {user_id}")
@@ -155,7 +157,7 @@ def read(to_device, events, **device):
     for event in to_device:
         try:
             reader.receive(event)
-        except (Problem, KeyError, olm.OlmSessionError, olm.OlmGroupSessionError) as error:
+        except (Problem, KeyError, olm.OlmSessionError, olm.OlmGroupSessionError, olm.OlmVerifyError) as error:
             problems.append(f"a message of {event['sender']} to the device: {error!r}")
     decrypted = {}
     unreadable = []

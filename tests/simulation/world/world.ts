@@ -21,6 +21,7 @@ import { Account, type Ask } from "./account.ts";
 import { Device, type Saying } from "./device.ts";
 import { Network } from "./network.ts";
 import { Memberships } from "../judge/memberships.ts";
+import { WorldReader } from "../reader/world_reader.ts";
 import type { Process } from "./process.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { Wire } from "./wire.ts";
@@ -56,6 +57,8 @@ export class World implements Surroundings {
   readonly wire: Wire;
   readonly accounts: Account[] = [];
   readonly rooms: WorldRoom[] = [];
+  /** A member of all rooms who reads with another implementation, if the world has one. */
+  reader: WorldReader | undefined;
   /** What must not be. */
   readonly violations: string[] = [];
   /** How often what was reached. */
@@ -112,6 +115,16 @@ export class World implements Surroundings {
     return await response.json();
   };
 
+  /** Adds a member to all rooms that are made from now on, who reads with another implementation. */
+  async addReader(): Promise<void> {
+    const { homeserver, ask } = this;
+    const fetching: typeof fetch = (input, init) => {
+      this.timeline.instant();
+      return homeserver.fetch(input, init);
+    };
+    this.reader = await WorldReader.register(homeserver, ask, fetching);
+  }
+
   /** Makes users, devices and rooms. */
   async populate({ devices, people, rooms }: WorldPlan): Promise<void> {
     for (const [index, count] of devices.entries()) {
@@ -147,10 +160,11 @@ export class World implements Surroundings {
     };
     const { room_id } = await this.ask(await this.tokenOf(creator), "POST", "v3/createRoom", {
       preset: "private_chat",
-      invite: others.map(({ userId }) => userId),
+      invite: [...others, ...this.reader === undefined ? [] : [WorldReader]].map(({ userId }) => userId),
       initial_state: rotation === undefined ? [] : [encryption],
     });
     const id = room_id as RoomID;
+    await this.reader?.join(id);
     this.rooms.push({ id, encryptedAt: rotation === undefined ? Infinity : this.timeline.now });
     this.note(`room ${this.rooms.length} is ${id}${rotation === undefined ? "" : ", encrypted"}`);
   }

@@ -1,0 +1,81 @@
+/**
+ * The reader in a simulated world: a member of all rooms, whose device has the keys of libolm.
+ *
+ * @module
+ */
+
+import type { RoomID } from "@greenroom/matrix/types";
+import type { Homeserver } from "@greenroom/matrix/testing";
+import type { Ask } from "../world/account.ts";
+import type { Reading, Traffic } from "./libolm_reader.ts";
+import { ReaderDevice } from "./reader_device.ts";
+import keys from "./reader_keys.json" with { type: "json" };
+
+/** What the reader is given, and what is in it according to the world. */
+export interface ReadWorld {
+  readonly traffic: Traffic;
+  /** By event ID, the text of an encrypted message as its author or other devices have it. */
+  readonly texts: Readonly<Record<string, string>>;
+}
+
+/** The reader's user and device. */
+export class WorldReader {
+  readonly #token: string;
+  readonly #ask: Ask;
+  readonly #device: ReaderDevice;
+
+  private constructor(token: string, ask: Ask, device: ReaderDevice) {
+    this.#token = token;
+    this.#ask = ask;
+    this.#device = device;
+  }
+
+  /** The reader's user ID. */
+  static readonly userId = keys.device_keys.user_id;
+
+  /** Registers the reader, and publishes the keys of its device. */
+  static async register(homeserver: Homeserver, ask: Ask, fetching: typeof fetch): Promise<WorldReader> {
+    const { user_id, device_id } = keys.device_keys;
+    const name = user_id.slice(1).replace(/:.*/, "");
+    const { accessToken: token } = homeserver.createUser(name, { deviceId: device_id });
+    const { baseUrl } = homeserver;
+    return new WorldReader(token, ask, await ReaderDevice.publish({ baseUrl, fetch: fetching, token }, keys));
+  }
+
+  /** Joins a room. */
+  async join(room: RoomID): Promise<void> {
+    await this.#ask(this.#token, "POST", `v3/join/${encodeURIComponent(room)}`, {});
+  }
+
+  /** All that it was given. */
+  async traffic(): Promise<Traffic> {
+    return await this.#device.traffic();
+  }
+}
+
+/** What the reader of a world was given; undefined: there is none. */
+export async function readWorld({ reader, devices }: {
+  readonly reader: WorldReader | undefined;
+  readonly devices: readonly { readonly readings: ReadonlyMap<string, string> }[];
+}): Promise<ReadWorld | undefined> {
+  if (reader === undefined) return undefined;
+  const texts = Object.fromEntries(devices.flatMap(({ readings }) => [...readings]));
+  return { traffic: await reader.traffic(), texts };
+}
+
+/** What the reader has not read as it should have. */
+export function judgeTraffic(
+  { traffic, texts }: ReadWorld,
+  { decrypted, unreadable, problems }: Reading,
+): string[] {
+  const found = problems.map((problem) => `libolm refused ${problem}`);
+  const events = traffic.events as { readonly event_id: string; readonly sender: string }[];
+  for (const { event_id: id, sender } of events) {
+    const text = texts[id];
+    if (text === undefined) continue;
+    if (unreadable.includes(id)) found.push(`libolm has no key for ${id} of ${sender}, "${text}"`);
+    const body = decrypted[id]?.content.body;
+    if (body !== undefined && body !== text) found.push(`libolm read ${id} as "${body}", not as "${text}"`);
+  }
+  return found;
+}
