@@ -1,15 +1,14 @@
 /**
- * A client with a hostile server: does it live, whatever sync responses say?
+ * Fuzzes a client with hostile sync responses and answers.
  *
  * `deno task fuzz [COUNT] [--store=memory] [--seed=1]`, with one of the stores `memory`, `kv`,
  * `sqlite`, `sealed` and `denokv`.
  *
  * Responses are made by a grammar of Matrix, and half of them are changed after that, as JSON or as
  * bytes; answers to other requests are too. They come in epochs, each with a store and a seed of
- * its own. After every few of them the client has to receive the next good message, in clear and
- * encrypted; it may neither end nor take a value for what it is not, nor have a prototype changed,
- * and now and then it is closed and made anew with the same store. What fails is played again with
- * ever less, and printed.
+ * its own. After every few of them the client has to receive the next valid message, in clear and
+ * encrypted. It may not end, rely on a wrong type, or change a prototype. Now and then it is closed
+ * and another made with the same store. A failure is shrunk, and printed.
  *
  * @module
  */
@@ -18,7 +17,7 @@ import { play, type Played } from "./fuzz/play.ts";
 import { shrink } from "./fuzz/shrink.ts";
 import { FUZZ_STORES, type FuzzStore } from "./fuzz/store_kinds.ts";
 
-/** How many responses a store sees. */
+/** How many responses a store receives. */
 const EPOCH = 1_000;
 /** So many epochs a seed has for itself. */
 const SEEDS = 1_024;
@@ -41,17 +40,17 @@ interface Run {
 async function fuzz({ store, seed, count }: Run): Promise<boolean> {
   const begun = performance.now();
   const totals = new Map<string, number>();
-  let [done, lives, largest] = [0, 0, 0];
+  let [done, clients, largest] = [0, 0, 0];
   for (let epoch = 0; done < count; epoch++) {
     const options = { store, seed: seed * SEEDS + epoch, count: Math.min(EPOCH, count - done) };
     const played = await play(options);
     addUp(totals, played);
-    lives += played.lives;
+    clients += played.clients;
     largest = Math.max(largest, played.size);
     if (played.fault !== undefined) {
       console.log(`epoch ${epoch} of seed ${seed}, in ${store}: ${played.fault.reasons.join("\n")}`);
       const { reasons, responses } = await shrink(options, played.fault);
-      console.log(`the least that was found to be enough: ${reasons.join("\n")}`);
+      console.log(`the smallest failing input: ${reasons.join("\n")}`);
       for (const [index, bytes] of responses) {
         console.log(`${index}: ${new TextDecoder().decode(bytes).slice(0, PRINTED)}`);
       }
@@ -69,8 +68,8 @@ async function fuzz({ store, seed, count }: Run): Promise<boolean> {
   }
   console.table(Object.fromEntries([...totals].sort()));
   console.log(
-    `${store}, seed ${seed}: ${done} responses, ${lives} lives, ${perSecond(done, begun)} a second, ` +
-      `a store of ${largest} bytes at most; the client lives`,
+    `${store}, seed ${seed}: ${done} responses, ${clients} clients, ${perSecond(done, begun)} a second, ` +
+      `a store of ${largest} bytes at most; no fault`,
   );
   return true;
 }

@@ -1,18 +1,18 @@
 /**
- * A store whose commits record which process made them: so the database's
- * own versionstamps say in which order who wrote.
+ * A store whose commits record which process made them. With the database's own versionstamps,
+ * that shows the order of the writers.
  *
  * @module
  */
 
 import type { KvMutation, KvStore } from "@greenroom/matrix";
 import type { LedgerEntry } from "../kill/ledger.ts";
-import { notingSynced } from "../kill/telltale.ts";
+import { notingSynced } from "../kill/progress.ts";
 
-/** Below this key part all that was written down lies. */
+/** The first part of the records' keys. */
 export const HISTORY = "history";
 
-/** What is written down with a commit. */
+/** The record of a commit. */
 export interface HistoryRecord {
   readonly process: string;
   /** How often the device had been taken when the process took it. */
@@ -21,7 +21,7 @@ export interface HistoryRecord {
   readonly number: number;
 }
 
-/** What the process that has the store does and takes. */
+/** Options of {@link historyStore}. */
 export interface HistoryOptions {
   readonly process: string;
   readonly note: (entry: LedgerEntry) => void;
@@ -33,7 +33,7 @@ export interface HistoryOptions {
 export function historyStore(store: KvStore, { process, note, onRefused }: HistoryOptions): KvStore {
   let epoch: number | undefined;
   let number = 0;
-  const noteKept = notingSynced(note);
+  const noteStored = notingSynced(note);
   return {
     getMany: (keys) => store.getMany(keys),
     list: (prefix, options) => store.list(prefix, options),
@@ -47,7 +47,7 @@ export function historyStore(store: KvStore, { process, note, onRefused }: Histo
         epoch = taken;
         note({ kind: "took", process, epoch });
       }
-      if (held) noteKept(mutations);
+      if (held) noteStored(mutations);
       if (!held && epoch !== undefined && taken === undefined) onRefused();
       return held;
     },

@@ -1,22 +1,22 @@
 /**
  * Judges the writers: never two at a time, and a process that was paused past its lease has ended
- * and said why.
+ * with the reason.
  *
  * @module
  */
 
-import type { Stage } from "../kill/stage.ts";
+import type { Setup } from "../kill/setup.ts";
 import { entriesOf } from "../kill/ledger.ts";
 import { openStore } from "../kill/store_place.ts";
 import { HISTORY, type HistoryRecord } from "./history_store.ts";
 
-/** How the error begins that a process must end with which has lost the device. */
+/** The error of a process that has lost the device. */
 const LOST =
   /StoreInUseError: Cannot write to the store of .+ has taken it over, since this process was paused past its lease/;
 
 /** Judges, by what the database says of the order of the commits. */
-export async function judgeWriters(stage: Stage, problems: string[]): Promise<Record<string, number>> {
-  const store = await openStore(stage.place.orders());
+export async function judgeWriters(setup: Setup, problems: string[]): Promise<Record<string, number>> {
+  const store = await openStore(setup.place.orders());
   const commits: (HistoryRecord & { readonly versionstamp: string })[] = [];
   for await (const { value, versionstamp } of store.list([HISTORY])) {
     commits.push({ ...value as HistoryRecord, versionstamp }); // as historyStore() has written it
@@ -40,7 +40,7 @@ export async function judgeWriters(stage: Stage, problems: string[]): Promise<Re
     }
     writers.set(commit.epoch, writer);
   }
-  const ended = entriesOf(stage.ledger.entries, "ended");
+  const ended = entriesOf(setup.ledger.entries, "ended");
   for (const { process, error } of ended) {
     if (!LOST.test(error)) problems.push(`${process} ended for another reason than the lease: ${error}`);
   }

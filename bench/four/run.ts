@@ -1,6 +1,6 @@
 /**
- * A run: four processes of one device, which are paused, resumed, killed and replaced; then all
- * settles, and is judged.
+ * A run: four processes of one device, which are paused, resumed, killed and replaced; then
+ * everything settles, and is judged.
  *
  * @module
  */
@@ -10,40 +10,40 @@ import { judge, type Verdict } from "../kill/judge.ts";
 import { entriesOf } from "../kill/ledger.ts";
 import { oneOf, type Random, seeded } from "../kill/random.ts";
 import { introduce, settles } from "../kill/settling.ts";
-import { Stage } from "../kill/stage.ts";
+import { Setup } from "../kill/setup.ts";
 import { Talk } from "../kill/talk.ts";
 import type { SynapseServer } from "../../tests/e2e/support/synapse.ts";
 import { judgeWriters } from "./judge_writers.ts";
 import { Slot } from "./slot.ts";
 import { LEASE_MS } from "./worker.ts";
 
-/** How a run is made. */
+/** Options of a run. */
 export interface FourOptions {
   /** How long processes are paused and killed, in milliseconds. */
   readonly duration: number;
-  /** What chance is drawn from. */
+  /** The seed of the faults. */
   readonly seed: number;
-  /** Takes a line now and then. */
+  /** Called with a line now and then. */
   readonly print: (line: string) => void;
   /** Whether the ledger is kept if the run fails. Default: false. */
   readonly keep?: boolean;
 }
 
 const PROCESSES = 4;
-/** How many of them something may be done to at the same time: one must be left to go on. */
+/** How many of them may have a fault at the same time: one must be left to go on. */
 const BUSY = 3;
-/** How long to wait between two deeds, at most, in milliseconds. */
+/** The longest wait between two faults, in milliseconds. */
 const PAUSE_MS = 1_500;
-/** How long the lease is outlasted by a pause that is to cost it, in milliseconds. */
+/** How long a pause past the lease lasts, in milliseconds. */
 const PAST_LEASE_MS = { min: LEASE_MS + 500, max: LEASE_MS + 3_000 };
 /** How many of the messages may be unanswered before the others wait. */
 const BACKLOG = 60;
-/** How much is said before the first sync is kept. */
+/** How many messages are sent before the first sync is stored. */
 const EARLY = 4;
 const LINE_MS = 15_000;
 
-/** What is done, and how often. */
-const DEEDS: readonly [Deed, ...Deed[]] = [
+/** The faults, each as often as its share. */
+const FAULTS: readonly [Fault, ...Fault[]] = [
   "pause holder past lease",
   "pause holder past lease",
   "pause holder",
@@ -53,29 +53,29 @@ const DEEDS: readonly [Deed, ...Deed[]] = [
   "kill",
 ];
 
-type Deed = "pause" | "pause holder" | "pause holder past lease" | "kill" | "kill holder";
+type Fault = "pause" | "pause holder" | "pause holder past lease" | "kill" | "kill holder";
 
 /** Makes a run. */
 export async function fourRun(server: SynapseServer, options: FourOptions): Promise<Verdict> {
-  await using stage = await Stage.build(server, { store: "denokv", cast: "nobody" });
-  const { ledger } = stage;
+  await using setup = await Setup.build(server, { store: "denokv", peers: "none" });
+  const { ledger } = setup;
   const random = seeded(options.seed);
   const mayTalk = (): boolean =>
     ledger.count("synced") > 0 ? talk.said.length - ledger.answered.size < BACKLOG : talk.said.length < EARLY;
-  const talk = new Talk(stage, { random: seeded(options.seed + 1), mayTalk, pauseMs: 1_500 });
-  const { baseUrl, token, userId, store, ledger: path } = stage.orders({ talks: false });
+  const talk = new Talk(setup, { random: seeded(options.seed + 1), mayTalk, pauseMs: 1_500 });
+  const { baseUrl, token, userId, store, ledger: path } = setup.orders({ talks: false });
   const slots = Array.from({ length: PROCESSES }, (_, index) =>
     new Slot(
       `process-${index + 1}`,
       (process) => ({ baseUrl, token, userId, store, ledger: path, process }),
     ));
-  const director = new Director(stage, slots, random);
+  const injector = new FaultInjector(setup, slots, random);
   talk.startPlain();
-  const introducing = introduce(stage).then(() => talk.startEncrypted());
+  const introducing = introduce(setup).then(() => talk.startEncrypted());
   const begun = performance.now();
   let told = begun;
   while (performance.now() - begun < options.duration) {
-    director.act();
+    injector.inject();
     await delay(random() * PAUSE_MS);
     if (performance.now() - told > LINE_MS) {
       told = performance.now();
@@ -84,83 +84,83 @@ export async function fourRun(server: SynapseServer, options: FourOptions): Prom
           Math.round((told - begun) / 1_000)
         } s: ${talk.said.length} messages, ${ledger.answered.size} answered; ` +
           `the device was taken ${ledger.count("took")} times, ${ledger.count("ended")} processes ended; ` +
-          JSON.stringify(director.counts),
+          JSON.stringify(injector.counts),
       );
     }
   }
   await introducing;
-  await director.done();
+  await injector.done();
   await talk.stop();
-  const problems = director.problems;
-  if (!await settles(stage, talk.said)) problems.push("not all has settled");
+  const problems = injector.problems;
+  if (!await settles(setup, talk.said)) problems.push("not all has settled");
   for (const slot of slots) {
     const problem = await slot.stop();
     if (problem !== undefined) problems.push(problem);
   }
-  const verdict = await judge({ stage, said: talk.said, ledger: ledger.entries });
-  const writers = await judgeWriters(stage, problems);
-  problems.push(...talk.failed.map((why) => `a peer could not speak: ${why}`), ...verdict.problems);
-  if (options.keep && problems.length > 0) options.print(`The ledger is in ${stage.keep()}`);
-  return { counts: { ...verdict.counts, ...director.counts, ...writers }, problems };
+  const verdict = await judge({ setup, said: talk.said, ledger: ledger.entries });
+  const writers = await judgeWriters(setup, problems);
+  problems.push(...talk.failed.map((why) => `a peer could not send: ${why}`), ...verdict.problems);
+  if (options.keep && problems.length > 0) options.print(`The ledger is in ${setup.keep()}`);
+  return { counts: { ...verdict.counts, ...injector.counts, ...writers }, problems };
 }
 
-/** Does things to the processes. */
-class Director {
+/** Pauses and kills the processes. */
+class FaultInjector {
   readonly problems: string[] = [];
   readonly counts: Record<string, number> = {};
-  readonly #stage: Stage;
+  readonly #setup: Setup;
   readonly #slots: readonly Slot[];
   readonly #random: Random;
-  readonly #deeds = new Set<Promise<void>>();
+  readonly #faults = new Set<Promise<void>>();
 
-  constructor(stage: Stage, slots: readonly Slot[], random: Random) {
-    this.#stage = stage;
+  constructor(setup: Setup, slots: readonly Slot[], random: Random) {
+    this.#setup = setup;
     this.#slots = slots;
     this.#random = random;
   }
 
-  /** Begins something, if there is a process for it. */
-  act(): void {
+  /** Starts a fault, if there is a process for it. */
+  inject(): void {
     const idle = this.#slots.filter(({ isBusy }) => !isBusy);
     idle.forEach((slot) => this.#revive(slot));
     if (this.#slots.length - idle.length >= BUSY) return;
-    const deed = oneOf(this.#random, DEEDS);
+    const fault = oneOf(this.#random, FAULTS);
     const holder = idle.find(({ process }) => process === this.#holder);
-    const slot = deed.includes("holder") ? holder : idle[Math.floor(this.#random() * idle.length)];
+    const slot = fault.includes("holder") ? holder : idle[Math.floor(this.#random() * idle.length)];
     if (slot === undefined) return;
-    this.counts[deed] = (this.counts[deed] ?? 0) + 1;
+    this.counts[fault] = (this.counts[fault] ?? 0) + 1;
     slot.isBusy = true;
-    const done = this.#do(deed, slot).finally(() => {
+    const done = this.#do(fault, slot).finally(() => {
       slot.isBusy = false;
-      this.#deeds.delete(done);
+      this.#faults.delete(done);
     });
-    this.#deeds.add(done);
+    this.#faults.add(done);
   }
 
-  /** Waits for all that was begun. */
+  /** Waits for the faults that were started. */
   async done(): Promise<void> {
-    await Promise.all(this.#deeds);
+    await Promise.all(this.#faults);
     this.#slots.forEach((slot) => this.#revive(slot));
   }
 
-  /** Replaces a process that has ended by itself, which must have said why. */
+  /** Replaces a process that has ended by itself, which must have recorded why. */
   #revive(slot: Slot): void {
     const process = slot.revive();
     if (process === undefined) return;
-    const ended = entriesOf(this.#stage.ledger.entries, "ended");
+    const ended = entriesOf(this.#setup.ledger.entries, "ended");
     if (!ended.some((entry) => entry.process === process)) {
-      this.problems.push(`${process} ended and did not say why`);
+      this.problems.push(`${process} ended and did not record why`);
     }
   }
 
-  /** Who took the device last. */
+  /** The process that took the device last. */
   get #holder(): string | undefined {
-    return entriesOf(this.#stage.ledger.entries, "took").at(-1)?.process;
+    return entriesOf(this.#setup.ledger.entries, "took").at(-1)?.process;
   }
 
-  async #do(deed: Deed, slot: Slot): Promise<void> {
-    if (deed.startsWith("kill")) return await slot.kill();
-    if (deed !== "pause holder past lease") return await slot.pause(this.#random() * LEASE_MS);
+  async #do(fault: Fault, slot: Slot): Promise<void> {
+    if (fault.startsWith("kill")) return await slot.kill();
+    if (fault !== "pause holder past lease") return await slot.pause(this.#random() * LEASE_MS);
     const { min, max } = PAST_LEASE_MS;
     const { process } = slot;
     await slot.pause(min + this.#random() * (max - min));

@@ -12,13 +12,13 @@ const WORKER = new URL("./worker.ts", import.meta.url);
 /** How long a process that has lost its device may take to end once it goes on, in milliseconds. */
 const PATIENCE_MS = 30_000;
 
-/** A place. */
+/** A slot for processes, one after the other. */
 export class Slot {
   readonly #name: string;
   readonly #orders: (process: string) => WorkerOrders;
   #process: BotProcess;
   #number = 1;
-  /** Whether something is done to it. */
+  /** Whether a fault is under way. */
   isBusy = false;
 
   /**
@@ -31,12 +31,12 @@ export class Slot {
     this.#process = new BotProcess(WORKER, orders(this.process));
   }
 
-  /** What the process is called. */
+  /** The name of the process. */
   get process(): string {
     return `${this.#name}-${this.#number}`;
   }
 
-  /** Replaces the process if it has ended. Returns what that was called. */
+  /** Replaces the process if it has ended. Returns its name. */
   revive(): string | undefined {
     if (!this.#process.hasEnded) return undefined;
     const { process } = this;
@@ -44,7 +44,7 @@ export class Slot {
     return process;
   }
 
-  /** Stops the process where it is, for a time, and has it go on. */
+  /** Pauses the process for a time. */
   async pause(ms: number): Promise<void> {
     this.#process.signal("SIGSTOP");
     await delay(ms);
@@ -58,7 +58,7 @@ export class Slot {
   }
 
   /**
-   * Waits until the process has ended by itself, which it must have reason to. Says whether it has.
+   * Waits until the process has ended by itself. Returns whether it has.
    */
   async ends(): Promise<boolean> {
     const late = new AbortController();
@@ -68,10 +68,10 @@ export class Slot {
     return this.#process.hasEnded;
   }
 
-  /** Has the process stop in good order. Returns what it wrote to standard error, if it did not. */
+  /** Stops the process cleanly. Returns what it wrote to standard error, if that failed. */
   async stop(): Promise<string | undefined> {
     const { bySelf, stderr } = await this.#process.stop();
-    return bySelf ? `${this.process} did not stop in good order: ${stderr}` : undefined;
+    return bySelf ? `${this.process} did not stop cleanly: ${stderr}` : undefined;
   }
 
   #replace(): void {

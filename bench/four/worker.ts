@@ -1,6 +1,6 @@
 /**
- * One of several processes of the same device: it answers messages whenever it has the device, and
- * waits when it has not. It stops in good order when its standard input ends.
+ * One of several processes of the same device: it answers messages while it has the device, and
+ * waits while it has not. It stops cleanly when its standard input ends.
  *
  * @module
  */
@@ -10,18 +10,17 @@ import { answerMessages, describe } from "../kill/answering.ts";
 import { Ledger, type LedgerEntry } from "../kill/ledger.ts";
 import { ledgerLogger } from "../kill/ledger_logger.ts";
 import { openStore } from "../kill/store_place.ts";
-import { tell, tellingFetch } from "../kill/telltale.ts";
-import type { VictimOrders } from "../kill/victim.ts";
+import { report, reportingFetch } from "../kill/progress.ts";
+import type { BotOrders } from "../kill/bot.ts";
 import { historyStore } from "./history_store.ts";
 
-/** The orders of a process, its only argument. */
-export interface WorkerOrders
-  extends Pick<VictimOrders, "baseUrl" | "token" | "userId" | "store" | "ledger"> {
-  /** What it is called. */
+/** The only argument of a process. */
+export interface WorkerOrders extends Pick<BotOrders, "baseUrl" | "token" | "userId" | "store" | "ledger"> {
+  /** Its name. */
   readonly process: string;
 }
 
-/** How long the others leave the device alone after a sign of life, in milliseconds. */
+/** How long the lease lasts, in milliseconds. */
 export const LEASE_MS = 2_000;
 
 async function main({ baseUrl, token, userId, store: place, ledger: path, process }: WorkerOrders) {
@@ -44,14 +43,14 @@ async function main({ baseUrl, token, userId, store: place, ledger: path, proces
     encryption: true,
     store: historyStore(store, { process, note, onRefused }),
     lease: { duration: LEASE_MS, held: "wait", owner: process },
-    fetch: tellingFetch(note),
+    fetch: reportingFetch(note),
     log: ledgerLogger(note),
   });
   client.done.catch((error) => {
     ledger.write({ kind: "ended", process, error: describe(error) });
     Deno.exit(3);
   });
-  answerMessages(client, { userId, note, tell });
+  answerMessages(client, { userId, note, tell: report });
   const syncing = client.start({ fillGaps: true });
   syncing.catch(() => {}); // `done` rejects too, and says why
   await Array.fromAsync(Deno.stdin.readable);

@@ -1,5 +1,5 @@
 /**
- * The client under test: encryption, handlers of all kinds, and what it takes for a fault.
+ * The client under test: encryption, handlers of all kinds, and the detection of faults.
  *
  * @module
  */
@@ -9,33 +9,35 @@ import type { RoomID } from "@greenroom/matrix/types";
 import type { FuzzClock } from "./fuzz_clock.ts";
 import type { FuzzServer } from "./server.ts";
 
-/** What the client is made of. */
+/** Options of {@link Bot}. */
 export interface BotOptions {
   readonly server: FuzzServer;
   readonly store: KvStore;
   readonly clock: FuzzClock;
-  /** How many clients with this store there were. */
-  readonly life: number;
+  /** How many clients with this store there were before. */
+  readonly number: number;
 }
 
-/** The error of what code did that took something for what it was not. */
+/** Errors of code that relied on a wrong type. */
 const CARELESS = /\b(TypeError|RangeError|ReferenceError|SyntaxError|AssertionError)\b/;
-const tally = defineSession({ name: "tally", per: "member", initial: () => ({ heard: 0 }) });
+const counter = defineSession({ name: "counter", per: "member", initial: () => ({ received: 0 }) });
 
-/** A client, whose handlers rely on what the types promise. */
+/** A client whose handlers rely on the types. */
 export class Bot {
   readonly client: Client;
   /** The texts of messages that reached a handler. */
-  readonly heard = new Set<string>();
-  /** Where there are errors that say that something was taken for what it was not. */
+  readonly received = new Set<string>();
+  /** The faults that were found. */
   readonly faults: string[] = [];
   /** What was logged as a warning or an error, and how often. */
   readonly logged = new Map<string, number>();
-  /** Called when a message is heard, or a fault found, or it is to be looked again. */
+  /**
+   * Called when a message is received, a fault is found, or the condition has to be checked again.
+   */
   wake: () => void = () => {};
 
   /** Makes it, and starts it. */
-  constructor({ server, store, clock, life }: BotOptions) {
+  constructor({ server, store, clock, number }: BotOptions) {
     this.client = new Client({
       baseUrl: "https://example.org",
       token: "token",
@@ -45,20 +47,20 @@ export class Bot {
       log: this.#logger(),
       encryption: true,
     });
-    this.#listen(life, clock);
+    this.#addHandlers(number, clock);
     this.client.done.catch((error) => this.fault("the client ended", error));
     this.client.start({ fillGaps: 50 });
   }
 
-  /** Resolves when something is heard, or a fault found, or it is to be looked again. */
+  /** Resolves at the next call of `wake`. */
   next(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.wake = resolve;
     return promise;
   }
 
-  /** Reads all that applications read of rooms. */
-  async look(rooms: readonly string[]): Promise<void> {
+  /** Reads what applications read of rooms. */
+  async readRooms(rooms: readonly string[]): Promise<void> {
     const { stateStore } = this.client;
     for (const roomId of rooms as readonly RoomID[]) {
       for (
@@ -73,24 +75,28 @@ export class Bot {
     }
   }
 
-  /** Ends it as programs do. */
+  /** Closes it as programs do. */
   async close(): Promise<void> {
     await this.client.close();
     await this.client.syncingTask?.catch((error) => this.fault("the sync ended", error));
   }
 
-  #listen(life: number, clock: FuzzClock): void {
+  #addHandlers(number: number, clock: FuzzClock): void {
     const { client } = this;
-    const hear = (text: string): void => {
-      this.heard.add(text);
+    const receive = (text: string): void => {
+      this.received.add(text);
       this.wake();
     };
     client.on("m.room.message", ({ content: { body, msgtype } }) => {
-      hear(body.concat(msgtype.slice(99)));
-    }, { redacted: false, waitSync: life % 3 === 2 });
-    client.on("m.room.message", (event, { session }) => void (session.heard += event.content.body.length), {
-      session: tally,
-    });
+      receive(body.concat(msgtype.slice(99)));
+    }, { redacted: false, waitSync: number % 3 === 2 });
+    client.on(
+      "m.room.message",
+      (event, { session }) => void (session.received += event.content.body.length),
+      {
+        session: counter,
+      },
+    );
     client.on("m.room.encrypted", ({ content }) => void content.algorithm.length, { sequential: true });
     client.on(
       "m.room.member",
@@ -129,7 +135,7 @@ export class Bot {
     if (CARELESS.test(String(error))) this.fault(where, error);
   }
 
-  /** Takes down that something is wrong. */
+  /** Records a fault. */
   fault(where: string, error: unknown): void {
     this.faults.push(`${where}: ${stackOf(error)}`);
     this.wake();

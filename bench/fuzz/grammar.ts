@@ -22,7 +22,7 @@ export class Grammar {
 
   /** A response that ends with a token. */
   response(nextBatch: string): Json {
-    const { random, cast, oddities } = this.#parts;
+    const { random, senders, oddValues } = this.#parts;
     const response: Json = { next_batch: nextBatch };
     const sometimes = (percent: number, name: string, make: () => unknown): void => {
       if (random.chance(percent)) response[name] = make();
@@ -34,14 +34,14 @@ export class Grammar {
       left: this.rooms.list(() => this.rooms.userId(), 1),
     }));
     sometimes(99, "device_one_time_keys_count", () => ({
-      signed_curve25519: random.chance(99) ? cast.keyCount : random.pick([0, 1, 1e9, -1]),
+      signed_curve25519: random.chance(99) ? senders.keyCount : random.pick([0, 1, 1e9, -1]),
     }));
     sometimes(99, "device_unused_fallback_key_types", () => random.chance(99) ? ["signed_curve25519"] : []);
     sometimes(5, "presence", () => ({
       events: this.rooms.list(() => ({
         type: "m.presence",
         sender: this.rooms.userId(),
-        content: { presence: random.pick(["online", "away"]), last_active_ago: oddities.value() },
+        content: { presence: random.pick(["online", "away"]), last_active_ago: oddValues.value() },
       })),
     }));
     sometimes(10, "account_data", () => ({ events: this.rooms.list(() => this.#accountData()) }));
@@ -109,19 +109,19 @@ export class Grammar {
   }
 
   #toDevice(): Json {
-    const { random, cast, oddities } = this.#parts;
+    const { random, senders, oddValues } = this.#parts;
     const from = this.rooms.person();
     const roomId = this.rooms.roomId();
     const clear = (type: string, content: unknown): Json => ({ type, sender: this.rooms.userId(), content });
     const sealed = (type: string, content: unknown, change: Json = {}): Json => {
-      return cast.olm(from, type, content, change) ?? clear(type, content);
+      return senders.olm(from, type, content, change) ?? clear(type, content);
     };
     switch (random.below(14)) {
       case 0:
-        return sealed("m.forwarded_room_key", cast.forwardedKey(from, roomId));
+        return sealed("m.forwarded_room_key", senders.forwardedKey(from, roomId));
       case 1:
         return clear("m.room_key.withheld", {
-          ...cast.roomKey(from, roomId),
+          ...senders.roomKey(from, roomId),
           code: random.pick(["m.blacklisted", "m.no_olm", "m.unverified", ""]),
           session_key: undefined,
         });
@@ -130,7 +130,7 @@ export class Grammar {
           action: random.pick(["request", "request_cancellation", ""]),
           requesting_device_id: from.deviceId,
           request_id: `r${random.below(100)}`,
-          body: { ...cast.roomKey(from, roomId), session_key: undefined },
+          body: { ...senders.roomKey(from, roomId), session_key: undefined },
         });
       case 3:
         return sealed("m.dummy", {});
@@ -138,40 +138,40 @@ export class Grammar {
         const lie = random.pick<Json>([
           { sender: this.rooms.userId() },
           { recipient: this.rooms.userId() },
-          { recipient_keys: oddities.value() },
-          { keys: oddities.value() },
-          { sender_device_keys: oddities.value() },
-          { content: oddities.value() },
+          { recipient_keys: oddValues.value() },
+          { keys: oddValues.value() },
+          { sender_device_keys: oddValues.value() },
+          { content: oddValues.value() },
         ]);
-        return sealed("m.room_key", cast.roomKey(from, roomId), lie);
+        return sealed("m.room_key", senders.roomKey(from, roomId), lie);
       }
       case 5: {
-        const message = sealed("m.room_key", cast.roomKey(from, roomId));
+        const message = sealed("m.room_key", senders.roomKey(from, roomId));
         const content = message.content as Json;
-        return { ...message, content: { ...content, ciphertext: oddities.value() } };
+        return { ...message, content: { ...content, ciphertext: oddValues.value() } };
       }
       case 6:
-        return sealed("org.example.note", { note: oddities.value() });
+        return sealed("org.example.note", { note: oddValues.value() });
       case 7:
         return clear(
           random.pick(["m.key.verification.request", "m.secret.request", "m.dummy", "m.room_key"]),
           {
             from_device: from.deviceId,
-            transaction_id: oddities.text(),
+            transaction_id: oddValues.text(),
             methods: ["m.sas.v1"],
           },
         );
       default:
-        return sealed("m.room_key", cast.roomKey(from, roomId));
+        return sealed("m.room_key", senders.roomKey(from, roomId));
     }
   }
 
   #accountData(): Json {
-    const { random, oddities } = this.#parts;
+    const { random, oddValues } = this.#parts;
     return random.pick<Json>([
       { type: "m.direct", content: { [this.rooms.userId()]: [this.rooms.roomId()] } },
       { type: "m.ignored_user_list", content: { ignored_users: { [this.rooms.userId()]: {} } } },
-      { type: "m.push_rules", content: { global: oddities.value() } },
+      { type: "m.push_rules", content: { global: oddValues.value() } },
       { type: "m.fully_read", content: { event_id: this.rooms.eventId() } },
       { type: "m.tag", content: { tags: { "u.work": { order: 0.5 } } } },
     ]);

@@ -5,10 +5,10 @@
  */
 
 import { Random } from "../../vodozemac-wasm/fuzz/random.ts";
-import type { Cast } from "./cast.ts";
+import type { Senders } from "./senders.ts";
 import { Grammar } from "./grammar.ts";
 import { mutateTree } from "./mutations.ts";
-import { jsonText, Oddities } from "./oddities.ts";
+import { jsonText, OddValues } from "./odd_values.ts";
 
 const encoder = new TextEncoder();
 /**
@@ -30,7 +30,7 @@ export interface Input {
 export interface InputPlace {
   readonly seed: number;
   readonly index: number;
-  readonly cast: Cast;
+  readonly senders: Senders;
 }
 
 /** Where random numbers for a purpose come from. */
@@ -43,8 +43,8 @@ export function randomFor({ seed, index }: Pick<InputPlace, "seed" | "index">, p
 /** Makes the response with a number, and the token that it should end with. */
 export function inputAt(place: InputPlace, nextBatch: string): Input {
   const random = randomFor(place, 1);
-  const oddities = new Oddities(random, place.seed >>> 10);
-  const grammar = new Grammar({ random, oddities, cast: place.cast });
+  const oddValues = new OddValues(random, place.seed >>> 10);
+  const grammar = new Grammar({ random, oddValues, senders: place.senders });
   const tree = grammar.response(nextBatch);
   const share = random.below(100);
   const making: Making = share < SHARES.grammar
@@ -52,7 +52,7 @@ export function inputAt(place: InputPlace, nextBatch: string): Input {
     : share < SHARES.grammar + SHARES.tree
     ? "tree"
     : "bytes";
-  if (making === "tree") mutateTree(random, oddities, tree);
+  if (making === "tree") mutateTree(random, oddValues, tree);
   const bytes = encoder.encode(jsonText(tree));
   return { making, bytes: making === "bytes" ? new Uint8Array(random.mutate(bytes, [])) : bytes };
 }

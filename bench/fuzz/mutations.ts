@@ -5,7 +5,7 @@
  */
 
 import type { Random } from "../../vodozemac-wasm/fuzz/random.ts";
-import { type Oddities, put } from "./oddities.ts";
+import { type OddValues, put } from "./odd_values.ts";
 
 type Parent = Record<string, unknown> | unknown[];
 
@@ -26,10 +26,10 @@ const MAX_DEPTH = 200;
 const SELDOM = ["next_batch", "device_one_time_keys_count", "device_unused_fallback_key_types"];
 
 /** Changes a tree in place, here and there. */
-export function mutateTree(random: Random, oddities: Oddities, root: Record<string, unknown>): void {
+export function mutateTree(random: Random, oddValues: OddValues, root: Record<string, unknown>): void {
   for (let count = 1 + random.below(4); count > 0; count--) {
     const place = placeIn(random, root);
-    if (place !== undefined) mutateAt(random, oddities, place, root);
+    if (place !== undefined) mutateAt(random, oddValues, place, root);
   }
 }
 
@@ -51,7 +51,7 @@ function placeIn(random: Random, root: Parent): Place | undefined {
   return found;
 }
 
-function mutateAt(random: Random, oddities: Oddities, place: Place, root: Parent): void {
+function mutateAt(random: Random, oddValues: OddValues, place: Place, root: Parent): void {
   const { parent, name } = place;
   const value = valueAt(place);
   switch (random.below(10)) {
@@ -61,7 +61,7 @@ function mutateAt(random: Random, oddities: Oddities, place: Place, root: Parent
       return;
     case 1: // twice
       if (Array.isArray(parent)) parent.push(value);
-      else put(parent, oddities.name(), value);
+      else put(parent, oddValues.name(), value);
       return;
     case 2: { // that of another place
       const other = placeIn(random, root);
@@ -69,30 +69,30 @@ function mutateAt(random: Random, oddities: Oddities, place: Place, root: Parent
       return;
     }
     case 3: // one more
-      if (Array.isArray(value)) value.push(oddities.value());
-      else if (isObject(value)) put(value, oddities.name(), oddities.value());
+      if (Array.isArray(value)) value.push(oddValues.value());
+      else if (isObject(value)) put(value, oddValues.name(), oddValues.value());
       else set(place, [value]);
       return;
     case 4: // in another wrapping
       set(place, random.chance(50) ? [value] : { [name]: value });
       return;
     case 5: // a text that is nearly the same
-      set(place, typeof value === "string" ? nearly(random, oddities, value) : oddities.value());
+      set(place, typeof value === "string" ? nearly(random, oddValues, value) : oddValues.value());
       return;
     case 6: // many
-      set(place, Array.isArray(value) ? repeated(value, random.pick([2, 20, 200])) : oddities.value());
+      set(place, Array.isArray(value) ? repeated(value, random.pick([2, 20, 200])) : oddValues.value());
       return;
     default:
-      set(place, oddities.value());
+      set(place, oddValues.value());
   }
 }
 
-function nearly(random: Random, oddities: Oddities, text: string): string {
+function nearly(random: Random, oddValues: OddValues, text: string): string {
   const at = random.below(text.length + 1);
   const to = at + random.below(text.length - at + 1);
   switch (random.below(4)) {
     case 0:
-      return text.slice(0, at) + oddities.text() + text.slice(at);
+      return text.slice(0, at) + oddValues.text() + text.slice(at);
     case 1:
       return text.slice(0, at) + text.slice(to);
     case 2:

@@ -1,15 +1,15 @@
 /**
- * One client's life with a hostile server: after each response it has to be as it was, and to
- * receive the next good message.
+ * A client with a hostile server: after each response it has to be as it was, and to receive the
+ * next valid message.
  *
  * @module
  */
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { Bot } from "./bot.ts";
-import { Cast } from "./cast.ts";
+import { Senders } from "./senders.ts";
 import { FuzzClock } from "./fuzz_clock.ts";
-import { GoodNews } from "./good_news.ts";
+import { ValidResponses } from "./valid_responses.ts";
 import { isJsonObject } from "../../src/types/json.ts";
 import { inputAt, type Making, parsed, randomFor } from "./input.ts";
 import { ROOMS } from "./room_grammar.ts";
@@ -17,86 +17,85 @@ import { FuzzServer, type Served } from "./server.ts";
 import { FuzzPlace, type FuzzStore } from "./store_kinds.ts";
 import { Watch } from "./watch.ts";
 
-/** What is played. */
+/** Options of {@link play}. */
 export interface PlayOptions {
   readonly store: FuzzStore;
   readonly seed: number;
   /** How many responses there are. */
   readonly count: number;
-  /** Which of them are given. Default: all. */
+  /** Which of them are served. Default: all. */
   readonly only?: ReadonlySet<number>;
-  /** What is given in the place of one. Default: itself. */
+  /** Replaces a response. Default: no replacement. */
   readonly edit?: (index: number, bytes: Uint8Array<ArrayBuffer>) => Uint8Array<ArrayBuffer>;
 }
 
 /** What went wrong. */
 export interface Fault {
   /**
-   * The responses after which it did, by their numbers; where there are several, they were on their
-   * way together.
+   * The responses before it, by their numbers; several were served together.
    */
   readonly responses: ReadonlyMap<number, Uint8Array<ArrayBuffer>>;
   readonly reasons: readonly string[];
 }
 
-/** What came of it. */
+/** The result. */
 export interface Played {
-  /** How many responses were given, by how they were made. */
+  /** How many responses were served, by how they were made. */
   readonly counts: ReadonlyMap<Making, number>;
-  /** What the client logged, and how often. */
+  /** The messages that the client logged, and how often. */
   readonly logged: ReadonlyMap<string, number>;
-  /** What it asked beside, by kind. */
+  /** Its other requests, by kind. */
   readonly requests: ReadonlyMap<string, number>;
-  /** How often it was ended and made anew. */
-  readonly lives: number;
+  /** How many clients there were, one after the other. */
+  readonly clients: number;
   /** How many bytes the store had in the end. */
   readonly size: number;
   readonly fault: Fault | undefined;
 }
 
 /** After so many responses the client is closed, and another made with the store. */
-const LIFE = 250;
-/** How many may be on their way together. */
+const RESPONSES_PER_CLIENT = 250;
+/** How many may be served together. */
 const MOST_TOGETHER = 8;
 /**
- * How often a response may be asked for: once more after each failure, but then it has to go on.
+ * How often a response may be requested: again after each failure, up to this bound.
  */
 const TRIES = 4;
 const MINUTE = 60_000;
 
 const vodozemac = await Vodozemac.load();
-const people = Cast.people(vodozemac);
+const people = Senders.people(vodozemac);
 
-/** Plays. */
+/** Serves hostile responses to clients. */
 export async function play(options: PlayOptions): Promise<Played> {
   await using place = await FuzzPlace.make(options.store);
-  using cast = new Cast(vodozemac, people);
-  const player = new Player(options, place, cast);
+  using senders = new Senders(vodozemac, people);
+  const player = new Player(options, place, senders);
   const fault = await player.play();
-  const { counts, logged, lives, requests } = player;
-  return { counts, logged, requests, lives, fault, size: await place.size() };
+  const { counts, logged, clients, requests } = player;
+  return { counts, logged, requests, clients, fault, size: await place.size() };
 }
 
 class Player {
   readonly counts = new Map<Making, number>();
   readonly logged = new Map<string, number>();
-  lives = 0;
+  clients = 0;
   readonly #options: PlayOptions;
   readonly #place: FuzzPlace;
-  readonly #cast: Cast;
+  readonly #senders: Senders;
   readonly #clock = new FuzzClock(Date.UTC(2026, 8, 1));
   readonly #server: FuzzServer;
-  readonly #news: GoodNews;
+  readonly #valid: ValidResponses;
   #tokens = 0;
-  /** What the client asks with. */
+  /** The token of the next request. */
   #position = "";
 
-  constructor(options: PlayOptions, place: FuzzPlace, cast: Cast) {
+  constructor(options: PlayOptions, place: FuzzPlace, senders: Senders) {
     this.#options = options;
     this.#place = place;
-    this.#cast = cast;
-    this.#server = new FuzzServer({ seed: options.seed, index: -1, cast });
-    this.#news = new GoodNews(cast);
+    this.#senders = senders;
+    this.#server = new FuzzServer({ seed: options.seed, index: -1, senders });
+    this.#valid = new ValidResponses(senders);
   }
 
   get requests(): ReadonlyMap<string, number> {
@@ -104,19 +103,19 @@ class Player {
   }
 
   async play(): Promise<Fault | undefined> {
-    for (let from = 0; from < this.#options.count; from += LIFE) {
-      const fault = await this.#live(from, Math.min(from + LIFE, this.#options.count));
+    for (let from = 0; from < this.#options.count; from += RESPONSES_PER_CLIENT) {
+      const fault = await this.#runClient(from, Math.min(from + RESPONSES_PER_CLIENT, this.#options.count));
       if (fault !== undefined) return fault;
     }
     return undefined;
   }
 
   /** One client, from its start to its end. */
-  async #live(from: number, to: number): Promise<Fault | undefined> {
+  async #runClient(from: number, to: number): Promise<Fault | undefined> {
     const store = await this.#place.open();
     const watch = new Watch(this.#clock, this.#server);
-    const [server, clock, life] = [this.#server, this.#clock, this.lives++];
-    const bot = new Bot({ server, store, clock, life });
+    const [server, clock, number] = [this.#server, this.#clock, this.clients++];
+    const bot = new Bot({ server, store, clock, number });
     watch.begin(bot);
     let last: Fault["responses"] = new Map();
     try {
@@ -124,11 +123,11 @@ class Player {
       for (let index = from; index < to && bot.faults.length === 0;) {
         const count = 1 + randomFor({ seed: this.#options.seed, index }, 3).below(MOST_TOGETHER);
         const end = Math.min(index + count, to);
-        last = await this.#volley(bot, watch, { index, end });
+        last = await this.#group(bot, watch, { index, end });
         index = end;
       }
       if (bot.faults.length === 0) {
-        await bot.look(ROOMS);
+        await bot.readRooms(ROOMS);
         await bot.close();
       }
     } finally {
@@ -136,14 +135,14 @@ class Player {
       for (const [message, count] of bot.logged) {
         this.logged.set(message, (this.logged.get(message) ?? 0) + count);
       }
-      await bot.close().catch(() => {}); // what failed has been told
+      await bot.close().catch(() => {}); // a fault was recorded
       await store.close();
     }
     return bot.faults.length === 0 ? undefined : { responses: last, reasons: bot.faults };
   }
 
-  /** Some responses, and a good one behind them. */
-  async #volley(
+  /** Serves some responses, and a valid one after them. */
+  async #group(
     bot: Bot,
     watch: Watch,
     { index: from, end }: { readonly index: number; readonly end: number },
@@ -153,11 +152,11 @@ class Player {
     const served: Served[] = [];
     let since = this.#position;
     for (let index = from; index < end; index++) {
-      const place = { seed, index, cast: this.#cast };
+      const place = { seed, index, senders: this.#senders };
       const input = inputAt(place, this.#nextToken());
       const bytes = edit?.(index, input.bytes) ?? input.bytes;
       const next = tokenOf(bytes, since);
-      // One that leads back would have the client go round in circles, as it is told to.
+      // A token that leads back would make the client request the same responses forever.
       const isBack = served.some((earlier) => earlier.since === next);
       if (only?.has(index) === false || isBack) continue;
       given.set(index, bytes);
@@ -175,12 +174,12 @@ class Player {
     return given;
   }
 
-  /** Gives responses and a good one behind them, and waits until that is heard. */
+  /** Serves responses and a valid one after them, and waits until that is received. */
   async #receives(bot: Bot, watch: Watch, before: readonly Served[]): Promise<void> {
-    const good = this.#news.tell(this.#nextToken());
+    const good = this.#valid.make(this.#nextToken());
     this.#server.serve(...before, good);
-    await watch.until(() => this.#cast.isPublished && good.texts.every((text) => bot.heard.has(text)));
-    bot.heard.clear();
+    await watch.until(() => this.#senders.isPublished && good.texts.every((text) => bot.received.has(text)));
+    bot.received.clear();
     this.#position = good.next;
   }
 
@@ -189,14 +188,14 @@ class Player {
   }
 }
 
-/** What `sync()` refuses the whole response for, if it is there and no object. */
+/** Sections that make `sync()` refuse the whole response if they are not objects. */
 const SECTIONS = [
   ...["rooms", "presence", "account_data", "to_device", "device_lists", "device_one_time_keys_count"],
 ] as const;
 
 /**
- * What the client asks with after a response, if that is one at all: its sections are some, and it
- * says where to go on, which is not where the client was.
+ * The token of the request after a response, if the response is valid: its sections are objects,
+ * and it has another token than the request before.
  */
 function tokenOf(bytes: Uint8Array, since: string): string | undefined {
   const response = parsed(bytes);

@@ -7,8 +7,8 @@
 import type { Random } from "../../vodozemac-wasm/fuzz/random.ts";
 import type { Person } from "../peers/inputs/person.ts";
 import { OWN_USER } from "../peers/inputs/room_inputs.ts";
-import { type Cast, MEGOLM } from "./cast.ts";
-import type { Oddities } from "./oddities.ts";
+import { MEGOLM, type Senders } from "./senders.ts";
+import type { OddValues } from "./odd_values.ts";
 
 type Json = Record<string, unknown>;
 
@@ -43,8 +43,8 @@ const EVENT_IDS = 3_000;
 /** What grammars are made of. */
 export interface GrammarParts {
   readonly random: Random;
-  readonly oddities: Oddities;
-  readonly cast: Cast;
+  readonly oddValues: OddValues;
+  readonly senders: Senders;
 }
 
 /** Makes events of rooms. */
@@ -64,7 +64,7 @@ export class RoomGrammar {
 
   /** A person with a device. */
   person(): Person {
-    return this.#parts.random.pick(this.#parts.cast.people);
+    return this.#parts.random.pick(this.#parts.senders.people);
   }
 
   /** Any user. */
@@ -98,13 +98,13 @@ export class RoomGrammar {
 
   /** An event of a room's state. */
   stateEvent(): Json {
-    const { random, oddities } = this.#parts;
+    const { random, oddValues } = this.#parts;
     const state = (type: string, content: unknown, stateKey = ""): Json => {
       return { ...this.#envelope(type, content), state_key: stateKey };
     };
     switch (random.below(14)) {
       case 0:
-        return state("m.room.name", { name: oddities.text() });
+        return state("m.room.name", { name: oddValues.text() });
       case 1:
         return state("m.room.power_levels", {
           users: { [this.userId()]: random.pick([100, "100", 50.5, -1, 2 ** 53]) },
@@ -129,18 +129,18 @@ export class RoomGrammar {
       case 5:
         return state("m.room.tombstone", { body: "gone", replacement_room: this.roomId() });
       case 6:
-        return state("m.space.child", { via: ["example.org"], order: oddities.text() }, this.roomId());
+        return state("m.space.child", { via: ["example.org"], order: oddValues.text() }, this.roomId());
       case 7:
         return state(
-          `org.example.${oddities.name().slice(0, 20)}`,
-          { value: oddities.value() },
-          oddities.name().slice(0, 60),
+          `org.example.${oddValues.name().slice(0, 20)}`,
+          { value: oddValues.value() },
+          oddValues.name().slice(0, 60),
         );
       default: {
         const membership = random.pick(MEMBERSHIPS);
         return state(
           "m.room.member",
-          { membership, displayname: oddities.text().slice(0, 300) },
+          { membership, displayname: oddValues.text().slice(0, 300) },
           this.userId(),
         );
       }
@@ -162,7 +162,7 @@ export class RoomGrammar {
         const relation = {
           rel_type: "m.annotation",
           event_id: this.eventId(),
-          key: this.#parts.oddities.text(),
+          key: this.#parts.oddValues.text(),
         };
         return this.#envelope("m.reaction", { "m.relates_to": relation });
       }
@@ -179,17 +179,17 @@ export class RoomGrammar {
   }
 
   #text(): Json {
-    const { random, oddities } = this.#parts;
+    const { random, oddValues } = this.#parts;
     const content: Json = {
       msgtype: random.pick(["m.text", "m.notice", "m.image", "m.odd"]),
-      body: oddities.text(),
+      body: oddValues.text(),
     };
     if (random.chance(20)) {
       content["m.mentions"] = { user_ids: this.list(() => this.userId()), room: random.chance(50) };
     }
     if (random.chance(20)) content["m.relates_to"] = this.#relation();
     if (random.chance(5)) {
-      content.file = { url: "mxc://a/b", key: oddities.value(), iv: "", hashes: {}, v: "v2" };
+      content.file = { url: "mxc://a/b", key: oddValues.value(), iv: "", hashes: {}, v: "v2" };
     }
     return content;
   }
@@ -204,15 +204,15 @@ export class RoomGrammar {
   }
 
   #encrypted(roomId: string): Json {
-    const { random, cast, oddities } = this.#parts;
+    const { random, senders, oddValues } = this.#parts;
     const from = this.person();
     const payload = {
       type: random.pick(["m.room.message", "m.reaction", "m.room.encrypted", "m.room.member", "", 5]),
       room_id: random.chance(95) ? roomId : this.roomId(),
-      content: random.chance(80) ? this.#text() : oddities.value(),
+      content: random.chance(80) ? this.#text() : oddValues.value(),
     };
-    const fresh = (): Json => cast.megolm(from, roomId, random.chance(95) ? payload : oddities.value());
-    const content = random.chance(10) ? cast.replayed(random) ?? fresh() : fresh();
+    const fresh = (): Json => senders.megolm(from, roomId, random.chance(95) ? payload : oddValues.value());
+    const content = random.chance(10) ? senders.replayed(random) ?? fresh() : fresh();
     const damaged = random.chance(10)
       ? { ...content, ciphertext: this.#damaged(String(content.ciphertext)) }
       : content;
@@ -247,14 +247,14 @@ export class RoomGrammar {
   }
 
   #withUnsigned(event: Json, roomId: string): Json {
-    const { random, oddities } = this.#parts;
+    const { random, oddValues } = this.#parts;
     if (!random.chance(15)) return event;
     const latest = { ...this.#encrypted(roomId), room_id: roomId };
     const unsigned = random.pick<Json>([
       { age: random.pick([1, -5, 1e300]) },
-      { transaction_id: oddities.text().slice(0, 100) },
+      { transaction_id: oddValues.text().slice(0, 100) },
       { redacted_because: this.#envelope("m.room.redaction", {}) },
-      { prev_content: oddities.value() },
+      { prev_content: oddValues.value() },
       {
         membership: "join",
         "m.relations": { "m.thread": { latest_event: latest, count: 1, current_user_participated: true } },

@@ -8,11 +8,11 @@
  */
 
 import { OWN_USER } from "../peers/inputs/room_inputs.ts";
-import type { Cast } from "./cast.ts";
+import type { Senders } from "./senders.ts";
 import { Grammar } from "./grammar.ts";
 import { type InputPlace, parsed, randomFor } from "./input.ts";
 import { mutateTree } from "./mutations.ts";
-import { jsonText, Oddities } from "./oddities.ts";
+import { jsonText, OddValues } from "./odd_values.ts";
 
 type Json = Record<string, unknown>;
 type Body = string | Uint8Array<ArrayBuffer>;
@@ -38,7 +38,7 @@ const JSON_TYPE = { "content-type": "application/json" };
 
 /** Answers a client. */
 export class FuzzServer {
-  readonly #cast: Cast;
+  readonly #senders: Senders;
   readonly #syncs: Served[] = [];
   #answers: ReturnType<typeof answersAt>;
   #arrived = Promise.withResolvers<void>();
@@ -48,7 +48,7 @@ export class FuzzServer {
 
   /** @param place What its answers are made of, at first. */
   constructor(place: InputPlace) {
-    this.#cast = place.cast;
+    this.#senders = place.senders;
     this.#answers = answersAt(place);
   }
 
@@ -108,7 +108,7 @@ export class FuzzServer {
     this.requests.set(kind, (this.requests.get(kind) ?? 0) + 1);
     if (path === "/account/whoami") return reply(JSON.stringify(USER));
     if (path.endsWith("/filter")) return reply(JSON.stringify({ filter_id: "0" }));
-    if (path === "/keys/upload") return reply(JSON.stringify(this.#cast.upload(body)));
+    if (path === "/keys/upload") return reply(JSON.stringify(this.#senders.upload(body)));
     const { random } = this.#answers;
     const share = random.below(100);
     const answer = this.#honest(path, body);
@@ -122,9 +122,9 @@ export class FuzzServer {
 
   /** Changes anything but what is said of the client's own device. */
   #change(answer: Json): void {
-    const { random, oddities } = this.#answers;
+    const { random, oddValues } = this.#answers;
     const own = structuredClone((answer.device_keys as Json | undefined)?.[OWN_USER]);
-    mutateTree(random, oddities, answer);
+    mutateTree(random, oddValues, answer);
     if (own === undefined) return;
     const { device_keys: keys } = answer;
     if (typeof keys === "object" && keys !== null) Object.assign(keys, { [OWN_USER]: own });
@@ -133,8 +133,8 @@ export class FuzzServer {
   #honest(path: string, body: Json): Json | undefined {
     const { grammar } = this.#answers;
     const [, kind, roomId = "", what] = path.split("/").map(decodeURIComponent);
-    if (path === "/keys/query") return structuredClone(this.#cast.keys.query(body as never)) as Json;
-    if (path === "/keys/claim") return structuredClone(this.#cast.keys.claim(body as never)) as Json;
+    if (path === "/keys/query") return structuredClone(this.#senders.keys.query(body as never)) as Json;
+    if (path === "/keys/claim") return structuredClone(this.#senders.keys.claim(body as never)) as Json;
     if (kind === "sendToDevice") return {};
     if (kind !== "rooms") return undefined;
     switch (what) {
@@ -142,7 +142,7 @@ export class FuzzServer {
       case "join":
         return { event_id: grammar.rooms.eventId(), room_id: roomId };
       case "members": {
-        const members = this.#cast.people.slice(0, 3).map(({ userId }) => member(roomId, userId));
+        const members = this.#senders.people.slice(0, 3).map(({ userId }) => member(roomId, userId));
         return { chunk: [...members, member(roomId, OWN_USER)] };
       }
       case "messages":
@@ -160,8 +160,8 @@ export const ANY: unique symbol = Symbol("any token");
 
 function answersAt(place: InputPlace) {
   const random = randomFor(place, 2);
-  const oddities = new Oddities(random, place.seed >>> 10);
-  return { grammar: new Grammar({ random, oddities, cast: place.cast }), random, oddities };
+  const oddValues = new OddValues(random, place.seed >>> 10);
+  return { grammar: new Grammar({ random, oddValues, senders: place.senders }), random, oddValues };
 }
 
 function member(roomId: string, userId: string): Json {

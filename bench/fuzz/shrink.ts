@@ -5,7 +5,7 @@
  */
 
 import { parsed } from "./input.ts";
-import { jsonText } from "./oddities.ts";
+import { jsonText } from "./odd_values.ts";
 import { type Fault, play, type PlayOptions } from "./play.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;

@@ -1,5 +1,6 @@
 /**
- * What the bots do: they answer each message of others, and count their answers in a session.
+ * The handlers of the bots: they answer each message of others, and count their answers in a
+ * session.
  *
  * @module
  */
@@ -8,13 +9,13 @@ import { type Client, defineSession } from "@greenroom/matrix";
 import { delay } from "@std/async/delay";
 import type { LedgerEntry } from "./ledger.ts";
 
-/** How a bot answers. */
+/** Options of {@link answerMessages}. */
 export interface AnsweringOptions {
-  /** The bot's own user ID: who else talks is answered. */
+  /** The bot's own user ID: messages of others are answered. */
   readonly userId: string;
-  /** Takes what happens. */
+  /** Records what happens. */
   readonly note: (entry: LedgerEntry) => void;
-  /** Takes when a handler begins and ends. */
+  /** Called when a handler begins and ends. */
   readonly tell: (line: "begins answer" | "ends answer") => void;
 }
 
@@ -36,7 +37,7 @@ export function echoOf(number: number): string | undefined {
   return number % ECHOES === 0 ? `echo of ${number}` : undefined;
 }
 
-/** Has a client answer. */
+/** Adds the handlers to a client. */
 export function answerMessages(client: Client, { userId, note, tell }: AnsweringOptions): void {
   client.on("m.room.message", async (event, ctx) => {
     const { sender, event_id: eventId, room_id: roomId, content: { body } } = event;

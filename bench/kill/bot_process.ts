@@ -1,19 +1,19 @@
 /**
- * A bot's process: what it is at, and its end.
+ * A bot's process: its progress and its end.
  *
  * @module
  */
 
 import { delay } from "@std/async/delay";
-import type { Telltale } from "./telltale.ts";
+import type { Progress } from "./progress.ts";
 
 /**
- * A moment at which a bot is killed: so long after its start, or so long after it has said
- * something so often.
+ * A moment at which a bot is killed: a time after its start, or after its n-th report of an
+ * operation.
  */
 export interface Moment {
   /** After which of its lines; undefined: after its start. */
-  readonly line?: Telltale;
+  readonly line?: Progress;
   /** After how many of these. */
   readonly times?: number;
   /** How long after that, in milliseconds. */
@@ -24,21 +24,21 @@ export interface Moment {
 
 /** How a process ended. */
 export interface Ending {
-  /** What it was at: what had begun and not ended. */
+  /** The operations that had begun and not ended. */
   readonly underway: readonly string[];
   /** Whether it had ended by itself before it could be killed, which it never should. */
   readonly bySelf: boolean;
   /** The end of what it wrote to standard error. */
   readonly stderr: string;
-  /** How long it had lived, in milliseconds. */
+  /** How long it had run, in milliseconds. */
   readonly lived: number;
-  /** How long after its start it said something for the first time, in milliseconds. */
+  /** By line, how long after its start it was first reported, in milliseconds. */
   readonly firsts: ReadonlyMap<string, number>;
 }
 
-/** Whatever does not happen within this time, in milliseconds, is not waited for. */
+/** How long to wait for a line, in milliseconds. */
 const PATIENCE_MS = 2_500;
-/** Whatever does not stop within this time, in milliseconds, is killed. */
+/** After how long a process that does not stop is killed, in milliseconds. */
 const STOP_MS = 20_000;
 
 /** A running bot. */

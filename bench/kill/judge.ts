@@ -1,6 +1,5 @@
 /**
- * Judges a run: what was sent, received and used, by what the victim wrote down, what the server
- * has, and what others decrypted.
+ * Judges a run by the bot's ledger, the events on the server, and what others decrypted.
  *
  * @module
  */
@@ -10,28 +9,28 @@ import { entriesOf, type LedgerEntry, type RatchetUse, withoutOutages } from "./
 import { judgeAnswers, type Read } from "./judge_answers.ts";
 import { megolmUse } from "./ratchet.ts";
 import type { ServerEvent } from "./homeserver.ts";
-import type { Stage } from "./stage.ts";
+import type { Setup } from "./setup.ts";
 import type { Said } from "./talk.ts";
 
-/** What came of a run. */
+/** The result of a run. */
 export interface Verdict {
   /** What was counted. */
   readonly counts: Record<string, number>;
-  /** What must not be; none if the run has passed. */
+  /** The problems; none if the run has passed. */
   readonly problems: string[];
 }
 
-/** What is judged. */
+/** The evidence of a run. */
 export interface Evidence {
-  readonly stage: Stage;
+  readonly setup: Setup;
   readonly said: readonly Said[];
   readonly ledger: readonly LedgerEntry[];
 }
 
-/** What the bot has said by itself: its texts, with the event's ID where it has one. */
+/** The bot's own messages: their texts, with the event's ID where it has one. */
 type Expected = ReadonlyMap<string, string | undefined>;
 
-/** A room with all that is there to judge it by. */
+/** A room with its evidence. */
 interface JudgedRoom {
   readonly roomId: string;
   readonly events: readonly ServerEvent[];
@@ -42,39 +41,39 @@ interface JudgedRoom {
   readonly known: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/** Judges. */
-export async function judge({ stage, said, ledger }: Evidence): Promise<Verdict> {
+/** Judges a run. */
+export async function judge({ setup, said, ledger }: Evidence): Promise<Verdict> {
   const problems: string[] = [];
-  const rooms = await judgedRooms({ stage, said, ledger });
-  const used = judgeUses({ stage, said, ledger }, rooms, problems);
+  const rooms = await judgedRooms({ setup, said, ledger });
+  const used = judgeUses({ setup, said, ledger }, rooms, problems);
   const received = new Map<string, number>();
   for (const { eventId } of entriesOf(ledger, "received")) {
     received.set(eventId, (received.get(eventId) ?? 0) + 1);
   }
   for (const { eventId, by, number } of said) {
-    if (!received.has(eventId)) problems.push(`the victim never got ${number} by ${by} (${eventId})`);
+    if (!received.has(eventId)) problems.push(`the bot never got ${number} by ${by} (${eventId})`);
   }
-  for (const room of rooms) await judgeRoom(stage, room, problems);
+  for (const room of rooms) await judgeRoom(setup, room, problems);
   judgeLedger(withoutOutages(ledger), problems);
-  const read = new Set(stage.observed.map(({ eventId }) => eventId));
-  const lost = [...stage.undecryptable].filter(([id]) => !read.has(id));
+  const read = new Set(setup.observed.map(({ eventId }) => eventId));
+  const lost = [...setup.undecryptable].filter(([id]) => !read.has(id));
   for (const [eventId, why] of lost) problems.push(`the observer never decrypted ${eventId}: ${why}`);
   const counts = {
-    "victim's processes": entriesOf(ledger, "start").length,
-    "messages of the victim": entriesOf(ledger, "begin").length,
+    "bot's processes": entriesOf(ledger, "start").length,
+    "messages of the bot": entriesOf(ledger, "begin").length,
     "messages of peers": said.length,
     "handlers called": entriesOf(ledger, "received").length,
     "messages handled twice or more": [...received.values()].filter((count) => count > 1).length,
     "messages left out for a time": entriesOf(ledger, "quarantined").length,
     "the store's server killed": entriesOf(ledger, "outage").length,
-    "undecryptable at first, by the victim": entriesOf(ledger, "undecryptable").length,
-    "undecryptable at first, by the observer": stage.undecryptable.size,
+    "undecryptable at first, by the bot": entriesOf(ledger, "undecryptable").length,
+    "undecryptable at first, by the observer": setup.undecryptable.size,
     ...used,
   };
   return { counts, problems };
 }
 
-async function judgedRooms({ stage, said, ledger }: Evidence): Promise<JudgedRoom[]> {
+async function judgedRooms({ setup, said, ledger }: Evidence): Promise<JudgedRoom[]> {
   const done = new Map(entriesOf(ledger, "done").map(({ number, eventId }) => [number, eventId]));
   const begun = entriesOf(ledger, "begin");
   const late = new Set(entriesOf(ledger, "undecryptable").map(({ eventId }) => eventId));
@@ -84,51 +83,50 @@ async function judgedRooms({ stage, said, ledger }: Evidence): Promise<JudgedRoo
     known.set(eventId, (known.get(eventId) ?? new Set()).add(replyId));
   }
   const saidById = new Map(said.map((each) => [each.eventId, each]));
-  const roomIds = [...stage.rooms.map(({ roomId }) => roomId), ...stage.plainRooms];
+  const roomIds = [...setup.rooms.map(({ roomId }) => roomId), ...setup.plainRooms];
   return await Promise.all(roomIds.map(async (roomId) => {
-    const events = await stage.history(roomId);
+    const events = await setup.history(roomId);
     const messages = events.map(({ eventId }) => saidById.get(eventId)).filter((each) => each !== undefined);
     const expected = new Map(
       begun.filter((entry) => entry.roomId === roomId)
-        .map(({ number }) => [`victim ${number}`, done.get(number)]),
+        .map(({ number }) => [`bot ${number}`, done.get(number)]),
     );
     return { roomId, events, messages, expected, late, leftOut, known };
   }));
 }
 
-/** All readers of the room must have the same. */
-async function judgeRoom(stage: Stage, room: JudgedRoom, problems: string[]): Promise<void> {
+/** All readers of the room must have the same messages. */
+async function judgeRoom(setup: Setup, room: JudgedRoom, problems: string[]): Promise<void> {
   const { roomId, events } = room;
-  const cast = stage.rooms.find((each) => each.roomId === roomId);
-  if (cast === undefined) {
+  const encrypted = setup.rooms.find((each) => each.roomId === roomId);
+  if (encrypted === undefined) {
     const reads = events.filter(({ type, sender }) =>
-      type === "m.room.message" && sender === stage.victim.userId
+      type === "m.room.message" && sender === setup.bot.userId
     )
       .map(({ eventId, content }) => ({ eventId, body: String(content.body) }));
     judgeReads("the server", reads, room, problems);
     return;
   }
-  judgeReads("the observer", stage.observed.filter((each) => each.roomId === roomId), room, problems);
-  for (const peer of cast.peers) {
-    judgeReads(`${peer.kind} ${peer.deviceId}`, await readsOf(peer, stage, roomId), room, problems);
+  judgeReads("the observer", setup.observed.filter((each) => each.roomId === roomId), room, problems);
+  for (const peer of encrypted.peers) {
+    judgeReads(`${peer.kind} ${peer.deviceId}`, await readsOf(peer, setup, roomId), room, problems);
   }
 }
 
 /**
- * What a peer has read of a room: what it makes of the whole history, and what it made of it as it
- * came. Of what a limited sync leaves out the library tells nothing; and if a key comes once more
- * that begins later, it forgets the first.
+ * What a peer has decrypted of a room, from the whole history and as it came. The library skips
+ * what a limited sync leaves out; and if a key comes again from a later index, it drops the first.
  */
-async function readsOf(peer: Peer, { victim }: Stage, roomId: string): Promise<Read[]> {
-  const told = new Map(
+async function readsOf(peer: Peer, { bot }: Setup, roomId: string): Promise<Read[]> {
+  const seen = new Map(
     peer.seen.filter((event) => event.event === "message").map(({ eventId, body }) => [eventId, body]),
   );
   const history = await peer.call("history", { roomId }) as (Read & { sender: string })[];
-  return history.filter(({ sender }) => sender === victim.userId)
-    .map(({ eventId, body }) => ({ eventId, body: body ?? told.get(eventId) ?? null }));
+  return history.filter(({ sender }) => sender === bot.userId)
+    .map(({ eventId, body }) => ({ eventId, body: body ?? seen.get(eventId) ?? null }));
 }
 
-/** Each text has been read, as one event, which is the one that the victim was told of. */
+/** Each text was decrypted, as one event, which is the one that the bot's send returned. */
 function judgeReads(who: string, reads: readonly Read[], room: JudgedRoom, problems: string[]): void {
   const events = new Map<string, Set<string>>();
   for (const { body, eventId } of reads) {
@@ -142,7 +140,7 @@ function judgeReads(who: string, reads: readonly Read[], room: JudgedRoom, probl
     events.delete(body);
     if (found.size === 1 && (eventId === undefined || found.has(eventId))) continue;
     problems.push(
-      `${who} has "${body}" ${found.size} times (${[...found].join(", ")}); the victim has ${eventId}`,
+      `${who} has "${body}" ${found.size} times (${[...found].join(", ")}); the bot has ${eventId}`,
     );
   }
   for (const body of events.keys()) problems.push(`${who} has "${body}", which was never sent`);
@@ -151,11 +149,11 @@ function judgeReads(who: string, reads: readonly Read[], room: JudgedRoom, probl
 }
 
 /**
- * No index of any ratchet was used for two ciphertexts; neither in what the victim tried to send,
+ * No index of any ratchet was used for two ciphertexts; neither in what the bot tried to send,
  * nor in what arrived.
  */
 function judgeUses(
-  { stage, ledger }: Evidence,
+  { setup, ledger }: Evidence,
   rooms: readonly JudgedRoom[],
   problems: string[],
 ): Record<string, number> {
@@ -173,7 +171,7 @@ function judgeUses(
   const sessions = new Set<string>();
   for (const { events: there } of rooms) {
     for (const { eventId, type, sender, content } of there) {
-      if (type !== "m.room.encrypted" || sender !== stage.victim.userId) continue;
+      if (type !== "m.room.encrypted" || sender !== setup.bot.userId) continue;
       const use = megolmUse(content);
       note(use);
       sessions.add(use.chain);
@@ -183,13 +181,13 @@ function judgeUses(
     }
   }
   for (const place of clashes) problems.push(`an index was used twice: ${place}`);
-  for (const { sessionId, messageIndex, eventId } of stage.observed) {
+  for (const { sessionId, messageIndex, eventId } of setup.observed) {
     if (!digests.has(`${sessionId} ${messageIndex}`)) {
       problems.push(`the message of ${eventId} was never sent`);
     }
   }
   return {
-    "encrypted events of the victim": events.size,
+    "encrypted events of the bot": events.size,
     "Megolm sessions": sessions.size,
     "ratchet indexes": digests.size,
     "sent again, the same bytes": sent.length - new Set(sent.map(({ digest }) => digest)).size,
@@ -197,12 +195,12 @@ function judgeUses(
 }
 
 /**
- * What a bot says that is killed: it waits for its device, and if it is killed often enough, has
- * events left out for a time.
+ * What a killed bot logs: it waits for its device, and if it is killed often enough, events are
+ * quarantined.
  */
 const EXPECTED = /waiting for a device|left out|left an event out/i;
 
-/** Nothing was refused by the server that should not be, and nothing failed. */
+/** The server refused nothing, and nothing failed. */
 function judgeLedger(ledger: readonly LedgerEntry[], problems: string[]): void {
   for (const { status, request, answer } of entriesOf(ledger, "refused")) {
     problems.push(`the server refused ${request} with ${status}: ${answer}`);
@@ -218,5 +216,5 @@ function judgeLedger(ledger: readonly LedgerEntry[], problems: string[]): void {
       .filter(({ eventId }) => !received.has(eventId))
       .map(({ eventId, code, reason }) => [eventId, `${code}: ${reason}`]),
   );
-  for (const [eventId, why] of lost) problems.push(`the victim never decrypted ${eventId}: ${why}`);
+  for (const [eventId, why] of lost) problems.push(`the bot never decrypted ${eventId}: ${why}`);
 }

@@ -1,6 +1,6 @@
 /**
- * The victim's memory apart from Greenroom's store: a file with a line for all that it did, which a
- * kill can't take back.
+ * The bot's ledger: a file beside Greenroom's store with a line for everything that it did, which
+ * survives a kill.
  *
  * @module
  */
@@ -18,7 +18,7 @@ export interface RatchetUse {
   readonly digest: string;
 }
 
-/** What the victim writes down, and who kills it. */
+/** An entry of the bot, or of the program that kills it. */
 export type LedgerEntry =
   /** A process began. */
   | { readonly kind: "start" }
@@ -32,7 +32,7 @@ export type LedgerEntry =
   | { readonly kind: "received"; readonly eventId: string; readonly body: string }
   /** The handler has answered it. */
   | { readonly kind: "answered"; readonly eventId: string; readonly text: string; readonly replyId: string }
-  /** A handler without a session has repeated what it heard. */
+  /** A handler without a session has repeated a message. */
   | { readonly kind: "echoed"; readonly eventId: string; readonly echoId: string }
   /** An event could not be decrypted, for then at least. */
   | {
@@ -41,13 +41,13 @@ export type LedgerEntry =
     readonly code: string;
     readonly reason: string;
   }
-  /** An event is left out for a time, since the processes that handled it ended. */
+  /** An event was quarantined, since the processes that handled it ended. */
   | { readonly kind: "quarantined"; readonly eventId: string; readonly attempts: number }
-  /** What is encrypted is about to be put on the wire. */
+  /** An encrypted message is about to be sent. */
   | ({ readonly kind: "use"; readonly txnId: string } & RatchetUse)
   /** A request was refused. */
   | { readonly kind: "refused"; readonly status: number; readonly request: string; readonly answer: string }
-  /** Something that was asked of Greenroom failed. */
+  /** A call of Greenroom failed. */
   | { readonly kind: "failed"; readonly what: string; readonly error: string }
   /** Greenroom wrote a warning or an error into its log. */
   | { readonly kind: "log"; readonly level: string; readonly message: string; readonly data: string }
@@ -56,14 +56,14 @@ export type LedgerEntry =
   /** A process has ended by itself. */
   | { readonly kind: "ended"; readonly process: string; readonly error: string }
   /**
-   * Who kills processes is about to kill the store's server: until the next process begins, a
-   * failure is none.
+   * The store's server is about to be killed: until the next process begins, failures do not
+   * count.
    */
   | { readonly kind: "outage" };
 
 const LINE_FEED = 10;
 
-/** Appends to the file; what has been written is there after a kill. */
+/** Appends to the file; lines that were written survive a kill. */
 export class Ledger {
   readonly #file: Deno.FsFile;
 
@@ -93,8 +93,7 @@ export function entriesOf<K extends LedgerEntry["kind"]>(
 }
 
 /**
- * Error and log entries that tell of something that should not be: not those that come of an
- * outage.
+ * The entries without the errors and log lines that an outage causes.
  */
 export function withoutOutages(entries: readonly LedgerEntry[]): LedgerEntry[] {
   let isOutage = false;

@@ -1,11 +1,11 @@
 /**
- * When the victim is killed.
+ * The moments at which the bot is killed.
  *
  * @module
  */
 
 import { oneOf, type Random } from "./random.ts";
-import type { Telltale } from "./telltale.ts";
+import type { Progress } from "./progress.ts";
 import type { Moment } from "./bot_process.ts";
 
 /** How long it lives after it has taken its device, in milliseconds. */
@@ -15,14 +15,14 @@ const LIFE_MS = { min: 200, max: 2_000 };
  * sent.
  */
 const LONG = { odds: 0.06, ms: 5_000 };
-/** How many do not live until then, and how long they live from their start. */
+/** How many are killed before that, and how long after their start. */
 const SHORT = { odds: 0.04, ms: 1_000 };
-/** How many of the kills wait for something that rarely lasts long, and strike then. */
+/** How many of the kills wait for a short operation, and happen then. */
 const AIMED = 0.5;
 const AFTER_AIM_MS = 12;
 
-/** What is worth striking at, and how many of them a life has, about. */
-const TARGETS: readonly [[Telltale, number], ...[Telltale, number][]] = [
+/** The operations to kill at, and about how many of them a process has. */
+const TARGETS: readonly [[Progress, number], ...[Progress, number][]] = [
   ["begins commit", 60],
   ["ends commit", 60],
   ["begins send", 12],
@@ -45,14 +45,14 @@ const TARGETS: readonly [[Telltale, number], ...[Telltale, number][]] = [
 ];
 
 /**
- * How a life is that must come to something: until so many messages have been answered, at most,
- * but not for ever.
+ * When a process that must make progress is killed: after so many answers at most, or after so
+ * long.
  */
 const FRUITFUL = { answers: 8, patienceMs: 20_000 };
 
-/** What a life must come to. */
+/** What is known of the processes before. */
 export interface Mercy {
-  /** Something, since those before have not. */
+  /** Whether they have made no progress. */
   readonly isStuck: boolean;
 }
 

@@ -1,11 +1,11 @@
 /**
- * Waits for what must come: that the others know the bot, and that all is answered in the end.
+ * Waits until the peers have the bot's device, and until everything is answered in the end.
  *
  * @module
  */
 
 import { delay } from "@std/async/delay";
-import type { Stage } from "./stage.ts";
+import type { Setup } from "./setup.ts";
 import type { Said } from "./talk.ts";
 
 /** How long all may take to settle at the end, in milliseconds. */
@@ -13,20 +13,19 @@ const PATIENCE_MS = 180_000;
 const LOOK_MS = 200;
 
 /**
- * The peers look the bot's device up: who knew the user before the device was there might send past
- * it.
+ * Waits until the peers have the bot's device: one that queried the user earlier might leave it
+ * out.
  */
-export async function introduce({ peers, victim, observer }: Stage): Promise<void> {
-  for (const peer of peers) await peer.awaitDevice(victim.userId, victim.deviceId);
-  while (!(await observer.crypto?.getDevices(victim.userId))?.length) await delay(LOOK_MS);
+export async function introduce({ peers, bot, observer }: Setup): Promise<void> {
+  for (const peer of peers) await peer.awaitDevice(bot.userId, bot.deviceId);
+  while (!(await observer.crypto?.getDevices(bot.userId))?.length) await delay(LOOK_MS);
 }
 
 /**
- * Waits until nothing is on its way any more, but not for ever: what then is missing, the judge
- * finds.
+ * Waits until everything has arrived, up to a bound: `judge()` finds what is missing then.
  */
 export async function settles(
-  { ledger, observed, rooms }: Stage,
+  { ledger, observed, rooms }: Setup,
   said: readonly Said[],
 ): Promise<boolean> {
   const encrypted = new Set<string>(rooms.map(({ roomId }) => roomId));
@@ -34,9 +33,9 @@ export async function settles(
     const { answered, unknown } = ledger;
     if (unknown.size > 0 || !said.every(({ eventId }) => answered.has(eventId))) continue;
     const replies = observed.filter(({ body }) => body.startsWith("reply ")).length;
-    const others = observed.filter(({ body }) => body.startsWith("victim ")).length;
-    const heard = said.filter(({ roomId }) => encrypted.has(roomId)).length;
-    if (replies >= heard && others >= ledger.next) return true;
+    const others = observed.filter(({ body }) => body.startsWith("bot ")).length;
+    const received = said.filter(({ roomId }) => encrypted.has(roomId)).length;
+    if (replies >= received && others >= ledger.next) return true;
   }
   return false;
 }

@@ -1,5 +1,5 @@
 /**
- * The peers' talk: numbered messages, all the time, in all rooms, from all sorts of sessions.
+ * The messages of the peers: numbered, all the time, in all rooms, from all kinds of sessions.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { newDevice } from "../../tests/e2e/support/peer/peer_device.ts";
 import type { SynapseServer, TestUser } from "../../tests/e2e/support/synapse.ts";
 import { say } from "./homeserver.ts";
 import type { Random } from "./random.ts";
-import type { Stage } from "./stage.ts";
+import type { Setup } from "./setup.ts";
 
 /** A message of a peer. */
 export interface Said {
@@ -22,9 +22,9 @@ export interface Said {
   readonly by: string;
 }
 
-/** How often a speaker begins a new session first. */
+/** How often a peer starts a new session first. */
 const ROTATIONS = 0.2;
-/** How often a user sends so much that a sync leaves some of it out, and how much. */
+/** How often a user sends more than fits into one sync, and how much. */
 const BURSTS = { odds: 0.05, messages: 12 };
 
 /** A user who can send to a room. */
@@ -36,13 +36,13 @@ interface Speaker {
   rotate(): Promise<void>;
 }
 
-/** All who talk. */
+/** The peers that send. */
 export class Talk {
-  /** What they have said. */
+  /** Their messages. */
   readonly said: Said[] = [];
-  /** What they could not say, and why. */
+  /** The messages that failed, with the reason. */
   readonly failed: string[] = [];
-  readonly #stage: Stage;
+  readonly #setup: Setup;
   readonly #random: Random;
   readonly #mayTalk: () => boolean;
   readonly #pauseMs: number;
@@ -51,43 +51,42 @@ export class Talk {
   #number = 0;
 
   /**
-   * @param stage Where they are.
+   * @param setup The setup of the run.
    * @param options `mayTalk`: whether the bot is not too far behind; `pauseMs`: how long a speaker
    * waits between two messages, at most, in milliseconds.
    */
-  constructor(stage: Stage, options: { random: Random; mayTalk: () => boolean; pauseMs: number }) {
-    this.#stage = stage;
+  constructor(setup: Setup, options: { random: Random; mayTalk: () => boolean; pauseMs: number }) {
+    this.#setup = setup;
     this.#random = options.random;
     this.#mayTalk = options.mayTalk;
     this.#pauseMs = options.pauseMs;
   }
 
-  /** Has those begin who are in rooms that are not encrypted. */
+  /** Starts the peers in rooms that are not encrypted. */
   startPlain(): void {
-    const { server, guests, plainRooms } = this.#stage;
+    const { server, guests, plainRooms } = this.#setup;
     this.#start(plainRooms.flatMap((roomId) => guests.map((guest) => plainSpeaker(server, guest, roomId))));
   }
 
   /**
-   * Has those begin who are in encrypted rooms: only now may they, as they know the victim's
-   * device.
+   * Starts the peers in encrypted rooms. Call it once they have the bot's device.
    */
   startEncrypted(): void {
-    this.#start(this.#stage.rooms.flatMap(({ roomId, peers }) => [
-      observerSpeaker(this.#stage, roomId),
+    this.#start(this.#setup.rooms.flatMap(({ roomId, peers }) => [
+      observerSpeaker(this.#setup, roomId),
       ...peers.map((peer) => peerSpeaker(peer, roomId)),
     ]));
   }
 
-  /** Has them stop. */
+  /** Stops them. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all(this.#talking);
   }
 
-  /** Has a user join the first room, send a message and leave. */
+  /** Makes a user join the first room, send a message and leave. */
   async visit(): Promise<void> {
-    const { server, visitor, rooms: [room] } = this.#stage;
+    const { server, visitor, rooms: [room] } = this.#setup;
     if (room === undefined) return;
     const { roomId } = room;
     const number = this.#number++;
@@ -137,7 +136,7 @@ function plainSpeaker(server: SynapseServer, guest: TestUser, roomId: RoomID): S
   };
 }
 
-function observerSpeaker({ observer }: Stage, roomId: RoomID): Speaker {
+function observerSpeaker({ observer }: Setup, roomId: RoomID): Speaker {
   return {
     name: "observer",
     roomId,
@@ -158,7 +157,7 @@ function peerSpeaker(peer: Peer, roomId: RoomID): Speaker {
 }
 
 /**
- * A visitor with a new device sends a message and logs out, so that the victim's one-time keys are
+ * A visitor with a new device sends a message and logs out, so that the bot's one-time keys are
  * used and the devices of its rooms change. Returns the message's event ID.
  */
 async function visit(

@@ -16,7 +16,7 @@ const KILLS = 10;
 async function survives(server: SynapseServer, store: StoreKind, seed: number): Promise<void> {
   const { counts, problems } = await killRun(server, { kills: KILLS, seed, store, print() {} });
   assertEquals(problems, []);
-  assert(Number(counts["messages of the victim"]) > 0 && Number(counts["messages of peers"]) > 0);
+  assert(Number(counts["messages of the bot"]) > 0 && Number(counts["messages of peers"]) > 0);
 }
 
 peerTest(

@@ -1,6 +1,6 @@
 /**
- * The users that a client under test receives messages from: real devices, whose messages are
- * really encrypted.
+ * The users that a client under test receives messages from, with real devices and real
+ * encryption.
  *
  * @module
  */
@@ -10,21 +10,21 @@ import type { Random } from "../../vodozemac-wasm/fuzz/random.ts";
 import { makePerson, type Person } from "../peers/inputs/person.ts";
 import { OWN_USER } from "../peers/inputs/room_inputs.ts";
 import { StubKeys } from "../peers/stub/stub_keys.ts";
-import { jsonText } from "./oddities.ts";
+import { jsonText } from "./odd_values.ts";
 
 /** The algorithm of messages in rooms. */
 export const MEGOLM = "m.megolm.v1.aes-sha2";
 const OLM = "m.olm.v1.curve25519-aes-sha2";
-/** After so many messages a device begins another session. */
+/** After so many messages a device starts another session. */
 const SESSION_MESSAGES = 100;
 const PEOPLE = ["honest", "alice", "bob", "carol", "mallory", "valueOf", "eve", "dave", "zoë"];
 const MAX_REMEMBERED = 20;
 
 type Json = Record<string, unknown>;
 
-/** Devices of people, and what the server has of their keys and the client's. */
-export class Cast implements Disposable {
-  /** The client's keys, and what it may ask of. */
+/** Users with their devices, and the keys on the server, the client's too. */
+export class Senders implements Disposable {
+  /** The client's keys, and those that it may query and claim. */
   readonly keys: StubKeys;
   readonly people: readonly Person[];
   /** A user without a device. */
@@ -38,8 +38,7 @@ export class Cast implements Disposable {
   readonly #sent: Json[] = [];
 
   /**
-   * @param people The users: those of another client's cast may play again. The first is the
-   * honest one.
+   * @param people The users; they can be shared between clients. The first is the honest one.
    */
   constructor(vodozemac: Vodozemac, people: readonly [Person, ...Person[]]) {
     this.#vodozemac = vodozemac;
@@ -89,7 +88,7 @@ export class Cast implements Disposable {
     return { type: "m.room.encrypted", sender: from.userId, content: encrypted };
   }
 
-  /** The content of a message that only those can read who have its key. */
+  /** The content of a message that is encrypted with Megolm. */
   megolm(from: Person, roomId: string, payload: unknown): Json {
     const session = this.#megolmSession(from, roomId);
     const content = {
@@ -104,7 +103,7 @@ export class Cast implements Disposable {
     return content;
   }
 
-  /** The content of a message with the key, as it is now, of what a device says in a room. */
+  /** The content of a room key: the present state of a device's session in a room. */
   roomKey(from: Person, roomId: string): Json {
     const session = this.#megolmSession(from, roomId);
     return {
@@ -115,7 +114,7 @@ export class Cast implements Disposable {
     };
   }
 
-  /** The same, passed on by a user that it does not belong to. */
+  /** The same, forwarded by a user that it does not belong to. */
   forwardedKey(from: Person, roomId: string): Json {
     const key = this.roomKey(from, roomId);
     using copy = this.#vodozemac.megolm.createInbound(String(key.session_key));
@@ -128,7 +127,7 @@ export class Cast implements Disposable {
     };
   }
 
-  /** What was said before. */
+  /** A content that was sent before. */
   replayed(random: Random): Json | undefined {
     return this.#sent.length === 0 ? undefined : random.pick(this.#sent);
   }
@@ -142,7 +141,7 @@ export class Cast implements Disposable {
     const known = this.#olm.get(from);
     if (known !== undefined && known.messages++ < SESSION_MESSAGES) return known.session;
     const { curve25519, oneTimeKeys } = this.keys.recipient;
-    const oneTimeKey = (oneTimeKeys as string[]).pop(); // the newest: a client that is told that all are gone forgets the oldest
+    const oneTimeKey = (oneTimeKeys as string[]).pop(); // the newest: a client without keys on the server drops the oldest
     if (oneTimeKey === undefined) return known?.session;
     known?.session[Symbol.dispose]();
     const session = from.account.createOutboundSession(curve25519, oneTimeKey);

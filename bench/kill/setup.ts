@@ -1,5 +1,5 @@
 /**
- * The stage: encrypted rooms and others, the victim's account, and who watches it and talks to it.
+ * The setup of a run: encrypted rooms and others, the bot's account, an observer and peers.
  *
  * @module
  */
@@ -12,9 +12,9 @@ import { newUser, type SynapseServer, type TestUser } from "../../tests/e2e/supp
 import { encryptedRoom, history, joinAll, plainRoom, request, type ServerEvent } from "./homeserver.ts";
 import { LedgerReader } from "./ledger_reader.ts";
 import { type StoreKind, StorePlace } from "./store_place.ts";
-import type { VictimOrders } from "./victim.ts";
+import type { BotOrders } from "./bot.ts";
 
-/** An event of the victim, as an observer of ours decrypted it. */
+/** An event of the bot, as an observer of ours decrypted it. */
 export interface Observed {
   readonly eventId: string;
   readonly roomId: string;
@@ -24,67 +24,67 @@ export interface Observed {
 }
 
 /** An encrypted room, and the peers that are in it. */
-export interface StageRoom {
+export interface SetupRoom {
   readonly roomId: RoomID;
   readonly peers: readonly Peer[];
 }
 
 /** After how many messages sessions rotate in one of the rooms. */
 const ROTATION = 3;
-/** How many rooms are not encrypted, and how many talk there. */
+/** How many rooms are not encrypted, and how many users send there. */
 const PLAIN = { rooms: 2, guests: 2 };
 
-interface StageParts {
+interface SetupParts {
   readonly server: SynapseServer;
   readonly folder: string;
   readonly place: StorePlace;
   readonly stack: AsyncDisposableStack;
   readonly users: {
-    readonly victim: TestUser;
+    readonly bot: TestUser;
     readonly observer: TestUser;
     readonly visitor: TestUser;
     readonly guests: readonly TestUser[];
   };
-  readonly rooms: readonly StageRoom[];
+  readonly rooms: readonly SetupRoom[];
   readonly plainRooms: readonly RoomID[];
 }
 
-/** Everything but the victim's process. */
-export class Stage implements AsyncDisposable {
+/** Everything except the bot's process. */
+export class Setup implements AsyncDisposable {
   readonly server: SynapseServer;
-  readonly victim: TestUser;
+  readonly bot: TestUser;
   readonly folder: string;
-  /** Where the victim's store is. */
+  /** Where the bot's store is. */
   readonly place: StorePlace;
-  /** What the victim has written down. */
+  /** The bot's ledger. */
   readonly ledger: LedgerReader;
   /** The observer of ours. */
   readonly observer: Client;
   /** The encrypted rooms. */
-  readonly rooms: readonly StageRoom[];
+  readonly rooms: readonly SetupRoom[];
   /** The others. */
   readonly plainRooms: readonly RoomID[];
-  /** Who talk there. */
+  /** The users who send there. */
   readonly guests: readonly TestUser[];
   /** The observers of others. */
   readonly peers: readonly Peer[];
-  /** What the observer of ours decrypted of the victim's. */
+  /** The bot's events that the observer decrypted. */
   readonly observed: Observed[] = [];
-  /** What it could not decrypt at once, by event ID, with the reason. */
+  /** The events that it could not decrypt at first, by event ID, with the reason. */
   readonly undecryptable = new Map<string, string>();
-  /** What it wrote into its log. */
+  /** Its log. */
   readonly log: string[] = [];
-  /** Who comes to the first room with a new device each time. */
+  /** The user who visits the first room with a new device each time. */
   readonly visitor: TestUser;
   readonly #user: TestUser;
   readonly #stack: AsyncDisposableStack;
   #kept = false;
 
-  private constructor({ server, folder, place, stack, users, rooms, plainRooms }: StageParts) {
+  private constructor({ server, folder, place, stack, users, rooms, plainRooms }: SetupParts) {
     this.server = server;
     this.folder = folder;
     this.place = place;
-    this.victim = users.victim;
+    this.bot = users.bot;
     this.visitor = users.visitor;
     this.guests = users.guests;
     this.#user = users.observer;
@@ -105,50 +105,50 @@ export class Stage implements AsyncDisposable {
   }
 
   /**
-   * Sets it up: all have joined, and no message was sent.
+   * Builds it: all users have joined, and no message was sent.
    *
-   * @param server Where.
-   * @param options `store`: where the bot keeps its knowledge; `cast`: who is in the encrypted
-   * rooms beside the observer: devices of nio in three, or nobody in one.
+   * @param server The server.
+   * @param options `store`: the kind of the bot's store; `peers`: who is in the encrypted rooms
+   * beside the observer: devices of nio in three rooms, or no others in one.
    */
   static async build(
     server: SynapseServer,
-    { store, cast }: { store: StoreKind; cast: "nio" | "nobody" },
-  ): Promise<Stage> {
+    { store, peers }: { store: StoreKind; peers: "nio" | "none" },
+  ): Promise<Setup> {
     await using stack = new AsyncDisposableStack();
     const folder = await Deno.makeTempDir({ prefix: "greenroom-kill-" });
     const place = stack.use(await StorePlace.make(store, folder));
-    const [victim, observer, visitor] = [
-      await newUser(server, "victim"),
+    const [bot, observer, visitor] = [
+      await newUser(server, "bot"),
       await newUser(server, "observer"),
       await newUser(server, "visitor"),
     ];
     const guests: TestUser[] = [];
     for (let i = 0; i < PLAIN.guests; i++) guests.push(await newUser(server, "guest"));
-    const rooms = cast === "nio"
-      ? await nioRooms(stack, server, { victim, observer, visitor })
-      : [{ roomId: await encryptedRoom(server, observer, [victim]), peers: [] }];
+    const rooms = peers === "nio"
+      ? await nioRooms(stack, server, { bot, observer, visitor })
+      : [{ roomId: await encryptedRoom(server, observer, [bot]), peers: [] }];
     const plainRooms: RoomID[] = [];
     for (let i = 0; i < PLAIN.rooms; i++) {
-      plainRooms.push(await plainRoom(server, observer, [victim, ...guests]));
+      plainRooms.push(await plainRoom(server, observer, [bot, ...guests]));
     }
-    const users = { victim, observer, visitor, guests };
-    const stage = new Stage({ server, folder, place, stack: stack.move(), users, rooms, plainRooms });
-    stage.#start();
-    return stage;
+    const users = { bot, observer, visitor, guests };
+    const setup = new Setup({ server, folder, place, stack: stack.move(), users, rooms, plainRooms });
+    setup.#start();
+    return setup;
   }
 
   /**
-   * The victim's orders.
+   * The orders of a process of the bot.
    *
-   * @param options `talks`: whether it may begin to talk by itself; `patience`: how long it waits
-   * for a store's server that is away, in milliseconds.
+   * @param options `talks`: whether it sends messages of its own; `patience`: how long it waits
+   * for a store's server that is down, in milliseconds.
    */
-  orders({ talks, patience }: { talks: boolean; patience?: number }): VictimOrders {
+  orders({ talks, patience }: { talks: boolean; patience?: number }): BotOrders {
     return {
       baseUrl: this.server.baseUrl,
-      token: this.victim.accessToken,
-      userId: this.victim.userId,
+      token: this.bot.accessToken,
+      userId: this.bot.userId,
       store: this.place.orders(patience),
       ledger: this.#ledgerPath,
       rooms: this.rooms.map(({ roomId }) => roomId),
@@ -158,24 +158,24 @@ export class Stage implements AsyncDisposable {
     };
   }
 
-  /** Writes into the victim's ledger that its store's server is going to be killed. */
+  /** Records in the bot's ledger that its store's server is about to be killed. */
   noteOutage(): void {
     const line = JSON.stringify({ kind: "outage" });
     Deno.writeTextFileSync(this.#ledgerPath, `\n${line}\n`, { append: true });
   }
 
-  /** Whether the victim's device has published its keys. */
-  async victimIsPublished(): Promise<boolean> {
-    const { userId, deviceId } = this.victim;
+  /** Whether the bot's device has published its keys. */
+  async botIsPublished(): Promise<boolean> {
+    const { userId, deviceId } = this.bot;
     const query = { device_keys: { [userId]: [] } };
     const answer = await request(this.server, this.#user, ["POST", "keys/query"], query);
     const devices = answer.device_keys as Record<string, Record<string, unknown>>;
     return devices[userId]?.[deviceId] !== undefined;
   }
 
-  /** Takes one-time keys of the victim away, so that it has to make more. */
+  /** Claims one-time keys of the bot, so that it has to make more. */
   async claimKeys(count: number): Promise<void> {
-    const { userId, deviceId } = this.victim;
+    const { userId, deviceId } = this.bot;
     for (let i = 0; i < count; i++) {
       const body = { one_time_keys: { [userId]: { [deviceId]: "signed_curve25519" } } };
       await request(this.server, this.#user, ["POST", "keys/claim"], body);
@@ -187,7 +187,7 @@ export class Stage implements AsyncDisposable {
     return history(this.server, this.#user, roomId);
   }
 
-  /** Leaves the victim's files where they are, and returns the folder. */
+  /** Keeps the bot's files, and returns the folder. */
   keep(): string {
     this.#kept = true;
     return this.folder;
@@ -207,12 +207,12 @@ export class Stage implements AsyncDisposable {
     this.observer.on("m.room.message", (event) => {
       const { sender, event_id: eventId, room_id: roomId, content: { body } } = event;
       const encryption = encryptionOf(event);
-      if (sender !== this.victim.userId || encryption === undefined) return;
+      if (sender !== this.bot.userId || encryption === undefined) return;
       const { sessionId, messageIndex } = encryption;
       this.observed.push({ eventId, roomId, body, sessionId, messageIndex });
     });
     this.observer.on("UNDECRYPTABLE", ({ event: { event_id: eventId, sender }, code, reason }) => {
-      if (sender === this.victim.userId) this.undecryptable.set(eventId, `${code}: ${reason.message}`);
+      if (sender === this.bot.userId) this.undecryptable.set(eventId, `${code}: ${reason.message}`);
     });
   }
 
@@ -232,16 +232,16 @@ export class Stage implements AsyncDisposable {
 async function nioRooms(
   stack: AsyncDisposableStack,
   server: SynapseServer,
-  { victim, observer, visitor }: Record<"victim" | "observer" | "visitor", TestUser>,
-): Promise<StageRoom[]> {
+  { bot, observer, visitor }: Record<"bot" | "observer" | "visitor", TestUser>,
+): Promise<SetupRoom[]> {
   const nio = stack.use(await Peer.start("nio", server, "nio"));
   const first = stack.use(await Peer.start("nio", server, "pair"));
   const user = await newDevice(server, first.user);
   const second = stack.use(await Peer.start("nio", server, "pair", { user }));
-  const rooms: StageRoom[] = [];
-  const casts = [[nio], [nio], [nio, first, second]];
-  for (const [index, peers] of casts.entries()) {
-    const members = [victim, observer, ...[[visitor], [], [first.user]][index] ?? []];
+  const rooms: SetupRoom[] = [];
+  const peersOfRooms = [[nio], [nio], [nio, first, second]];
+  for (const [index, peers] of peersOfRooms.entries()) {
+    const members = [bot, observer, ...[[visitor], [], [first.user]][index] ?? []];
     const invite = members.map(({ userId }) => userId);
     const rotationPeriodMsgs = index === 1 ? ROTATION : undefined;
     const roomId = await nio.createRoom({ invite, rotationPeriodMsgs }) as RoomID;

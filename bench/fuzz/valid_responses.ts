@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Cast } from "./cast.ts";
+import type { Senders } from "./senders.ts";
 import { ANY, type Served } from "./server.ts";
 
 /** No other response mentions these rooms. */
@@ -13,51 +13,51 @@ const ENCRYPTED_ROOM = "!encrypted:honest.example";
 /** So often one of the messages is encrypted. */
 const ENCRYPTED_EVERY = 4;
 
-/** Whatever became of the response before: it is given as often as it is asked for. */
+/** Served as often as it is requested, whatever the response before. */
 const AGAIN = { since: ANY, most: Infinity } as const;
 
 const encoder = new TextEncoder();
 
-/** Such a response. */
-export interface News extends Served {
+/** A valid response. */
+export interface ValidResponse extends Served {
   readonly next: string;
-  /** What the messages say. */
+  /** The texts of the messages. */
   readonly texts: readonly string[];
 }
 
-/** Makes them. */
-export class GoodNews {
-  readonly #cast: Cast;
+/** Makes valid responses. */
+export class ValidResponses {
+  readonly #senders: Senders;
   #count = 0;
 
-  /** @param cast Says whose they are. */
-  constructor(cast: Cast) {
-    this.#cast = cast;
+  /** @param senders The senders. */
+  constructor(senders: Senders) {
+    this.#senders = senders;
   }
 
-  /** One that ends with a token. */
-  tell(next: string): News {
+  /** Makes one with a token. */
+  make(next: string): ValidResponse {
     const number = this.#count++;
     const text = `plain ${number}`;
     const join = { [PLAIN_ROOM]: room(this.#message(text)) };
     const response = {
       next_batch: next,
       rooms: { join },
-      device_one_time_keys_count: { signed_curve25519: this.#cast.keyCount },
+      device_one_time_keys_count: { signed_curve25519: this.#senders.keyCount },
       device_unused_fallback_key_types: ["signed_curve25519"],
     };
     if (number === 0 || number % ENCRYPTED_EVERY !== 0) {
       return { ...AGAIN, next, bytes: encoded(response), texts: [text], count: 0 };
     }
     const secret = `encrypted ${number}`;
-    const { honest } = this.#cast;
-    const key = this.#cast.olm(honest, "m.room_key", this.#cast.roomKey(honest, ENCRYPTED_ROOM));
+    const { honest } = this.#senders;
+    const key = this.#senders.olm(honest, "m.room_key", this.#senders.roomKey(honest, ENCRYPTED_ROOM));
     const payload = {
       type: "m.room.message",
       room_id: ENCRYPTED_ROOM,
       content: { msgtype: "m.text", body: secret },
     };
-    const content = this.#cast.megolm(honest, ENCRYPTED_ROOM, payload);
+    const content = this.#senders.megolm(honest, ENCRYPTED_ROOM, payload);
     const encrypted = { ...this.#message(secret), type: "m.room.encrypted", content };
     const both = { [PLAIN_ROOM]: room(this.#message(text)), [ENCRYPTED_ROOM]: room(encrypted) };
     return {
@@ -73,7 +73,7 @@ export class GoodNews {
     return {
       type: "m.room.message",
       event_id: `$${text.replace(" ", "")}`,
-      sender: this.#cast.honest.userId,
+      sender: this.#senders.honest.userId,
       origin_server_ts: 1_790_000_000_000,
       content: { msgtype: "m.text", body: text },
     };

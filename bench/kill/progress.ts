@@ -1,6 +1,6 @@
 /**
- * Has the victim say what it is at, so that it can be killed right there: requests and commits,
- * when they begin and end.
+ * Reports of the bot's process on its progress, so that it can be killed at a chosen operation:
+ * when requests and commits begin and end.
  *
  * @module
  */
@@ -9,8 +9,8 @@ import type { KvMutation, KvStore } from "@greenroom/matrix";
 import type { LedgerEntry } from "./ledger.ts";
 import { ratchetUses } from "./ratchet.ts";
 
-/** What one line of the victim says. */
-export type Telltale = `${"begins" | "ends"} ${string}`;
+/** A line of the report. */
+export type Progress = `${"begins" | "ends"} ${string}`;
 
 const OPERATIONS = [
   "sync",
@@ -23,37 +23,37 @@ const OPERATIONS = [
   "messages",
 ];
 
-/** Says it; at once, since the next moment may be the last. */
-export function tell(line: string): void {
+/** Writes a line, synchronously: the process may be killed next. */
+export function report(line: string): void {
   Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
 }
 
 /**
- * A store that says when it commits, and when the device has been taken, and notes the first sync
- * that it keeps.
+ * A store that reports its commits, and when the device has been taken, and records the first sync
+ * that it stores.
  */
-export function tellingStore(store: KvStore, note: (entry: LedgerEntry) => void): KvStore {
-  const noteKept = notingSynced(note);
+export function reportingStore(store: KvStore, note: (entry: LedgerEntry) => void): KvStore {
+  const noteStored = notingSynced(note);
   return {
     getMany: (keys) => store.getMany(keys),
     list: (prefix, options) => store.list(prefix, options),
     lock: store.lock?.bind(store),
     close: () => store.close(),
     async commit(mutations, checks) {
-      tell("begins commit");
+      report("begins commit");
       const held = await store.commit(mutations, checks);
-      tell("ends commit");
-      if (held && mutations.some(({ key }) => key.at(-1) === "owner")) tell("ends take");
-      if (held) noteKept(mutations);
+      report("ends commit");
+      if (held && mutations.some(({ key }) => key.at(-1) === "owner")) report("ends take");
+      if (held) noteStored(mutations);
       return held;
     },
   };
 }
 
 /**
- * Notes the first sync.
+ * Records the first sync.
  *
- * @returns Is to be called with each commit that held.
+ * @returns A function to call with each commit that succeeded.
  */
 export function notingSynced(note: (entry: LedgerEntry) => void): (mutations: readonly KvMutation[]) => void {
   let synced = false;
@@ -70,8 +70,8 @@ function saysSynced(mutation: KvMutation): boolean {
   return (mutation.value as { nextBatch?: string }).nextBatch !== undefined;
 }
 
-/** A fetch that says what it does, and writes down what it encrypted, and what was refused. */
-export function tellingFetch(note: (entry: LedgerEntry) => void): typeof fetch {
+/** A `fetch` that reports its requests, and records ratchet uses and refusals. */
+export function reportingFetch(note: (entry: LedgerEntry) => void): typeof fetch {
   return async (input, init) => {
     const { pathname } = new URL(input instanceof Request ? input.url : input);
     const name = OPERATIONS.find((operation) => pathname.includes(`/${operation}`)) ?? "other";
@@ -79,9 +79,9 @@ export function tellingFetch(note: (entry: LedgerEntry) => void): typeof fetch {
       const txnId = pathname.split("/").at(-1) ?? "";
       for (const use of ratchetUses(JSON.parse(init.body))) note({ kind: "use", txnId, ...use });
     }
-    tell(`begins ${name}`);
+    report(`begins ${name}`);
     const response = await fetch(input, init);
-    tell(`ends ${name}`);
+    report(`ends ${name}`);
     if (response.status >= 400 && response.status !== 404) {
       const answer = await response.clone().text();
       const request = `${init?.method ?? "GET"} ${pathname}`;

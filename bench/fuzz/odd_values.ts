@@ -70,7 +70,7 @@ const LONG = "x".repeat(70_000);
 const POOL = 2_000;
 
 /** Draws unexpected values. */
-export class Oddities {
+export class OddValues {
   readonly #random: Random;
   readonly #pool: readonly unknown[];
 

@@ -1,10 +1,10 @@
 /**
- * The victim: a bot that talks in encrypted rooms, and answers in all, until it is killed, and goes
+ * The bot: it sends messages in encrypted rooms, and answers in all, until it is killed, and goes
  * on when it is started again.
  *
- * Before it sends a message of its own, it writes down its number, which is its transaction ID too;
- * whatever is not known to have arrived, it sends again, with that ID, when it starts. It answers
- * each message of a peer from a handler. It stops in good order when its standard input ends.
+ * Before it sends a message of its own, it records its number, which is also its transaction ID.
+ * When it starts, it sends again, with that ID, what is not known to have arrived. It answers each
+ * message of a peer from a handler. It closes its client when its standard input ends.
  *
  * @module
  */
@@ -16,25 +16,25 @@ import { answerMessages, describe } from "./answering.ts";
 import { Ledger } from "./ledger.ts";
 import { ledgerLogger } from "./ledger_logger.ts";
 import { openStore, type StoreOrders } from "./store_place.ts";
-import { tell, tellingFetch, tellingStore } from "./telltale.ts";
+import { report, reportingFetch, reportingStore } from "./progress.ts";
 
-/** The victim's orders, its only argument. */
-export interface VictimOrders {
+/** The bot's only argument. */
+export interface BotOrders {
   readonly baseUrl: string;
   readonly token: string;
-  /** The user's ID: who else talks is answered. */
+  /** The user's ID: messages of others are answered. */
   readonly userId: string;
-  /** Where Greenroom's store is. */
+  /** Greenroom's store. */
   readonly store: StoreOrders;
   /** The file of the ledger. */
   readonly ledger: string;
-  /** Where it talks by itself. */
+  /** The rooms of its own messages. */
   readonly rooms: readonly RoomID[];
-  /** What may not have arrived: numbers and rooms. */
+  /** The messages that may not have arrived: numbers and rooms. */
   readonly unknown: readonly (readonly [number: number, roomId: string])[];
   /** The number of its next message. */
   readonly next: number;
-  /** Whether it has nothing more to say by itself, but for what has not arrived. */
+  /** Whether it sends no new messages of its own. */
   readonly quiet: boolean;
 }
 
@@ -51,14 +51,14 @@ const BURST = 3;
 /** How long it waits before it tries once more what failed, in milliseconds. */
 const AGAIN_MS = 100;
 
-class Victim {
-  readonly #orders: VictimOrders;
+class TalkingBot {
+  readonly #orders: BotOrders;
   readonly #client: Client;
   readonly #ledger: Ledger;
   #next: number;
   #stopping = false;
 
-  constructor(orders: VictimOrders, client: Client, ledger: Ledger) {
+  constructor(orders: BotOrders, client: Client, ledger: Ledger) {
     this.#orders = orders;
     this.#client = client;
     this.#ledger = ledger;
@@ -66,7 +66,7 @@ class Victim {
     this.#listen();
   }
 
-  /** Sends what may not have arrived, and then what is new. */
+  /** Sends what may not have arrived, and then new messages. */
   async talk(): Promise<void> {
     const { rooms, unknown, quiet } = this.#orders;
     await Promise.all(rooms.map(async (roomId) => {
@@ -88,7 +88,7 @@ class Victim {
 
   #listen(): void {
     const note = this.#ledger.write.bind(this.#ledger);
-    answerMessages(this.#client, { userId: this.#orders.userId, note, tell });
+    answerMessages(this.#client, { userId: this.#orders.userId, note, tell: report });
   }
 
   async #sendNext(roomId: RoomID): Promise<void> {
@@ -100,7 +100,7 @@ class Victim {
   async #send(roomId: RoomID, number: number): Promise<void> {
     for (;;) {
       try {
-        const eventId = await this.#client.sendText(roomId, `victim ${number}`, { txnId: `kill-${number}` });
+        const eventId = await this.#client.sendText(roomId, `bot ${number}`, { txnId: `kill-${number}` });
         this.#ledger.write({ kind: "done", number, eventId });
         return;
       } catch (error) {
@@ -112,34 +112,34 @@ class Victim {
   }
 }
 
-async function main(orders: VictimOrders): Promise<void> {
+async function main(orders: BotOrders): Promise<void> {
   using ledger = new Ledger(orders.ledger);
   const note = ledger.write.bind(ledger);
   note({ kind: "start" });
-  tell("begins open");
+  report("begins open");
   const { baseUrl, token } = orders;
   const store = await openStore(orders.store);
-  tell("ends open");
+  report("ends open");
   const client = new Client({
     baseUrl,
     token,
     encryption: true,
-    store: tellingStore(store, note),
+    store: reportingStore(store, note),
     lease: orders.store.kind === "denokv" ? { duration: LEASE_MS } : {},
-    fetch: tellingFetch(note),
+    fetch: reportingFetch(note),
     log: ledgerLogger(note),
   });
   client.done.catch((error) => {
     ledger.write({ kind: "failed", what: "client", error: describe(error) });
     Deno.exit(3);
   });
-  const victim = new Victim(orders, client, ledger);
-  tell("begins take");
+  const bot = new TalkingBot(orders, client, ledger);
+  report("begins take");
   const syncing = client.start({ fillGaps: true });
-  const talking = victim.talk();
+  const talking = bot.talk();
   syncing.catch(() => {}); // `done` rejects too, and says why
   await Array.fromAsync(Deno.stdin.readable);
-  victim.stop();
+  bot.stop();
   await talking;
   await client.stop();
   await syncing;
