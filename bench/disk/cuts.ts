@@ -12,7 +12,7 @@ import { FOLDER } from "./recording.ts";
 const FEW = 4;
 
 /**
- * Gives cuts: first those by which most mistakes show, then combinations at random, without end.
+ * Gives cuts: all and nothing, then by turns simple ones and combinations at random, without end.
  *
  * Which of them came already is for the caller to see: at many places there are only a few.
  *
@@ -20,29 +20,35 @@ const FEW = 4;
  * @param random Decides about the combinations.
  */
 export function* cutsOf(pending: readonly Pending[], random: Random): Generator<Cut, undefined> {
-  const cut = (name: string, keep: (index: number) => Part): Cut => ({
-    name,
-    kept: pending.map((_, index) => keep(index)),
-  });
-  yield cut("all", () => true);
+  yield cutOf(pending, "all", () => true);
   if (pending.length === 0) return;
-  yield cut("nothing", () => false);
-  const last = pending.length - 1;
-  const isName = (index: number) => pending[index]?.file === FOLDER;
-  yield cut("only the last", (index) => index === last);
-  yield cut("all but the first", (index) => index > 0);
-  yield cut("only names", isName);
-  yield cut("all but names", (index) => !isName(index));
-  for (const file of new Set(pending.map((change) => change.file))) {
-    yield cut(`only file ${file}`, (index) => isName(index) || pending[index]?.file === file);
-    yield cut(`all but file ${file}`, (index) => isName(index) || pending[index]?.file !== file);
-  }
-  if (pending.length <= FEW) {
-    for (let mask = 0; mask < 2 ** pending.length; mask++) {
-      yield cut(`mask ${mask}`, (index) => (mask >> index & 1) === 1);
-    }
+  yield cutOf(pending, "nothing", () => false);
+  for (const cut of simpleCuts(pending)) {
+    yield cut;
+    yield atRandom(pending, random);
   }
   for (;;) yield atRandom(pending, random);
+}
+
+function cutOf(pending: readonly Pending[], name: string, keep: (index: number) => boolean): Cut {
+  return { name, kept: pending.map((_, index) => keep(index)) };
+}
+
+function* simpleCuts(pending: readonly Pending[]): Generator<Cut> {
+  const last = pending.length - 1;
+  const isName = (index: number) => pending[index]?.file === FOLDER;
+  yield cutOf(pending, "only the last", (index) => index === last);
+  yield cutOf(pending, "all but the first", (index) => index > 0);
+  yield cutOf(pending, "only names", isName);
+  yield cutOf(pending, "all but names", (index) => !isName(index));
+  for (const file of new Set(pending.map((change) => change.file))) {
+    yield cutOf(pending, `only file ${file}`, (index) => isName(index) || pending[index]?.file === file);
+    yield cutOf(pending, `all but file ${file}`, (index) => isName(index) || pending[index]?.file !== file);
+  }
+  if (pending.length > FEW) return;
+  for (let mask = 0; mask < 2 ** pending.length; mask++) {
+    yield cutOf(pending, `mask ${mask}`, (index) => (mask >> index & 1) === 1);
+  }
 }
 
 function atRandom(pending: readonly Pending[], random: Random): Cut {

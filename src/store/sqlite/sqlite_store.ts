@@ -39,6 +39,9 @@ type ListedRow = { readonly key: Uint8Array } & (Row | { /** It is large. */ rea
  * share the next one. If a sync fails, `commit()` rejects from then on, though what it wrote can be
  * read. In memory (`":memory:"`), everything goes with the process.
  *
+ * A commit can be read, by other processes too, before it is on the disk. A later commit resolves
+ * only when both are, so a power cut never leaves a commit without those before it.
+ *
  * Several stores and processes may open one file, on a local disk and not over the network. A
  * commit waits up to five seconds for another process that writes. Other programs may open the file
  * too, for example to back it up. While the store is open, only SQLite may open the file in this
