@@ -2,15 +2,14 @@
  * A disk that loses power: are the stores in files whole after it, and is everything there that a
  * commit was acknowledged for?
  *
- * `deno task disk [--states=NUMBER] [--seed=NUMBER] [--store=sqlite|sqlite-short|sealed|kv]
- * [--keep=FOLDER]`
+ * `deno task disk [--states=NUMBER] [--seed=NUMBER] [--store=KIND] [--keep=FOLDER]`
  *
  * Processes that commit to a store are recorded: every write, sync, truncation, creation and
- * removal of its files (by `disk/recorder.c`, for which a compiler of C, `cc`, is needed). From the
- * recording, states are made that a power cut may have left (`disk/disk.ts`), and the store is opened
- * on each. The exit code is 1 if a state is not as it must be, or if all are although the syncs of
- * a file were left out of the recording. With `--keep`, the files of such states are
- * kept in a folder. Linux only.
+ * removal of its files (by `disk/recorder.c`, for which a C compiler, `cc`, is needed). From the
+ * recording, states are made that a power cut may have left (`disk/disk.ts`), and the store is
+ * opened on each. The exit code is 1 if a state is not as it must be, or if all are although the
+ * syncs of a file were left out of the recording. With `--keep`, the files of wrong states are kept
+ * in a folder. `disk/store_kind.ts` has the kinds of stores. Linux only.
  *
  * @module
  */

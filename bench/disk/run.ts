@@ -32,7 +32,8 @@ export async function diskRun({ states, seed, store, print }: DiskRun): Promise<
       const trial = new Trial(recorder, { workload, place, random });
       const result = await trial.run(states * workload.share / shares);
       results.push(result);
-      print(`${workload.kind}, ${workload.name}: ${result.counts.states} states opened`);
+      const { states: opened, problems } = result.counts;
+      print(`${workload.kind}, ${workload.name}: ${opened} states opened, ${problems} problems`);
     }
     return results;
   } finally {
