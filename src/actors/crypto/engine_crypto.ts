@@ -113,7 +113,7 @@ export class EngineCrypto implements CryptoMachine {
       const result = output.decrypted[index];
       if (result !== undefined && !("event" in result)) this.#tried.add(event);
     }
-    this.#requests.wake();
+    if (output.mayRequest) this.#requests.wake();
     return output;
   }
 

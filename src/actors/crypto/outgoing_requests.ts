@@ -69,22 +69,18 @@ const MAX_REFUSED = 3;
 
 /** Makes requests, each kind in a lane of its own, one at a time. */
 export class OutgoingRequests {
+  /** Why the device can't go on, once that is known. */
+  conflict: DeviceConflictError | undefined;
   readonly #options: OutgoingRequestsOptions;
   readonly #lanes = new Map<Lane, LaneState>();
   readonly #stopping = new AbortController();
   #pausing = new AbortController();
   #collecting: Promise<void> | undefined;
   #again = false;
-  #conflict: DeviceConflictError | undefined;
 
   /** @param options What requests are made with. */
   constructor(options: OutgoingRequestsOptions) {
     this.#options = options;
-  }
-
-  /** Why the device can't go on, once that is known. */
-  get conflict(): DeviceConflictError | undefined {
-    return this.#conflict;
   }
 
   /** Makes the requests that are due. Failures go to the engine and to the log. */
@@ -208,7 +204,7 @@ export class OutgoingRequests {
       else if (!lane.failures.has(about)) lane.failures.set(about, response.failure);
     } catch (error) {
       if (!lane.failures.has(about)) lane.failures.set(about, error);
-      if (error instanceof DeviceConflictError) this.#conflict = error;
+      if (error instanceof DeviceConflictError) this.conflict = error;
       if (this.#isPaused) return;
       log.error("The answer to a request of encryption could not be used", { kind, error: String(error) });
     } finally {

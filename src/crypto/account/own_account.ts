@@ -256,6 +256,7 @@ export class OwnAccount {
   #write(tx: Transaction, record: AccountRecord): void {
     this.#record = record;
     tx.set(accountKey(), record);
+    tx.leadsToRequest = true;
     tx.onCommit(() => this.#committed = record);
   }
 

@@ -96,9 +96,8 @@ export class DeviceLists {
    * step.
    */
   left(tx: Transaction, users: Iterable<UserID>): void {
-    const now = this.#context.clock.now();
     for (const userId of this.#tracked.left(tx, users)) {
-      schedulePruning(tx, userId, { now, days: LEFT_USER_DAYS });
+      schedulePruning(tx, userId, { now: this.#context.clock.now(), days: LEFT_USER_DAYS });
     }
   }
 
@@ -131,11 +130,15 @@ export class DeviceLists {
    * What to ask the server now: of at most 250 users, of each in one query at a time.
    *
    * @param now The time, in milliseconds since the epoch.
-   * @returns The query, which ends with {@link receiveQuery} or {@link failQuery}; undefined: there
-   *   is none to make now.
+   * @returns The query, which ends with {@link receiveQuery} or {@link failQuery}; undefined: none.
    */
   nextQuery(now: number): DeviceQuery | undefined {
     return this.#tracked.nextQuery(now);
+  }
+
+  /** In how many milliseconds a waiting user may be queried; infinity: none waits. */
+  nextIn(now: number): number {
+    return this.#tracked.nextIn(now);
   }
 
   /**
@@ -147,8 +150,7 @@ export class DeviceLists {
   async receiveQuery(tx: Transaction, query: DeviceQuery, response: JsonObject): Promise<DeviceListChanges> {
     const changes = new DeviceListChanges();
     if (!isQueryResponse(response)) {
-      const now = this.#context.clock.now();
-      tx.onCommit(() => this.#tracked.failed(query, { now, refused: false }));
+      tx.onCommit(() => this.failQuery(query, this.#context.clock.now()));
       return changes;
     }
     const asked = this.#tracked.asked(query);
@@ -171,7 +173,6 @@ export class DeviceLists {
   /**
    * Gives up a query: its users stay dirty and are queried again after a growing delay.
    *
-   * @param query The query.
    * @param now The time, in milliseconds since the epoch.
    * @param options.refused Whether the server refused the query as such, and would again: its users
    *   are then queried in smaller groups, until those at fault are alone; those are not waited for
@@ -222,7 +223,6 @@ export class DeviceLists {
   /**
    * Sets the trust in a device, whatever its user signed; the server need not show it any more.
    *
-   * @param tx The step.
    * @param device The device, with the key that was compared.
    * @param trust The trust; undefined: the application's decision is removed.
    * @throws {ValueError} If no device with that key is known, or it is the own one.
@@ -257,8 +257,8 @@ export class DeviceLists {
   /** Removes the devices of a user who is not tracked: no encrypted room is shared. */
   async pruneUser(tx: Transaction, userId: UserID): Promise<void> {
     if (this.#tracked.has(userId)) return;
-    const gone = await pruneLeftUser(tx, userId, this.#context.clock.now());
-    if (gone) tx.onCommit(() => this.#changes.note(userId));
+    if (!await pruneLeftUser(tx, userId, this.#context.clock.now())) return;
+    tx.onCommit(() => this.#changes.note(userId));
   }
 
   #receiveUser(tx: Transaction, { userId, query, response, before, changes }: Receiving): void {

@@ -27,8 +27,13 @@ export class QueryBackoff {
 
   /** Whether a user may be queried. */
   isReady(userId: UserID, now: number): boolean {
-    return this.#absent.isOver(userId, now) && this.#failed.isOver(userId, now) &&
-      this.#servers.isOver(serverOf(userId), now);
+    return this.wait(userId, now) === 0;
+  }
+
+  /** How long a user still has to wait, in milliseconds. */
+  wait(userId: UserID, now: number): number {
+    const own = Math.max(this.#absent.wait(userId, now), this.#failed.wait(userId, now));
+    return Math.max(own, this.#servers.wait(serverOf(userId), now));
   }
 
   /** The size of the next query with a user; undefined: the usual one. */

@@ -107,6 +107,7 @@ export class TrackedUsers {
     const before = this.#epoch;
     this.#epoch = ++this.#sequence;
     tx.set(epochKey, this.#epoch);
+    tx.leadsToRequest = true;
     tx.onAbort(() => {
       this.#epoch = before;
       for (const userId of this.#users.keys()) this.#refresh(userId);
@@ -155,6 +156,15 @@ export class TrackedUsers {
     const sequence = ++this.#sequence;
     for (const userId of users) this.#asked.set(userId, sequence);
     return { users, sequence, at: now };
+  }
+
+  /** In how many milliseconds a waiting user may be queried; infinity: none waits. */
+  nextIn(now: number): number {
+    let next = Infinity;
+    for (const userId of this.#dirty) {
+      if (!this.#asked.has(userId)) next = Math.min(next, this.#backoff.wait(userId, now));
+    }
+    return next;
   }
 
   /** The users of a query that are still part of it. */
@@ -224,6 +234,7 @@ export class TrackedUsers {
   #set(tx: Transaction, userId: UserID, tracking: Tracking | undefined): void {
     const before = this.#users.get(userId);
     this.#put(userId, tracking);
+    tx.leadsToRequest = true;
     tx.onAbort(() => this.#put(userId, before));
   }
 

@@ -39,3 +39,10 @@ export interface CryptoContext {
   /** A unique ID for transactions and requests. */
   readonly uniqueId: () => string;
 }
+
+/** Makes unique IDs. */
+export function uniqueIds(): () => string {
+  const random = crypto.getRandomValues(new Uint8Array(12)).toHex();
+  let count = 0;
+  return () => `gr-${random}-${(count++).toString(36)}`;
+}

@@ -8,22 +8,23 @@
  * @module
  */
 
+import { elapsed } from "../../base/clock.ts";
 import { DeviceConflictError } from "../../errors/encryption_error.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { CryptoContext } from "./context.ts";
+import { type CryptoContext, uniqueIds } from "./context.ts";
 import type { UndecryptableEventRef } from "../megolm/decrypted.ts";
 import type { Device } from "../devices/device.ts";
 import { type EngineOptions, type EngineParts, engineParts } from "./engine_parts.ts";
 import type {
   AnswerOutput,
   CryptoInput,
-  CryptoOutput,
   Decryption,
   Encrypted,
   EncryptInput,
+  EngineOutput,
   EngineRequest,
   FailureOutput,
   MemberChange,
@@ -52,18 +53,19 @@ import type { ComparedIdentity, UserIdentity } from "../identity/user_identity.t
 const CACHED_RECORDS = 50_000;
 /** How many events may have arrived before that is stored. */
 const MAX_UNNOTED = 1_000;
-const DEFERRED: CommitOptions = { deferred: true };
 
 /** The engine of one device. */
 export class Engine {
   readonly #options: EngineOptions;
   readonly #cache: RecordCache = new WeighedCache(CACHED_RECORDS);
-  readonly #random = crypto.getRandomValues(new Uint8Array(12)).toHex();
   /** Events that need not be sent any more, which is not stored yet. */
   readonly #sent: SentRoomEvent[] = [];
   /** Whether what a step has deferred may not be durable yet. */
   #owed = false;
-  #count = 0;
+  /** When the requests were taken, in ms since the epoch; undefined: a step may have led to others. */
+  #takenAt: number | undefined;
+  /** How long from then on there are no others, in milliseconds. */
+  #quietFor = 0;
   readonly #vodozemac: LivingVodozemac;
   #parts: EngineParts | undefined;
   #engineRequests: EngineRequests | undefined;
@@ -83,25 +85,23 @@ export class Engine {
 
   /** The own device's public keys. */
   identity(): OwnIdentity {
-    const { ownKeys } = this.#opened;
-    const { curve25519, ed25519 } = ownKeys.own;
-    return { deviceKeys: ownKeys.deviceKeys(), curve25519, ed25519 };
+    const { ownKeys: { own: { curve25519, ed25519 }, account: { deviceKeys } } } = this.#opened;
+    return { deviceKeys, curve25519, ed25519 };
   }
 
   /** Receives a sync response. Its changes wait for the commit of the sync token. */
-  async receiveSync(input: CryptoInput): Promise<CryptoOutput> {
-    const { log } = this.#options;
+  async receiveSync(input: CryptoInput): Promise<EngineOutput> {
+    const { clock, log } = this.#options;
     const step: SyncStep = {
-      take: (intake) => this.#step((tx, parts) => receiveSync(tx, parts, intake), DEFERRED),
+      take: (intake) => this.#step((tx, parts) => receiveSync(tx, parts, intake), { deferred: true }),
       works: async (intake) => {
         const undo = Symbol("it works");
-        const trial = this.#step((tx, parts) =>
-          receiveSync(tx, parts, intake).then(() => Promise.reject(undo))
-        );
+        const trial = this.#step((...of) => receiveSync(...of, intake).then(() => Promise.reject(undo)));
         return await trial.catch((error) => error === undo);
       },
     };
-    return await receiveDespiteFaults(input, { step, log });
+    const output = await receiveDespiteFaults(input, { step, log });
+    return { ...output, mayRequest: elapsed(clock.now(), this.#takenAt) >= this.#quietFor };
   }
 
   /** Decrypts an event that did not come with a sync. */
@@ -115,6 +115,8 @@ export class Engine {
     const requests = this.#requests.take();
     if (requests.length > 0 && this.#owed) await this.#options.vault.flush();
     this.#owed &&= requests.length === 0;
+    this.#takenAt = this.#options.clock.now();
+    this.#quietFor = this.#requests.nextIn(this.#takenAt);
     return requests;
   }
 
@@ -151,7 +153,7 @@ export class Engine {
   async describeRoom(description: RoomDescription): Promise<void> {
     await this.#step(async (tx, { rooms, outbound, devices }) => {
       const changes = rooms.describe(tx, description);
-      await devices.track(tx, changes.track);
+      devices.track(tx, changes.track);
       await outbound.roomChanged(tx, changes);
     });
   }
@@ -187,9 +189,8 @@ export class Engine {
 
   /** The devices of users, as far as they are known. */
   async devicesOf(users: readonly UserID[]): Promise<Device[]> {
-    return await this.#step(async (tx, { devices }) =>
-      [...(await devices.devicesOf(tx, users)).values()].flat()
-    );
+    const found = await this.#step((tx, { devices }) => devices.devicesOf(tx, users));
+    return [...found.values()].flat();
   }
 
   /** Whether users' devices have to be looked up. They are tracked from now on. */
@@ -254,7 +255,7 @@ export class Engine {
         clock,
         log,
         policy,
-        uniqueId: () => `gr-${this.#random}-${(this.#count++).toString(36)}`,
+        uniqueId: uniqueIds(),
       };
       return await engineParts(tx, context, ownKeys);
     });
@@ -278,6 +279,7 @@ export class Engine {
       if (tx.changes > 0 && this.#sent.length > 0) await this.#forgetSent(tx);
       await tx.commit(commit);
       if (tx.changes > 0) this.#owed = commit.deferred === true;
+      if (tx.leadsToRequest || commit.deferred !== true) this.#takenAt = undefined; // a sync tells, any other may
       return result;
     } catch (error) {
       tx.abort();

@@ -90,6 +90,12 @@ export interface CryptoOutput {
   readonly recovered: readonly RecoveredEvent[];
 }
 
+/** The same, from the engine. */
+export interface EngineOutput extends CryptoOutput {
+  /** Whether there may be requests to make; if not, it takes another step to change that. */
+  readonly mayRequest: boolean;
+}
+
 /** A request to the server that the engine asks for. */
 export type EngineRequest =
   | {

@@ -105,6 +105,7 @@ export class OlmClaims {
       if (before !== undefined && (before.wedged || !wedged)) continue;
       const wanted = { userId, deviceId, wedged };
       tx.set(wantedKey(wanted), wanted);
+      tx.leadsToRequest = true;
       tx.onCommit(() => this.#wanted.set(wantedKey(wanted).id, wanted));
     }
   }
@@ -145,9 +146,7 @@ export class OlmClaims {
     let limit = MAX_DEVICES;
     const oneTimeKeys: Record<UserID, Record<DeviceID, string>> = Object.create(null); // a device may have any name
     for (const [id, device] of this.#wanted) {
-      if (this.#claimed.has(id) || !this.#requests.isOver(id, now) || !this.isPromising(device, now)) {
-        continue;
-      }
+      if (this.#claimed.has(id) || this.#wait(id, device, now) > 0) continue;
       const group = this.#groups.get(id)?.size ?? MAX_DEVICES;
       if (ids.length >= group) continue;
       limit = Math.min(limit, group);
@@ -160,6 +159,15 @@ export class OlmClaims {
     this.#underway.set(claim.id, ids);
     for (const id of ids) this.#claimed.add(id);
     return claim;
+  }
+
+  /** In how many milliseconds a waiting device may be asked for; infinity: none waits. */
+  nextIn(now: number): number {
+    let next = Infinity;
+    for (const [id, device] of this.#wanted) {
+      if (!this.#claimed.has(id)) next = Math.min(next, this.#wait(id, device, now));
+    }
+    return next;
   }
 
   /** Notes that a request was answered. */
@@ -210,6 +218,7 @@ export class OlmClaims {
   /** Notes that a device has a session now. */
   async established(tx: Transaction, device: DeviceRef): Promise<void> {
     await this.unwant(tx, device);
+    tx.leadsToRequest = true; // other devices of the server may be asked for again
     tx.onCommit(() => {
       this.#devices.forget(wantedKey(device).id);
       this.#servers.forget(serverOf(device.userId));
@@ -221,6 +230,12 @@ export class OlmClaims {
     tx.onCommit(() => {
       for (const server of servers) this.#servers.failed(server, now);
     });
+  }
+
+  /** How long a device still has to wait, in milliseconds. */
+  #wait(id: string, { userId }: DeviceRef, now: number): number {
+    const own = Math.max(this.#requests.wait(id, now), this.#devices.wait(id, now));
+    return Math.max(own, this.#servers.wait(serverOf(userId), now));
   }
 
   #release(claimId: string): void {

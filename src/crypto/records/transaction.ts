@@ -57,6 +57,8 @@ export interface CommitOptions {
  * A record that was read must not be changed: write a new one.
  */
 export class Transaction {
+  /** Whether the step may lead to a request to the server: what wants one says so here. */
+  leadsToRequest = false;
   readonly #vault: Vault;
   readonly #cache: RecordCache;
   readonly #writes = new Map<string, KvMutation>();

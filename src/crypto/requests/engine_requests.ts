@@ -71,6 +71,11 @@ export class EngineRequests {
     return [...this.#upload(), ...this.#queries(), ...this.#claims(), ...this.#outbox()];
   }
 
+  /** In how many milliseconds something that failed may be asked again; infinity: nothing waits. */
+  nextIn(now: number): number {
+    return Math.min(this.#parts.devices.nextIn(now), this.#parts.olm.claims.nextIn(now));
+  }
+
   /**
    * What stands between the own device and others, who can neither answer nor trust it before its
    * keys are published; undefined: nothing.

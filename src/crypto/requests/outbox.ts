@@ -77,6 +77,7 @@ export class Outbox {
     const id = String(++this.#last).padStart(16, "0"); // the order of the keys is the order of sending
     const entry: OutboxEntry = { ...message, id, txnId, createdAt: now };
     tx.set(outboxKey(id), entry);
+    tx.leadsToRequest = true;
     tx.onCommit(() => this.#put(entry));
     return id;
   }

@@ -42,8 +42,13 @@ export class Retries<Name> {
 
   /** Whether it may be tried: it did not fail, or has waited for long enough. */
   isOver(name: Name, now: number): boolean {
-    const retry = this.#retries.get(name);
-    return retry === undefined || elapsed(now, retry.since) >= retry.ms;
+    return this.wait(name, now) === 0;
+  }
+
+  /** How long it still has to wait, in milliseconds; 0: it may be tried. */
+  wait(name: Name, now: number): number {
+    const { since, ms } = this.#retries.get(name) ?? { since: now, ms: 0 };
+    return Math.max(ms - elapsed(now, since), 0);
   }
 
   /** Notes that it failed. */

@@ -95,6 +95,16 @@ Deno.test("Members and devices are requested again unless syncs report their cha
   assertEquals(since, [clock.now() - 9_999, undefined]);
 });
 
+Deno.test("After a response the engine is asked for requests if there may be some, and else not", async () => {
+  for (const mayRequest of [false, true]) {
+    const { encryption, requests, bodies } = stage({ receiveSync: () => ({ decrypted: [], mayRequest }) });
+    requests.push(query("1"));
+    await encryption.receiveSync(sync());
+    await turns();
+    assertEquals(bodies("answer").length, mayRequest ? 1 : 0);
+  }
+});
+
 Deno.test("A device that the server knows with other keys is refused everything that would use it", async () => {
   const conflict = new DeviceConflictError("Cannot use the device");
   const { encryption, requests, bodies } = stage({

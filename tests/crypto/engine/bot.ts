@@ -1,5 +1,6 @@
 /** A whole engine on a store of its own, and what drives it. */
 
+import { assertEquals } from "@std/assert";
 import { Engine } from "../../../src/crypto/engine/engine.ts";
 import type {
   CryptoInput,
@@ -126,6 +127,7 @@ export class Bot {
   /** Takes in a sync response, and makes the requests that it leads to. */
   async take(input: CryptoInput): Promise<CryptoOutput> {
     const output = await this.engine.receiveSync(structuredClone(input));
+    if (!output.mayRequest) assertEquals(await this.engine.requests(), [], "mayRequest was wrong");
     for (const [index, event] of input.encrypted.entries()) {
       const result = output.decrypted[index];
       if (result !== undefined) {

@@ -1,95 +1,15 @@
 /** What an engine asks of the server, when it must not ask yet, and what it makes of a refusal. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { Engine } from "../../../src/crypto/engine/engine.ts";
-import type { EngineRequest } from "../../../src/crypto/engine/engine_protocol.ts";
-import { type CryptoPolicy, DEFAULT_POLICY } from "../../../src/crypto/engine/policy.ts";
 import { DeviceConflictError } from "../../../src/errors/encryption_error.ts";
-import type { Logger } from "../../../src/base/log.ts";
-import { MemoryStore } from "../../../src/store/memory_store.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
-import type { UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { FakeUser, queryResponse } from "../support/fake_user.ts";
-import { memoryVault } from "../support/vault.ts";
+import { Asked, BOB, ME } from "./asked.ts";
 
-const ME: UserID = "@me:example.org";
-const BOB: UserID = "@bob:example.org";
 const HOUR = 3_600_000;
 const COUNTS = { one_time_key_counts: { signed_curve25519: 50 } };
 const TOLERATE = { keysQuery: false, keysClaim: false };
 const PATIENT = { roomId: "!room:example.org", tolerate: TOLERATE } as const;
-
-/** An engine that nobody has answered yet, and what a test needs to do so. */
-class Asked {
-  readonly clock = new TestClock(1_700_000_000_000);
-  readonly store = new MemoryStore();
-  readonly warnings: string[] = [];
-  engine!: Engine;
-
-  static async open(policy: Partial<CryptoPolicy> = {}): Promise<Asked> {
-    const asked = new Asked();
-    await asked.restart(policy);
-    return asked;
-  }
-
-  async restart(policy: Partial<CryptoPolicy> = {}): Promise<void> {
-    const warn = (text: string) => void this.warnings.push(text);
-    const log: Logger = { debug() {}, info() {}, warn, error: warn };
-    this.engine = await Engine.open({
-      account: { userId: ME, deviceId: "MINE" },
-      vault: memoryVault(this.store),
-      clock: this.clock,
-      log,
-      policy: { ...DEFAULT_POLICY, ...policy },
-    });
-  }
-
-  /** The only request that there is. */
-  async one<Kind extends EngineRequest["kind"]>(kind: Kind): Promise<Extract<EngineRequest, { kind: Kind }>> {
-    const [request, ...others] = await this.engine.requests();
-    assertEquals([request?.kind, others], [kind, []]);
-    return request as Extract<EngineRequest, { kind: Kind }>;
-  }
-
-  async kinds(): Promise<string[]> {
-    return (await this.engine.requests()).map(({ kind }) => kind);
-  }
-
-  answer({ id }: EngineRequest, response: JsonObject) {
-    return this.engine.answer({ id, response });
-  }
-
-  fail({ id }: EngineRequest, status: number, message = "") {
-    return this.engine.fail({ id, failure: { status, errcode: undefined, message } });
-  }
-
-  /** What the server says of users who have shown nothing, and of the own device once it has it. */
-  shown(): JsonObject {
-    return { device_keys: { [ME]: { MINE: { ...this.engine.identity().deviceKeys } } } };
-  }
-
-  /** Has the server take the keys. */
-  async publish(): Promise<this> {
-    await this.answer(await this.one("keysQuery"), { device_keys: { [ME]: {} } });
-    await this.answer(await this.one("keysUpload"), COUNTS);
-    return this;
-  }
-
-  sync(change: { changed?: UserID[]; oneTimeKeys?: number } = {}) {
-    return this.engine.receiveSync({
-      nextBatch: "s1",
-      initial: false,
-      handledBefore: true,
-      toDevice: [],
-      deviceLists: { changed: change.changed ?? [], left: [] },
-      oneTimeKeyCounts: { signed_curve25519: change.oneTimeKeys ?? 50 },
-      unusedFallbackTypes: ["signed_curve25519"],
-      state: [],
-      encrypted: [],
-    });
-  }
-}
 
 Deno.test("a server that has other keys of the device ends it: nothing more is asked", async () => {
   const asked = await Asked.open();
