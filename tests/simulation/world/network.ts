@@ -102,10 +102,12 @@ export class Network {
     if (url.pathname.endsWith("/keys/upload") && response.ok && body?.includes('"device_keys"')) {
       device.keysAt = Math.min(device.keysAt, timeline.now);
     }
-    if (!url.pathname.endsWith("/sync") || !response.ok) return response;
     const text = await response.text();
-    const [, token] = /"next_batch":"([^"]+)"/.exec(text) ?? [];
+    const isSync = url.pathname.endsWith("/sync") && response.ok;
+    const token = isSync ? /"next_batch":"([^"]+)"/.exec(text)?.[1] : undefined;
     if (token !== undefined) this.tokens.getOrInsert(token, timeline.now);
-    return new Response(text, { status: response.status, headers: response.headers });
+    const bytes = new TextEncoder().encode(text);
+    const announced = { ...Object.fromEntries(response.headers), "content-length": String(bytes.length) };
+    return new Response(bytes, { status: response.status, headers: announced }); // a stream costs more
   }
 }

@@ -4,13 +4,7 @@
  * @module
  */
 
-import {
-  DeviceConflictError,
-  type KvMutation,
-  StoreError,
-  StoreInUseError,
-  UnknownTokenError,
-} from "@greenroom/matrix";
+import { type KvMutation, StoreError, UnknownTokenError } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
 import { Homeserver } from "@greenroom/matrix/testing";
 import { describe } from "../../../bench/kill/answering.ts";
@@ -75,7 +69,7 @@ export class World implements Surroundings {
     this.timeline = new Timeline(trace);
     this.homeserver = new Homeserver({
       clock: this.timeline.clock(),
-      requestLogSize: 0,
+      requestLogSize: 100,
       onError: (error) => this.violate(`the homeserver failed inside: ${describe(error)}`),
     });
     const reach = this.reach;
