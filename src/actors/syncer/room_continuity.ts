@@ -75,6 +75,7 @@ export class RoomContinuity {
   #begin(rooms: readonly RoomPart[], { first, dropTimeline }: Continuation): Promise<void> | undefined {
     const tell = (): void => {
       for (const room of rooms) {
+        room.shown = shownAmong("", room.timeline);
         const added = namesOf(room.timeline);
         const after = { isJoined: isJoined(room), shown: withShown("", added), entries: [] };
         room.news = { before: NEVER_SEEN, after, added, entry: undefined };

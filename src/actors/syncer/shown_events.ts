@@ -36,13 +36,17 @@ const PART = 12;
 const MAX_LENGTH = REMEMBERED * (PART + 1) + 1;
 const NOTHING: ReadonlySet<never> = new Set();
 
-/** The events that have been shown, among others. */
+/** The events that have been shown, among others, or that come twice among these. */
 export function shownAmong<Event extends MatrixEvent>(
   shown: ShownEvents,
   events: readonly Event[],
 ): ReadonlySet<Event> {
-  if (shown === "" || events.length === 0) return NOTHING;
-  const found = events.filter((event) => shown.includes(` ${nameOf(event)} `));
+  if (events.length < 2 && (shown === "" || events.length === 0)) return NOTHING;
+  const names = new Set<string>();
+  const found = events.filter((event) => {
+    const name = nameOf(event);
+    return shown.includes(` ${name} `) || names.size === names.add(name).size;
+  });
   return found.length === 0 ? NOTHING : new Set(found);
 }
 

@@ -33,3 +33,11 @@ for (const [kind, idOf] of Object.entries(KINDS)) {
     }
   });
 }
+
+Deno.test("Of an event that comes twice at once, the second is found", () => {
+  const [one, other, again] = ["$1:example.org", "$2:example.org", "$1:example.org"].map((event_id) =>
+    ({ event_id }) as MessageEvent
+  );
+  assertEquals([...shownAmong("", [one, other, again] as MessageEvent[])], [again]);
+  assertEquals([...shownAmong("", [one] as MessageEvent[])], []);
+});

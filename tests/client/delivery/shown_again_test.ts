@@ -257,3 +257,26 @@ for (const [kind, chunk] of [["no events", []], ["no usable ones", [{ x: 1 }]]] 
     assertEquals([pages, gaps, texts], [10, [["limit", 0]], lines(10, 20)]);
   });
 }
+
+Deno.test("An event that comes twice in one response is handled once, in the very first response too", async () => {
+  await using here = clientStage();
+  const { alice, room } = await roomWith(here);
+  const bot = here.client("bot", {
+    fetch: async (input, init) => {
+      const response = await here.homeserver.fetch(input, init);
+      if (!new Request(input, init).url.includes("/sync") || !response.ok) return response;
+      const body = await response.json();
+      const events = body.rooms?.join?.[room]?.timeline.events ?? [];
+      events.push(...events);
+      return Response.json(body);
+    },
+  });
+  const texts = heard(bot);
+  await bot.joinRoom(room);
+  await say(alice, room, lines(1));
+  await bot.syncOnce();
+  assertEquals(texts, lines(1));
+  await say(alice, room, lines(2, 1));
+  await bot.syncOnce();
+  assertEquals(texts, lines(3));
+});
