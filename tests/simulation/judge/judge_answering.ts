@@ -42,10 +42,12 @@ function judgeBot(world: World, room: WorldRoom, bot: Device): void {
     if (said === undefined || sender === bot.userId) return [];
     const isEncrypted = type === "m.room.encrypted";
     const known = said.device.knownAt.get(said.saying.text) ?? Infinity;
-    const isEntitled = memberships.joined(bot.userId, Math.min(known, at), timeline.now) &&
+    const isEntitled = !bot.isHidden && memberships.joined(bot.userId, Math.min(known, at), timeline.now) &&
       bot.firstAt < at &&
       (isEncrypted ? bot.keysAt <= known : room.encryptedAt > at);
-    if (!isEntitled || failed.has(number) || bot.refused.has(eventId)) excused.add(eventId);
+    if (!isEntitled || failed.has(number) || bot.refused.has(eventId) || bot.spoiled.has(eventId)) {
+      excused.add(eventId);
+    }
     return [{ eventId: eventId as string, number }];
   });
   const late = new Set(entriesOf(bot.ledger, "undecryptable").map(({ eventId }) => eventId));

@@ -16,6 +16,12 @@ const PATIENCE = 60_000;
 
 /** Tries to decrypt what devices must not be able to read. */
 export async function judgeSecrecy(world: World): Promise<void> {
+  const { userId, deviceId } = world.stranger;
+  for (const { type } of world.homeserver.toDevice(userId, deviceId)) {
+    if (/^m\.(room\.encrypted|forwarded_room_key|room_key)$/.test(String(type))) {
+      world.violate(`a stranger was sent ${type}`);
+    }
+  }
   const tries = world.rooms.flatMap((room) => triesOf(world, room));
   // Every so manieth, from all over the story.
   const step = Math.ceil(tries.length / MOST_TRIES);

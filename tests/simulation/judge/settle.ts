@@ -14,7 +14,7 @@ const QUIET = 90_000;
 /** Lets a world come to rest. */
 export async function settle(world: World): Promise<void> {
   world.note("everything goes well from now on");
-  world.network.weather.clear();
+  world.network.clear();
   const devices = world.devices.filter(({ goneAt }) => goneAt === Infinity);
   for (const device of devices) {
     device.skew = 0;
@@ -31,9 +31,10 @@ export async function settle(world: World): Promise<void> {
     const state = devices.map(({ isRunning, readings, ledger, unsaid, seen }) =>
       [isRunning, readings.size, ledger.length, unsaid.length, seen].join(" ")
     ).join(", ");
-    const isBusy = devices.some(({ isRunning, goneAt, unsaid, answeredAt }) =>
-      goneAt === Infinity && (!isRunning || unsaid.length > 0 || answeredAt <= begun)
-    );
+    const isBusy = world.awaited > 0 ||
+      devices.some(({ isRunning, goneAt, unsaid, answeredAt }) =>
+        goneAt === Infinity && (!isRunning || unsaid.length > 0 || answeredAt <= begun)
+      );
     if (state !== before || isBusy) quietSince = timeline.now;
     before = state;
     return timeline.now - quietSince >= QUIET;

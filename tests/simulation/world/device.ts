@@ -53,8 +53,12 @@ export class Device {
   readonly sayings: Saying[] = [];
   /** By event, what it has read. */
   readonly readings = new Map<EventID, string>();
+  /** By event, who it was told has sent what it has read. */
+  readonly senders = new Map<EventID, UserID>();
   /** By event, why it could not be read when it came. */
   readonly undecryptable = new Map<EventID, string>();
+  /** Events that the server has shown it otherwise than they are. */
+  readonly spoiled = new Set<string>();
   /** What it was told to have come in clear into a room that it knew to be encrypted. */
   readonly refused = new Set<EventID>();
   /** What its handlers were called with, and what they did. */
@@ -74,6 +78,8 @@ export class Device {
   keysAt = Infinity;
   /** When it was logged out, or its user deleted it; infinity: it was not. */
   goneAt = Infinity;
+  /** Whether the server has hidden its keys from others, which therefore may not send it any. */
+  isHidden = false;
   /** Whether it is to be started again when its process ends by itself. */
   isWanted = false;
   process: Process | undefined;
@@ -211,7 +217,14 @@ export class Device {
       return sendText(room, text, options);
     };
     if (this.account.isBot) {
-      answerMessages(client, { userId, note: (entry) => this.#note(entry), tell: () => {} });
+      const received = new Set<string>();
+      const note = (entry: LedgerEntry): void => {
+        if (entry.kind === "received" && received.size === received.add(entry.eventId).size) {
+          this.#world.violate(`${this.name} has handled ${entry.eventId} twice in one process`);
+        }
+        this.#note(entry);
+      };
+      answerMessages(client, { userId, note, tell: () => {} });
     } else {
       client.on("UNDECRYPTABLE", ({ event: { event_id: eventId }, code, reason }) => {
         this.#note({ kind: "undecryptable", eventId, code, reason: reason.message });
@@ -219,7 +232,8 @@ export class Device {
     }
     client.on("UNENCRYPTED", ({ event }) => void this.refused.add(event.event_id));
     client.on("INVITE", async ({ room_id }) => void await client.joinRoom(room_id));
-    client.on("m.room.message", ({ event_id, content }) => {
+    client.on("m.room.message", ({ event_id, sender, content }) => {
+      this.senders.set(event_id, sender);
       this.readings.set(event_id, String(content.body));
       this.#world.note(`${this.name} reads ${event_id}: ${content.body}`);
     }, { history: true });

@@ -22,10 +22,26 @@ export interface Weather {
   readonly ms: number;
 }
 
+/** In place of a message of this type those come that were held back. */
+export const PLACEHOLDER = "org.example.held";
+
+/** A message to a device. */
+interface ToDevice {
+  readonly type: string;
+  readonly content: { readonly held?: string };
+}
+
+/** Changes the JSON of an answer. */
+// deno-lint-ignore no-explicit-any -- a hostile server changes it in any way
+type Change = (body: any) => void;
+
 /** The network. */
 export class Network {
   /** What goes wrong with which device's requests. */
   readonly weather = new Map<Device, Weather[]>();
+  readonly #tampers: { readonly device: Device; readonly path: string; readonly change: Change }[] = [];
+  /** Messages to devices that come late, by the number of the message that they come in place of. */
+  readonly #held = new Map<string, readonly unknown[]>();
   /** By sync token, when the server made it. */
   readonly tokens = new Map<string, number>();
   readonly #options: {
@@ -96,6 +112,46 @@ export class Network {
     await this.#options.timeline.clock().delay(ms);
   }
 
+  /** Has the next answer to a kind of requests of a device be changed. */
+  tamper(device: Device, path: string, change: Change): void {
+    this.#tampers.push({ device, path, change });
+  }
+
+  /**
+   * Has messages to a device come late, in reverse order: in place of a message of the type
+   * {@link PLACEHOLDER}, which the server sends again until the device has it.
+   *
+   * @returns The content of that message.
+   */
+  hold(events: readonly unknown[]): { readonly held: string } {
+    const held = String(this.#held.size);
+    this.#held.set(held, events.toReversed());
+    return { held };
+  }
+
+  /** Has every answer be as it should. */
+  clear(): void {
+    this.weather.clear();
+    this.#tampers.length = 0;
+  }
+
+  /** What the device gets to see of an answer. */
+  #shown(device: Device, pathname: string, text: string): string {
+    const index = this.#tampers.findIndex((each) => each.device === device && pathname.includes(each.path));
+    const [tamper] = index < 0 ? [] : this.#tampers.splice(index, 1);
+    if (tamper === undefined && !text.includes(PLACEHOLDER)) return text;
+    const body = JSON.parse(text);
+    const events: ToDevice[] = body.to_device?.events ?? [];
+    if (events.some(({ type }) => type === PLACEHOLDER)) {
+      this.#options.reach("messages to a device came late");
+      body.to_device.events = events.flatMap((event) =>
+        event.type === PLACEHOLDER ? this.#held.get(String(event.content.held)) ?? [] : [event]
+      );
+    }
+    tamper?.change(body);
+    return JSON.stringify(body);
+  }
+
   async #serve(device: Device, { url, method, headers, body }: SentRequest): Promise<Response> {
     const { homeserver, timeline } = this.#options;
     const response = await homeserver.fetch(url, { method, headers, body });
@@ -106,7 +162,7 @@ export class Network {
     const isSync = url.pathname.endsWith("/sync") && response.ok;
     const token = isSync ? /"next_batch":"([^"]+)"/.exec(text)?.[1] : undefined;
     if (token !== undefined) this.tokens.getOrInsert(token, timeline.now);
-    const bytes = new TextEncoder().encode(text);
+    const bytes = new TextEncoder().encode(response.ok ? this.#shown(device, url.pathname, text) : text);
     const announced = { ...Object.fromEntries(response.headers), "content-length": String(bytes.length) };
     return new Response(bytes, { status: response.status, headers: announced }); // a stream costs more
   }

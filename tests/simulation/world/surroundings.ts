@@ -20,6 +20,8 @@ export interface Surroundings {
   readonly network: Network;
   /** Adds a line to the trace. */
   readonly note: (line: string) => void;
+  /** Notes what must not be. */
+  violate(what: string): void;
   /** Counts that something was reached. */
   readonly reach: (what: string) => void;
   /** Learns what a device has committed. */

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { type KvMutation, StoreError, UnknownTokenError } from "@greenroom/matrix";
+import { DeviceConflictError, type KvMutation, StoreError, UnknownTokenError } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
-import { Homeserver } from "@greenroom/matrix/testing";
+import { Homeserver, type TestUser } from "@greenroom/matrix/testing";
 import { describe } from "../../../bench/kill/answering.ts";
 import { Chance } from "../core/chance.ts";
 import { Timeline } from "../core/timeline.ts";
@@ -53,6 +53,10 @@ export class World implements Surroundings {
   readonly rooms: WorldRoom[] = [];
   /** A member of all rooms who reads with another implementation, if the world has one. */
   reader: WorldReader | undefined;
+  /** Events that a hostile member has made: nobody is to take them for what they copy. */
+  readonly forged = new Set<string>();
+  /** What is still to happen, whatever else does. */
+  awaited = 0;
   /** What must not be. */
   readonly violations: string[] = [];
   /** How often what was reached. */
@@ -62,6 +66,8 @@ export class World implements Surroundings {
     number,
     { readonly saying: Saying; readonly device: Device; readonly isSecret: boolean }
   >();
+
+  #stranger: TestUser | undefined;
 
   constructor({ seed }: { readonly seed: number }, { trace }: { readonly trace: Trace }) {
     this.trace = trace;
@@ -79,6 +85,11 @@ export class World implements Surroundings {
     });
     const { homeserver, timeline, wire } = this;
     this.network = new Network({ homeserver, timeline, wire, reach });
+  }
+
+  /** A user who is in no room. */
+  get stranger(): TestUser {
+    return this.#stranger ??= this.homeserver.createUser("stranger");
   }
 
   /** All devices, in the order in which they came. */
@@ -187,6 +198,7 @@ export class World implements Surroundings {
   failed(device: Device, process: Process, cause: unknown): void {
     if (cause instanceof UnknownTokenError) return;
     if (cause instanceof StoreError && (process.hasLostCommit || process !== device.process)) return;
+    if (cause instanceof DeviceConflictError && device.isHidden) return;
     if (process.excuse !== undefined && cause instanceof process.excuse) return;
     this.violate(`${device.name} failed: ${describe(cause)}`);
   }
