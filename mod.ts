@@ -103,6 +103,7 @@ export {
   EncryptionError,
   EventTooLargeError,
   IdentityChangedError,
+  KeyFileError,
   UnsupportedAlgorithmError,
 } from "./src/errors/encryption_error.ts";
 export {

@@ -186,17 +186,25 @@ export type {
   SecretStorageKey,
 } from "./src/client/secrets/secret_storage.ts";
 export type { SecretStorageUnlock } from "./src/client/secrets/unlock.ts";
-export type { AttachmentProblem } from "./src/errors/encryption_error.ts";
+export type { AttachmentProblem, KeyFileProblem } from "./src/errors/encryption_error.ts";
 export type { SecretStorageProblem } from "./src/errors/secret_storage_error.ts";
 
 // Encryption.
 export type { EncryptOptions } from "./src/actors/crypto/crypto.ts";
+export type {
+  ExportKeysOptions,
+  ImportKeysOptions,
+  KeyExportProgress,
+  KeyImportProgress,
+  KeyImportReport,
+} from "./src/actors/crypto/key_files.ts";
 export type {
   ComparedDevice,
   Device as CryptoDevice,
   DeviceTrust,
   LocalTrust,
 } from "./src/crypto/devices/device.ts";
+export type { KeyFileData } from "./src/crypto/key_files/key_file_reader.ts";
 export type { ComparedIdentity, UserIdentity } from "./src/crypto/identity/user_identity.ts";
 export type {
   Decryption,

@@ -62,6 +62,38 @@ export class AttachmentError extends DecryptionError {
 }
 
 /**
+ * Why a key file can't be read: `format` if it is none, cut off or damaged; `passphrase` if it was
+ * made with another one, or changed since; `size` if it is larger than what is read.
+ */
+export type KeyFileProblem = "format" | "passphrase" | "size";
+
+/** What makes a {@linkcode KeyFileError}. */
+export interface KeyFileErrorInit extends ErrorOptions {
+  /** What is wrong. */
+  readonly problem: KeyFileProblem;
+}
+
+/** A key file could not be read. */
+export class KeyFileError extends MatrixError {
+  /** Always `KEY_FILE_ERROR`. */
+  override readonly code = "KEY_FILE_ERROR";
+
+  /** What is wrong. */
+  readonly problem: KeyFileProblem;
+
+  /**
+   * Makes an error.
+   *
+   * @param message What was asked, of what, and what to do.
+   * @param init What is wrong, and the `cause`, if another error led to this one.
+   */
+  constructor(message: string, { problem, ...options }: KeyFileErrorInit) {
+    super(message, options);
+    this.problem = problem;
+  }
+}
+
+/**
  * The room is encrypted with something that is not known here, so that nothing can be sent to it.
  */
 export class UnsupportedAlgorithmError extends EncryptionError {

@@ -14,11 +14,13 @@ import type {
   SentRoomEvent,
   ShareReport,
 } from "../../crypto/engine/engine_protocol.ts";
+import type { KeyFileData } from "../../crypto/key_files/key_file_reader.ts";
 import type { ComparedIdentity, UserIdentity } from "../../crypto/identity/user_identity.ts";
 import type { RoomEncryptedContent } from "../../types/content/encryption_content.ts";
 import type { Membership } from "../../types/enums.ts";
 import type { MatrixEvent, MessageEvent } from "../../types/events/event.ts";
 import type { RoomID, TransactionID, UserID } from "../../types/ids.ts";
+import type { ExportKeysOptions, ImportKeysOptions, KeyImportReport } from "./key_files.ts";
 
 /** Options of {@link Crypto.encrypt}. */
 export interface EncryptOptions {
@@ -150,6 +152,69 @@ export interface Crypto {
    * ```
    */
   acknowledgeIdentity(identity: ComparedIdentity): Promise<void>;
+  /**
+   * Exports the keys of sessions as a file that Element and other clients import: what this device
+   * can read, who has the file and the passphrase can read.
+   *
+   * Memory is bounded, however many there are. A session that comes while the stream is read may be
+   * in it or not. Read it to its end or cancel it.
+   *
+   * @param options The passphrase, and which keys.
+   * @returns The file: text in ASCII. It fails if the engine can't be opened.
+   * @throws {ValueError} If the passphrase is empty, or `rounds` out of range.
+   *
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken: token } = homeserver.createUser("bot");
+   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, encryption: true });
+   * const file = bot.crypto?.exportKeys({ passphrase: "correct horse battery staple" });
+   * const text = await new Response(file).text(); // or Deno.writeFile("keys.txt", file)
+   * console.assert(text.startsWith("-----BEGIN MEGOLM SESSION DATA-----"));
+   * ```
+   */
+  exportKeys(options: ExportKeysOptions): ReadableStream<Uint8Array<ArrayBuffer>>;
+  /**
+   * Imports the keys of a file that Element or another client has exported. Events that waited for
+   * one of them are delivered.
+   *
+   * A file can't prove whose keys are in it: events are of an `unknown-device`, with the `keySource`
+   * `export`, until the device itself sends the key. Of two keys of a session the one that reads
+   * more is kept, if they belong together; nothing in a file replaces what a device has sent.
+   *
+   * All of the file is authenticated before any of it is used, so it is held in memory, encrypted:
+   * up to 256 MiB behind its base64, some 300,000 sessions. Keys are imported in steps; those
+   * before a crash or an abort stay, and to import the file again is free.
+   *
+   * @param file The file: its text, or a stream of it, which is used up.
+   * @param options The passphrase it was encrypted with.
+   * @returns What has become of the sessions.
+   * @throws {KeyFileError} If it can't be read (`problem` says why): `format`, `passphrase`,
+   *   `size`. Nothing is imported then, unless the content breaks off although it is authentic.
+   * @throws The reason of the signal, if that aborts.
+   *
+   * @example
+   * ```ts
+   * import { Client, KeyFileError } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken: token } = homeserver.createUser("bot");
+   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, encryption: true });
+   * const file = "-----BEGIN MEGOLM SESSION DATA-----\n…"; // or (await Deno.open("keys.txt")).readable
+   * try {
+   *   const report = await bot.crypto?.importKeys(file, { passphrase: "correct horse battery staple" });
+   *   console.log(`${report?.added} sessions more can be read`);
+   * } catch (error) {
+   *   if (!(error instanceof KeyFileError)) throw error;
+   *   console.log(error.problem); // "passphrase": ask for it again
+   * }
+   * ```
+   */
+  importKeys(file: KeyFileData, options: ImportKeysOptions): Promise<KeyImportReport>;
   /**
    * Resolves when no request to the server is under way any more.
    *

@@ -53,6 +53,8 @@ const STEPS = Object.keys(
     setDeviceTrust: true,
     identityOf: true,
     acknowledgeIdentity: true,
+    exportSessions: true,
+    importKeys: true,
     prune: true,
   } satisfies Record<EngineStep, true>,
 ) as EngineStep[];

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { type Clock, elapsed } from "../../base/clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { ComparedDevice, Device, LocalTrust } from "../../crypto/devices/device.ts";
 import type {
   AnswerOutput,
@@ -29,6 +29,8 @@ import type { MatrixEvent, MessageEvent } from "../../types/events/event.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
 import type { CryptoMachine, CryptoStartOptions, EncryptOptions } from "./crypto.ts";
+import { Following } from "./following.ts";
+import { KeyFiles } from "./key_files.ts";
 import { OutgoingRequests, type RequestSender } from "./outgoing_requests.ts";
 import { RoomPreparer, type RoomPreparerOptions } from "./room_preparer.ts";
 
@@ -48,11 +50,6 @@ export interface EngineCryptoOptions extends RoomPreparerOptions {
   readonly log: Logger;
 }
 
-/** How old the last response of a client that syncs may be, in ms: one comes every 30 seconds. */
-const FOLLOWING = 120_000;
-/** How long the members and devices that a single sync or request has shown are used, in ms. */
-const FRESH = 10_000;
-
 /** How often a room is made ready for the same event. */
 const MAX_ENCRYPTIONS = 1_000;
 /** How often a user's devices are looked up before those that are known are returned. */
@@ -63,10 +60,9 @@ export class EngineCrypto implements CryptoMachine {
   readonly #options: EngineCryptoOptions;
   readonly #requests: OutgoingRequests;
   readonly #rooms: RoomPreparer;
+  readonly #keyFiles: KeyFiles;
+  readonly #following: Following;
   readonly #tried = new WeakSet<MatrixEvent>();
-  #lastSync = -Infinity;
-  /** Aborts when no sync follows any more; undefined: none does. */
-  #following: AbortSignal | undefined;
   #opening: Promise<OwnIdentity> | undefined;
   #isOpen = false;
   #checked: Promise<void> | undefined;
@@ -74,41 +70,38 @@ export class EngineCrypto implements CryptoMachine {
   /** @param options What it is made of. */
   constructor(options: EngineCryptoOptions) {
     this.#options = options;
-    const { actor, send, alarm, log } = options;
+    const { actor, send, alarm, clock, log } = options;
+    this.#following = new Following(clock);
     const deliver = ({ recovered, alarms }: AnswerOutput): void => {
       this.#deliver(recovered);
       alarms.forEach(alarm);
     };
     this.#requests = new OutgoingRequests({ actor, send, deliver, log });
     this.#rooms = new RoomPreparer(options, this.#requests);
+    this.#keyFiles = new KeyFiles({
+      actor,
+      open: () => this.#open(),
+      deliver: (events) => this.#deliver(events),
+    });
   }
 
   async start({ following }: CryptoStartOptions = {}): Promise<void> {
     this.resume();
     await this.#open();
-    if (following !== undefined) {
-      this.#following = following;
-      this.#lastSync = -Infinity; // the first sync brings what has changed since then
-    }
+    if (following !== undefined) this.#following.begin(following);
     await (this.#checked ??= this.#publish());
     this.#refuseConflict();
   }
 
   get isFollowing(): boolean {
-    const longest = this.#following?.aborted === false ? FOLLOWING : FRESH;
-    return elapsed(this.#options.clock.now(), this.#lastSync) < longest;
-  }
-
-  /** How old members and devices may be, as ms since the epoch; undefined: syncs show them. */
-  get #since(): number | undefined {
-    return this.isFollowing ? undefined : this.#options.clock.now() - FRESH + 1;
+    return this.#following.isOn;
   }
 
   async receiveSync(input: CryptoInput): Promise<CryptoOutput> {
     await this.#open();
     this.#refuseConflict();
     const output = await this.#options.actor.ask("receiveSync", input);
-    this.#lastSync = this.#options.clock.now();
+    this.#following.synced();
     for (const [index, event] of input.encrypted.entries()) {
       const result = output.decrypted[index];
       if (result !== undefined && !("event" in result)) this.#tried.add(event);
@@ -136,7 +129,7 @@ export class EngineCrypto implements CryptoMachine {
     if (!isJsonObject(plain)) {
       throw new EncryptionError(`Cannot encrypt ${eventType}: its content must be an object`);
     }
-    const input = { roomId, eventType, content: plain, txnId: options.txnId, since: this.#since };
+    const input = { roomId, eventType, content: plain, txnId: options.txnId, since: this.#following.since };
     for (let round = 0; round < MAX_ENCRYPTIONS; round++) {
       options.signal?.throwIfAborted();
       this.#refuseConflict();
@@ -155,7 +148,7 @@ export class EngineCrypto implements CryptoMachine {
 
   async shareGroupSession(roomId: RoomID): Promise<ShareReport> {
     await this.start();
-    return await this.#prepare(roomId, this.#since);
+    return await this.#prepare(roomId, this.#following.since);
   }
 
   async discardGroupSession(roomId: RoomID): Promise<void> {
@@ -170,7 +163,7 @@ export class EngineCrypto implements CryptoMachine {
   async getDevices(userId: UserID): Promise<Device[]> {
     await this.#open();
     const { actor } = this.#options;
-    const input = { users: [userId], since: this.#since };
+    const input = { users: [userId], since: this.#following.since };
     for (let round = 0; round < MAX_ROUNDS && await actor.ask("areDevicesStale", input); round++) {
       const { ended, failure } = await this.#requests.round("keysQuery");
       if (failure !== undefined) throw failure;
@@ -203,6 +196,14 @@ export class EngineCrypto implements CryptoMachine {
     this.#deliver(await this.#options.actor.ask("acknowledgeIdentity", { userId, master }));
     this.#requests.wake();
   }
+
+  readonly exportKeys: CryptoMachine["exportKeys"] = (options) => this.#keyFiles.export(options);
+
+  readonly importKeys: CryptoMachine["importKeys"] = async (file, options) => {
+    const report = await this.#keyFiles.import(file, options);
+    this.#requests.wake(); // what came need not be asked for any more
+    return report;
+  };
 
   /** Never rejects: the server has made the change, and a sync will show it. */
   async memberChanged(roomId: RoomID, userId: UserID, membership: Membership): Promise<void> {

@@ -27,6 +27,7 @@ import type {
   EngineOutput,
   EngineRequest,
   FailureOutput,
+  KeysOutput,
   MemberChange,
   OwnIdentity,
   PrepareInput,
@@ -44,8 +45,12 @@ import { OwnKeys } from "../account/own_keys.ts";
 import { WeighedCache } from "../../base/weighed_cache.ts";
 import { EngineRequests } from "../requests/engine_requests.ts";
 import { recoverFromOldSession } from "./rollback.ts";
-import { receiveDespiteFaults, receiveMemberChange, receiveSync, type SyncStep } from "./receive_sync.ts";
+import { receiveDescription, receiveMemberChange } from "./receive_room.ts";
+import { receiveDespiteFaults, receiveSync, type SyncStep } from "./receive_sync.ts";
 import { type CommitOptions, type RecordCache, Transaction } from "../records/transaction.ts";
+import type { ImportedRoomKey } from "../megolm/room_key.ts";
+import type { SessionPage, SessionQuery } from "../megolm/session_export.ts";
+import { receiveKeys } from "./receive_keys.ts";
 import { receiveAcknowledgement, receiveTrust } from "./receive_trust.ts";
 import type { ComparedIdentity, UserIdentity } from "../identity/user_identity.ts";
 
@@ -151,11 +156,7 @@ export class Engine {
 
   /** Receives the description of a room. */
   async describeRoom(description: RoomDescription): Promise<void> {
-    await this.#step(async (tx, { rooms, outbound, devices }) => {
-      const changes = rooms.describe(tx, description);
-      devices.track(tx, changes.track);
-      await outbound.roomChanged(tx, changes);
-    });
+    await this.#step((tx, parts) => receiveDescription(tx, parts, description));
   }
 
   /** Notes a membership that this client has changed; a sync will show it too. */
@@ -194,12 +195,8 @@ export class Engine {
   }
 
   /** Whether users' devices have to be looked up. They are tracked from now on. */
-  async areDevicesStale({ users, since }: StaleInput): Promise<boolean> {
-    return await this.#step(async (tx, { devices }) => {
-      await devices.track(tx, users);
-      if (since !== undefined) devices.outdate(users, since);
-      return users.some((userId) => !devices.isTracked(userId)) || devices.isDirty(users);
-    });
+  async areDevicesStale(input: StaleInput): Promise<boolean> {
+    return await this.#step((tx, { freshness }) => freshness.areDevicesStale(tx, input));
   }
 
   /** Sets what the application says of a device. */
@@ -215,6 +212,16 @@ export class Engine {
   /** Accepts a user's identity. */
   async acknowledgeIdentity(identity: ComparedIdentity): Promise<RecoveredEvent[]> {
     return await this.#step((tx, parts) => receiveAcknowledgement(tx, parts, identity));
+  }
+
+  /** Exports a page of the sessions of others, and of the copies of the own. */
+  async exportSessions(query: SessionQuery): Promise<SessionPage> {
+    return await this.#step((tx, { inbound }) => inbound.exportPage(tx, query));
+  }
+
+  /** Imports keys: some hundreds, so that other steps need not wait long. */
+  async importKeys(keys: readonly ImportedRoomKey[]): Promise<KeysOutput> {
+    return await this.#step((tx, parts) => receiveKeys(tx, parts, keys));
   }
 
   /** Removes some of what need not be kept any more; to be called again until it is done. */

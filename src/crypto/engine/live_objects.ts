@@ -85,12 +85,13 @@ export class LiveObjects<Live extends Disposable> {
   /**
    * The object with an ID.
    *
-   * @param make Restores it from its record.
+   * @param make Restores it from its record; undefined if that can't be read.
    */
-  get(tx: Transaction, id: string, make: () => Live): Live {
+  get<Made extends Live | undefined>(tx: Transaction, id: string, make: () => Made): Live | Made {
     const known = this.#objects.get(id);
     if (known !== undefined) return known;
     const object = make();
+    if (object === undefined) return object;
     this.#objects.set(id, object);
     tx.onCommit(() => this.#trim());
     tx.onAbort(() => this.#trim());

@@ -10,20 +10,14 @@
 import { culprits } from "../../base/culprits.ts";
 import type { Logger } from "../../base/log.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
-import type { MessageEvent, StateEvent } from "../../types/events/event.ts";
-import { SyncStream } from "../../types/events/sync_stream.ts";
+import type { MessageEvent } from "../../types/events/event.ts";
 import { DamagedAccountError } from "../account/own_account.ts";
 import type { ToDeviceMessage } from "../megolm/decrypted.ts";
 import type { MegolmSessionRef } from "../megolm/session_ref.ts";
 import type { Transaction } from "../records/transaction.ts";
 import type { EngineParts } from "./engine_parts.ts";
-import type {
-  CryptoInput,
-  CryptoOutput,
-  Decryption,
-  MemberChange,
-  RoomStateInput,
-} from "./engine_protocol.ts";
+import type { CryptoInput, CryptoOutput, Decryption } from "./engine_protocol.ts";
+import { receiveRoomState } from "./receive_room.ts";
 import { receiveToDevice } from "./receive_to_device.ts";
 import { recoverFromRollback, tellsOfRollback } from "./rollback.ts";
 
@@ -93,36 +87,6 @@ function takeDeviceLists(
   }
   if (deviceLists.changed.length > 0) devices.changed(tx, deviceLists.changed);
   if (deviceLists.left.length > 0) devices.left(tx, deviceLists.left);
-}
-
-/** Receives the state of a room. */
-export async function receiveRoomState(
-  tx: Transaction,
-  { rooms, devices, outbound }: EngineParts,
-  room: RoomStateInput,
-): Promise<void> {
-  const changes = rooms.receiveState(tx, room);
-  if (changes.track.length > 0) devices.track(tx, changes.track);
-  if (changes.left.length > 0 || changes.settingsChanged) await outbound.roomChanged(tx, changes);
-}
-
-/** Receives a change of a member before the sync shows it. */
-export async function receiveMemberChange(
-  tx: Transaction,
-  parts: EngineParts,
-  { roomId, userId, membership }: MemberChange,
-): Promise<void> {
-  const event: StateEvent = {
-    type: "m.room.member",
-    state_key: userId,
-    content: { membership },
-    room_id: roomId,
-    sender: parts.context.own.userId,
-    event_id: "$",
-    origin_server_ts: 0,
-    source: SyncStream.INTERNAL,
-  };
-  await receiveRoomState(tx, parts, { roomId, events: [event], limited: false, lossy: false });
 }
 
 async function takeToDevice(

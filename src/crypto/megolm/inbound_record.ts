@@ -5,10 +5,11 @@
  * @module
  */
 
-import type { InboundGroupSession } from "@greenroom/vodozemac-wasm";
-import type { KeySource } from "../../types/events/encryption_info.ts";
+import { type InboundGroupSession, VodozemacError } from "@greenroom/vodozemac-wasm";
 import type { RoomID, UserID } from "../../types/ids.ts";
+import type { CryptoContext } from "../engine/context.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import type { Hearsay } from "./hearsay.ts";
 import type { MegolmSessionRef } from "./session_ref.ts";
 import type { UnusedPlace } from "./unused_sessions.ts";
 
@@ -19,18 +20,6 @@ export interface OwnerClaim {
   /** The device's Curve25519 key, in unpadded base64. */
   readonly senderKey: string;
   /** The Ed25519 key that it named as its own, in unpadded base64. */
-  readonly senderEd25519: string;
-  /** Whether it allowed sharing the key with users who are invited later. */
-  readonly sharedHistory: boolean;
-}
-
-/** Hearsay: what a device that did not make the session said of it. */
-export interface Hearsay {
-  /** How the key came. */
-  readonly source: Exclude<KeySource, "direct">;
-  /** The Curve25519 key of the alleged maker of the session. */
-  readonly senderKey: string;
-  /** Its Ed25519 key; empty if none was given. */
   readonly senderEd25519: string;
   /** Whether it allowed sharing the key with users who are invited later. */
   readonly sharedHistory: boolean;
@@ -54,8 +43,8 @@ export interface Claimed extends ClaimSet {
    * history.
    */
   readonly others?: { readonly count: number; readonly sharedHistory: boolean };
-  /** What a device that did not make it said; undefined: only claimants sent the key. */
-  readonly hearsay?: Hearsay;
+  /** What others than its maker said, the best first; undefined: only claimants sent the key. */
+  readonly hearsay?: readonly Hearsay[];
 }
 
 /** A session. */
@@ -89,9 +78,30 @@ export function withClaims(
   return { state, firstIndex, ...(signedFrom !== undefined && { signedFrom }), ...claimed };
 }
 
+/** The kind of record of sessions. */
+export const INBOUND_KIND = "inbound";
+
 /** The key of a session's record: sessions are found by room and ID only. */
 export function inboundKey(roomId: RoomID, sessionId: string): RecordKey<InboundRecord> {
-  return recordKey("inbound", roomId, sessionId);
+  return recordKey(INBOUND_KIND, roomId, sessionId);
+}
+
+/**
+ * The session of a record; undefined if that is damaged: one must not stop all others, and the key
+ * may come again.
+ */
+export function restored(
+  { vodozemac: { megolm }, log }: CryptoContext,
+  ref: MegolmSessionRef,
+  { state }: Pick<InboundRecord, "state">,
+): InboundGroupSession | undefined {
+  try {
+    return megolm.restoreInbound(state);
+  } catch (error) {
+    if (!(error instanceof VodozemacError) || error.code !== "bad_state") throw error;
+    log.error("The record of a group session is damaged", { ...ref });
+    return undefined;
+  }
 }
 
 /** The kind of record of the claims of users other than the most likely owner. */
@@ -118,7 +128,8 @@ export async function claimsOf(
  */
 export function isShareable({ claims, hearsay, others }: InboundRecord): boolean {
   if (others?.sharedHistory === false) return false;
-  return claims.length > 0 ? claims.every((claim) => claim.sharedHistory) : hearsay?.sharedHistory === true;
+  const said = claims.length > 0 ? claims : hearsay ?? [];
+  return said.length > 0 && said.every((each) => each.sharedHistory);
 }
 
 /** A ratchet that was known before. */

@@ -6,7 +6,6 @@
  */
 
 import { type InboundGroupSession, VodozemacError } from "@greenroom/vodozemac-wasm";
-import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
 import type { RoomID } from "../../types/ids.ts";
 import type { DeviceOwners } from "../devices/device_owners.ts";
@@ -15,15 +14,15 @@ import type { CryptoContext } from "../engine/context.ts";
 import type { Decryption } from "../engine/engine_protocol.ts";
 import { LiveObjects } from "../engine/live_objects.ts";
 import type { Transaction } from "../records/transaction.ts";
+import { type Hearsay, withHearsay } from "./hearsay.ts";
 import {
   type Claimed,
   claimsIn,
-  type Hearsay,
   inboundKey,
   type InboundRecord,
-  isShareable,
   mergeRatchets,
   type OwnerClaim,
+  restored,
 } from "./inbound_record.ts";
 import { MegolmDecryption } from "./megolm_decryption.ts";
 import { type Delivery, noReplays } from "./replay_log.ts";
@@ -35,6 +34,7 @@ import {
   type ReceivedRoomKey,
 } from "./room_key.ts";
 import { SessionClaims } from "./session_claims.ts";
+import { SessionExport, type SessionPage, type SessionQuery } from "./session_export.ts";
 import { ClaimJudge, type SenderDevices, SessionOwners } from "./session_owner.ts";
 import { type MegolmSessionRef, readSessionRef } from "./session_ref.ts";
 import { type UnusedLimits, UnusedSessions } from "./unused_sessions.ts";
@@ -65,6 +65,7 @@ export class InboundSessions {
   readonly #unused: UnusedSessions;
   readonly #claims: SessionClaims;
   readonly #decryption: MegolmDecryption;
+  readonly #export: SessionExport;
 
   /** @param options The parts that it needs. */
   constructor({ context, devices, owners, unused }: InboundSessionsOptions) {
@@ -83,6 +84,7 @@ export class InboundSessions {
       withheld: this.#withheld,
       session: (tx, ref, record) => this.#session(tx, ref, record),
     });
+    this.#export = new SessionExport(context, this.#claims);
   }
 
   /** Reads what an earlier process has left; done by itself at the first use. */
@@ -148,6 +150,14 @@ export class InboundSessions {
     });
   }
 
+  /** The same for many keys; the outcomes are in their order. */
+  async importAll(tx: Transaction, keys: readonly ImportedRoomKey[]): Promise<AddedKey[]> {
+    await tx.getMany(keys.map(({ roomId, sessionId }) => inboundKey(roomId, sessionId))); // at once
+    const added: AddedKey[] = [];
+    for (const key of keys) added.push(await this.import(tx, key));
+    return added;
+  }
+
   /**
    * Decrypts events, and those that are bundled with them.
    *
@@ -183,36 +193,21 @@ export class InboundSessions {
     index = 0,
   ): Promise<ExportedSession | undefined> {
     const record = await tx.get(inboundKey(roomId, sessionId));
-    if (record === undefined) return undefined;
-    const firstIndex = Math.max(index, record.firstIndex);
-    const session_key = this.#session(tx, { roomId, sessionId }, record)?.exportAt(firstIndex);
-    if (session_key === undefined) return undefined;
-    const { senderKey: sender_key, senderEd25519 } = await this.#claims.best(tx, record) ?? record.hearsay ??
-      { senderKey: "", senderEd25519: "" };
-    const content = {
-      algorithm: EncryptionAlgorithm.MEGOLM_V1,
-      room_id: roomId,
-      session_id: sessionId,
-      session_key,
-      sender_key,
-    };
-    return { content, senderEd25519, sharedHistory: isShareable(record), firstIndex };
+    return record && await this.#export.one(tx, { roomId, sessionId }, { record, index });
+  }
+
+  /** Exports a page of the sessions. */
+  async exportPage(tx: Transaction, query: SessionQuery): Promise<SessionPage> {
+    return await this.#export.page(tx, query);
   }
 
   #session(
     tx: Transaction,
     ref: MegolmSessionRef,
-    { state }: InboundRecord,
+    record: InboundRecord,
   ): InboundGroupSession | undefined {
     const { id } = inboundKey(ref.roomId, ref.sessionId);
-    try {
-      return this.#live.get(tx, id, () => this.#context.vodozemac.megolm.restoreInbound(state));
-    } catch (error) {
-      if (!(error instanceof VodozemacError) || error.code !== "bad_state") throw error;
-      // One record that can't be read must not stop all others; the key may come again.
-      this.#context.log.error("The record of a group session is damaged", { ...ref });
-      return undefined;
-    }
+    return this.#live.get(tx, id, () => restored(this.#context, ref, record));
   }
 
   async #add(
@@ -243,13 +238,14 @@ export class InboundSessions {
       if (claimed === undefined && !isBetter && signedFrom === old?.signedFrom) {
         return { kind: "known", session: ref };
       }
-      kept = isBetter;
+      kept = isBetter && hearsay === undefined; // a file with all there is must not drive out what is in use
       const firstIndex = isBetter || old === undefined ? session.firstKnownIndex : old.firstIndex;
       if (old === undefined) noReplays(tx, ref, firstIndex);
       const state = isBetter || old === undefined ? session.state() : old.state;
       const proven = { state, firstIndex, ...(signedFrom !== undefined && { signedFrom }) };
       tx.set(key, { ...proven, ...(claimed ?? claimsIn(old)) });
-      if (isBetter) this.#live.add(tx, key.id, session);
+      if (kept) this.#live.add(tx, key.id, session);
+      else if (isBetter) this.#live.evict(key.id);
       if (claimed === undefined && !isBetter) return { kind: "known", session: ref };
       return { kind: old === undefined ? "added" : "improved", session: ref };
     } finally {
@@ -267,8 +263,8 @@ export class InboundSessions {
       const kept = claim.senderKey === this.#context.own.curve25519;
       return await this.#claims.add(tx, ref, { record: old, claim, kept });
     }
-    if (hearsay === undefined || old?.hearsay !== undefined) return undefined;
-    return { ...claimsIn(old), hearsay };
+    const all = hearsay && withHearsay(old?.hearsay ?? [], hearsay);
+    return all && { ...claimsIn(old), hearsay: all };
   }
 }
 

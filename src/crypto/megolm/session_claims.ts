@@ -57,7 +57,15 @@ export class SessionClaims {
   }
 
   /** The best founded claim of the most likely owner; undefined if there is none. */
-  async best(tx: Transaction, { claims }: ClaimSet): Promise<OwnerClaim | undefined> {
+  async best(
+    tx: Transaction,
+    { roomId, sessionId }: MegolmSessionRef,
+    record: Claimed,
+  ): Promise<OwnerClaim | undefined> {
+    const others = record.claims.length > 0 || record.others === undefined
+      ? []
+      : await tx.list<ClaimSet>(CLAIMS_KIND, roomId, sessionId);
+    const claims = [record, ...others.map(([, set]) => set)].flatMap((set) => set.claims);
     if (claims.length <= 1) return claims[0];
     const ranks = await this.#options.judge.ranks(tx, claims);
     return claims[ranks.indexOf(Math.max(...ranks))];

@@ -16,10 +16,10 @@ import { sameKey } from "../encoding/base64.ts";
 import type { CryptoContext, OwnDevice } from "../engine/context.ts";
 import type { AcceptPolicy } from "../engine/policy.ts";
 import type { Transaction } from "../records/transaction.ts";
+import type { Hearsay } from "./hearsay.ts";
 import {
   type ClaimSet,
   claimsOf,
-  type Hearsay,
   type InboundRecord,
   type OwnerClaim,
   withClaims,
@@ -172,13 +172,15 @@ export class SessionOwners {
   ): Promise<Attributed> {
     const set = await claimsOf(tx, session, { record, userId: sender });
     if (set !== undefined) return await this.#ofClaims(tx, session, { record, userId: sender, set });
-    const { hearsay } = record;
-    const senderKey = record.claims[0]?.senderKey ?? "";
-    if (hearsay === undefined || !await this.#mayBeOf(tx, session, { record, hearsay, sender })) {
-      return { trust: "mismatched-sender", source: "direct", senderKey, senderDevice: undefined };
+    // Once a message of a user who claims it has come, no hearsay makes it another's.
+    const isTaken = record.claims.length > 0 && record.unused === undefined;
+    for (const hearsay of isTaken ? [] : record.hearsay ?? []) {
+      if (!await this.#mayBeOf(tx, session, { record, hearsay, sender })) continue;
+      const { source, senderKey } = hearsay;
+      return { trust: "unknown-device", source, senderKey, senderDevice: undefined };
     }
-    const { source } = hearsay;
-    return { trust: "unknown-device", source, senderKey: hearsay.senderKey, senderDevice: undefined };
+    const senderKey = record.claims[0]?.senderKey ?? "";
+    return { trust: "mismatched-sender", source: "direct", senderKey, senderDevice: undefined };
   }
 
   async #ofClaims(

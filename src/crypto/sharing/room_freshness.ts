@@ -8,7 +8,13 @@ import { WeighedCache } from "../../base/weighed_cache.ts";
 import type { RoomID } from "../../types/ids.ts";
 import type { DeviceLists } from "../devices/device_lists.ts";
 import type { CryptoContext } from "../engine/context.ts";
-import type { Encrypted, EncryptInput, PrepareInput, RoomReadiness } from "../engine/engine_protocol.ts";
+import type {
+  Encrypted,
+  EncryptInput,
+  PrepareInput,
+  RoomReadiness,
+  StaleInput,
+} from "../engine/engine_protocol.ts";
 import type { Transaction } from "../records/transaction.ts";
 import type { Outbox } from "../requests/outbox.ts";
 import type { OutboundSessions } from "./outbound_sessions.ts";
@@ -43,6 +49,14 @@ export class RoomFreshness {
   /** @param parts The parts that it works with. */
   constructor(parts: FreshnessParts) {
     this.#parts = parts;
+  }
+
+  /** Whether users' devices have to be looked up. They are tracked from now on. */
+  areDevicesStale(tx: Transaction, { users, since }: StaleInput): Promise<boolean> {
+    const { devices } = this.#parts;
+    devices.track(tx, users);
+    if (since !== undefined) devices.outdate(users, since);
+    return Promise.resolve(users.some((userId) => !devices.isTracked(userId)) || devices.isDirty(users));
   }
 
   /**

@@ -17,7 +17,7 @@ export type SchemaStep = (records: SchemaDraft) => void | Promise<void>;
  * The steps from each version to the next, beginning with version 0, which had no version record. A
  * published step never changes: the next version has a step of its own.
  */
-export const SCHEMA_STEPS: readonly SchemaStep[] = [dateLeftRooms];
+export const SCHEMA_STEPS: readonly SchemaStep[] = [dateLeftRooms, listHearsay];
 
 /**
  * Notes when rooms were left, so that their state can be removed later: these were left long ago.
@@ -26,6 +26,15 @@ async function dateLeftRooms(records: SchemaDraft): Promise<void> {
   for await (const { key, value } of records.list(["room"])) {
     if (isJsonObject(value) && (value.membership === "leave" || value.membership === "ban")) {
       records.set(key, { ...value, leftAt: 0 });
+    }
+  }
+}
+
+/** Keeps of a group session what several others say of it, where it was what one has said. */
+async function listHearsay(records: SchemaDraft): Promise<void> {
+  for await (const { key, value } of records.list(["crypto", "inbound"])) {
+    if (isJsonObject(value) && isJsonObject(value.hearsay)) {
+      records.set(key, { ...value, hearsay: [value.hearsay] });
     }
   }
 }

@@ -5,7 +5,7 @@ import {
   decryptAttachmentStream,
   encryptAttachment,
 } from "../../../src/crypto/attachments/attachment.ts";
-import { BLOCK_SIZE } from "../../../src/crypto/attachments/attachment_blocks.ts";
+import { BLOCK_SIZE } from "../../../src/crypto/encoding/blocks.ts";
 import { AttachmentError, EncryptionError } from "../../../src/errors/encryption_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
 import type { EncryptedFileSecrets } from "../../../src/types/api/attachment_cipher.ts";

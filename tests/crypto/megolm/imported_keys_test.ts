@@ -31,11 +31,16 @@ function record(receiver: Receiver, { sessionId }: Sender) {
   return receiver.step((tx) => tx.get(inboundKey(ROOM, sessionId)));
 }
 
-Deno.test("what was said first of an imported session stays, whatever comes with its other keys", async () => {
+Deno.test("what was said first of an imported session goes first, whatever its other keys say", async () => {
   const receiver = new Receiver();
   const [sender, other] = [newSender(receiver), newDevice(receiver, ALICE)];
   const said = { senderKey: other.curve25519, senderEd25519: other.ed25519, sharedHistory: true };
   assertEquals((await importFrom(receiver, sender, { index: 2 })).kind, "added");
+  assertEquals(
+    (await importFrom(receiver, sender, { index: 2, ...said })).kind,
+    "improved",
+    "it is kept too",
+  );
   assertEquals((await importFrom(receiver, sender, { index: 2, ...said })).kind, "known");
   assertEquals((await importFrom(receiver, sender, { index: 1, ...said })).kind, "improved");
   assertEquals((await importFrom(receiver, sender, said)).kind, "improved");

@@ -17,11 +17,12 @@ Deno.test("a session's key goes to users who are invited later if all who sent i
   const said = { ...device, source: "backup" } as const;
   const rows: [claimed: Claimed, isShareable: boolean][] = [
     [{ claims: [] }, false],
-    [{ claims: [], hearsay: { ...said, sharedHistory: true } }, true],
-    [{ claims: [], hearsay: { ...said, sharedHistory: false } }, false],
+    [{ claims: [], hearsay: [{ ...said, sharedHistory: true }] }, true],
+    [{ claims: [], hearsay: [{ ...said, sharedHistory: false }] }, false],
+    [{ claims: [], hearsay: [{ ...said, sharedHistory: true }, { ...said, sharedHistory: false }] }, false],
     [{ claims: [open] }, true],
-    [{ claims: [open], hearsay: { ...said, sharedHistory: false } }, true],
-    [{ claims: [closed], hearsay: { ...said, sharedHistory: true } }, false],
+    [{ claims: [open], hearsay: [{ ...said, sharedHistory: false }] }, true],
+    [{ claims: [closed], hearsay: [{ ...said, sharedHistory: true }] }, false],
     [{ claims: [open, closed] }, false],
     [{ claims: [open], others: { count: 1, sharedHistory: true } }, true],
     [{ claims: [open], others: { count: 1, sharedHistory: false } }, false],

@@ -211,7 +211,7 @@ Deno.test("a session is removed with its last claimant", async () => {
 
 Deno.test("a session with a known owner from others stays when its last claim is removed", async () => {
   const stage = new Stage({ ofUser: 1, inAll: 100 });
-  const hearsay = { source: "backup", senderKey: "key", senderEd25519: "", sharedHistory: false } as const;
+  const hearsay = [{ source: "backup", senderKey: "key", senderEd25519: "", sharedHistory: false } as const];
   await stage.claim(stage.device(ALICE));
   await stage.receiver.step(async (tx) => {
     const record = await tx.get(inboundKey(ROOM, ONE));

@@ -142,6 +142,19 @@ Deno.test("A step sees the records as they were when it began to read, whatever 
   assertEquals(seen.toSorted(), ["n/a", "n/a+=2", "n/b", "n/b+=2", "n/b=3"]);
 });
 
+Deno.test("The step to version 2 lists what was said of a group session", async () => {
+  const said = { source: "forwarded", senderKey: "key", senderEd25519: "", sharedHistory: false };
+  const session = { state: new Uint8Array([1]), firstIndex: 0, claims: [] };
+  const kv = await kept({
+    "crypto/inbound/!a/one": { ...session, hearsay: said },
+    "crypto/inbound/!a/two": session,
+  });
+  await open(kv, SCHEMA_STEPS.slice(0, 2));
+  const values = await valuesOf(kv);
+  assertEquals(values["crypto/inbound/!a/one"], { ...session, hearsay: [said] });
+  assertEquals(values["crypto/inbound/!a/two"], session);
+});
+
 Deno.test("The step to version 1 dates rooms that were left, so that their state may go", async () => {
   const room = { roomId: "!r", allMembers: false };
   const kv = await kept({

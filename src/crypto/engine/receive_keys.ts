@@ -1,0 +1,33 @@
+/**
+ * How the engine receives keys that no device has sent: those of a file or a backup.
+ *
+ * @module
+ */
+
+import type { ImportedRoomKey } from "../megolm/room_key.ts";
+import type { MegolmSessionRef } from "../megolm/session_ref.ts";
+import type { Transaction } from "../records/transaction.ts";
+import type { EngineParts } from "./engine_parts.ts";
+import type { KeysOutput } from "./engine_protocol.ts";
+
+/** Receives keys: those that can't be used are left out, and no more requested is what has come. */
+export async function receiveKeys(
+  tx: Transaction,
+  { inbound, keyRequests, undecryptable, context: { log } }: EngineParts,
+  keys: readonly ImportedRoomKey[],
+): Promise<KeysOutput> {
+  const counts = { added: 0, improved: 0, known: 0, refused: 0 };
+  const reasons = new Set<string>();
+  const newKeys: MegolmSessionRef[] = [];
+  for (const added of await inbound.importAll(tx, keys)) {
+    counts[added.kind]++;
+    if (added.kind === "refused") reasons.add(added.reason);
+    else keyRequests.received(tx, added.session);
+    if (added.kind === "added" || added.kind === "improved") newKeys.push(added.session);
+  }
+  if (counts.refused > 0) {
+    log.warn("Refused imported keys", { count: counts.refused, reasons: [...reasons].join("; ") });
+  }
+  const recovered = newKeys.length === 0 ? [] : await undecryptable.retry(tx, newKeys);
+  return { ...counts, recovered };
+}

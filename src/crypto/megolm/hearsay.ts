@@ -1,0 +1,56 @@
+/**
+ * What others than its maker say of a Megolm session: hearsay, which nobody can prove.
+ *
+ * @module
+ */
+
+import type { KeySource } from "../../types/events/encryption_info.ts";
+
+/** What a device that did not make the session, a file or a backup said of it. */
+export interface Hearsay {
+  /** How the key came. */
+  readonly source: Exclude<KeySource, "direct">;
+  /** The Curve25519 key of the alleged maker of the session. */
+  readonly senderKey: string;
+  /** Its Ed25519 key; empty if none was given. */
+  readonly senderEd25519: string;
+  /** Whether it allowed sharing the key with users who are invited later. */
+  readonly sharedHistory: boolean;
+}
+
+/**
+ * From the best to the worst: an own verified device that was asked; a file of the user, under the
+ * user's passphrase; another user; a backup, into which the server can put anything.
+ */
+const FROM_GOOD_TO_BAD: readonly Hearsay["source"][] = ["forwarded", "export", "bundle", "backup"];
+
+/** How many alleged makers of a session are kept: more than one is a mistake, or an attack. */
+const MAX_HEARSAY = 4;
+
+/**
+ * Adds what was said to what is known, the best first: of one alleged maker the best source counts,
+ * and of one source who was named first.
+ *
+ * @returns What is known now; undefined if nothing is new.
+ */
+export function withHearsay(known: readonly Hearsay[], said: Hearsay): readonly Hearsay[] | undefined {
+  const same = known.find(({ senderKey, senderEd25519 }) =>
+    senderKey === said.senderKey && senderEd25519 === said.senderEd25519
+  );
+  if (same !== undefined) {
+    const source = rank(said) < rank(same) ? said.source : same.source;
+    const sharedHistory = same.sharedHistory && said.sharedHistory;
+    if (source === same.source && sharedHistory === same.sharedHistory) return undefined;
+    return byRank(known.map((each) => each === same ? { ...same, source, sharedHistory } : each));
+  }
+  const all = byRank([...known, said]).slice(0, MAX_HEARSAY);
+  return all.includes(said) ? all : undefined;
+}
+
+function byRank(hearsay: readonly Hearsay[]): readonly Hearsay[] {
+  return hearsay.toSorted((one, other) => rank(one) - rank(other));
+}
+
+function rank({ source }: Hearsay): number {
+  return FROM_GOOD_TO_BAD.indexOf(source);
+}

@@ -1,0 +1,93 @@
+/**
+ * Megolm sessions on their way out: to another device, into a file or a backup.
+ *
+ * @module
+ */
+
+import type { InboundGroupSession } from "@greenroom/vodozemac-wasm";
+import { EncryptionAlgorithm } from "../../types/enums.ts";
+import type { RoomID } from "../../types/ids.ts";
+import type { CryptoContext } from "../engine/context.ts";
+import type { Transaction } from "../records/transaction.ts";
+import { INBOUND_KIND, inboundKey, type InboundRecord, isShareable, restored } from "./inbound_record.ts";
+import type { ExportedSession } from "./room_key.ts";
+import type { SessionClaims } from "./session_claims.ts";
+import type { MegolmSessionRef } from "./session_ref.ts";
+
+/** Asks for sessions. */
+export interface SessionQuery {
+  /** The session after which to begin. Default: at the first. */
+  readonly after?: MegolmSessionRef;
+  /** Those of one room. Default: of all. */
+  readonly roomId?: RoomID;
+  /** How many at most. */
+  readonly limit: number;
+}
+
+/** Some of the sessions, in the order of their rooms and IDs. */
+export interface SessionPage {
+  /** The sessions; those whose record is damaged are left out. */
+  readonly sessions: readonly ExportedSession[];
+  /** The session after which the next page begins; undefined after the last. */
+  readonly last: MegolmSessionRef | undefined;
+}
+
+/** Exports sessions, without keeping their objects ready for use. */
+export class SessionExport {
+  readonly #context: CryptoContext;
+  readonly #claims: SessionClaims;
+
+  /**
+   * @param context What the parts share.
+   * @param claims The claims to sessions.
+   */
+  constructor(context: CryptoContext, claims: SessionClaims) {
+    this.#context = context;
+    this.#claims = claims;
+  }
+
+  /** Exports a page of the sessions. */
+  async page(tx: Transaction, { after, roomId, limit }: SessionQuery): Promise<SessionPage> {
+    const from = after && inboundKey(after.roomId, after.sessionId);
+    const parts = roomId === undefined ? [] : [roomId];
+    const records = await tx.page<InboundRecord>({ limit, after: from }, INBOUND_KIND, ...parts);
+    const sessions: ExportedSession[] = [];
+    let last: MegolmSessionRef | undefined;
+    for (const [key, record] of records) {
+      const [room = "", sessionId = ""] = [...parts, ...key];
+      last = { roomId: room as RoomID, sessionId }; // as inboundKey() makes it
+      const session = await this.one(tx, last, { record });
+      if (session !== undefined) sessions.push(session);
+    }
+    return { sessions, last: records.length < limit ? undefined : last };
+  }
+
+  /**
+   * Exports a session.
+   *
+   * @param options Its record, and from which index on; if that is not known, and by default, from
+   *   the first that is.
+   * @returns The session; undefined if its record is damaged.
+   */
+  async one(
+    tx: Transaction,
+    ref: MegolmSessionRef,
+    { record, index = 0 }: { readonly record: InboundRecord; readonly index?: number },
+  ): Promise<ExportedSession | undefined> {
+    const firstIndex = Math.max(index, record.firstIndex);
+    using session: InboundGroupSession | undefined = restored(this.#context, ref, record);
+    const session_key = session?.exportAt(firstIndex);
+    if (session_key === undefined) return undefined;
+    const { roomId: room_id, sessionId: session_id } = ref;
+    const { senderKey: sender_key, senderEd25519 } = await this.#claims.best(tx, ref, record) ??
+      record.hearsay?.[0] ?? { senderKey: "", senderEd25519: "" };
+    const content = {
+      algorithm: EncryptionAlgorithm.MEGOLM_V1,
+      room_id,
+      session_id,
+      session_key,
+      sender_key,
+    };
+    return { content, senderEd25519, sharedHistory: isShareable(record), firstIndex };
+  }
+}
