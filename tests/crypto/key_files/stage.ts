@@ -1,0 +1,58 @@
+/** An engine with key files, and what goes into them. */
+
+import type { Vodozemac } from "@greenroom/vodozemac-wasm";
+import { KeyFiles } from "../../../src/actors/crypto/key_files.ts";
+import type { CryptoProtocol } from "../../../src/actors/crypto/crypto_actor.ts";
+import type { ActorRef } from "../../../src/actors/kernel/actor.ts";
+import type { RecoveredEvent } from "../../../src/crypto/engine/engine_protocol.ts";
+import { writeKeyFile } from "../../../src/crypto/key_files/key_file_writer.ts";
+import type { JsonObject } from "../../../src/types/json.ts";
+import type { Bot } from "../engine/bot.ts";
+import { MEGOLM, ROOM } from "../megolm/support.ts";
+import { testContext } from "../support/context.ts";
+
+export const PASSPHRASE = "correct horse battery staple";
+const ROUNDS = 1_000;
+
+/** Key files of an engine; what is recovered goes into a list. */
+export function keyFilesOf(bot: Bot, recovered: RecoveredEvent[] = []): KeyFiles {
+  const actor = {
+    ask: (kind: keyof Bot["engine"], body: unknown) => (bot.engine[kind] as (body: unknown) => unknown)(body),
+  } as unknown as ActorRef<CryptoProtocol>; // the engine's methods are its messages
+  return new KeyFiles({
+    actor,
+    open: () => Promise.resolve(),
+    deliver: (events) => void recovered.push(...events),
+  });
+}
+
+/** The entry of a session of somebody's, in a file. */
+export type Entry = JsonObject & { readonly session_id: string; readonly session_key: string };
+
+/** Entries of new sessions. */
+export function newEntries(count: number, change: JsonObject = {}): Entry[] {
+  const { vodozemac } = testContext();
+  return Array.from({ length: count }, () => newEntry(vodozemac, change));
+}
+
+function newEntry({ megolm }: Vodozemac, change: JsonObject): Entry {
+  using outbound = megolm.createOutbound();
+  using session = megolm.createInbound(outbound.sessionKey());
+  return {
+    algorithm: MEGOLM,
+    room_id: ROOM,
+    session_id: session.sessionId,
+    session_key: session.exportAt() ?? "",
+    sender_key: "A".repeat(43),
+    sender_claimed_keys: { ed25519: "B".repeat(42) + "A" },
+    forwarding_curve25519_key_chain: [],
+    ...change,
+  };
+}
+
+/** A file with any content. */
+export async function fileOf(content: string | readonly unknown[]): Promise<string> {
+  const text = typeof content === "string" ? content : JSON.stringify(content);
+  const file = writeKeyFile(ReadableStream.from([text]), { passphrase: PASSPHRASE, rounds: ROUNDS });
+  return await new Response(ReadableStream.from(file)).text();
+}

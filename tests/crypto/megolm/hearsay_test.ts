@@ -1,0 +1,77 @@
+/** What others say of a session, and what is kept of it. */
+
+import { assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { type Hearsay, withHearsay } from "../../../src/crypto/megolm/hearsay.ts";
+
+const said = (source: Hearsay["source"], maker: string, sharedHistory = true): Hearsay => {
+  return { source, senderKey: maker, senderEd25519: `${maker}'s`, sharedHistory };
+};
+
+/** What is known after one after the other was said. */
+function known(...all: Hearsay[]): readonly Hearsay[] {
+  return all.reduce<readonly Hearsay[]>((before, each) => withHearsay(before, each) ?? before, []);
+}
+
+const SOURCES = ["forwarded", "export", "bundle", "backup"] as const;
+
+Deno.test("what is said of a session is kept by how good its source is, and of one source as it came", () => {
+  const rows: [said: Hearsay[], known: Hearsay[]][] = [
+    [[said("export", "one")], [said("export", "one")]],
+    [[said("backup", "one"), said("export", "two")], [said("export", "two"), said("backup", "one")]],
+    [[said("export", "one"), said("export", "two")], [said("export", "one"), said("export", "two")]],
+    [[said("export", "one"), said("backup", "two")], [said("export", "one"), said("backup", "two")]],
+    [
+      SOURCES.toReversed().map((source) => said(source, source)),
+      SOURCES.map((source) => said(source, source)),
+    ],
+  ];
+  for (const [all, expected] of rows) assertEquals(known(...all), expected);
+});
+
+Deno.test("a maker whom a better source names too counts as named by that", () => {
+  assertEquals(known(said("backup", "one"), said("export", "one")), [said("export", "one")]);
+  assertEquals(known(said("export", "one"), said("backup", "one")), [said("export", "one")]);
+  const [first] = known(said("backup", "one"), said("export", "two"), said("forwarded", "one"));
+  assertEquals(first, said("forwarded", "one"));
+  const other = { ...said("export", "one"), senderEd25519: "another" };
+  assertEquals(known(said("export", "one"), other).length, 2);
+});
+
+Deno.test("a maker of whom one source says that sharing is not allowed has not allowed it", () => {
+  for (const [one, other] of [["export", "backup"], ["backup", "export"], ["export", "export"]] as const) {
+    for (const shared of [true, false]) {
+      const [kept] = known(said(one, "one", shared), said(other, "one", !shared));
+      assertEquals(kept?.sharedHistory, false);
+    }
+  }
+});
+
+Deno.test("four makers are kept; one more takes the place of one from a worse source, and of no other", () => {
+  const makers = ["1", "2", "3", "4"];
+  const full = known(...makers.map((maker) => said("export", maker)));
+  assertEquals(full.map(({ senderKey }) => senderKey), makers);
+  for (const source of ["export", "backup"] as const) {
+    assertEquals(withHearsay(full, said(source, "5")), undefined);
+  }
+  assertEquals(withHearsay(full, said("forwarded", "5"))?.map(({ senderKey }) => senderKey), [
+    "5",
+    "1",
+    "2",
+    "3",
+  ]);
+});
+
+Deno.test("to say the same again is nothing new", () => {
+  const any = fc.record({
+    source: fc.constantFrom(...SOURCES),
+    senderKey: fc.constantFrom("1", "2", "3", "4", "5"),
+    senderEd25519: fc.constantFrom("", "a"),
+    sharedHistory: fc.boolean(),
+  });
+  fc.assert(fc.property(fc.array(any), (all) => {
+    const kept = known(...all);
+    assertEquals(known(...all, ...kept), kept);
+    assertEquals(known(...all, ...all), kept);
+  }));
+});
