@@ -194,6 +194,7 @@ export interface Crypto {
    * @returns What has become of the sessions.
    * @throws {KeyFileError} If it can't be read (`problem` says why): `format`, `passphrase`,
    *   `size`. Nothing is imported then, unless the content breaks off although it is authentic.
+   * @throws {ValueError} If the passphrase is empty.
    * @throws The reason of the signal, if that aborts.
    *
    * @example

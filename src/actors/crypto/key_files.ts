@@ -5,8 +5,8 @@
  */
 
 import type { RecoveredEvent } from "../../crypto/engine/engine_protocol.ts";
+import { assertPassphrase, MAX_ITERATIONS } from "../../crypto/encoding/pbkdf2.ts";
 import { JsonElements } from "../../crypto/key_files/json_elements.ts";
-import { MAX_ROUNDS } from "../../crypto/key_files/key_file_keys.ts";
 import { type KeyFileData, openKeyFile } from "../../crypto/key_files/key_file_reader.ts";
 import { writeKeyFile } from "../../crypto/key_files/key_file_writer.ts";
 import { readEntry, writeEntry } from "../../crypto/key_files/session_entry.ts";
@@ -100,12 +100,10 @@ export class KeyFiles {
   export(
     { passphrase, rounds = 500_000, rooms, signal, onProgress }: ExportKeysOptions,
   ): ReadableStream<Uint8Array<ArrayBuffer>> {
-    if (passphrase === "") {
-      throw new ValueError("Cannot export keys: the passphrase is empty; choose a long one");
-    }
-    if (!Number.isInteger(rounds) || rounds < MIN_ROUNDS || rounds > MAX_ROUNDS) {
+    assertPassphrase(passphrase);
+    if (!Number.isInteger(rounds) || rounds < MIN_ROUNDS || rounds > MAX_ITERATIONS) {
       throw new ValueError(
-        `Cannot export keys: rounds is ${rounds}; use ${MIN_ROUNDS} to ${MAX_ROUNDS}, more for a weaker passphrase`,
+        `Cannot export keys: rounds is ${rounds}; use ${MIN_ROUNDS} to ${MAX_ITERATIONS}, more for a weaker passphrase`,
       );
     }
     const content = this.#content(rooms, onProgress);
@@ -118,6 +116,7 @@ export class KeyFiles {
     { passphrase, signal, onProgress }: ImportKeysOptions,
   ): Promise<KeyImportReport> {
     const { actor, open, deliver } = this.#options;
+    assertPassphrase(passphrase);
     const file = await openKeyFile(data, { passphrase, signal });
     await open();
     const report = { total: 0, added: 0, improved: 0, known: 0, refused: 0 };

@@ -6,6 +6,16 @@
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
+/**
+ * Makes a first counter block, of 16 random bytes. Bit 63 is cleared, as the specification has it
+ * for implementations that count in 32 or 64 bits.
+ */
+export function newCounter(): Bytes {
+  const counter = crypto.getRandomValues(new Uint8Array(16));
+  counter[8] = (counter[8] ?? 0) & 0x7f;
+  return counter;
+}
+
 /** The key is never needed as bytes again. */
 const EXTRACTABLE = false;
 

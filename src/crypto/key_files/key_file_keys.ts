@@ -13,7 +13,8 @@ import { abortable } from "@std/async/abortable";
 import { concat } from "@std/bytes/concat";
 import type { Hmac } from "node:crypto";
 import { nodeCrypto } from "../../base/node_crypto.ts";
-import { CounterMode } from "../encoding/counter_mode.ts";
+import { CounterMode, newCounter } from "../encoding/counter_mode.ts";
+import { hashPassphrase, MAX_ITERATIONS } from "../encoding/pbkdf2.ts";
 import { unusable } from "./armor.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -22,14 +23,11 @@ const VERSION = 1;
 const SALT_BYTES = 16;
 const IV_AT = 1 + SALT_BYTES;
 const ROUNDS_AT = IV_AT + 16;
-const IMPORT_ONLY = false;
 
 /** The length of the head, in bytes. */
 export const HEAD_BYTES: number = ROUNDS_AT + 4;
 /** The length of the MAC, in bytes. */
 export const MAC_BYTES = 32;
-/** The most rounds that are computed: some ten seconds of work. */
-export const MAX_ROUNDS = 10_000_000;
 
 /** What a key file begins with. */
 export interface KeyFileHead {
@@ -51,9 +49,7 @@ export interface KeyFileKeys {
 
 /** Makes the head of a new file. */
 export function newHead(rounds: number): KeyFileHead {
-  const iv = crypto.getRandomValues(new Uint8Array(16));
-  iv[8] = (iv[8] ?? 0) & 0x7f; // so that no reader's counter overflows its half
-  return { salt: crypto.getRandomValues(new Uint8Array(SALT_BYTES)), iv, rounds };
+  return { salt: crypto.getRandomValues(new Uint8Array(SALT_BYTES)), iv: newCounter(), rounds };
 }
 
 /** Writes a head. */
@@ -71,9 +67,9 @@ export function writeHead({ salt, iv, rounds }: KeyFileHead): Bytes {
 export function readHead(bytes: Bytes): KeyFileHead {
   if (bytes[0] !== VERSION) throw unusable("its version is not known; export the keys anew");
   const rounds = new DataView(bytes.buffer, bytes.byteOffset).getUint32(ROUNDS_AT);
-  if (rounds === 0 || rounds > MAX_ROUNDS) {
+  if (rounds === 0 || rounds > MAX_ITERATIONS) {
     throw unusable(
-      `it wants ${rounds} rounds, and 1 to ${MAX_ROUNDS} are computed; export the keys with fewer`,
+      `it wants ${rounds} rounds, and 1 to ${MAX_ITERATIONS} are computed; export the keys with fewer`,
     );
   }
   return { salt: bytes.slice(1, IV_AT), iv: bytes.slice(IV_AT, ROUNDS_AT), rounds };
@@ -84,12 +80,8 @@ export async function deriveKeys(
   { salt, iv, rounds }: KeyFileHead,
   { passphrase, signal }: { readonly passphrase: string; readonly signal: AbortSignal | undefined },
 ): Promise<KeyFileKeys> {
-  const secret = new TextEncoder().encode(passphrase);
-  const material = await crypto.subtle.importKey("raw", secret, "PBKDF2", IMPORT_ONLY, ["deriveBits"]);
-  secret.fill(0);
-  const algorithm = { name: "PBKDF2", hash: "SHA-512", salt, iterations: rounds };
-  const deriving = crypto.subtle.deriveBits(algorithm, material, 512);
-  const keys = new Uint8Array(await (signal === undefined ? deriving : abortable(deriving, signal)));
+  const hashing = hashPassphrase(passphrase, { salt, iterations: rounds, bits: 512 });
+  const keys = await (signal === undefined ? hashing : abortable(hashing, signal));
   try {
     const mode = new CounterMode(keys.slice(0, 32), iv);
     return { mode, mac: (await nodeCrypto()).createHmac("sha256", keys.subarray(32)) };

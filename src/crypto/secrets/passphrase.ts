@@ -4,8 +4,8 @@
  * @module
  */
 
-import { ValueError } from "../../errors/value_error.ts";
 import type { SecretStoragePassphrase } from "../../types/content/account_data_content.ts";
+import { hashPassphrase } from "../encoding/pbkdf2.ts";
 import { KEY_BYTES } from "./recovery_key.ts";
 
 /** How often a new key's passphrase is hashed: as often as other clients do it. */
@@ -14,14 +14,10 @@ const ITERATIONS = 500_000;
 /** Fewer would make a passphrase easy to find. No client writes so few. */
 export const MIN_ITERATIONS = 1_000;
 
-/** More would keep the processor busy for longer than about ten seconds. */
-export const MAX_ITERATIONS = 10_000_000;
-
 /** Longer salts are of no use. */
 export const MAX_SALT = 1_024;
 
 const SALT_BYTES = 24;
-const EXTRACTABLE = false;
 
 /** What of a key's description makes the key from a passphrase. */
 export type PassphraseHashing = Pick<SecretStoragePassphrase, "salt" | "iterations">;
@@ -42,12 +38,9 @@ export async function keyOfPassphrase(
   passphrase: string,
   { salt, iterations }: PassphraseHashing,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  if (typeof passphrase !== "string" || passphrase === "" || !passphrase.isWellFormed()) {
-    throw new ValueError("Cannot use the passphrase: it must be text, and not empty");
-  }
-  const bytes = new TextEncoder().encode(passphrase);
-  const material = await crypto.subtle.importKey("raw", bytes, "PBKDF2", EXTRACTABLE, ["deriveBits"]);
-  bytes.fill(0);
-  const algorithm = { name: "PBKDF2", hash: "SHA-512", salt: new TextEncoder().encode(salt), iterations };
-  return new Uint8Array(await crypto.subtle.deriveBits(algorithm, material, KEY_BYTES * 8));
+  return await hashPassphrase(passphrase, {
+    salt: new TextEncoder().encode(salt),
+    iterations,
+    bits: KEY_BYTES * 8,
+  });
 }

@@ -12,6 +12,7 @@ import type { EncryptedSecret } from "../../types/content/account_data_content.t
 import { isJsonObject } from "../../types/json.ts";
 import { encodeRecoveryKey } from "./recovery_key.ts";
 import { decodeBase64, encodeBase64 } from "../encoding/base64.ts";
+import { newCounter } from "../encoding/counter_mode.ts";
 
 /** The largest secret, in bytes of UTF-8. */
 export const MAX_SECRET = 65_536;
@@ -80,7 +81,7 @@ export class StorageKey implements Disposable {
         }": it has ${text.length} bytes, and may have ${MAX_SECRET}; store a key, and what it encrypts elsewhere`,
       );
     }
-    const iv = newIv();
+    const iv = newCounter();
     const { cipher, authenticator } = await this.#keysOf(name);
     const ciphertext = await applied(cipher, iv, text);
     text.fill(0);
@@ -121,7 +122,7 @@ export class StorageKey implements Disposable {
 
   /** Makes a value that shows whether a key is this one. */
   async newCheck(): Promise<CheckValue> {
-    const iv = newIv();
+    const iv = newCounter();
     const { cipher, authenticator } = await this.#keysOf(CHECK_NAME);
     const ciphertext = await applied(cipher, iv, CHECKED);
     return { iv, mac: new Uint8Array(await crypto.subtle.sign("HMAC", authenticator, ciphertext)) };
@@ -161,15 +162,6 @@ export function readCheck(iv: unknown, mac: unknown): CheckValue | undefined {
   const vector = shortBytes(iv, IV_BYTES);
   const tag = shortBytes(mac, MAC_BYTES);
   return vector && tag && { iv: vector, mac: tag };
-}
-
-/**
- * Bit 63 is cleared, as the specification has it for implementations that count in 32 or 64 bits.
- */
-function newIv(): Bytes {
-  const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));
-  iv[8] = (iv[8] ?? 0) & 0x7f;
-  return iv;
 }
 
 /** AES in counter mode: encrypts or decrypts, which is the same. */

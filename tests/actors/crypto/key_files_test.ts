@@ -62,7 +62,7 @@ Deno.test("KeyFiles exports the rooms that it is asked for, each once, and says 
 Deno.test("KeyFiles refuses to export without a passphrase, or with rounds out of range", async () => {
   const { bob } = await aliceAndBob();
   const files = keyFilesOf(bob);
-  assertThrows(() => files.export({ passphrase: "" }), ValueError, "the passphrase is empty");
+  assertThrows(() => files.export({ passphrase: "" }), ValueError, "it must be text, and not empty");
   for (const rounds of [0, 99_999, 100_000.5, 10_000_001, NaN]) {
     assertThrows(() => files.export({ passphrase: PASSPHRASE, rounds }), ValueError, `rounds is ${rounds}`);
   }

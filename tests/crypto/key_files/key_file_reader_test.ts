@@ -77,7 +77,6 @@ Deno.test("openKeyFile() takes nothing of a file of which one bit was changed, o
     assertEquals(await problem(text), "passphrase", `${at}`);
   }
   assertEquals(await problem(file, `${SOME.passphrase} `), "passphrase");
-  assertEquals(await problem(file, ""), "passphrase");
 });
 
 Deno.test("openKeyFile() reads no more of a file without end than it may hold, and cancels it", async () => {
