@@ -40,9 +40,23 @@ export interface CryptoContext {
   readonly uniqueId: () => string;
 }
 
-/** Makes unique IDs. */
-export function uniqueIds(): () => string {
+/**
+ * Makes what the parts share.
+ *
+ * @param vodozemac Returns the primitives as they are at the moment.
+ * @param shared The rest, but for the unique IDs.
+ */
+export function cryptoContext(
+  vodozemac: () => Vodozemac,
+  shared: Omit<CryptoContext, "vodozemac" | "uniqueId">,
+): CryptoContext {
   const random = crypto.getRandomValues(new Uint8Array(12)).toHex();
   let count = 0;
-  return () => `gr-${random}-${(count++).toString(36)}`;
+  return {
+    get vodozemac() {
+      return vodozemac();
+    },
+    ...shared,
+    uniqueId: () => `gr-${random}-${(count++).toString(36)}`,
+  };
 }

@@ -14,7 +14,7 @@ import type { MessageEvent } from "../../types/events/event.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { type CryptoContext, uniqueIds } from "./context.ts";
+import { cryptoContext } from "./context.ts";
 import type { UndecryptableEventRef } from "../megolm/decrypted.ts";
 import type { Device } from "../devices/device.ts";
 import { type EngineOptions, type EngineParts, engineParts } from "./engine_parts.ts";
@@ -27,7 +27,6 @@ import type {
   EngineOutput,
   EngineRequest,
   FailureOutput,
-  KeysOutput,
   MemberChange,
   OwnIdentity,
   PrepareInput,
@@ -50,7 +49,7 @@ import { receiveDespiteFaults, receiveSync, type SyncStep } from "./receive_sync
 import { type CommitOptions, type RecordCache, Transaction } from "../records/transaction.ts";
 import type { ImportedRoomKey } from "../megolm/room_key.ts";
 import type { SessionPage, SessionQuery } from "../megolm/session_export.ts";
-import { receiveKeys } from "./receive_keys.ts";
+import { type KeysOutput, receiveKeys } from "./receive_keys.ts";
 import { receiveAcknowledgement, receiveTrust } from "./receive_trust.ts";
 import type { ComparedIdentity, UserIdentity } from "../identity/user_identity.ts";
 
@@ -254,16 +253,7 @@ export class Engine {
     const vodozemac = () => this.#vodozemac.instance;
     this.#parts = await this.#transact(async (tx) => {
       const ownKeys = await OwnKeys.open(tx, { vodozemac, account, clock, log });
-      const context: CryptoContext = {
-        get vodozemac() {
-          return vodozemac();
-        },
-        own: ownKeys.own,
-        clock,
-        log,
-        policy,
-        uniqueId: uniqueIds(),
-      };
+      const context = cryptoContext(vodozemac, { own: ownKeys.own, clock, log, policy });
       return await engineParts(tx, context, ownKeys);
     });
   }

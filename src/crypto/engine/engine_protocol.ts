@@ -12,7 +12,6 @@ import type { DeviceID, RoomID, SyncToken, TransactionID, UserID } from "../../t
 import type { UndecryptableCode } from "../../types/events/encryption_info.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { DecryptedEvent, ToDeviceMessage, UndecryptableEventRef } from "../megolm/decrypted.ts";
-import type { AddedKey } from "../megolm/room_key.ts";
 import type { NewRecipient } from "../sharing/approvals.ts";
 import type { ComparedDevice, Device, LocalTrust } from "../devices/device.ts";
 import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
@@ -277,12 +276,6 @@ export interface PruneReport {
   readonly done: boolean;
   /** How many records were removed, by their kind. */
   readonly removed: Readonly<Record<string, number>>;
-}
-
-/** What has become of imported keys. */
-export interface KeysOutput extends Readonly<Record<AddedKey["kind"], number>> {
-  /** Events that can be decrypted now. */
-  readonly recovered: readonly RecoveredEvent[];
 }
 
 /** What the application says of a device. */

@@ -4,11 +4,17 @@
  * @module
  */
 
-import type { ImportedRoomKey } from "../megolm/room_key.ts";
+import type { AddedKey, ImportedRoomKey } from "../megolm/room_key.ts";
 import type { MegolmSessionRef } from "../megolm/session_ref.ts";
 import type { Transaction } from "../records/transaction.ts";
 import type { EngineParts } from "./engine_parts.ts";
-import type { KeysOutput } from "./engine_protocol.ts";
+import type { RecoveredEvent } from "./engine_protocol.ts";
+
+/** What has become of imported keys. */
+export interface KeysOutput extends Readonly<Record<AddedKey["kind"], number>> {
+  /** Events that can be decrypted now. */
+  readonly recovered: readonly RecoveredEvent[];
+}
 
 /** Receives keys: those that can't be used are left out, and no more requested is what has come. */
 export async function receiveKeys(

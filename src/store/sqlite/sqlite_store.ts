@@ -144,9 +144,7 @@ export class SqliteStore implements KvStore, AsyncDisposable {
     });
   }
 
-  /**
-   * Reads several values in one snapshot; `undefined` where there is none.
-   */
+  /** Reads several values in one snapshot; `undefined` where there is none. */
   getMany(keys: readonly KvKey[]): Promise<(KvEntry | undefined)[]> {
     return this.#do("read", () => {
       const read = () => keys.map((key) => this.#get.get(encodeKey(key)) as Row | undefined); // its columns
@@ -164,9 +162,8 @@ export class SqliteStore implements KvStore, AsyncDisposable {
    * @throws {StoreFormatError} If the file is damaged.
    */
   async *list(prefix: KvKey, { after, limit = Infinity }: KvListOptions = {}): AsyncGenerator<KvEntry> {
-    const below = encodeKey(prefix);
-    const end = endOfRange(below);
-    let last = after === undefined ? below : encodeKey(after);
+    const end = endOfRange(encodeKey(prefix));
+    let last = encodeKey(after ?? prefix);
     for (let left = limit; left > 0; left -= PAGE) {
       const count = Math.min(PAGE, left);
       // Not iterate(), which takes an error of SQLite for the end of the rows.
