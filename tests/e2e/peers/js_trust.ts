@@ -88,6 +88,15 @@ export class Trust {
       });
       return key.encodedPrivateKey;
     },
+    /** Takes a recovery key for what opens the secret storage. */
+    useRecoveryKey: ({ recoveryKey }) => {
+      this.#secret = decodeRecoveryKey(recoveryKey);
+    },
+    storeSecret: ({ name, value }) => this.#secretStorage.store(name, value),
+    /** Waits until it reads a secret so; what it knows of account data comes by sync. */
+    awaitSecret: async ({ name, value }) => {
+      while (await this.#secretStorage.get(name).catch(() => undefined) !== value) await delay(POLL_MS);
+    },
     /** Waits until the backup has so many room keys; the library lets up to ten seconds pass before it uploads. */
     awaitBackup: async ({ count }) => {
       while (await this.#backedUp() < count) await delay(POLL_MS);
@@ -124,6 +133,11 @@ export class Trust {
     mismatchSas: ({ flowId }) => this.#flow(flowId).sas?.mismatch(),
     cancelVerification: ({ flowId }) => this.#flow(flowId).request.cancel(),
   };
+
+  get #secretStorage(): MatrixClient["secretStorage"] {
+    if (this.#client === undefined) throw new Error("the client does not run; start it");
+    return this.#client.secretStorage;
+  }
 
   get #crypto(): Crypto {
     const api = this.#client?.getCrypto();
