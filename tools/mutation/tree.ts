@@ -18,6 +18,7 @@ const MUTATED = [
   /^src\/actors\/dispatcher\/delivery_scope\.ts$/,
   /^src\/base\/culprits\.ts$/,
   /^src\/client\/(?:decryption_dispatcher|encrypting_api|encryption_sends|housekeeping|noting)\.ts$/,
+  /^src\/client\/secrets\/\w+\.ts$/,
 ];
 
 /** Files without which neither sources nor tests can be loaded. */

@@ -7,7 +7,6 @@
 import type { RequestOptions } from "../../api/http/request_options.ts";
 import type { ClientAPI } from "../../api/client_api.ts";
 import { isSecretName } from "../../crypto/secrets/secret_content.ts";
-import { shown } from "../../crypto/secrets/key_description.ts";
 import { NotFoundError } from "../../errors/errcodes.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import { PresenceState } from "../../types/enums.ts";
@@ -98,11 +97,9 @@ export class AccountSecrets {
   async assertDefault(keyId: string | undefined, options?: RequestOptions): Promise<void> {
     const current = await this.defaultKeyId(options);
     if (current === keyId) return;
-    const state = current === undefined
-      ? "has no default key any more"
-      : `has the default key ${shown(current)} by now`;
     throw new SecretStorageError(
-      `Cannot change the secret storage: it ${state}, as another client made it; open it again with the key of now`,
+      "Cannot change the secret storage: its default key is another one by now, as another client made it; " +
+        "open it again with the key of now",
       { problem: "changed" },
     );
   }

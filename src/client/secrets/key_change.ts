@@ -13,7 +13,7 @@ import { shown } from "../../crypto/secrets/key_description.ts";
 import { ciphertextFor, withCiphertext, withoutCiphertext } from "../../crypto/secrets/secret_content.ts";
 import type { StorageKey } from "../../crypto/secrets/storage_key.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import type { JsonObject } from "../../types/json.ts";
 import { type AccountData, type AccountSecrets, secretsOf } from "./account_secrets.ts";
 
 /** So often another client may come in between. */
@@ -69,11 +69,8 @@ export class KeyChange {
       if (current !== undefined && this.#written.get(name) !== ivOf(content, this.#to.keyId)) {
         return withoutCiphertext(content, this.#from.keyId);
       }
-      const old = current === undefined
-        ? await this.#old(name, content)
-        : await this.#read(this.#from, name, content) ?? current;
-      const moved = old === current ? content : await this.#copied(name, content, old);
-      return withoutCiphertext(moved, this.#from.keyId);
+      const copied = await this.#copied(name, content, await this.#old(name, content));
+      return withoutCiphertext(copied, this.#from.keyId);
     });
   }
 
@@ -146,7 +143,7 @@ function ofKey(all: AccountData, { keyId }: StorageKey): [name: string, content:
   return [...secretsOf(all)].filter(([, content]) => ciphertextFor(content, keyId) !== undefined);
 }
 
+/** The initialization vector of what a secret holds for a key, if it holds something. */
 function ivOf(content: JsonObject, keyId: string): unknown {
-  const encrypted = ciphertextFor(content, keyId);
-  return isJsonObject(encrypted) ? encrypted.iv : undefined;
+  return (ciphertextFor(content, keyId) as JsonObject).iv;
 }

@@ -67,17 +67,15 @@ export async function resumedKey(
 /** Makes a key, lets its owner keep it, and publishes its description. */
 export async function publishedKey(
   secrets: AccountSecrets,
-  { passphrase, recoveryKey, onRecoveryKey }: NewSecretStorageKeyOptions,
+  options: NewSecretStorageKeyOptions,
   request: RequestOptions,
 ): Promise<StorageKey> {
-  const hashing = passphrase === undefined ? undefined : newHashing();
-  const isKept = recoveryKey !== undefined && passphrase === undefined;
-  const bytes = isKept ? decodeRecoveryKey(recoveryKey) : await newBytes(passphrase, hashing);
+  const { bytes, hashing, isNew } = await materialOf(options);
   const keyId = crypto.getRandomValues(new Uint8Array(24)).toBase64({ alphabet: "base64url" });
   const key = new StorageKey(keyId, bytes);
   try {
     const content = await describe(key, hashing);
-    if (!isKept) await onRecoveryKey(key.recoveryKey);
+    if (isNew) await options.onRecoveryKey(key.recoveryKey);
     await secrets.writeKey(keyId, { ...content }, request);
     return key;
   } catch (error) {
@@ -86,11 +84,19 @@ export async function publishedKey(
   }
 }
 
-async function newBytes(
-  passphrase: string | undefined,
-  hashing: PassphraseHashing | undefined,
-): Promise<Uint8Array<ArrayBuffer>> {
-  return passphrase === undefined || hashing === undefined
-    ? crypto.getRandomValues(new Uint8Array(KEY_BYTES))
-    : await keyOfPassphrase(passphrase, hashing);
+/** What a key is made of. */
+interface KeyMaterial {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly hashing?: PassphraseHashing;
+  /** Whether its owner does not have it yet. */
+  readonly isNew: boolean;
+}
+
+async function materialOf({ passphrase, recoveryKey }: NewSecretStorageKeyOptions): Promise<KeyMaterial> {
+  if (passphrase !== undefined) {
+    const hashing = newHashing();
+    return { bytes: await keyOfPassphrase(passphrase, hashing), hashing, isNew: true };
+  }
+  if (recoveryKey !== undefined) return { bytes: decodeRecoveryKey(recoveryKey), isNew: false };
+  return { bytes: crypto.getRandomValues(new Uint8Array(KEY_BYTES)), isNew: true };
 }

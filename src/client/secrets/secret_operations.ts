@@ -89,7 +89,8 @@ async function infoOf(secrets: AccountSecrets, request: RequestOptions): Promise
 
 function hasPassphrase(description: KeyDescription): boolean {
   try {
-    return hashingOf(description) !== undefined;
+    hashingOf(description);
+    return true;
   } catch {
     return false;
   }

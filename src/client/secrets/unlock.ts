@@ -14,7 +14,7 @@ import { keyOfPassphrase } from "../../crypto/secrets/passphrase.ts";
 import { decodeRecoveryKey } from "../../crypto/secrets/recovery_key.ts";
 import { ciphertextFor } from "../../crypto/secrets/secret_content.ts";
 import { StorageKey } from "../../crypto/secrets/storage_key.ts";
-import { SecretStorageError, type SecretStorageProblem } from "../../errors/secret_storage_error.ts";
+import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { type AccountData, describedKeys, secretsOf } from "./account_secrets.ts";
 
@@ -39,15 +39,6 @@ const MAX_KEYS = 256;
 
 /** With so many a passphrase is, since each takes seconds if the server likes. */
 const MAX_HASHED = 4;
-
-/** What says that a key is another one, and not that something failed. */
-const IS_ANOTHER: ReadonlySet<SecretStorageProblem> = new Set<SecretStorageProblem>([
-  "wrong-key",
-  "no-passphrase",
-  "absent",
-  "unusable",
-  "unverifiable",
-]);
 
 /**
  * Makes the key of a description, and proves that it is the one: by the check value of the
@@ -118,7 +109,7 @@ async function searched(
       if (++tried > (by.passphrase === undefined ? MAX_KEYS : MAX_HASHED)) break;
       return [await unlock(by, description, () => Promise.resolve(all))];
     } catch (error) {
-      if (!(error instanceof SecretStorageError) || !IS_ANOTHER.has(error.problem)) throw error;
+      if (!(error instanceof SecretStorageError)) throw error;
       if (keyId === first) failure = error;
     }
   }

@@ -28,7 +28,7 @@ export interface KeyDescription {
   /** What shows that a key is this one; undefined if nothing in the description does. */
   readonly check: CheckValue | undefined;
   /** How to make it from a passphrase, unchecked; undefined if it was not made from one. */
-  readonly passphrase: unknown;
+  readonly passphrase: JsonObject | undefined;
 }
 
 /**
@@ -45,7 +45,7 @@ export function readDescription(keyId: string, content: JsonObject | undefined):
   const { algorithm, name, iv, mac, passphrase } = content;
   if (algorithm !== ALGORITHM) throw unusable(keyId, `its algorithm is not ${ALGORITHM}`);
   const isAbsent = (iv ?? undefined) === undefined || (mac ?? undefined) === undefined;
-  const check = isAbsent ? undefined : readCheck(iv, mac);
+  const check = readCheck(iv, mac);
   if (!isAbsent && check === undefined) {
     throw unusable(keyId, "its iv and mac are no 16 and 32 bytes in base64");
   }
@@ -53,7 +53,7 @@ export function readDescription(keyId: string, content: JsonObject | undefined):
     keyId,
     name: typeof name === "string" ? name : undefined,
     check,
-    passphrase: passphrase ?? undefined,
+    passphrase: isJsonObject(passphrase) ? passphrase : undefined,
   };
 }
 
@@ -69,7 +69,7 @@ export function hashingOf({ keyId, passphrase }: KeyDescription): PassphraseHash
     } was not made from a passphrase; use its recovery key`;
     throw new SecretStorageError(message, { problem: "no-passphrase" });
   }
-  const { algorithm, salt, iterations, bits = KEY_BYTES * 8 } = isJsonObject(passphrase) ? passphrase : {};
+  const { algorithm, salt, iterations, bits = KEY_BYTES * 8 } = passphrase;
   if (algorithm !== PBKDF2 || bits !== KEY_BYTES * 8) {
     throw unusable(keyId, `it is not made from its passphrase by ${PBKDF2} with 256 bits`);
   }

@@ -48,7 +48,7 @@ export function decodeRecoveryKey(text: string): Uint8Array<ArrayBuffer> {
   const bytes = decodeBase58(characters);
   try {
     if (parityOf(bytes) !== 0) throw mistyped("a character is another one than it should be");
-    if (bytes.length !== BYTES || PREFIX.some((byte, index) => bytes[index] !== byte)) {
+    if (PREFIX.some((byte, index) => bytes[index] !== byte)) {
       throw mistyped("it begins like another kind of key");
     }
     return new Uint8Array(bytes.subarray(PREFIX.length, BYTES - 1));

@@ -60,7 +60,7 @@ function problemOf(name: string): string | undefined {
  */
 export function ciphertextsOf(name: string, content: JsonObject | undefined): JsonObject | undefined {
   if (content === undefined || Object.keys(content).length === 0) return undefined;
-  if (Object.hasOwn(content, "encrypted") && isJsonObject(content.encrypted)) return content.encrypted;
+  if (isJsonObject(content.encrypted)) return content.encrypted;
   throw new SecretStorageError(
     `Cannot use the account data "${printable(name)}" as a secret: it is something else; use another name`,
     { problem: "not-secret" },
@@ -69,7 +69,7 @@ export function ciphertextsOf(name: string, content: JsonObject | undefined): Js
 
 /** What a secret holds for a key; undefined if it holds nothing for it. */
 export function ciphertextFor(content: JsonObject | undefined, keyId: string): unknown {
-  const encrypted = content && Object.hasOwn(content, "encrypted") ? content.encrypted : undefined;
+  const encrypted = content?.encrypted;
   return isJsonObject(encrypted) && Object.hasOwn(encrypted, keyId) ? encrypted[keyId] : undefined;
 }
 
@@ -83,8 +83,8 @@ export function withCiphertext(
   return { ...content, encrypted: { ...encrypted, [keyId]: ciphertext } };
 }
 
-/** A secret without what it holds for a key. */
+/** A secret without what it holds for a key, if it holds something. */
 export function withoutCiphertext(content: JsonObject, keyId: string): JsonObject {
-  const { [keyId]: _, ...rest } = isJsonObject(content.encrypted) ? content.encrypted : {};
+  const { [keyId]: _, ...rest } = content.encrypted as JsonObject;
   return { ...content, encrypted: rest };
 }

@@ -19,8 +19,8 @@ export const MAX_SECRET = 65_536;
 
 const IV_BYTES = 16;
 const MAC_BYTES = 32;
-/** Of a MAC or an initialization vector, and more than enough: what is longer is not decoded. */
-const MAX_SHORT_TEXT = 64;
+/** The longest ciphertext in base64: what is longer is not decoded. */
+const MAX_CIPHERTEXT = 4 * Math.ceil(MAX_SECRET / 3);
 const EXTRACTABLE = false;
 /** The check value is the MAC of so much, encrypted under an empty name. */
 const CHECKED = new Uint8Array(32);
@@ -174,15 +174,14 @@ function readEncrypted(name: string, encrypted: unknown): CheckValue & { readonl
   const { iv, ciphertext, mac } = isJsonObject(encrypted) ? encrypted : {};
   const check = readCheck(iv, mac);
   if (check === undefined || typeof ciphertext !== "string") throw damaged(name, "parts of it are missing");
-  if (ciphertext.length > MAX_SECRET * 2) throw damaged(name, `it has more than ${MAX_SECRET} bytes`);
+  if (ciphertext.length > MAX_CIPHERTEXT) throw damaged(name, `it has more than ${MAX_SECRET} bytes`);
   const bytes = decodeBase64(ciphertext);
   if (bytes === undefined) throw damaged(name, "it is no base64");
-  if (bytes.length > MAX_SECRET) throw damaged(name, `it has more than ${MAX_SECRET} bytes`);
   return { ...check, ciphertext: bytes };
 }
 
 function shortBytes(text: unknown, length: number): Bytes | undefined {
-  if (typeof text !== "string" || text.length > MAX_SHORT_TEXT) return undefined;
+  if (typeof text !== "string") return undefined;
   const bytes = decodeBase64(text);
   return bytes?.length === length ? bytes : undefined;
 }

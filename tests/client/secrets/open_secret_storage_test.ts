@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { SecretStorageError, ValueError } from "@greenroom/matrix";
 import { clientStage } from "../support/stage.ts";
-import { DEFAULT_KEY, forget, kept, keyType, plant, problemOf } from "./scene.ts";
+import { DEFAULT_KEY, forget, kept, keyType, passphraseKey, plant, problemOf } from "./scene.ts";
 
 const NAME = "com.example.token";
 
@@ -56,6 +56,7 @@ Deno.test("OpenSecretStorage refuses names that no secret can have, before it as
     "ä".repeat(128),
     DEFAULT_KEY,
     keyType("a"),
+    "m.secret_storage.x",
     "m.direct",
   ];
   for (const name of [...names, 5 as never]) {
@@ -70,7 +71,16 @@ Deno.test("OpenSecretStorage takes names that mean something to JavaScript or a 
   await using here = clientStage();
   const { secretStorage } = here.client("alice");
   using storage = await secretStorage.open(await secretStorage.create({ onRecoveryKey: forget }));
-  const names = ["__proto__", "constructor", "a/../b", "%2F?#", "m.room.name", "m.megolm_backup.v1", "日本"];
+  const names = [
+    "__proto__",
+    "constructor",
+    "a/../b",
+    "%2F?#",
+    "m.room.name",
+    "m.megolm_backup.v1",
+    "日本",
+    "n".repeat(255),
+  ];
   for (const name of names) await storage.set(name, name);
   for (const name of names) assertEquals(await storage.get(name), name);
   assertEquals(await storage.names(), names.sort());
@@ -120,4 +130,77 @@ Deno.test("OpenSecretStorage.get() names a damaged secret, and leaves it as it i
   const error = await assertRejects(() => storage.get(NAME), SecretStorageError, `"${NAME}"`);
   assertEquals(error.problem, "damaged");
   assert(!error.message.includes("hunter2"));
+});
+
+Deno.test("OpenSecretStorage.names() lists only what get() takes", async () => {
+  await using here = clientStage();
+  const client = here.client("alice");
+  using storage = await client.secretStorage.open(
+    await client.secretStorage.create({ onRecoveryKey: forget }),
+  );
+  await storage.set(NAME, "hunter2");
+  const content = await kept(client, NAME);
+  for (const name of ["m.secret_storage.x", "m.direct", "n".repeat(256)]) await plant(client, name, content);
+  assertEquals(await storage.names(), [NAME]);
+});
+
+Deno.test("OpenSecretStorage is not misled by a key ID that means something to JavaScript", async () => {
+  await using here = clientStage();
+  const client = here.client("alice");
+  await plant(client, NAME, { encrypted: { foreign: { iv: "a", ciphertext: "b", mac: "c" } } });
+  for (const keyId of ["constructor", "__proto__"]) {
+    await passphraseKey(client, "correct horse", keyId);
+    using storage = await client.secretStorage.open({ passphrase: "correct horse" });
+    assertEquals(await problemOf(() => storage.get(NAME)), "other-keys");
+    await storage.set("com.example.other", keyId);
+    assertEquals([await storage.get("com.example.other"), await storage.names()], [keyId, [
+      "com.example.other",
+    ]]);
+    await storage.delete("com.example.other");
+  }
+});
+
+Deno.test("OpenSecretStorage.delete() writes nothing if there is no secret", async () => {
+  await using here = clientStage();
+  const { secretStorage } = here.client("alice");
+  using storage = await secretStorage.open(await secretStorage.create({ onRecoveryKey: forget }));
+  here.homeserver.requests.clear();
+  await storage.delete(NAME);
+  assertEquals(here.homeserver.requests.filter("PUT", /./).length, 0);
+});
+
+Deno.test("OpenSecretStorage.names() asks each time, so that no server answers from a cache, and stays unseen", async () => {
+  await using here = clientStage();
+  const { secretStorage } = here.client("alice");
+  using storage = await secretStorage.open(await secretStorage.create({ onRecoveryKey: forget }));
+  for (let time = 0; time < 10; time++) await storage.names();
+  const queries = here.homeserver.requests.filter("GET", /\/sync/).map(({ query }) => query);
+  assertEquals(new Set(queries.map(String)).size, 10);
+  assertEquals(new Set(queries.map((query) => query.get("set_presence"))), new Set(["offline"]));
+});
+
+Deno.test("OpenSecretStorage.names() passes over what is no account data", async () => {
+  await using here = clientStage();
+  const odd = [null, 5, "text", {}, { type: NAME }, { type: 5, content: {} }, { type: NAME, content: null }];
+  for (const events of [undefined, null, "text", {}, odd]) {
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      const answer = await here.homeserver.fetch(input, init);
+      if (!String(input).includes("/sync")) return answer;
+      return Response.json({ ...await answer.json(), account_data: { events } });
+    };
+    const { secretStorage } = here.client("alice", { fetch });
+    using storage = await secretStorage.open(await secretStorage.reset({ onRecoveryKey: forget }));
+    assertEquals(await storage.names(), []);
+  }
+});
+
+Deno.test("OpenSecretStorage.set() leaves alone what lies deeper than any content does", async () => {
+  await using here = clientStage();
+  const client = here.client("alice");
+  using storage = await client.secretStorage.open(
+    await client.secretStorage.create({ onRecoveryKey: forget }),
+  );
+  const deep = JSON.parse(`${"[".repeat(200)}${"]".repeat(200)}`);
+  await plant(client, NAME, { encrypted: {}, deep });
+  assertEquals(await problemOf(() => storage.set(NAME, "x")), "not-secret");
 });

@@ -49,3 +49,31 @@ export async function passphraseKey(client: Client, passphrase: string, keyId = 
 export async function problemOf(work: () => Promise<unknown>): Promise<SecretStorageProblem> {
   return (await assertRejects(work, SecretStorageError)).problem;
 }
+
+/** What a filled storage holds. */
+export const SECRETS = { "com.example.token": "hunter2", "m.megolm_backup.v1": "c2VjcmV0" };
+
+/** A storage with secrets. */
+export async function filled(client: Client): Promise<{ keyId: string; recoveryKey: string }> {
+  const key = await client.secretStorage.create({ onRecoveryKey: forget });
+  using storage = await client.secretStorage.open(key);
+  for (const [name, value] of Object.entries(SECRETS)) await storage.set(name, value);
+  return key;
+}
+
+/** What a key opens. */
+export async function opened(
+  client: Client,
+  recoveryKey: string,
+): Promise<Record<string, string | undefined>> {
+  using storage = await client.secretStorage.open({ recoveryKey });
+  const found: Record<string, string | undefined> = {};
+  for (const name of await storage.names()) found[name] = await storage.get(name);
+  return found;
+}
+
+/** The keys that a secret is there for. */
+export async function keysOf(client: Client, name: string): Promise<string[]> {
+  const { encrypted } = await kept(client, name);
+  return Object.keys(encrypted as object);
+}

@@ -119,6 +119,8 @@ Deno.test("SecretStorage refuses options that can't be used, before it asks the 
     () => secretStorage.open({} as never),
     () => secretStorage.open({ recoveryKey: "x", passphrase: "y" } as never),
     () => secretStorage.changeKey({} as never, { onRecoveryKey: forget }),
+    () => secretStorage.changeKey({ passphrase: "x" }, {} as never),
+    () => secretStorage.reset({} as never),
   ];
   for (const work of bad) await assertRejects(work, ValueError);
   assertEquals(await problemOf(() => secretStorage.open({ recoveryKey: "EsTp" })), "mistyped");
@@ -134,7 +136,12 @@ Deno.test("SecretStorage.open() says which key is the wrong one", async () => {
   await secretStorage.create({ onRecoveryKey: forget });
   assertEquals(await problemOf(() => secretStorage.open({ passphrase: "x" })), "no-passphrase");
   const other = await here.client("bob").secretStorage.create({ onRecoveryKey: forget });
-  assertEquals(await problemOf(() => secretStorage.open(other)), "wrong-key");
+  const another = await assertRejects(
+    () => secretStorage.open(other),
+    SecretStorageError,
+    "the recovery key is not",
+  );
+  assertEquals(another.problem, "wrong-key");
   await passphraseKey(here.client("alice"), "correct horse");
   const wrong = await assertRejects(
     () => secretStorage.open({ passphrase: "correct house" }),
@@ -174,6 +181,9 @@ Deno.test("SecretStorage.info() returns what there is, and never fails on odd da
   }
   await plant(client, DEFAULT_KEY, {});
   assertEquals(await secretStorage.info(), { ...none, problem: "absent" });
+  const long = "k".repeat(255);
+  await plant(client, DEFAULT_KEY, { key: long });
+  assertEquals(await secretStorage.info(), { ...none, keyId: long, problem: "absent" });
 });
 
 Deno.test("SecretStorage.info() and open() fail with what the server says", async () => {
@@ -194,4 +204,41 @@ Deno.test("SecretStorage needs neither encryption nor a user ID", async () => {
   const client = here.client("alice");
   assertEquals([client.crypto, client.mxid], [undefined, ""]);
   assertEquals((await client.secretStorage.info()).problem, "absent");
+});
+
+Deno.test("SecretStorage.create() takes a recovery key that its owner has already, and does not hand it out", async () => {
+  await using here = clientStage();
+  const { recoveryKey } = await here.client("bob").secretStorage.create({ onRecoveryKey: forget });
+  const onRecoveryKey = () => Promise.reject(new RangeError("not again"));
+  const { secretStorage } = here.client("alice");
+  assertEquals((await secretStorage.create({ recoveryKey, onRecoveryKey })).recoveryKey, recoveryKey);
+  using _storage = await secretStorage.open({ recoveryKey });
+});
+
+Deno.test("SecretStorage.create() finds the key of a call that was cut off only where keys are described", async () => {
+  await using here = clientStage();
+  const bob = here.client("bob");
+  const { keyId, recoveryKey } = await bob.secretStorage.create({ onRecoveryKey: forget });
+  const description = await kept(bob, keyType(keyId));
+  const client = here.client("alice");
+  await plant(client, "m.secret_storage.kex.misplaced", description);
+  await plant(client, keyType(""), description);
+  const made = await client.secretStorage.create({ recoveryKey, onRecoveryKey: forget });
+  assertFalse([keyId, "misplaced", ""].includes(made.keyId));
+  using _storage = await client.secretStorage.open({ recoveryKey });
+});
+
+Deno.test("SecretStorage.reset() with a passphrase takes no recovery key that was not made from it", async () => {
+  await using here = clientStage();
+  const client = here.client("alice");
+  const { recoveryKey } = await client.secretStorage.create({ onRecoveryKey: forget });
+  await passphraseKey(client, "other words", "other");
+  for (const passphrase of ["new words", "other words"]) {
+    const handed: string[] = [];
+    const onRecoveryKey = (key: string) => void handed.push(key);
+    const fresh = await client.secretStorage.reset({ passphrase, recoveryKey, onRecoveryKey });
+    assertEquals(handed, [fresh.recoveryKey]);
+    assertNotEquals(fresh.recoveryKey, recoveryKey);
+    using _storage = await client.secretStorage.open({ passphrase });
+  }
 });

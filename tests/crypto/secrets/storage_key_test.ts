@@ -88,9 +88,16 @@ Deno.test("StorageKey.decrypt() refuses what is no encrypted secret", async () =
     { ...encrypted, ciphertext: 5 },
     { ...encrypted, ciphertext: "***" },
     { ...encrypted, ciphertext: "A".repeat(1_400_000) },
-    { ...encrypted, ciphertext: "A".repeat(87_400) },
   ];
   for (const value of spoiled) assertEquals(await problemOf(keyOf(1).decrypt(NAME, value)), "damaged");
+});
+
+Deno.test("StorageKey.decrypt() decodes no more than the largest secret has", async () => {
+  const encrypted = await keyOf(1).encrypt(NAME, "hunter2");
+  for (const [length, why] of [[87_384, "it was changed"], [87_385, "more than 65536 bytes"]] as const) {
+    const work = keyOf(1).decrypt(NAME, { ...encrypted, ciphertext: "A".repeat(length) });
+    await assertRejects(() => work, SecretStorageError, why);
+  }
 });
 
 Deno.test("StorageKey.decrypt() refuses what is no text", async () => {

@@ -10,13 +10,13 @@ sys.path.append(sys.path.pop(0))  # this file has the name of the package that i
 from mautrix.client import Client as BaseClient  # noqa: E402
 from mautrix.client.encryption_manager import DecryptionDispatcher  # noqa: E402
 from mautrix.crypto import OlmMachine, PgCryptoStateStore, PgCryptoStore, unwedge  # noqa: E402
-from mautrix.crypto.ssss import Machine as SecretStorage  # noqa: E402
 from mautrix.crypto.attachments import decrypt_attachment, encrypt_attachment  # noqa: E402
 from mautrix.errors import DecryptionError  # noqa: E402
 from mautrix.types import Event, EventType, Membership, TrustState  # noqa: E402
 from mautrix.util.async_db import Database  # noqa: E402
 from mautrix.util.logging import TraceLogger  # noqa: E402
 
+from mautrix_storage import StorageVerbs  # noqa: E402
 from puppet import Puppet, Undecrypted, bytes_answer, from_base64  # noqa: E402
 
 DATABASE = "mautrix.db"
@@ -92,7 +92,7 @@ class Machine(OlmMachine):
         self.puppet.session_received(session_id)
 
 
-class MautrixPuppet(Puppet):
+class MautrixPuppet(StorageVerbs, Puppet):
     def __init__(self):
         super().__init__()
         self.client = None
@@ -244,29 +244,6 @@ class MautrixPuppet(Puppet):
     async def do_download(self, file):
         data = await self.client.download_media(file["url"])
         return bytes_answer(decrypt_attachment(data, file["key"]["k"], file["hashes"]["sha256"], file["iv"]))
-
-    # Secret storage
-
-    async def do_create_secret_storage(self, passphrase=None):
-        storage = SecretStorage(self.client)
-        key = await storage.generate_and_upload_key(passphrase)
-        await storage.set_default_key_id(key.id)
-        return key.recovery_key
-
-    async def do_store_secret(self, name, value, **opener):
-        storage = SecretStorage(self.client)
-        await storage.set_encrypted_account_data(name, from_base64(value), await self._storage_key(storage, **opener))
-
-    async def do_read_secret(self, name, **opener):
-        storage = SecretStorage(self.client)
-        secret = await storage.get_decrypted_account_data(name, await self._storage_key(storage, **opener))
-        return bytes_answer(secret)["bytes"]
-
-    async def _storage_key(self, storage, recovery_key=None, passphrase=None):
-        key_id, data = await storage.get_default_key_data()
-        if passphrase is None:
-            return data.verify_recovery_key(key_id, recovery_key)
-        return data.verify_passphrase(key_id, passphrase)
 
     # Keys
 

@@ -76,6 +76,29 @@ Deno.test("T109: a passphrase that the server wants hashed otherwise opens nothi
   assertEquals(await problemOf(change), "wrong-key");
 });
 
+Deno.test("T109: no more than some secrets are tried, of however many", async () => {
+  await using here = clientStage();
+  const client = here.client("alice");
+  const key = await client.secretStorage.create({ onRecoveryKey: forget });
+  await alter(client, keyType(key.keyId), UNCHECKED);
+  const planted = { iv: "A".repeat(22), ciphertext: "AAAA", mac: "A".repeat(43) };
+  for (let index = 0; index < 40; index++) {
+    await plant(client, `com.example.planted${index}`, { encrypted: { [key.keyId]: planted } });
+  }
+  const { verify } = crypto.subtle;
+  let compared = 0;
+  crypto.subtle.verify = (...args) => {
+    compared++;
+    return verify.apply(crypto.subtle, args);
+  };
+  try {
+    assertEquals(await problemOf(() => client.secretStorage.open(key)), "wrong-key");
+  } finally {
+    crypto.subtle.verify = verify;
+  }
+  assertEquals(compared, 16);
+});
+
 /** A check value of a key. */
 async function describedAgain(recoveryKey: string): Promise<object> {
   using key = new StorageKey("id", decodeRecoveryKey(recoveryKey));
