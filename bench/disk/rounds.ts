@@ -10,30 +10,32 @@ import { seeded } from "../kill/random.ts";
 
 /**
  * Which commits are made: `everyday`: of one key and of many, small ones and large ones, removals;
- * `large`: so much that the log is checkpointed and begins anew, and gets longer than it stays.
+ * `split`: also some that Deno KV can't make at once; `large`: so much that the log is checkpointed
+ * and begins anew, and gets longer than it stays.
  */
-export type Plan = "everyday" | "large";
+export type Plan = "everyday" | "split" | "large";
 
 type Change = readonly [key: readonly string[], size: number | undefined];
 
 /** The changes of a round; rounds count from 1. */
 export function changesOf(plan: Plan, round: number): KvMutation[] {
-  const changes = plan === "large" ? largeChanges(round) : everydayChanges(round);
+  const changes = plan === "large"
+    ? largeChanges(round)
+    : everydayChanges(round, plan === "split" ? 1_050 : 150);
   return [[["head"], 16] as const, ...changes].map(([key, size]) =>
     size === undefined ? { type: "delete", key } : { type: "set", key, value: valueOf(round, size) }
   );
 }
 
-function everydayChanges(round: number): Change[] {
+function everydayChanges(round: number, many: number): Change[] {
   const random = seeded(round * 7_919);
   const below = (limit: number) => Math.floor(random() * limit);
   const changes: Change[] = [[["log", String(round % 40)], 20 + below(300)]];
   const several = (name: string, count: number, size?: number) => {
     for (let index = 0; index < count; index++) changes.push([[name, String(index)], size]);
   };
-  // More than Deno KV commits at once, and its removal.
-  if (round % 29 === 13) several("bulk", 1_050, 10);
-  else if (round % 29 === 22) several("bulk", 1_050);
+  if (round % 29 === 13) several("bulk", many, 10);
+  else if (round % 29 === 22) several("bulk", many);
   else if (round % 5 === 3) several("many", 20 + below(40), 40);
   else if (round % 9 === 5) several("many", 60);
   else if (round % 8 === 7) changes.push([["large", String(below(3))], 5_000 + below(90_000)]);

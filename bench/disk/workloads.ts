@@ -57,7 +57,7 @@ export const WORKLOADS: readonly (Workload & {
   { name: "several processes", kind: "sqlite-short", plan: "everyday", steps: severalProcesses, share: 4 },
   { name: "large commits", kind: "sqlite", plan: "large", steps: much, share: 1 },
   { name: "one process", kind: "sealed", plan: "everyday", steps: oneProcess, share: 1 },
-  { name: "one process", kind: "kv", plan: "everyday", steps: oneProcess, share: 1.5 },
-  { name: "several processes", kind: "kv", plan: "everyday", steps: severalProcesses, share: 1.5 },
+  { name: "one process", kind: "kv", plan: "split", steps: oneProcess, share: 1.5 },
+  { name: "several processes", kind: "kv", plan: "split", steps: severalProcesses, share: 1.5 },
   { name: "large commits", kind: "kv", plan: "large", steps: much, share: 0.5 },
 ];
