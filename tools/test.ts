@@ -81,7 +81,7 @@ const unit: Step = {
 const VODOZEMAC = "vodozemac-wasm";
 
 /**
- * Built anew and compared where the compiler is; where it is not, the hashes of the sources are.
+ * Built again and compared where the compiler is; where it is not, the hashes of the sources are.
  */
 const vodozemacBuild: Step = {
   name: "vodozemac-wasm, build",

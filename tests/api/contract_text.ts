@@ -11,7 +11,7 @@ const CONTRACT = new URL("../../../shared/spec/interface.md", import.meta.url);
 export interface WrittenParameter {
   readonly name: string;
   /**
-   * The default: its word, `none` of a parameter that may be absent; absent of a parameter that is
+   * The default: its text, `none` of a parameter that may be absent; absent of a parameter that is
    * required.
    */
   readonly default?: string;

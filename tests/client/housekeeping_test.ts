@@ -12,7 +12,7 @@ class Stage {
   now = Date.UTC(2026, 0, 1);
   /** When something was let go of. */
   readonly pruned: number[] = [];
-  /** What is told. */
+  /** What is logged. */
   readonly log = recordingLogger();
   /** How many records are let go of each time. */
   removed = 0;
@@ -108,7 +108,7 @@ for (const restarts of [false, true]) {
     assertEquals([await look(DAY), await look(DAY)], [2, 3]);
   });
 
-  Deno.test(`A client that is there once in two months lets go of things at each eighth time${how}`, async () => {
+  Deno.test(`A client that runs once in two months prunes at each eighth time${how}`, async () => {
     const { stage, look } = await begun();
     for (let times = 0; times < 16; times++) await look(60 * DAY);
     assertEquals(stage.pruned.length, 3);

@@ -27,7 +27,7 @@ async function chatter(
   }
 }
 
-/** Collects what a bot hears, and tells when it has heard enough. */
+/** Collects what a bot receives, and resolves when it has received enough. */
 class Ears {
   readonly heard: string[] = [];
   readonly #waiting: { count: number; resolve: () => void }[] = [];
@@ -101,7 +101,7 @@ sceneTest("Sequential handlers take the messages of a room one at a time and in 
 });
 
 sceneTest(
-  "A bot that is started again with the same store, again and again while people talk, hears everything once and in order",
+  "A bot that is started again with the same store, again and again while people send, receives everything once and in order",
   async (scene, server) => {
     const alice = await scene.player("alice");
     const { userId, deviceId, accessToken: token } = await newUser(server, "bot");

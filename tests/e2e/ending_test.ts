@@ -20,7 +20,7 @@ function watched() {
   return { paths, fetch: watch };
 }
 
-/** Defines a test of a bot that encrypts, and is in a room where somebody talks. */
+/** Defines a test of a bot that encrypts, in a room where another user sends. */
 function botTest(
   name: string,
   test: (parts: {

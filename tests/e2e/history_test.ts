@@ -9,7 +9,7 @@ import { newUser, type SynapseServer, synapseTest } from "./support/synapse.ts";
 interface Stage {
   readonly alice: Client;
   readonly botId: `@${string}:${string}`;
-  /** A process of the bot, which hears what is said and is told of what becomes of its membership. */
+  /** A process of the bot, which receives messages and changes of its membership. */
   rise(): { readonly bot: Client; readonly heard: string[] };
 }
 

@@ -75,7 +75,7 @@ eachPeer("A peer sends and tells of relations, other types, and what came in cle
 });
 
 eachPeer(
-  "A peer withholds keys from a device, trusts it, and rotates, as it is told",
+  "A peer withholds keys from a device, trusts it, and rotates, on command",
   async (kind, server) => {
     await using peer = await Peer.start(kind, server, "peer");
     await using other = await Peer.start("js_sdk", server, "other");

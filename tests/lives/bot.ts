@@ -1,7 +1,9 @@
 /**
- * A bot as its author would write it, with what outlives its processes: the account, the token, the store.
+ * A bot as its author would write it, with what outlives its processes: the account, the token, the
+ * store.
  *
- * It joins where it is invited, answers each text with a count and the text, leaves when told to, and welcomes who comes.
+ * It joins where it is invited, answers each text with a count and the text, leaves when told to,
+ * and welcomes who comes.
  *
  * @module
  */
@@ -52,11 +54,14 @@ export class Bot {
   options: Partial<ClientOptions>;
   /** What its handlers were called with, in order: the texts, and what happened to members. */
   readonly handled: string[] = [];
-  /** What it was told besides: the events that say that something is wrong. */
+  /** The internal events that report a problem. */
   readonly told: string[] = [];
   /** What it logged, from warnings on. */
   readonly printed: string[] = [];
-  /** Why its client of the present process has ended; undefined while it has not, or if it was stopped. */
+  /**
+   * Why its client of the present process has ended; undefined while it has not, or if it was
+   * stopped.
+   */
   failure: unknown;
   #client: Client | undefined;
   #process = new TestProcess(NO_FAULT);
@@ -101,7 +106,10 @@ export class Bot {
     return client;
   }
 
-  /** A new process that syncs; returns when the very first response has come, when it goes on where the last was, or has ended. */
+  /**
+   * A new process that syncs; returns when the very first response has come, when it goes on where
+   * the last was, or has ended.
+   */
   async start(options: StartOptions = {}): Promise<void> {
     const client = this.wake();
     const first = Promise.withResolvers<void>();
@@ -121,14 +129,16 @@ export class Bot {
     this.#client = undefined;
   }
 
-  /** Ends the process as `kill -9` does: from now on it reaches neither the store nor the server. */
+  /**
+   * Ends the process as `kill -9` does: from now on it reaches neither the store nor the server.
+   */
   async kill(): Promise<void> {
     this.#process.kill();
     this.#death.abort();
     await this.stop();
   }
 
-  /** Waits until something holds of what it handled, was told or logged. */
+  /** Waits until a condition on what it handled, received or logged holds. */
   async until(what: string, holds: (bot: Bot) => boolean): Promise<void> {
     await this.#board.until(what, () => holds(this)).catch((cause) => {
       const { handled, told, printed } = this;

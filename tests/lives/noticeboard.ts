@@ -9,7 +9,7 @@ import { within } from "../e2e/support/deadline.ts";
 /** How long something may take, in milliseconds. */
 const PATIENCE = 30_000;
 
-/** Where it is told that something has happened. */
+/** Notifies waiters of changes. */
 export class Noticeboard {
   #news = Promise.withResolvers<void>();
 

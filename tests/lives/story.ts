@@ -1,5 +1,5 @@
 /**
- * What a story of a bot's life is: it is told on any homeserver, with rooms in clear and with encrypted ones.
+ * A story of a bot's life, which runs on any homeserver, in rooms in clear and in encrypted ones.
  *
  * @module
  */

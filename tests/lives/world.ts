@@ -1,5 +1,5 @@
 /**
- * Where a story is told: a homeserver, people, a bot, and a count of what was said to it and answered.
+ * The world of a story: a homeserver, people, a bot, and a count of messages to it and answers.
  *
  * @module
  */
@@ -14,7 +14,10 @@ import type { Story } from "./story.ts";
 
 /** A homeserver that stories are told on. */
 export interface StoryHost extends OperationsHost {
-  /** Ends the homeserver, and starts it again with all that it knows: of one that belongs to the story. */
+  /**
+   * Ends the homeserver, and starts it again with all that it knows: of one that belongs to the
+   * story.
+   */
   restart(): Promise<void>;
 }
 
@@ -31,7 +34,7 @@ export class World implements AsyncDisposable {
     this.encrypted = encrypted;
   }
 
-  /** Somebody new, who listens already. */
+  /** A new user, who syncs. */
   async person(name: string): Promise<Person> {
     const account = await this.host.register(name);
     const person = new Person(this.client({ token: account.accessToken }), account);
@@ -61,7 +64,9 @@ export class World implements AsyncDisposable {
     return { alice, bot, talk: await this.talk(alice, bot) };
   }
 
-  /** A conversation in a room of its own, which the bot is invited to and joins: it has to be alive. */
+  /**
+   * A conversation in a room of its own, which the bot is invited to and joins: it has to be alive.
+   */
   async talk(person: Person, bot: Bot): Promise<Talk> {
     const room = await person.room(this.encrypted, bot.userId);
     await person.sees(room, bot.userId, "join");
@@ -115,7 +120,10 @@ export class Talk {
     this.check();
   }
 
-  /** Looks whether what was said is answered once, with counts that have no gap, and nothing else is. */
+  /**
+   * Looks whether what was said is answered once, with counts that have no gap, and nothing else
+   * is.
+   */
   check(): void {
     const answers = this.#person.of(this.room, this.#bot.userId);
     const texts = answers.map((answer) => answer.replace(/^\d+: /, ""));

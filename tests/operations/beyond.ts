@@ -70,7 +70,7 @@ export const beyond: readonly Operation[] = [
     },
   },
   {
-    name: "getRoomSummary() tells those who may join what a room is",
+    name: "getRoomSummary() describes a room to users who may join",
     covers: ["getRoomSummary"],
     async run(scene) {
       const [alice, bob] = await scene.players("alice", "bob");

@@ -57,7 +57,7 @@ export const devices: readonly Operation[] = [
     },
   },
   {
-    name: "deleteDevices() deletes several at once, and withUIA() does the same by hand",
+    name: "deleteDevices() deletes several in one request, and withUIA() does the same by hand",
     covers: ["deleteDevices", "withUIA"],
     async run(scene) {
       const { alice } = await withDevices(scene, "ONE", "TWO", "THREE");

@@ -27,7 +27,7 @@ export const directory: readonly Operation[] = [
     },
   },
   {
-    name: "addRoomAlias() reports a taken alias, or takes it over if told to",
+    name: "addRoomAlias() reports a taken alias, or takes it over with the option for it",
     covers: ["addRoomAlias"],
     async run(scene) {
       const alice = await scene.player("alice");
@@ -45,7 +45,7 @@ export const directory: readonly Operation[] = [
     },
   },
   {
-    name: "setRoomDirectoryVisibility() lists a room and unlists it, for those who have the power",
+    name: "setRoomDirectoryVisibility() lists a room and unlists it, for users with the power",
     covers: ["setRoomDirectoryVisibility", "getRoomDirectoryVisibility", "getRoomDirectory"],
     async run(scene) {
       const [alice, bob] = await scene.players("alice", "bob");

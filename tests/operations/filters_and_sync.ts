@@ -49,7 +49,7 @@ export const filtersAndSync: readonly Operation[] = [
     },
   },
   {
-    name: "sync() waits for what is new, and tells it once and in order",
+    name: "sync() waits for new events, and returns them once and in order",
     covers: ["sync"],
     async run(scene) {
       const [alice, bob] = await scene.players("alice", "bob");
@@ -112,7 +112,7 @@ export const filtersAndSync: readonly Operation[] = [
     },
   },
   {
-    name: "sync() tells of invitations, of rooms that were left, and of both only once",
+    name: "sync() returns invitations and rooms that were left, each only once",
     covers: ["sync"],
     async run(scene) {
       const [alice, bob] = await scene.players("alice", "bob");

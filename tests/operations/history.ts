@@ -45,7 +45,7 @@ export const history: readonly Operation[] = [
     },
   },
   {
-    name: "getMessages() stops at a token, filters, and returns ten unless told otherwise",
+    name: "getMessages() stops at a token, filters, and returns ten by default",
     covers: ["getMessages"],
     async run(scene) {
       const [alice, bob, carol] = await scene.players("alice", "bob", "carol");
@@ -72,7 +72,7 @@ export const history: readonly Operation[] = [
     },
   },
   {
-    name: "getMessages() shows those who joined later what the room's history visibility says",
+    name: "getMessages() returns later members what the room's history visibility allows",
     covers: ["getMessages"],
     async run(scene) {
       const [alice, bob] = await scene.players("alice", "bob");
@@ -115,8 +115,7 @@ export const history: readonly Operation[] = [
     },
   },
   {
-    name:
-      "getState() and getStateEvent() show those who left the state as it was then, and strangers nothing",
+    name: "getState() and getStateEvent() return former members the state of then, and strangers nothing",
     covers: ["getState", "getStateEvent"],
     async run(scene) {
       const [alice, bob, carol] = await scene.players("alice", "bob", "carol");
@@ -139,7 +138,7 @@ export const history: readonly Operation[] = [
     },
   },
   {
-    name: "getEvent() gives one event, of any kind, to those who may see it",
+    name: "getEvent() returns one event, of any kind, to users who may see it",
     covers: ["getEvent"],
     async run(scene) {
       const [alice, bob, carol] = await scene.players("alice", "bob", "carol");

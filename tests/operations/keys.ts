@@ -139,7 +139,7 @@ export const keys: readonly Operation[] = [
     },
   },
   {
-    name: "getKeyChanges() and sync tell whose devices changed, among those who share a room",
+    name: "getKeyChanges() and sync list changed devices of users who share a room",
     covers: ["getKeyChanges", "sync"],
     async run(scene) {
       const [alice, bob, carol] = await scene.players("alice", "bob", "carol");
@@ -165,7 +165,7 @@ export const keys: readonly Operation[] = [
     },
   },
   {
-    name: "uploadCrossSigningKeys() publishes keys at once, and replaces them after authentication",
+    name: "uploadCrossSigningKeys() publishes keys without authentication, and replaces them with it",
     covers: ["uploadCrossSigningKeys", "queryKeys"],
     async run(scene) {
       const [alice, bob] = await scene.players("alice", "bob");

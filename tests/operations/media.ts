@@ -112,7 +112,7 @@ export const media: readonly Operation[] = [
     },
   },
   {
-    name: "getUrlPreview() tells what a page says of itself",
+    name: "getUrlPreview() returns a page's description of itself",
     covers: ["getUrlPreview"],
     async run(scene) {
       const alice = await scene.player("alice");

@@ -40,7 +40,7 @@ export const membership: readonly Operation[] = [
     },
   },
   {
-    name: "inviteUser() is for members only, and neither for the banned nor for those who are in already",
+    name: "inviteUser() works for members only, and not for banned users or members",
     covers: ["inviteUser"],
     async run(scene) {
       const [alice, bob, carol] = await scene.players("alice", "bob", "carol");

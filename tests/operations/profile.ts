@@ -30,7 +30,7 @@ export const profile: readonly Operation[] = [
     },
   },
   {
-    name: "setDisplayname() sends nothing if the name is right already, unless told not to look",
+    name: "setDisplayname() sends nothing if the name is right already, unless the check is off",
     covers: ["setDisplayname"],
     async run(scene) {
       const methods: string[] = [];
@@ -97,7 +97,7 @@ export const profile: readonly Operation[] = [
     },
   },
   {
-    name: "setPresence() tells those who share a room",
+    name: "setPresence() reaches users who share a room",
     covers: ["setPresence", "getPresence"],
     async run(scene) {
       const [alice, bob, carol] = await scene.players("alice", "bob", "carol");

@@ -14,7 +14,7 @@ function ephemeral(roomId: RoomID, type: string) {
 /** Receipts, read markers, typing notices. */
 export const receipts: readonly Operation[] = [
   {
-    name: "sendReceipt() tells everyone what was read, or nobody else, by thread if asked",
+    name: "sendReceipt() publishes what was read, or keeps it private, by thread if asked",
     covers: ["sendReceipt"],
     async run(scene) {
       const [alice, bob] = await scene.players("alice", "bob");
@@ -74,7 +74,7 @@ export const receipts: readonly Operation[] = [
     },
   },
   {
-    name: "setTyping() tells the others that one types, and that one has stopped",
+    name: "setTyping() shows others that the user types, and has stopped",
     covers: ["setTyping"],
     async run(scene) {
       const [alice, bob, carol] = await scene.players("alice", "bob", "carol");

@@ -14,7 +14,7 @@ import { refused } from "./support/wait.ts";
 /** Rooms as a whole. */
 export const rooms: readonly Operation[] = [
   {
-    name: "createRoom() makes a room that is private unless told otherwise",
+    name: "createRoom() makes a private room by default",
     covers: ["createRoom", "getJoinedRooms", "getRoomDirectoryVisibility"],
     async run(scene) {
       const alice = await scene.player("alice");

@@ -49,7 +49,7 @@ export const sending: readonly Operation[] = [
         txnId,
         "for the sender's device",
       );
-      assertEquals(event.unsigned?.transaction_id, undefined, "and for nobody else");
+      assertEquals(event.unsigned?.transaction_id, undefined, "and for no other device");
       const other = await alice.sendMessageEvent(roomId, "com.example.curtain", content);
       assert(other !== eventId, "each call has a transaction ID of its own");
     },

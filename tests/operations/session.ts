@@ -93,7 +93,7 @@ export const session: readonly Operation[] = [
     },
   },
   {
-    name: "login() leaves the client as it is if told to, and if it fails",
+    name: "login() leaves the client as it is with the option for it, and if it fails",
     covers: ["login"],
     async run(scene) {
       const alice = await scene.player("alice");
@@ -119,7 +119,7 @@ export const session: readonly Operation[] = [
     },
   },
   {
-    name: "login() follows the homeserver's address if told to",
+    name: "login() follows the homeserver's address with the option for it",
     covers: ["login"],
     async run(scene) {
       const { userId, password } = await scene.player("alice");
@@ -248,7 +248,7 @@ export const session: readonly Operation[] = [
     },
   },
   {
-    name: "changePassword() wants the old one, and logs other devices out unless told not to",
+    name: "changePassword() requires the old one, and logs other devices out by default",
     covers: ["changePassword"],
     async run(scene) {
       const alice = await scene.player("alice");

@@ -1,7 +1,8 @@
 /**
- * Uploads and downloads as many bytes as it is told, and prints by how many bytes the process grew at most. A program of its
- * own, for the memory of a test's process is everybody's; and one that collects its garbage now and then, for it is about
- * what is held, not about when the engine cleans up.
+ * Uploads and downloads as many bytes as its argument says, and prints by how many bytes the
+ * process grew at most. A program of its own, for the memory of a test's process is everybody's;
+ * and one that collects its garbage now and then, for it is about what is held, not about when the
+ * engine cleans up.
  *
  * @module
  */

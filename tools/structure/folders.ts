@@ -1,5 +1,5 @@
 /**
- * How many files a folder may hold: as many as a reader takes in at a glance.
+ * How many files a folder may hold: as many as a reader can survey at a glance.
  *
  * @module
  */

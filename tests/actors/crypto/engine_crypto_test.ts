@@ -20,7 +20,7 @@ const ENCRYPTED = { content: { ciphertext: "c" } };
 /** What the engine answers, by the kind of message. */
 type Answers = Record<string, (body: never) => unknown>;
 
-/** Encryption with an engine that answers as it is told. */
+/** Encryption with an engine whose answers a test sets. */
 function stage(answers: Answers = {}, account: () => Promise<unknown> = () => Promise.resolve(ACCOUNT)) {
   const requests: EngineRequest[] = [];
   const asked: [kind: string, body: unknown][] = [];
@@ -152,7 +152,7 @@ Deno.test("A device conflict during the preparation of a room rejects before the
     encrypt: () => here.bodies("encrypt").length === 1 ? undefined : ENCRYPTED,
     async prepare() {
       here.requests.push(query("1"));
-      await here.encryption.idle().catch(() => {}); // somebody else has it made
+      await here.encryption.idle().catch(() => {}); // another call makes it
       return { needs: "nothing", share: {} };
     },
     answer() {

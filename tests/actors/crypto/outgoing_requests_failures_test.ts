@@ -1,4 +1,6 @@
-/** What becomes of outgoing requests when some fail: which are held back, tried again, and logged. */
+/**
+ * What becomes of outgoing requests when some fail: which are held back, tried again, and logged.
+ */
 
 import { assertEquals, assertStrictEquals } from "@std/assert";
 import { NetworkError } from "../../../src/errors/network_error.ts";
@@ -24,7 +26,7 @@ Deno.test("An event is not sent if the key of its session was refused; those of 
 });
 
 for (const error of [refused(401), refused(429), new TypeError("down")]) {
-  Deno.test(`After ${error.message} nothing else is sent to devices or rooms in that round, and it is told once`, async () => {
+  Deno.test(`After ${error.message} nothing else is sent to devices or rooms in that round, and it is reported once`, async () => {
     const here = failing({ 1: error });
     here.requests.push(toDevice("1", "a"), toDevice("2", "b"), event("3", "c"));
     await here.outgoing.idle();

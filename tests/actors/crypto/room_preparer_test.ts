@@ -113,7 +113,7 @@ Deno.test("A room that is not encrypted is reported as such, and its members are
 });
 
 for (const needs of ["keysUpload", "keysQuery", "keysClaim", "toDevice"]) {
-  Deno.test(`A room is not ready if ${needs} fails, and that is told with what led to it`, async () => {
+  Deno.test(`A room is not ready if ${needs} fails, and rejects with that cause`, async () => {
     const failure = new TypeError("down");
     const here = stage(inTurn({ needs, failure }));
     const error = await rejectionOf(here.rooms.prepare(ROOM));

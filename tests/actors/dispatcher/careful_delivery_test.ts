@@ -18,7 +18,7 @@ import { message } from "../support/events.ts";
 /** How long a handler is waited for, in milliseconds. */
 const PATIENCE = 5_000;
 
-/** A handler that ends when the test says so; unless it is told to, at once. */
+/** A handler that ends when the test says so, or immediately. */
 interface Work {
   readonly text: string;
   readonly gate?: Promise<void>;
@@ -142,7 +142,7 @@ Deno.test("Careful delivery begins an event in three lives that end soon, then l
   const last = await stage(here.kv);
   const { tasks } = await last.run({ text: "1" }, { text: "bad" }, { text: "3" });
   assertEquals([last.begun, last.taken], [["1", "3"], [["$bad", message("bad"), 3]]]);
-  assertEquals(tasks.map(({ waitSync }) => waitSync), [true]); // of those who are told
+  assertEquals(tasks.map(({ waitSync }) => waitSync), [true]); // of the handlers of the report
   await last.store.stop();
 });
 

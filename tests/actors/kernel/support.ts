@@ -61,12 +61,12 @@ export async function settle(): Promise<void> {
   for (let round = 0; round < 20; round++) await Promise.resolve();
 }
 
-/** Gives the runtime a turn of its event loop, in which it looks for rejections that nobody handles. */
+/** Gives the runtime a turn of its event loop, in which it looks for unhandled rejections. */
 export function eventLoopTurn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
-/** What a promise rejects with; whoever takes it early need not fear that it rejects before it is looked at. */
+/** The reason of a promise; the rejection counts as handled from the call on. */
 export function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(() => {
     throw new Error("this should have been rejected");

@@ -205,7 +205,7 @@ Deno.test("What is repeated counts one crash more, once a process, until somethi
     former: [],
     crashes: 2,
   });
-  assertEquals(await first("t2"), 0); // if it is what crashes, the next process is told it once more
+  assertEquals(await first("t2"), 0); // if it causes the crash, the next process gets it again
   await here.store.ask("handled", "t1");
   assertEquals(await first("t3"), 0);
 });

@@ -131,7 +131,7 @@ Deno.test("The wait for the device ends with its last caller, and not before", a
   await ends[1];
   await here.clock.tick(0);
   assertEquals(here.clock.pending, 1);
-  const again = open(); // who comes then waits anew
+  const again = open(); // a later caller waits again
   await here.clock.tick(1);
   assertEquals(here.clock.pending, 2);
   await one.stop();

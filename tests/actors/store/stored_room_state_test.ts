@@ -67,7 +67,7 @@ for (const [where, kv] of [["a store", () => new CountingStore()], ["memory", ()
     ]]);
   });
 
-  Deno.test(`State in ${where} is given anew when the user comes back`, async () => {
+  Deno.test(`State in ${where} is replaced when the user comes back`, async () => {
     await using here = await stage(kv());
     await here.commit([name("$1"), member("@a:a", "join")]);
     await here.commit([], { membership: "leave" });

@@ -7,7 +7,7 @@
 import type { MemoryStore } from "../../../src/store/memory_store.ts";
 import { CountingStore } from "./counting_store.ts";
 
-/** A memory store that makes a commit when it is told to. */
+/** A memory store whose commits a test releases. */
 export class HeldStore extends CountingStore {
   /** Whether commits wait from now on. */
   isHeld = false;

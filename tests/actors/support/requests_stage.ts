@@ -1,5 +1,5 @@
 /**
- * Outgoing requests between an engine that hands out requests as it is told, and whatever makes them.
+ * Outgoing requests between an engine with scripted requests and the sender of requests.
  *
  * @module
  */
@@ -27,7 +27,10 @@ export interface StagedEngine {
   readonly asked?: () => Promise<void> | undefined;
 }
 
-/** Makes outgoing requests. The engine hands out what is in `requests`, all of it whenever it is asked. */
+/**
+ * Makes outgoing requests. The engine hands out what is in `requests`, all of it whenever it is
+ * asked.
+ */
 export function requestsStage(
   send: RequestSender,
   { answer = () => [], fail = () => false, asked = () => undefined }: StagedEngine = {},

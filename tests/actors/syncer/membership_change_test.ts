@@ -22,7 +22,7 @@ function event(membership: unknown, sender: string, source: SyncStream): StateEv
   } as unknown as StateEvent;
 }
 
-/** What a change from (row) to (column) by the user, or by somebody else, is called. */
+/** The event of a change from (row) to (column), by the user and by another. */
 const TABLE: readonly [
   from: Membership,
   to: Membership,

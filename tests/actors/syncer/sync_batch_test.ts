@@ -12,7 +12,9 @@ import { SyncStream } from "../../../src/types/events/sync_stream.ts";
 import { joined, member, message, OWN, ROOM, state, timeline } from "../support/events.ts";
 import { CONTEXT } from "../support/sync_context.ts";
 
-/** What the store knew of the room: the user's membership there, and the member events of others. */
+/**
+ * What the store knew of the room: the user's membership there, and the member events of others.
+ */
 function was(membership: Membership, ...members: JsonObject[]): FormerRoom {
   const events = members as unknown as StoredState[];
   return { membership, encrypted: false, members: new Map(events.map((event) => [event.state_key, event])) };
@@ -143,7 +145,7 @@ Deno.test("The state of a known room reports what changed in a gap", () => {
     ["$@a:a-join", "JOIN"],
     ["$@b:a-leave", "LEAVE"],
   ]);
-  // Of a user whom the server has left out until now nobody knows whether it is a change.
+  // It is unknown whether it is a change of a user whom the server has left out until now.
   for (const members of ["lazy", "some"] as const) {
     assertEquals(remarks(delivered(joined({ state: { events } }), former, { members })), [
       ["$@b:a-leave", "LEAVE"],

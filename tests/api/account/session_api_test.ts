@@ -94,7 +94,7 @@ Deno.test("login() makes the client the new session: user, device, tokens, and n
   assertEquals(
     requests.filter(({ path }) => path.endsWith("versions")).length,
     2,
-    "asked anew for the new user",
+    "requested again for the new user",
   );
   await clock.tick(1_000);
   await whoami();

@@ -16,7 +16,7 @@ function announced(body: BodyInit, size: number): Response {
   return new Response(body, { headers: { "content-length": String(size) } });
 }
 
-/** A stream as a `fetch` of somebody's own may give it: in parts, some of them empty. */
+/** A stream as an application's `fetch` may return it: in parts, some of them empty. */
 function parts(text: string, size: number): ReadableStream<Uint8Array<ArrayBuffer>> {
   const bytes = new TextEncoder().encode(text);
   return new ReadableStream({
@@ -55,7 +55,7 @@ for (const [what, respond] of Object.entries(bodies)) {
       assertEquals(await readJson(answer(respond(text)), size), JSON.parse(text));
       const bytes = await readBytes(answer(respond(text)), size);
       assertEquals(new TextDecoder().decode(bytes), text);
-      assertEquals(bytes.buffer.byteLength, size, "nobody gets more of a buffer than there are bytes");
+      assertEquals(bytes.buffer.byteLength, size, "the buffer has no spare bytes");
       await assertRejects(
         () => readBytes(answer(respond(text)), size - 1),
         ServiceResponseError,
@@ -64,7 +64,7 @@ for (const [what, respond] of Object.entries(bodies)) {
     }
   });
 
-  Deno.test(`Who asks for progress of a body that is ${what} is told of all of it`, async () => {
+  Deno.test(`Progress of a body that is ${what} is reported to its end`, async () => {
     for (const size of SIZES) {
       const told: number[] = [];
       await readBytes(answer(respond(json(size))), Infinity, (so_far) => told.push(so_far));

@@ -10,7 +10,7 @@ import { transactionIds } from "../../../src/api/http/transaction_id.ts";
 import type { Logger } from "../../../src/base/log.ts";
 import { inTurn, refusal, scripted, untilSettled } from "../../support/scripted_fetch.ts";
 
-/** A logger that keeps what it is told. */
+/** A logger that keeps its records. */
 function memoryLog() {
   const entries: [level: string, message: string, data?: Record<string, unknown>][] = [];
   const level = (name: string) => (message: string, data?: Record<string, unknown>) =>

@@ -80,7 +80,7 @@ Deno.test("A redirect of a GET is followed: with the token on the same server, a
     ["/same", "Bearer secret"],
     ["/there", "Bearer secret"],
     ["/file", null],
-    ["/back", null], // whoever sent us back here is not to have it sent
+    ["/back", null], // a server that redirected here must not cause it to be sent
   ]);
 });
 

@@ -125,7 +125,7 @@ Deno.test("A download stream fails if the content breaks off, stops coming, or t
     );
   const stalled = media({ [FILE]: hanging });
   const { stream } = await stalled.api.downloadMediaStream(PIC, { requestTimeout: 5_000 });
-  await stalled.clock.tick(60_000); // nobody reads: this does not count
+  await stalled.clock.tick(60_000); // without a reader, this does not count
   assert(!stalled.requests[1]?.signal.aborted);
   const failed = assertRejects(() => new Response(stream).text(), RequestTimeoutError);
   await stalled.clock.tick(10_000);

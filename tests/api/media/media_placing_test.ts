@@ -62,7 +62,7 @@ Deno.test("Nothing is asked or uploaded before all arguments were checked, and s
     [ROOM, stream, { thumbnail: { data: small, info: { mimetype: "x" } } }],
   ];
   for (const [roomId, data, options] of bad) {
-    const { api, requests } = helpers({}, () => Promise.reject(new TypeError("Nobody asks")));
+    const { api, requests } = helpers({}, () => Promise.reject(new TypeError("Not expected")));
     await assertRejects(() => api.sendFile(roomId as RoomID, data as MediaData, options), ValueError);
     await assertRejects(() => api.sendImage(roomId as RoomID, data as MediaData, options), ValueError);
     assertEquals(requests, []);

@@ -23,7 +23,7 @@ function helpers() {
   }, {
     upload: () => Promise.reject(new TypeError("Nothing is uploaded here")),
     cipher: noCipher,
-    isEncrypted: () => Promise.reject(new TypeError("Nobody asks")),
+    isEncrypted: () => Promise.reject(new TypeError("Not expected")),
     nextTransactionId: () => "t1",
   });
   return { api, sent, last: (): unknown => sent.at(-1)?.content };

@@ -123,7 +123,7 @@ Deno.test("discover() refuses an invalid domain, and makes no request", async ()
 });
 
 const unreachable: Record<string, Answer> = {
-  "nobody answers": new TypeError("dns"),
+  "no answer": new TypeError("dns"),
   "status 500": new Response("{}", { status: 500 }),
   "status 403": new Response(JSON.stringify(good), { status: 403 }),
   "status 204": new Response(null, { status: 204 }),

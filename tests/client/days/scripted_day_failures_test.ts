@@ -14,8 +14,8 @@ const COMMITS = [
 ];
 
 for (const takesEffect of [false, true]) {
-  const what = takesEffect ? "took effect, as nobody knows," : "failed";
-  Deno.test(`A bot that has ended because a commit ${what} begins anew, and sends and hears everything once`, async () => {
+  const what = takesEffect ? "took effect without an answer" : "failed";
+  Deno.test(`A bot that has ended because a commit ${what} restarts, and sends and receives everything once`, async () => {
     const days = await everyDay({ operation: "commit", takesEffect, kind: "error" });
     for (const part of COMMITS) assert(days.some(([fault]) => fault?.includes(part)), part);
   });

@@ -30,7 +30,7 @@ Deno.test("A bot that crashes after any request, and after the next similar one,
 
 for (const takesEffect of [false, true]) {
   const when = takesEffect ? "after" : "before";
-  Deno.test(`A bot sends and hears everything once when the connection is cut ${when} any request`, async () => {
+  Deno.test(`A bot sends and receives everything once when the connection is cut ${when} any request`, async () => {
     const days = await everyDay({ operation: "request", takesEffect, kind: "error" });
     for (const part of REQUESTS) assert(days.some(([fault]) => fault?.includes(part)), part);
   });
@@ -38,7 +38,7 @@ for (const takesEffect of [false, true]) {
 
 for (const kind of ["crash", "error"] as const) {
   const what = kind === "crash" ? "ends" : "fails";
-  Deno.test(`A bot whose process ${what} when it has asked for what is new sends and hears everything once`, async () => {
+  Deno.test(`A bot whose process ${what} at a sync request sends and receives everything once`, async () => {
     const days = await everyDay({ operation: "sync", takesEffect: true, kind });
     assert(days.length > 0);
     assertEquals(new Set(days.map((faults) => faults.length)), new Set([1]));

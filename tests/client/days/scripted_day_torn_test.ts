@@ -17,7 +17,7 @@ for (const kind of ["crash", "error"] as const) {
   for (const takesEffect of [false, true]) {
     const what = kind === "crash" ? "ends" : "fails";
     const when = takesEffect ? "after" : "before";
-    Deno.test(`A bot that ${what} within a commit, ${when} any piece of it, hears everything once`, async () => {
+    Deno.test(`A bot that ${what} within a commit, ${when} any part of it, receives everything once`, async () => {
       const again = kind === "crash";
       const days = await everyDay({ operation: "commit", takesEffect, kind, again, ...THICK }, OPTIONS);
       for (const part of ["staged", "journal", "part"]) {

@@ -14,7 +14,7 @@ const ENCRYPTED = {
 /** What is said later: more than one response holds. */
 const MANY = Array.from({ length: 12 }, (_, index) => `slow ${index}`);
 
-/** What a bot hears in each of its lives, none of which handles what its very first response showed. */
+/** What each process of a bot receives; none handles the events of its very first response. */
 async function livesOf(...plans: FaultPlan[]): Promise<string[][]> {
   await using here = clientStage();
   using gates = new Gates();

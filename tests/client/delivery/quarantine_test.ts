@@ -9,7 +9,7 @@ import { type ClientStage, clientStage } from "../support/stage.ts";
 const MINUTE = 60_000;
 /** How long an event waits before each try, in milliseconds. */
 const WAITS = [10_000, MINUTE, 10 * MINUTE, 60 * MINUTE, 360 * MINUTE, 1_440 * MINUTE, 1_440 * MINUTE];
-/** By when a sync comes in, if nothing happens, in milliseconds; and a process is begun anew. */
+/** How long a sync and a restart take at most, in milliseconds. */
 const [LONG_POLL, RISING] = [30_000, 10_000];
 
 /** A bot whose process ends whenever it handles `bad`, as long as it is not mended. */

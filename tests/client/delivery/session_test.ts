@@ -66,7 +66,7 @@ async function exchange(where: keyof typeof SCRIPT, plans: readonly FaultPlan[])
   assertEquals(told, expected, name);
   for (const [index, room] of rooms.entries()) {
     const events = here.homeserver.room(room).messages.filter(({ sender }) => sender === "@bot:localhost");
-    assertEquals(events.length, expected[index]?.length, name); // also of those that nobody can read
+    assertEquals(events.length, expected[index]?.length, name); // also of undecryptable ones
   }
   await bot.client.close();
   const kept = (await bot.records("session")).map(({ value }) =>
@@ -78,7 +78,10 @@ async function exchange(where: keyof typeof SCRIPT, plans: readonly FaultPlan[])
   return bot.crashes;
 }
 
-/** Ends the exchange with each operation of a kind, one after the other, until it is too short for that. */
+/**
+ * Ends the exchange with each operation of a kind, one after the other, until it is too short for
+ * that.
+ */
 async function everywhere(
   where: keyof typeof SCRIPT,
   first: Pick<FaultPlan, "operation" | "takesEffect">,

@@ -175,7 +175,7 @@ Deno.test("Many bots that were away handle all of it", async () => {
   for (const [, texts] of bots) assertEquals(texts, lines(200));
 });
 
-/** A bot in a room, and what it is told of gaps. */
+/** A bot in a room, and the gaps that are reported to it. */
 async function inRoom(here: ClientStage) {
   const { alice, room } = await roomWith(here);
   const bot = here.client("bot");
@@ -235,7 +235,7 @@ Deno.test("With filling off, a gap is reported and nothing is read", async () =>
 });
 
 for (const [kind, chunk] of [["no events", []], ["no usable ones", [{ x: 1 }]]] as const) {
-  Deno.test(`A server whose pages never end, and have ${kind}, is asked ten times, and what is missing is told`, async () => {
+  Deno.test(`A server whose pages never end, and have ${kind}, is asked ten times, and what is missing is reported`, async () => {
     await using here = clientStage();
     const { alice, room } = await roomWith(here);
     let pages = 0;

@@ -1,4 +1,7 @@
-/** Sending into encrypted rooms while no sync tells who comes and goes: members and devices are asked for. */
+/**
+ * Sending into encrypted rooms while no sync tells who comes and goes: members and devices are
+ * asked for.
+ */
 
 import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
 import { type Client, EncryptionError, MemoryStore } from "@greenroom/matrix";
@@ -11,7 +14,10 @@ const MEGOLM = { algorithm: "m.megolm.v1.aes-sha2" };
 const FRESH = 10_000;
 const SCRIPT = "@script:localhost";
 
-/** Bob and Carol follow their syncs; the script, which made the room, does not, and Carol is not in the room. */
+/**
+ * Bob and Carol follow their syncs; the script, which made the room, does not, and Carol is not in
+ * the room.
+ */
 async function scene(stage: ClientStage, script: Client = stage.client("script", { encryption: true })) {
   const [bob, carol] = [
     stage.client("bob", { encryption: true }),
@@ -35,7 +41,7 @@ function questions({ homeserver }: ClientStage): number {
   return asked.length;
 }
 
-/** The session of a client's message, as somebody reads it. */
+/** The session of a client's message, as another decrypts it. */
 async function sessionOf(reader: Client, roomId: RoomID, eventId: string): Promise<unknown> {
   return (await reader.getEvent(roomId, eventId as `$${string}`) as MessageEvent).content.session_id;
 }

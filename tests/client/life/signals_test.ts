@@ -5,7 +5,7 @@ const NOTICED = "Closing the client, since a signal ends the process";
 const signals = ["SIGINT", "SIGTERM"] as const;
 
 for (const signal of signals) {
-  Deno.test(`start({ signals: true }) lets handlers settle at ${signal}, lets go of the device, and ends by the signal`, async () => {
+  Deno.test(`start({ signals: true }) waits for handlers at ${signal}, releases the device, and ends by the signal`, async () => {
     await using stage = await botStage("SqliteStore");
     const bot = stage.start({ signals: true });
     await stage.alice.sendText(stage.room, "slow");

@@ -45,7 +45,7 @@ export class BotProcess {
     this.#process.kill(signal);
   }
 
-  /** Waits for its end, and takes in what it says until then. */
+  /** Waits for its end, and reads its output until then. */
   async ended(): Promise<Deno.CommandStatus> {
     while (await this.#next());
     return await this.#process.status;

@@ -1,10 +1,12 @@
 /**
- * A bot in a process of its own, which says on standard output what it hears, answers and logs, one JSON array a line.
+ * A bot in a process of its own, which writes what it receives, answers and logs to standard
+ * output, one JSON array a line.
  *
- * Arguments: the homeserver's address; the class of the store and its file; `signals` if it is to stop cleanly; and the access token
- * of each bot.
+ * Arguments: the homeserver's address; the class of the store and its file; `signals` if it is to
+ * stop cleanly; and the access token of each bot.
  *
- * It answers what it hears; "slow" when it is sent SIGUSR1. After "stop" it stops, but the process goes on.
+ * It answers messages; "slow" when it is sent SIGUSR1. After "stop" it stops, but the process goes
+ * on.
  */
 
 import { Client, type Logger } from "@greenroom/matrix";

@@ -1,5 +1,5 @@
 /**
- * A bot that hears, and handlers that are at work for as long as a test wants.
+ * A bot that records messages, and handlers that run for as long as a test wants.
  *
  * @module
  */
@@ -9,7 +9,10 @@ import type { RoomID } from "@greenroom/matrix/types";
 import type { RestartingBot } from "./restarting_bot.ts";
 import type { ClientStage } from "./stage.ts";
 
-/** Handlers that are at work until the test says so, at the latest at its end: a client that is closed waits for them. */
+/**
+ * Handlers that are at work until the test says so, at the latest at its end: a client that is
+ * closed waits for them.
+ */
 export class Gates implements Disposable {
   readonly #gates = new Map<string, PromiseWithResolvers<void>>();
 
@@ -33,7 +36,10 @@ export class Gates implements Disposable {
   }
 }
 
-/** Has a bot hear, in each life; texts that begin with `slow` are at work until their gate is opened. */
+/**
+ * Has a bot hear, in each life; texts that begin with `slow` are at work until their gate is
+ * opened.
+ */
 export function hearing(gates: Gates, names: readonly (string | undefined)[] = [undefined]) {
   const lives: string[][] = [];
   const setUp = (client: Client): void => {

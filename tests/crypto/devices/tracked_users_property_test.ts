@@ -35,7 +35,10 @@ Deno.test("no user is clean whose devices changed after the last answered query 
   await fc.assert(
     fc.asyncProperty(fc.array(action, { maxLength: 40 }), async (actions) => {
       const stage = await stageOf(...users);
-      /** The plain truth: the time of the last change, and of the beginning of the last query that was answered. */
+      /**
+       * The plain truth: the time of the last change, and of the beginning of the last query that
+       * was answered.
+       */
       const changed = new Map<UserID, number>(users.map((userId) => [userId, 0]));
       const checked = new Map<UserID, number>();
       let open: { query: DeviceQuery; began: number }[] = [];
@@ -84,7 +87,7 @@ Deno.test("no user is clean whose devices changed after the last answered query 
           tx.abort();
         }
       }
-      // Whoever is dirty can be asked of once nothing is under way and enough time has gone by.
+      // Each dirty user can be queried once nothing is under way and enough time has passed.
       for (const { query } of open) stage.tracked.failed(query, { now, refused: false });
       const dirty = new Set<UserID>();
       for (;;) {

@@ -30,7 +30,7 @@ export interface BotOptions {
 /** The text of an event that was decrypted, or why it was not. */
 export type Outcome = string;
 
-/** Tells nobody. */
+/** Discards everything. */
 export const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** A client reduced to what concerns the engine. */
@@ -46,7 +46,7 @@ export class Bot {
   failing: { readonly when: "before" | "after"; commits: number } | undefined;
   /** Is called once, when the engine reads next, or writes. */
   onRead: (() => Promise<void>) | undefined;
-  /** Is told who has the key of a session, whenever a room is ready. */
+  /** Called with the recipients of a session, whenever a room is ready. */
   onShare: (share: ShareReport) => void = () => {};
   readonly #options: BotOptions;
   #syncs = 0;
@@ -101,7 +101,7 @@ export class Bot {
     await this.#recovered(recovered);
   }
 
-  /** Takes in what waits, or what is given in its place. */
+  /** Receives what waits, or what is given in its place. */
   async sync(change: Partial<CryptoInput> = {}): Promise<CryptoOutput> {
     return await this.take({ ...this.collect(), ...change });
   }
@@ -124,7 +124,7 @@ export class Bot {
     return input;
   }
 
-  /** Takes in a sync response, and makes the requests that it leads to. */
+  /** Receives a sync response, and makes the requests that it leads to. */
   async take(input: CryptoInput): Promise<CryptoOutput> {
     const output = await this.engine.receiveSync(structuredClone(input));
     if (!output.mayRequest) assertEquals(await this.engine.requests(), [], "mayRequest was wrong");
@@ -183,7 +183,7 @@ export class Bot {
     return event;
   }
 
-  /** A transaction ID that nobody has used. */
+  /** An unused transaction ID. */
   nextTxnId(): string {
     return `txn${++this.#sent}`;
   }

@@ -1,4 +1,7 @@
-/** A homeserver for whole engines: keeps keys, and what is on its way to each device, where tests can get at it. */
+/**
+ * A homeserver for whole engines: keeps keys, and what is on its way to each device, where tests
+ * can get at it.
+ */
 
 import type { EngineRequest } from "../../../src/crypto/engine/engine_protocol.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
@@ -32,13 +35,16 @@ export interface Address {
 export class EngineServer {
   readonly clock = new TestClock(1_700_000_000_000);
   readonly keys = new Map<UserID, Map<string, DeviceKeys>>();
-  /** Users who have cross-signing keys, by which they vouch for all devices but their `unsigned` ones. */
+  /**
+   * Users who have cross-signing keys, by which they vouch for all devices but their `unsigned`
+   * ones.
+   */
   readonly identities = new Map<UserID, FakeUser>();
   /** From whom each message to a device that is on its way came, and in which turn. */
   readonly origins = new WeakMap<ToDeviceEvent, { readonly from: Address; readonly turn: number }>();
   /** The turn that messages to devices are noted with; tests count it. */
   turn = 0;
-  /** Is told of each encrypted event that is new. */
+  /** Called with each new encrypted event. */
   onEvent: (event: MessageEvent) => void = () => {};
   /** Users who are in the room. */
   readonly members = new Set<UserID>();
@@ -85,7 +91,9 @@ export class EngineServer {
     }
   }
 
-  /** Puts an encrypted event into the room. A second one under the same transaction ID is the same. */
+  /**
+   * Puts an encrypted event into the room. A second one under the same transaction ID is the same.
+   */
   publish(from: Address, content: JsonObject, txnId: string): MessageEvent {
     const name = JSON.stringify([from.userId, from.deviceId, txnId]);
     const known = this.#sent.get(name);
@@ -107,7 +115,10 @@ export class EngineServer {
     return event;
   }
 
-  /** Shows a device no more, or again, or nothing but tells that something about the user has changed. */
+  /**
+   * Shows a device no more, or again, or nothing but tells that something about the user has
+   * changed.
+   */
   show({ userId, deviceId }: Address, keys: DeviceKeys | "hidden" | "as it is" = "as it is"): void {
     const devices = this.keys.getOrInsertComputed(userId, () => new Map<string, DeviceKeys>());
     if (keys === "hidden") devices.delete(deviceId);

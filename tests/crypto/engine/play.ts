@@ -42,7 +42,7 @@ interface Session {
   /** Messages to devices that are lost from this turn on may have had its key. */
   readonly since: number;
   readonly entitled: Set<string>;
-  /** Whether somebody who has the key has left, and its sender knows. */
+  /** Whether a user with the key has left, and its sender has received that. */
   over: boolean;
 }
 
@@ -52,7 +52,7 @@ export class Play {
   readonly bots: Readonly<Record<Name, Bot>>;
   readonly #bodies = new Map<string, { readonly body: string; readonly from: Name }>();
   readonly #sent: Sent[] = [];
-  /** Events that may have been encrypted, when nobody lived to tell. */
+  /** Events that may have been encrypted before a crash. */
   readonly #pending: { readonly body: string; readonly from: Name }[] = [];
   readonly #sessions = new Map<string, Session>();
   readonly #places = new Map<string, string>();
@@ -163,7 +163,7 @@ export class Play {
 
   #check({ event, from, body, entitled }: Sent): void {
     const session = this.#sessions.get(String(event.content.session_id));
-    assert(session !== undefined, "a session that nobody was told of");
+    assert(session !== undefined, "an unknown session");
     for (const name of ["alice", "bob"] as const) {
       const bot = this.bots[name];
       const texts = (bot.outcomes.get(event.event_id) ?? []).filter((outcome) => outcome.startsWith("text"));
@@ -199,7 +199,7 @@ export class Play {
   #encrypted(bot: Bot, body: string, content: MessageEvent["content"]): void {
     this.#bodies.set(String(content.ciphertext), { body, from: this.#name(bot) });
     const session = this.#sessions.get(String(content.session_id));
-    assert(session?.over === false, "a session was used whose key somebody had taken along");
+    assert(session?.over === false, "a session was used whose key a former member has");
   }
 
   /** Who leaves must not read on from when the other knows. */
@@ -253,7 +253,7 @@ export class Play {
     assertEquals(this.#places.get(place) ?? text, text, "an index was used twice");
     this.#places.set(place, text);
     const known = this.#bodies.get(text) ?? this.#pending.at(-1);
-    assert(known !== undefined, "an event that nobody has sent");
+    assert(known !== undefined, "an event that was not sent");
     this.#bodies.set(text, known);
     const entitled = new Set(this.#sessions.get(String(sessionId))?.entitled);
     this.#sent.push({ event, ...known, entitled });
@@ -287,7 +287,7 @@ export class Play {
   }
 }
 
-/** The index of a Megolm message: after the version, as a number of variable length behind its tag. */
+/** The index of a Megolm message: a number of variable length after the version and its tag. */
 export function indexOf(ciphertext: string): number {
   const bytes = Uint8Array.fromBase64(ciphertext);
   let index = 0;

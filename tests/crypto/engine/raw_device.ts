@@ -74,7 +74,7 @@ export class RawDevice {
     return plaintext;
   }
 
-  /** A message for a device, as nobody has to write it. */
+  /** A message for a device that a correct client would not write. */
   message(to: Bot, type: string, content: JsonObject, change: JsonObject = {}): ToDeviceEvent {
     const { userId, curve25519, ed25519 } = this.own;
     const identity = to.engine.identity();
@@ -103,7 +103,7 @@ export class RawDevice {
   }
 }
 
-/** A group session that belongs to nobody yet, and how its key and its events look. */
+/** A group session without an owner, and its key and events. */
 export class RawSession {
   readonly #session = vodozemac.megolm.createOutbound();
 
@@ -122,7 +122,7 @@ export class RawSession {
     };
   }
 
-  /** The same as somebody would pass it on who is not its owner. */
+  /** The same as forwarded by a user who is not its owner. */
   exported(roomId: string, { curve25519, ed25519 }: Pick<OwnDevice, "curve25519" | "ed25519">): JsonObject {
     using copy = vodozemac.megolm.createInbound(this.#session.sessionKey());
     return {

@@ -1,4 +1,7 @@
-/** What is on its way to devices and rooms: what becomes of it when the server does not take it, and when the process ends. */
+/**
+ * What is on its way to devices and rooms: what becomes of it when the server does not take it, and
+ * when the process ends.
+ */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import type { EngineRequest } from "../../../src/crypto/engine/engine_protocol.ts";
@@ -78,7 +81,7 @@ Deno.test("that an event has arrived is written down with the next thing, at the
   for (const others of [998, 999]) {
     const { alice } = await aliceAndBob();
     const { txnId } = await alice.encrypt("one");
-    alice.failing = { when: "before", commits: 0 }; // whoever writes fails
+    alice.failing = { when: "before", commits: 0 }; // the writer fails
     const arrived = (name: string) =>
       alice.engine.roomEventSent({ roomId: ROOM, txnId: name as TransactionID, arrived: true });
     await arrived(txnId);

@@ -1,4 +1,7 @@
-/** Which events tell a device that its store was set back, and which somebody else could have made. */
+/**
+ * The events that show a device that its store was set back, and those that another could have
+ * made.
+ */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import type { Decryption } from "../../../src/crypto/engine/engine_protocol.ts";
@@ -13,7 +16,7 @@ import { RawSession } from "./raw_device.ts";
 import { testContext } from "../support/context.ts";
 import { memoryVault, step } from "../support/vault.ts";
 
-/** Says in an event that nobody can read who has sent it; which session the device then goes on with. */
+/** Receives an undecryptable event of a sender; returns the session that the device then uses. */
 async function sessionAfter(
   from: "alice" | "bob",
   claim: (own: JsonObject) => JsonObject,

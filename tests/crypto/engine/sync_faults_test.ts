@@ -1,4 +1,7 @@
-/** A sync response is taken in without what has the step fail: few messages and events, and nothing where all fail. */
+/**
+ * A sync response is taken in without what has the step fail: few messages and events, and nothing
+ * where all fail.
+ */
 
 import { assertEquals, assertRejects } from "@std/assert";
 import type { CryptoInput } from "../../../src/crypto/engine/engine_protocol.ts";
@@ -21,7 +24,10 @@ const event = (index: number): MessageEvent => ({
   source: SyncStream.TIMELINE,
 });
 
-/** Takes in a response of as many messages and events, of which some have the step fail; tells which were taken in, and the log. */
+/**
+ * Receives a response of so many messages and events, some of which make the step fail; returns
+ * those that were received, and the log.
+ */
 async function receive(
   { messages = [], events = [], count = 40, broken }: {
     readonly messages?: readonly number[];

@@ -51,7 +51,7 @@ Deno.test("the results of a batch are in the order of its events, whichever sess
   const events = [
     two.say("b0"),
     one.say("a0"),
-    stranger.say("nobody can read this"),
+    stranger.say("can't be decrypted"),
     elsewhere.say("c0"),
     one.say("a1", { content: {} }),
     two.say("b1"),

@@ -21,7 +21,7 @@ export class Keeper extends Receiver {
     this.undecryptable = this.#make();
   }
 
-  /** Takes in events as those of a sync; says of each whether it is delivered. */
+  /** Receives events like those of a sync; returns for each whether it is delivered. */
   sync(...events: MessageEvent[]): Promise<string[]> {
     return this.step(async (tx) => {
       const decrypted = await this.inbound.decryptAll(tx, events);

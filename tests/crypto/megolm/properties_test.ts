@@ -34,7 +34,7 @@ Deno.test("whatever keys of a session come in whatever order, what is readable i
         else await importKey(receiver, owner, session_key);
       }
       const first = Math.min(...keys.map(({ from }) => from));
-      const readable = keys.some(({ by }) => by !== "squatter"); // a squatter alone speaks for nobody else
+      const readable = keys.some(({ by }) => by !== "squatter"); // a squatter alone does not speak for others
       const expected = events.map((_, index) =>
         index < first ? "KEY_TOO_NEW" : readable ? `${index}` : "UNTRUSTED"
       );

@@ -16,7 +16,7 @@ function unknownSender(receiver: Receiver): Sender {
   return new Sender(receiver, receiver.devices.put(newDevice(receiver, ALICE)));
 }
 
-/** Takes in a key and decrypts events in one step. */
+/** Receives a key and decrypts events in one step. */
 function keyAndEvents(receiver: Receiver, sender: Sender, ...events: MessageEvent[]): Work<string[]> {
   return async (tx) => {
     const { userId, curve25519: senderKey, ed25519: senderEd25519 } = sender.device;

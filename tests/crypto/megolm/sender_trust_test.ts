@@ -157,7 +157,7 @@ Deno.test("S63: an event of another user's session says that its key contradicts
   assertMatch(reason, /of @ghost:example\.org .* key came from another user/);
 });
 
-/** Takes in the key of a session from someone who did not make it. */
+/** Receives the key of a session from a user who did not make it. */
 async function imported(receiver: Receiver, sender: Sender): Promise<void> {
   using session = receiver.context.vodozemac.megolm.createInbound(sender.roomKey.session_key);
   const { curve25519: senderKey, ed25519: senderEd25519 } = sender.device;

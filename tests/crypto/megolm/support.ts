@@ -110,7 +110,7 @@ export class Receiver {
     return new InboundSessions({ context, devices, owners: devices, unused: this.#unused });
   }
 
-  /** Takes in the room key of a sender. */
+  /** Receives the room key of a sender. */
   key(sender: Sender, change: JsonObject = {}): Promise<AddedKey> {
     const { userId, curve25519, ed25519 } = sender.device;
     return this.step(async (tx) =>

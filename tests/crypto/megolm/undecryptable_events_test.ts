@@ -115,7 +115,7 @@ Deno.test("an event that comes again is neither kept nor delivered a second time
   const recovered = await keeper.retry([sender]);
   assertEquals(await keeper.sync(event), ["not again"]);
   await keeper.settle(recovered);
-  assertEquals(await keeper.sync(event), ["hello"]); // whoever handles events remembers what was handled
+  assertEquals(await keeper.sync(event), ["hello"]); // delivery records what was handled
 });
 
 Deno.test("an event that comes again and can be read does not wait any more", async () => {

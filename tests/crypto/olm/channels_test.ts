@@ -1,4 +1,6 @@
-/** What passes between two devices: S22, S24, S30, S32, S34, and the points at which one may crash. */
+/**
+ * What passes between two devices: S22, S24, S30, S32, S34, and the points at which one may crash.
+ */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { JsonObject } from "../../../src/types/json.ts";
@@ -8,7 +10,10 @@ import { aliceAndBob, ciphertextOf, Peer } from "./peers.ts";
 
 const HOUR = 3_600_000;
 
-/** The base key of the session a pre-key message belongs to, as a name of the session; undefined for others. */
+/**
+ * The base key of the session a pre-key message belongs to, as a name of the session; undefined for
+ * others.
+ */
 function sessionOf(peer: Peer, event: ToDeviceEvent): string {
   const { type, body } = ciphertextOf(event);
   assertEquals(type, 0);
@@ -214,7 +219,7 @@ Deno.test("at most eight sessions are kept with a device, and the one that is se
   await bob.read(await alice.send(bob));
   const answer = await bob.send(alice);
   for (let n = 0; n < 12; n++) {
-    await alice.step((tx) => alice.olm.rollback(tx)); // has her start anew
+    await alice.step((tx) => alice.olm.rollback(tx)); // makes her start a new one
     await alice.meet(bob);
     assertEquals(await bob.read(await alice.send(bob, { n })), { n });
     const sessions = await Array.fromAsync(bob.store.list(["crypto", "olm-session"]));

@@ -9,7 +9,7 @@ Deno.test("a message that begins a session under another key than its sender's i
   const { alice, bob } = await aliceAndBob();
   await alice.meet(bob);
   const event = await alice.send(bob, { n: 1 });
-  // As many as may begin sessions in a day: what could be shown by anybody must not use that up.
+  // As many as may start sessions in a day: forged messages must not use that up.
   for (let count = 0; count < NEW_PEERS_A_DAY; count++) {
     const sender_key = testContext().own.curve25519;
     const body = { ...event, content: { ...event.content, sender_key } };

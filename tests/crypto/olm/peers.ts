@@ -80,14 +80,14 @@ export class Peer {
     return peer;
   }
 
-  /** Opens a device whose keys nobody has. */
+  /** Opens a device without uploading its keys. */
   static async unpublished(options: PeerOptions): Promise<Peer> {
     const peer = new Peer(options);
     await peer.restart();
     return peer;
   }
 
-  /** Forgets whatever is in memory, and starts anew with what is in the store. */
+  /** Clears the memory, and restarts with the store. */
   async restart(): Promise<void> {
     const { userId, deviceId, clock } = this;
     const vodozemac = this.#vodozemac;
@@ -119,7 +119,7 @@ export class Peer {
     return copy;
   }
 
-  /** Starts anew with an earlier copy of the store. */
+  /** Restarts with an earlier copy of the store. */
   async setBack(store: MemoryStore): Promise<void> {
     this.store = store;
     await this.restart();
@@ -130,7 +130,7 @@ export class Peer {
     return step(this.#vault, this.cache, work);
   }
 
-  /** Runs a step whose commit fails, as the process ends there; then starts anew. */
+  /** Runs a step whose commit fails, as in a crash; then restarts. */
   async crash(work: Work<unknown>): Promise<void> {
     this.failing = true;
     await assertRejects(

@@ -62,7 +62,7 @@ class Line {
   /** Whether vodozemac still has to have the key: five chains, forty messages back in each. */
   mustBeReadable({ chain, index }: Place): boolean {
     const at = this.chains.indexOf(chain);
-    if (at < 0) return true; // nobody starts a chain before the one before was read
+    if (at < 0) return true; // a chain starts only after the one before was read
     return this.chains.length - at <= 4 && (this.highest.get(chain) ?? 0) - index < 40;
   }
 

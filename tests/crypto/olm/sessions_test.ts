@@ -1,4 +1,7 @@
-/** Which session is sent with when one of them can't be, and what is remembered of those that are let go. */
+/**
+ * Which session is sent with when one of them can't be, and what is remembered of those that are
+ * let go.
+ */
 
 import { type Vodozemac, VodozemacError } from "@greenroom/vodozemac-wasm";
 import { assert, assertEquals, assertRejects } from "@std/assert";
@@ -10,7 +13,10 @@ import { aliceAndBob, garbled, type Peer } from "./peers.ts";
 
 const PEER = { userId: "@alice:example.org", curve25519: "A".repeat(43) } as const;
 
-/** Has something encrypted with sessions of which the first one fails over it; gives which was used, and which are there. */
+/**
+ * Has something encrypted with sessions of which the first one fails over it; gives which was used,
+ * and which are there.
+ */
 async function encrypt(error: unknown) {
   const restoreSession = (state: Uint8Array) => ({
     encrypt() {
@@ -36,7 +42,7 @@ async function encrypt(error: unknown) {
 Deno.test("a session whose key makes no secret is no longer used; the next one is, and no other is dropped", async () => {
   const { used, broken, sessions } = await encrypt(new VodozemacError("non_contributory_key", "encrypt"));
   assertEquals([used, broken], [1, [true, false, false]]);
-  assertEquals([...sessions.changedSince(0) ?? []], [PEER.userId], "whoever shares keys with it hears of it");
+  assertEquals([...sessions.changedSince(0) ?? []], [PEER.userId], "its change is reported for sharing keys");
 });
 
 Deno.test("whatever else goes wrong when a message is encrypted is no fault of the session, and is thrown", async () => {

@@ -1,4 +1,7 @@
-/** How two devices that have lost each other find together again: S31, S33, and an own store that was set back. */
+/**
+ * How two devices that have lost each other find together again: S31, S33, and an own store that
+ * was set back.
+ */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { MemoryStore } from "../../../src/store/memory_store.ts";
@@ -79,7 +82,7 @@ for (const loser of ["sender", "receiver"] as const) {
     await bob.read(await alice.send(bob));
     await alice.read(await bob.send(alice));
     const before = await losses(alice, bob);
-    // Whoever loses its sessions keeps its account.
+    // A device that loses its sessions keeps its account.
     const lose = async (peer: Peer) => {
       const entries = (await Array.fromAsync(peer.store.list([]))).filter(({ key }) =>
         !key[1]?.startsWith("olm")

@@ -1,4 +1,4 @@
-/** What the server does not take costs nobody else anything, and is given up only where it is to blame. */
+/** A refused message costs others nothing, and is dropped only where it is at fault. */
 
 import { assertEquals, assertFalse } from "@std/assert";
 import { isDivisible, type OutboxEntry, RefusedMessages } from "../../../src/crypto/requests/outbox.ts";

@@ -1,4 +1,4 @@
-/** A whole engine that lets go of what it need not keep. */
+/** A whole engine that prunes its records. */
 
 import { assert, assertEquals } from "@std/assert";
 import type { ToDeviceEvent } from "../../../src/types/events/event.ts";
@@ -38,7 +38,10 @@ async function leaver(bob: Bot, userId: UserID): Promise<void> {
   await bob.sync({ deviceLists: { changed: [], left: [userId] } });
 }
 
-/** Days go by; before they are over there is a sync, which replaces the fallback key, and one that gives up the key before it. */
+/**
+ * Days go by; before they are over there is a sync, which replaces the fallback key, and one that
+ * gives up the key before it.
+ */
 async function live(bot: Bot, days: number): Promise<void> {
   await bot.server.clock.tick(days * DAY - 2 * HOUR);
   await bot.sync();

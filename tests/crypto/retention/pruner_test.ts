@@ -80,7 +80,7 @@ Deno.test("a step looks at two hundred things, and the next goes on behind them"
   assertEquals(await stage.step(), [200, false]);
   assertEquals(await stage.step(), [51, true]);
   assertEquals(new Set(stage.seen).size, 450);
-  assertEquals(await stage.step(), [199, false], "it begins anew");
+  assertEquals(await stage.step(), [199, false], "it starts again");
 });
 
 Deno.test("a step that has written three hundred records looks at nothing else", async () => {

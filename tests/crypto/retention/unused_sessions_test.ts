@@ -7,7 +7,7 @@ import type { UserID } from "../../../src/types/ids.ts";
 import { ALICE, failure, MALLORY, newDevice, Receiver, ROOM, Sender, told } from "../megolm/support.ts";
 import { memoryVault, step } from "../support/vault.ts";
 
-/** A receiver that keeps few sessions that nobody has used. */
+/** A receiver that keeps few unused sessions. */
 function bounded(ofUser: number, inAll = 1_000): Receiver {
   return new Receiver({ unused: { ofUser, inAll } });
 }

@@ -5,7 +5,9 @@ import { memoryVault } from "../support/vault.ts";
 import { device } from "./fakes.ts";
 import { Stage } from "./stage.ts";
 
-/** A room that is ready, with members of one device each, and what is written and read from then on. */
+/**
+ * A room that is ready, with members of one device each, and what is written and read from then on.
+ */
 async function readyRoom(members: number) {
   const vault = memoryVault(new MemoryStore());
   const counts = { read: 0, listed: 0, written: 0 };
@@ -68,7 +70,7 @@ Deno.test("changed devices and sessions of users who are not in the room read no
 Deno.test("a new device costs one look at the devices", async () => {
   const { stage } = await readyRoom(100);
   stage.devices.put(device("@user1:example.org", "NEW"));
-  await stage.describe(); // nobody has left
+  await stage.describe(); // no member has left
   stage.olm.begin(device("@user1:example.org", "NEW"));
   await stage.send();
   for (let count = 0; count < 10; count++) await stage.send();
@@ -92,7 +94,7 @@ Deno.test("devices that can't be reached cost a look, and nothing is written of 
   }
   await stage.step((tx) => stage.outbound.discard(tx, "!room"));
   await stage.send();
-  stage.devices.changes.noteAll(); // somebody's device changed somewhere
+  stage.devices.changes.noteAll(); // a device changed somewhere
   counts.written = 0;
   await stage.ready();
   assertEquals(counts.written, 0);

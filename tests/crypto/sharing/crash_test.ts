@@ -156,7 +156,7 @@ Deno.test("C14: a session whose key a former member has is not used after a cras
 
 Deno.test("C14: a leave whose commit failed is a leave when it comes again", async () => {
   const stage = await described();
-  stage.room.visibility = "invited"; // so that nobody may pass on keys
+  stage.room.visibility = "invited"; // so that keys may not be shared
   await stage.describe();
   const before = await stage.send();
   await crash(stage, "before", () => stage.member(BOB, "leave"));

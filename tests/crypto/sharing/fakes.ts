@@ -1,4 +1,7 @@
-/** Devices, Olm and copies of sessions that do as they are told: what sharing keys works with, without its cryptography. */
+/**
+ * Devices, Olm and copies of sessions that do as they are told: what sharing keys works with,
+ * without its cryptography.
+ */
 
 import { ChangeLog } from "../../../src/crypto/records/change_log.ts";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
@@ -27,7 +30,7 @@ export function device(userId: UserID, deviceId: string, facts: Partial<Device> 
 export class FakeDevices implements RecipientDevices {
   readonly #devices = new Map<UserID, Device[]>();
   readonly dirty = new Set<UserID>();
-  /** The master keys of those who have one. */
+  /** The master keys of the users with one. */
   readonly masters = new Map<UserID, string>();
   readonly tracked = new Set<UserID>();
   readonly changes = new ChangeLog<UserID>();
@@ -90,7 +93,7 @@ export class FakeDevices implements RecipientDevices {
   }
 }
 
-/** Olm whose messages anybody can read. */
+/** Olm without encryption. */
 export class FakeOlm implements SharingChannels {
   readonly sessions = new Set<string>();
   readonly wedgings = new Map<string, number>();

@@ -58,7 +58,7 @@ const causes: readonly Case[] = [
   },
   { what: "a device is logged out", happens: (stage) => stage.removeDevice(BOB, "BOB1") },
   {
-    what: "a device is gone without anybody noticing",
+    what: "a device is gone unnoticed",
     happens: (stage) => stage.devices.remove(BOB, "BOB1"),
   },
   {
@@ -150,7 +150,7 @@ const causes: readonly Case[] = [
 
 const nonCauses: readonly Case[] = [
   { what: "nothing happens", happens: () => {} },
-  { what: "the process begins anew", happens: (stage) => stage.restart() },
+  { what: "the process restarts", happens: (stage) => stage.restart() },
   { what: "a member takes another name", happens: (stage) => stage.member(BOB, "join") },
   {
     what: "a member takes another name behind a gap",
@@ -198,7 +198,7 @@ const nonCauses: readonly Case[] = [
     what: "a device is verified",
     happens: (stage) => stage.devices.put(device(BOB, "BOB1", { trust: "verified" })),
   },
-  { what: "a sync is lossy, but nobody left", happens: (stage) => stage.sync([], { lossy: true }) },
+  { what: "a sync is lossy, but no member left", happens: (stage) => stage.sync([], { lossy: true }) },
   { what: "a week less a millisecond has passed", happens: (stage) => stage.clock.tick(7 * 24 * HOUR - 1) },
   { what: "99 events were encrypted", happens: (stage) => sendMany(stage, 98) },
   {
@@ -222,7 +222,7 @@ async function sendMany(stage: Stage, count: number): Promise<void> {
 
 async function play({ before, happens }: Case): Promise<[string, string]> {
   const stage = await Stage.open();
-  stage.room.visibility = "invited"; // so that nobody may pass on keys
+  stage.room.visibility = "invited"; // so that keys may not be shared
   await before?.(stage);
   const first = await stage.send();
   await happens(stage);

@@ -186,7 +186,7 @@ Deno.test("a device that lost its Olm sessions gets the key again before the nex
   assertEquals(
     stage.keysOf(bob)[1],
     stage.keysOf(bob)[0],
-    "the same key, so that nothing is lost to whoever keeps the last",
+    "the same key, so that a device that keeps the last one loses nothing",
   );
   const at = await stage.step((tx) => stage.outbound.sharedAt(tx, ROOM, String(session_id), bob));
   assertEquals(at, 0, "it had the key from the start");
@@ -253,7 +253,7 @@ Deno.test("a user who was just invited gets the key before the next sync", async
   await stage.send();
   const carol = device("@carol:example.org", "CAROL1");
   stage.devices.put(carol);
-  await stage.member(carol.userId, "invite"); // what the server has said yes to is told as if it had come with a sync
+  await stage.member(carol.userId, "invite"); // what the server has accepted is received as if it had come with a sync
   assert(stage.canRead(carol, await stage.send()));
   assert(stage.devices.tracked.has(carol.userId));
 });

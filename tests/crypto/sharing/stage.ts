@@ -1,4 +1,7 @@
-/** A process that sends into encrypted rooms, a server that tells it what it wants to know, and devices that receive. */
+/**
+ * A process that sends into encrypted rooms, a server that tells it what it wants to know, and
+ * devices that receive.
+ */
 
 import type { RecordCache } from "../../../src/crypto/records/transaction.ts";
 import type { InboundGroupSession } from "@greenroom/vodozemac-wasm";
@@ -57,7 +60,9 @@ export class Stage {
     visibility: "shared",
     members: new Map([[ME, "join"]]),
   };
-  /** What devices were sent, by their Curve25519 keys, or by their names if it was not encrypted. */
+  /**
+   * What devices were sent, by their Curve25519 keys, or by their names if it was not encrypted.
+   */
   readonly received = new Map<string, Received[]>();
   /** How often the server has taken each transaction, and what was in it. */
   readonly taken = new Map<string, string>();
@@ -168,7 +173,7 @@ export class Stage {
     else this.room.members.delete(userId);
   }
 
-  /** A device is gone, and the engine is told so. */
+  /** A device is gone, and the engine receives that. */
   async removeDevice(userId: UserID, deviceId: string): Promise<void> {
     const removed = this.devices.remove(userId, deviceId);
     assert(removed !== undefined);
@@ -204,7 +209,7 @@ export class Stage {
           await this.deliver();
           break;
         case "approval":
-          throw new TypeError(`Nobody approves ${JSON.stringify(readiness.users)}`);
+          throw new TypeError(`There is no approval of ${JSON.stringify(readiness.users)}`);
       }
     }
     throw new TypeError("The room never gets ready");
@@ -240,7 +245,7 @@ export class Stage {
     return this.inboxOf(owner).filter(({ type }) => type === "m.room_key").map(({ content }) => content);
   }
 
-  /** What the device was told of keys that it does not get. */
+  /** The notices to the device of keys that it does not get. */
   noticesOf(owner: Device): JsonObject[] {
     return this.inboxOf(owner).filter(({ type }) => type === "m.room_key.withheld").map(({ content }) =>
       content

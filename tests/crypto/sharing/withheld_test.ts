@@ -59,7 +59,7 @@ Deno.test("a device without one-time keys gets one notice, without a room, and t
   const stage = await Stage.open();
   stage.olm.exhausted.add(bob.curve25519);
   const first = await stage.send();
-  assert(stage.olm.wanted.has(bob.curve25519), "it is asked for again, but nobody waits");
+  assert(stage.olm.wanted.has(bob.curve25519), "it is requested again, but no send waits");
   const [notice, ...more] = stage.noticesOf(bob);
   assertEquals([notice?.code, notice?.room_id, notice?.session_id], ["m.no_olm", undefined, undefined]);
   await stage.step((tx) => stage.outbound.discard(tx, ROOM));

@@ -15,7 +15,7 @@ export interface TestContextOptions extends Partial<OwnDevice> {
   readonly policy?: Partial<CryptoPolicy>;
   /** An instance of its own, for tests that kill it. */
   readonly vodozemac?: Vodozemac;
-  /** By default nothing is told to anybody. */
+  /** By default nothing is logged. */
   readonly log?: Logger;
 }
 

@@ -29,13 +29,13 @@ export class DeviceStage {
     return step(this.vault, work);
   }
 
-  /** Begins anew with what is kept. */
+  /** Restarts with what is stored. */
   async restart(): Promise<void> {
     this.lists = new DeviceLists(testContext(this.#options));
     await this.run((tx) => this.lists.load(tx));
   }
 
-  /** Tracks users, or marks those who are tracked. */
+  /** Tracks users, or marks tracked ones. */
   async mark(...users: UserID[]): Promise<void> {
     await this.run(async (tx) => {
       await this.lists.changed(tx, users);
@@ -46,7 +46,7 @@ export class DeviceStage {
   /** Asks the server, who answers as given. */
   async ask(response: JsonObject): Promise<DeviceListChanges> {
     const query = this.lists.nextQuery(this.clock.now());
-    if (query === undefined) throw new RangeError("Nobody is to be asked of");
+    if (query === undefined) throw new RangeError("There is no query to make");
     return await this.run((tx) => this.lists.receiveQuery(tx, query, response));
   }
 

@@ -36,7 +36,7 @@ export interface Conversation {
   readonly alice: Client;
   readonly bob: Client;
   readonly stores: readonly [KvStore, KvStore];
-  /** Tokens and private keys: nobody may see them anywhere. */
+  /** Tokens and private keys: they may appear nowhere. */
   readonly keys: Planted;
   /** What was said: only in the events themselves. */
   readonly words: Planted;
@@ -143,7 +143,10 @@ export async function conversation(
   return { alice, bob, stores, keys, words, events, errors };
 }
 
-/** What brings requests to the homeserver, notes their tokens, and refuses some by saying what was asked. */
+/**
+ * What brings requests to the homeserver, notes their tokens, and refuses some by saying what was
+ * asked.
+ */
 function echoing({ homeserver }: ClientStage, tokens: Set<string>): typeof globalThis.fetch {
   return async (input, init) => {
     const request = new Request(input, init);
@@ -155,7 +158,10 @@ function echoing({ homeserver }: ClientStage, tokens: Set<string>): typeof globa
   };
 }
 
-/** Plants all bytes that are anywhere in the records of encryption in a store: private keys, and what they are made of. */
+/**
+ * Plants all bytes that are anywhere in the records of encryption in a store: private keys, and
+ * what they are made of.
+ */
 export async function plantKeys(keys: Planted, store: KvStore): Promise<void> {
   for await (const { key, value } of store.list([])) {
     if (!key.includes("crypto")) continue;
@@ -173,7 +179,10 @@ export function* bytesIn(value: unknown): Generator<Uint8Array> {
   }
 }
 
-/** What everybody may know, and is among the records as well: identity keys, the IDs of sessions, signatures. */
+/**
+ * What everybody may know, and is among the records as well: identity keys, the IDs of sessions,
+ * signatures.
+ */
 async function publicKeys(clients: readonly Client[], stores: readonly KvStore[]): Promise<Uint8Array[]> {
   const keys: unknown[] = [];
   for (const store of stores) {

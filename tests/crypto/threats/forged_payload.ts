@@ -1,4 +1,4 @@
-/** Messages over a good channel, with a payload that somebody has tampered with. */
+/** Messages over a valid channel, with a tampered payload. */
 
 import { assert } from "@std/assert";
 import { OlmSessions } from "../../../src/crypto/olm/olm_sessions.ts";

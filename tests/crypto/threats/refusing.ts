@@ -6,7 +6,7 @@ import type { ClientStage } from "../../client/support/stage.ts";
 export interface Refusal {
   /** A part of the path of the requests. */
   readonly path: string;
-  /** Somebody who is named in them. */
+  /** A user who is named in them. */
   readonly user: string;
   readonly status: number;
 }

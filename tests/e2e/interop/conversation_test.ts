@@ -29,7 +29,7 @@ async function each<T>(rooms: [Peer, string][], work: (peer: Peer, roomId: strin
   );
 }
 
-sceneTest("S01 Messages go both ways in an encrypted room, whoever made it", async (scene) => {
+sceneTest("S01 Messages go both ways in an encrypted room, made by either", async (scene) => {
   const { ours } = scene;
   await scene.talk(await scene.room());
   await each(await roomsOfPeers(scene), async (peer, roomId) => {
@@ -163,7 +163,7 @@ sceneTest(
 // Peers are told of invitations by the server: what they do before they know is nothing of ours.
 sceneTest("S07 Whom we have invited has the key of what we say at once", async ({ ours, peers }) => {
   const roomId = await ours.createRoom();
-  await ours.sendText(roomId, "to nobody");
+  await ours.sendText(roomId, "without recipients");
   for (const [index, peer] of peers.entries()) {
     await ours.client.inviteUser(roomId, peer.user.userId);
     const eventId = await ours.sendText(roomId, `at once ${index}`);

@@ -78,7 +78,7 @@ eachPeer("S66 A key that the server says is another user's is refused", async (k
 });
 
 eachPeer(
-  "S63 What a ghost sends with its bridge bot's group session is told of as such, and not taken for the ghost's",
+  "S63 What a ghost sends with its bridge bot's group session is reported as such, and not as the ghost's",
   async (kind, server) => {
     await using proxy = new Proxy(server);
     await using bot = await Peer.start(kind, server, "bot", { homeserver: proxy.homeserver });

@@ -17,7 +17,7 @@ const UPLOAD = /\/keys\/upload$/;
 const QUERY = /\/keys\/query$/;
 const CLAIM = /\/keys\/claim$/;
 const SEND_TO_DEVICE = /\/sendToDevice\//;
-/** Tries again soon, so that nobody waits. */
+/** Tries again soon, so that the test does not wait. */
 const RETRY = { base: 10, cap: 100 };
 
 peerTest(
@@ -94,7 +94,8 @@ peerTest(
   },
 );
 
-// How a peer repeats its own uploads, claims and queries is its own affair: faults are on our side in what follows.
+// How a peer repeats its own uploads, claims and queries is its own affair: faults are on our side
+// in what follows.
 
 peerTest("S17 An upload of keys that fails is repeated with the same keys", PEER_KINDS, async (server) => {
   const network = new FaultyNetwork();

@@ -31,7 +31,7 @@ async function typeOnServer(scene: Scene, roomId: string, eventId: string): Prom
 }
 
 sceneTest(
-  "S55 A room whose encryption was redacted stays encrypted, for those too who start anew",
+  "S55 A room whose encryption was redacted stays encrypted, also after a restart",
   async (scene) => {
     const { ours, peers } = scene;
     const roomId = await scene.room() as RoomID;
@@ -101,38 +101,42 @@ sceneTest("S56 We say nothing in clear where a room's encryption was left behind
   }
 });
 
-sceneTest("S67 Who was in no room with us for a while is heard and hears on a new device", async (scene) => {
-  const { ours, peers } = scene;
-  const roomId = await scene.room({ preset: "public_chat" });
-  await scene.talk(roomId);
-  for (const peer of peers) {
-    await peer.leave(roomId);
-    await ours.member(roomId, peer.userId, "leave");
-  }
-  const young = await scene.youngPeers();
-  for (const peer of peers) await peer.logout();
-  forget(ours);
-  for (const peer of young) {
-    await peer.join(roomId);
-    await ours.member(roomId, peer.userId);
-    await says(ours, [peer], roomId, `to ${peer.kind}`);
-    await says(peer, [ours], roomId, `of ${peer.kind}`);
-  }
+sceneTest(
+  "S67 A user who shared no room with us for a while exchanges messages on a new device",
+  async (scene) => {
+    const { ours, peers } = scene;
+    const roomId = await scene.room({ preset: "public_chat" });
+    await scene.talk(roomId);
+    for (const peer of peers) {
+      await peer.leave(roomId);
+      await ours.member(roomId, peer.userId, "leave");
+    }
+    const young = await scene.youngPeers();
+    for (const peer of peers) await peer.logout();
+    forget(ours);
+    for (const peer of young) {
+      await peer.join(roomId);
+      await ours.member(roomId, peer.userId);
+      await says(ours, [peer], roomId, `to ${peer.kind}`);
+      await says(peer, [ours], roomId, `of ${peer.kind}`);
+    }
 
-  await ours.client.leaveRoom(roomId as RoomID);
-  for (const peer of young) await peer.member(roomId, ours.userId, "leave");
-  const again = await scene.witness(ours.user);
-  await ours.client.logout();
-  forget(...young);
-  await again.join(roomId);
-  for (const peer of young) {
-    await peer.member(roomId, ours.userId);
-    await says(peer, [again], roomId, `${peer.kind} to the new one`);
-    await says(again, [peer], roomId, `the new one to ${peer.kind}`);
-  }
-});
+    await ours.client.leaveRoom(roomId as RoomID);
+    for (const peer of young) await peer.member(roomId, ours.userId, "leave");
+    const again = await scene.witness(ours.user);
+    await ours.client.logout();
+    forget(...young);
+    await again.join(roomId);
+    for (const peer of young) {
+      await peer.member(roomId, ours.userId);
+      await says(peer, [again], roomId, `${peer.kind} to the new one`);
+      await says(again, [peer], roomId, `the new one to ${peer.kind}`);
+    }
+  },
+);
 
-// What peers do after a sync with a gap is theirs: none can be stopped without losing its session but mautrix.
+// What peers do after a sync with a gap is theirs: none can be stopped without losing its session
+// but mautrix.
 sceneTest("S68 A session is replaced when a sync hides who came and went", async (scene) => {
   const { ours, peers } = scene;
   const roomId = await scene.room({ preset: "public_chat" });

@@ -46,7 +46,8 @@ type Turn = [Player, Player[]];
 let ahead = 0;
 const clock = { now: () => systemClock.now() + ahead, delay: systemClock.delay };
 
-// js_sdk goes by the clock of its own process, and by no less than an hour; nio rotates after a week, whatever the room says.
+// js_sdk goes by the clock of its own process, and by no less than an hour; nio rotates after a
+// week, whatever the room says.
 sceneTest(
   "S09 A session is replaced after the time that the room says, but not in under an hour",
   async (scene) => {
@@ -153,7 +154,7 @@ sceneTest(
   },
 );
 
-// nio tells nobody that it withholds a key.
+// nio sends no notice when it withholds a key.
 sceneTest("S12 Peers replace their sessions when they block our device, and we learn why", async (scene) => {
   const { ours, peers } = scene;
   const roomId = await scene.room();
@@ -195,7 +196,7 @@ sceneTest("S13 A session is replaced when the room's history becomes visible to 
 });
 
 sceneTest(
-  "S14 A session stays when a member has another name or a new device, and when we start anew",
+  "S14 A session stays when a member has another name or a new device, and when we restart",
   async (scene) => {
     const { ours, peers } = scene;
     const roomId = await scene.room();

@@ -12,7 +12,7 @@ import { newUser } from "../support/synapse.ts";
 const SYNC = /\/sync$/;
 const QUERY = /\/keys\/query$/;
 
-eachPeer("S61 A device that we have blocked is told so", async (kind, server) => {
+eachPeer("S61 A device that we have blocked gets a notice", async (kind, server) => {
   await using peer = await Peer.start(kind, server, "peer");
   await using ours = await Ours.start(server, "ours");
   const roomId = await roomWith(ours, [peer]);
@@ -68,7 +68,7 @@ for (const number of ["S27", "S62"] as const) {
       const device = number === "S62" ? await newDevice(server, user) : user;
       await using peer = await Peer.start(kind, server, "peer", { user: device });
       const roomId = await roomWith(ours, [peer]);
-      const heard = await says(peer, ours, roomId, "from a device that nobody knows");
+      const heard = await says(peer, ours, roomId, "from an unknown device");
       assertEquals(heard.trust, "unknown-device");
       failing[Symbol.dispose]();
       clock.advance(120_000);

@@ -1,6 +1,6 @@
 /**
- * matrix-js-sdk as a puppet: it is told what to do in lines of JSON on standard input, and tells on standard output what it
- * sees; `puppet.py` says how.
+ * matrix-js-sdk as a puppet: it reads commands in lines of JSON from standard input, and reports on
+ * standard output what it sees; `puppet.py` says how.
  *
  * Its cryptography, in Rust, keeps its store in memory: what it knows ends with `stop`.
  *

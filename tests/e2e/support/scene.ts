@@ -63,7 +63,7 @@ export class Scene implements AsyncDisposable {
     return this.#stack.use(await Ours.start(this.server, "", { ...options, user: device }));
   }
 
-  /** Starts the peers anew, each on another device of the same user. */
+  /** Restarts the peers, each on another device of the same user. */
   async youngPeers(): Promise<Peer[]> {
     return await Promise.all(this.peers.map(async ({ kind, user }) => {
       const device = await newDevice(this.server, user);
@@ -158,7 +158,7 @@ export async function says(
   const sessions = new Set((await read(listeners, eventId, body)).map(({ sessionId }) => sessionId));
   const [session] = sessions;
   assertEquals(sessions.size, 1);
-  if (typeof session !== "string") throw new Error("Nobody heard it in a session");
+  if (typeof session !== "string") throw new Error("It was not received in a session");
   return session;
 }
 

@@ -98,7 +98,7 @@ export const absence: readonly Story[] = [
         await talk.say(1);
         await bot.start();
       }
-      const carol = await world.person("carol"); // whose devices nobody has asked for yet
+      const carol = await world.person("carol"); // whose devices were not queried yet
       await alice.client.inviteUser(talk.room, carol.userId);
       await carol.client.joinRoom(talk.room);
       await alice.sees(talk.room, carol.userId, "join");
@@ -118,7 +118,7 @@ export const absence: readonly Story[] = [
       store.isFull = true;
       await talk.say(3);
       assertInstanceOf(causeOf(await bot.ended()), StoreFullError);
-      assert(bot.printed.length > 0, "it is told in the log, too");
+      assert(bot.printed.length > 0, "it is in the log, too");
       await bot.stop();
       store.isFull = false;
       await talk.say(1);
@@ -137,7 +137,7 @@ export const absence: readonly Story[] = [
       await elsewhere.logout();
       await elsewhere.close();
       assertInstanceOf(causeOf(await bot.ended()), UnknownTokenError);
-      assert(bot.printed.length > 0, "it is told in the log, too");
+      assert(bot.printed.length > 0, "it is in the log, too");
       await bot.stop();
       await talk.say(2);
       const login = world.client({ encryption: false });

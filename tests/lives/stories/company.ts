@@ -14,7 +14,7 @@ async function returns(alice: Person, bot: Bot, room: RoomID): Promise<void> {
 export const company: readonly Story[] = [
   {
     name:
-      "A bot that is invited and thrown out again and again obeys each word once, and none that it was not there for",
+      "A bot that is invited and kicked again and again obeys each message once, and none from its absence",
     rooms: BOTH,
     async tell(world) {
       const [alice, carol, bot] = [
@@ -37,7 +37,7 @@ export const company: readonly Story[] = [
       await alice.reads(room, bot.userId, "3: two");
       await alice.client.kickUser(room, bot.userId);
       await alice.sees(room, bot.userId, "leave");
-      await alice.client.sendText(room, "nobody hears this");
+      await alice.client.sendText(room, "sent while the bot is away");
       await returns(alice, bot, room);
       await alice.client.banUser(room, bot.userId);
       await alice.sees(room, bot.userId, "ban");
@@ -54,7 +54,7 @@ export const company: readonly Story[] = [
     },
   },
   {
-    name: "A bot that is stopped while it is thrown out and invited again does nothing twice",
+    name: "A bot that is stopped while it is kicked and invited again does nothing twice",
     rooms: BOTH,
     async tell(world) {
       const { alice, bot, talk } = await world.conversation();

@@ -80,7 +80,7 @@ export const deployment: readonly Story[] = [
       const conflict = causeOf(await bare.ended());
       assertInstanceOf(conflict, DeviceConflictError);
       assertStringIncludes(conflict.message, "store");
-      assert(bare.printed.length > 0, "it is told in the log, too");
+      assert(bare.printed.length > 0, "it is in the log, too");
       await bare.stop();
       await talk.say(2); // the one with its store is still there, and has not noticed
       await talk.answered();
@@ -92,7 +92,7 @@ export const deployment: readonly Story[] = [
     },
   },
   {
-    name: "A bot whose volume is gone for good logs in anew, and reads what is said from then on",
+    name: "A bot that has lost its volume logs in again, and decrypts messages from then on",
     rooms: ["encrypted"],
     async tell(world) {
       const { alice, bot, talk } = await world.conversation();

@@ -38,7 +38,7 @@ export class Scene implements AsyncDisposable {
     return await Promise.all(names.map((name) => this.player(name))) as { [_ in keyof Names]: Player };
   }
 
-  /** A client that nobody has logged in. */
+  /** A client that is not logged in. */
   client(options: Partial<ClientOptions> = {}): Client {
     const { baseUrl, fetch } = this.host;
     const client = new Client({ baseUrl, fetch, ...options });
@@ -95,7 +95,7 @@ export async function roomOf(creator: Player, ...others: readonly Player[]): Pro
   return roomId;
 }
 
-/** A user ID that belongs to nobody. */
+/** A user ID that does not exist. */
 export function nobody(scene: Scene): UserID {
   return `@${scene.unique("nobody")}:${scene.host.serverName}`;
 }

@@ -134,7 +134,7 @@ Deno.test("What a message costs the Store does not depend on how many there were
     complete: true,
     lossy: false,
   });
-  /** Takes in one message a sync, whose handlers settle one after the other, with a session. */
+  /** Receives one message a sync, whose handlers settle one after the other, with a session. */
   const take = async (from: number): Promise<void> => {
     for (let number = from; number < from + SAMPLE; number++) {
       const nextBatch = `s${String(number).padStart(8, "0")}`;

@@ -36,7 +36,7 @@ Deno.test("powerLevelOf() takes the creator from the content up to version 10, a
     assertEquals(powerLevelOf(OTHER, room(version, named)), 100, version);
     assertEquals(powerLevelOf(CREATOR, room(version, named)), 0, version);
   }
-  // Nothing checks the member from version 11 on: whoever it names is nobody.
+  // Nothing checks the member from version 11 on: it has no effect.
   assertEquals(powerLevelOf(OTHER, room("11", named)), 0);
   assertEquals(powerLevelOf(CREATOR, room("11", named)), 100);
 });

@@ -83,7 +83,7 @@ Deno.test("Other processes' stores read and write beside one whose log is writte
 Deno.test("SqliteStore's log is written ahead up to the length that it stays, and no further", async () => {
   await using here = await place();
   using reader = new DatabaseSync(here.path);
-  reader.exec("BEGIN; SELECT count(*) FROM kv"); // so that the log can't begin anew
+  reader.exec("BEGIN; SELECT count(*) FROM kv"); // so that the log can't start again
   for (const [part, length] of [["large", LIMIT], ["c", 1], ["d", 1]] as const) {
     await here.store.commit(put(part, new Uint8Array(length)));
     assert(here.size() > LIMIT && here.size() % STEP > 0);

@@ -7,7 +7,7 @@ import { BOB } from "../../sharing/room.ts";
 import { Stage } from "../../sharing/stage.ts";
 
 for (const sendTo of ["cross-signed", "verified"] as const) {
-  Deno.test(`T18: with ${sendTo}, nothing is sent to anybody once a user's identity was swapped, after a restart either`, async () => {
+  Deno.test(`T18: with ${sendTo}, nothing is sent once a user's identity was swapped, after a restart either`, async () => {
     const stage = await Stage.open({ policy: { sendTo } });
     stage.devices.put(device(BOB, "BOB1", { trust: "verified" }));
     await stage.send();

@@ -62,7 +62,7 @@ Deno.test("T19: with sendTo verified no device gets a key by it, and own devices
     "@bob:example.org PHONE m.unverified",
     "@me:example.org OTHER m.unverified",
   ]);
-  const { content } = await bot.send("for nobody");
+  const { content } = await bot.send("without recipients");
   const request = {
     action: "request",
     requesting_device_id: "OTHER",

@@ -135,7 +135,7 @@ const STORIES: Readonly<Record<string, [work: (plot: Plot) => Promise<unknown>, 
     },
     "unsigned-device",
   ],
-  "is vouched for by an identity that nobody has accepted, then hidden": [
+  "is vouched for by an identity that was not accepted, then hidden": [
     async (plot) => (await plot.say(undefined), await plot.replace(), await plot.hide()),
     "verification-violation",
   ],

@@ -1,12 +1,14 @@
 /**
- * A server makes an identity up for the own user, when it is asked for one for the first time, and own devices that it vouches
- * for: with `sendTo: "cross-signed"` they would get every key of every room, with `accept: "cross-signed"` they would speak as
- * the user, and a dehydrated one among them would get keys whatever the choice.
+ * A server makes an identity up for the own user, when it is asked for one for the first time, and
+ * own devices that it vouches for: with `sendTo: "cross-signed"` they would get every key of every
+ * room, with `accept: "cross-signed"` they would speak as the user, and a dehydrated one among them
+ * would get keys whatever the choice.
  *
- * What must hold: of the own user nothing counts but an identity that the application has accepted, by its key.
+ * What must hold: of the own user nothing counts but an identity that the application has accepted,
+ * by its key.
  *
- * The class of mistake: "trust what was seen first" was extended to somebody whom one can ask. Of others one may have nothing
- * better; of oneself one has, so that a first sight must not be enough.
+ * The class of mistake: "trust what was seen first" was extended to somebody whom one can ask. Of
+ * others one may have nothing better; of oneself one has, so that a first sight must not be enough.
  */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
@@ -52,7 +54,7 @@ async function reached(bot: Bot): Promise<string[]> {
 }
 
 for (const sendTo of ["cross-signed", "verified"] as const) {
-  Deno.test(`T75: with sendTo ${sendTo}, own devices of an identity that nobody has accepted get no key`, async () => {
+  Deno.test(`T75: with sendTo ${sendTo}, own devices of an identity that was not accepted get no key`, async () => {
     const { server, identity, bot } = await impostor({ sendTo });
     assertEquals(await reached(bot), ["m.unverified to EVIL"]);
     await bot.restart();
@@ -82,7 +84,7 @@ Deno.test("T75: a dehydrated own device of an identity that was not accepted get
 });
 
 for (const accept of ["cross-signed", "cross-signed-or-legacy"] as const) {
-  Deno.test(`T75: with accept ${accept}, own devices of an identity that nobody has accepted do not speak as the user`, async () => {
+  Deno.test(`T75: with accept ${accept}, own devices of an identity that was not accepted do not speak as the user`, async () => {
     const { server, bot, events, acknowledge } = await impostor({ accept });
     const outcomes = () => events.map((event) => bot.outcome(event));
     assertEquals(outcomes(), ["UNTRUSTED", "UNTRUSTED"]);

@@ -42,7 +42,7 @@ async function encryptedRoom(creator: Client, ...others: Client[]): Promise<Room
 }
 
 for (const path of ["/sendToDevice/", "/keys/claim"]) {
-  Deno.test(`T79: a device over which the server always fails at ${path} costs nobody else a message`, async () => {
+  Deno.test(`T79: a device over which the server always fails at ${path} costs no other device a message`, async () => {
     await using stage = clientStage();
     const { fetch } = refusing(stage, { path, user: "@mallory:localhost", status: 500 });
     const alice = stage.client("alice", { encryption: true, fetch });

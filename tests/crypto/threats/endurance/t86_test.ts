@@ -12,7 +12,7 @@ import type { Logger } from "../../../../src/base/log.ts";
 import type { MessageEvent } from "../../../../src/types/events/event.ts";
 import { aliceAndBob } from "../../engine/bot.ts";
 
-/** An event that has whoever looks into it fail. */
+/** An event that makes its reader fail. */
 function poisoned(event: MessageEvent, index: number): MessageEvent {
   const content = {
     ...event.content,

@@ -1,10 +1,12 @@
 /**
- * A trap in WebAssembly: memory that ran out, a panic that nobody thought of. Nothing can be said then of what the instance holds.
- * It must not be used again, by nobody who still has an object of it; its memory, which holds all keys that were in use, is wiped;
- * and the engine goes on with another, made of what is in the store, as if nothing had been. That goes for traps in whatever is
- * called, also where an object is let go of.
+ * A trap in WebAssembly: memory that ran out, or an unexpected panic. Nothing can be said then of
+ * what the instance holds. It must not be used again, also not by the owner of one of its objects;
+ * its memory, which holds all keys that were in use, is wiped; and the engine goes on with another,
+ * made of what is in the store, as if nothing had been. That goes for traps in whatever is called,
+ * also where an object is let go of.
  *
- * Class of mistake: what happens after a failure that "can't happen" was only thought of for the call that everybody looks at.
+ * Class of mistake: what happens after a failure that "can't happen" was only thought of for the
+ * call that everybody looks at.
  */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
@@ -59,7 +61,7 @@ Deno.test("T96: an instance that has trapped is wiped, and neither it nor an obj
       account.state();
       account[Symbol.dispose]();
     };
-    if (operation === "object_free") run(); // who lets go of an object is not to be told
+    if (operation === "object_free") run(); // freeing an object does not fail
     else assertEquals(assertThrows(run, VodozemacError).code, "instance_dead");
     assert(vodozemac.dead, operation);
     assert(wiped(memory), operation);

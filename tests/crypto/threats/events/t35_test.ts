@@ -9,7 +9,7 @@ import { Stage, unknown } from "../../sharing/stage.ts";
 const GHOST: UserID = "@ghost:evil.example";
 
 for (const membership of ["join", "invite"]) {
-  Deno.test(`T35: a ghost who is shown to ${membership} gets no key before somebody approves`, async () => {
+  Deno.test(`T35: a ghost who is shown to ${membership} gets no key before the application approves`, async () => {
     const stage = await Stage.open({ policy: { approveRecipients: true } });
     const ghost = device(GHOST, "GHOST1");
     await stage.describe();

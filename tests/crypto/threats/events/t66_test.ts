@@ -45,7 +45,7 @@ Deno.test("T66: what is bundled with an event and can't be read says nothing of 
   const sender = await knownSender(receiver);
   const locked = new Sender(receiver, newDevice(receiver, ALICE));
   const root = sender.say("root");
-  const { source: _, ...latest } = locked.say("nobody can read this");
+  const { source: _, ...latest } = locked.say("can't be decrypted");
   const event = poison({
     ...root,
     unsigned: {

@@ -24,7 +24,9 @@ import { eventsIn, NOWHERE, POISON, poison, poisoned } from "../poison.ts";
 
 const ALL = Object.values(SyncStream).reduce((all, flag) => all | flag, 0);
 
-/** Players whose every operation is looked at for events that say more of themselves than they can. */
+/**
+ * Players whose every operation is looked at for events that say more of themselves than they can.
+ */
 class SuspiciousScene extends Scene {
   readonly forged: string[] = [];
 
@@ -62,7 +64,7 @@ Deno.test("T67, T66: no operation hands out an event with what the server says i
   }
   const covered = new Set<string>(operations.flatMap(({ covers }) => covers));
   assertEquals([...covered].filter((name) => !called.has(name)), []);
-  // What the server has sent, as it was sent: whoever has it delivered, by handleSync(), says where it comes from.
+  // The event as the server has sent it: the caller of handleSync() is responsible for its source.
   assertEquals([...forged].sort(), ["sync"]);
 });
 
@@ -151,7 +153,10 @@ Deno.test("T67: nor of an event that is decrypted, whatever is said of it outsid
   assertFalse("encryption" in decryption.event);
 });
 
-/** Fails if anything but this library says where one of the events comes from, or how it was encrypted. */
+/**
+ * Fails if anything but this library says where one of the events comes from, or how it was
+ * encrypted.
+ */
 function assertOurs(seen: readonly MatrixEvent[]): void {
   for (const event of seen) {
     assert((event.source & ALL) !== 0, event.type);

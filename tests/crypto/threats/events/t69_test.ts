@@ -42,7 +42,7 @@ async function commanded(accept: AcceptPolicy) {
 }
 
 for (const accept of ["cross-signed", "cross-signed-or-legacy"] as const) {
-  Deno.test(`T69: with accept "${accept}" a message of an unsigned device reaches no handler, and is told of`, async () => {
+  Deno.test(`T69: with accept "${accept}" a message of an unsigned device reaches no handler, and is reported`, async () => {
     const { alice, carol, command, toDevice, log } = await commanded(accept);
     assertEquals(toDevice, []);
     const dropped = log.lines.filter(([, text]) => text.startsWith("Dropped a message of a device"));

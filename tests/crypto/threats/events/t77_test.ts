@@ -30,7 +30,7 @@ type Part = (
   event: JsonObject,
 ) => { readonly section?: "join" | "leave"; readonly events: readonly JsonObject[] };
 
-/** A server that remembers the first encrypted event of a room, and shows what it is told to. */
+/** A server that keeps the first encrypted event of a room, and shows what a test sets. */
 function showing({ homeserver }: ClientStage) {
   let first: JsonObject | undefined;
   const parts: Part[] = [];
@@ -59,12 +59,15 @@ function showing({ homeserver }: ClientStage) {
   return { fetch, show: (...more: Part[]) => void parts.push(...more) };
 }
 
-/** So many events that nobody sent. */
+/** So many events that were not sent. */
 function flood(count: number, round: string): JsonObject[] {
   return Array.from({ length: count }, (_, index) => message(`${round}${index}`.padStart(43, "x")));
 }
 
-/** Alice, and a bot whose server shows events again, in an encrypted room in which Alice has said "pay him". */
+/**
+ * Alice, and a bot whose server shows events again, in an encrypted room in which Alice has said
+ * "pay him".
+ */
 async function scene(stage: ClientStage) {
   const server = showing(stage);
   const store = new MemoryStore();

@@ -19,7 +19,10 @@ import { hiding } from "../hiding.ts";
 
 const CONTENT = { algorithm: "m.megolm.v1.aes-sha2" };
 
-/** A server that hides that rooms are encrypted, and answers to whoever makes them so as a test wants. */
+/**
+ * A server that hides that rooms are encrypted, and answers to sending their encryption as a test
+ * sets.
+ */
 function answering(
   stage: ClientStage,
   answer: (taken: () => Promise<Response>) => Promise<Response>,
@@ -55,7 +58,7 @@ const LOST: Record<string, (taken: () => Promise<Response>) => Promise<Response>
     await taken();
     return Response.json({});
   },
-  "a limit, after tries that nobody knows of": async (taken) => {
+  "a limit, after tries of unknown outcome": async (taken) => {
     await taken();
     return refusal(429, "M_LIMIT_EXCEEDED");
   },

@@ -23,7 +23,7 @@ import { printed } from "../../../support/printed.ts";
 import { type Conversation, conversation } from "../conversation.ts";
 import { Planted, seen } from "../planted.ts";
 
-/** What a logger was told, once there has been a conversation. */
+/** What a logger received during a conversation. */
 type Listening = (
   stage: ClientStage,
   talk: (options: Partial<ClientOptions>) => Promise<Conversation>,
@@ -58,7 +58,7 @@ const loggers: Record<string, Listening> = {
 };
 
 for (const [name, listening] of Object.entries(loggers)) {
-  Deno.test(`T105: nothing that is secret is told to ${name}, nor is it in a span or a report`, async () => {
+  Deno.test(`T105: no secret is in the log of ${name}, in a span or in a report`, async () => {
     const exporter = new InMemorySpanExporter();
     const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
     trace.setGlobalTracerProvider(provider);

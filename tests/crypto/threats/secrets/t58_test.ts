@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 
-/** Names of what somebody could be guessing at. */
+/** Names of values that an attacker could guess. */
 const SECRET = /\b\w*(mac|hash|digest|sha256|secret|private|session_?key|passphrase)\w*\b/i;
 /** Comparisons that end at the first difference. */
 const COMPARISON = /[!=]==|\bsameKey\(|\.every\(|\.some\(|\.includes\(|\.startsWith\(|\blocaleCompare\(/;

@@ -20,7 +20,7 @@ Deno.test("T28: a forwarded key counts only if it was asked for, and from an own
 
   await refused("not asked for", phone);
   await asker.want(event);
-  await refused("from nobody that is known", undefined);
+  await refused("from an unknown device", undefined);
   await refused(
     "from another user",
     asker.devices.put(newDevice(asker, ALICE, { deviceId: "PHONE", trust: "verified" })),

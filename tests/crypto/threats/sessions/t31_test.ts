@@ -27,7 +27,7 @@ Deno.test("T31: a ciphertext that comes again in another room is refused, even i
   const event = sender.say("yes");
   const room_id: RoomID = "!other:example.org";
   assertEquals(told(await receiver.one({ ...event, room_id })), "MISSING_KEY");
-  // The key of a room says itself which room it is for, and anybody who has it can say another one.
+  // A room key names its room itself, and any recipient can name another one.
   const mallory = new Sender(receiver, receiver.devices.put(newDevice(receiver, MALLORY)));
   const { session_id, session_key } = sender.roomKey;
   await receiver.key(mallory, { session_id, session_key, room_id });

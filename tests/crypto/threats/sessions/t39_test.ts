@@ -14,7 +14,7 @@ const file = {
 };
 
 for (const type of ["m.room_key_bundle", "io.element.msc4268.room_key_bundle"]) {
-  Deno.test(`T39: ${type} is ignored, whoever sends it, and reaches no handler`, async () => {
+  Deno.test(`T39: ${type} is ignored from any sender, and reaches no handler`, async () => {
     const { alice, server } = await aliceAndBob();
     const carol = new RawDevice(server, "@carol:example.org", "CAROL").publish();
     server.member(carol.own.userId, "join");

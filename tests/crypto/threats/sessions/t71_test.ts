@@ -1,8 +1,11 @@
 /**
- * Claim flood: made-up users and devices claim a session before its owner does. Whoever has a session's key can send it on as an own one, as often as they have users or devices: a server
- * can make up any number of both. All of them come before the true owner, whose claim must count all the same.
+ * Claim flood: made-up users and devices claim a session before its owner does. Whoever has a
+ * session's key can send it on as an own one, as often as they have users or devices: a server can
+ * make up any number of both. All of them come before the true owner, whose claim must count all
+ * the same.
  *
- * Class of mistake: a bounded list that says "full" to whoever comes last, when those who came first cost nothing to make.
+ * Class of mistake: a bounded list that says "full" to whoever comes last, when those who came
+ * first cost nothing to make.
  */
 
 import { assertEquals } from "@std/assert";
@@ -31,7 +34,7 @@ async function attributed(receiver: Receiver, sender: Sender) {
 }
 
 for (const trust of ["unsigned", "cross-signed", "verified"] as const) {
-  Deno.test(`T71: a hundred users with ${trust} devices who claim a session first take it from nobody`, async () => {
+  Deno.test(`T71: a hundred users with ${trust} devices who claim a session first do not take it from its owner`, async () => {
     const receiver = new Receiver();
     const alice = newSender(receiver, "unsigned");
     for (let number = 0; number < 100; number++) {

@@ -1,7 +1,8 @@
 /**
- * Events of others in a session that was passed on, whose owner is known. A key that another own device, a backup or a file has brought names the device
- * whose it is; whoever is in the room can put its ciphertexts into events of their own, without even having the key. Where
- * that device is known to be somebody else's, those events are not the sender's.
+ * Events of others in a session that was passed on, whose owner is known. A key that another own
+ * device, a backup or a file has brought names the device whose it is; whoever is in the room can
+ * put its ciphertexts into events of their own, without even having the key. Where that device is
+ * known to be somebody else's, those events are not the sender's.
  *
  * Class of mistake: what can't be proved is not even compared with what is known.
  */
@@ -33,7 +34,7 @@ async function imported(
 }
 
 for (const source of ["forwarded", "backup", "export", "bundle"] as const) {
-  Deno.test(`T73: a session (${source}) of a device that is known reads as nobody else's event`, async () => {
+  Deno.test(`T73: a session (${source}) of a device that is known is not decrypted as another's event`, async () => {
     const receiver = new Receiver();
     const alice = new Sender(receiver, receiver.devices.put(newDevice(receiver, ALICE)));
     receiver.devices.put(newDevice(receiver, MALLORY));
@@ -50,7 +51,7 @@ Deno.test("T73: the owner of a device counts from when it is known, and after it
   const alice = new Sender(receiver, newDevice(receiver, ALICE));
   await imported(receiver, alice);
   const [one, two, three] = [alice.say("one"), alice.say("two"), alice.say("three")];
-  assertEquals(told(await receiver.one({ ...one, sender: MALLORY })), "one"); // nobody knows any better
+  assertEquals(told(await receiver.one({ ...one, sender: MALLORY })), "one"); // there is no better information
   receiver.devices.put(alice.device);
   assertEquals(told(await receiver.one({ ...two, sender: MALLORY })), "UNTRUSTED");
   assertEquals(told(await receiver.one(two)), "two");
@@ -107,7 +108,7 @@ Deno.test("T73: a whole engine assigns devices to their users, also those that c
   };
   assertEquals(await outcomes(carol, await forwarded(carol), "one"), ["UNTRUSTED", "one"]);
   const later = await forwarded(dave);
-  assertEquals(await outcomes(dave, later, "two"), ["two", "two"], "nobody knows Dave's device");
+  assertEquals(await outcomes(dave, later, "two"), ["two", "two"], "Dave's device is unknown");
   dave.publish();
   server.mailbox(bot).changed.add(dave.own.userId);
   await bot.sync();

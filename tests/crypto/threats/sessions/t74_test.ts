@@ -1,7 +1,8 @@
 /**
- * A session that is exported in the name of who only claimed it. Mallory claims Alice's session first; then Alice does, and her messages are read. Whoever
- * gets the session from here (another own device that asks, a file, a backup) must be told that it is Alice's: they would
- * refuse her messages otherwise, and take Mallory's copies.
+ * A session that is exported in the name of who only claimed it. Mallory claims Alice's session
+ * first; then Alice does, and her messages are read. Whoever gets the session from here (another
+ * own device that asks, a file, a backup) must be told that it is Alice's: they would refuse her
+ * messages otherwise, and take Mallory's copies.
  *
  * Class of mistake: the first of a list taken for the best of it.
  */
@@ -38,7 +39,7 @@ Deno.test("T74: a session is exported as that of the user whose messages were de
     assertEquals(await exported(), hers);
     const copy = { ...alice.say("again"), sender: MALLORY };
     if (trust === "unsigned") assertEquals(told(await receiver.one(copy)), "again");
-    assertEquals(await exported(), hers, "a copy takes it from nobody who is as good");
+    assertEquals(await exported(), hers, "a copy does not take it from an equal owner");
   }
 });
 

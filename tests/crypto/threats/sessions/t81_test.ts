@@ -1,7 +1,8 @@
 /**
- * A spoiled ratchet that comes before the owner's key. Keys of backups, files and forwards are not signed: whoever can write into one of them
- * can give a known session another ratchet. The key that the session's owner then sends is signed with the session's own key.
- * What is not signed must give way to it, from the first message on that the signed one opens; and what could not be read
+ * A spoiled ratchet that comes before the owner's key. Keys of backups, files and forwards are not
+ * signed: whoever can write into one of them can give a known session another ratchet. The key that
+ * the session's owner then sends is signed with the session's own key. What is not signed must give
+ * way to it, from the first message on that the signed one opens; and what could not be read
  * meanwhile is read then.
  *
  * Class of mistake: "the first stays" between things of which one is proved and the other is not.
@@ -20,7 +21,10 @@ function exportedKey(receiver: Receiver, sessionKey: string): string {
   return session.exportAt() ?? "";
 }
 
-/** The same with one part of its ratchet spoiled: 0 is what the others are made of, 3 what only 256 messages need. */
+/**
+ * The same with one part of its ratchet spoiled: 0 is what the others are made of, 3 what only 256
+ * messages need.
+ */
 function damaged(exported: string, part: number): string {
   const bytes = Uint8Array.fromBase64(exported + "=".repeat((4 - exported.length % 4) % 4));
   const at = 5 + 32 * part; // behind the version and the index
@@ -80,7 +84,8 @@ Deno.test("T81: damage that lies before a signed key gives way to a signed key f
   const later = alice.laterKey();
   const last = alice.say("256");
   await receiver.key(alice, later);
-  // Part 3 is made anew from part 2 every 256 messages: the spoiled ratchet fits the signed one.
+  // Part 3 is derived again from part 2 every 256 messages: the spoiled ratchet fits the signed
+  // one.
   assertEquals(await restore(receiver, alice, damaged(exported, 3)), "improved");
   assertEquals((await receiver.decrypt(first, second, last)).map(told), [
     "MISSING_KEY",
@@ -99,7 +104,7 @@ Deno.test("T81: between two signed ratchets of one session the first stays", asy
   const alice = newSender(receiver);
   await receiver.key(alice);
   const event = alice.say("hello");
-  // Only who has the session's signing key can sign another ratchet for it: here, whoever has its state.
+  // Only the signing key of the session, and so its state, can sign another ratchet for it.
   const { megolm } = receiver.context.vodozemac;
   const state = alice.session.state();
   const forged = forkedKey(receiver, alice);
@@ -117,7 +122,9 @@ Deno.test("T81: a message that its own signed key does not open is not waited fo
   assertEquals(told(await receiver.one(event)), "MALFORMED");
 });
 
-/** A key with another ratchet that the session's own key has signed: only its owner can make one. */
+/**
+ * A key with another ratchet that the session's own key has signed: only its owner can make one.
+ */
 function forkedKey({ context }: Receiver, { session, sessionId }: Sender): string {
   using inbound = context.vodozemac.megolm.createInbound(session.sessionKey());
   const forged = session.signKey(damaged(inbound.exportAt() ?? "", 1));
@@ -127,5 +134,5 @@ function forkedKey({ context }: Receiver, { session, sessionId }: Sender): strin
 }
 
 function unreadable(receiver: Receiver, sender: Sender) {
-  return { session_key: forkedKey(receiver, sender), event: sender.say("nobody can read this") };
+  return { session_key: forkedKey(receiver, sender), event: sender.say("can't be decrypted") };
 }

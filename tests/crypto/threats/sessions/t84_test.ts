@@ -1,11 +1,13 @@
 /**
- * A single record that is put back. Who can write to the store puts one old record in its place, sealed or not, while the device
- * does not run: it was true once, so that the seal opens it. Nothing outside tells of it as it does of a whole store that was set
- * back: the sync goes on from where it was, and shows no own message that the store does not know. A ratchet that was put back would
- * encrypt two messages with one key, or go on with a session whose key somebody has who has left. What else is put back is not
- * noticed, which SECURITY.md says.
+ * A single record that is put back. Who can write to the store puts one old record in its place,
+ * sealed or not, while the device does not run: it was true once, so that the seal opens it.
+ * Nothing outside tells of it as it does of a whole store that was set back: the sync goes on from
+ * where it was, and shows no own message that the store does not know. A ratchet that was put back
+ * would encrypt two messages with one key, or go on with a session whose key somebody has who has
+ * left. What else is put back is not noticed, which SECURITY.md says.
  *
- * Class of mistake: a state that must never be used twice is told from an earlier one by itself alone.
+ * Class of mistake: a state that must never be used twice is told from an earlier one by itself
+ * alone.
  */
 
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
@@ -25,7 +27,7 @@ async function recordOf({ store }: Bot, key: KvKey): Promise<KvEntry> {
   return structuredClone(entry);
 }
 
-/** The device does not run; somebody writes an old record over the one there is; it runs again. */
+/** While the device does not run, an old record replaces the present one; then it runs again. */
 async function putBack(bot: Bot, { key, value }: KvEntry): Promise<void> {
   await bot.store.commit([{ type: "set", key, value } satisfies KvMutation]);
   await bot.restart();
@@ -97,8 +99,9 @@ Deno.test("T84: when one record was put back no other is believed: Olm sessions 
   assertEquals((await recordOf(alice, GENERATION)).value, 1);
 });
 
-// What follows is not noticed: nothing that is written with it, and need not be written more often for it, knows better, and whoever
-// puts one record back can put back two. SECURITY.md says so; should one of these fail, it promises too little.
+// What follows is not noticed: nothing that is written with it, and need not be written more often
+// for it, knows better, and whoever puts one record back can put back two. SECURITY.md says so;
+// should one of these fail, it promises too little.
 
 Deno.test("T84: not noticed: what is known of a user's devices, with what the application said of them", async () => {
   const { alice, bob } = await aliceAndBob();

@@ -1,13 +1,16 @@
 /**
- * A member of a room sends events of sessions that are made up, each of which has this device ask its user's other devices for a key,
- * until it asks for no more; so nobody's true keys are asked for. And the other way round: a user's many devices ask this one for
- * keys, until it answers nobody else.
+ * A member of a room sends events of sessions that are made up, each of which has this device ask
+ * its user's other devices for a key, until it asks for no more; so nobody's true keys are asked
+ * for. And the other way round: a user's many devices ask this one for keys, until it answers
+ * nobody else.
  *
- * What must hold: whoever has had less than an equal part of what may be asked for, or answered, still gets it, in the same room and in
- * others; a request that waits for its answer goes only for another of who has the most; and the number of all stays bounded.
+ * What must hold: whoever has had less than an equal part of what may be asked for, or answered,
+ * still gets it, in the same room and in others; a request that waits for its answer goes only for
+ * another of who has the most; and the number of all stays bounded.
  *
- * The class of mistake: a rate that is limited for all together is a thing that one can use up for the others, as a list that is limited
- * is one that one can fill (T82). What is limited needs a part for each who can use it.
+ * The class of mistake: a rate that is limited for all together is a thing that one can use up for
+ * the others, as a list that is limited is one that one can fill (T82). What is limited needs a
+ * part for each who can use it.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -20,7 +23,7 @@ import { ALICE, knownSender, MALLORY, newDevice, ROOM, Sender } from "../../mego
 const PERIOD_MS = 10 * 60 * 1_000;
 const ask = { policy: { answerKeyRequests: true } };
 
-/** Events of sessions that nobody has. */
+/** Events of unknown sessions. */
 function junk(event: MessageEvent, count: number, change: Partial<MessageEvent> = {}): MessageEvent[] {
   return Array.from({ length: count }, (_, index) => {
     const content = { ...event.content, session_id: `${change.sender}${change.room_id}${index}` };

@@ -90,7 +90,7 @@ export interface PeerState {
   readonly content: Record<string, unknown>;
 }
 
-/** The library's sync loop ended with an error, and was begun anew. Only of nio. */
+/** The library's sync loop ended with an error, and was restarted. Only of nio. */
 export interface PeerCrash {
   readonly event: "crash";
   readonly error: string;
