@@ -5,8 +5,8 @@
  * Deno's own client keeps the rest of a request of more than a kilobyte back until the server has
  * acknowledged its beginning, which takes 40 ms where the server has nothing else to send; so does
  * the server with its answers. A small reading just ahead of the request often lets the
- * acknowledgement come at once, but not with large ones, and not with answers. `DenoKvStore` speaks
- * to the server by `fetch()`.
+ * acknowledgement come together, but not with large ones, and not with answers. `DenoKvStore`
+ * speaks to the server by `fetch()`.
  *
  * @module
  */

@@ -82,8 +82,8 @@ export interface ClientAPI
  *
  * @param session Who acts, and where.
  * @param decorate Puts something in front of the core, as a store and encryption do; the operations
- * that are built on the core use what it returns. If it knows which rooms are encrypted, files are
- * encrypted for them. Default: nothing.
+ * that are built on the core use what it returns. If it can tell which rooms are encrypted, files
+ * are encrypted for them. Default: nothing.
  * @param cipher Encrypts and decrypts files. Default: nothing does.
  */
 export function clientAPI(

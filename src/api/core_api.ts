@@ -42,7 +42,7 @@ export interface FillMemberEventAPI {
  */
 export interface CoreAPI extends RoomStateAPI, Pick<MessagesAPI, "sendMessageEvent">, FillMemberEventAPI {}
 
-/** Knows which rooms are encrypted. */
+/** The rooms that are encrypted. */
 export interface EncryptedRoomsAPI {
   /**
    * Whether messages to a room are encrypted.

@@ -8,7 +8,7 @@
 let loaded: Promise<typeof import("node:crypto")> | undefined;
 
 /**
- * What WebCrypto lacks: hashes of streams, and hashes that are there at once, for which to wait
+ * What WebCrypto lacks: hashes of streams, and hashes that are there immediately, for which to wait
  * would cost more than they do.
  */
 export function nodeCrypto(): Promise<typeof import("node:crypto")> {

@@ -3,7 +3,7 @@
  * its answer, what carries the request in its errors.
  *
  * It is found as it stands, escaped as in JSON and percent-encoded, in capitals or not, and in
- * part. What is hidden in another way by a server that wants to is not: it knows it anyway.
+ * part. What is hidden in another way by a server that wants to is not: it has it anyway.
  *
  * @module
  */

@@ -14,8 +14,8 @@ export type StopForSignal = (signal: EndingSignal) => Promise<void>;
 
 /**
  * From now on, SIGINT and SIGTERM first call this and all other functions that were given, and then
- * end the process with the signal. A second signal ends it at once. No effect where there are no
- * signals, as on Deno Deploy.
+ * end the process with the signal. A second signal ends it immediately. No effect where there are
+ * no signals, as on Deno Deploy.
  *
  * @param stop What to do.
  * @returns Undoes it.

@@ -94,10 +94,10 @@ export interface KvStore {
    */
   commit(mutations: readonly KvMutation[], checks?: readonly KvCheck[]): Promise<boolean>;
   /**
-   * Takes a lock, which does not affect commits: it shows at once that another process has ended,
-   * so that a client need not wait for the rest of its lease. Stores that several processes of one
-   * machine share can implement it with locks that the system releases with the process, like file
-   * locks; others leave it out.
+   * Takes a lock, which does not affect commits: it shows immediately that another process has
+   * ended, so that a client need not wait for the rest of its lease. Stores that several processes
+   * of one machine share can implement it with locks that the system releases with the process,
+   * like file locks; others leave it out.
    *
    * @param key The name of the lock.
    * @returns The lock; `undefined` if it is taken, in this process or another.

@@ -1,10 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import { type Client, defineSession } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
+import { ENCRYPTED } from "./support/encrypted_room.ts";
 import { CountingStore } from "./support/counting_store.ts";
 import { type ClientStage, clientStage } from "./support/stage.ts";
 
-const MEGOLM = { algorithm: "m.megolm.v1.aes-sha2" };
 /** Long enough for no sign of life to be due while it is counted, in milliseconds. */
 const LEASE = 600_000;
 
@@ -37,7 +37,7 @@ async function scene({ encrypted }: { readonly encrypted: boolean }): Promise<Sc
   await stage.settle();
   const roomId = await alice.createRoom({
     invitees: ["@bot:localhost"],
-    initialState: encrypted ? [{ type: "m.room.encryption", state_key: "", content: MEGOLM }] : [],
+    initialState: encrypted ? ENCRYPTED : [],
   });
   await bot.joinRoom(roomId);
   await stage.settle();

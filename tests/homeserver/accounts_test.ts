@@ -5,6 +5,14 @@ import { Caller, stage } from "./harness.ts";
 const SOFT = true;
 const HARD = false;
 
+/** A login of Alice with refresh tokens. */
+const LOGIN = {
+  type: "m.login.password",
+  identifier: { type: "m.id.user", user: "alice" },
+  password: "password of alice",
+  refresh_token: true,
+};
+
 Deno.test("POST /register asks for the dummy stage and then makes a user with a device", async () => {
   await using scene = stage(["alice"]);
   const { alice } = scene.users;
@@ -95,13 +103,7 @@ Deno.test("a token that was never given, or none at all, is refused", async () =
 Deno.test("an expired token is a soft logout, and POST /refresh gives a new pair", async () => {
   await using scene = stage(["alice"]);
   const { alice } = scene.users;
-  const body = {
-    type: "m.login.password",
-    identifier: { type: "m.id.user", user: "alice" },
-    password: "password of alice",
-    refresh_token: true,
-  };
-  const login = await alice.ok("POST", "/login", body);
+  const login = await alice.ok("POST", "/login", LOGIN);
   assertEquals(login.expires_in_ms, 300_000);
   alice.token = login.access_token;
   await alice.ok("GET", "/account/whoami");
@@ -121,13 +123,7 @@ Deno.test("an expired token is a soft logout, and POST /refresh gives a new pair
 Deno.test("POST /refresh may be repeated until the new pair was used, and no longer", async () => {
   await using scene = stage(["alice"]);
   const { alice } = scene.users;
-  const body = {
-    type: "m.login.password",
-    identifier: { type: "m.id.user", user: "alice" },
-    password: "password of alice",
-    refresh_token: true,
-  };
-  const { refresh_token } = await alice.ok("POST", "/login", body);
+  const { refresh_token } = await alice.ok("POST", "/login", LOGIN);
   await alice.ok("POST", "/refresh", { refresh_token });
   const pair = await alice.ok("POST", "/refresh", { refresh_token });
   alice.token = pair.access_token;

@@ -1,5 +1,5 @@
 /**
- * The layers of `src/`: imports go down only, and the kernel of the actors knows no Matrix.
+ * The layers of `src/`: imports go down only, and the kernel of the actors is free of Matrix.
  *
  * @module
  */
@@ -27,7 +27,7 @@ const layers: Layer[] = [
     files: /^src\/client\//,
     imports: ["kernel", "actors", "api", "crypto", "store", "ground"],
   },
-  { name: "kernel", files: /^src\/actors\/kernel\//, imports: ["ground"] }, // knows no Matrix, see below
+  { name: "kernel", files: /^src\/actors\/kernel\//, imports: ["ground"] }, // free of Matrix, see below
   { name: "actors", files: /^src\/actors\//, imports: ["kernel", "api", "crypto", "store", "ground"] },
   { name: "api", files: /^src\/api\//, imports: ["ground"] },
   { name: "crypto", files: /^src\/crypto\//, imports: ["ground", "vodozemac"], types: ["store"] },

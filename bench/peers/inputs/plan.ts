@@ -79,7 +79,7 @@ export interface Plan {
   readonly sizes: Sizes;
   /** Whether rooms are encrypted. */
   readonly encrypted: boolean;
-  /** Whether responses are given at once, without waiting for a job to begin. */
+  /** Whether responses are given immediately, without waiting for a job to begin. */
   readonly atOnce: boolean;
 }
 

@@ -31,7 +31,7 @@ export interface CarefulDeliveryOptions {
   readonly store: ActorRef<StoreProtocol>;
   /** Measures how long to wait for handlers. */
   readonly clock: Clock;
-  /** Deliveries that settle at once are added here. */
+  /** Deliveries that settle immediately are added here. */
   readonly settled: NamedDelivery[];
   /** Stores what is left out. */
   readonly quarantine: Pick<Quarantine, "take">;

@@ -40,8 +40,8 @@ export interface Started {
   /** The handlers that are still at work. */
   readonly tasks: Task[];
   /**
-   * Deliveries that settled at once, if they may come again after a crash; undefined: none comes
-   * again.
+   * Deliveries that settled immediately, if they may come again after a crash; undefined: none
+   * comes again.
    */
   readonly settled?: NamedDelivery[];
   /** Names of deliveries to leave out, beside those that an earlier process has settled. */
@@ -169,7 +169,7 @@ export class Deliverer {
     return lane;
   }
 
-  /** @returns Undefined if the handler has settled at once. */
+  /** @returns Undefined if the handler has settled immediately. */
   #run(entry: HandlerEntry, data: Delivered, scope: DeliveryScope | undefined): Promise<void> | undefined {
     const { content } = data as { readonly content?: unknown };
     if (entry.check === undefined || content === undefined) return this.#call(entry, data, scope);
@@ -232,7 +232,7 @@ export class Deliverer {
   /**
    * Reports a malformed event, once for all of its handlers.
    *
-   * @returns Undefined if the handlers of the report have settled at once.
+   * @returns Undefined if the handlers of the report have settled immediately.
    */
   #reportMalformed(event: MatrixEvent, { content, reason }: Malformed): Promise<void> | undefined {
     if (this.#malformed.has(event)) return undefined;
@@ -247,7 +247,7 @@ export class Deliverer {
   /**
    * Reports a handler's failure; the sync and the other handlers go on.
    *
-   * @returns Undefined if the handlers of the report have settled at once.
+   * @returns Undefined if the handlers of the report have settled immediately.
    */
   #report(error: unknown, data: Delivered): Promise<void> | undefined {
     const type = "type" in data ? data.type : undefined;

@@ -121,7 +121,7 @@ function sorted(_: string, value: unknown): unknown {
 
 /**
  * A delivery that may come again after a crash. Its name is made when it is needed: most handlers
- * send nothing and settle at once.
+ * send nothing and settle immediately.
  */
 export class DeliveryScope implements HandlerScope {
   readonly #eventId: string | undefined;

@@ -39,8 +39,8 @@ export type Message<P extends Protocol<P>> = {
 /** The options of one ask. */
 export interface AskOptions {
   /**
-   * Cancels the ask. While it is queued it rejects at once with the signal's reason, and its turn
-   * never runs. Once its turn runs, the handler gets the signal and decides.
+   * Cancels the ask. While it is queued it rejects immediately with the signal's reason, and its
+   * turn never runs. Once its turn runs, the handler gets the signal and decides.
    */
   signal?: AbortSignal;
 }
@@ -74,8 +74,8 @@ export interface Lifecycle {
    * Stops: refuses further asks, handles those in the mailbox, waits for every task, and releases
    * resources. May be called again, and after a failure.
    *
-   * Called by the actor's own handler, or by what that handler started, it resolves at once: the
-   * stop waits for that turn.
+   * Called by the actor's own handler, or by what that handler started, it resolves immediately:
+   * the stop waits for that turn.
    *
    * @returns Resolves when nothing of the actor runs any more. Never rejects:
    *   {@link Lifecycle.done} says how it ended.

@@ -45,8 +45,8 @@ export class Later<T> {
 }
 
 /**
- * Hands the reply to a task, so that no turn waits for the network: the turn ends at once, and the
- * ask is answered when the promise settles.
+ * Hands the reply to a task, so that no turn waits for the network: the turn ends immediately, and
+ * the ask is answered when the promise settles.
  *
  * The actor owns the task: `stop()` waits for it, and a rejection with `fatal(cause)` ends the
  * actor. Return it from the handler: a task that is not returned answers no ask.

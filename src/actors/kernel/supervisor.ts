@@ -40,8 +40,8 @@ export interface Supervisor {
    *
    * An actor that takes longer than the deadline is reported and abandoned: its asks are rejected,
    * and the next one is stopped. Called by a handler of one of the actors, or by what that handler
-   * started, it resolves at once, since the stop waits for that handler. The handler must not wait
-   * for {@link Supervisor.done} either.
+   * started, it resolves immediately, since the stop waits for that handler. The handler must not
+   * wait for {@link Supervisor.done} either.
    *
    * @returns Resolves when all are stopped. Never rejects: {@link Supervisor.done} says how they
    *   ended.
@@ -53,8 +53,8 @@ export interface Supervisor {
  * Supervises actors: when one fails, the others are stopped.
  *
  * @param actors The actors, in the order in which data flows: those that ask before those that they
- *   ask. The very objects that `spawn()` made, by which {@link Supervisor.stop} knows whether it is
- *   called from inside.
+ * ask. The very objects that `spawn()` made, by which {@link Supervisor.stop} detects whether it is
+ * called from inside.
  * @param options Log, clock and deadline.
  * @returns Their supervisor.
  */

@@ -78,7 +78,7 @@ export class StorePosition {
   /**
    * Records that everything up to a token has been handled. That is written with the next commit:
    * if the process is killed before, a few events come again. For the very first response they
-   * would be many, so it is written at once.
+   * would be many, so it is written immediately.
    *
    * @returns Whether the token was not handled before.
    */

@@ -252,7 +252,7 @@ export interface StoreProtocol {
   commitRecords(mutations: readonly KvMutation[]): void;
   /**
    * Changes them with the next commit: at the latest with the sync response that they belong to.
-   * Reads see them at once.
+   * Reads see them immediately.
    */
   deferRecords(mutations: readonly KvMutation[]): void;
 }

@@ -29,8 +29,8 @@ import type { SyncerProtocol } from "./syncer_protocol.ts";
 /** The longest wait that a server can ask for, in milliseconds. */
 const MAX_RETRY_AFTER = 3_600_000;
 /**
- * How long to wait when the server answers at once and says nothing, in milliseconds: nothing may
- * spin.
+ * How long to wait when the server answers immediately and without events, in milliseconds: nothing
+ * may spin.
  */
 const IDLE_WAIT = 1_000;
 const DEFAULT_TIMEOUT = 30_000;

@@ -60,8 +60,8 @@ export async function readJson(answer: Answer, maxSize: number): Promise<unknown
 }
 
 /**
- * Decodes a body. If it is large, its bytes go at once: else they would be there beside the text
- * and what it becomes.
+ * Decodes a body. If it is large, its bytes are released immediately: else they would be there
+ * beside the text and what it becomes.
  */
 function textOf(bytes: Uint8Array<ArrayBuffer>): string {
   const text = decoder.decode(bytes);

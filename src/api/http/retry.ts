@@ -22,8 +22,8 @@ export interface RetryPolicy {
   readonly cap: number;
   /**
    * The longest wait that a server may ask for (`Retry-After`, `retry_after_ms`), in milliseconds.
-   * If it asks for more, the request fails at once, with the server's wish in the error. Default:
-   * 120,000.
+   * If it asks for more, the request fails immediately, with the server's wish in the error.
+   * Default: 120,000.
    */
   readonly maxRetryAfter: number;
   /**

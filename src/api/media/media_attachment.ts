@@ -1,7 +1,8 @@
 /**
  * Uploads the files of a message, encrypted if the room is.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#sending-encrypted-attachments | Encrypted attachments}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#sending-encrypted-attachments | Encrypted attachments}
  * @module
  */
 
@@ -46,7 +47,7 @@ export interface FilePlacing {
 export interface Attachment {
   /** The file. */
   readonly file: ContentURI | EncryptedFile | MediaData;
-  /** What the caller knows of it. */
+  /** The known metadata. */
   readonly info?: FileInfo;
   /** Its name. */
   readonly name?: string;

@@ -1,7 +1,8 @@
 /**
  * Sending into rooms and reading their history.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#sending-events-to-a-room | Sending events to a room}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#sending-events-to-a-room | Sending events to a room}
  * @module
  */
 
@@ -105,7 +106,8 @@ export interface MessagesAPI {
    * @throws {ForbiddenError} If the caller is not in the room, or lacks the power.
    * @throws {TooLargeError} If the event would exceed 64 KiB.
    * @throws {ValueError} If the type is empty or not of messages, or the content is refused.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3roomsroomidsendeventtypetxnid | PUT /rooms/{roomId}/send/{eventType}/{txnId}}
+   * @see
+   * {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3roomsroomidsendeventtypetxnid | PUT /rooms/{roomId}/send/{eventType}/{txnId}}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";
@@ -138,7 +140,8 @@ export interface MessagesAPI {
    * @param options Reason, transaction ID, and request options.
    * @returns The ID of the redaction.
    * @throws {ForbiddenError} If the caller lacks the power.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3roomsroomidredacteventidtxnid | PUT /rooms/{roomId}/redact/{eventId}/{txnId}}
+   * @see
+   * {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3roomsroomidredacteventidtxnid | PUT /rooms/{roomId}/redact/{eventId}/{txnId}}
    */
   redact(roomId: RoomID, eventId: EventID, options?: RedactOptions): Promise<EventID>;
 
@@ -150,7 +153,8 @@ export interface MessagesAPI {
    * @param options Request options.
    * @returns The event, encrypted if it is.
    * @throws {NotFoundError} If there is no such event, or the caller may not see it.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomideventeventid | GET /rooms/{roomId}/event/{eventId}}
+   * @see
+   * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomideventeventid | GET /rooms/{roomId}/event/{eventId}}
    */
   getEvent(roomId: RoomID, eventId: EventID, options?: RequestOptions): Promise<ClientEvent>;
 
@@ -167,7 +171,8 @@ export interface MessagesAPI {
    *   nothing more to read.
    * @throws {ForbiddenError} If the caller may not see the history.
    * @throws {ValueError} If `limit` is no integer of at least 1.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidmessages | GET /rooms/{roomId}/messages}
+   * @see
+   * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidmessages | GET /rooms/{roomId}/messages}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";
@@ -229,7 +234,7 @@ const NOTHING: Filter = { account_data: { types: [] }, presence: { types: [] }, 
  * @param roomId The room.
  * @param direction Which way it will be read: `b` begins at the newest end, `f` at the oldest.
  * @param options Request options.
- * @returns The token; undefined if the server knows by itself.
+ * @returns The token; undefined if the server needs none.
  */
 async function endOfHistory(
   session: Session,

@@ -2,7 +2,8 @@
  * Sending files: what has been uploaded, and data that is uploaded on the way, encrypted where the
  * room is.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#sending-encrypted-attachments | Encrypted attachments}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#sending-encrypted-attachments | Encrypted attachments}
  * @module
  */
 
@@ -161,7 +162,7 @@ const NAMELESS = { "m.file": "file", "m.image": "image", "m.audio": "audio", "m.
  * Makes the operations that send files.
  *
  * @param sendMessage What sends messages.
- * @param placing What uploads files, and knows where they have to be encrypted.
+ * @param placing Uploads files, and encrypts them where that is necessary.
  */
 export function sendFilesAPI(
   sendMessage: (roomId: RoomID, content: RoomMessageContent, options?: SendOptions) => Promise<EventID>,

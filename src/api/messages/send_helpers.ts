@@ -1,7 +1,8 @@
 /**
  * Sending what people send: text, files, images, stickers, reactions.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#instant-messaging | Instant messaging}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#instant-messaging | Instant messaging}
  * @module
  */
 
@@ -179,7 +180,7 @@ export interface SendHelpersAPI extends SendFilesAPI {
  * Makes the operations that send messages.
  *
  * @param sendMessageEvent What sends events: the encrypting version of it, if there is one.
- * @param placing What uploads files, and knows where they have to be encrypted.
+ * @param placing Uploads files, and encrypts them where that is necessary.
  */
 export function sendHelpersAPI(
   sendMessageEvent: MessagesAPI["sendMessageEvent"],

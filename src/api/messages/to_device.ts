@@ -1,7 +1,8 @@
 /**
  * Messages from device to device, past all rooms.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#send-to-device-messaging | Send-to-device messaging}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#send-to-device-messaging | Send-to-device messaging}
  * @module
  */
 
@@ -39,12 +40,13 @@ export interface ToDeviceAPI {
    * Sends to any number of devices, to each its own.
    *
    * @param eventType The type.
-   * @param messages The contents by user and device; the device `*` means all that the server knows
+   * @param messages The contents by user and device; the device `*` means all devices
    *   of the user.
    * @param options Transaction ID, and request options.
    * @throws {ValueError} If the type is empty or of another class, or `messages` has something else
    *   than user IDs and objects.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3sendtodeviceeventtypetxnid | PUT /sendToDevice/{eventType}/{txnId}}
+   * @see
+   * {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3sendtodeviceeventtypetxnid | PUT /sendToDevice/{eventType}/{txnId}}
    * @example
    * ```ts
    * import { Client } from "@greenroom/matrix";
@@ -68,11 +70,12 @@ export interface ToDeviceAPI {
    *
    * @param eventType The type.
    * @param userId The device's user.
-   * @param deviceId The device; `*` means all that the server knows of the user.
+   * @param deviceId The device; `*` means all devices of the user.
    * @param message The content.
    * @param options Transaction ID, and request options.
    * @throws {ValueError} If an argument can't be what it should.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3sendtodeviceeventtypetxnid | PUT /sendToDevice/{eventType}/{txnId}}
+   * @see
+   * {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3sendtodeviceeventtypetxnid | PUT /sendToDevice/{eventType}/{txnId}}
    */
   sendToOneDevice<const T extends EventType>(
     eventType: T,

@@ -1,7 +1,8 @@
 /**
  * What the server lets the user do.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#capabilities-negotiation | Capabilities negotiation}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#capabilities-negotiation | Capabilities negotiation}
  * @module
  */
 
@@ -39,7 +40,7 @@ export interface BooleanCapability {
   enabled: boolean;
 }
 
-/** The versions of rooms that the server knows. */
+/** The versions of rooms that the server supports. */
 export interface RoomVersionsCapability {
   /** The version of new rooms. */
   default: string;
@@ -79,7 +80,8 @@ export interface CapabilitiesAPI {
    *
    * @param options Request options.
    * @returns The capabilities; what is missing has the default that its documentation says.
-   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3capabilities | GET /capabilities}
+   * @see
+   * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3capabilities | GET /capabilities}
    */
   getCapabilities(options?: RequestOptions): Promise<Capabilities>;
 }

@@ -32,7 +32,7 @@ const MAX_USERS = 250;
  * Keeps track of whose devices may have changed.
  *
  * Each change has a higher sequence number than everything before, and only the response to a query
- * that began later clears it. Memory changes at once, and back if the step is aborted. No query
+ * that began later clears it. Memory changes immediately, and back if the step is aborted. No query
  * outlives the process, so that numbers need not be written as long as the user stays dirty.
  */
 export class TrackedUsers {

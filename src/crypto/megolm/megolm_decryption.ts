@@ -243,7 +243,7 @@ function relationInto(content: JsonObject, { content: { "m.relates_to": clear } 
   return "clear";
 }
 
-/** Groups the events by session; those with a bad envelope get their result at once. */
+/** Groups the events by session; those with a bad envelope get their result immediately. */
 function group(events: readonly MessageEvent[], results: Decryption[]): Group[] {
   const rooms = new Map<RoomID, Map<string, Group>>();
   const groups: Group[] = [];

@@ -32,7 +32,8 @@ interface WantedDevice {
   readonly userId: UserID;
   readonly deviceId: DeviceID;
   /**
-   * Whether its messages can't be decrypted: it gets an empty message over the new session at once.
+   * Whether its messages can't be decrypted: it gets an empty message over the new session
+   * immediately.
    */
   readonly wedged: boolean;
 }

@@ -93,7 +93,7 @@ export interface OlmHousekeepingOptions {
   readonly unknownDevices: UnknownDevices;
 }
 
-/** The outcome of pruning: `more` can be pruned at once, or something has to be pruned `later`. */
+/** The outcome of pruning: `more` can be pruned now, or something has to be pruned `later`. */
 export type PruneOutcome = "done" | "later" | "more";
 
 /** Prunes what belongs to devices that are gone. */

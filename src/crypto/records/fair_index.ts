@@ -21,7 +21,7 @@ interface Group<Value> {
  * Remembers values by group and name. When there are too many, the oldest of the largest group is
  * evicted; where several share a group, the oldest of the largest share.
  *
- * A step changes it at once, so that it sees its own changes; if the step is aborted, they are
+ * A step changes it immediately, so that it sees its own changes; if the step is aborted, they are
  * taken back.
  */
 export class FairIndex<Value> {

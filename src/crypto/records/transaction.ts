@@ -1,6 +1,6 @@
 /**
  * Records and steps: a step of the engine reads and writes records by their keys, and commits all
- * changes at once.
+ * changes immediately.
  *
  * @module
  */
@@ -116,7 +116,8 @@ export class Transaction {
   /**
    * Reads the next records of a kind in the order of their keys, as {@link list} does.
    *
-   * @param options How many at most, and the key of the one after which to begin. Default: the first.
+   * @param options How many at most, and the key of the one after which to begin. Default: the
+   * first.
    */
   async page<Value>(
     { limit, after }: { readonly limit: number; readonly after?: RecordKey<Value> },

@@ -67,7 +67,7 @@ export class GroupSessions {
     return this.#rooms.get(sessionId);
   }
 
-  /** Makes a session, with a copy that decrypts; both become durable at once. */
+  /** Makes a session, with a copy that decrypts; both become durable in one commit. */
   async create(tx: Transaction, { roomId, settings, previous }: NewSession): Promise<OutboundRecord> {
     const { context: { vodozemac, clock, policy }, inbound } = this.#parts;
     const session = vodozemac.megolm.createOutbound();

@@ -212,7 +212,7 @@ export class OutboundSessions {
   /**
    * Removes the session of a room that has long been idle, with earlier ones and their recipients.
    *
-   * @returns Whether there is `more` to be done at once.
+   * @returns Whether there is `more` to be done now.
    */
   async pruneRoom(tx: Transaction, roomId: RoomID): Promise<"done" | "more"> {
     const { rooms, outbox, context: { clock, policy } } = this.#parts;

@@ -1,5 +1,5 @@
 /**
- * The members of encrypted rooms, as far as this process knows them.
+ * The members of encrypted rooms, as far as this process has received them.
  *
  * @module
  */

@@ -147,7 +147,7 @@ async function* exported(
 /**
  * Imports a copy of a device into a store without records of it.
  *
- * All records count at once, when the whole stream was read and verified. If it fails, or the
+ * All records count together, when the whole stream was read and verified. If it fails, or the
  * process ends, none count: no client uses a device that was imported in part, and the next import
  * removes what is left.
  *

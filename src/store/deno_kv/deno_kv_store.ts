@@ -46,8 +46,8 @@ const VERSIONSTAMP = /^[0-9a-f]{20}$/;
  * only Deno KV and `node:sqlite` may open the file in this process, not even `Deno.copyFile()`:
  * closing it elsewhere releases the locks that protect the log from other programs.
  *
- * Lock files in the folder `bot.db-locks` beside a file show at once that a process has ended, so
- * that the next one need not wait for its lease; Deno needs permission to read and write it. A
+ * Lock files in the folder `bot.db-locks` beside a file show immediately that a process has ended,
+ * so that the next one need not wait for its lease; Deno needs permission to read and write it. A
  * server has no such locks, nor has the program's default database.
  *
  * A key may have 2 KiB, which includes some twenty bytes of the store's own and two for each part.

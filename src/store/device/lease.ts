@@ -69,8 +69,8 @@ export class Lease {
   }
 
   /**
-   * Takes a device: at once if it is free, its owner has released it, has ended as the store's lock
-   * shows, or has not renewed the lease in time.
+   * Takes a device: immediately if it is free, its owner has released it, has ended as the store's
+   * lock shows, or has not renewed the lease in time.
    *
    * @param kv The store of the device.
    * @param prefix The beginning of the device's keys.

@@ -1,5 +1,5 @@
 /**
- * The lock beside a lease, which shows at once that a process has ended.
+ * The lock beside a lease, which shows immediately that a process has ended.
  *
  * A process that takes a device writes the ID of its lease into the device's lock, if the store has
  * locks. The system releases the lock when the process ends, however that happens. So a process

@@ -82,7 +82,7 @@ export async function readSchema(
   const version = versionOf(schema);
   if (version > newest) {
     throw new StoreFormatError(
-      `Cannot open the store of ${device}: its schema is version ${version}, and this Greenroom knows up to ${newest}; use a newer Greenroom`,
+      `Cannot open the store of ${device}: its schema is version ${version}, and this Greenroom supports up to ${newest}; use a newer Greenroom`,
     );
   }
   return version;

@@ -52,8 +52,8 @@ type ListedRow = { readonly key: Uint8Array } & (Row | { /** It is large. */ rea
  * (`--allow-write=bot.db` without `bot.db-wal`), SQLite syncs it (`synchronous=FULL`), and the
  * thread waits for the disk.
  *
- * Lock files in the folder `bot.db-locks` show at once that a process has ended, so that the next
- * need not wait for its lease; Deno needs permission to read and write it.
+ * Lock files in the folder `bot.db-locks` show immediately that a process has ended, so that the
+ * next need not wait for its lease; Deno needs permission to read and write it.
  *
  * @example
  * ```ts
@@ -224,7 +224,7 @@ export class SqliteStore implements KvStore, AsyncDisposable {
     } else await this.#log?.synced();
   }
 
-  /** Runs it at once; the promise rejects with what it throws. */
+  /** Runs it immediately; the promise rejects with what it throws. */
   #do<Result>(action: SqliteAction, go: () => Result): Promise<Result> {
     return Promise.try(() => this.#now(action, go));
   }

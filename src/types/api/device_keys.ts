@@ -18,7 +18,7 @@ export interface DeviceKeys {
   user_id: UserID;
   /** The device. */
   device_id: DeviceID;
-  /** The encryption algorithms that the device knows. */
+  /** The encryption algorithms that the device supports. */
   algorithms: Open<EncryptionAlgorithm>[];
   /** The keys by `<algorithm>:<device ID>`, in unpadded base64. */
   keys: { [keyId: string]: string };

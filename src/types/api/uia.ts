@@ -1,14 +1,15 @@
 /**
  * User-interactive authentication: the server wants to know once more who is asking.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#user-interactive-authentication-api | UIA}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#user-interactive-authentication-api | UIA}
  * @module
  */
 
 import type { JsonObject } from "../json.ts";
 import type { Open } from "../enums.ts";
 
-/** The stages that the specification knows. */
+/** The stages of the specification. */
 export const AuthenticationStage = {
   /** The user's password. */
   PASSWORD: "m.login.password",

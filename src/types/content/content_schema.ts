@@ -7,7 +7,7 @@
  * @module
  */
 
-/** A schema of any library that knows Standard Schema, version 1. */
+/** A schema of any library with Standard Schema, version 1. */
 export interface ContentSchema<Content extends object> {
   /** The library's side of the interface. */
   readonly "~standard": ContentSchemaProperties<Content>;

@@ -174,8 +174,8 @@ export interface MessageTypeContents {
 }
 
 /**
- * A `msgtype` that no other content has. It is a string, and the compiler knows nothing else of
- * it, so that a comparison with a `msgtype` that is known leaves the content that belongs to it.
+ * A `msgtype` that no other content has. It is a string, and the compiler can assume nothing else
+ * of it, so that a comparison with a `msgtype` that is known leaves the content that belongs to it.
  */
 export declare enum OtherMessageType {
   /** Stands for all of them; there is no value of this name. */

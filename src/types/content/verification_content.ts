@@ -6,7 +6,8 @@
  *
  * Contents are type aliases, and not interfaces, so that each is also a `JsonObject`.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#device-verification | Device verification}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#device-verification | Device verification}
  * @module
  */
 
@@ -65,13 +66,15 @@ export type SasStartContent = BaseVerificationContent & {
   method: "m.sas.v1";
   /** The device that starts. */
   from_device: DeviceID;
-  /** The key agreement protocols that the device knows, such as `curve25519-hkdf-sha256`. */
+  /** The key agreement protocols that the device supports, such as `curve25519-hkdf-sha256`. */
   key_agreement_protocols: string[];
-  /** The hashes that the device knows, `sha256` among them. */
+  /** The hashes that the device supports, `sha256` among them. */
   hashes: string[];
-  /** The ways to authenticate a message that the device knows, `hkdf-hmac-sha256.v2` among them. */
+  /**
+   * The ways to authenticate a message that the device supports, `hkdf-hmac-sha256.v2` among them.
+   */
   message_authentication_codes: string[];
-  /** The ways to show the string that the device knows, `decimal` among them. */
+  /** The ways to show the string that the device supports, `decimal` among them. */
   short_authentication_string: ShortAuthenticationStringMethod[];
 };
 

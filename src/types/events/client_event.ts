@@ -5,7 +5,8 @@
  * wrote: it is checked where it has a type, for handlers of types, and where an operation says so;
  * elsewhere it is any object.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#room-event-format | Room event format}
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#room-event-format | Room event format}
  * @module
  */
 
@@ -34,7 +35,7 @@ export interface ClientEventWithoutRoomID<Type extends string = string, Content 
    * Of state, and of nothing else: which piece of the room's state of this type it is; often empty.
    */
   state_key?: string;
-  /** What the own server knows about the event and its sender did not sign. */
+  /** What the own server adds to the event and its sender did not sign. */
   unsigned?: UnsignedData;
   /** Of `m.room.redaction`: the event to redact. Since room version 11 it stands in the content. */
   redacts?: EventID;
@@ -76,7 +77,7 @@ export interface StrippedState<Type extends string = string, Content extends obj
   event_id?: EventID;
   /** When it was sent, in milliseconds since the epoch, if the server sent the whole event. */
   origin_server_ts?: number;
-  /** What the own server knows about the event, if the server sent the whole event. */
+  /** What the own server adds to the event, if the server sent the whole event. */
   unsigned?: UnsignedData;
 }
 

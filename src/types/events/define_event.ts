@@ -40,7 +40,7 @@ export interface DefineEventOptions<
   /** The class. */
   class: Class;
   /**
-   * What checks contents, of any library that knows Standard Schema: Zod, Valibot, ArkType and
+   * What checks contents, of any library with Standard Schema: Zod, Valibot, ArkType and
    * others. It should check and not change: what it returns takes the content's place when it is
    * sent, and when it is delivered.
    *

@@ -47,7 +47,7 @@ export interface DefineSessionOptions<State extends object> {
    */
   initial: () => State;
   /**
-   * What checks a state that was kept, of any library that knows Standard Schema. What it returns
+   * What checks a state that was kept, of any library with Standard Schema. What it returns
    * is what handlers get, so that it can bring a state that an older version of your program left
    * into the form of today.
    *
@@ -64,10 +64,10 @@ const MAX_NAME = 100;
  * added with it.
  *
  * A handler that is added with a session gets it as `ctx.session`, and may change it. What it has
- * made of it is committed when it has settled, at once with the note that it has handled the event:
- * after a crash either both are there, or the handler gets the event once more with the state as it
- * was before. A handler that throws changes nothing. Events that share a session are handled one
- * after the other, in their order, whichever handlers they go to.
+ * made of it is committed when it has settled, together with the record that it has handled the
+ * event: after a crash either both are there, or the handler gets the event once more with the
+ * state as it was before. A handler that throws changes nothing. Events that share a session are
+ * handled one after the other, in their order, whichever handlers they go to.
  *
  * @param options Its name, whose it is, and how it begins.
  * @returns The definition, to be given as option `session` where a handler is added.

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertFalse } from "@std/assert";
 import type { Client } from "@greenroom/matrix";
 import type { MessageEvent } from "@greenroom/matrix/types";
 import type { TestProcess } from "../support/crash.ts";
-import { Gates, hearing, roomWith } from "../support/hearing.ts";
+import { Gates, recordingBot, roomWith } from "../support/hearing.ts";
 import { LEASE, RestartingBot } from "../support/restarting_bot.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 
@@ -111,11 +111,8 @@ Deno.test("An event whose handler waits for a later one does not get stuck in ca
 });
 
 Deno.test("A bot can be closed in the middle of careful delivery, and goes on later", async () => {
-  await using here = clientStage();
-  using gates = new Gates();
-  const { texts, setUp } = hearing(gates);
-  const bot = new RestartingBot(here, { setUp });
-  const { alice, id } = await roomWith(here, bot);
+  await using scene = await recordingBot();
+  const { here, gates, texts, bot, alice, id } = scene;
   await alice.sendText(id, "slow 1");
   await alice.sendText(id, "2");
   for (let crash = 0; crash < 3; crash++) {
@@ -177,11 +174,8 @@ Deno.test("An invitation, account data or an undecryptable message that crashes 
 });
 
 Deno.test("Careful delivery records only events that have handlers", async () => {
-  await using here = clientStage();
-  using gates = new Gates();
-  const { texts, setUp } = hearing(gates);
-  const bot = new RestartingBot(here, { setUp });
-  const { alice, id } = await roomWith(here, bot);
+  await using scene = await recordingBot();
+  const { texts, bot, alice, id } = scene;
   await alice.sendText(id, "slow");
   for (let index = 0; index < 20; index++) await alice.sendMessageEvent(id, "com.example.x", {});
   await bot.settle();

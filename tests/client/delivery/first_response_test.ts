@@ -1,21 +1,16 @@
 import { assertEquals } from "@std/assert";
 import { MemoryStore } from "@greenroom/matrix";
 import { type FaultPlan, NO_FAULT } from "../support/crash.ts";
-import { begin } from "../support/encrypted_room.ts";
+import { begin, ENCRYPTED } from "../support/encrypted_room.ts";
 import { Gates, hearing } from "../support/hearing.ts";
 import { RestartingBot } from "../support/restarting_bot.ts";
 import { clientStage, heard } from "../support/stage.ts";
 
-const ENCRYPTED = {
-  type: "m.room.encryption",
-  state_key: "",
-  content: { algorithm: "m.megolm.v1.aes-sha2" },
-};
 /** What is said later: more than one response holds. */
 const MANY = Array.from({ length: 12 }, (_, index) => `slow ${index}`);
 
 /** What each process of a bot receives; none handles the events of its very first response. */
-async function livesOf(...plans: FaultPlan[]): Promise<string[][]> {
+async function runsOf(...plans: FaultPlan[]): Promise<string[][]> {
   await using here = clientStage();
   using gates = new Gates();
   const { texts, setUp } = hearing(gates);
@@ -26,7 +21,7 @@ async function livesOf(...plans: FaultPlan[]): Promise<string[][]> {
   await alice.sendText(open, "slow first");
   const bot = new RestartingBot(here, { setUp, client: { encryption: true }, plans });
   await bot.until(() => texts[0]?.includes("slow first") === true);
-  const secret = await alice.createRoom({ preset: "public_chat", initialState: [ENCRYPTED] });
+  const secret = await alice.createRoom({ preset: "public_chat", initialState: ENCRYPTED });
   await bot.client.joinRoom(secret);
   await here.settle();
   for (const text of MANY) {
@@ -39,12 +34,12 @@ async function livesOf(...plans: FaultPlan[]): Promise<string[][]> {
 }
 
 Deno.test("A bot that ended while it handled its very first response is given what came since once more", async () => {
-  const [, later] = await livesOf(NO_FAULT);
+  const [, later] = await runsOf(NO_FAULT);
   assertEquals(later, ["slow first", ...MANY]);
 });
 
 Deno.test("A bot that ends again, once it has the very first response again, is given what came since all the same", async () => {
-  const [, again, later] = await livesOf(NO_FAULT, { operation: "sync", at: 2, takesEffect: false });
+  const [, again, later] = await runsOf(NO_FAULT, { operation: "sync", at: 2, takesEffect: false });
   assertEquals(again, ["slow first"]);
   assertEquals(later, ["slow first", ...MANY]);
 });
@@ -54,7 +49,7 @@ Deno.test("A position that was moved back delivers again the encrypted events th
   const alice = here.client("alice", { encryption: true });
   const bot = here.client("bot", { encryption: true, store: new MemoryStore() });
   for (const client of [alice, bot]) await begin(here, client);
-  const room = await alice.createRoom({ preset: "public_chat", initialState: [ENCRYPTED] });
+  const room = await alice.createRoom({ preset: "public_chat", initialState: ENCRYPTED });
   await bot.joinRoom(room);
   await here.settle();
   bot.stop();

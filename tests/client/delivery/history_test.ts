@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { type Client, MemoryStore } from "@greenroom/matrix";
 import { type RoomID, SyncStream } from "@greenroom/matrix/types";
+import { ENCRYPTED } from "../support/encrypted_room.ts";
 import { teach } from "../../../examples/bot.ts";
 import { Gates, hearing } from "../support/hearing.ts";
 import { RestartingBot } from "../support/restarting_bot.ts";
@@ -247,9 +248,8 @@ Deno.test("A failure to read history is reported only to handlers of history", a
   const bot = here.client("bot", { encryption: true });
   for (const client of [alice, bot]) client.start();
   await here.settle();
-  const content = { algorithm: "m.megolm.v1.aes-sha2" };
   const room = await alice.createRoom({
-    initialState: [{ type: "m.room.encryption", state_key: "", content }],
+    initialState: ENCRYPTED,
   });
   const texts = heard(bot);
   const unread: string[] = [];

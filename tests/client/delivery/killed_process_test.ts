@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { Client } from "@greenroom/matrix";
 import { Homeserver } from "@greenroom/matrix/testing";
+import { ENCRYPTED } from "../support/encrypted_room.ts";
 import { ProcessBot, type ProcessSettings } from "../support/process_bot.ts";
 
 /** Alice, in a room with a bot that is killed again and again. */
@@ -15,9 +16,7 @@ async function stage({ encryption = false } = {}) {
   const [alice, bot] = [client("alice"), client("bot")];
   const id = await alice.client.createRoom({
     preset: "public_chat",
-    initialState: encryption
-      ? [{ type: "m.room.encryption", state_key: "", content: { algorithm: "m.megolm.v1.aes-sha2" } }]
-      : [],
+    initialState: encryption ? ENCRYPTED : [],
   });
   await bot.client.joinRoom(id);
   return {

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { type Client, defineSession, encryptionOf, ValueError } from "@greenroom/matrix";
 import type { EventID, MessageEvent } from "@greenroom/matrix/types";
+import { ENCRYPTED } from "../support/encrypted_room.ts";
 import type { TestProcess } from "../support/crash.ts";
 import { Gates, roomWith } from "../support/hearing.ts";
 import { RestartingBot } from "../support/restarting_bot.ts";
@@ -222,11 +223,7 @@ Deno.test("A quarantined encrypted event is delivered decrypted, with the trust 
   const alice = here.client("alice", { encryption: true });
   const id = await alice.createRoom({
     preset: "public_chat",
-    initialState: [{
-      type: "m.room.encryption",
-      state_key: "",
-      content: { algorithm: "m.megolm.v1.aes-sha2" },
-    }],
+    initialState: ENCRYPTED,
   });
   await bot.client.joinRoom(id);
   await bot.settle();

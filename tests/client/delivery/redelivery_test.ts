@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { defineSession } from "@greenroom/matrix";
 import { type FaultPlan, NO_FAULT } from "../support/crash.ts";
-import { begin } from "../support/encrypted_room.ts";
-import { Gates, hearing, roomWith } from "../support/hearing.ts";
+import { begin, ENCRYPTED, MEGOLM } from "../support/encrypted_room.ts";
+import { Gates, hearing, recordingBot, roomWith } from "../support/hearing.ts";
 import { LEASE, RestartingBot } from "../support/restarting_bot.ts";
 import { clientStage } from "../support/stage.ts";
 
@@ -10,11 +10,8 @@ import { clientStage } from "../support/stage.ts";
 const NOTED = 30_000 + LEASE;
 
 Deno.test("After a crash only events that had not settled are delivered again, though they held the checkpoint back", async () => {
-  await using here = clientStage();
-  using gates = new Gates();
-  const { texts, setUp } = hearing(gates);
-  const bot = new RestartingBot(here, { setUp });
-  const { alice, id } = await roomWith(here, bot);
+  await using scene = await recordingBot();
+  const { here, gates, texts, bot, alice, id } = scene;
   for (const text of ["slow 1", "2", "3", "slow 4", "5", "6"]) {
     await alice.sendText(id, text);
     await bot.until(() => texts[0]?.includes(text) === true);
@@ -77,7 +74,7 @@ Deno.test("Messages from before the room was encrypted are handled again after a
   const { alice, id } = await roomWith(here, bot);
   await alice.sendText(id, "slow 1");
   await bot.until(() => texts[0]?.includes("slow 1") === true);
-  await alice.sendStateEvent(id, "m.room.encryption", { algorithm: "m.megolm.v1.aes-sha2" });
+  await alice.sendStateEvent(id, "m.room.encryption", MEGOLM);
   await alice.sendText(id, "in clear", { disableEncryption: true });
   await bot.until(() => refused.length === 1);
   await bot.restart();
@@ -87,11 +84,8 @@ Deno.test("Messages from before the room was encrypted are handled again after a
 });
 
 Deno.test("At most once delivers nothing twice, whatever had settled, and loses nothing that comes later", async () => {
-  await using here = clientStage();
-  using gates = new Gates();
-  const { texts, setUp } = hearing(gates);
-  const bot = new RestartingBot(here, { setUp, client: { deliver: "at-most-once" } });
-  const { alice, id } = await roomWith(here, bot);
+  await using scene = await recordingBot({ client: { deliver: "at-most-once" } });
+  const { texts, bot, alice, id } = scene;
   for (const text of ["slow 1", "2"]) {
     await alice.sendText(id, text);
     await bot.until(() => texts[0]?.includes(text) === true);
@@ -106,11 +100,8 @@ Deno.test("At most once delivers nothing twice, whatever had settled, and loses 
 });
 
 Deno.test("A process that is closed and restarted delivers nothing twice, without a session and with one", async () => {
-  await using here = clientStage();
-  using gates = new Gates();
-  const { texts, setUp } = hearing(gates, ["one", "two"]);
-  const bot = new RestartingBot(here, { setUp });
-  const { alice, id } = await roomWith(here, bot);
+  await using scene = await recordingBot({ names: ["one", "two"] });
+  const { texts, bot, alice, id } = scene;
   for (let life = 0; life < 3; life++) {
     await alice.sendText(id, `in life ${life}`);
     await bot.until(() => texts[life]?.length === 2);
@@ -154,11 +145,8 @@ Deno.test("Named handlers get what they had not handled when they change places,
 });
 
 Deno.test("Records of settled deliveries are removed when they are no longer needed", async () => {
-  await using here = clientStage();
-  using gates = new Gates();
-  const { texts, setUp } = hearing(gates);
-  const bot = new RestartingBot(here, { setUp });
-  const { alice, id } = await roomWith(here, bot);
+  await using scene = await recordingBot();
+  const { here, gates, texts, bot, alice, id } = scene;
   await alice.sendText(id, "slow 1");
   for (let index = 0; index < 20; index++) {
     await alice.sendText(id, `${index}`);
@@ -200,11 +188,8 @@ Deno.test("A handler that changed its session never gets that event again, thoug
 });
 
 Deno.test("Events of many responses that were not handled come again, though they are too many for one", async () => {
-  await using here = clientStage();
-  using gates = new Gates();
-  const { texts, setUp } = hearing(gates);
-  const bot = new RestartingBot(here, { setUp });
-  const { alice, id } = await roomWith(here, bot);
+  await using scene = await recordingBot();
+  const { texts, bot, alice, id } = scene;
   const said = Array.from({ length: 40 }, (_, index) => `slow ${index}`);
   for (const text of said) {
     await alice.sendText(id, text);
@@ -229,11 +214,7 @@ Deno.test("A message that came with its key is handled, though the process crash
   await begin(here, alice);
   const id = await alice.createRoom({
     preset: "public_chat",
-    initialState: [{
-      type: "m.room.encryption",
-      state_key: "",
-      content: { algorithm: "m.megolm.v1.aes-sha2" },
-    }],
+    initialState: ENCRYPTED,
   });
   await bot.client.joinRoom(id);
   await bot.settle();

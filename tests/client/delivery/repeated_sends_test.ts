@@ -1,11 +1,10 @@
 import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
 import { type Client, type ClientOptions, ValueError } from "@greenroom/matrix";
 import type { EventID, MessageEvent, RoomID } from "@greenroom/matrix/types";
+import { ENCRYPTED, MEGOLM } from "../support/encrypted_room.ts";
 import { Gates, roomWith } from "../support/hearing.ts";
 import { RestartingBot } from "../support/restarting_bot.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
-
-const MEGOLM = { algorithm: "m.megolm.v1.aes-sha2" };
 
 /** What a handler does in one life; the life ends when it is over, but for the last. */
 type Run = (client: Client, event: MessageEvent) => Promise<unknown>;
@@ -52,7 +51,7 @@ async function encryptedRoom(here: ClientStage, bot: RestartingBot): Promise<{ a
   const alice = here.client("alice", { encryption: true });
   const id = await alice.createRoom({
     preset: "public_chat",
-    initialState: [{ type: "m.room.encryption", state_key: "", content: MEGOLM }],
+    initialState: ENCRYPTED,
   });
   await bot.client.joinRoom(id);
   await bot.settle();

@@ -2,10 +2,10 @@ import { assert, assertEquals } from "@std/assert";
 import { type Client, defineSession, MemoryStore } from "@greenroom/matrix";
 import type { InternalEvents, RoomID } from "@greenroom/matrix/types";
 import type { HomeserverQuirks } from "@greenroom/matrix/testing";
+import { ENCRYPTED } from "../support/encrypted_room.ts";
 import { RestartingBot } from "../support/restarting_bot.ts";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";
 
-const MEGOLM = { algorithm: "m.megolm.v1.aes-sha2" };
 const QUIRKS: readonly HomeserverQuirks[] = [
   {},
   { ignoreTo: true },
@@ -32,7 +32,7 @@ async function roomWith(here: ClientStage, encrypted = false): Promise<{ alice: 
   here.client("bot");
   const room = await alice.createRoom({
     invitees: ["@bot:localhost"],
-    initialState: encrypted ? [{ type: "m.room.encryption", state_key: "", content: MEGOLM }] : [],
+    initialState: encrypted ? ENCRYPTED : [],
   });
   return { alice, room };
 }

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { encryptionOf, MemoryStore } from "@greenroom/matrix";
 import type { MessageEvent } from "@greenroom/matrix/types";
-import { begin, twoInARoom } from "../support/encrypted_room.ts";
+import { begin, ENCRYPTED, twoInARoom } from "../support/encrypted_room.ts";
 import { clientStage, heard } from "../support/stage.ts";
 import { copyOf } from "../support/store_copy.ts";
 
@@ -102,11 +102,7 @@ Deno.test("A store that was set back is noticed by one-time keys that the server
   const old = await copyOf(store);
   // Others use up some of its keys, and it makes more.
   const roomId = await alice.createRoom({
-    initialState: [{
-      type: "m.room.encryption",
-      state_key: "",
-      content: { algorithm: "m.megolm.v1.aes-sha2" },
-    }],
+    initialState: ENCRYPTED,
   });
   const claim = async (name: string): Promise<void> => {
     const client = stage.client(name, { encryption: true });

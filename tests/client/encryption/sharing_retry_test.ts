@@ -1,9 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { EncryptionError } from "@greenroom/matrix";
-import { begin } from "../support/encrypted_room.ts";
+import { begin, ENCRYPTED } from "../support/encrypted_room.ts";
 import { clientStage, heard } from "../support/stage.ts";
-
-const MEGOLM = { algorithm: "m.megolm.v1.aes-sha2" };
 
 for (const path of ["/keys/claim", "/keys/query"]) {
   Deno.test(`A message is not sent without keys because ${path} failed a moment ago`, async () => {
@@ -22,7 +20,7 @@ for (const path of ["/keys/claim", "/keys/query"]) {
     isDown = true;
     const roomId = await alice.createRoom({
       invitees: ["@bob:localhost"],
-      initialState: [{ type: "m.room.encryption", state_key: "", content: MEGOLM }],
+      initialState: ENCRYPTED,
     });
     await bob.joinRoom(roomId);
     await stage.settle();

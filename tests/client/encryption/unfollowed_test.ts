@@ -6,10 +6,9 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
 import { type Client, EncryptionError, MemoryStore } from "@greenroom/matrix";
 import type { MessageEvent, RoomID } from "@greenroom/matrix/types";
-import { begin } from "../support/encrypted_room.ts";
+import { begin, ENCRYPTED } from "../support/encrypted_room.ts";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";
 
-const MEGOLM = { algorithm: "m.megolm.v1.aes-sha2" };
 /** For how long what was asked for is taken for what is so, in milliseconds. */
 const FRESH = 10_000;
 const SCRIPT = "@script:localhost";
@@ -24,7 +23,7 @@ async function scene(stage: ClientStage, script: Client = stage.client("script",
     stage.client("carol", { encryption: true }),
   ];
   for (const client of [bob, carol]) await begin(stage, client);
-  const initialState = [{ type: "m.room.encryption", state_key: "", content: MEGOLM }];
+  const initialState = ENCRYPTED;
   const roomId = await script.createRoom({ preset: "public_chat", initialState });
   await bob.joinRoom(roomId);
   await stage.settle();

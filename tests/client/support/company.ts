@@ -5,6 +5,7 @@
  */
 
 import { type KvStore, MemoryStore } from "@greenroom/matrix";
+import { ENCRYPTED } from "./encrypted_room.ts";
 import type { ClientStage } from "./stage.ts";
 
 /** A store that tells of each use. */
@@ -38,10 +39,9 @@ export async function company(stage: ClientStage) {
   const store = new WatchedStore();
   const bot = stage.client("bot", { store, encryption: true });
   const alice = stage.client("alice", { encryption: true });
-  const algorithm = "m.megolm.v1.aes-sha2";
   const roomId = await alice.createRoom({
     preset: "public_chat",
-    initialState: [{ type: "m.room.encryption", state_key: "", content: { algorithm } }],
+    initialState: ENCRYPTED,
   });
   await bot.joinRoom(roomId);
   await bot.syncOnce(); // its keys are there from then on

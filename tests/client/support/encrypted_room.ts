@@ -1,5 +1,5 @@
 /**
- * An encrypted room and who is in it.
+ * An encrypted room and its members.
  *
  * @module
  */
@@ -8,7 +8,11 @@ import type { Client } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
 import type { ClientStage } from "./stage.ts";
 
-const MEGOLM = { algorithm: "m.megolm.v1.aes-sha2" };
+/** The content of `m.room.encryption`. */
+export const MEGOLM = { algorithm: "m.megolm.v1.aes-sha2" };
+
+/** The initial state of an encrypted room. */
+export const ENCRYPTED = [{ type: "m.room.encryption", state_key: "", content: MEGOLM }];
 
 /** Two users in an encrypted room, syncing. */
 export async function twoInARoom(
@@ -19,7 +23,7 @@ export async function twoInARoom(
   for (const client of [alice, bob]) await begin(stage, client);
   const roomId = await alice.createRoom({
     invitees: ["@bob:localhost"],
-    initialState: [{ type: "m.room.encryption", state_key: "", content: MEGOLM }],
+    initialState: ENCRYPTED,
   });
   await bob.joinRoom(roomId);
   await stage.settle();

@@ -6,8 +6,8 @@
 
 import type { Client } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
-import type { RestartingBot } from "./restarting_bot.ts";
-import type { ClientStage } from "./stage.ts";
+import { RestartingBot, type RestartingBotOptions } from "./restarting_bot.ts";
+import { type ClientStage, clientStage } from "./stage.ts";
 
 /**
  * Handlers that are at work until the test says so, at the latest at its end: a client that is
@@ -41,10 +41,10 @@ export class Gates implements Disposable {
  * opened.
  */
 export function hearing(gates: Gates, names: readonly (string | undefined)[] = [undefined]) {
-  const lives: string[][] = [];
+  const processes: string[][] = [];
   const setUp = (client: Client): void => {
     const texts: string[] = [];
-    lives.push(texts);
+    processes.push(texts);
     for (const name of names) {
       client.on("m.room.message", async ({ content: { body } }) => {
         texts.push(body);
@@ -52,10 +52,10 @@ export function hearing(gates: Gates, names: readonly (string | undefined)[] = [
       }, { name });
     }
   };
-  return { texts: lives, setUp };
+  return { texts: processes, setUp };
 }
 
-/** Alice, and a bot in a room of hers, which has handled that it came. */
+/** Alice, and a bot that has joined her room. */
 export async function roomWith(
   stage: ClientStage,
   bot: RestartingBot,
@@ -65,4 +65,20 @@ export async function roomWith(
   await bot.client.joinRoom(id);
   await bot.settle();
   return { alice, id };
+}
+
+/** A bot that records texts, in a room with Alice. */
+export async function recordingBot(
+  { names, client }: {
+    readonly names?: readonly string[];
+    readonly client?: RestartingBotOptions["client"];
+  } = {},
+) {
+  const disposal = new AsyncDisposableStack();
+  const here = disposal.use(clientStage());
+  const gates = disposal.use(new Gates());
+  const { texts, setUp } = hearing(gates, names);
+  const bot = new RestartingBot(here, { setUp, client });
+  const { alice, id } = await roomWith(here, bot);
+  return { here, gates, texts, bot, alice, id, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
 }
