@@ -108,7 +108,7 @@ Deno.test("Without LogTape, warnings and errors are a line each on the console, 
   assert(/^:\d+:\d+ \(type: m.room.message, data: \{ a: 1 \}\)$/.test(after ?? ""), handler);
 });
 
-Deno.test("What is repeated is printed once, then counted, at growing distances of the clock that was given", async () => {
+Deno.test("A repeated line is printed once, then counted, and printed again after growing pauses", async () => {
   using console = printed();
   const clock = new TestClock();
   const logs = [loggerOf(undefined, clock, "client"), loggerOf(undefined, clock, "client")]; // of two clients
@@ -164,7 +164,7 @@ Deno.test("A server that makes up reasons fills neither the console nor memory",
   assert((console.lines.at(-1) ?? "").length < 1_100);
 });
 
-Deno.test("What can't be written down is printed all the same", () => {
+Deno.test("A value that can't be serialized is printed all the same", () => {
   using console = printed();
   const circle: Record<string, unknown> = { big: 1n };
   circle.circle = circle;

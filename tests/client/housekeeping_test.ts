@@ -78,7 +78,7 @@ for (const restarts of [false, true]) {
     return { stage, look };
   };
 
-  Deno.test(`It is done once a day, also after some weeks away${how}`, async () => {
+  Deno.test(`Pruning runs once a day, also after some weeks away${how}`, async () => {
     const { look } = await begun();
     assertEquals([await look(DAY - 1), await look(1), await look(29 * DAY), await look(DAY)], [1, 2, 3, 4]);
   });

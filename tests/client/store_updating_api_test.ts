@@ -165,7 +165,7 @@ Deno.test("sendStateEvent() notes what the server took, as the schema has it, an
   assertEquals(await here.stateStore.getState(ROOM, "m.room.name"), undefined);
 });
 
-Deno.test("What is noted does not change when the caller changes what it sent or got", async () => {
+Deno.test("Stored state does not change when the caller changes what it sent or received", async () => {
   const create = state("m.room.create", {}, { room_id: ROOM });
   const levels = () => state("m.room.power_levels", { users: { "@a:a": 0 } }, { room_id: ROOM });
   await using here = await stage({

@@ -72,7 +72,7 @@ synapseTest(
   },
 );
 
-synapseTest("Of many fresh devices none thinks that the server has lost its keys", async (server) => {
+synapseTest("No new device detects lost keys on the server", async (server) => {
   await using scene = new Scene(synapseHost(server));
   const log = recordingLogger();
   const users = await Promise.all(Array.from({ length: 40 }, () => newUser(server, "fresh")));

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { Scene } from "../operations/support/scene.ts";
-import { ProcessBot } from "../client/support/process_bot.ts";
+import { KillableProcess } from "../client/support/killable_process.ts";
 import { synapseHost } from "./support/host.ts";
 import { newUser, synapseTest } from "./support/synapse.ts";
 
@@ -24,7 +24,7 @@ synapseTest(
         for (const says of ["A", "B", "A"]) {
           const path = `${folder}/${encryption}.db`;
           const settings = { baseUrl: server.baseUrl, token: bot.accessToken, path, says, encryption };
-          await using life = new ProcessBot(settings);
+          await using life = new KillableProcess(settings);
           await life.says("up");
           if (ids.length === 0) await alice.sendText(roomId, "question");
           ids.push(await life.says("said"));
@@ -60,16 +60,16 @@ synapseTest(
         speed: 4,
       };
       for (let life = 0; life < 5; life++) {
-        await using process = new ProcessBot(settings);
+        await using process = new KillableProcess(settings);
         await process.says("begins poison");
         await process.ended();
       }
-      await using process = new ProcessBot(settings);
+      await using process = new KillableProcess(settings);
       assertEquals(await process.says("left out"), "3");
       await process.says("ends 2");
       await process.says("begins poison"); // after ten of its seconds
       await process.ended();
-      await using last = new ProcessBot(settings);
+      await using last = new KillableProcess(settings);
       assertEquals(await last.says("left out"), "4");
       await alice.sendText(roomId, "3");
       await last.says("ends 3");

@@ -186,7 +186,7 @@ Deno.test("A decrypted event has its encryption info; one that can't be decrypte
   });
 });
 
-Deno.test("What is encrypted is an object as it goes through JSON; anything else is refused", async () => {
+Deno.test("Content is encrypted as JSON; anything but an object is refused", async () => {
   const { encryption, bodies } = stage();
   for (const content of [[1], { toJSON: () => "text" }, { toJSON: () => null }]) {
     await assertRejects(() => encryption.encrypt(ROOM, "m.x", content), EncryptionError, "must be an object");

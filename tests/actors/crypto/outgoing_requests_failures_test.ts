@@ -72,7 +72,7 @@ Deno.test("round() reports the outcome of its own session, or else the first fai
   }
 });
 
-Deno.test("What is asked for in another way once it was refused is no failure, and is waited for", async () => {
+Deno.test("A request that the engine splits after a refusal is no failure, and its parts are waited for", async () => {
   const here = requestsStage(
     ({ id }) => id === "1" ? Promise.reject(refused(413)) : Promise.resolve({}),
     { fail: (id) => (here.requests.push(toDevice(`${id}.1`), toDevice(`${id}.2`)), true) },

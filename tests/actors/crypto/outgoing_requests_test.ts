@@ -24,7 +24,7 @@ Deno.test("round() counts what others had made already: it has waited for that, 
   assertEquals((await here.outgoing.round("keysQuery")).ended, 0);
 });
 
-Deno.test("What is encrypted for devices goes in order, and nothing behind it before it has arrived", async () => {
+Deno.test("To-device requests are sent in order, and later requests only after they have arrived", async () => {
   const gates = new Map<string, PromiseWithResolvers<object>>();
   const here = stage(({ id }) => {
     const gate = Promise.withResolvers<object>();
@@ -42,7 +42,7 @@ Deno.test("What is encrypted for devices goes in order, and nothing behind it be
   assertEquals(here.told, ["answer 1", "answer 2", "answer 3"]);
 });
 
-Deno.test("What stands behind a to-device request that did not arrive is not sent, and goes out with the next round", async () => {
+Deno.test("Requests after a to-device request that failed wait for the next round", async () => {
   const sent: string[] = [];
   const down = new TypeError("down");
   const here = stage(({ id }) => {

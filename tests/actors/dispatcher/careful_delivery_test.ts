@@ -113,7 +113,7 @@ Deno.test("After a careful delivery, nothing is held against what has ended, als
   assertEquals(await attempts("$late"), 0);
 });
 
-Deno.test("What has settled in a careful delivery is durable before the next event is begun", async () => {
+Deno.test("An event that has settled in careful delivery is durable before the next one starts", async () => {
   await using here = await stage();
   let kept: string[] | undefined;
   const look: Step = {

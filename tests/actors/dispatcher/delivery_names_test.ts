@@ -60,7 +60,7 @@ Deno.test("An event that can be read later is another delivery then", () => {
   assertEquals(names, ["$1-*.0-encrypted", "$1-*.0"]);
 });
 
-Deno.test("What an earlier process has seen to is left out, for each handler by itself", () => {
+Deno.test("Events that an earlier process has handled are skipped, for each handler separately", () => {
   const { registry, deliverer, note, names, deliver } = stage();
   registry.add("m.room.message", note);
   registry.add("m.room.message", (...args) => note(...args));
@@ -116,7 +116,7 @@ Deno.test("A delivery keeps its name, whatever the handler makes of the event", 
   assertEquals(names, expected);
 });
 
-Deno.test("What a handler hands in belongs to no delivery, not to the one that hands it in either", () => {
+Deno.test("An event that a handler dispatches belongs to no delivery, also not to the handler's own", () => {
   const { registry, names, deliver, deliverer } = stage();
   registry.add("m.room.message", () => void deliverer.event(inTimeline({ type: "m.inner", content: {} })));
   registry.add("m.inner", () => void names.push(currentHandler()?.name));

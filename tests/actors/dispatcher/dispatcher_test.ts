@@ -146,7 +146,7 @@ for (const options of [{ waitSync: true }, { maxPending: 0 }]) {
   });
 }
 
-Deno.test("What has been handled is noted in order, and never before a handler of it has settled", async () => {
+Deno.test("Handled events are recorded in order, and never before their handlers have settled", async () => {
   const { registry, dispatcher, handled } = stage();
   const end = gates(registry);
   await dispatcher.ask("dispatch", batch("t1", "1"));

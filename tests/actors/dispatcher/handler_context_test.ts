@@ -105,7 +105,7 @@ Deno.test("A session that ends before anything of it was kept changes nothing", 
   assertEquals(context.outcome(), { kind: "same" });
 });
 
-Deno.test("What a handler does to a state after its outcome was taken has no effect on it", async () => {
+Deno.test("Changes of a session after its outcome was taken have no effect", async () => {
   const context = await fresh();
   context.session.count = 1;
   const outcome = context.outcome();

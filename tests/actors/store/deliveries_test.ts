@@ -55,7 +55,7 @@ function sync(nextBatch: string, { repeated } = { repeated: false }): SyncChange
   return { nextBatch, repeated, rooms: [] };
 }
 
-Deno.test("What has settled is noted with the next commit, and costs none of its own", async () => {
+Deno.test("Settled deliveries are recorded with the next commit, and need none of their own", async () => {
   await using here = await stage();
   await here.note("$1-a", "$2-a");
   assertEquals(here.kv.commits.length, 0);
@@ -66,7 +66,7 @@ Deno.test("What has settled is noted with the next commit, and costs none of its
   assertEquals(await here.afterKill((next) => next.settled()), ["$1-a", "$2-a"]);
 });
 
-Deno.test("What has settled is durable with a flush too, and what is known is not written again", async () => {
+Deno.test("Settled deliveries are durable after a flush too, and are not written twice", async () => {
   await using here = await stage();
   await here.note("$1-a");
   await here.flush();
@@ -91,7 +91,7 @@ Deno.test("Sessions are committed together with earlier records, under keys of t
   });
 });
 
-Deno.test("What has settled is forgotten with the second mark after it was noted, in the store too", async () => {
+Deno.test("Settled deliveries are removed with the second mark after they were recorded, in the store too", async () => {
   await using here = await stage();
   await here.note("$1-a");
   await here.mark("t1");
@@ -106,7 +106,7 @@ Deno.test("What has settled is forgotten with the second mark after it was noted
   assertEquals(await here.afterKill((next) => next.settled()), []);
 });
 
-Deno.test("What an earlier process noted is forgotten with the second mark of the next", async () => {
+Deno.test("Records of an earlier process are removed with the second mark of the next", async () => {
   await using here = await stage();
   await here.note("$1-a");
   await here.flush();
@@ -163,7 +163,7 @@ Deno.test("An attempt at the limit is not noted: what ended three lives soon is 
   assertEquals(here.kv.commits.length, commits);
 });
 
-Deno.test("What has ended does not count any more, from the next attempt on", async () => {
+Deno.test("Events that have settled do not count from the next attempt on", async () => {
   await using here = await stage();
   await here.attempt("$1");
   await here.attempt("$2", ["$1"]);
@@ -195,7 +195,7 @@ Deno.test("An event whose ID is the name of a member of objects is counted as an
   }
 });
 
-Deno.test("What is repeated counts one crash more, once a process, until something is handled", async () => {
+Deno.test("A repeated response counts one crash more, once a process, until something is handled", async () => {
   await using here = await stage();
   const first = async (token: string): Promise<number> => (await here.sync(token)).crashes;
   const again = async (token: string): Promise<number> =>
@@ -210,7 +210,7 @@ Deno.test("What is repeated counts one crash more, once a process, until somethi
   assertEquals(await first("t3"), 0);
 });
 
-Deno.test("What an earlier process had come to is repeated after the very first response too, until more comes", async () => {
+Deno.test("The last response of an earlier process is repeated after the very first response too, until more comes", async () => {
   await using here = await stage();
   for (const token of ["t1", "t2", "t3"]) await here.sync(token);
   await here.afterKill(async (next) => {

@@ -73,7 +73,7 @@ Deno.test("A try is durable before it is begun, and taken back if the process en
   assertEquals(await closed.store.ask("retryQuarantined", { id: "$2", at: 50 }), undefined);
 });
 
-Deno.test("Of what is left out it stays known which deliveries have settled, before and after, whatever is marked", async () => {
+Deno.test("Settled deliveries of quarantined events stay recorded, whatever is marked", async () => {
   await using here = await stage();
   await here.store.ask("noteSettled", ["$1-a", "$12-a"]);
   await here.add(record("$1"));
@@ -99,7 +99,7 @@ Deno.test("release() removes one, and records its deliveries, in one commit", as
   assertEquals([await next.ids(), await next.store.ask("settled", undefined)], [[], ["$1-a"]]);
 });
 
-Deno.test("What was left out is not begun as long as its response may come again, also if it was let go of", async () => {
+Deno.test("A quarantined event is not tried while its response may come again, also if it was released", async () => {
   await using here = await stage();
   const verdict = async (id: string) => (await here.store.ask("attempt", { id, ended: [] })).verdict;
   await here.add(record("$1"));

@@ -55,7 +55,7 @@ class Stage {
   }
 }
 
-Deno.test("What was shown and handled is known after a restart, and what was not handled is not", async () => {
+Deno.test("Events that were shown and handled are known after a restart, and unhandled ones are not", async () => {
   await using here = new Stage();
   await here.show(["!a"], 3);
   await here.show(["!a"]);
@@ -65,7 +65,7 @@ Deno.test("What was shown and handled is known after a restart, and what was not
   assertEquals(await here.known("!b"), "");
 });
 
-Deno.test("Of a room the latest events are known, of however many it shows", async () => {
+Deno.test("The latest events of a room are kept, however many it shows", async () => {
   await using here = new Stage();
   await here.show(["!a"], 1_000);
   await here.restart();

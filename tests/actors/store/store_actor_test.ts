@@ -234,7 +234,7 @@ Deno.test("A store that is shared keeps each account's state and position apart"
   assertEquals(await two.store.ask("listState", { roomId: ROOM }), []);
 });
 
-Deno.test("What one process kept another goes on from", async () => {
+Deno.test("A process continues with what an earlier one has stored", async () => {
   const kv = new CountingStore();
   {
     await using before = await stage(kv);

@@ -58,7 +58,7 @@ Deno.test("Deferred changes are written before records are listed, and when aske
   assertEquals(written(here.kv), ["sync new old", "more", "more"]);
 });
 
-Deno.test("That encryption is ahead of the position is stored with its changes, until the position has moved", async () => {
+Deno.test("A record that encryption is ahead of the position is stored with its changes, until the position has moved", async () => {
   await using here = await stage();
   const position = async () => (await here.kv.getMany([["sync"]]))[0]?.value;
   await here.store.ask("deferRecords", changes);

@@ -35,7 +35,7 @@ const moments: [string, (here: LeaseStage, store: Actor<StoreProtocol>) => Promi
   ["with any commit", (_, store) => store.ask("noEncryption", ROOM)],
 ];
 for (const [moment, come] of moments) {
-  Deno.test(`What was handled is durable ${moment}`, async () => {
+  Deno.test(`Handled events are durable ${moment}`, async () => {
     await using here = leaseStage();
     const store = await here.opened("one", { duration: 600_000 });
     for (const token of ["t1", "t2"]) {

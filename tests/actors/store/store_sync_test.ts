@@ -83,7 +83,7 @@ Deno.test("Responses that come while a commit is on its way are committed by one
   assertEquals(tokens(here.kv), [[{ nextBatch: "t1", handled: "t0" }], [{ nextBatch: "t3", handled: "t0" }]]);
 });
 
-Deno.test("What was handled meanwhile is noted beside the token that is about to be committed", async () => {
+Deno.test("Events that were handled in the meantime are recorded with the next token", async () => {
   await using here = await stage();
   for (const token of ["t1", "t2"]) here.commit(sync(token, room()));
   here.kv.letGo();
@@ -96,7 +96,7 @@ Deno.test("What was handled meanwhile is noted beside the token that is about to
   assertEquals(tokens(here.kv).at(-1), [{ nextBatch: "t2", handled: "t1" }]);
 });
 
-Deno.test("What changes state is in a commit of its own, and finds what the one before has changed", async () => {
+Deno.test("A change of state has a commit of its own, and sees the changes before it", async () => {
   await using here = await stage();
   const leave = room({ membership: "leave", state: events(member("@a:a", "leave")) });
   const first = here.commit(sync("t1", leave));
@@ -194,7 +194,7 @@ Deno.test("A commit that fails fails all that waited for it, and nothing that fo
   assertEquals([here.kv.commits, here.log.lines.length], [[], 1]);
 });
 
-Deno.test("What follows a response that could not be kept is not kept either, until that one comes again", async () => {
+Deno.test("Responses after one that could not be stored are not stored either, until that one comes again", async () => {
   await using here = await stage();
   here.kv.free();
   const other = room({ roomId: "!unknown" as RoomID });

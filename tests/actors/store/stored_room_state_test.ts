@@ -40,7 +40,7 @@ async function stage(kv: CountingStore | undefined) {
 const name = (id: string) => state("m.room.name", {}, { event_id: id });
 
 for (const [where, kv] of [["a store", () => new CountingStore()], ["memory", () => undefined]] as const) {
-  Deno.test(`Of a room's state in ${where} the last event of each piece is found, alone and in a list`, async () => {
+  Deno.test(`State in ${where} has the last event of each type and state key, alone and in a list`, async () => {
     await using here = await stage(kv());
     await here.commit([name("$1"), member("@b:a", "join"), member("@a:a", "join"), name("$2")]);
     const get = async (type: string, stateKey: string) =>

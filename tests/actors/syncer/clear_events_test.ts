@@ -53,7 +53,7 @@ Deno.test("Messages in clear are refused from the encryption event of a room on,
   );
 });
 
-Deno.test("What stood in front of the encryption event counts when both come again unhandled, and in no other case", () => {
+Deno.test("Messages before the encryption event are accepted when both come again unhandled, and in no other case", () => {
   const events = [message("1"), began("$e"), message("2")];
   assertEquals(refused(delivered(events, was("$e"), { repeated: true })), ["$2"]);
   // A server that shows the event once more does not have messages in clear accepted by that.

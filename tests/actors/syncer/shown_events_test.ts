@@ -34,7 +34,7 @@ for (const [kind, idOf] of Object.entries(KINDS)) {
   });
 }
 
-Deno.test("Of an event that comes twice at once, the second is found", () => {
+Deno.test("An event that comes twice in one response is found the second time", () => {
   const [one, other, again] = ["$1:example.org", "$2:example.org", "$1:example.org"].map((event_id) =>
     ({ event_id }) as MessageEvent
   );

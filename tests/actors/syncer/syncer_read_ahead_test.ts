@@ -93,7 +93,7 @@ Deno.test("The pause is counted from when a response was asked for, ahead or not
   assertEquals(sinces(here), [undefined, "t1", "t1"]);
 });
 
-Deno.test("What was asked for ahead is taken back when the response before it has to come again", async () => {
+Deno.test("A request sent ahead is aborted when the response before it has to come again", async () => {
   const { crypto, turns } = slowCrypto();
   await using here = await syncerStage({
     crypto,

@@ -79,7 +79,7 @@ Deno.test("An answer without a body is one of no bytes", async () => {
   assertEquals(await readBytes(answer(announced("", 0)), 0), new Uint8Array());
 });
 
-Deno.test("What is announced to be too large is refused before any of it is read, and let go", async () => {
+Deno.test("A response with a Content-Length that is too large is refused unread, and cancelled", async () => {
   for (const size of [101, 100_000]) {
     let pulled = 0;
     let cancelled = 0;
@@ -91,7 +91,7 @@ Deno.test("What is announced to be too large is refused before any of it is read
   }
 });
 
-Deno.test("What turns out to be too large is let go, and no more of it is read than shows that", async () => {
+Deno.test("A response that turns out too large is cancelled as soon as that shows", async () => {
   let cancelled: unknown;
   let pulled = 0;
   const body = new ReadableStream({

@@ -96,7 +96,7 @@ Deno.test("Retries can be turned off for a client, and on again for a request", 
   await assertRejects(() => once.http.request("GET", "/x", { retry: false }), NetworkError);
 });
 
-Deno.test("What is worth another try can be changed", async () => {
+Deno.test("The conditions for another try can be changed", async () => {
   const { http, clock, requests } = timed([refusal(500, "M_UNKNOWN"), ok]);
   await untilSettled(
     clock,

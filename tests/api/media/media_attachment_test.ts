@@ -169,7 +169,7 @@ Deno.test("disableEncryption uploads in clear, without a check whether the room 
   assertEquals([uploads.map(({ body }) => body), asked], [[small, small], []]);
 });
 
-Deno.test("What was uploaded before is sent as it is given: a URL, or an encrypted file, whatever the room", async () => {
+Deno.test("A file that was uploaded before is sent as given: a URL, or an encrypted file, whatever the room", async () => {
   await using all = await scene();
   const { api, plain, encrypted, uploads, asked } = all;
   const file: EncryptedFile = { ...(await seal(small)).secrets, url: PIC };

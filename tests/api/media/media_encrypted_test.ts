@@ -61,7 +61,7 @@ Deno.test("downloadThumbnail() gets an encrypted thumbnail as it is: the server 
   await assertRejects(() => api.downloadThumbnail(file, { width: 0 }), ValueError);
 });
 
-Deno.test("What the server says of an encrypted file is an error as of any other", async () => {
+Deno.test("A server's refusal of an encrypted file is an error like that of any other file", async () => {
   const { api } = decrypting(refusal(404, "M_NOT_FOUND"));
   await assertRejects(() => api.downloadMedia(file), NotFoundError);
   await assertRejects(() => api.downloadMediaStream(file), NotFoundError);

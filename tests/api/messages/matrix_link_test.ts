@@ -126,7 +126,7 @@ Deno.test("Links are written of what goes together, and of nothing else", () => 
   }
 });
 
-Deno.test("Whatever is in an ID, a link leads to it", () => {
+Deno.test("A link leads to its ID, whatever characters that has", () => {
   const text = fc.string({ unit: "grapheme", minLength: 1, maxLength: 30 })
     .filter((text) => !/[:\0]/.test(text));
   const place = fc.oneof(

@@ -24,7 +24,7 @@ function answering(bot: Client, end: Promise<void>): void {
   });
 }
 
-Deno.test("What a handler sends is sent once, though it runs again after a crash", async () => {
+Deno.test("A handler's message is sent once, though the handler runs again after a crash", async () => {
   await using here = clientStage();
   const alice = here.client("alice");
   const store = new MemoryStore();

@@ -33,12 +33,12 @@ async function runsOf(...plans: FaultPlan[]): Promise<string[][]> {
   return texts;
 }
 
-Deno.test("A bot that ended while it handled its very first response is given what came since once more", async () => {
+Deno.test("A bot that crashed during its very first response gets the later events again", async () => {
   const [, later] = await runsOf(NO_FAULT);
   assertEquals(later, ["slow first", ...MANY]);
 });
 
-Deno.test("A bot that ends again, once it has the very first response again, is given what came since all the same", async () => {
+Deno.test("A bot that crashes twice at its very first response still gets the later events again", async () => {
   const [, again, later] = await runsOf(NO_FAULT, { operation: "sync", at: 2, takesEffect: false });
   assertEquals(again, ["slow first"]);
   assertEquals(later, ["slow first", ...MANY]);

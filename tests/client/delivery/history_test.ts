@@ -167,7 +167,7 @@ Deno.test("Thrown out and back while away, the bot handles what came before, and
   assertEquals([texts, kicks], [["handled", "while there", "back"], ["@bot:localhost"]]);
 });
 
-Deno.test("What came before the own leave is handled, and nothing after it", async () => {
+Deno.test("Events before the own leave are handled, and none after it", async () => {
   await using here = clientStage();
   const { alice, bot, room } = await botInRoom(here);
   const texts = heard(bot);

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { Client } from "@greenroom/matrix";
 import { Homeserver } from "@greenroom/matrix/testing";
 import { ENCRYPTED } from "../support/encrypted_room.ts";
-import { ProcessBot, type ProcessSettings } from "../support/process_bot.ts";
+import { KillableProcess, type ProcessSettings } from "../support/killable_process.ts";
 
 /** Alice, in a room with a bot that is killed again and again. */
 async function stage({ encryption = false } = {}) {
@@ -24,7 +24,7 @@ async function stage({ encryption = false } = {}) {
     id,
     sent: () => homeserver.room(id).messages.filter(({ sender }) => sender === "@bot:localhost"),
     bot: (settings: Partial<ProcessSettings> = {}) =>
-      new ProcessBot({ baseUrl, token: bot.token, path: `${folder}/bot.db`, encryption, ...settings }),
+      new KillableProcess({ baseUrl, token: bot.token, path: `${folder}/bot.db`, encryption, ...settings }),
     async [Symbol.asyncDispose]() {
       await Promise.all([alice.client.close(), bot.client.close()]);
       await homeserver[Symbol.asyncDispose]();

@@ -156,7 +156,7 @@ Deno.test("A quarantined event without a handler waits, and redeliver() refuses 
   assertEquals([...scene.heard], ["good", "bad"]);
 });
 
-Deno.test("What is redacted while it is left out is forgotten", async () => {
+Deno.test("A quarantined event that is redacted is removed", async () => {
   await using here = clientStage();
   using scene = await fragile(here);
   await scene.alice.redact(scene.id, scene.bad);

@@ -68,7 +68,7 @@ function texts(client: Client): Map<EventID, string> {
 const bodies = (events: { content: object }[]) =>
   events.map(({ content }) => "body" in content && content.body);
 
-Deno.test("What a handler says another way when it runs again is said, and resolves with its own ID", async () => {
+Deno.test("Content that differs when a handler runs again is sent, and resolves with its own ID", async () => {
   await using here = clientStage();
   using scene = await lives(here, [
     (bot, { room_id }) => bot.sendNotice(room_id, "A"),
@@ -81,7 +81,7 @@ Deno.test("What a handler says another way when it runs again is said, and resol
   assertEquals(both, [b, a]);
 });
 
-Deno.test("It is so in an encrypted room, where the server can't tell from a transaction ID what was said", async () => {
+Deno.test("It is the same in an encrypted room, where a transaction ID reveals nothing about the content", async () => {
   await using here = clientStage();
   using scene = await lives(here, [
     (bot, { room_id }) => bot.sendNotice(room_id, "A"),

@@ -110,7 +110,7 @@ for (const quirks of QUIRKS) {
   });
 }
 
-Deno.test("What the very first sync has shown is not handled again after a restart", async () => {
+Deno.test("Events of the very first sync are not handled again after a restart", async () => {
   await using here = clientStage({ quirks: { showAgain: 20 } });
   const store = new MemoryStore();
   const { alice, room } = await roomWith(here);

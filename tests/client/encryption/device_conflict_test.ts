@@ -204,7 +204,7 @@ Deno.test("A server that has lost the keys is given the same again; one that nev
   await stage.until(() => texts.includes("I am still here"));
 });
 
-Deno.test("Of many fresh devices none thinks that the server has lost its keys, however late and in what order answers come", async () => {
+Deno.test("No new device detects lost keys on the server, however late and in whatever order answers come", async () => {
   await using stage = clientStage();
   const { homeserver, clock } = stage;
   let requests = 0;

@@ -181,7 +181,7 @@ Deno.test("Concurrent sends share one request for members", async () => {
   assertEquals(questions(stage), 2);
 });
 
-Deno.test("What can't be asked is not sent, and is once it can be", async () => {
+Deno.test("An event whose room can't be checked is not sent, until it can be", async () => {
   for (const path of ["/members", "/state/m.room.history_visibility", "/keys/query"]) {
     await using stage = clientStage();
     const { script, bob, roomId } = await scene(stage);

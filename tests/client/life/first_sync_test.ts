@@ -35,7 +35,7 @@ async function cutOff(stage: ClientStage, store: MemoryStore): Promise<CutOff> {
   return { alice, roomId, [Symbol.dispose]: gate.resolve };
 }
 
-Deno.test("What the first sync brought, and what came after it, comes again if the process ended before it was handled", async () => {
+Deno.test("Unhandled events of the first sync and after it come again after a crash", async () => {
   await using stage = clientStage();
   const store = new MemoryStore();
   using before = await cutOff(stage, store);

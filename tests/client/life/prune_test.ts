@@ -93,7 +93,7 @@ Deno.test("a client that has never let go of anything does so when it has been t
   assertEquals(await stateOf(store, room), 0);
 });
 
-Deno.test("what encryption need not keep goes with the rest, and messages can still be read", async () => {
+Deno.test("pruning removes records of encryption too, and messages can still be decrypted", async () => {
   await using here = clientStage();
   const { alice, bob, roomId } = await twoInARoom(here);
   const read = heard(bob);

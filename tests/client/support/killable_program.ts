@@ -1,5 +1,6 @@
 /**
- * A bot in a process of its own, on a file of SQLite, which a test kills, or which kills itself. It says what it does, line by line.
+ * The program of a killable process: a bot on a file of SQLite, which a test kills, or which kills
+ * itself. It reports what it does, line by line.
  *
  * @module
  */
@@ -7,9 +8,9 @@
 import { delay } from "@std/async/delay";
 import { Client } from "@greenroom/matrix";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
-import type { ProcessSettings } from "./process_bot.ts";
+import type { ProcessSettings } from "./killable_process.ts";
 
-/** A process that is killed can't let go of the device: the next has it after so many milliseconds. */
+/** How long the lease of a killed process lasts, in milliseconds. */
 const LEASE_MS = 1_000;
 /** How long the handler of `slow` takes, in milliseconds. */
 const SLOW_MS = 20_000;
@@ -40,7 +41,7 @@ if (import.meta.main) {
     say(`ends ${body}`);
   });
   bot.on("EVENT_QUARANTINED", ({ attempts }) => say(`left out ${attempts}`));
-  await bot.crypto?.start(); // from then on others can encrypt for it
+  await bot.crypto?.start(); // publishes its keys
   say("up");
-  await bot.start({ timeout: 1_000 }); // by the server's clock, which goes as ever
+  await bot.start({ timeout: 1_000 }); // by the clock of the server
 }

@@ -76,7 +76,7 @@ Deno.test("an aborted step leaves the account as it was, without a restart", asy
   assertEquals(oneTimeKeyIds(peer.keys.nextUpload()).length, 1);
 });
 
-Deno.test("what the server has is uploaded once; the identity keys too", async () => {
+Deno.test("keys that the server has are uploaded once, identity keys too", async () => {
   const peer = await fresh();
   await peer.upload();
   assertEquals(peer.keys.nextUpload(), undefined);
@@ -194,7 +194,7 @@ Deno.test("the start-up check distinguishes a server with the keys, one that los
   );
 });
 
-Deno.test("what the server shows makes an upload of identity keys needless, if they are the same", async () => {
+Deno.test("identity keys that the server shows are not uploaded, if they are the same", async () => {
   const peer = await fresh();
   await peer.step((tx) => peer.keys.checkServer(tx, peer.keys.deviceKeys()));
   const request = peer.keys.nextUpload();

@@ -40,7 +40,7 @@ Deno.test("A file up to the bound is held in memory, a larger one in a temporary
   assertEquals(await bytesOf(stream), plain.slice(BLOCK_SIZE));
 });
 
-Deno.test("What is held in a temporary file is encrypted", async () => {
+Deno.test("The contents of a temporary file are encrypted", async () => {
   const written: Uint8Array[] = [];
   using _ = replaced(Deno.FsFile.prototype, "write", (block) => {
     written.push(block.slice());

@@ -9,7 +9,7 @@ const SHA = "fdSLu/YkRx3Wyh3KQabP3rd6+SFiKg5lsJZQHtkSAYA";
 const key = { kty: "oct", alg: "A256CTR", ext: true, key_ops: ["encrypt", "decrypt"], k: K };
 const file = { url: "mxc://example.org/x", v: "v2", key, iv: IV, hashes: { sha256: SHA } };
 
-Deno.test("What a message says of a file is read, with padding and additions or without, and written without", () => {
+Deno.test("An EncryptedFile is read with or without padding and additions, and written without", () => {
   const secrets = readSecrets(file);
   assertEquals([secrets.key.length, secrets.iv.length, secrets.sha256.length], [32, 16, 32]);
   const { url: _, ...expected } = file;

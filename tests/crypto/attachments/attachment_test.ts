@@ -89,7 +89,7 @@ async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toBase64({ omitPadding: true });
 }
 
-Deno.test("What is encrypted is what WebCrypto makes of it in one go, and described as the specification says", async () => {
+Deno.test("A stream is encrypted like WebCrypto does it in one call, and described as the specification says", async () => {
   const plain = pattern(2 * BLOCK_SIZE + 33);
   const { bytes, secrets } = await seal(plain);
   const { k, ...rest } = secrets.key;

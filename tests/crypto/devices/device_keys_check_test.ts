@@ -134,7 +134,7 @@ Deno.test("keys that come with each message are verified once; any change in the
   assert(check(keys));
 });
 
-Deno.test("what is remembered of keys that were verified is bounded, in length and in number", () => {
+Deno.test("the cache of verified keys is bounded, in length and in number", () => {
   const { check, verified } = checker();
   const long = keysOf({ padding: "x".repeat(4_096) });
   for (let time = 0; time < 2; time++) assert(check(long));

@@ -112,7 +112,7 @@ Deno.test("an answer that says what is known changes nothing and writes no recor
   assertEquals(stage.lists.version, version);
 });
 
-Deno.test("what may change of a device does: algorithms, name, signatures", async () => {
+Deno.test("the mutable parts of a device change: algorithms, name, signatures", async () => {
   const stage = new DeviceStage();
   const alice = new FakeUser(ALICE, "PHONE");
   await stage.learn(alice);

@@ -17,7 +17,7 @@ function spoilt(value: unknown, path: readonly number[], other: unknown): unknow
   return copy;
 }
 
-Deno.test("whatever an answer holds, it is taken or left, and no key that is known changes", async () => {
+Deno.test("any answer is accepted or ignored, and no known key changes", async () => {
   const stage = new DeviceStage();
   const alice = new FakeUser(ALICE, "PHONE", "LAPTOP").crossSign();
   await stage.learn(alice);

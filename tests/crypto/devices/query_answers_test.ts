@@ -59,7 +59,7 @@ Deno.test("users of servers out of reach keep their devices and stay dirty, but 
   assertEquals(stage.lists.nextQuery(stage.clock.now() + 15_000)?.users, [ALICE]);
 });
 
-Deno.test("what is shown of a server out of reach is taken, but may be out of date", async () => {
+Deno.test("devices of an unreachable server are accepted, but may be out of date", async () => {
   const stage = new DeviceStage();
   await stage.mark(ALICE);
   await stage.ask({ ...queryResponse(new FakeUser(ALICE, "A")), failures: { "a.example": {} } });

@@ -268,7 +268,7 @@ Deno.test("users of a refused query are not queried together with others", async
   }
 });
 
-Deno.test("what is no user ID is not tracked: the server, or the transport, would refuse the query", async () => {
+Deno.test("an invalid user ID is not tracked: the server, or the transport, would refuse the query", async () => {
   const bad = [
     "alice",
     "@alice",

@@ -76,7 +76,7 @@ Deno.test("a device may have the key of one that has gone, or goes in the same a
   }
 });
 
-Deno.test("that the server shows the own device is no alarm: neither as it is, nor with other keys", async () => {
+Deno.test("the own device in an answer raises no alarm, with its own keys or with others", async () => {
   for (const other of [false, true]) {
     const me = new FakeUser(ME, "OWNDEVICE");
     const { curve25519, signing } = me.device("OWNDEVICE");

@@ -47,7 +47,7 @@ Deno.test("trust: what the application says goes before what the user says", asy
   assertEquals((await stage.trust(ALICE)).A, "cross-signed");
 });
 
-Deno.test("what the application said of a device outlives the device's absence", async () => {
+Deno.test("the application's decision about a device outlives the device's absence", async () => {
   const stage = new DeviceStage();
   const alice = new FakeUser(ALICE, "A");
   await stage.learn(alice);

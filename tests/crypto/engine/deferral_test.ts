@@ -49,7 +49,7 @@ const sync = (oneTimeKeys: number): CryptoInput => ({
   encrypted: [],
 });
 
-Deno.test("what a sync changes is left to the next commit, and written before a request that follows from it goes out", async () => {
+Deno.test("a sync's changes go into the next commit, before any request that follows from them", async () => {
   const { vault, calls } = toldVault();
   const engine = await published(vault);
   calls.length = 0;
@@ -74,7 +74,7 @@ Deno.test("a commit takes along what a sync has changed: a request that follows 
   await engine.close();
 });
 
-Deno.test("what a sync has changed is written before the next request, however late that comes, and once", async () => {
+Deno.test("a sync's changes are written once, before the next request, however late that comes", async () => {
   const { vault, calls } = toldVault();
   const clock = new TestClock();
   const engine = await published(vault, clock);

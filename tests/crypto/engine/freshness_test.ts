@@ -62,7 +62,7 @@ Deno.test("an answer from a time that is still to come counts for nothing, thoug
   assert(await alice.engine.encrypt(event()) !== undefined);
 });
 
-Deno.test("what can't be looked up is done without for the event that it was asked for", async () => {
+Deno.test("devices that can't be queried are left out for the event that needed them", async () => {
   const { server, alice } = await aliceAndBob();
   const since = server.clock.now() + 1;
   await server.clock.tick(1);

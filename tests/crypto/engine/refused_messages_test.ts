@@ -50,7 +50,7 @@ Deno.test("a key that the server keeps failing over, while it takes others, is g
   assert(await refuse(alice, again.find(({ id }) => id === key?.id), 500));
 });
 
-Deno.test("what was divided because of one device reaches the others, and its part is settled when it is refused", async () => {
+Deno.test("a message that was divided because of one device reaches the others, and that device's part is dropped when it is refused", async () => {
   const { server, alice, bob } = await aliceAndBob();
   await Bot.open(server, { userId: "@carol:example.org", deviceId: "CAROL" });
   await alice.sync();
@@ -77,7 +77,7 @@ Deno.test("an event is sent by its caller, and by the engine only after a crash"
   assertEquals(published.length, 1);
 });
 
-Deno.test("that an event has arrived is written down with the next thing, at the end, or with a thousand others", async () => {
+Deno.test("the arrival of an event is written with the next commit, at the end, or with a thousand others", async () => {
   for (const others of [998, 999]) {
     const { alice } = await aliceAndBob();
     const { txnId } = await alice.encrypt("one");

@@ -123,7 +123,7 @@ Deno.test("a bundled event whose key is withheld, or begins later, stays as it i
   }
 });
 
-Deno.test("what is bundled with an edit of a thread's latest event goes", async () => {
+Deno.test("bundled relations of an edit of a thread's latest event are removed", async () => {
   const receiver = new Receiver();
   const sender = await knownSender(receiver);
   const root = sender.say("root");

@@ -15,7 +15,7 @@ function known(...all: Hearsay[]): readonly Hearsay[] {
 
 const SOURCES = ["forwarded", "export", "bundle", "backup"] as const;
 
-Deno.test("what is said of a session is kept by how good its source is, and of one source as it came", () => {
+Deno.test("claims of a session are kept by the quality of their source, and of one source in order", () => {
   const rows: [said: Hearsay[], known: Hearsay[]][] = [
     [[said("export", "one")], [said("export", "one")]],
     [[said("backup", "one"), said("export", "two")], [said("export", "two"), said("backup", "one")]],

@@ -31,7 +31,7 @@ function record(receiver: Receiver, { sessionId }: Sender) {
   return receiver.step((tx) => tx.get(inboundKey(ROOM, sessionId)));
 }
 
-Deno.test("what was said first of an imported session goes first, whatever its other keys say", async () => {
+Deno.test("the first claim of an imported session comes first, whatever its other keys say", async () => {
   const receiver = new Receiver();
   const [sender, other] = [newSender(receiver), newDevice(receiver, ALICE)];
   const said = { senderKey: other.curve25519, senderEd25519: other.ed25519, sharedHistory: true };

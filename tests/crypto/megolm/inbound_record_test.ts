@@ -57,7 +57,7 @@ function merge({ ordering, isSigned, known, laterOn = "unconnected" }: {
   return mergeRatchets(come, { isSigned, before: { session: there, record } });
 }
 
-Deno.test("of ratchets that fit each other the earlier stays, signed from the earliest index of both", () => {
+Deno.test("of two ratchets that connect, the earlier stays, signed from the earliest index of both", () => {
   for (const [ordering, isBetter] of [["better", true], ["worse", false], ["equal", false]] as const) {
     assertEquals(merge({ ordering, isSigned: false }), { isBetter, signedFrom: undefined });
     assertEquals(merge({ ordering, isSigned: true }), { isBetter, signedFrom: 5 });
@@ -67,7 +67,7 @@ Deno.test("of ratchets that fit each other the earlier stays, signed from the ea
   }
 });
 
-Deno.test("of ratchets that do not fit each other one that is signed takes the place of one that is not", () => {
+Deno.test("of two ratchets that do not connect, a signed one replaces an unsigned one", () => {
   const ordering = "unconnected";
   assertEquals(merge({ ordering, isSigned: true }), { isBetter: true, signedFrom: 5 });
   assertEquals(merge({ ordering, isSigned: false }), undefined);

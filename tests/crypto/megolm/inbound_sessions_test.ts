@@ -120,7 +120,7 @@ Deno.test("an instance of vodozemac that has died is replaced by another one", a
   assertEquals(told(await receiver.one(event)), "two");
 });
 
-Deno.test("what a step that came to nothing has added is not there", async () => {
+Deno.test("the additions of an aborted step are not there", async () => {
   const receiver = new Receiver();
   const sender = new Sender(receiver, receiver.devices.put(newDevice(receiver, ALICE)));
   const event = sender.say("secret");

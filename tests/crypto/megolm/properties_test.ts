@@ -7,7 +7,7 @@ import type { EventID } from "../../../src/types/ids.ts";
 import { memoryVault, step } from "../support/vault.ts";
 import { ALICE, newDevice, Receiver, ROOM, Sender, told } from "./support.ts";
 
-Deno.test("whatever keys of a session come in whatever order, what is readable is what the earliest of them opens", async () => {
+Deno.test("the keys of a session, in any order, decrypt what the earliest of them can", async () => {
   const key = fc.record({
     from: fc.nat(9),
     by: fc.constantFrom("owner", "squatter", "backup"),
@@ -72,7 +72,7 @@ Deno.test("however events come, an index belongs to the first event that had it"
   );
 });
 
-Deno.test("whatever is encrypted, it is a message of the room or refused in words", () => {
+Deno.test("any payload is a message of the room or refused with a reason", () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.uint8Array(), fc.json().map((text) => new TextEncoder().encode(text))),
@@ -94,7 +94,7 @@ Deno.test("whatever is encrypted, it is a message of the room or refused in word
   );
 });
 
-Deno.test("whatever an event is made of, decrypting it throws nothing and disturbs no other", async () => {
+Deno.test("decrypting any event throws nothing and disturbs no other", async () => {
   const receiver = new Receiver();
   const sender = new Sender(receiver, receiver.devices.put(newDevice(receiver, ALICE)));
   await receiver.key(sender);

@@ -105,7 +105,7 @@ Deno.test("each user's claims are kept apart", async () => {
   assertEquals((await stage.record())?.others?.count, 1);
 });
 
-Deno.test("of the 32 claims of a user one gives way to a better founded one, and to no other", async () => {
+Deno.test("the 32 claims of a user make room only for a better founded one", async () => {
   const stage = new Stage();
   for (let count = 0; count < 32; count++) assert(await stage.claim(stage.device(ALICE)));
   assertFalse(await stage.claim(stage.device(ALICE)));
@@ -125,7 +125,7 @@ Deno.test("a user's second claim of a session takes no place of its own among wh
   assertEquals([await stage.record(ONE), (await stage.record(TWO))?.claims.length], [undefined, 1]);
 });
 
-Deno.test("what a user claims and does not use goes, and with it nothing of others'", async () => {
+Deno.test("a user's unused claims are removed, and nothing of others'", async () => {
   const stage = new Stage({ ofUser: 1, inAll: 100 });
   const [alice, mallory] = [stage.device(ALICE), stage.device(MALLORY)];
   const kept = true;

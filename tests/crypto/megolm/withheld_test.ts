@@ -117,7 +117,7 @@ Deno.test("after a restart a key takes back what was said before, and what is sa
   assertEquals((await receiver.vault.list(["crypto", "withheld"])).length, 2_000);
 });
 
-Deno.test("what came in the same step counts: what is said of one session, and the key of another", async () => {
+Deno.test("claims and keys of the same step count, for one session and another", async () => {
   const receiver = new Receiver();
   const one = await knownSender(receiver);
   const two = new Sender(receiver, one.device);

@@ -44,7 +44,7 @@ Deno.test("devices may have any name", async () => {
   assertEquals(namesIn(made.next(0)), ["__proto__"]);
 });
 
-Deno.test("what is wanted survives a restart, until there is a session (C3)", async () => {
+Deno.test("a wanted session stays wanted over a restart, until there is one (C3)", async () => {
   const { alice, bob } = await aliceAndBob();
   await alice.step((tx) => alice.olm.claims.want(tx, [bob.device]));
   const claim = alice.olm.claims.next(0);
@@ -160,7 +160,7 @@ Deno.test("a device that has the name of what every object has is not answered b
   }
 });
 
-Deno.test("of the servers that could not be reached the first 10,000 are looked at", () => {
+Deno.test("only the first 10,000 unreachable servers of an answer count", () => {
   const failures = Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`s${index}.org`, {}]));
   const asked = new Set(["s9999.org", "s10000.org"]);
   assertEquals(unreachableServers({ failures }, asked), ["s9999.org"]);

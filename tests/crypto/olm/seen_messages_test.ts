@@ -27,7 +27,7 @@ function stage() {
   };
 }
 
-Deno.test("of the messages of a sender at least the last 193 are remembered, at most 256, after a restart too", async () => {
+Deno.test("at least the last 193 messages of a sender are kept, at most 256, after a restart too", async () => {
   const { add, has, records, restart } = stage();
   await add(0, 64);
   assertEquals(await records(), 1);

@@ -45,7 +45,7 @@ Deno.test("a session whose key makes no secret is no longer used; the next one i
   assertEquals([...sessions.changedSince(0) ?? []], [PEER.userId], "its change is reported for sharing keys");
 });
 
-Deno.test("whatever else goes wrong when a message is encrypted is no fault of the session, and is thrown", async () => {
+Deno.test("other errors during the encryption of a message do not drop the session, and are thrown", async () => {
   await assertRejects(() => encrypt(new VodozemacError("instance_dead", "encrypt")), VodozemacError);
   const other = Object.assign(new RangeError("no"), { code: "non_contributory_key" });
   await assertRejects(() => encrypt(other), RangeError);

@@ -26,7 +26,7 @@ Deno.test("a full fair index evicts the oldest of the largest group, wherever th
   }
 });
 
-Deno.test("of groups of the same size in a full fair index the one that came first gives way", async () => {
+Deno.test("a full fair index evicts from the first of several groups of the same size", async () => {
   assertEquals(await fill(new FairIndex<number>(4), ["a/1", "a/2", "b/1", "b/2", "c/1"]), ["a/1"]);
 });
 

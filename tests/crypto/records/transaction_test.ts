@@ -59,7 +59,7 @@ Deno.test("more records than are remembered are read all the same", async () => 
   assertEquals(await begin().getMany(names.map((name) => recordKey<string>("kind", name))), names);
 });
 
-Deno.test("what a step has changed is remembered once it counts, removals too, but for what its owner keeps", async () => {
+Deno.test("a step's changes are cached once they are committed, removals too, except records that their owner keeps", async () => {
   const { calls, begin } = await stage({ two: "2" });
   const tx = begin();
   tx.set(ONE, "1");
@@ -85,7 +85,7 @@ Deno.test("a step that has written nothing commits nothing; one that may wait is
   assertEquals([calls, done], [["commit 1", "defer 1"], 2]);
 });
 
-Deno.test("what is said not to be there is not looked for; what is known stays", async () => {
+Deno.test("records that are declared absent are not read; known ones stay", async () => {
   const { calls, begin } = await stage({ one: "1" });
   assertEquals(await begin().get(ONE), "1");
   begin().absent(ONE);

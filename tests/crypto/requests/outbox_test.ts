@@ -63,7 +63,7 @@ Deno.test("an event that was put in by a step that failed is not in the outbox",
   assertEquals(outbox.pending(), []);
 });
 
-Deno.test("what passes through the outbox takes no other record's place in memory", async () => {
+Deno.test("messages in the outbox displace no other records in memory", async () => {
   const vault = memoryVault();
   const outbox = new Outbox();
   const cache: RecordCache = new WeighedCache(10);

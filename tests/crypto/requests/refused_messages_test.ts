@@ -28,7 +28,7 @@ const EVENT: OutboxEntry = {
   ...common,
 };
 
-Deno.test("what the server refuses for its content or size is divided; what has but one device, or goes to a room, is given up", () => {
+Deno.test("a message that the server refuses for its content or size is divided; one for a single device, or a room, is dropped", () => {
   for (const status of [400, 413]) {
     const refused = new RefusedMessages();
     const verdicts = [TWO, ONE, EVENT].map((entry) => refused.judge(entry, status));
@@ -36,7 +36,7 @@ Deno.test("what the server refuses for its content or size is divided; what has 
   }
 });
 
-Deno.test("what the server forbids or does not know is given up whole: with fewer devices it would be the same", () => {
+Deno.test("a message that the server forbids or does not support is dropped whole: with fewer devices it would be the same", () => {
   for (const status of [403, 404, 405]) {
     const refused = new RefusedMessages();
     assertEquals([TWO, ONE, EVENT].map((entry) => refused.judge(entry, status)), ["never", "never", "never"]);
@@ -44,7 +44,7 @@ Deno.test("what the server forbids or does not know is given up whole: with fewe
   }
 });
 
-Deno.test("what never reached the server, or came too early, waits as long as it takes, in its order", () => {
+Deno.test("a message that did not reach the server, or was rate-limited, waits as long as it takes, in its order", () => {
   const refused = new RefusedMessages();
   for (const status of [0, 401, 429, 499]) {
     for (let time = 0; time < 5; time++) {
@@ -59,7 +59,7 @@ Deno.test("what never reached the server, or came too early, waits as long as it
   assertEquals(refused.sorted([TWO, ONE, EVENT]), [TWO, ONE, EVENT]);
 });
 
-Deno.test("what the server fails over twice is divided; a room's event is not, however often it fails", () => {
+Deno.test("a message that the server fails at twice is divided; a room's event is not, however often it fails", () => {
   const refused = new RefusedMessages();
   assertEquals([refused.judge(TWO, 500), refused.judge(TWO, 500)], ["later", "halves"]);
   for (let time = 0; time < 5; time++) {
@@ -76,7 +76,7 @@ Deno.test("one device that the server fails over is given up only if the server 
   assertEquals(refused.judge(ONE, 503), "never");
 });
 
-Deno.test("what the server failed over is sent after all else, what failed most often last", () => {
+Deno.test("messages that the server failed at are sent after all others, those with the most failures last", () => {
   const refused = new RefusedMessages();
   refused.judge(ONE, 500);
   refused.judge(ONE, 500);

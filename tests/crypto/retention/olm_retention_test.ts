@@ -54,7 +54,7 @@ Deno.test("a session with a device that is gone, and never answered, is kept for
   assertEquals((await recordsByKind(bob.store))["olm-session"], undefined);
 });
 
-Deno.test("of a device that is gone nothing is kept when a month has passed and its keys are of no use", async () => {
+Deno.test("the records of a device that is gone are removed when a month has passed and its keys are of no use", async () => {
   const { alice, bob, server } = await met();
   assert((await keysWith(bob.store, alice.device.curve25519)).length >= 3);
   server.hidden.add(alice.deviceId);
@@ -119,7 +119,7 @@ Deno.test("a fallback key counts as long as its private half is there, also when
   assertEquals(bob.keys.oldestFallbackSince(), (first ?? 0) + 7 * DAY);
 });
 
-Deno.test("what is kept of many devices of a user goes in steps of bounded size", async () => {
+Deno.test("the records of a user's many devices are removed in bounded steps", async () => {
   const { alice, bob, server } = await aliceAndBob();
   const devices: Peer[] = [];
   for (let n = 0; n < 90; n++) {

@@ -49,7 +49,7 @@ async function live(bot: Bot, days: number): Promise<void> {
   await bot.sync();
 }
 
-Deno.test("what was delivered before is refused as a replay after whatever was let go of, and the old session decrypts", async () => {
+Deno.test("after pruning, delivered events are still refused as replays, and old sessions decrypt", async () => {
   const { alice, bob } = await aliceAndBob();
   const event = await alice.send("once");
   const unread = await alice.send("not read before");

@@ -118,7 +118,7 @@ Deno.test("a user with more to prune is examined again, also by the next process
   }
 });
 
-Deno.test("what a process has left undone is due for the next one", async () => {
+Deno.test("pruning that a process has not finished is due for the next one", async () => {
   const stage = new Stage();
   stage.rooms = rooms(300);
   assertEquals(await stage.step(), [199, false]);

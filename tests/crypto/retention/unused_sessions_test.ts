@@ -74,7 +74,7 @@ Deno.test("when there are too many in all, those of the sender with the most go"
   assertEquals(await readable(receiver, honest), ["read", "read"]);
 });
 
-Deno.test("it is remembered across restarts which sessions wait", async () => {
+Deno.test("unused sessions stay in the queue over a restart", async () => {
   const receiver = bounded(3);
   const first = await senders(receiver, MALLORY, 3);
   receiver.restart();

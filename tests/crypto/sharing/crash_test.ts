@@ -186,7 +186,7 @@ Deno.test("C22: after the store was set back, no session of before is used, and 
   assert(stage.canRead(alice, after));
 });
 
-Deno.test("what is alive can be let go of at any time", async () => {
+Deno.test("live objects can be freed at any time", async () => {
   const stage = await described();
   const first = await stage.send();
   stage.outbound.clear();

@@ -15,7 +15,7 @@ import { FakeCopies } from "./fakes.ts";
 import { ROOM } from "./room.ts";
 import { Stage } from "./stage.ts";
 
-Deno.test("what is encrypted for a record is encrypted with its session, whichever session of the room is alive", async () => {
+Deno.test("a record's events are encrypted with its own session, whichever session of the room is in memory", async () => {
   const context = testContext();
   const inbound = new FakeCopies();
   const groups = new GroupSessions({ context, inbound });

@@ -38,7 +38,7 @@ Deno.test("a relation is copied to where the server can read it, and stays insid
   assertEquals(stage.read(bob, event)?.content, { body: "hi", "m.relates_to": relation });
 });
 
-Deno.test("what is on its way stays as it was when the caller changes the content", async () => {
+Deno.test("a request on its way does not change when the caller changes the content", async () => {
   const stage = await readyStage();
   const relation = { rel_type: "m.thread", event_id: "$root" };
   const content = { body: "hi", "m.relates_to": relation };
@@ -77,7 +77,7 @@ Deno.test("the limit is that of the encrypted event, relation included, and what
   );
 });
 
-Deno.test("what takes most bytes goes as long as servers take it, and is refused from then on", async () => {
+Deno.test("the largest content is sent up to the servers' limit, and refused beyond it", async () => {
   const stage = await readyStage();
   const outcomes: string[] = [];
   for (let length = 8_800; length <= 10_000; length += 100) {
@@ -113,7 +113,7 @@ Deno.test("an event that is just as long as it may be goes", async () => {
   for (const content of found) assert(await encrypt(stage, content) !== undefined);
 });
 
-Deno.test("what has no JSON form, or is encrypted already, is refused without its content in the error", async () => {
+Deno.test("content without a JSON form, or already encrypted, is refused without its content in the error", async () => {
   const stage = await readyStage();
   const cycle: JsonObject = { body: "secret" };
   cycle.itself = cycle;

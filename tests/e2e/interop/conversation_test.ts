@@ -161,16 +161,19 @@ sceneTest(
 );
 
 // Peers are told of invitations by the server: what they do before they know is nothing of ours.
-sceneTest("S07 Whom we have invited has the key of what we say at once", async ({ ours, peers }) => {
-  const roomId = await ours.createRoom();
-  await ours.sendText(roomId, "without recipients");
-  for (const [index, peer] of peers.entries()) {
-    await ours.client.inviteUser(roomId, peer.user.userId);
-    const eventId = await ours.sendText(roomId, `at once ${index}`);
-    await peer.joinInvited(roomId);
-    await read([peer], eventId, `at once ${index}`);
-  }
-});
+sceneTest(
+  "S07 A user whom we have invited has the key of the next message immediately",
+  async ({ ours, peers }) => {
+    const roomId = await ours.createRoom();
+    await ours.sendText(roomId, "without recipients");
+    for (const [index, peer] of peers.entries()) {
+      await ours.client.inviteUser(roomId, peer.user.userId);
+      const eventId = await ours.sendText(roomId, `at once ${index}`);
+      await peer.joinInvited(roomId);
+      await read([peer], eventId, `at once ${index}`);
+    }
+  },
+);
 
 async function knows(ours: Ours, userId: string, deviceId: string): Promise<boolean> {
   const devices = await ours.crypto.getDevices(userId as Ours["userId"]);

@@ -69,7 +69,7 @@ sceneTest(
   { clock },
 );
 
-sceneTest("S10 A session is replaced when one who has it leaves, is removed, or is banned", async (scene) => {
+sceneTest("S10 A session is replaced when a recipient leaves, is kicked, or is banned", async (scene) => {
   const { ours, peers } = scene;
   const roomId = await scene.room({ preset: "public_chat", historyVisibility: "shared" });
   const witness = await scene.witness();

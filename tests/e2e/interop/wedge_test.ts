@@ -110,7 +110,7 @@ eachPeer(
   },
 );
 
-eachPeer("S32 Both begin an Olm session at once, and go on", async (kind, server) => {
+eachPeer("S32 Both start an Olm session at the same time, and go on", async (kind, server) => {
   const network = new FaultyNetwork();
   await using proxy = new Proxy(server);
   await using peer = await Peer.start(kind, server, "peer", { homeserver: proxy.homeserver });

@@ -115,7 +115,7 @@ Deno.test("DenoKvStore refuses files that are not databases of Deno KV, and leav
   }
 });
 
-Deno.test("What Deno KV throws becomes an error that says what to do; what is not known stays as it is", () => {
+Deno.test("Errors of Deno KV become errors that say what to do; unknown ones stay as they are", () => {
   const codes = {
     "file is not a database": "STORE_FORMAT",
     "database disk image is malformed": "STORE_FORMAT",

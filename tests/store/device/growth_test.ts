@@ -69,7 +69,7 @@ function steps(store: MemoryStore) {
   };
 }
 
-Deno.test("What is noted of a message against replays is as much at its millionth index as at its first", async () => {
+Deno.test("The replay record of a message is as large at its millionth index as at its first", async () => {
   const store = new MemoryStore();
   const step = steps(store);
   const take = async (from: number, count: number, size: number): Promise<void> => {
@@ -92,7 +92,7 @@ Deno.test("What is noted of a message against replays is as much at its milliont
   assertEquals((await kindsIn(store)).get("crypto/replay"), records + Math.ceil(SAMPLE / 32));
 });
 
-Deno.test("What is noted of a message to the device is as much after many of a sender as at first, and stays as little", async () => {
+Deno.test("The record of a to-device message is as small after many of a sender as at first", async () => {
   const store = new MemoryStore();
   const step = steps(store);
   const seen = new SeenMessages();
@@ -115,7 +115,7 @@ Deno.test("What is noted of a message to the device is as much after many of a s
   assertEquals((await kindsIn(store)).get("crypto/olm-seen"), 4);
 });
 
-Deno.test("What a message costs the Store does not depend on how many there were, nor on how many rooms and members there are", async () => {
+Deno.test("The Store's cost of a message does not depend on earlier messages, rooms and members", async () => {
   const kv = new MemoryStore();
   const store = spawnStore({ kv });
   await store.ask("open", ["@bot:example.org", "BOT"]);
@@ -185,7 +185,7 @@ async function crowd({ store }: Bot): Promise<void> {
   await store.commit(mutations);
 }
 
-Deno.test("What an encrypted message costs does not depend on how many there were, nor on rooms, sessions and devices", async () => {
+Deno.test("The cost of an encrypted message does not depend on earlier ones, rooms, sessions and devices", async () => {
   const { alice, bob } = await aliceAndBob();
   const talk = async (count: number): Promise<void> => {
     for (let number = 0; number < count; number++) {

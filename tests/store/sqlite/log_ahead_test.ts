@@ -50,7 +50,7 @@ Deno.test("Commits of SqliteStore write over what its log has ahead, and do not 
   assertEquals(here.size(), 2 * STEP);
 });
 
-Deno.test("What SqliteStore has committed is there after a crash, however far its log was written ahead", async () => {
+Deno.test("Commits of SqliteStore survive a crash, however far its log was written ahead", async () => {
   await using here = await place();
   const [file, log] = [await contentOf(here.path), await contentOf(`${here.path}-wal`)];
   const end = log.findLastIndex((byte) => byte !== 0) + 1;

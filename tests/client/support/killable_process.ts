@@ -1,10 +1,10 @@
 /**
- * Starts bots in processes of their own, and kills them.
+ * Bots in processes of their own, which a test kills, against any homeserver.
  *
  * @module
  */
 
-/** What a bot is told. */
+/** The settings of a bot. */
 export interface ProcessSettings {
   /** The homeserver. */
   readonly baseUrl: string;
@@ -22,8 +22,8 @@ export interface ProcessSettings {
 
 const PROGRAM = new URL("killable_program.ts", import.meta.url).pathname;
 
-/** One life of a bot. */
-export class ProcessBot implements AsyncDisposable {
+/** A process of a bot. */
+export class KillableProcess implements AsyncDisposable {
   readonly #child: Deno.ChildProcess;
   readonly #lines: AsyncIterator<string>;
 
@@ -39,7 +39,7 @@ export class ProcessBot implements AsyncDisposable {
     this.#lines = lines(this.#child.stdout);
   }
 
-  /** The next line that it says which begins with a word, without it. */
+  /** The rest of the next line of its output that begins with a word. */
   async says(word: string): Promise<string> {
     for (;;) {
       const { value, done } = await this.#lines.next();
@@ -54,7 +54,7 @@ export class ProcessBot implements AsyncDisposable {
     await this.#child.status;
   }
 
-  /** Kills it, if it has not ended: it learns nothing of it. */
+  /** Kills it with SIGKILL, if it has not ended. */
   async [Symbol.asyncDispose](): Promise<void> {
     try {
       this.#child.kill("SIGKILL");
