@@ -276,7 +276,7 @@ export class Engine {
       if (tx.changes > 0 && this.#sent.length > 0) await this.#forgetSent(tx);
       await tx.commit(commit);
       if (tx.changes > 0) this.#owed = commit.deferred === true;
-      if (tx.leadsToRequest || commit.deferred !== true) this.#takenAt = undefined; // a sync tells, any other may
+      if (tx.leadsToRequest || commit.deferred !== true) this.#takenAt = undefined; // other steps need not mark it
       return result;
     } catch (error) {
       tx.abort();
