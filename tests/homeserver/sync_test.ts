@@ -180,7 +180,11 @@ Deno.test("GET /sync loads members lazily, once each unless asked for more, and 
 Deno.test("GET /sync filters rooms, types, senders and fields", async () => {
   await using scene = stage(["alice", "bob"]);
   const { alice, bob } = scene.users;
-  const [one, two] = [await alice.createRoom({ preset: "public_chat" }), await alice.createRoom()];
+  const version = { room_version: "11" };
+  const [one, two] = [
+    await alice.createRoom({ preset: "public_chat", ...version }),
+    await alice.createRoom(version),
+  ];
   await bob.join(one);
   await bob.say(one, "bob");
   await alice.say(one, "alice");
@@ -268,7 +272,9 @@ Deno.test("GET /sync is woken by membership, account data, to-device messages an
   assertEquals(await wakes(() => alice.ok("PUT", `/devices/${alice.deviceId}`, { display_name: "x" })), [
     "device_lists",
   ]);
-  assertEquals(await wakes(() => bob.ok("PUT", "/user/@bob:localhost/account_data/x", {})), ["account_data"]);
+  assertEquals(await wakes(() => bob.ok("PUT", "/user/@bob:localhost/account_data/x", { x: 1 })), [
+    "account_data",
+  ]);
   assertEquals(await wakes(() => alice.createRoom({ invite: ["@bob:localhost"] })), ["rooms"]);
   assertEquals(scene.clock.pending, 0);
 });

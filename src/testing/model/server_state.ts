@@ -15,6 +15,7 @@ import { MediaStore } from "./media_store.ts";
 import type { HomeserverQuirks } from "../homeserver_options.ts";
 import { RateLimiter } from "./rate_limiter.ts";
 import type { Room } from "./rooms/room.ts";
+import type { RoomEvent } from "./events/room_event.ts";
 import { Sessions } from "./users/sessions.ts";
 import { Stream } from "./stream.ts";
 import { UiaSessions } from "./users/uia_sessions.ts";
@@ -125,6 +126,15 @@ export class ServerState {
   /** The room with this ID. */
   room(id: string): Room | undefined {
     return this.rooms.get(id as RoomID);
+  }
+
+  /** The event with this ID, in whatever room. */
+  event(id: string): RoomEvent | undefined {
+    for (const room of this.rooms.values()) {
+      const event = room.event(id);
+      if (event !== undefined) return event;
+    }
+    return undefined;
   }
 
   /** Adds a user, who must not exist. */

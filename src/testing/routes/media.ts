@@ -41,6 +41,11 @@ export const mediaRoutes: readonly Route[] = [
 
 /** How long a created URI waits for its file, in milliseconds. */
 const UNUSED_LIFETIME = 24 * 60 * 60 * 1000;
+/** Content types that get a charset when they name none. */
+const TEXT = [
+  ...["text/css", "text/csv", "text/html", "text/calendar", "text/plain", "text/javascript", "text/xml"],
+  ...["application/json", "application/ld+json", "application/rtf", "image/svg+xml"],
+];
 /** Content types that a browser may show instead of saving them. */
 const INLINE =
   /^(text\/(css|plain|csv)|application\/(json|ld\+json)|image\/(jpeg|gif|png|apng|webp|avif)|video\/(mp4|webm|ogg|quicktime)|audio\/.*)$/;
@@ -140,7 +145,7 @@ function file({ type }: Media, bytes: Uint8Array<ArrayBuffer>, name: string | un
     ? `; filename=${name}`
     : `; filename*=utf-8''${encodeURIComponent(name)}`;
   return new Reply(200, bytes, {
-    "content-type": type.startsWith("text/") && !type.includes("charset") ? `${type}; charset=UTF-8` : type,
+    "content-type": TEXT.includes(type.toLowerCase()) ? `${type}; charset=UTF-8` : type,
     "content-disposition": `${disposition}${fileName}`,
     "cross-origin-resource-policy": "cross-origin",
   });

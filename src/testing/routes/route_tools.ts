@@ -9,6 +9,7 @@ import { badRequest, forbidden, notFound } from "../http/failure.ts";
 import type { AuthedRequest } from "../http/request.ts";
 import type { Answer } from "../http/reply.ts";
 import type { Viewer } from "../model/events/format_event.ts";
+import { membershipOf } from "../model/events/room_event.ts";
 import type { Room } from "../model/rooms/room.ts";
 import type { ServerState } from "../model/server_state.ts";
 
@@ -32,6 +33,8 @@ export interface Reading {
   readonly room: Room;
   /** The last stream position that the caller may see state of: their leaving, or no end. */
   readonly until: number;
+  /** Whether the caller is no member, and never was. */
+  readonly peeking: boolean;
 }
 
 /**
@@ -41,17 +44,14 @@ export interface Reading {
 export function roomToRead(request: AuthedRequest): Reading {
   const { server, user } = request;
   const room = server.room(request.param("roomId"));
-  const member = user.forgotten.has(room?.id ?? "!") ? undefined : room?.members.get(user.id);
   if (room !== undefined) {
-    const membership = room.membership(user.id);
-    if (member !== undefined && membership === "join") return { room, until: Infinity };
-    if (room.historyVisibility() === "world_readable") return { room, until: Infinity };
-    const wasIn = room.stateHistory("m.room.member", user.id).some(({ content }) =>
-      content.membership === "join"
-    );
-    if (member !== undefined && wasIn && (membership === "leave" || membership === "ban")) {
-      return { room, until: member.position };
+    const member = user.forgotten.has(room.id) ? undefined : room.members.get(user.id);
+    const membership = member === undefined ? undefined : membershipOf(member);
+    if (membership === "join") return { room, until: Infinity, peeking: false };
+    if (member !== undefined && membership === "leave") {
+      return { room, until: member.position, peeking: false };
     }
+    if (room.historyVisibility() === "world_readable") return { room, until: Infinity, peeking: true };
   }
   throw forbidden(`User ${user.id} not in room ${request.param("roomId")}, and room previews are disabled`);
 }

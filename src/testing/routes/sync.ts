@@ -6,15 +6,16 @@
  */
 
 import type { JsonObject } from "../../types/json.ts";
-import { invalidParam } from "../http/failure.ts";
+import { badRequest, invalidParam } from "../http/failure.ts";
 import type { AuthedRequest } from "../http/request.ts";
 import type { Answer } from "../http/reply.ts";
 import { type Route, route } from "../http/route.ts";
 import { parseFilterJson, SyncFilter } from "../model/events/event_filter.ts";
 import { PRESENCE_STATES, presenceContent, setPresence } from "../model/users/presence.ts";
-import { deviceListsBetween } from "../sync/device_lists.ts";
+import { deviceListsOf } from "../sync/device_lists.ts";
+import { type Arrivals, arrivalsOf } from "../sync/arrivals.ts";
 import { roomsOf } from "../sync/rooms.ts";
-import { startOf, type SyncJob } from "../sync/sync_job.ts";
+import type { SyncJob } from "../sync/sync_job.ts";
 import { formatToken, parseToken } from "../sync/sync_token.ts";
 
 /** The routes of this file. */
@@ -28,6 +29,9 @@ async function sync(request: AuthedRequest): Promise<Answer> {
   const presence = request.queryOneOf("set_presence", PRESENCE_STATES) ?? "online";
   const timeout = Math.min(request.queryInteger("timeout") ?? 0, LONGEST_WAIT);
   const since = request.query("since");
+  if (request.query("from") !== undefined) {
+    throw badRequest("M_UNKNOWN", "'from' is not a valid query parameter. Did you mean 'since'?");
+  }
   const plan: Omit<SyncJob, "until"> = {
     server,
     user,
@@ -35,7 +39,7 @@ async function sync(request: AuthedRequest): Promise<Answer> {
     since: since === undefined ? undefined : parseToken(since),
     filter: readFilter(request),
     fullState: request.queryFlag("full_state"),
-    stateAfter: request.queryFlag("org.matrix.msc4222.use_state_after") || wantsStateAfter(request),
+    stateAfter: stateAfterName(request),
   };
   if (presence !== "offline" && user.presence?.state !== presence) {
     setPresence(server, user, presence, user.presence?.message);
@@ -55,11 +59,12 @@ async function sync(request: AuthedRequest): Promise<Answer> {
 }
 
 /** The parameter is part of the specification since 1.16; an older server does not know it. */
-function wantsStateAfter(request: AuthedRequest): boolean {
+function stateAfterName(request: AuthedRequest): string | undefined {
+  if (request.queryFlag("org.matrix.msc4222.use_state_after")) return "org.matrix.msc4222.state_after";
   const known = request.server.settings.versions.some((version) =>
     Number(/^v1\.(\d+)$/.exec(version)?.[1]) >= 16
   );
-  return known && request.queryFlag("use_state_after");
+  return known && request.queryFlag("use_state_after") ? "state_after" : undefined;
 }
 
 function readFilter(request: AuthedRequest): SyncFilter {
@@ -74,12 +79,11 @@ function readFilter(request: AuthedRequest): SyncFilter {
 /** The response, or `undefined` if an incremental sync has nothing new. */
 function respond(job: SyncJob): Answer | undefined {
   const rooms = roomsOf(job);
-  const lists = job.since === undefined
-    ? { changed: [], left: [] }
-    : deviceListsBetween(job.server, job.user, startOf(job), job.until);
+  const arrivals = arrivalsOf(job);
+  const lists = deviceListsOf(job, arrivals);
   const sections: JsonObject = {
     account_data: accountDataOf(job),
-    presence: presenceOf(job),
+    presence: presenceOf(job, arrivals),
     to_device: toDeviceOf(job).events,
   };
   const parts: JsonObject = {};
@@ -102,20 +106,28 @@ function finish(job: SyncJob, parts: JsonObject): Answer {
 }
 
 function accountDataOf({ user, filter, since, fullState }: SyncJob): JsonObject[] {
-  const changes = user.accountData.since(fullState ? 0 : since?.position ?? 0);
-  return changes.filter(([type]) => filter.accountData.allows({ type })).map(([type, content]) => ({
+  const isFirst = fullState || since === undefined;
+  const changes = user.accountData.since(isFirst ? 0 : since.position);
+  return changes.filter(([type, content]) =>
+    filter.accountData.allows({ type }) && !(isFirst && Object.keys(content).length === 0)
+  ).map(([type, content]) => ({
     type,
     content,
   }));
 }
 
-function presenceOf({ server, user, filter, since }: SyncJob): JsonObject[] {
+/** The presence that has changed, and that of users who have come. */
+function presenceOf({ server, user, filter, since }: SyncJob, { come }: Arrivals): JsonObject[] {
   const events: JsonObject[] = [];
-  if (server.latestPresence <= (since?.position ?? 0)) return events;
-  for (const id of server.acquaintancesOf(user)) {
+  const isQuiet = server.latestPresence <= (since?.position ?? 0);
+  for (const id of isQuiet ? come : server.acquaintancesOf(user).union(come)) {
     const other = server.users.get(id);
-    if (other?.presence === undefined || other.presence.position <= (since?.position ?? 0)) continue;
-    if (since === undefined && other.presence.state === "offline") continue;
+    const isNew = come.has(id) && other !== user;
+    if (other === undefined) continue;
+    if (!isNew && (other.presence === undefined || other.presence.position <= (since?.position ?? 0))) {
+      continue;
+    }
+    if (since === undefined && other.presence?.state === "offline") continue;
     if (!filter.presence.allows({ type: "m.presence", sender: id })) continue;
     events.push({ type: "m.presence", sender: id, content: presenceContent(server, other) });
   }

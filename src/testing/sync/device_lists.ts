@@ -10,6 +10,8 @@ import type { UserID } from "../../types/ids.ts";
 import { membershipOf } from "../model/events/room_event.ts";
 import { firstAfter } from "../model/events/search.ts";
 import type { ServerState } from "../model/server_state.ts";
+import type { Arrivals } from "./arrivals.ts";
+import { startOf, type SyncJob } from "./sync_job.ts";
 import type { User } from "../model/users/user.ts";
 
 /** Users whose devices have changed or who can now be seen, and users who can no longer be seen. */
@@ -52,4 +54,16 @@ export function deviceListsBetween(server: ServerState, user: User, from: number
   }
   const left = [...gone].filter((id) => id !== user.id && !server.shareRoom(user, id));
   return { changed: [...changed], left };
+}
+
+/** What a sync response says: more than has changed, since each member event counts. */
+export function deviceListsOf(job: SyncJob, { come, gone }: Arrivals): DeviceLists {
+  if (job.since === undefined) return { changed: [], left: [] };
+  const { server, user } = job;
+  const { changed, left } = deviceListsBetween(server, user, startOf(job), job.until);
+  const isOut = (id: UserID) => id !== user.id && !server.shareRoom(user, id);
+  return {
+    changed: [...new Set([...changed, ...come])],
+    left: [...new Set([...left, ...[...gone].filter(isOut)])],
+  };
 }

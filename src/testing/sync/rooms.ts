@@ -5,7 +5,7 @@
  */
 
 import type { RoomID, UserID } from "../../types/ids.ts";
-import type { JsonObject } from "../../types/json.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { stringAt } from "../http/read.ts";
 import { formatEvent, strippedEvent } from "../model/events/format_event.ts";
 import { pickFields } from "../model/events/event_filter.ts";
@@ -13,7 +13,8 @@ import { receiptContent } from "../model/rooms/receipts.ts";
 import type { Room } from "../model/rooms/room.ts";
 import { membershipOf, type RoomEvent } from "../model/events/room_event.ts";
 import { knowsMember, rememberMember, stateOf } from "./state_delta.ts";
-import { ignoredUsers, startOf, type SyncJob } from "./sync_job.ts";
+import { isNewlyJoined } from "./arrivals.ts";
+import { startOf, type SyncJob } from "./sync_job.ts";
 import { pageToken } from "./sync_token.ts";
 import { type Timeline, timelineOf } from "./timeline.ts";
 
@@ -25,7 +26,7 @@ export function roomsOf(job: SyncJob): JsonObject {
   };
   for (const [id, member] of job.user.memberships) {
     const room = job.server.rooms.get(id);
-    if (room === undefined || !job.filter.rooms.allowsRoom(id)) continue;
+    if (room === undefined) continue;
     switch (membershipOf(member)) {
       case "join":
         add("join", id, joinedRoom(job, room));
@@ -43,16 +44,6 @@ export function roomsOf(job: SyncJob): JsonObject {
   return sections;
 }
 
-/** Whether the user came into the room since the last sync, perhaps not for the first time. */
-function isNewlyJoined(job: SyncJob, room: Room): boolean {
-  const since = startOf(job);
-  if (job.since === undefined || room.latest <= since) return false;
-  if (room.membership(job.user.id, since) !== "join") return true;
-  return room.stateHistory("m.room.member", job.user.id).some((event) =>
-    event.position > since && membershipOf(event) !== "join"
-  );
-}
-
 function joinedRoom(job: SyncJob, room: Room): JsonObject | undefined {
   const since = startOf(job);
   const ephemeral = ephemeralOf(job, room, since);
@@ -66,7 +57,7 @@ function joinedRoom(job: SyncJob, room: Room): JsonObject | undefined {
   const state = stateOf(job, room, timeline, job.until, full);
   const limited = timeline.limited || newlyJoined;
   const summary = summaryOf(job, room, { ...timeline, limited }, state);
-  if (timeline.events.length + state.length + ephemeral.length + accountData.length === 0 && !full) {
+  if (timeline.events.length + state.length + ephemeral.length + accountData.length === 0 && !job.fullState) {
     return undefined;
   }
   const unread = job.server.unread.of(job.user, room);
@@ -93,7 +84,7 @@ function leftRoom(job: SyncJob, room: Room, member: RoomEvent): JsonObject | und
     );
   // Someone who was not in the room has nothing to look back at but the end of an invite or a
   // knock.
-  const from = wasIn ? since : cameIn ? 0 : member.position - 1;
+  const from = wasIn ? since : cameIn || job.since === undefined ? 0 : member.position - 1;
   const timeline = timelineOf(job, room, from, member.position);
   const full = job.since === undefined || cameIn || job.fullState;
   const state = full || wasIn ? stateOf(job, room, timeline, member.position, full) : [];
@@ -109,11 +100,12 @@ function leftRoom(job: SyncJob, room: Room, member: RoomEvent): JsonObject | und
  * event itself.
  */
 function strippedRoom(job: SyncJob, room: Room, member: RoomEvent, key: string): JsonObject | undefined {
-  if (member.position <= startOf(job) || ignoredUsers(job.user).has(member.sender)) return undefined;
-  const state = STRIPPED_STATE.map((type) => room.state(type)).filter((event) => event !== undefined);
+  if (member.position <= startOf(job) || job.user.ignores(member.sender)) return undefined;
+  const at = member.position; // what has changed since is not shown
+  const state = STRIPPED_STATE.map((type) => room.state(type, "", at)).filter((event) => event !== undefined);
   const events = state.map(strippedEvent);
   if (key === "invite_state") {
-    const inviter = room.members.get(member.sender);
+    const inviter = room.state("m.room.member", member.sender, at);
     if (inviter !== undefined) events.push(strippedEvent(inviter));
   }
   return { [key]: { events: [...events, strippedEvent(member)] } };
@@ -131,24 +123,24 @@ const STRIPPED_STATE = [
 
 function ephemeralOf(job: SyncJob, room: Room, since: number): JsonObject[] {
   const events: JsonObject[] = [];
-  const ignored = ignoredUsers(job.user);
-  const receipts = room.receipts.since(since, job.user.id).filter(({ user }) => !ignored.has(user));
+  const receipts = room.receipts.since(since, job.user.id).filter(({ user }) => !job.user.ignores(user));
   if (receipts.length > 0) events.push({ type: "m.receipt", content: receiptContent(receipts) });
-  const typing = [...room.typing.keys()].filter((user) => !ignored.has(user));
+  const typing = [...room.typing.keys()].filter((user) => !job.user.ignores(user));
   if (room.typingPosition > since && (job.since !== undefined || typing.length > 0)) {
     events.push({ type: "m.typing", content: { user_ids: typing } });
   }
   const filter = job.filter.ephemeral;
-  return filter.allowsRoom(room.id)
-    ? events.filter((event) => filter.allows({ type: String(event.type) }))
-    : [];
+  return events.filter((event) => filter.allows({ type: String(event.type), roomId: room.id }));
 }
 
 function accountDataOf(job: SyncJob, room: RoomID, since: number): JsonObject[] {
   const filter = job.filter.roomAccountData;
   const changes = job.user.roomAccountData.get(room)?.since(job.fullState ? 0 : since) ?? [];
-  if (!filter.allowsRoom(room)) return [];
-  return changes.filter(([type]) => filter.allows({ type })).map(([type, content]) => ({ type, content }));
+  const isFirst = job.fullState || since === 0;
+  const isEmpty = (type: string, content: JsonObject) =>
+    Object.keys(type === "m.tag" && isJsonObject(content.tags) ? content.tags : content).length === 0;
+  return changes.filter(([type, content]) => filter.allows({ type }) && !(isFirst && isEmpty(type, content)))
+    .map(([type, content]) => ({ type, content }));
 }
 
 function formatTimeline(job: SyncJob, room: Room, timeline: Timeline, limited: boolean): JsonObject {
@@ -169,7 +161,7 @@ function formatState(job: SyncJob, room: Room, state: readonly RoomEvent[]): Jso
   const events = state.map((event) =>
     pickFields(formatEvent(room, event, viewer, { withoutRoomId: true, bare: true }), job.filter.fields)
   );
-  return job.stateAfter ? { state_after: { events } } : { state: { events } };
+  return { [job.stateAfter ?? "state"]: { events } };
 }
 
 /**

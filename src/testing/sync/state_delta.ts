@@ -6,6 +6,7 @@
  * @module
  */
 
+import { isWithheld } from "../model/rooms/visibility.ts";
 import type { EventID, UserID } from "../../types/ids.ts";
 import type { KnownMember } from "../model/users/device.ts";
 import type { Room } from "../model/rooms/room.ts";
@@ -26,11 +27,13 @@ export function stateOf(
 ): RoomEvent[] {
   // Synapse treats a filtered-out timeline as one without gaps, and sends no state then.
   if (!full && job.filter.timeline.blocksAll) return [];
-  const at = job.stateAfter ? until : timeline.start;
+  const at = job.stateAfter !== undefined ? until : timeline.start;
   const lazy = job.filter.state.lazyLoadMembers;
   let events = full ? room.fullState(at) : room.stateChanges(startOf(job), at);
   if (lazy) events = loadLazily(job, room, timeline, at, full, events);
-  return events.filter((event) => job.filter.state.allowsRoom(room.id) && job.filter.state.allows(event));
+  return events.filter((event) =>
+    event.type !== "m.room.aliases" && !isWithheld(room, event) && job.filter.state.allows(event)
+  );
 }
 
 /**

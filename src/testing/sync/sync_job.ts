@@ -4,8 +4,6 @@
  * @module
  */
 
-import type { UserID } from "../../types/ids.ts";
-import { isJsonObject } from "../../types/json.ts";
 import type { Device } from "../model/users/device.ts";
 import type { SyncFilter } from "../model/events/event_filter.ts";
 import type { ServerState } from "../model/server_state.ts";
@@ -28,17 +26,14 @@ export interface SyncJob {
   readonly filter: SyncFilter;
   /** Whether all state of all rooms is wanted. */
   readonly fullState: boolean;
-  /** Whether state is that at the end of the timeline instead of its start. */
-  readonly stateAfter: boolean;
+  /**
+   * The member for state at the end of the timeline, if it is to be that; otherwise it is that at
+   * its start, in `state`.
+   */
+  readonly stateAfter: string | undefined;
 }
 
 /** The stream position that the client has reached; 0 for an initial sync. */
 export function startOf(job: SyncJob): number {
   return job.since?.position ?? 0;
-}
-
-/** The users whose events the user does not want to see. */
-export function ignoredUsers(user: User): ReadonlySet<UserID> {
-  const ignored = user.accountData.get("m.ignored_user_list")?.ignored_users;
-  return new Set(isJsonObject(ignored) ? Object.keys(ignored) as UserID[] : []);
 }

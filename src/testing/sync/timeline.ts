@@ -9,7 +9,7 @@ import type { Room } from "../model/rooms/room.ts";
 import type { RoomEvent } from "../model/events/room_event.ts";
 import { firstAfter } from "../model/events/search.ts";
 import { canSee } from "../model/rooms/visibility.ts";
-import { ignoredUsers, type SyncJob } from "./sync_job.ts";
+import type { SyncJob } from "./sync_job.ts";
 
 /** How many events a timeline has at most if the filter does not say. */
 const DEFAULT_LIMIT = 10;
@@ -27,19 +27,17 @@ export interface Timeline {
 /** The latest events after position `from`, up to `until`, that pass the filter and may be seen. */
 export function timelineOf(job: SyncJob, room: Room, from: number, until: number): Timeline {
   const { filter, user } = job;
-  if (filter.timeline.blocksAll || !filter.timeline.allowsRoom(room.id)) {
+  if (filter.timeline.blocksAll) {
     return { events: [], limited: false, start: until };
   }
   const limit = Math.max(1, filter.timeline.limit ?? DEFAULT_LIMIT);
-  const ignored = ignoredUsers(user);
   const events: RoomEvent[] = [];
   let limited = false;
   for (let i = firstAfter(room.events, until) - 1; i >= 0; i--) {
     const event = room.events[i];
     if (event === undefined || event.position <= from) break;
-    if (!filter.timeline.allows(event)) continue;
-    if (ignored.has(event.sender) && event.stateKey === undefined) continue;
-    if (!canSee(room, user.id, event)) continue;
+    if (!filter.timeline.allows(event) || !filter.timeline.allowsRelations(room, event)) continue;
+    if (!canSee(room, user, event)) continue;
     if (events.length === limit) {
       limited = true;
       break;
@@ -48,8 +46,7 @@ export function timelineOf(job: SyncJob, room: Room, from: number, until: number
   }
   const { showAgain = 0 } = job.server.settings.quirks;
   if (showAgain > 0 && from > 0 && events.length > 0 && !limited) {
-    const allows = (event: RoomEvent): boolean =>
-      filter.timeline.allows(event) && canSee(room, user.id, event);
+    const allows = (event: RoomEvent): boolean => filter.timeline.allows(event) && canSee(room, user, event);
     events.push(...paginate(room, { forwards: false, from, to: 0, limit: showAgain, allows }));
   }
   events.reverse();

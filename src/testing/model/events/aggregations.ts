@@ -41,6 +41,7 @@ export function bundledAggregations(
 
 /** The edit that counts: the latest one by the sender of the event, of the same type. */
 function latestEdit(room: Room, event: RoomEvent): RoomEvent | undefined {
+  if (event.redaction !== undefined) return undefined;
   const edits = room.relations.childrenOf(event.id, "m.replace").filter((edit) =>
     edit.sender === event.sender && edit.type === event.type
   );

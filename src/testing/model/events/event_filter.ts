@@ -5,15 +5,19 @@
  * @module
  */
 
-import type { RoomID } from "../../../types/ids.ts";
+import type { EventID, RoomID } from "../../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../../types/json.ts";
 import { badRequest } from "../../http/failure.ts";
+import type { Room } from "../rooms/room.ts";
+import type { RoomEvent } from "./room_event.ts";
 
 /** What a filter looks at. */
 interface Filterable {
   readonly type: string;
   readonly sender?: string;
   readonly content?: JsonObject;
+  readonly roomId?: RoomID;
+  readonly id?: EventID;
 }
 
 /** One event filter, or room event filter. */
@@ -25,9 +29,15 @@ export class EventFilter {
   /** Whether members are sent again that the client has already. */
   readonly includeRedundantMembers: boolean;
   readonly #json: JsonObject;
+  readonly #rooms: EventFilter | undefined;
 
-  /** Reads a filter; an absent one lets everything through. */
-  constructor(json: unknown) {
+  /**
+   * Reads a filter; an absent one lets everything through.
+   *
+   * @param rooms What an event must pass as well.
+   */
+  constructor(json: unknown, rooms?: EventFilter) {
+    this.#rooms = rooms;
     if (json !== undefined && json !== null && !isJsonObject(json)) {
       throw badRequest("M_UNKNOWN", "A filter must be an object");
     }
@@ -51,13 +61,26 @@ export class EventFilter {
   /** Whether an event passes. */
   allows(event: Filterable): boolean {
     const { contains_url } = this.#json;
+    if (this.#rooms !== undefined && !this.#rooms.allows(event)) return false;
     if (!this.#passes("types", event.type) || !this.#passes("senders", event.sender ?? "")) return false;
+    if (!this.#passes("rooms", roomOf(event))) return false;
     return contains_url === undefined || contains_url === (typeof event.content?.url === "string");
   }
 
   /** Whether a room passes. */
   allowsRoom(room: RoomID): boolean {
     return this.#passes("rooms", room);
+  }
+
+  /** Whether what relates to an event fits, where the filter asks for that. */
+  allowsRelations(room: Room, event: RoomEvent): boolean {
+    const senders = strings(this.#json, "related_by_senders");
+    const types = strings(this.#json, "related_by_rel_types");
+    if ((senders ?? []).length === 0 && (types ?? []).length === 0) return true;
+    return room.relations.childrenOf(event.id).some((child) =>
+      (!senders?.length || senders.includes(child.sender)) &&
+      (!types?.length || types.includes(room.relations.of(child)?.type ?? ""))
+    );
   }
 
   /** Whether nothing can pass. */
@@ -102,10 +125,10 @@ export class SyncFilter {
     this.accountData = new EventFilter(json.account_data);
     this.presence = new EventFilter(json.presence);
     this.rooms = new EventFilter({ rooms: room.rooms, not_rooms: room.not_rooms });
-    this.roomAccountData = new EventFilter(room.account_data);
-    this.ephemeral = new EventFilter(room.ephemeral);
-    this.state = new EventFilter(room.state);
-    this.timeline = new EventFilter(room.timeline);
+    this.roomAccountData = new EventFilter(room.account_data, this.rooms);
+    this.ephemeral = new EventFilter(room.ephemeral, this.rooms);
+    this.state = new EventFilter(room.state, this.rooms);
+    this.timeline = new EventFilter(room.timeline, this.rooms);
     this.includeLeave = room.include_leave === true;
     this.fields = strings(json, "event_fields");
     const { event_format } = json;
@@ -150,6 +173,14 @@ function copyPath(from: JsonObject, to: JsonObject, [key, ...rest]: readonly str
   }
 }
 
+/**
+ * The room that Synapse compares: none of account data, and none of a create event that gives its
+ * room the ID.
+ */
+function roomOf({ roomId, id }: Filterable): string {
+  return roomId === undefined || roomId.slice(1) === id?.slice(1) ? "" : roomId;
+}
+
 function strings(json: JsonObject, key: string): readonly string[] | undefined {
   const value = json[key];
   if (value === undefined || value === null) return undefined;
@@ -160,7 +191,5 @@ function strings(json: JsonObject, key: string): readonly string[] | undefined {
 }
 
 function matches(pattern: string, value: string): boolean {
-  if (!pattern.includes("*")) return pattern === value;
-  const parts = pattern.split("*").map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  return new RegExp(`^${parts.join(".*")}$`, "s").test(value);
+  return pattern.endsWith("*") ? value.startsWith(pattern.slice(0, -1)) : pattern === value;
 }

@@ -34,6 +34,10 @@ export interface FormatOptions {
    * before.
    */
   readonly bare?: boolean;
+  /** Leaves out what only the first version of the API put outside of `unsigned`. */
+  readonly plain?: boolean;
+  /** It stands within another event, as what redacted that. */
+  readonly within?: boolean;
   /** Adds what relates to the event. */
   readonly aggregations?: boolean;
 }
@@ -56,10 +60,13 @@ export function formatEvent(
   }
   if (event.transaction?.device === viewer.device) unsigned.transaction_id = event.transaction.id;
   if (event.redaction !== undefined) {
-    unsigned.redacted_by = event.redaction.id;
-    unsigned.redacted_because = formatEvent(room, event.redaction, viewer, { ...options, bare: true });
+    if (options.within !== true) {
+      unsigned.redacted_by = event.redaction.id;
+      const because: FormatOptions = { ...options, bare: true, within: true };
+      unsigned.redacted_because = formatEvent(room, event.redaction, viewer, because);
+    }
   }
-  if (options.aggregations === true && event.stateKey === undefined && event.redaction === undefined) {
+  if (options.aggregations === true && event.stateKey === undefined) {
     const relations = bundledAggregations(
       room,
       event,
@@ -80,14 +87,24 @@ export function formatEvent(
     json.room_id = event.roomId;
   }
   if (event.stateKey !== undefined) json.state_key = event.stateKey;
+  if (options.withoutRoomId !== true && options.plain !== true) copyOldFields(json, unsigned);
   if (event.type === "m.room.redaction") {
     const target = redactedId(room.version, event);
-    if (target !== undefined) {
+    const isKept = event.redaction === undefined || room.version.modernRedaction;
+    if (target !== undefined && isKept) {
       json.redacts = target;
       json.content = { ...event.content, redacts: target };
     }
   }
   return json;
+}
+
+/** What stood outside of `unsigned` before there was an API of version 2: Synapse still says it. */
+function copyOldFields(json: JsonObject, unsigned: JsonObject): void {
+  json.user_id = json.sender;
+  for (const key of ["age", "redacted_because", "replaces_state", "prev_content"]) {
+    if (Object.hasOwn(unsigned, key)) json[key] = unsigned[key];
+  }
 }
 
 /** The form that invited and knocking users get to see of a room's state. */

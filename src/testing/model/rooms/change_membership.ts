@@ -6,12 +6,18 @@
 
 import type { UserID } from "../../../types/ids.ts";
 import type { JsonObject } from "../../../types/json.ts";
-import { badRequest, Failure, forbidden } from "../../http/failure.ts";
+import { badJson, badRequest, Failure, forbidden } from "../../http/failure.ts";
+import { canonicalJson } from "../signed_json.ts";
 import { allowedRooms, isRestricted } from "./membership_rules.ts";
 import type { Room } from "./room.ts";
 import type { RoomEvent } from "../events/room_event.ts";
 import { sendEvent } from "../events/send_event.ts";
 import type { ServerState } from "../server_state.ts";
+
+/** The longest display name, in characters. */
+export const MAX_DISPLAYNAME = 256;
+/** The longest avatar URL, in characters. */
+export const MAX_AVATAR_URL = 1000;
 
 /** What someone asks for. */
 export interface MembershipChange {
@@ -34,6 +40,10 @@ export interface MembershipChange {
  */
 export function changeMembership(server: ServerState, room: Room, change: MembershipChange): RoomEvent {
   const { sender, target, action } = change;
+  checkProfile(change.content ?? {});
+  if (room.events.length > 1 && room.membersWith("join").length === 0) {
+    return changeInDeadRoom(server, room, change);
+  }
   const before = room.members.get(target);
   const current = before === undefined ? undefined : room.membership(target);
   if (action === "unban" && current !== undefined && current !== "ban") {
@@ -42,14 +52,15 @@ export function changeMembership(server: ServerState, room: Room, change: Member
   if (current === "ban" && !["ban", "unban", "leave"].includes(action)) {
     throw badState(`Cannot ${action} user who was banned`);
   }
-  if (action === "kick" && (current === undefined || current === "leave" || current === "ban")) {
-    throw forbidden("The target user is not in the room");
-  }
-  const membership = action === "kick" || action === "unban" ? "leave" : action;
+  const membership = membershipFor(action);
   const content: JsonObject = { ...change.content, membership };
   delete content.join_authorised_via_users_server;
   if (membership === "join" || membership === "invite" || membership === "knock") {
     addProfile(server, target, content);
+  }
+  if (before?.sender === sender && canonicalJson(before.content) === canonicalJson(content)) return before;
+  if (action === "kick" && (current === undefined || current === "leave" || current === "ban")) {
+    throw forbidden("The target user is not in the room");
   }
   if (membership === "join" && current !== "join" && current !== "invite" && isRestricted(room)) {
     authoriseJoin(server, room, target, content);
@@ -61,6 +72,41 @@ export function changeMembership(server: ServerState, room: Room, change: Member
     content,
     timestamp: change.timestamp,
   });
+}
+
+/**
+ * A room that all have left is as if it were on another homeserver, and nobody knows on which. What
+ * is left to do there is to decline an invite.
+ */
+function changeInDeadRoom(server: ServerState, room: Room, change: MembershipChange): RoomEvent {
+  const { sender, target, action } = change;
+  const current = room.members.get(target);
+  const leaves = membershipFor(action) === "leave";
+  if (action === "join" || action === "knock" || (leaves && current === undefined)) throw notReachable();
+  const content: JsonObject = { ...change.content, membership: membershipFor(action) };
+  if (action === "invite") addProfile(server, target, content);
+  return sendEvent(server, room, { type: "m.room.member", sender, stateKey: target, content });
+}
+
+/** The answer to those who want into a room that the homeserver is not in. */
+export function notReachable(): Failure {
+  const message = "Can't join remote room because no servers that are in the room have been provided.";
+  return new Failure(404, "M_UNKNOWN", message);
+}
+
+function membershipFor(action: MembershipChange["action"]): string {
+  return action === "kick" || action === "unban" ? "leave" : action;
+}
+
+function checkProfile({ displayname, avatar_url }: JsonObject): void {
+  if (isTooLong(displayname, MAX_DISPLAYNAME)) {
+    throw badJson(`Displayname is too long (max ${MAX_DISPLAYNAME})`);
+  }
+  if (isTooLong(avatar_url, MAX_AVATAR_URL)) throw badJson(`Avatar URL is too long (max ${MAX_AVATAR_URL})`);
+}
+
+function isTooLong(value: unknown, max: number): boolean {
+  return typeof value === "string" && value.length > max;
 }
 
 /** Puts the global profile of `target` into a member event that says nothing about it. */

@@ -37,9 +37,9 @@ export interface RoomPlan {
   /** Its alias, which must be free. */
   readonly alias?: RoomAlias;
   /** Its name. */
-  readonly name?: string;
+  readonly name?: unknown;
   /** Its topic. */
-  readonly topic?: string;
+  readonly topic?: unknown;
   /** State that overrides what the preset brings. */
   readonly initialState: readonly InitialState[];
   /** Who is invited. */
@@ -52,18 +52,25 @@ export interface RoomPlan {
   readonly powerLevels: JsonObject;
 }
 
-/** Makes a room as planned and returns it. */
+/**
+ * Makes a room as planned and returns it. When a part of it is refused, what stays is a room with
+ * its creator and nothing else, and its alias: so it is on Synapse.
+ */
 export function createRoom(server: ServerState, plan: RoomPlan): Room {
   const { creator, version } = plan;
-  const room = new Room(newRoomId(server, version), version);
+  const room = new Room(newRoomId(server, version), version, server.settings.serverName);
+  const put = (type: string, content: JsonObject, stateKey = "") => {
+    sendEvent(server, room, { type, sender: creator, stateKey, content });
+  };
+  put("m.room.create", createContent(plan));
   server.rooms.set(room.id, room);
+  room.published = plan.published;
+  if (plan.alias !== undefined) server.aliases.set(plan.alias, { room: room.id, creator });
+  changeMembership(server, room, { sender: creator, target: creator, action: "join" });
   try {
-    fill(server, room, plan);
+    fill(plan, put);
   } catch (error) {
-    // A room whose creation has failed must not be found.
-    server.rooms.delete(room.id);
-    for (const user of room.members.keys()) server.users.get(user)?.memberships.delete(room.id);
-    if (plan.alias !== undefined) server.aliases.delete(plan.alias);
+    keepBeginning(server, room);
     throw error;
   }
   for (const user of plan.invite) {
@@ -73,31 +80,33 @@ export function createRoom(server: ServerState, plan: RoomPlan): Room {
   return room;
 }
 
-function fill(server: ServerState, room: Room, plan: RoomPlan): void {
-  const { creator } = plan;
+/** Takes back what came after the creator had joined. */
+function keepBeginning(server: ServerState, room: Room): void {
+  const beginning = new Room(room.id, room.version, room.serverName);
+  beginning.published = room.published;
+  for (const event of room.events.slice(0, 2)) beginning.append(event);
+  for (const user of room.members.keys()) {
+    if (!beginning.members.has(user)) server.users.get(user)?.memberships.delete(room.id);
+  }
+  server.rooms.set(room.id, beginning);
+}
+
+/** The state of a new room that follows its creator. */
+function fill(plan: RoomPlan, put: (type: string, content: JsonObject, stateKey?: string) => void): void {
   const given = new Map(plan.initialState.map((state) => [`${state.type}\0${state.stateKey}`, state]));
-  const put = (type: string, content: JsonObject, stateKey = "") => {
-    sendEvent(server, room, { type, sender: creator, stateKey, content });
-  };
   const putDefault = (type: string, content: JsonObject) => {
     if (!given.has(`${type}\0`)) put(type, content);
   };
-  put("m.room.create", createContent(plan));
-  changeMembership(server, room, { sender: creator, target: creator, action: "join" });
   const levels = given.get("m.room.power_levels\0");
   given.delete("m.room.power_levels\0");
   put("m.room.power_levels", levels?.content ?? { ...defaultLevels(plan), ...plan.powerLevels });
-  if (plan.alias !== undefined) {
-    server.aliases.set(plan.alias, { room: room.id, creator });
-    putDefault("m.room.canonical_alias", { alias: plan.alias });
-  }
+  if (plan.alias !== undefined) putDefault("m.room.canonical_alias", { alias: plan.alias });
   putDefault("m.room.join_rules", { join_rule: plan.preset === "public_chat" ? "public" : "invite" });
   putDefault("m.room.history_visibility", { history_visibility: "shared" });
   if (plan.preset !== "public_chat") putDefault("m.room.guest_access", { guest_access: "can_join" });
   for (const state of given.values()) put(state.type, state.content, state.stateKey);
   if (plan.name !== undefined) put("m.room.name", { name: plan.name });
   if (plan.topic !== undefined) put("m.room.topic", topicContent(plan.topic));
-  room.published = plan.published;
 }
 
 function newRoomId(server: ServerState, version: RoomVersion): RoomID {
@@ -146,6 +155,6 @@ function defaultLevels({ version, creator, preset, invite }: RoomPlan): JsonObje
 }
 
 /** The content of a topic in both forms of the specification. */
-function topicContent(topic: string): JsonObject {
+function topicContent(topic: unknown): JsonObject {
   return { topic, "m.topic": { "m.text": [{ body: topic }] } };
 }

@@ -19,6 +19,8 @@ export class Room {
   readonly id: RoomID;
   /** Its version. */
   readonly version: RoomVersion;
+  /** The name of the homeserver. */
+  readonly serverName: string;
   /** All events in the order in which they were sent. */
   readonly events: RoomEvent[] = [];
   /** The state events among them. */
@@ -39,9 +41,10 @@ export class Room {
   #powerLevels: PowerLevels | undefined;
 
   /** Makes a room without events. */
-  constructor(id: RoomID, version: RoomVersion) {
+  constructor(id: RoomID, version: RoomVersion, serverName: string) {
     this.id = id;
     this.version = version;
+    this.serverName = serverName;
   }
 
   /** The event with this ID. */

@@ -13,6 +13,8 @@ export interface RoomVersion {
   readonly eventIdsWithServer: boolean;
   /** Aliases are state that only their own server may write (1 to 5). */
   readonly aliasEvents: boolean;
+  /** Content is canonical JSON, and levels of notifications are guarded (from 6). */
+  readonly strictJson: boolean;
   /** Users may knock (from 7). */
   readonly knock: boolean;
   /** Joining may be allowed by membership in other rooms (from 8). */
@@ -36,6 +38,7 @@ export const ROOM_VERSIONS: ReadonlyMap<string, RoomVersion> = new Map(
     id: String(version),
     eventIdsWithServer: version <= 2,
     aliasEvents: version <= 5,
+    strictJson: version >= 6,
     knock: version >= 7,
     restricted: version >= 8,
     keepsAuthorisingServer: version >= 9,

@@ -79,6 +79,11 @@ export function defaultPushRules(userId: UserID): Record<PushRuleKind, PushRule[
       ]),
       rule(".m.rule.message", [matches("type", "m.room.message")], ["notify", NO_HIGHLIGHT]),
       rule(".m.rule.encrypted", [matches("type", "m.room.encrypted")], ["notify", NO_HIGHLIGHT]),
+      rule(".im.vector.jitsi", [
+        matches("type", "im.vector.modular.widgets"),
+        matches("content.type", "jitsi"),
+        matches("state_key", "*"),
+      ], ["notify", NO_HIGHLIGHT]),
     ],
   };
 }

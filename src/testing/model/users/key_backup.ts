@@ -59,13 +59,12 @@ export class KeyBackup {
 
   /** Removes a key, all of a room, or all. */
   remove(room: string | undefined, session: string | undefined): void {
-    const before = this.count;
     if (room === undefined) this.#rooms.clear();
     else if (session === undefined) this.#rooms.delete(room);
     else if (this.#rooms.get(room)?.delete(session) === true && this.#rooms.get(room)?.size === 0) {
       this.#rooms.delete(room);
     }
-    if (this.count !== before) this.etag++;
+    this.etag++;
   }
 }
 

@@ -27,6 +27,21 @@ export function setPresence(
   if (changed) server.stream.wake(server.acquaintancesOf(user));
 }
 
+/** Activity that came sooner than this after other activity is nothing new, in milliseconds. */
+const GRANULARITY = 60_000;
+
+/** Notes that a user is active, though perhaps not online. */
+export function bumpPresence(server: ServerState, user: User): void {
+  const old = user.presence;
+  const isNew = server.now - (old?.lastActive ?? 0) > GRANULARITY;
+  const state = old?.state === "unavailable" ? "online" : old?.state ?? "offline";
+  const changed = isNew || state !== old?.state;
+  const position = changed ? server.stream.advance() : old.position;
+  user.presence = { state, message: old?.message, lastActive: server.now, position };
+  server.latestPresence = Math.max(server.latestPresence, position);
+  if (changed) server.stream.wake(server.acquaintancesOf(user));
+}
+
 /** The body of `GET /presence/{userId}/status`. */
 export function presenceContent(server: ServerState, user: User): JsonObject {
   const { presence } = user;
@@ -34,7 +49,7 @@ export function presenceContent(server: ServerState, user: User): JsonObject {
   return {
     presence: presence.state,
     ...(presence.lastActive === undefined ? {} : { last_active_ago: server.now - presence.lastActive }),
-    ...(presence.message === undefined ? {} : { status_msg: presence.message }),
+    ...(presence.message === undefined || presence.message === "" ? {} : { status_msg: presence.message }),
     ...(presence.state === "online" ? { currently_active: true } : {}),
   };
 }

@@ -9,6 +9,7 @@ import type { JsonObject } from "../../../types/json.ts";
 import { stringAt, valueAt } from "../../http/read.ts";
 import { PUSH_RULE_KINDS, type PushRule, type PushRuleKind } from "./push_rule.ts";
 import type { Room } from "../rooms/room.ts";
+import { matchesGlob as matchesText } from "../events/glob.ts";
 import type { RoomEvent } from "../events/room_event.ts";
 import type { User } from "./user.ts";
 
@@ -95,18 +96,8 @@ function propertyOf(event: RoomEvent, path: string): unknown {
   return valueAt(root, keys);
 }
 
-const globs = new Map<string, RegExp>();
-
-function matchesGlob(pattern: string, value: unknown, { words }: { words: boolean }): boolean {
-  if (typeof value !== "string") return false;
-  const id = `${words}${pattern}`;
-  let regExp = globs.get(id);
-  if (regExp === undefined) {
-    const body = pattern.replaceAll(/[.+^${}()|[\]\\]/g, "\\$&").replaceAll("*", ".*").replaceAll("?", ".");
-    regExp = new RegExp(words ? `(^|\\W)${body}(\\W|$)` : `^${body}$`, "is");
-    globs.set(id, regExp);
-  }
-  return regExp.test(value);
+function matchesGlob(pattern: string, value: unknown, options: { words: boolean }): boolean {
+  return typeof value === "string" && matchesText(pattern, value, options);
 }
 
 function compareCount(condition: string, count: number): boolean {

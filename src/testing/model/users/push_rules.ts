@@ -58,6 +58,6 @@ export class PushRules {
 
   /** The rules as `GET /pushrules/global/` and the account data event give them. */
   toJson(): JsonObject {
-    return { ...this.#rules };
+    return { ...this.#rules, postcontent: [] }; // an experiment that Synapse lists, though it is off
   }
 }

@@ -7,7 +7,7 @@
  */
 
 import { isJsonObject, type JsonObject } from "../../../types/json.ts";
-import { badRequest, Failure } from "../../http/failure.ts";
+import { badJson, badRequest, Failure } from "../../http/failure.ts";
 import { stringAt } from "../../http/read.ts";
 import type { IdGenerator } from "../../ids.ts";
 import type { User } from "./user.ts";
@@ -33,6 +33,7 @@ export class UiaSessions {
    */
   require(body: JsonObject, purpose: string, stage: "m.login.password" | "m.login.dummy", user?: User): void {
     const auth = body.auth;
+    if (auth !== undefined && auth !== null && !isJsonObject(auth)) throw badJson("'auth' must be an object");
     if (!isJsonObject(auth)) throw this.#challenge(purpose, stage, this.#open(purpose));
     const session = stringAt(auth, "session");
     if (session !== undefined && !this.#sessions.has(session)) {

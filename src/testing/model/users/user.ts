@@ -5,7 +5,7 @@
  */
 
 import type { DeviceID, RoomID, UserID } from "../../../types/ids.ts";
-import type { JsonObject } from "../../../types/json.ts";
+import { isJsonObject, type JsonObject } from "../../../types/json.ts";
 import type { Device } from "./device.ts";
 import { PushRules } from "./push_rules.ts";
 import type { RoomEvent } from "../events/room_event.ts";
@@ -96,6 +96,12 @@ export class User {
   get displayName(): string | undefined {
     const name = this.profile.get("displayname");
     return typeof name === "string" ? name : undefined;
+  }
+
+  /** Whether the user does not want to see what another sends. */
+  ignores(other: UserID): boolean {
+    const ignored = this.accountData.get("m.ignored_user_list")?.ignored_users;
+    return isJsonObject(ignored) && Object.hasOwn(ignored, other);
   }
 
   /** The account data of one room, made on first use. */

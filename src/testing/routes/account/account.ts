@@ -6,7 +6,8 @@
  * @module
  */
 
-import { badRequest, Failure, invalidParam, missingParam } from "../../http/failure.ts";
+import { badJson, badRequest, Failure, invalidParam, missingParam } from "../../http/failure.ts";
+import { isJsonObject } from "../../../types/json.ts";
 import { flag, optionalString } from "../../http/read.ts";
 import type { AuthedRequest, MatrixRequest } from "../../http/request.ts";
 import type { Answer } from "../../http/reply.ts";
@@ -40,6 +41,9 @@ function register(request: MatrixRequest): Answer {
       "M_FORBIDDEN",
       "Registration has been disabled. Only m.login.application_service registrations are allowed.",
     );
+  }
+  if (json.auth !== undefined && json.auth !== null && !isJsonObject(json.auth)) {
+    throw badJson("'auth' must be an object");
   }
   const username = optionalString(json, "username")?.toLowerCase();
   if (username !== undefined) checkUsername(server, username);

@@ -26,12 +26,15 @@ export const accountDataRoutes: readonly Route[] = [
   route("GET", "v3/user/{userId}/filter/{filterId}", getFilter),
 ];
 
+/** The longest tag, in bytes. */
+const MAX_TAG = 255;
+
 function getGlobal(request: AuthedRequest): Answer {
   request.requireSelf("Cannot get account data for other users.");
   const { user } = request;
   const type = request.param("type");
   const content = type === "m.push_rules" ? { global: user.pushRules.toJson() } : user.accountData.get(type);
-  if (content === undefined) throw notFound("Account data not found");
+  if (content === undefined || Object.keys(content).length === 0) throw notFound("Account data not found");
   return content;
 }
 
@@ -39,15 +42,31 @@ function putGlobal(request: AuthedRequest): Answer {
   request.requireSelf("Cannot add account data for other users.");
   checkType(request.param("type"));
   const { server, user, json } = request;
+  if (request.param("type") === "m.ignored_user_list") checkIgnored(json, user.id);
+  if (isDeletionOfNothing(user.accountData.get(request.param("type")), json)) return {};
   user.accountData.set(request.param("type"), json, server.stream.advance());
   server.stream.wake([user.id]);
   return {};
 }
 
+/** Empty content deletes. */
+function isDeletionOfNothing(old: JsonObject | undefined, next: JsonObject): boolean {
+  return Object.keys(old ?? {}).length === 0 && Object.keys(next).length === 0;
+}
+
+/** Nobody can ignore themselves. */
+function checkIgnored({ ignored_users: ignored }: JsonObject, user: string): void {
+  if (isJsonObject(ignored) && Object.hasOwn(ignored, user)) {
+    throw invalidParam("You cannot ignore yourself");
+  }
+}
+
 function getOfRoom(request: AuthedRequest): Answer {
   request.requireSelf("Cannot get account data for other users.");
   const content = request.user.roomAccountData.get(roomId(request))?.get(request.param("type"));
-  if (content === undefined) throw notFound("Room account data not found");
+  if (content === undefined || Object.keys(content).length === 0) {
+    throw notFound("Room account data not found");
+  }
   return content;
 }
 
@@ -55,7 +74,9 @@ function putOfRoom(request: AuthedRequest): Answer {
   request.requireSelf("Cannot add account data for other users.");
   const room = roomId(request);
   checkType(request.param("type"));
-  store(request, room, request.param("type"), request.json);
+  const { user, json } = request;
+  if (isDeletionOfNothing(user.roomAccountData.get(room)?.get(request.param("type")), json)) return {};
+  store(request, room, request.param("type"), json);
   return {};
 }
 
@@ -93,6 +114,9 @@ function getTags(request: AuthedRequest): Answer {
 function putTag(request: AuthedRequest): Answer {
   request.requireSelf("Cannot add tags for other users.");
   const room = roomId(request);
+  if (new TextEncoder().encode(request.param("tag")).byteLength > MAX_TAG) {
+    throw invalidParam("tag parameter's length is over 255 bytes");
+  }
   if (request.user.memberships.get(room) === undefined) {
     throw forbidden(`User ${request.user.id} not in room ${room}`);
   }

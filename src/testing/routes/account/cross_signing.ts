@@ -86,6 +86,9 @@ async function addSignatures(
   const master = target?.crossSigning.get("master_key");
   const isMaster = master !== undefined && ed25519KeyOf(master).id === `ed25519:${objectId}`;
   const stored = isMaster ? master : target === signer ? signer.devices.get(objectId)?.keys : undefined;
+  if (target === signer && !isMaster && !signer.crossSigning.has("self_signing_key")) {
+    throw notFound(`No self_signing key found for ${signer.id}`);
+  }
   if (target === undefined || stored === undefined) throw notFound("Unknown device");
   if (withoutSignatures(stored) !== withoutSignatures(signed)) {
     throw badRequest("M_UNKNOWN", "Key does not match");

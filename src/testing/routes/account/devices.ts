@@ -6,12 +6,15 @@
  * @module
  */
 
-import { notFound } from "../../http/failure.ts";
+import { badRequest, notFound } from "../../http/failure.ts";
 import { optionalString, optionalStrings } from "../../http/read.ts";
 import { type AuthedRequest, requireKeys } from "../../http/request.ts";
 import type { Answer } from "../../http/reply.ts";
 import { type Route, route } from "../../http/route.ts";
 import type { Device } from "../../model/users/device.ts";
+
+/** The longest name of a device, in characters. */
+const MAX_NAME = 100;
 
 /** The routes of this file. */
 export const deviceRoutes: readonly Route[] = [
@@ -33,6 +36,9 @@ function deviceOf(request: AuthedRequest): Device {
 function rename(request: AuthedRequest): Answer {
   const { server, user, json } = request;
   const name = optionalString(json, "display_name");
+  if (name !== undefined && name.length > MAX_NAME) {
+    throw badRequest("M_TOO_LARGE", "Device display name is too long");
+  }
   const device = deviceOf(request);
   if (name === undefined) return {};
   device.displayName = name;

@@ -26,7 +26,9 @@ export const keyRoutes: readonly Route[] = [
   route("GET", "v3/keys/changes", changes),
 ];
 
-function query({ server, user: asker, json }: AuthedRequest): Answer {
+function query(request: AuthedRequest): Answer {
+  const { server, user: asker, json } = request;
+  request.queryInteger("timeout");
   const asked = optionalObject(json, "device_keys");
   if (asked === undefined) throw badJson("'device_keys' must be an object");
   const device_keys: Record<string, JsonObject> = {};
@@ -37,9 +39,10 @@ function query({ server, user: asker, json }: AuthedRequest): Answer {
   };
   const failures: JsonObject = {};
   for (const [id, devices] of Object.entries(asked ?? {})) {
-    if (!Array.isArray(devices)) {
+    if (!Array.isArray(devices) || !devices.every((device) => typeof device === "string")) {
       throw badJson("'device_keys' must map users to arrays of device IDs");
     }
+    if (!id.includes(":")) continue;
     const domain = id.slice(id.indexOf(":") + 1);
     if (domain !== server.settings.serverName) {
       failures[domain] = { status: 503, message: "Not ready for retry" };

@@ -6,7 +6,7 @@
  */
 
 import { badRequest, Failure, forbidden, invalidParam } from "../../http/failure.ts";
-import { flag, optionalString, requiredString, stringAt } from "../../http/read.ts";
+import { flag, optionalString, requiredString, stringAt, valueAt } from "../../http/read.ts";
 import type { JsonObject } from "../../../types/json.ts";
 import { type AuthedRequest, type MatrixRequest, requireKeys } from "../../http/request.ts";
 import type { Answer } from "../../http/reply.ts";
@@ -40,7 +40,10 @@ function login({ server, json }: MatrixRequest): Answer {
     optionalString(json, "device_id"),
     optionalString(json, "initial_device_display_name"),
   );
-  return describeSession(server, openSession(server, user, device, json));
+  return {
+    ...describeSession(server, openSession(server, user, device, json)),
+    well_known: { "m.homeserver": { base_url: `${server.baseUrl}/` } },
+  };
 }
 
 /**
@@ -74,7 +77,7 @@ function refreshPart(server: ServerState, { refreshToken, expiresAt }: Session):
 
 function byPassword(server: ServerState, body: JsonObject): User {
   const name = stringAt(body, "identifier", "user") ?? stringAt(body, "user");
-  const kind = stringAt(body, "identifier", "type");
+  const kind = valueAt(body, ["identifier", "type"]);
   if (kind !== undefined && kind !== "m.id.user") {
     throw badRequest("M_UNKNOWN", "Unknown login identifier type");
   }
@@ -117,7 +120,7 @@ function logoutAll({ server, user }: AuthedRequest): Answer {
   return {};
 }
 
-function getToken({ server, user }: AuthedRequest): Answer {
+function getToken({ server, user, json: _ }: AuthedRequest): Answer {
   const token = `syl_${server.settings.ids.next("login_token", 20)}`;
   server.loginTokens.set(token, { user, expiresAt: server.now + LOGIN_TOKEN_LIFETIME });
   return { login_token: token, expires_in: LOGIN_TOKEN_LIFETIME / 1000, expires_in_ms: LOGIN_TOKEN_LIFETIME };

@@ -32,14 +32,21 @@ const LONGEST_DISPLAYNAME = 256;
 const LONGEST_AVATAR_URL = 1000;
 
 function profileOf(request: MatrixRequest, errcode: string): ReadonlyMap<string, unknown> {
+  checkToken(request);
   const id = parseUserId(request.param("userId"));
   const user = request.server.users.get(id);
   if (user === undefined) throw new Failure(404, errcode, "Profile was not found");
   return user.profile;
 }
 
+/** Profiles are open to all, but not to those with a token that does not work. */
+function checkToken({ server, token }: MatrixRequest): void {
+  if (token !== undefined) server.sessions.find(token);
+}
+
 function getField(request: MatrixRequest): Answer {
   const field = request.param("field");
+  checkToken(request);
   checkName(field);
   const profile = profileOf(request, "M_NOT_FOUND");
   const value = profile.get(field);
@@ -126,7 +133,8 @@ function putPresence(request: AuthedRequest): Answer {
   if (typeof json.presence !== "string" || !PRESENCE_STATES.includes(json.presence)) {
     throw badRequest("M_UNKNOWN", "Invalid presence state");
   }
-  const { status_msg } = json;
+  const { status_msg, presence: _, ...others } = json;
+  if (Object.keys(others).length > 0) throw badRequest("M_UNKNOWN", "Unable to parse state");
   if (status_msg !== undefined && typeof status_msg !== "string") {
     throw badRequest("M_UNKNOWN", "status_msg must be a string");
   }

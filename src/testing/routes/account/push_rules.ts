@@ -10,10 +10,12 @@ import { badRequest, Failure, missingParam, notFound } from "../../http/failure.
 import { type AuthedRequest, requireKeys } from "../../http/request.ts";
 import type { Answer } from "../../http/reply.ts";
 import { type Route, route } from "../../http/route.ts";
+import { membershipOf, type RoomEvent } from "../../model/events/room_event.ts";
+import type { Room } from "../../model/rooms/room.ts";
+import type { User } from "../../model/users/user.ts";
 import { formatEvent } from "../../model/events/format_event.ts";
 import { evaluatePush } from "../../model/users/push_evaluator.ts";
 import { PUSH_RULE_KINDS, type PushRule, type PushRuleKind } from "../../model/users/push_rule.ts";
-import { pageToken, parseToken } from "../../sync/sync_token.ts";
 import { viewerOf } from "../route_tools.ts";
 
 /** The routes of this file. */
@@ -44,7 +46,8 @@ export const pushRuleRoutes: readonly Route[] = [
 ];
 
 const PUSHER_KEYS = ["kind", "app_id", "app_display_name", "device_display_name", "pushkey", "lang", "data"];
-const MAX_NOTIFICATIONS = 50;
+const DEFAULT_NOTIFICATIONS = 50;
+const MAX_NOTIFICATIONS = 500;
 
 /** There is one scope, and its path ends with a slash. */
 function unknownScope(): never {
@@ -57,6 +60,12 @@ function kindOf(request: AuthedRequest): PushRuleKind {
   return kind;
 }
 
+function kindToWrite(request: AuthedRequest): PushRuleKind {
+  const kind = PUSH_RULE_KINDS.find((known) => known === request.param("kind"));
+  if (kind === undefined) throw badRequest("M_UNKNOWN", `Unknown template: ${request.param("kind")}`);
+  return kind;
+}
+
 function ruleOf(request: AuthedRequest): PushRule {
   const rule = request.user.pushRules.find(kindOf(request), request.param("ruleId"));
   if (rule === undefined) throw notFound("Push rule not found");
@@ -64,10 +73,11 @@ function ruleOf(request: AuthedRequest): PushRule {
 }
 
 function putRule(request: AuthedRequest): Answer {
-  const { json, user } = request;
-  const kind = kindOf(request);
+  const { user } = request;
+  const kind = kindToWrite(request);
   const id = request.param("ruleId");
   if (/[/\\]/.test(id)) throw badRequest("M_UNKNOWN", "rule_id may not contain slashes");
+  const { json } = request;
   if (id.startsWith(".")) throw badRequest("M_UNKNOWN", "cannot add new rule_ids that start with '.'");
   const rule: PushRule = { rule_id: id, default: false, enabled: true, actions: actionsOf(json) };
   if (kind === "override" || kind === "underride") {
@@ -91,13 +101,15 @@ function putRule(request: AuthedRequest): Answer {
 }
 
 function deleteRule(request: AuthedRequest): Answer {
-  if (!request.user.pushRules.delete(kindOf(request), request.param("ruleId"))) {
+  const kind = PUSH_RULE_KINDS.find((known) => known === request.param("kind"));
+  if (kind === undefined || !request.user.pushRules.delete(kind, request.param("ruleId"))) {
     throw notFound("Push rule does not exist");
   }
   return changed(request);
 }
 
 function putEnabled(request: AuthedRequest): Answer {
+  kindToWrite(request);
   const { enabled } = request.json;
   if (typeof enabled !== "boolean") throw badRequest("M_UNKNOWN", "Value for 'enabled' must be boolean");
   ruleOf(request).enabled = enabled;
@@ -105,6 +117,7 @@ function putEnabled(request: AuthedRequest): Answer {
 }
 
 function putActions(request: AuthedRequest): Answer {
+  kindToWrite(request);
   ruleOf(request).actions = actionsOf(request.json);
   return changed(request);
 }
@@ -141,29 +154,39 @@ function setPusher({ user, json }: AuthedRequest): Answer {
   return {};
 }
 
+/** Whether an event is looked at for a user: one in a room that they are in, or their invite. */
+function concerns(room: Room, user: User, event: RoomEvent): boolean {
+  const isInvite = event.type === "m.room.member" && event.stateKey === user.id &&
+    membershipOf(event) === "invite";
+  return isInvite || room.membership(user.id, event.position - 1) === "join";
+}
+
 function notifications(request: AuthedRequest): Answer {
   const { server, user } = request;
-  const limit = Math.min(request.queryInteger("limit") ?? MAX_NOTIFICATIONS, MAX_NOTIFICATIONS);
+  const limit = Math.min(request.queryInteger("limit") ?? DEFAULT_NOTIFICATIONS, MAX_NOTIFICATIONS);
   const from = request.query("from");
-  const until = from === undefined ? Infinity : parseToken(from).position;
+  if (from !== undefined && !/^-?\d+$/.test(from)) {
+    throw badRequest("M_UNKNOWN", 'Query parameter "from" contains unrecognised token');
+  }
+  const end = from === undefined ? Infinity : Number(from);
   const onlyHighlights = request.query("only") === "highlight";
   const found: { position: number; json: JsonObject }[] = [];
-  for (const id of user.roomsWith("join")) {
+  for (const id of user.memberships.keys()) {
     const room = server.rooms.get(id);
     if (room === undefined) continue;
     const read = Math.max(
       -1,
       ...room.receipts.of(user.id).map(({ index }) => index),
     );
-    const joined = room.members.get(user.id)?.index ?? 0;
-    for (const event of room.events.slice(joined)) {
+    for (const event of room.events) {
+      if (!concerns(room, user, event)) continue;
       const outcome = evaluatePush(user, room, event);
-      if (!outcome.notify || event.position > until || (onlyHighlights && !outcome.highlight)) continue;
+      if (!outcome.notify || event.position >= end || (onlyHighlights && !outcome.highlight)) continue;
       found.push({
         position: event.position,
         json: {
           room_id: id,
-          event: formatEvent(room, event, viewerOf(request)),
+          event: formatEvent(room, event, viewerOf(request), { withoutRoomId: true, bare: true }),
           actions: outcome.actions,
           read: event.index <= read,
           ts: event.timestamp,
@@ -177,6 +200,6 @@ function notifications(request: AuthedRequest): Answer {
   const last = page.at(-1);
   return {
     notifications: page.map(({ json }) => json),
-    ...(last !== undefined && found.length > page.length ? { next_token: pageToken(last.position - 1) } : {}),
+    next_token: last === undefined ? null : String(last.position),
   };
 }

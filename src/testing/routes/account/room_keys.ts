@@ -87,7 +87,8 @@ function updateVersion(request: AuthedRequest): Answer {
 }
 
 function deleteVersion(request: AuthedRequest): Answer {
-  request.server.backups.delete(request.user.id, request.param("version"));
+  const { version } = backupOf(request, request.param("version"));
+  request.server.backups.delete(request.user.id, version);
   return {};
 }
 

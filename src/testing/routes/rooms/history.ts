@@ -7,7 +7,7 @@
  */
 
 import type { JsonObject } from "../../../types/json.ts";
-import { missingParam, notFound } from "../../http/failure.ts";
+import { forbidden, missingParam, notFound } from "../../http/failure.ts";
 import type { AuthedRequest } from "../../http/request.ts";
 import type { Answer } from "../../http/reply.ts";
 import { type Route, route } from "../../http/route.ts";
@@ -16,7 +16,7 @@ import { formatEvent } from "../../model/events/format_event.ts";
 import { paginate } from "../../model/events/paginate.ts";
 import type { Room } from "../../model/rooms/room.ts";
 import type { RoomEvent } from "../../model/events/room_event.ts";
-import { canSee } from "../../model/rooms/visibility.ts";
+import { canSee, eventToShow, isWithheld } from "../../model/rooms/visibility.ts";
 import { pageToken, parseToken } from "../../sync/sync_token.ts";
 import { roomToRead, viewerOf } from "../route_tools.ts";
 
@@ -39,26 +39,32 @@ function messages(request: AuthedRequest): Answer {
   const from = request.query("from");
   if (from === undefined && !startsByItself(request)) throw missingParam("from");
   const to = ignoreTo ? undefined : request.query("to");
-  const { room, until } = roomToRead(request);
+  for (const token of [from, to]) if (token !== undefined) parseToken(token);
+  const { room, until, peeking } = roomToRead(request);
   const end = Math.min(until, room.latest);
   const start = from === undefined
     ? (forwards ? 0 : end)
     : Math.min(parseToken(from).position, forwards ? Infinity : end);
-  const events = paginate(room, {
+  const found = paginate(room, {
     forwards,
     from: start,
-    to: to === undefined ? (forwards ? until : 0) : parseToken(to).position,
+    to: to === undefined ? (forwards ? Infinity : 0) : parseToken(to).position,
     limit,
-    allows: (event) =>
-      filter.allows(event) && event.position <= until && canSee(room, request.user.id, event),
+    // A list of nothing is only looked at in the end.
+    allows: (event) => filter.blocksAll || (filter.allows(event) && filter.allowsRelations(room, event)),
   });
-  const last = events.at(-1);
-  const state = filter.lazyLoadMembers ? membersOf(room, events) : [];
+  const seen = found.filter((event) =>
+    filter.allows(event) && canSee(room, request.user, event, { peeking })
+  );
+  const last = found.at(-1);
+  const state = filter.lazyLoadMembers ? membersOf(room, seen) : [];
   return {
-    chunk: events.map((event) => formatEvent(room, event, viewerOf(request), { aggregations: true })),
+    chunk: seen.map((event) => formatEvent(room, event, viewerOf(request), { aggregations: true })),
     start: from ?? pageToken(start),
-    // Nothing on a page means that the history ends here.
-    ...(last === undefined ? {} : { end: pageToken(forwards ? last.position : last.position - 1) }),
+    // A page without anything to look for means that the history ends here.
+    ...(last === undefined && limit > 0
+      ? {}
+      : { end: pageToken(last === undefined ? start : forwards ? last.position : last.position - 1) }),
     ...(state.length === 0
       ? {}
       : { state: state.map((event) => formatEvent(room, event, viewerOf(request), { bare: true })) }),
@@ -89,26 +95,35 @@ function membersOf(room: Room, events: readonly RoomEvent[]): RoomEvent[] {
 function context(request: AuthedRequest): Answer {
   const limit = Math.min(request.queryInteger("limit") ?? DEFAULT_LIMIT, MAX_LIMIT);
   const filter = readFilter(request);
-  const { room, until } = roomToRead(request);
-  const target = room.event(request.param("eventId"));
-  const sees = (event: RoomEvent) => event.position <= until && canSee(room, request.user.id, event);
-  if (target === undefined || !sees(target)) throw notFound("Event not found.");
+  const room = request.server.room(request.param("roomId"));
+  const target = eventToShow(room, request.param("eventId"));
+  if (room === undefined || target === undefined) throw notFound("Event not found.");
+  const peeking = room.membership(request.user.id) !== "join";
+  const sees = (event: RoomEvent) => canSee(room, request.user, event, { peeking });
+  if (!sees(target)) throw forbidden("You don't have permission to access that event.");
   const half = Math.floor(limit / 2);
-  const allows = (event: RoomEvent) => filter.allows(event) && sees(event);
-  const before = paginate(room, { forwards: false, from: target.position - 1, to: 0, limit: half, allows });
-  const after = paginate(room, {
+  const allows = (event: RoomEvent) => filter.allows(event) && filter.allowsRelations(room, event);
+  const foundBefore = paginate(room, {
+    forwards: false,
+    from: target.position - 1,
+    to: 0,
+    limit: half,
+    allows,
+  });
+  const foundAfter = paginate(room, {
     forwards: true,
     from: target.position,
-    to: until,
+    to: Infinity,
     limit: limit - half,
     allows,
   });
+  const [before, after] = [foundBefore.filter(sees), foundAfter.filter(sees)];
   const last = after.at(-1) ?? target;
   const format = (event: RoomEvent): JsonObject =>
     formatEvent(room, event, viewerOf(request), { aggregations: true });
   const senders = new Set([...before, target, ...after].map(({ sender }) => sender));
   const state = room.fullState(last.position).filter((event) =>
-    filter.allows(event) &&
+    !isWithheld(room, event) && filter.allows(event) &&
     (!filter.lazyLoadMembers || event.type !== "m.room.member" ||
       senders.has(event.stateKey as typeof event.sender))
   );
@@ -123,16 +138,17 @@ function context(request: AuthedRequest): Answer {
 }
 
 function timestampToEvent(request: AuthedRequest): Answer {
-  const { room, until } = roomToRead(request);
+  const { room, until, peeking } = roomToRead(request);
+  if (until !== Infinity) throw forbidden(`User ${request.user.id} not in room ${room.id}`);
   const ts = request.queryInteger("ts");
   if (ts === undefined) throw missingParam("ts");
   const forwards = (request.queryOneOf("dir", ["f", "b"]) ?? "f") === "f";
   let best: RoomEvent | undefined;
   for (const event of room.events) {
-    if (event.position > until || (forwards ? event.timestamp < ts : event.timestamp > ts)) continue;
+    if (forwards ? event.timestamp < ts : event.timestamp > ts) continue;
     const closer = best === undefined ||
       (forwards ? event.timestamp < best.timestamp : event.timestamp >= best.timestamp);
-    if (closer && canSee(room, request.user.id, event)) best = event;
+    if (closer && canSee(room, request.user, event, { peeking })) best = event;
   }
   if (best === undefined) {
     throw notFound(`Unable to find event from ${ts} in direction ${forwards ? "f" : "b"}`);

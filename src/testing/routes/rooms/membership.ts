@@ -6,11 +6,14 @@
  */
 
 import { badRequest, Failure } from "../../http/failure.ts";
-import { optionalString } from "../../http/read.ts";
 import { type AuthedRequest, requireKeys } from "../../http/request.ts";
 import type { Answer } from "../../http/reply.ts";
 import { type Route, route } from "../../http/route.ts";
-import { changeMembership, type MembershipChange } from "../../model/rooms/change_membership.ts";
+import {
+  changeMembership,
+  type MembershipChange,
+  notReachable,
+} from "../../model/rooms/change_membership.ts";
 import type { JsonObject } from "../../../types/json.ts";
 import { parseUserId, resolveRoom, roomToWrite } from "../route_tools.ts";
 
@@ -19,7 +22,8 @@ export const membershipRoutes: readonly Route[] = [
   route(
     "POST",
     "v3/join/{roomIdOrAlias}",
-    (request) => enter(request, "join", request.param("roomIdOrAlias")),
+    // Whatever is in the body becomes part of the member event.
+    (request) => enter(request, "join", request.param("roomIdOrAlias"), request.jsonOrEmpty),
   ),
   route("POST", "v3/rooms/{roomId}/join", (request) => enter(request, "join", request.param("roomId"))),
   route(
@@ -36,31 +40,20 @@ export const membershipRoutes: readonly Route[] = [
   route("GET", "v3/joined_rooms", ({ user }) => ({ joined_rooms: user.roomsWith("join") })),
 ];
 
-function reasonOf(body: JsonObject): JsonObject {
-  const reason = optionalString(body, "reason");
+function reasonOf({ reason }: JsonObject): JsonObject {
   return reason === undefined ? {} : { reason };
 }
 
-function enter(request: AuthedRequest, action: "join" | "knock", idOrAlias: string): Answer {
-  const { server, user, jsonOrEmpty } = request;
+function enter(
+  request: AuthedRequest,
+  action: "join" | "knock",
+  idOrAlias: string,
+  content = reasonOf(request.jsonOrEmpty),
+): Answer {
+  const { server, user } = request;
   const room = server.room(resolveRoom(server, idOrAlias));
-  if (room === undefined) {
-    throw new Failure(
-      404,
-      "M_UNKNOWN",
-      "Can't join remote room because no servers that are in the room have been provided.",
-    );
-  }
-  // A user who is in the room already does not join once more, so that a changed profile in it
-  // stays.
-  if (action === "knock" || room.membership(user.id) !== "join") {
-    changeMembership(server, room, {
-      sender: user.id,
-      target: user.id,
-      action,
-      content: reasonOf(jsonOrEmpty),
-    });
-  }
+  if (room === undefined) throw notReachable();
+  changeMembership(server, room, { sender: user.id, target: user.id, action, content });
   return { room_id: room.id };
 }
 
@@ -84,6 +77,10 @@ function moderate(request: AuthedRequest, action: MembershipChange["action"]): A
   }
   requireKeys(json, "user_id");
   const target = parseUserId(json.user_id);
+  const leaves = action === "kick" || action === "unban";
+  if (leaves && server.room(request.param("roomId")) === undefined) {
+    throw new Failure(404, "M_UNKNOWN", "Not a known room");
+  }
   changeMembership(server, roomToWrite(request), {
     sender: user.id,
     target,
@@ -102,7 +99,7 @@ function forget(request: AuthedRequest): Answer {
   if (membership !== "leave" && membership !== "ban") {
     throw badRequest("M_UNKNOWN", `User ${user.id} in room ${id}`);
   }
-  if (!room.members.has(user.id)) throw badRequest("M_UNKNOWN", `User ${user.id} not in room ${id}`);
+  if (!room.members.has(user.id)) return {};
   user.forgotten.add(room.id);
   user.roomAccountData.delete(room.id);
   return {};

@@ -5,13 +5,14 @@
  * @module
  */
 
-import type { EventID } from "../../../types/ids.ts";
-import { badJson, badRequest, Failure, invalidParam } from "../../http/failure.ts";
-import { optionalString } from "../../http/read.ts";
+import { badJson, badRequest, Failure, forbidden, invalidParam } from "../../http/failure.ts";
 import type { AuthedRequest } from "../../http/request.ts";
 import type { Answer } from "../../http/reply.ts";
 import { type Route, route } from "../../http/route.ts";
+import { isInThread } from "../../model/events/in_thread.ts";
 import type { Room } from "../../model/rooms/room.ts";
+import { canSee, eventToShow } from "../../model/rooms/visibility.ts";
+import { bumpPresence } from "../../model/users/presence.ts";
 import { requireJoined } from "../route_tools.ts";
 
 /** The routes of this file. */
@@ -27,50 +28,83 @@ const TYPING_TIMEOUT = 30_000;
 
 function receipt(request: AuthedRequest): Answer {
   const type = request.param("receiptType");
+  const id = request.param("eventId");
+  if (!isRoomId(request.param("roomId")) || !id.startsWith("$")) {
+    throw badRequest("M_UNKNOWN", "A valid room ID and event ID must be specified");
+  }
   if (!RECEIPT_TYPES.includes(type)) {
     throw badRequest("M_UNKNOWN", `Receipt type must be 'm.read', 'm.read.private', 'm.fully_read'`);
   }
-  const thread = optionalString(request.json, "thread_id");
-  if (thread === "") throw invalidParam("thread_id field must be a non-empty string");
-  if (thread !== undefined && type === "m.fully_read") {
-    throw invalidParam(`thread_id is not compatible with ${type} receipts.`);
-  }
-  const room = requireJoined(request, request.server.room(request.param("roomId")));
-  mark(request, room, type, request.param("eventId"), thread);
+  const thread = readThread(request, type, id);
+  bumpPresence(request.server, request.user);
+  if (type === "m.fully_read") markFullyRead(request, id);
+  else markRead(request, type, id, thread);
   return {};
 }
 
+/** Without a domain it is the ID of a room that its create event gives it. */
+function isRoomId(id: string): boolean {
+  return /^!([^:]*:.+|[\w-]{43})$/.test(id);
+}
+
+function readThread(request: AuthedRequest, type: string, id: string): string | undefined {
+  const thread = request.json.thread_id;
+  if (thread === undefined) return undefined;
+  if (typeof thread !== "string" || thread === "") {
+    throw invalidParam("thread_id field must be a non-empty string");
+  }
+  if (type === "m.fully_read") throw invalidParam(`thread_id is not compatible with ${type} receipts.`);
+  const event = request.server.event(id);
+  const room = event === undefined ? undefined : request.server.room(event.roomId);
+  const belongs = event === undefined || room === undefined
+    ? thread === "main"
+    : isInThread(room, event, thread);
+  if (!belongs) throw invalidParam(`event_id ${id} is not related to thread ${thread}`);
+  return thread;
+}
+
+/** Markers of one request are set one after the other: those before one that is refused stay. */
 function readMarkers(request: AuthedRequest): Answer {
-  const room = requireJoined(request, request.server.room(request.param("roomId")));
+  bumpPresence(request.server, request.user);
   for (const type of RECEIPT_TYPES) {
-    const event = optionalString(request.json, type);
-    if (event !== undefined) mark(request, room, type, event, undefined);
+    const id = request.json[type];
+    if (id === undefined || id === null || id === "") continue;
+    if (typeof id !== "string") throw badJson(`'${type}' must be an event ID`);
+    if (type === "m.fully_read") markFullyRead(request, id);
+    else markRead(request, type, id, undefined);
   }
   return {};
 }
 
-function mark(
-  request: AuthedRequest,
-  room: Room,
-  type: string,
-  id: string,
-  thread: string | undefined,
-): void {
+/** Moves the marker forward, also in a room that the user is not in. */
+function markFullyRead(request: AuthedRequest, id: string): void {
   const { server, user } = request;
-  const event = room.event(id);
-  if (type === "m.fully_read") {
-    user.accountDataOf(room.id).set("m.fully_read", { event_id: id }, server.stream.advance());
-    return server.stream.wake([user.id]);
+  const room = server.room(request.param("roomId"));
+  const event = room?.event(id);
+  if (room === undefined || event === undefined) {
+    throw new Failure(404, "M_UNKNOWN", `Could not find event ${id} in room ${request.param("roomId")}`);
   }
-  // Synapse takes receipts for events that it does not know without a word.
-  if (event === undefined) return;
-  if (thread !== undefined && thread !== "main" && room.event(thread) === undefined) {
-    throw invalidParam("event_id is not related to the given thread_id");
+  const data = user.accountDataOf(room.id);
+  const old = room.event(String(data.get("m.fully_read")?.event_id));
+  if (old !== undefined && old.index >= event.index) return;
+  data.set("m.fully_read", { event_id: id }, server.stream.advance());
+  server.stream.wake([user.id]);
+}
+
+/** Stores a receipt, if the event exists and the user may see it; one for an unknown event is no error. */
+function markRead(request: AuthedRequest, type: string, id: string, thread: string | undefined): void {
+  const { server, user } = request;
+  const room = server.room(request.param("roomId"));
+  const event = eventToShow(room, id);
+  if (room === undefined || event === undefined) return;
+  const peeking = room.membership(user.id) !== "join";
+  if (!canSee(room, user, event, { peeking })) {
+    throw forbidden("You don't have permission to access that event.");
   }
   const stored = room.receipts.set({
     user: user.id,
     type,
-    event: event.id as EventID,
+    event: event.id,
     index: event.index,
     thread,
     timestamp: server.now,
@@ -84,6 +118,7 @@ function typing(request: AuthedRequest): Answer {
   if (request.param("userId") !== request.user.id) {
     throw new Failure(400, "M_FORBIDDEN", "Cannot set another user's typing state");
   }
+  bumpPresence(server, user);
   const room = requireJoined(request, server.room(request.param("roomId")));
   if (typeof json.typing !== "boolean") throw badJson("'typing' must be a boolean");
   const timeout = typeof json.timeout === "number" ? json.timeout : TYPING_TIMEOUT;

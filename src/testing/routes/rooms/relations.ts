@@ -13,7 +13,7 @@ import { threadOf } from "../../model/events/aggregations.ts";
 import { formatEvent } from "../../model/events/format_event.ts";
 import type { Room } from "../../model/rooms/room.ts";
 import type { RoomEvent } from "../../model/events/room_event.ts";
-import { canSee } from "../../model/rooms/visibility.ts";
+import { canSee, eventToShow } from "../../model/rooms/visibility.ts";
 import { pageToken, parseToken } from "../../sync/sync_token.ts";
 import { roomToRead, viewerOf } from "../route_tools.ts";
 
@@ -32,30 +32,29 @@ const MAX_LIMIT = 1000;
 const MAX_DEPTH = 3;
 
 function relations(request: AuthedRequest): Answer {
-  const { room, until } = roomToRead(request);
-  const parent = room.event(request.param("eventId"));
-  if (parent === undefined || !canSee(room, request.user.id, parent)) {
-    throw new Failure(404, "M_UNKNOWN", "Unknown parent event.");
-  }
   const forwards = request.queryOneOf("dir", ["f", "b"]) === "f";
   const limit = Math.min(request.queryInteger("limit") ?? DEFAULT_LIMIT, MAX_LIMIT);
   const recurse = request.queryFlag("recurse");
+  const from = tokenOf(request, "from");
+  const to = tokenOf(request, "to");
+  const { room, peeking } = roomToRead(request);
+  const parent = eventToShow(room, request.param("eventId"));
+  if (parent === undefined || !canSee(room, request.user, parent, { peeking })) {
+    throw new Failure(404, "M_UNKNOWN", "Unknown parent event.");
+  }
   const related = descendants(room, parent.id, recurse ? MAX_DEPTH : 1);
   const relType = request.param("relType");
   const eventType = request.param("eventType");
   const matching = related.filter((event) =>
-    event.position <= until &&
     (relType === "" || room.relations.of(event)?.type === relType) &&
     (eventType === "" || event.type === eventType) &&
-    canSee(room, request.user.id, event)
+    canSee(room, request.user, event, { peeking })
   ).sort((a, b) => forwards ? a.position - b.position : b.position - a.position);
-  const from = request.query("from");
-  const to = request.query("to");
   const within = matching.filter(({ position }) => {
     const afterStart = from === undefined ||
-      (forwards ? position > parseToken(from).position : position <= parseToken(from).position);
+      (forwards ? position > from : position <= from);
     const beforeEnd = to === undefined ||
-      (forwards ? position <= parseToken(to).position : position > parseToken(to).position);
+      (forwards ? position <= to : position > to);
     return afterStart && beforeEnd;
   });
   const page = within.slice(0, limit);
@@ -65,9 +64,14 @@ function relations(request: AuthedRequest): Answer {
     ...(last !== undefined && within.length > page.length
       ? { next_batch: pageToken(forwards ? last.position : last.position - 1) }
       : {}),
-    ...(from === undefined ? {} : { prev_batch: from }),
+    ...(from === undefined ? {} : { prev_batch: request.query("from") }),
     ...(recurse ? { recursion_depth: MAX_DEPTH } : {}),
   };
+}
+
+function tokenOf(request: AuthedRequest, name: string): number | undefined {
+  const token = request.query(name);
+  return token === undefined || token === "" ? undefined : parseToken(token).position;
 }
 
 function descendants(room: Room, id: string, depth: number): RoomEvent[] {
@@ -76,14 +80,14 @@ function descendants(room: Room, id: string, depth: number): RoomEvent[] {
 }
 
 function threads(request: AuthedRequest): Answer {
-  const { room } = roomToRead(request);
+  const { room, peeking } = roomToRead(request);
   const { user } = request;
   const limit = Math.min(request.queryInteger("limit") ?? DEFAULT_LIMIT, MAX_LIMIT);
   const participated = request.queryOneOf("include", ["all", "participated"]) === "participated";
   const roots: { root: RoomEvent; latest: number }[] = [];
   for (const id of room.relations.parents()) {
     const root = room.event(id);
-    if (root === undefined || !canSee(room, user.id, root)) continue;
+    if (root === undefined || !canSee(room, user, root, { peeking })) continue;
     const thread = threadOf(room, root);
     const latest = thread.at(-1);
     if (latest === undefined) continue;

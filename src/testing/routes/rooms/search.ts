@@ -7,9 +7,10 @@
  */
 
 import { isJsonObject, type JsonObject } from "../../../types/json.ts";
-import { badJson, badRequest, notFound } from "../../http/failure.ts";
+import { badJson, badRequest, missingParam, notFound } from "../../http/failure.ts";
 import {
   flag,
+  optionalArray,
   optionalInteger,
   optionalObject,
   optionalString,
@@ -25,7 +26,7 @@ import { paginate } from "../../model/events/paginate.ts";
 import type { Room } from "../../model/rooms/room.ts";
 import type { RoomEvent } from "../../model/events/room_event.ts";
 import type { User } from "../../model/users/user.ts";
-import { canSee } from "../../model/rooms/visibility.ts";
+import { canSee, eventToShow } from "../../model/rooms/visibility.ts";
 import { pageToken } from "../../sync/sync_token.ts";
 import { requireJoined, viewerOf } from "../route_tools.ts";
 
@@ -48,7 +49,7 @@ function searchUsers(request: AuthedRequest): Answer {
   const term = optionalString(json, "search_term");
   if (term === undefined) throw badRequest("M_UNKNOWN", "`search_term` is required field");
   const limit = Math.max(0, Math.min(optionalInteger(json, "limit", DEFAULT_LIMIT), MAX_USERS));
-  const words = term.toLowerCase().split(/\s+/).filter((word) => word !== "");
+  const words = wordsOf(term);
   const found = [...server.users.values()].filter((other) =>
     other !== user && !other.deactivated && words.every((word) => nameStartsWith(other, word)) &&
     isKnown(request, other)
@@ -62,12 +63,11 @@ function searchUsers(request: AuthedRequest): Answer {
 }
 
 function nameStartsWith(user: User, word: string): boolean {
-  const names = [
-    user.id.toLowerCase(),
-    user.localpart,
-    ...(user.displayName ?? "").toLowerCase().split(/\s+/),
-  ];
-  return names.some((name) => name.startsWith(word) || name.startsWith(`@${word}`));
+  return wordsOf(`${user.id} ${user.displayName ?? ""}`).some((name) => name.startsWith(word));
+}
+
+function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}_-]+/gu) ?? [];
 }
 
 /**
@@ -85,22 +85,25 @@ function isKnown({ server, user }: AuthedRequest, other: User): boolean {
 }
 
 function searchEvents(request: AuthedRequest): Answer {
-  const categories = optionalObject(request.json, "search_categories");
-  if (categories === undefined) {
-    throw badRequest("M_UNKNOWN", "Invalid search query: 'search_categories' is missing");
-  }
-  const events = optionalObject(categories, "room_events");
-  if (events === undefined) return { search_categories: {} };
+  const events = optionalObject(optionalObject(request.json, "search_categories") ?? {}, "room_events") ?? {};
   const term = optionalString(events, "search_term");
-  if (term === undefined) throw badRequest("M_UNKNOWN", "Invalid search query: 'search_term' is missing");
+  if (term === undefined) throw badRequest("M_UNKNOWN", "Invalid search query");
+  const order = events.order_by ?? "rank";
+  if (order !== "rank" && order !== "recent") throw badRequest("M_UNKNOWN", `Invalid order by: ${order}`);
+  const groupings = groupingsOf(events);
   const filterJson = optionalObject(events, "filter") ?? {};
   const filter = new EventFilter(filterJson);
   const keys = optionalStrings(events, "keys") ?? SEARCH_KEYS;
-  const words = term.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
-  const hits = roomsOf(request).filter((room) => filter.allowsRoom(room.id)).flatMap((room) =>
+  const highlights = term.match(/[\p{L}\p{N}_]+/gu) ?? [];
+  const words = highlights.map((word) => word.toLowerCase());
+  const rooms = roomsOf(request).filter((room) => filter.allowsRoom(room.id));
+  if (rooms.length === 0) {
+    return { search_categories: { room_events: { results: [], count: 0, highlights: [] } } };
+  }
+  const hits = rooms.flatMap((room) =>
     room.events.filter((event) =>
       filter.allows(event) && event.redaction === undefined && matches(event, keys, words) &&
-      canSee(room, request.user.id, event)
+      canSee(room, request.user, event)
     ).map((event) => ({ room, event }))
   );
   hits.sort((a, b) => b.event.position - a.event.position);
@@ -116,10 +119,10 @@ function searchEvents(request: AuthedRequest): Answer {
           context: contextOf(request, room, event, optionalObject(events, "event_context")),
         })),
         count: hits.length,
-        highlights: words,
-        ...(end < hits.length ? { next_batch: `e${end}` } : {}),
-        ...(flag(events, "include_state") ? { state: statesOf(request, page) } : {}),
-        ...(isJsonObject(events.groupings) ? { groups: groupsOf(page) } : {}),
+        highlights,
+        ...(order === "recent" && page.length === end - start ? { next_batch: `e${end}` } : {}),
+        ...(flag(events, "include_state") && page.length > 0 ? { state: statesOf(request, page) } : {}),
+        ...groupsOf(page, groupings.filter((key) => key === "room_id" || order === "rank")),
       },
     },
   };
@@ -143,7 +146,7 @@ function contextOf(
   wanted: JsonObject | undefined,
 ): JsonObject {
   if (wanted === undefined) return {};
-  const allows = (other: RoomEvent) => canSee(room, request.user.id, other);
+  const allows = (other: RoomEvent) => canSee(room, request.user, other);
   const limit = (key: string) => optionalInteger(wanted, key, 5);
   const before = paginate(room, {
     forwards: false,
@@ -186,12 +189,30 @@ function statesOf(request: AuthedRequest, page: readonly { room: Room }[]): Json
   ]));
 }
 
-function groupsOf(page: readonly { room: Room; event: RoomEvent }[]): JsonObject {
-  const rooms: Record<string, { order: number; results: string[] }> = {};
-  page.forEach(({ room, event }, order) =>
-    (rooms[room.id] ??= { order, results: [] }).results.push(event.id)
-  );
-  return { room_id: rooms };
+/** By what the results are to be grouped. */
+function groupingsOf(events: JsonObject): string[] {
+  const groups = optionalArray(optionalObject(events, "groupings") ?? {}, "group_by");
+  return groups.map((group) => {
+    const key = stringAt(isJsonObject(group) ? group : {}, "key");
+    if (key !== "room_id" && key !== "sender") throw badRequest("M_UNKNOWN", "Invalid group by keys");
+    return key;
+  });
+}
+
+function groupsOf(
+  page: readonly { room: Room; event: RoomEvent }[],
+  keys: readonly string[],
+): { groups?: JsonObject } {
+  if (page.length === 0 || keys.length === 0) return {};
+  const groups = [...new Set(keys)].map((key) => {
+    const members: Record<string, { order: number; results: string[] }> = {};
+    page.forEach(({ room, event }, order) => {
+      const name = key === "sender" ? event.sender : room.id;
+      (members[name] ??= { order, results: [] }).results.push(event.id);
+    });
+    return [key, members];
+  });
+  return { groups: Object.fromEntries(groups) };
 }
 
 function checkReason(body: JsonObject): void {
@@ -206,8 +227,9 @@ function checkReason(body: JsonObject): void {
 function reportEvent(request: AuthedRequest): Answer {
   checkReason(request.json);
   const room = request.server.room(request.param("roomId"));
-  const event = room?.event(request.param("eventId"));
-  if (room === undefined || event === undefined || !canSee(room, request.user.id, event)) {
+  const event = eventToShow(room, request.param("eventId"));
+  const peeking = room?.membership(request.user.id) !== "join";
+  if (room === undefined || event === undefined || !canSee(room, request.user, event, { peeking })) {
     throw notFound("Unable to report event: it does not exist or you aren't able to see it.");
   }
   requireJoined(request, room);
@@ -221,6 +243,7 @@ function reportRoom(request: AuthedRequest): Answer {
 }
 
 function reportUser(request: AuthedRequest): Answer {
-  checkReason(request.json);
+  if (request.json.reason === undefined) throw missingParam("reason");
+  if (typeof request.json.reason !== "string") throw badJson("Param 'reason' must be a string");
   return {};
 }

@@ -45,7 +45,6 @@ function mayKnow(server: ServerState, room: Room, user: UserID): boolean {
 function hierarchy(request: AuthedRequest): Answer {
   const { server, user } = request;
   const limit = Math.min(request.queryInteger("limit") ?? MAX_ROOMS, MAX_ROOMS);
-  if (limit === 0) throw invalidParam("Value for 'limit' must be 1 or greater");
   const maxDepth = request.queryInteger("max_depth") ?? Infinity;
   const suggestedOnly = request.queryFlag("suggested_only");
   const from = request.query("from");
@@ -107,6 +106,7 @@ function upgrade(request: AuthedRequest): Answer {
   requireKeys(json, "new_version");
   const version = roomVersion(server, json, "new_version");
   const additionalCreators = optionalStrings(json, "additional_creators") ?? [];
+  if (server.room(request.param("roomId")) === undefined) throw notFound("Unknown room");
   return {
     replacement_room: upgradeRoom(server, roomToWrite(request), user, { version, additionalCreators }).id,
   };

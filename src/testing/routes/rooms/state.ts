@@ -12,7 +12,7 @@ import type { Answer } from "../../http/reply.ts";
 import { type Route, route } from "../../http/route.ts";
 import { formatEvent } from "../../model/events/format_event.ts";
 import { membershipOf } from "../../model/events/room_event.ts";
-import { canSee } from "../../model/rooms/visibility.ts";
+import { canSee, eventToShow, isWithheld } from "../../model/rooms/visibility.ts";
 import { parseToken } from "../../sync/sync_token.ts";
 import { requireJoined, roomToRead, viewerOf } from "../route_tools.ts";
 
@@ -28,7 +28,8 @@ export const stateRoutes: readonly Route[] = [
 
 function allState(request: AuthedRequest): Answer {
   const { room, until } = roomToRead(request);
-  return room.fullState(until).map((state) => formatEvent(room, state, viewerOf(request), { bare: true }));
+  const shown = room.fullState(until).filter((state) => !isWithheld(room, state));
+  return shown.map((state) => formatEvent(room, state, viewerOf(request), { bare: true }));
 }
 
 function oneState(request: AuthedRequest): Answer {
@@ -36,7 +37,9 @@ function oneState(request: AuthedRequest): Answer {
   const { room, until } = roomToRead(request);
   const state = room.state(request.param("eventType"), request.param("stateKey"), until);
   if (state === undefined) throw notFound("Event not found.");
-  return format === "event" ? formatEvent(room, state, viewerOf(request), { bare: true }) : state.content;
+  return format === "event"
+    ? formatEvent(room, state, viewerOf(request), { bare: true, plain: true })
+    : state.content;
 }
 
 function members(request: AuthedRequest): Answer {
@@ -66,8 +69,9 @@ function joinedMembers(request: AuthedRequest): Answer {
 
 function event(request: AuthedRequest): Answer {
   const room = request.server.room(request.param("roomId"));
-  const found = room?.event(request.param("eventId"));
-  if (room === undefined || found === undefined || !canSee(room, request.user.id, found)) {
+  const found = eventToShow(room, request.param("eventId"));
+  const peeking = room?.membership(request.user.id) !== "join";
+  if (room === undefined || found === undefined || !canSee(room, request.user, found, { peeking })) {
     throw notFound("Event not found.");
   }
   return formatEvent(room, found, viewerOf(request), { aggregations: true });

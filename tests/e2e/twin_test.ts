@@ -1,0 +1,27 @@
+import { assertEquals, assertNotEquals } from "@std/assert";
+import { compare, whereTheyDiffer } from "../../tools/twin/compare.ts";
+import { DIFFERENCES } from "../../tools/twin/differences.ts";
+import { generate } from "../../tools/twin/generate.ts";
+import { describeStep } from "../../tools/twin/step.ts";
+import { synapseTest } from "./support/synapse.ts";
+
+/** Some hundred requests; `deno task twin` takes as many as one likes. */
+const SEEDS = [5, 9, 10, 13, 14, 16];
+
+for (const seed of SEEDS) {
+  synapseTest(
+    `Synapse and the in-process homeserver answer the sequence of seed ${seed} alike`,
+    async (server) => {
+      const { differences } = await compare({ baseUrl: server.baseUrl, fetch }, generate(seed));
+      const lines = differences.map((one) => `${describeStep(one.step)}: ${whereTheyDiffer(one)}`);
+      assertEquals(lines, []);
+    },
+  );
+}
+
+for (const { reason, shownBy } of DIFFERENCES) {
+  synapseTest(`still different: ${reason}`, async (server) => {
+    const { listed } = await compare({ baseUrl: server.baseUrl, fetch }, shownBy);
+    assertNotEquals(listed.find(({ step }) => step === shownBy.at(-1)), undefined);
+  });
+}

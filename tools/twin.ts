@@ -1,0 +1,96 @@
+/**
+ * The in-process homeserver and Synapse, asked the same: where do their answers differ?
+ *
+ * `deno task twin [--requests=1000] [--seed=1] [--jobs=3] [--shrink=3]`
+ *
+ * Each seed is a sequence of requests by new users: valid, half valid and invalid, some of them two
+ * at the same time, and at the end those that show the state that is left. Both are asked, what
+ * differs by nature is taken out, and answers that differ are grouped, counted and printed, the
+ * most frequent ones with the fewest requests that it takes. What stays different is listed in
+ * `twin/differences.ts`. A Synapse that runs already is taken from `GREENROOM_SYNAPSE_URL`.
+ *
+ * @module
+ */
+
+import { Router } from "../src/testing/http/router.ts";
+import { ALL_ROUTES } from "../src/testing/routes/all_routes.ts";
+import { Synapse } from "./synapse.ts";
+import { compare, whereTheyDiffer } from "./twin/compare.ts";
+import { generate } from "./twin/generate.ts";
+import type { Stage } from "./twin/play.ts";
+import { shrink } from "./twin/shrink.ts";
+import { type Compared, describeStep, type Step } from "./twin/step.ts";
+
+/** The longest line that is printed of a request, in characters. */
+const PRINTED = 500;
+
+/** A difference that came again and again. */
+interface Group {
+  readonly seed: number;
+  readonly steps: readonly Step[];
+  readonly difference: Compared;
+  count: number;
+}
+
+const router = new Router(ALL_ROUTES);
+
+function routeOf({ method, path }: Step): string {
+  try {
+    return `${method} ${router.match(method, `/${path.map(encodeURIComponent).join("/")}`).route.path}`;
+  } catch {
+    return `${method} to no route`;
+  }
+}
+
+function option(name: string, fallback: number): number {
+  const text = Deno.args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
+  return text === undefined ? fallback : Number(text);
+}
+
+/** Compares sequence after sequence; whether nothing differs but what is listed. */
+async function run(theirs: Stage): Promise<boolean> {
+  const [requests, first] = [option("requests", 1000), option("seed", 1)];
+  const groups = new Map<string, Group>();
+  const begun = performance.now();
+  let [seed, alike, listed, clean] = [first, 0, 0, 0];
+  const work = async () => {
+    while (alike < requests) {
+      const mine = seed++;
+      const steps = generate(mine);
+      const compared = await compare(theirs, steps);
+      alike += compared.alike;
+      listed += compared.listed.length;
+      if (compared.differences.length === 0) clean++;
+      for (const difference of compared.differences) {
+        const key = `${routeOf(difference.step)}: ${whereTheyDiffer(difference)}`;
+        const group = groups.get(key) ?? { seed: mine, steps, difference, count: 0 };
+        group.count++;
+        groups.set(key, group);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: option("jobs", 3) }, work));
+  const perSecond = Math.round(alike / (performance.now() - begun) * 1000);
+  console.log(
+    `${alike} requests were answered alike, ${listed} of them as it is listed; ${clean} of the ` +
+      `${seed - first} sequences of the seeds ${first} to ${seed - 1} to their end; ${perSecond} a second`,
+  );
+  const byCount = [...groups].sort(([, a], [, b]) => b.count - a.count);
+  for (const [index, [key, group]] of byCount.entries()) {
+    console.log(`\n${group.count} × ${key} (seed ${group.seed}, request ${group.difference.step.id})`);
+    const steps = index < option("shrink", 3)
+      ? (await shrink(theirs, group.steps, group.difference)).steps
+      : [group.difference.step];
+    for (const step of steps) console.log(`    ${describeStep(step).slice(0, PRINTED)}`);
+  }
+  return groups.size === 0;
+}
+
+if (import.meta.main) {
+  const given = Deno.env.get("GREENROOM_SYNAPSE_URL");
+  await using own = given === undefined
+    ? await Synapse.start({ refreshableAccessTokenLifetime: "5m" })
+    : undefined;
+  const isAlike = await run({ baseUrl: own?.baseUrl ?? given ?? "", fetch });
+  Deno.exitCode = isAlike ? 0 : 1;
+}
