@@ -170,10 +170,9 @@ export class ServerState {
   /** Removes a device with its keys and sessions. Users who share a room with them are notified. */
   deleteDevice(user: User, id: DeviceID): void {
     const device = user.devices.get(id);
-    if (device === undefined) return;
     user.devices.delete(id);
-    this.sessions.close((session) => session.device === device);
-    this.announceDevices(user);
+    if (device !== undefined) this.sessions.close((session) => session.device === device);
+    this.announceDevices(user); // also of one that was not there
   }
 
   /** Notifies all users who share a room with the user that their devices or keys have changed. */

@@ -103,6 +103,7 @@ async function preview(request: AuthedRequest): Promise<Answer> {
 
 function fileOf(request: MatrixRequest): { media: Media; bytes: Uint8Array<ArrayBuffer> } {
   const serverName = request.param("serverName");
+  request.queryInteger("timeout_ms");
   if (serverName !== request.server.settings.serverName) {
     throw new Failure(502, "M_UNKNOWN", `Failed to fetch remote media from ${serverName}`);
   }

@@ -13,7 +13,7 @@ import { type Route, route } from "../http/route.ts";
 import { parseFilterJson, SyncFilter } from "../model/events/event_filter.ts";
 import { PRESENCE_STATES, presenceContent, setPresence } from "../model/users/presence.ts";
 import { deviceListsOf } from "../sync/device_lists.ts";
-import { type Arrivals, arrivalsOf } from "../sync/arrivals.ts";
+import { Arrivals } from "../sync/arrivals.ts";
 import { roomsOf } from "../sync/rooms.ts";
 import type { SyncJob } from "../sync/sync_job.ts";
 import { formatToken, parseToken } from "../sync/sync_token.ts";
@@ -78,8 +78,8 @@ function readFilter(request: AuthedRequest): SyncFilter {
 
 /** The response, or `undefined` if an incremental sync has nothing new. */
 function respond(job: SyncJob): Answer | undefined {
-  const rooms = roomsOf(job);
-  const arrivals = arrivalsOf(job);
+  const arrivals = new Arrivals();
+  const rooms = roomsOf(job, arrivals);
   const lists = deviceListsOf(job, arrivals);
   const sections: JsonObject = {
     account_data: accountDataOf(job),

@@ -7,54 +7,28 @@
 
 import type { UserID } from "../../types/ids.ts";
 import { membershipOf, type RoomEvent } from "../model/events/room_event.ts";
-import { firstAfter } from "../model/events/search.ts";
-import type { Room } from "../model/rooms/room.ts";
-import { startOf, type SyncJob } from "./sync_job.ts";
-
-/** Who came and went. */
-export interface Arrivals {
-  /** Users whose member event in a room of the user's says that they are, or will be, there. */
-  readonly come: ReadonlySet<UserID>;
-  /** Users who were in a room of the user's. */
-  readonly gone: ReadonlySet<UserID>;
-}
 
 const PRESENT = ["join", "invite", "knock"];
 
-/** What an incremental sync tells of members; of an initial one, nothing. */
-export function arrivalsOf(job: SyncJob): Arrivals {
-  const come = new Set<UserID>();
-  const gone = new Set<UserID>();
-  const note = (event: RoomEvent) => {
-    const isHidden = !job.filter.state.allows(event) && !job.filter.timeline.allows(event);
-    if (event.type !== "m.room.member" || event.stateKey === undefined || isHidden) return;
-    const member = event.stateKey as UserID;
-    if (PRESENT.includes(membershipOf(event))) {
-      come.add(member);
-      gone.delete(member);
-    } else {
-      if (membershipOf(event.replaces) === "join") gone.add(member);
-      come.delete(member);
-    }
-  };
-  if (job.since === undefined) return { come, gone };
-  for (const id of job.user.roomsWith("join")) {
-    const room = job.server.rooms.get(id);
-    if (room === undefined) continue;
-    const newlyJoined = isNewlyJoined(job, room);
-    if (newlyJoined || job.fullState) { for (const member of room.members.values()) note(member); }
-    const since = newlyJoined ? job.until : startOf(job);
-    for (const event of room.stateEvents.slice(firstAfter(room.stateEvents, since))) note(event);
-  }
-  return { come, gone };
-}
+/** What an incremental sync tells of members; an initial one tells nothing. */
+export class Arrivals {
+  /** Users whose member event in a room of the user's says that they are, or will be, there. */
+  readonly come: Set<UserID> = new Set();
+  /** Users who were in a room of the user's. */
+  readonly gone: Set<UserID> = new Set();
 
-/** Whether the user came into the room since the last sync, perhaps not for the first time. */
-export function isNewlyJoined(job: SyncJob, room: Room): boolean {
-  const since = startOf(job);
-  if (job.since === undefined || room.latest <= since) return false;
-  if (room.membership(job.user.id, since) !== "join") return true;
-  return room.stateHistory("m.room.member", job.user.id).some((event) =>
-    event.position > since && membershipOf(event) !== "join"
-  );
+  /** Looks at the events that a response shows of a room that the user is in: state, then timeline. */
+  note(events: Iterable<RoomEvent>): void {
+    for (const event of events) {
+      if (event.type !== "m.room.member" || event.stateKey === undefined) continue;
+      const member = event.stateKey as UserID;
+      if (PRESENT.includes(membershipOf(event))) {
+        this.come.add(member);
+        this.gone.delete(member);
+      } else {
+        if (membershipOf(event.replaces) === "join") this.gone.add(member);
+        this.come.delete(member);
+      }
+    }
+  }
 }

@@ -13,13 +13,13 @@ import { receiptContent } from "../model/rooms/receipts.ts";
 import type { Room } from "../model/rooms/room.ts";
 import { membershipOf, type RoomEvent } from "../model/events/room_event.ts";
 import { knowsMember, rememberMember, stateOf } from "./state_delta.ts";
-import { isNewlyJoined } from "./arrivals.ts";
+import type { Arrivals } from "./arrivals.ts";
 import { startOf, type SyncJob } from "./sync_job.ts";
 import { pageToken } from "./sync_token.ts";
 import { type Timeline, timelineOf } from "./timeline.ts";
 
-/** The sections of rooms; empty ones are absent. */
-export function roomsOf(job: SyncJob): JsonObject {
+/** The sections of rooms; empty ones are absent. Who comes and goes in them is noted. */
+export function roomsOf(job: SyncJob, arrivals: Arrivals): JsonObject {
   const sections: Record<string, JsonObject> = {};
   const add = (section: string, room: RoomID, content: JsonObject | undefined) => {
     if (content !== undefined) (sections[section] ??= {})[room] = content;
@@ -29,7 +29,7 @@ export function roomsOf(job: SyncJob): JsonObject {
     if (room === undefined) continue;
     switch (membershipOf(member)) {
       case "join":
-        add("join", id, joinedRoom(job, room));
+        add("join", id, joinedRoom(job, room, arrivals));
         break;
       case "invite":
         add("invite", id, strippedRoom(job, room, member, "invite_state"));
@@ -44,7 +44,17 @@ export function roomsOf(job: SyncJob): JsonObject {
   return sections;
 }
 
-function joinedRoom(job: SyncJob, room: Room): JsonObject | undefined {
+/** Whether the user came into the room since the last sync, perhaps not for the first time. */
+function isNewlyJoined(job: SyncJob, room: Room): boolean {
+  const since = startOf(job);
+  if (job.since === undefined || room.latest <= since) return false;
+  if (room.membership(job.user.id, since) !== "join") return true;
+  return room.stateHistory("m.room.member", job.user.id).some((event) =>
+    event.position > since && membershipOf(event) !== "join"
+  );
+}
+
+function joinedRoom(job: SyncJob, room: Room, arrivals: Arrivals): JsonObject | undefined {
   const since = startOf(job);
   const ephemeral = ephemeralOf(job, room, since);
   const accountData = accountDataOf(job, room.id, isNewlyJoined(job, room) ? 0 : since);
@@ -60,6 +70,7 @@ function joinedRoom(job: SyncJob, room: Room): JsonObject | undefined {
   if (timeline.events.length + state.length + ephemeral.length + accountData.length === 0 && !job.fullState) {
     return undefined;
   }
+  if (job.since !== undefined) arrivals.note([...state, ...timeline.events]);
   const unread = job.server.unread.of(job.user, room);
   return {
     timeline: formatTimeline(job, room, timeline, limited),

@@ -72,7 +72,7 @@ function account(world: World): Move {
       method: "POST",
       path: v3("register"),
       body: {
-        username: world.pick("Ä{{run}}", "_x{{run}}", "1"),
+        username: world.pick("Ä{{run}}", "_x{{run}}"),
         password: "x",
         auth: { type: "m.login.dummy" },
       },

@@ -10,6 +10,8 @@ import type { Device } from "../users/device.ts";
 
 /** What someone wants to send, before it has passed the rules of the room. */
 export interface EventDraft {
+  /** Its ID, if that had to be known before. */
+  readonly id?: EventID;
   /** The event type. */
   readonly type: string;
   /** Who sends it. */

@@ -37,7 +37,7 @@ export function sendEvent(server: ServerState, room: Room, draft: EventDraft): R
   if (draft.type === "m.room.redaction") checkRedaction(server, room, draft);
   const event: RoomEvent = {
     ...draft,
-    id: newEventId(server, room),
+    id: draft.id ?? newEventId(server, room),
     roomId: room.id,
     timestamp: draft.timestamp ?? server.now,
     position: server.stream.advance(),
@@ -53,7 +53,8 @@ export function sendEvent(server: ServerState, room: Room, draft: EventDraft): R
   return event;
 }
 
-function newEventId(server: ServerState, room: Room): EventID {
+/** The ID of an event that is about to be sent. */
+export function newEventId(server: ServerState, room: Room): EventID {
   // The ID of a room whose version says so is that of its create event.
   if (room.events.length === 0 && room.version.creatorPower) return `$${room.id.slice(1)}`;
   if (room.version.eventIdsWithServer) {

@@ -5,13 +5,14 @@
  * @module
  */
 
+import type { EventID } from "../../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../../types/json.ts";
 import { forbidden } from "../../http/failure.ts";
 import { changeMembership } from "./change_membership.ts";
 import { createRoom } from "./create_room.ts";
 import type { Room } from "./room.ts";
 import type { RoomVersion } from "./room_version.ts";
-import { sendEvent } from "../events/send_event.ts";
+import { newEventId, sendEvent } from "../events/send_event.ts";
 import type { ServerState } from "../server_state.ts";
 import type { User } from "../users/user.ts";
 
@@ -42,6 +43,7 @@ export function upgradeRoom(server: ServerState, old: Room, user: User, upgrade:
   if (old.powerLevels.of(user.id) < old.powerLevels.toSend("m.room.tombstone", IS_STATE)) {
     throw forbidden("You don't have permission to post that to the room");
   }
+  const tombstone = newEventId(server, old); // the new room says that it begins where the old one ends
   const carried = CARRIED.flatMap((type) => {
     const event = old.state(type);
     return event === undefined ? [] : [{ type, stateKey: "", content: event.content }];
@@ -54,13 +56,14 @@ export function upgradeRoom(server: ServerState, old: Room, user: User, upgrade:
     initialState: [...carried, ...spaceChildren(old)],
     invite: [],
     isDirect: false,
-    creationContent: creationContent(old, upgrade),
+    creationContent: creationContent(old, tombstone, upgrade),
     powerLevels: powerLevels(old, user, upgrade),
   });
   for (const banned of old.membersWith("ban")) {
     changeMembership(server, replacement, { sender: user.id, target: banned, action: "ban" });
   }
   sendEvent(server, old, {
+    id: tombstone,
     type: "m.room.tombstone",
     sender: user.id,
     stateKey: "",
@@ -73,13 +76,17 @@ export function upgradeRoom(server: ServerState, old: Room, user: User, upgrade:
 
 const IS_STATE = true;
 
-function creationContent(old: Room, { version, additionalCreators }: Upgrade): JsonObject {
+function creationContent(
+  old: Room,
+  tombstone: EventID,
+  { version, additionalCreators }: Upgrade,
+): JsonObject {
   const { type, "m.federate": federate } = old.state("m.room.create")?.content ?? {};
   const creators = version.creatorPower && additionalCreators.length > 0
     ? { additional_creators: additionalCreators }
     : {};
   // From version 12 on the room ID alone says which room it was.
-  const event = version.creatorPower ? {} : { event_id: old.events.at(-1)?.id };
+  const event = version.creatorPower ? {} : { event_id: tombstone };
   return {
     ...(type !== undefined && { type }),
     ...(federate === false && { "m.federate": false }),

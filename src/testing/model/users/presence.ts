@@ -20,8 +20,8 @@ export function setPresence(
   message: string | undefined,
 ): void {
   const old = user.presence;
-  const changed = old === undefined || old.state !== state || old.message !== message;
-  const position = changed ? server.stream.advance() : old.position;
+  const changed = (old?.state ?? "offline") !== state || old?.message !== message;
+  const position = changed ? server.stream.advance() : old?.position ?? 0;
   user.presence = { state, message, lastActive: state === "online" ? server.now : old?.lastActive, position };
   server.latestPresence = Math.max(server.latestPresence, position);
   if (changed) server.stream.wake(server.acquaintancesOf(user));

@@ -128,8 +128,9 @@ function putTag(request: AuthedRequest): Answer {
 
 function deleteTag(request: AuthedRequest): Answer {
   request.requireSelf("Cannot remove tags for other users.");
-  const { [request.param("tag")]: _, ...tags } = tagsOf(request);
-  store(request, roomId(request), "m.tag", { tags });
+  const old = request.user.roomAccountData.get(request.param("roomId") as RoomID)?.get("m.tag")?.tags;
+  const { [request.param("tag")]: _, ...tags } = isJsonObject(old) ? old : {};
+  store(request, request.param("roomId") as RoomID, "m.tag", { tags });
   return {};
 }
 

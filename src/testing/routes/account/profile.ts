@@ -60,11 +60,11 @@ function putField(request: AuthedRequest): Answer {
   const field = request.param("field");
   checkName(field);
   parseUserId(request.param("userId"));
+  if (!Object.hasOwn(request.json, field)) throw missingParam(field);
+  const value = request.json[field];
   if (request.param("userId") !== request.user.id) {
     throw new Failure(400, "M_FORBIDDEN", "Cannot set another user's profile");
   }
-  if (!Object.hasOwn(request.json, field)) throw missingParam(field);
-  const value = request.json[field];
   checkValue(field, value);
   const profile: JsonObject = { ...Object.fromEntries(request.user.profile), [field]: value };
   if (JSON.stringify(profile).length > LARGEST_PROFILE) {
@@ -129,7 +129,9 @@ function getPresence(request: AuthedRequest): Answer {
 
 function putPresence(request: AuthedRequest): Answer {
   const { server, user, json } = request;
-  if (request.param("userId") !== user.id) throw forbidden("Can only set your own presence state");
+  if (parseUserId(request.param("userId")) !== user.id) {
+    throw forbidden("Can only set your own presence state");
+  }
   if (typeof json.presence !== "string" || !PRESENCE_STATES.includes(json.presence)) {
     throw badRequest("M_UNKNOWN", "Invalid presence state");
   }

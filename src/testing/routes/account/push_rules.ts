@@ -118,7 +118,9 @@ function putEnabled(request: AuthedRequest): Answer {
 
 function putActions(request: AuthedRequest): Answer {
   kindToWrite(request);
-  ruleOf(request).actions = actionsOf(request.json);
+  if (request.param("ruleId").startsWith(".")) ruleOf(request);
+  const actions = actionsOf(request.json);
+  ruleOf(request).actions = actions;
   return changed(request);
 }
 

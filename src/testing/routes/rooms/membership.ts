@@ -101,6 +101,5 @@ function forget(request: AuthedRequest): Answer {
   }
   if (!room.members.has(user.id)) return {};
   user.forgotten.add(room.id);
-  user.roomAccountData.delete(room.id);
   return {};
 }

@@ -80,10 +80,11 @@ function descendants(room: Room, id: string, depth: number): RoomEvent[] {
 }
 
 function threads(request: AuthedRequest): Answer {
-  const { room, peeking } = roomToRead(request);
-  const { user } = request;
   const limit = Math.min(request.queryInteger("limit") ?? DEFAULT_LIMIT, MAX_LIMIT);
   const participated = request.queryOneOf("include", ["all", "participated"]) === "participated";
+  const from = tokenOf(request, "from");
+  const { room, peeking } = roomToRead(request);
+  const { user } = request;
   const roots: { root: RoomEvent; latest: number }[] = [];
   for (const id of room.relations.parents()) {
     const root = room.event(id);
@@ -95,8 +96,7 @@ function threads(request: AuthedRequest): Answer {
     roots.push({ root, latest: latest.position });
   }
   roots.sort((a, b) => b.latest - a.latest);
-  const from = request.query("from");
-  const rest = from === undefined ? roots : roots.filter(({ latest }) => latest <= parseToken(from).position);
+  const rest = from === undefined ? roots : roots.filter(({ latest }) => latest <= from);
   const page = rest.slice(0, limit);
   const last = page.at(-1);
   return {

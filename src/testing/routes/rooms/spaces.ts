@@ -96,7 +96,9 @@ function childrenOf(room: Room): RoomEvent[] {
 function summary(request: AuthedRequest): Answer {
   const { server, user } = request;
   const room = server.room(resolveRoom(server, request.param("roomIdOrAlias")));
-  if (room === undefined) throw badRequest("M_UNKNOWN", "Room not found");
+  if (room === undefined || room.membersWith("join").length === 0) {
+    throw badRequest("M_UNKNOWN", "Room not found");
+  }
   if (!mayKnow(server, room, user.id)) throw notFound("Room not found or is not accessible");
   return { ...summariseRoom(room), membership: room.membership(user.id) };
 }
