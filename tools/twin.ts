@@ -1,7 +1,7 @@
 /**
  * The in-process homeserver and Synapse, asked the same: where do their answers differ?
  *
- * `deno task twin [--requests=1000] [--seed=1] [--jobs=3] [--shrink=3]`
+ * `deno task twin [--requests=1000] [--minutes=60] [--seed=1] [--jobs=3] [--shrink=3]`
  *
  * Each seed is a sequence of requests by new users: valid, half valid and invalid, some of them two
  * at the same time, and at the end those that show the state that is left. Both are asked, what
@@ -23,6 +23,9 @@ import { type Compared, describeStep, type Step } from "./twin/step.ts";
 
 /** The longest line that is printed of a request, in characters. */
 const PRINTED = 500;
+
+/** After so many requests a line is printed. */
+const PROGRESS = 2_000;
 
 /** A difference that came again and again. */
 interface Group {
@@ -52,12 +55,16 @@ async function run(theirs: Stage): Promise<boolean> {
   const [requests, first] = [option("requests", 1000), option("seed", 1)];
   const groups = new Map<string, Group>();
   const begun = performance.now();
+  const end = begun + option("minutes", 60) * 60_000;
   let [seed, alike, listed, clean] = [first, 0, 0, 0];
   const work = async () => {
-    while (alike < requests) {
+    while (alike < requests && performance.now() < end) {
       const mine = seed++;
       const steps = generate(mine);
       const compared = await compare(theirs, steps);
+      if (Math.floor((alike + compared.alike) / PROGRESS) > Math.floor(alike / PROGRESS)) {
+        console.log(`${alike + compared.alike} alike, ${groups.size} differences, seed ${mine}`);
+      }
       alike += compared.alike;
       listed += compared.listed.length;
       if (compared.differences.length === 0) clean++;
