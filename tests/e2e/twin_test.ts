@@ -6,7 +6,7 @@ import { describeStep } from "../../tools/twin/step.ts";
 import { synapseTest } from "./support/synapse.ts";
 
 /** Some hundred requests; `deno task twin` takes as many as one likes. */
-const SEEDS = [5, 9, 10, 13, 14, 16];
+const SEEDS = [9, 10, 14, 16, 41, 42];
 
 for (const seed of SEEDS) {
   synapseTest(

@@ -93,9 +93,7 @@ function leftRoom(job: SyncJob, room: Room, member: RoomEvent): JsonObject | und
     room.stateHistory("m.room.member", job.user.id).some((event) =>
       event.position > since && membershipOf(event) === "join"
     );
-  // Someone who was not in the room has nothing to look back at but the end of an invite or a
-  // knock.
-  const from = wasIn ? since : cameIn || job.since === undefined ? 0 : member.position - 1;
+  const from = cameIn ? 0 : since;
   const timeline = timelineOf(job, room, from, member.position);
   const full = job.since === undefined || cameIn || job.fullState;
   const state = full || wasIn ? stateOf(job, room, timeline, member.position, full) : [];

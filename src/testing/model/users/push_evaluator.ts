@@ -8,6 +8,8 @@
 import type { JsonObject } from "../../../types/json.ts";
 import { stringAt, valueAt } from "../../http/read.ts";
 import { PUSH_RULE_KINDS, type PushRule, type PushRuleKind } from "./push_rule.ts";
+import { firstAfter } from "../events/search.ts";
+import { PowerLevels } from "../rooms/power_levels.ts";
 import type { Room } from "../rooms/room.ts";
 import { matchesGlob as matchesText } from "../events/glob.ts";
 import type { RoomEvent } from "../events/room_event.ts";
@@ -70,17 +72,33 @@ function conditionHolds(condition: JsonObject, user: User, room: Room, event: Ro
       return Array.isArray(value) && value.includes(condition.value);
     }
     case "contains_display_name": {
-      const name = room.members.get(user.id)?.content.displayname;
+      const name = room.state("m.room.member", user.id, event.position)?.content.displayname;
       return typeof name === "string" && name !== "" &&
         matchesGlob(name.replaceAll(/[*?]/g, "?"), stringAt(event.content, "body"), { words: true });
     }
     case "room_member_count":
-      return compareCount(stringAt(condition, "is") ?? "", room.membersWith("join").length);
+      return compareCount(stringAt(condition, "is") ?? "", membersAt(room, event));
     case "sender_notification_permission":
-      return room.powerLevels.of(event.sender) >= room.powerLevels.toNotify(key);
+      return mayNotify(room, event, key);
     default:
       return false;
   }
+}
+
+/** Whether the sender might set off a notification of everyone when the event was sent. */
+function mayNotify(room: Room, event: RoomEvent, key: string): boolean {
+  const then = room.state("m.room.power_levels", "", event.position - 1);
+  const levels = then === room.state("m.room.power_levels")
+    ? room.powerLevels
+    : new PowerLevels(room.version, room.events[0], then);
+  return levels.of(event.sender) >= levels.toNotify(key);
+}
+
+/** How many members the room had when the event was sent. */
+function membersAt(room: Room, event: RoomEvent): number {
+  const later = room.stateEvents.slice(firstAfter(room.stateEvents, event.position));
+  if (!later.some(({ type }) => type === "m.room.member")) return room.membersWith("join").length;
+  return [...room.members.keys()].filter((id) => room.membership(id, event.position) === "join").length;
 }
 
 /** The property behind a dotted path in which a backslash escapes a dot. */

@@ -115,10 +115,10 @@ function markRead(request: AuthedRequest, type: string, id: string, thread: stri
 
 function typing(request: AuthedRequest): Answer {
   const { server, user, json } = request;
+  bumpPresence(server, user);
   if (request.param("userId") !== request.user.id) {
     throw new Failure(400, "M_FORBIDDEN", "Cannot set another user's typing state");
   }
-  bumpPresence(server, user);
   const room = requireJoined(request, server.room(request.param("roomId")));
   if (typeof json.typing !== "boolean") throw badJson("'typing' must be a boolean");
   const timeout = typeof json.timeout === "number" ? json.timeout : TYPING_TIMEOUT;
