@@ -80,15 +80,19 @@ export function isRedacted(event: object): boolean {
   return isJsonObject(unsigned) && isJsonObject(unsigned.redacted_because);
 }
 
-/**
- * What only this library says of an event, once it has come: a server's word for it is taken away.
- */
+/** What is taken away from an event when it comes. */
 interface Unsaid {
+  /** Only this library says it, once the event has come. */
   source?: never;
+  /**
+   * Synapse has it beside `unsigned` too, as the first version of the API had. It is an event, which
+   * is checked in `unsigned` only.
+   */
+  redacted_because?: never;
 }
 
 const never: Shape<never> = () => new Misfit("is not for a server to say");
-const unsaid: Members<Unsaid> = { source: optional(never) };
+const unsaid: Members<Unsaid> = { source: optional(never), redacted_because: optional(never) };
 
 const members: Members<ClientEventWithoutRoomID & Unsaid> = {
   ...unsaid,
@@ -173,8 +177,11 @@ const unsignedMembers: Members<UnsignedData> = {
 const unsignedData = object<UnsignedData>(unsignedMembers);
 
 /** Takes out of an event that is one, in place, what may be absent and does not fit. */
-export function tidyEvent(event: { unsigned?: unknown; redacts?: unknown }): void {
+export function tidyEvent(
+  event: { unsigned?: unknown; redacts?: unknown; redacted_because?: unknown },
+): void {
   const { unsigned, redacts } = event;
+  if (event.redacted_because !== undefined) delete event.redacted_because;
   if (redacts !== undefined && eventId(redacts, UNNOTED) instanceof Misfit) delete event.redacts;
   if (unsigned === undefined || isPlain(unsigned)) return;
   const fitting = unsignedData(unsigned, UNNOTED);
