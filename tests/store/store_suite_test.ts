@@ -63,17 +63,17 @@ const faults: [string, string, () => KvStore][] = [
   ["ignores checks", "applies nothing when one of the checks does not hold", () => new Unchecked()],
   [
     "ignores checks",
-    "lets one of several commits side by side have what they all check",
+    "applies one of several concurrent commits with the same check",
     () => new Unchecked(),
   ],
   ["ignores checks", "checks the key of an account", () => new Unchecked()],
-  ["commits in two halves", "shows of a large commit all or nothing", () => new Torn()],
+  ["commits in two halves", "shows all or nothing of a large commit", () => new Torn()],
   [
     "lists from the first key on wherever it is to begin",
-    "lists what comes after a key",
+    "lists the keys after a key",
     () => new Endless(),
   ],
-  ["takes accounts for each other", "shows to each account what lies below its prefix", () => new Textual()],
+  ["takes accounts for each other", "shows each account the keys below its prefix", () => new Textual()],
 ];
 
 for (const [wrong, name, open] of faults) {
@@ -87,8 +87,8 @@ const once = (store: KvStore) => () => store;
 
 Deno.test("storeConformance() finds stores on one place that do not see each other", async () => {
   const cases = [
-    "lets one of several stores that are open on one place",
-    "shows to one who has the same place open",
+    "applies one commit of each round of several stores",
+    "shows the commits of one store to another",
   ];
   for (const name of cases) {
     await assertRejects(caseOf(name, () => new MemoryStore(), { shared: true }));
@@ -135,7 +135,7 @@ function spoiled(problem: Error | undefined, kept = 0): StoreConformanceOptions 
 
 const problems: [string, Error, Error][] = [
   ["says that there is no room", new StoreFullError("full"), new StoreReadOnlyError("read-only")],
-  ["says that a place can't be written", new StoreReadOnlyError("read-only"), new StoreFullError("full")],
+  ["refuses a place that can't be written", new StoreReadOnlyError("read-only"), new StoreFullError("full")],
   ["says that what is there is of a newer version", new StoreFormatError("newer"), new StoreError("other")],
 ];
 

@@ -44,7 +44,7 @@ async function valuesBelow(store: KvStore, prefix: KvKey): Promise<unknown[]> {
 /** What a store does with accounts side by side. */
 export const accountCases: readonly StoreCase[] = [
   {
-    name: "shows to each account what lies below its prefix, and nothing of those that look like it",
+    name: "shows each account the keys below its prefix, and none of similar accounts",
     async run(open) {
       const store = await open();
       await fill(store);
@@ -60,7 +60,7 @@ export const accountCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "changes of an account what belongs to it, and of its neighbours nothing",
+    name: "changes the keys of an account, and none of its neighbours",
     async run(open) {
       const store = await open();
       await fill(store);

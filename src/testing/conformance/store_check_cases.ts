@@ -41,7 +41,7 @@ export const checkCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "refuses what it can't keep whether or not the checks hold, and nothing of the commit is there",
+    name: "refuses values that it can't keep whether or not the checks hold, and applies nothing",
     async run(open) {
       const store = await open();
       const bad = [set(["a"], 1), set(["b"], { is: () => "no data" })];
@@ -83,7 +83,7 @@ export const checkCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "checks three hundred keys at once",
+    name: "checks three hundred keys in one commit",
     async run(open) {
       const store = await open();
       const keys = Array.from({ length: 300 }, (_, index): KvKey => ["checked", String(index)]);
@@ -101,7 +101,7 @@ export const checkCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "applies commits side by side in the order in which they were begun",
+    name: "applies concurrent commits in the order in which they were begun",
     async run(open) {
       const store = await open();
       const commits = Array.from(
@@ -113,7 +113,7 @@ export const checkCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "lets one of several commits side by side have what they all check",
+    name: "applies one of several concurrent commits with the same check",
     async run(open) {
       const store = await open();
       for (let round = 0; round < 10; round++) {

@@ -136,7 +136,7 @@ export const entryCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "takes a commit without changes",
+    name: "accepts a commit without changes",
     async run(open) {
       const store = await open();
       ok(await store.commit([]));
@@ -144,7 +144,7 @@ export const entryCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "reads many keys at once, each as often as it is asked for",
+    name: "reads many keys in one call, each as often as it is given",
     async run(open) {
       const store = await open();
       const keys = Array.from({ length: 95 }, (_, index): KvKey => ["n", String(index)]);
@@ -158,7 +158,7 @@ export const entryCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "lists what lies below a prefix, not at it, in order",
+    name: "lists the keys below a prefix, not at it, in order",
     async run(open) {
       const store = await open();
       await store.commit(NESTED.toReversed().map((key) => set(key, key.join("/"))));
@@ -173,7 +173,7 @@ export const entryCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "lists what comes after a key, there or not, and no more than was asked for",
+    name: "lists the keys after a key, present or not, up to a limit",
     async run(open) {
       const store = await open();
       await store.commit(NESTED.map((key) => set(key, key.join("/"))));
@@ -228,7 +228,7 @@ export const entryCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "takes keys of five parts of 255 bytes",
+    name: "accepts keys of five parts of 255 bytes",
     async run(open) {
       const store = await open();
       const key = Array.from("abcde", (letter) => letter.repeat(253) + "ä");
@@ -241,7 +241,7 @@ export const entryCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "gives plain data back as it was",
+    name: "returns plain data as it was",
     async run(open) {
       const store = await open();
       const keys = PLAIN_VALUES.map((_, index): KvKey => ["v", String(index).padStart(3, "0")]);
@@ -253,7 +253,7 @@ export const entryCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "keeps of bytes what they show of their buffer, and no more",
+    name: "keeps only the part of a buffer that bytes refer to",
     async run(open) {
       const store = await open();
       const bytes = someBytes(200_000);
@@ -266,7 +266,7 @@ export const entryCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "goes on listing while it is written",
+    name: "lists while it is written",
     async run(open) {
       const store = await open();
       const key = (index: number): KvKey => ["n", String(index).padStart(4, "0")];

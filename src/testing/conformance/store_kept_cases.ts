@@ -23,7 +23,7 @@ const key = (index: number): KvKey => ["many", String(index).padStart(5, "0")];
 /** What a store does that copies, outlives the process, or is open more than once. */
 export const keptCases: readonly StoreCase[] = [
   {
-    name: "keeps a value as it was when it was handed over",
+    name: "keeps a value as it was at the commit",
     needs: "copies",
     async run(open) {
       const store = await open();
@@ -72,7 +72,7 @@ export const keptCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "closes when what was begun has ended, however often it is told to",
+    name: "closes after operations that have begun, also when called several times",
     needs: "durable",
     async run(open) {
       const store = await open();
@@ -88,7 +88,7 @@ export const keptCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "shows to one who has the same place open what the other writes",
+    name: "shows the commits of one store to another on the same place",
     needs: "shared",
     async run(open) {
       const [first, second] = [await open(), await open()];
@@ -104,7 +104,7 @@ export const keptCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "keeps large commits apart of those who have the same place open",
+    name: "keeps large commits of several stores on the same place apart",
     needs: "shared",
     async run(open) {
       const stores = [await open(), await open(), await open()];

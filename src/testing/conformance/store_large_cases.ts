@@ -82,7 +82,7 @@ export const largeCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "applies 5,000 changes of 3 MiB at once, or none",
+    name: "applies 5,000 changes of 3 MiB in one commit, or none",
     async run(open) {
       const store = await open();
       await store.commit([set(["checked"], 1)]);
@@ -105,7 +105,7 @@ export const largeCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "takes a thousand long keys in one commit",
+    name: "accepts a thousand long keys in one commit",
     async run(open) {
       const store = await open();
       const keys = Array.from(
@@ -119,7 +119,7 @@ export const largeCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "shows of a large commit all or nothing to those who read meanwhile",
+    name: "shows all or nothing of a large commit to concurrent readers",
     async run(open) {
       const store = await open();
       await store.commit(many(() => "0"));
@@ -142,7 +142,7 @@ export const largeCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "applies large and small commits side by side in the order in which they were begun",
+    name: "applies concurrent large and small commits in the order in which they were begun",
     async run(open) {
       const store = await open();
       const commits = [
@@ -164,7 +164,7 @@ export const largeCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "lets one of several large commits side by side have what they all check",
+    name: "applies one of several concurrent large commits with the same check",
     async run(open) {
       const store = await open();
       const check = { key: ["turn"], versionstamp: null };

@@ -38,7 +38,7 @@ export const lockCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "keeps what was left in a lock last, and touches no value for it",
+    name: "keeps the last content of a lock, and changes no value for it",
     needs: "locks",
     async run(open) {
       const store = await open();

@@ -89,7 +89,7 @@ async function race(store: KvStore, processes: readonly StoreProcess[]): Promise
 /** What a store does that several processes use. */
 export const processCases: readonly StoreProcessCase[] = [
   {
-    name: "has all that was committed, and nothing by half, when its process was killed",
+    name: "has every commit, each whole, when its process was killed",
     async run(open, start) {
       let next = 0;
       for (const rounds of KILLS) {
@@ -108,7 +108,8 @@ export const processCases: readonly StoreProcessCase[] = [
     },
   },
   {
-    name: "is made by several processes at once, and counts right when they read, check and write again",
+    name:
+      "can be created by several processes together, and counts right when they read, check and write again",
     needs: "shared",
     async run(open, start) {
       const processes = Array.from({ length: RIVALS }, () => start(`count ${COUNTS}`));
@@ -118,7 +119,7 @@ export const processCases: readonly StoreProcessCase[] = [
     },
   },
   {
-    name: "lets one of several processes have each turn",
+    name: "applies one commit of each round of several processes",
     needs: "shared",
     async run(open, start) {
       const processes = Array.from({ length: RIVALS }, () => start(`turns ${TURNS}`));
@@ -134,7 +135,7 @@ export const processCases: readonly StoreProcessCase[] = [
     },
   },
   {
-    name: "shows of what another process commits all or nothing",
+    name: "shows all or nothing of another process's commit",
     needs: "shared",
     async run(open, start) {
       const lines = linesOf(start("rounds 0"));
@@ -150,7 +151,7 @@ export const processCases: readonly StoreProcessCase[] = [
     },
   },
   {
-    name: "lets go of a lock when its process was killed, and not before, and keeps what was left in it",
+    name: "releases a lock when its process was killed, and not before, and keeps its content",
     needs: "locks",
     async run(open, start) {
       const lines = linesOf(start("lock 0"));

@@ -22,7 +22,7 @@ async function opened(open: () => Promise<KvStore>): Promise<KvStore[]> {
 /** What stores do that are open on one place. */
 export const rivalCases: readonly StoreCase[] = [
   {
-    name: "lets one of several stores that are open on one place have each turn",
+    name: "applies one commit of each round of several stores on one place",
     needs: "shared",
     async run(open) {
       const stores = await opened(open);

@@ -101,7 +101,7 @@ export const spoiledCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "says that a place can't be written, and leaves it as it is",
+    name: "refuses a place that can't be written, and leaves it as it is",
     needs: "readOnly",
     async run(open, scene) {
       const entries = await furnish(open);
