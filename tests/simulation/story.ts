@@ -34,7 +34,7 @@ export function storyOf(seed: number): Story {
   }));
   const count = isLarge ? 40 + chance.below(60) : 12 + chance.below(30);
   return {
-    plan: { seed, devices, people, rooms },
+    plan: { seed, devices, people, rooms, timelineLimit: chance.odds(0.2) ? 1 + chance.below(3) : undefined },
     actions: Array.from({ length: count }, () => draw(chance)),
   };
 }

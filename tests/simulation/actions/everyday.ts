@@ -31,6 +31,7 @@ function byCreator(scene: Scene): Scene {
   return device === undefined ? scene : { ...scene, device };
 }
 
+const DAY = 86_400_000;
 /** How many devices a world may have. */
 const MOST_DEVICES = 8;
 
@@ -115,6 +116,32 @@ export const everyday: readonly ActionKind[] = [
       );
       room.encryptedAt = world.timeline.now;
       world.note(`room ${world.rooms.indexOf(room) + 1} is encrypted from now on`);
+    },
+  },
+  {
+    name: "redact",
+    weight: 2,
+    async perform(scene) {
+      const { world, room, action } = byCreator(scene);
+      const event = chosen(world.homeserver.room(room.id).messages, action.what);
+      const [creator] = world.accounts;
+      if (event === undefined || creator === undefined) return;
+      const path = `v3/rooms/${encodeURIComponent(room.id)}/redact/${encodeURIComponent(event.event_id)}`;
+      await world.ask(await world.tokenOf(creator), "PUT", `${path}/redact-${world.timeline.instant()}`, {});
+      world.note(`${event.event_id} is redacted`);
+    },
+  },
+  {
+    name: "everybody is away for a day",
+    weight: 1,
+    async perform({ world }) {
+      const devices = world.devices.filter(({ isRunning, process }) =>
+        isRunning && process?.isPaused !== true
+      );
+      world.note("everybody is away for a day");
+      for (const device of devices) await device.stop();
+      world.timeline.skip(DAY);
+      for (const device of devices) device.start();
     },
   },
   {

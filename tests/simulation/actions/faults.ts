@@ -106,6 +106,15 @@ export const faults: readonly ActionKind[] = [
     },
   },
   {
+    name: "server restarts",
+    weight: 3,
+    perform({ world, action }) {
+      const ms = (1 + action.what % 30) * 2_000;
+      world.note(`the server restarts, which takes ${ms} ms`);
+      world.network.restart(ms);
+    },
+  },
+  {
     name: "token expires",
     weight: 1,
     perform({ world, device }) {

@@ -77,6 +77,11 @@ export class Timeline {
     return this.#now;
   }
 
+  /** Lets time go by in which nothing happens: what is due then happens afterwards. */
+  skip(ms: number): void {
+    this.#now += ms;
+  }
+
   /** Has everything happen that is due within some time. */
   async pass(ms: number): Promise<void> {
     const end = this.#now + ms;

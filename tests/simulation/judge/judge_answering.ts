@@ -36,7 +36,7 @@ function judgeBot(world: World, room: WorldRoom, bot: Device): void {
     entriesOf(bot.ledger, "failed").map(({ what }) => Number(/^(?:answer|echo of) (\d+)$/.exec(what)?.[1])),
   );
   const excused = new Set<string>();
-  const messages = shown.flatMap(({ event_id: eventId, origin_server_ts: at, sender, type }) => {
+  const messages = shown.flatMap(({ event_id: eventId, origin_server_ts: at, sender, type, content }) => {
     const number = Number(/^peer .* (\d+)$/.exec(textOf(eventId) ?? "")?.[1]);
     const said = world.sayings.get(number);
     if (said === undefined || sender === bot.userId) return [];
@@ -45,7 +45,10 @@ function judgeBot(world: World, room: WorldRoom, bot: Device): void {
     const isEntitled = !bot.isHidden && memberships.joined(bot.userId, Math.min(known, at), timeline.now) &&
       bot.firstAt < at &&
       (isEncrypted ? bot.keysAt <= known : room.encryptedAt > at);
-    if (!isEntitled || failed.has(number) || bot.refused.has(eventId) || bot.spoiled.has(eventId)) {
+    if (
+      !isEntitled || Object.keys(content).length === 0 || failed.has(number) || bot.refused.has(eventId) ||
+      bot.spoiled.has(eventId)
+    ) {
       excused.add(eventId);
     }
     return [{ eventId: eventId as string, number }];

@@ -39,7 +39,7 @@ export function judgeReading(world: World): void {
 function judgeRoom(world: World, room: WorldRoom): void {
   const memberships = new Memberships(world.homeserver, room.id);
   const devices = world.devices;
-  /** What came in clear when the room was encrypted already: nobody takes it for a message. */
+  /** What was redacted, or came in clear when the room was encrypted already. */
   const late = new Set<string>();
   /** By author and text, in clear or encrypted, the event. */
   const texts = new Map<string, string>();
@@ -47,7 +47,8 @@ function judgeRoom(world: World, room: WorldRoom): void {
     const { event_id: id, sender, type, content, origin_server_ts: at } of world.homeserver.room(room.id)
       .messages
   ) {
-    if (world.forged.has(id)) continue;
+    if (Object.keys(content).length === 0) late.add(id);
+    if (world.forged.has(id) || late.has(id)) continue;
     const isEncrypted = type === "m.room.encrypted";
     if (!isEncrypted && type !== "m.room.message") continue;
     if (!isEncrypted && room.encryptedAt < at) {
@@ -94,7 +95,10 @@ function judgeRoom(world: World, room: WorldRoom): void {
     const found = ["m.room.message", "m.room.encrypted"].flatMap((type) =>
       texts.get(`${type} ${device.userId} ${saying.text}`) ?? []
     );
-    if (!found.includes(saying.eventId) && device.goneAt === Infinity && !late.has(saying.eventId)) {
+    if (
+      !found.includes(saying.eventId) && device.goneAt === Infinity && !late.has(saying.eventId) &&
+      !device.spoiled.has(saying.eventId)
+    ) {
       world.violate(`${device.name} was given ${saying.eventId} for "${saying.text}", which is ${found}`);
     }
   }

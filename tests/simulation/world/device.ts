@@ -41,6 +41,8 @@ interface BeginOptions {
 const LEASE = 60_000;
 /** How long the server may wait for something to happen, in milliseconds. */
 const SYNC_TIMEOUT = 120_000;
+/** How long a handler takes that is slow, in milliseconds. */
+const SLOW_HANDLER = 20_000;
 /** How soon a process that has ended by itself is followed by another, in milliseconds. */
 const RESTART = 5_000;
 
@@ -112,7 +114,7 @@ export class Device {
     if (this.isRunning || this.goneAt < Infinity) return;
     this.isWanted = true;
     const { client } = this.begin();
-    client.start({ timeout: SYNC_TIMEOUT }).catch(() => {}); // `done` says why
+    client.start({ timeout: SYNC_TIMEOUT, filterData: this.#world.filter }).catch(() => {}); // `done` says why
     this.sayAgain();
   }
 
@@ -154,7 +156,7 @@ export class Device {
         return response;
       }),
     });
-    this.#teach(client);
+    this.#teach(client, process);
     const run = { process, client };
     if (!isExtra) Object.assign(this, run);
     client.done.then(() => note(`${name} has ended`), (error) => this.#ended(run, error));
@@ -209,7 +211,7 @@ export class Device {
     );
   }
 
-  #teach(client: Client): void {
+  #teach(client: Client, process: Process): void {
     const { userId } = this;
     const sendText = client.sendText.bind(client);
     client.sendText = (room, text, options) => {
@@ -230,6 +232,12 @@ export class Device {
         this.#note({ kind: "undecryptable", eventId, code, reason: reason.message });
       });
     }
+    // An author's mistake, and an author's patience.
+    client.on("m.room.message", async ({ content: { body } }) => {
+      const number = Number(body.split(" ").at(-1));
+      if (number % 7 === 3) throw new TypeError("a handler of the application failed");
+      if (number % 5 === 2) await process.clock.delay(SLOW_HANDLER);
+    }, { name: "slow_or_failing" });
     client.on("UNENCRYPTED", ({ event }) => void this.refused.add(event.event_id));
     client.on("INVITE", async ({ room_id }) => void await client.joinRoom(room_id));
     client.on("m.room.message", ({ event_id, sender, content }) => {

@@ -42,6 +42,10 @@ export class Network {
   readonly #tampers: { readonly device: Device; readonly path: string; readonly change: Change }[] = [];
   /** Messages to devices that come late, by the number of the message that they come in place of. */
   readonly #held = new Map<string, readonly unknown[]>();
+  /** Until when the server is away. */
+  #backAt = 0;
+  /** Aborted when the server goes away. */
+  #up = new AbortController();
   /** By sync token, when the server made it. */
   readonly tokens = new Map<string, number>();
   readonly #options: {
@@ -129,10 +133,19 @@ export class Network {
     return { held };
   }
 
+  /** Has the server be away for some time: requests that it had not answered are cut off. */
+  restart(ms: number): void {
+    const { timeline } = this.#options;
+    this.#backAt = Math.max(this.#backAt, timeline.now + ms);
+    this.#up.abort();
+    this.#up = new AbortController();
+  }
+
   /** Has every answer be as it should. */
   clear(): void {
     this.weather.clear();
     this.#tampers.length = 0;
+    this.#backAt = 0;
   }
 
   /** What the device gets to see of an answer. */
@@ -154,7 +167,8 @@ export class Network {
 
   async #serve(device: Device, { url, method, headers, body }: SentRequest): Promise<Response> {
     const { homeserver, timeline } = this.#options;
-    const response = await homeserver.fetch(url, { method, headers, body });
+    if (timeline.now < this.#backAt) return new Response("<html>Bad gateway</html>", { status: 502 });
+    const response = await homeserver.fetch(url, { method, headers, body, signal: this.#up.signal });
     if (url.pathname.endsWith("/keys/upload") && response.ok && body?.includes('"device_keys"')) {
       device.keysAt = Math.min(device.keysAt, timeline.now);
     }

@@ -5,6 +5,7 @@
  */
 
 import type { KvMutation } from "@greenroom/matrix";
+import type { Filter } from "@greenroom/matrix/types";
 import type { Homeserver } from "@greenroom/matrix/testing";
 import type { Chance } from "../core/chance.ts";
 import type { Timeline } from "../core/timeline.ts";
@@ -18,6 +19,8 @@ export interface Surroundings {
   readonly chance: Chance;
   readonly homeserver: Homeserver;
   readonly network: Network;
+  /** What clients ask for; undefined: everything. */
+  readonly filter: Filter | undefined;
   /** Adds a line to the trace. */
   readonly note: (line: string) => void;
   /** Notes what must not be. */

@@ -5,7 +5,7 @@
  */
 
 import { DeviceConflictError, type KvMutation, StoreError, UnknownTokenError } from "@greenroom/matrix";
-import type { RoomID } from "@greenroom/matrix/types";
+import type { Filter, RoomID } from "@greenroom/matrix/types";
 import { Homeserver, type TestUser } from "@greenroom/matrix/testing";
 import { describe } from "../../../bench/kill/answering.ts";
 import { Chance } from "../core/chance.ts";
@@ -27,6 +27,8 @@ export interface WorldPlan {
   readonly devices: readonly number[];
   /** How many users are people; the others are bots. */
   readonly people: number;
+  /** How many events a timeline has at most; undefined: as many as the server likes. */
+  readonly timelineLimit?: number;
   /** Of each room, whether it is encrypted, and after how many messages sessions rotate. */
   readonly rooms: readonly { readonly encrypted: boolean; readonly rotation: number }[];
 }
@@ -57,6 +59,8 @@ export class World implements Surroundings {
   readonly forged = new Set<string>();
   /** What is still to happen, whatever else does. */
   awaited = 0;
+  /** What clients ask for. */
+  readonly filter: Filter | undefined;
   /** What must not be. */
   readonly violations: string[] = [];
   /** How often what was reached. */
@@ -69,8 +73,12 @@ export class World implements Surroundings {
 
   #stranger: TestUser | undefined;
 
-  constructor({ seed }: { readonly seed: number }, { trace }: { readonly trace: Trace }) {
+  constructor(
+    { seed, timelineLimit }: Pick<WorldPlan, "seed" | "timelineLimit">,
+    { trace }: { readonly trace: Trace },
+  ) {
     this.trace = trace;
+    this.filter = timelineLimit === undefined ? undefined : { room: { timeline: { limit: timelineLimit } } };
     this.chance = new Chance(`world ${seed}`);
     this.timeline = new Timeline(trace);
     this.homeserver = new Homeserver({
