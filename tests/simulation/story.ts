@@ -32,7 +32,7 @@ export function storyOf(seed: number): Story {
     encrypted: chance.odds(0.8),
     rotation: chance.pick([2, 3, 5, 100]),
   }));
-  const count = isLarge ? 40 + chance.below(60) : 12 + chance.below(30);
+  const count = isLarge ? 40 + chance.below(50) : 10 + chance.below(24);
   return {
     plan: { seed, devices, people, rooms, timelineLimit: chance.odds(0.2) ? 1 + chance.below(3) : undefined },
     actions: Array.from({ length: count }, () => draw(chance)),

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { type KvMutation, type KvStore, StoreError } from "@greenroom/matrix";
+import { type KvStore, StoreError } from "@greenroom/matrix";
+import { generalPathOf, kindsOf, subjectOf } from "./operation_names.ts";
 
 /** An operation of a process that others can observe: a commit, a request, or a sync request. */
 export type Operation = "commit" | "request" | "sync";
@@ -158,38 +159,4 @@ export class TestProcess {
   #running(): Promise<void> {
     return this.isRunning ? Promise.resolve() : Promise.reject(new TypeError("the process has ended"));
   }
-}
-
-/** The kinds of the records in a commit. */
-function kindsOf(mutations: readonly KvMutation[]): string {
-  const kinds = mutations.map(({ key }) =>
-    key.slice(2, 4).map((part) => part.replaceAll(/[!@$].*/g, "")).join("/")
-  );
-  return [...new Set(kinds)].sort().join(" ");
-}
-
-/** The kinds of records that can be a commit's subject. Other kinds only accompany these. */
-const SUBJECTS = [
-  ...[
-    "session/",
-    "outbound_session",
-    "inbound",
-    "olm-session",
-    "devices",
-    "room_settings",
-    "parked",
-    "account",
-  ],
-  ...["replay", "outbox", "tracked", "state/", "owner"],
-];
-
-/** The subject of an operation: the first of {@link SUBJECTS} in its name, else its name. */
-function subjectOf(name: string): string {
-  return SUBJECTS.find((subject) => name.includes(subject)) ?? name;
-}
-
-/** A path without its room, event and transaction. */
-function generalPathOf(pathname: string): string {
-  return pathname.replace(/\/(send|sendToDevice)\/([^/]+)\/.*/, "/$1/$2").replace(/\/redact\/.*/, "/redact")
-    .replaceAll(/(%21|%24|%40|[!$@])[^/]*/g, "*");
 }

@@ -84,6 +84,7 @@ export const hostile: readonly ActionKind[] = [
     perform(scene) {
       const event = eventOf(scene);
       if (event === undefined) return;
+      scene.device.disordered.add(event.event_id);
       tamper(scene, "T77", (body) => timelineOf(body, scene.room.id).unshift({ ...event }));
     },
   },

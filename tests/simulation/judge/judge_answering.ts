@@ -53,7 +53,10 @@ function judgeBot(world: World, room: WorldRoom, bot: Device): void {
     }
     return [{ eventId: eventId as string, number }];
   });
-  const late = new Set(entriesOf(bot.ledger, "undecryptable").map(({ eventId }) => eventId));
+  const late = new Set([
+    ...entriesOf(bot.ledger, "undecryptable").map(({ eventId }) => eventId),
+    ...bot.disordered,
+  ]);
   const leftOut = new Set(entriesOf(bot.ledger, "quarantined").map(({ eventId }) => eventId));
   const problems: string[] = [];
   judgeAnswers({ who: "the world", messages, reads, late, leftOut, excused }, problems);

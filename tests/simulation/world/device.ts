@@ -59,6 +59,8 @@ export class Device {
   readonly senders = new Map<EventID, UserID>();
   /** By event, why it could not be read when it came. */
   readonly undecryptable = new Map<EventID, string>();
+  /** Events that the server has shown it in another order. */
+  readonly disordered = new Set<string>();
   /** Events that the server has shown it otherwise than they are. */
   readonly spoiled = new Set<string>();
   /** What it was told to have come in clear into a room that it knew to be encrypted. */
@@ -133,8 +135,11 @@ export class Device {
       timeline,
       chance: chance.branch(name),
       skew: () => this.skew,
+      onOperation: (operation, subject, fault) => {
+        const column = fault && `${fault.kind} ${fault.takesEffect ? "after" : "before"}`;
+        this.#world.reach(`${operation === "commit" ? "commit " : ""}${subject} | ${column ?? "done"}`);
+      },
       onFault: ({ kind, takesEffect, operation }, what) => {
-        this.#world.reach(`${kind} ${takesEffect ? "after" : "before"} ${operation}: ${what}`);
         note(`${name}: ${kind} ${takesEffect ? "after" : "before"} ${operation}: ${what}`);
         if (kind === "crash") this.#restartLater();
       },
@@ -206,7 +211,9 @@ export class Device {
       },
       (error) => {
         this.#world.note(`${this.name} can't send ${number}: ${describe(error)}`);
-        if (/M_FORBIDDEN|not a member|BadState/.test(describe(error))) saying.refused = describe(error);
+        if (/M_FORBIDDEN|not a member|BadState|UnsupportedAlgorithm/.test(describe(error))) {
+          saying.refused = describe(error);
+        }
       },
     );
   }
@@ -238,10 +245,14 @@ export class Device {
       if (number % 7 === 3) throw new TypeError("a handler of the application failed");
       if (number % 5 === 2) await process.clock.delay(SLOW_HANDLER);
     }, { name: "slow_or_failing" });
+    for (const type of ["GAP", "DEVICE_ALARM", "MALFORMED", "EVENT_QUARANTINED", "UNENCRYPTED"] as const) {
+      client.on(type, () => this.#world.reach(`state: ${type}`));
+    }
     client.on("UNENCRYPTED", ({ event }) => void this.refused.add(event.event_id));
     client.on("INVITE", async ({ room_id }) => void await client.joinRoom(room_id));
     client.on("m.room.message", ({ event_id, sender, content }) => {
       this.senders.set(event_id, sender);
+      if (this.undecryptable.has(event_id)) this.#world.reach("state: read when its key had come");
       this.readings.set(event_id, String(content.body));
       this.#world.note(`${this.name} reads ${event_id}: ${content.body}`);
     }, { history: true });
@@ -249,6 +260,7 @@ export class Device {
 
   #note(entry: LedgerEntry): void {
     this.ledger.push(entry);
+    if (entry.kind === "undecryptable") this.#world.reach(`state: UNDECRYPTABLE ${entry.code}`);
     if (entry.kind === "undecryptable") this.undecryptable.set(entry.eventId as EventID, entry.code);
     this.#world.note(`${this.name} ${JSON.stringify(entry)}`);
   }
@@ -258,6 +270,7 @@ export class Device {
     if (!process.isAlive) return;
     const cause = error instanceof ActorError ? error.cause : error;
     this.#world.note(`${this.name} failed: ${describe(cause)}`);
+    this.#world.reach(`state: ended by ${cause instanceof Error ? cause.name : "something else"}`);
     this.#world.failed(this, process, cause);
     client.close().finally(() => {
       process.kill();

@@ -6,9 +6,9 @@
 
 import type { Homeserver } from "@greenroom/matrix/testing";
 import type { Timeline } from "../core/timeline.ts";
+import { generalPathOf } from "../../client/support/operation_names.ts";
 import type { Device } from "./device.ts";
 import type { SentRequest } from "./process.ts";
-import { requestName } from "./request_name.ts";
 import type { Wire } from "./wire.ts";
 
 /** What happens to requests of a device. */
@@ -69,9 +69,8 @@ export class Network {
   /** Sends a request, or has it go wrong. */
   async send(device: Device, request: SentRequest): Promise<Response> {
     const { timeline, wire } = this.#options;
-    const { pathname } = request.url;
     if (request.body !== undefined) wire.inspect(device.name, request.body);
-    const weather = this.#strike(device, pathname);
+    const weather = this.#strike(device, request);
     switch (weather?.kind) {
       case undefined:
         return await this.#serve(device, request);
@@ -103,12 +102,14 @@ export class Network {
     }
   }
 
-  #strike(device: Device, pathname: string): Weather | undefined {
+  #strike(device: Device, { url: { pathname }, method }: SentRequest): Weather | undefined {
     const all = this.weather.get(device) ?? [];
     const weather = all.find(({ path }) => pathname.includes(path));
     if (weather === undefined) return undefined;
     if (--weather.times === 0) all.splice(all.indexOf(weather), 1);
-    this.#options.reach(`${weather.kind}: ${requestName(pathname)}`);
+    this.#options.reach(
+      `${method} ${generalPathOf(pathname).replace("/_matrix/client/", "")} | ${weather.kind}`,
+    );
     return weather;
   }
 

@@ -6,9 +6,9 @@
 
 import { type Clock, type KvMutation, type KvStore, StoreError } from "@greenroom/matrix";
 import type { Operation } from "../../client/support/crash.ts";
+import { generalPathOf, kindsOf, subjectOf } from "../../client/support/operation_names.ts";
 import type { Chance } from "../core/chance.ts";
 import type { Timeline } from "../core/timeline.ts";
-import { requestName } from "./request_name.ts";
 
 /** Something that goes wrong with what a process does. */
 export interface Fault {
@@ -29,7 +29,9 @@ export interface ProcessOptions {
   readonly chance: Chance;
   /** How far its clock is from the true time, in milliseconds. */
   readonly skew: () => number;
-  /** Notes which kind of fault there was with what. */
+  /** Takes what is done, and what goes wrong with it. */
+  readonly onOperation: (operation: Operation, subject: string, fault: Fault | undefined) => void;
+  /** Takes what goes wrong, and with what. */
   readonly onFault: (fault: Fault, what: string) => void;
 }
 
@@ -133,7 +135,7 @@ export class Process {
     return (input, init) => {
       const url = new URL(String(input));
       const { method = "GET", body, signal, headers } = init ?? {};
-      const name = `${method} ${requestName(url.pathname)}`;
+      const name = `${method} ${generalPathOf(url.pathname).replace("/_matrix/client/", "")}`;
       const operation = url.pathname.endsWith("/sync") ? "sync" : "request";
       const request = {
         url,
@@ -159,6 +161,7 @@ export class Process {
   ): Promise<T> {
     const { onFault } = this.#options;
     const fault = this.isAlive ? this.#strike(operation) : undefined;
+    this.#options.onOperation(operation, operation === "commit" ? subjectOf(what) : what, fault);
     if (fault === undefined) return carryOut(work);
     onFault(fault, what);
     const { kind, takesEffect } = fault;
@@ -266,12 +269,4 @@ export interface SentRequest {
   readonly method: string;
   readonly headers: HeadersInit;
   readonly body: string | undefined;
-}
-
-/** The kinds of records that are committed. */
-function kindsOf(mutations: readonly KvMutation[]): string {
-  const kinds = mutations.map(({ key }) =>
-    key.slice(2, 4).map((part) => part.replaceAll(/[!@$].*/g, "")).join("/")
-  );
-  return [...new Set(kinds)].sort().join(" ");
 }
