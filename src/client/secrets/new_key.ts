@@ -52,10 +52,10 @@ export function checkNewKey({ onRecoveryKey, passphrase, recoveryKey }: NewSecre
 
 /** The key of an earlier call that was cut off, if its description is published. */
 export async function resumedKey(
-  { passphrase, recoveryKey }: NewSecretStorageKeyOptions,
+  recoveryKey: string,
+  passphrase: string | undefined,
   all: AccountData,
 ): Promise<StorageKey | undefined> {
-  if (recoveryKey === undefined) return undefined;
   const key = await findAnyKey({ recoveryKey }, all);
   if (key === undefined || passphrase === undefined) return key;
   using made = await findAnyKey({ passphrase }, all);

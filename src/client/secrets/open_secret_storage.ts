@@ -45,8 +45,8 @@ export interface OpenSecretStorage extends Disposable {
    * @param name Its name.
    * @param value The secret, of at most 65,536 bytes in UTF-8. Keys are written in base64.
    * @param options Request options.
-   * @throws {SecretStorageError} If the key is not the default one any more, or something else than
-   *   a secret is kept under the name; nothing is changed.
+   * @throws {SecretStorageError} If the key is not the default one any more, so that the secret must
+   *   be stored with the new one; or something else than a secret is kept under the name.
    */
   set(name: string, value: string, options?: RequestOptions): Promise<void>;
 
@@ -97,6 +97,7 @@ export function openSecretStorage(secrets: AccountSecrets, key: StorageKey): Ope
       const content = await secrets.read(name, request);
       ciphertextsOf(name, content); // something else stays
       await secrets.write(name, withCiphertext(content, keyId, encrypted), request);
+      await secrets.assertDefault(keyId, request); // or the new key does not open what was stored
     },
     async delete(name, options = {}) {
       checkSecretName(name);

@@ -57,7 +57,7 @@ export function secretOperations(api: SecretsAPI): SecretStorage {
       const { keyId } = await defaultKey(secrets, request);
       const all = await secrets.all(request);
       using from = await findKey(by, all, keyId);
-      using known = await resumedKey(options, all);
+      using known = await resumed(secrets, options);
       checkChange({ from, to: known, current: keyId });
       if (from.keyId === keyId) await assertReadable(all, from);
       using to = known ?? await publishedKey(secrets, options, request);
@@ -116,10 +116,10 @@ async function described(
 /** The key of a call that was cut off; the account data is listed only if there may be one. */
 async function resumed(
   secrets: AccountSecrets,
-  options: NewSecretStorageKeyOptions,
+  { recoveryKey, passphrase, ...options }: NewSecretStorageKeyOptions,
 ): Promise<StorageKey | undefined> {
-  if (options.recoveryKey === undefined) return undefined;
-  return await resumedKey(options, await secrets.all(requestOptions(options)));
+  if (recoveryKey === undefined) return undefined;
+  return await resumedKey(recoveryKey, passphrase, await secrets.all(requestOptions(options)));
 }
 
 function made({ keyId, recoveryKey }: StorageKey): SecretStorageKey {

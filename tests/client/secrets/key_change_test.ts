@@ -1,9 +1,10 @@
 import { assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { SecretStorageError, ValueError } from "@greenroom/matrix";
-import { type ClientStage, clientStage } from "../support/stage.ts";
+import { clientStage } from "../support/stage.ts";
 import {
   filled,
   forget,
+  interruptedBy,
   kept,
   keysOf,
   keyType,
@@ -13,23 +14,6 @@ import {
   problemOf,
   SECRETS,
 } from "./scene.ts";
-
-/** Does something as another client while a request of a kind is on its way. */
-function interruptedBy(
-  here: ClientStage,
-  path: RegExp,
-  work: () => Promise<unknown>,
-): typeof fetch {
-  let isDone = false;
-  return async (input, init) => {
-    const request = new Request(input, init);
-    if (!isDone && request.method === "PUT" && path.test(request.url)) {
-      isDone = true;
-      await work();
-    }
-    return await here.homeserver.fetch(request);
-  };
-}
 
 Deno.test("SecretStorage.changeKey() has the new key open all secrets, and the old one none", async () => {
   await using here = clientStage();

@@ -1,7 +1,16 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { SecretStorageError, ValueError } from "@greenroom/matrix";
 import { clientStage } from "../support/stage.ts";
-import { DEFAULT_KEY, forget, kept, keyType, passphraseKey, plant, problemOf } from "./scene.ts";
+import {
+  DEFAULT_KEY,
+  forget,
+  interruptedBy,
+  kept,
+  keyType,
+  passphraseKey,
+  plant,
+  problemOf,
+} from "./scene.ts";
 
 const NAME = "com.example.token";
 
@@ -117,6 +126,18 @@ Deno.test("OpenSecretStorage.set() refuses once another client changed the key",
   assertEquals(await after.get(NAME), "hunter2");
 });
 
+Deno.test("OpenSecretStorage.set() says so if another client changes the key while it stores", async () => {
+  await using here = clientStage();
+  const other = here.client("alice");
+  const old = await other.secretStorage.create({ onRecoveryKey: forget });
+  const change = () => other.secretStorage.changeKey(old, { onRecoveryKey: forget });
+  const { secretStorage } = here.client("alice", {
+    fetch: interruptedBy(here, /com\.example\.token/, change),
+  });
+  using storage = await secretStorage.open(old);
+  assertEquals(await problemOf(() => storage.set(NAME, "hunter2")), "changed");
+});
+
 Deno.test("OpenSecretStorage.get() names a damaged secret, and leaves it as it is", async () => {
   await using here = clientStage();
   const client = here.client("alice");
@@ -181,7 +202,11 @@ Deno.test("OpenSecretStorage.names() asks each time, so that no server answers f
 
 Deno.test("OpenSecretStorage.names() passes over what is no account data", async () => {
   await using here = clientStage();
-  const odd = [null, 5, "text", {}, { type: NAME }, { type: 5, content: {} }, { type: NAME, content: null }];
+  const odd = [null, 5, "text", {}, { type: NAME }, { type: 5, content: {} }, { type: NAME, content: null }, {
+    type: keyType("x"),
+    content: null,
+  }];
+  const { recoveryKey } = await here.client("bob").secretStorage.create({ onRecoveryKey: forget });
   for (const events of [undefined, null, "text", {}, odd]) {
     const fetch: typeof globalThis.fetch = async (input, init) => {
       const answer = await here.homeserver.fetch(input, init);
@@ -189,7 +214,9 @@ Deno.test("OpenSecretStorage.names() passes over what is no account data", async
       return Response.json({ ...await answer.json(), account_data: { events } });
     };
     const { secretStorage } = here.client("alice", { fetch });
-    using storage = await secretStorage.open(await secretStorage.reset({ onRecoveryKey: forget }));
+    using storage = await secretStorage.open(
+      await secretStorage.reset({ recoveryKey, onRecoveryKey: forget }),
+    );
     assertEquals(await storage.names(), []);
   }
 });

@@ -7,6 +7,7 @@
 import { assertRejects } from "@std/assert";
 import { type Client, defineEvent, SecretStorageError } from "@greenroom/matrix";
 import type { JsonObject, SecretStorageProblem } from "@greenroom/matrix/types";
+import type { ClientStage } from "../support/stage.ts";
 import { keyOfPassphrase } from "../../../src/crypto/secrets/passphrase.ts";
 import { StorageKey } from "../../../src/crypto/secrets/storage_key.ts";
 import { describe } from "../../../src/crypto/secrets/key_description.ts";
@@ -76,4 +77,21 @@ export async function opened(
 export async function keysOf(client: Client, name: string): Promise<string[]> {
   const { encrypted } = await kept(client, name);
   return Object.keys(encrypted as object);
+}
+
+/** Does something as another client while a request of a kind is on its way. */
+export function interruptedBy(
+  here: ClientStage,
+  path: RegExp,
+  work: () => Promise<unknown>,
+): typeof fetch {
+  let isDone = false;
+  return async (input, init) => {
+    const request = new Request(input, init);
+    if (!isDone && request.method === "PUT" && path.test(request.url)) {
+      isDone = true;
+      await work();
+    }
+    return await here.homeserver.fetch(request);
+  };
 }
