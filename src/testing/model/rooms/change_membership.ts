@@ -75,7 +75,7 @@ export function changeMembership(server: ServerState, room: Room, change: Member
 }
 
 /**
- * A room that all have left is as if it were on another homeserver, and nobody knows on which. What
+ * A room that all have left is as if it were on another homeserver, and it is unknown on which. What
  * is left to do there is to decline an invite.
  */
 function changeInDeadRoom(server: ServerState, room: Room, change: MembershipChange): RoomEvent {

@@ -55,7 +55,7 @@ export class User {
   readonly id: UserID;
   /** The password; a user without one cannot log in with a password. */
   password: string | undefined;
-  /** Whether the account is gone for good. */
+  /** Whether the account is deactivated. */
   deactivated = false;
   /** The global profile: `displayname`, `avatar_url` and whatever else was set. */
   readonly profile: Map<string, unknown> = new Map();

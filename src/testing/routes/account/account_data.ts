@@ -54,7 +54,7 @@ function isDeletionOfNothing(old: JsonObject | undefined, next: JsonObject): boo
   return Object.keys(old ?? {}).length === 0 && Object.keys(next).length === 0;
 }
 
-/** Nobody can ignore themselves. */
+/** Users cannot ignore themselves. */
 function checkIgnored({ ignored_users: ignored }: JsonObject, user: string): void {
   if (isJsonObject(ignored) && Object.hasOwn(ignored, user)) {
     throw invalidParam("You cannot ignore yourself");
