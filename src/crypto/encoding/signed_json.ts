@@ -94,3 +94,20 @@ function memberOf(object: object, name: string): JsonObject | undefined {
   const value: unknown = Object.getOwnPropertyDescriptor(object, name)?.value;
   return isJsonObject(value) ? value : undefined;
 }
+
+/** A signature of nothing: it is refused before anything is computed. */
+const NO_SIGNATURE = new Uint8Array(64);
+
+/**
+ * Whether something can be an Ed25519 key: of 32 bytes half are none. Other clients refuse all of a
+ * file that has one.
+ */
+export function isSigningKey({ keys }: Vodozemac, key: string): boolean {
+  try {
+    keys.verify(key, "", NO_SIGNATURE);
+    return true;
+  } catch (error) {
+    if (error instanceof VodozemacError && ["bad_key", "bad_length"].includes(error.code)) return false;
+    throw error;
+  }
+}

@@ -34,6 +34,7 @@ export function readEntry(bytes: Uint8Array): ImportedRoomKey | undefined {
   const { room_id, session_id, session_key, sender_key, sender_claimed_keys, shared_history } = entry;
   if (typeof room_id !== "string" || typeof session_id !== "string") return undefined;
   if (typeof session_key !== "string" || typeof sender_key !== "string") return undefined;
+  const sharedHistory = shared_history ?? entry[UNSTABLE_SHARED];
   const ed25519 = isJsonObject(sender_claimed_keys) ? sender_claimed_keys.ed25519 : undefined;
   return {
     roomId: room_id as RoomID, // which the import checks
@@ -41,7 +42,7 @@ export function readEntry(bytes: Uint8Array): ImportedRoomKey | undefined {
     sessionKey: session_key,
     senderKey: sender_key,
     senderEd25519: typeof ed25519 === "string" ? ed25519 : "",
-    sharedHistory: (shared_history ?? entry[UNSTABLE_SHARED]) === true,
+    ...(typeof sharedHistory === "boolean" && { sharedHistory }),
     source: "export",
   };
 }

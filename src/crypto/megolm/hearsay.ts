@@ -18,6 +18,12 @@ export interface Hearsay {
   readonly sharedHistory: boolean;
 }
 
+/** The same as it comes: it may say nothing of sharing. */
+export interface Said extends Omit<Hearsay, "sharedHistory"> {
+  /** Whether it allowed sharing the key; absent: that is not said, which allows nothing new. */
+  readonly sharedHistory?: boolean;
+}
+
 /**
  * From the best to the worst: an own verified device that was asked; a file of the user, under the
  * user's passphrase; another user; a backup, into which the server can put anything.
@@ -33,24 +39,25 @@ const MAX_HEARSAY = 4;
  *
  * @returns What is known now; undefined if nothing is new.
  */
-export function withHearsay(known: readonly Hearsay[], said: Hearsay): readonly Hearsay[] | undefined {
+export function withHearsay(known: readonly Hearsay[], said: Said): readonly Hearsay[] | undefined {
   const same = known.find(({ senderKey, senderEd25519 }) =>
     senderKey === said.senderKey && senderEd25519 === said.senderEd25519
   );
   if (same !== undefined) {
     const source = rank(said) < rank(same) ? said.source : same.source;
-    const sharedHistory = same.sharedHistory && said.sharedHistory;
+    const sharedHistory = same.sharedHistory && said.sharedHistory !== false;
     if (source === same.source && sharedHistory === same.sharedHistory) return undefined;
     return byRank(known.map((each) => each === same ? { ...same, source, sharedHistory } : each));
   }
-  const all = byRank([...known, said]).slice(0, MAX_HEARSAY);
-  return all.includes(said) ? all : undefined;
+  const added: Hearsay = { ...said, sharedHistory: said.sharedHistory === true };
+  const all = byRank([...known, added]).slice(0, MAX_HEARSAY);
+  return all.includes(added) ? all : undefined;
 }
 
 function byRank(hearsay: readonly Hearsay[]): readonly Hearsay[] {
   return hearsay.toSorted((one, other) => rank(one) - rank(other));
 }
 
-function rank({ source }: Hearsay): number {
+function rank({ source }: Said): number {
   return FROM_GOOD_TO_BAD.indexOf(source);
 }

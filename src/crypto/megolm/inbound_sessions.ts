@@ -13,8 +13,8 @@ import { isKey, unpadded } from "../encoding/base64.ts";
 import type { CryptoContext } from "../engine/context.ts";
 import type { Decryption } from "../engine/engine_protocol.ts";
 import { LiveObjects } from "../engine/live_objects.ts";
-import type { Transaction } from "../records/transaction.ts";
-import { type Hearsay, withHearsay } from "./hearsay.ts";
+import type { RecordKey, Transaction } from "../records/transaction.ts";
+import { type Said, withHearsay } from "./hearsay.ts";
 import {
   type Claimed,
   claimsIn,
@@ -134,11 +134,11 @@ export class InboundSessions {
 
   /** Adds a key from a device that did not make the session, so that its owner is not proven. */
   async import(tx: Transaction, key: ImportedRoomKey): Promise<AddedKey> {
-    const { roomId, sessionId, sessionKey, senderKey, senderEd25519, sharedHistory = false, source } = key;
+    const { roomId, sessionId, sessionKey, senderKey, senderEd25519, sharedHistory, source } = key;
     const ref = readSessionRef(roomId, sessionId);
     if (ref === undefined) return refused("it names no room or no session");
     if (!isKey(senderKey)) return refused("it does not say whose it is");
-    const hearsay: Hearsay = {
+    const hearsay: Said = {
       source,
       senderKey: unpadded(senderKey),
       senderEd25519: isKey(senderEd25519) ? unpadded(senderEd25519) : "",
@@ -152,7 +152,7 @@ export class InboundSessions {
 
   /** The same for many keys; the outcomes are in their order. */
   async importAll(tx: Transaction, keys: readonly ImportedRoomKey[]): Promise<AddedKey[]> {
-    await tx.getMany(keys.map(({ roomId, sessionId }) => inboundKey(roomId, sessionId))); // at once
+    await tx.getMany(keys.map(passingKey)); // at once
     const added: AddedKey[] = [];
     for (const key of keys) added.push(await this.import(tx, key));
     return added;
@@ -213,7 +213,7 @@ export class InboundSessions {
   async #add(
     tx: Transaction,
     ref: MegolmSessionRef,
-    { make, claim, hearsay }: { make: () => InboundGroupSession; claim?: OwnerClaim; hearsay?: Hearsay },
+    { make, claim, hearsay }: { make: () => InboundGroupSession; claim?: OwnerClaim; hearsay?: Said },
   ): Promise<AddedKey> {
     let session: InboundGroupSession;
     try {
@@ -225,9 +225,10 @@ export class InboundSessions {
     let kept = false;
     try {
       if (session.sessionId !== ref.sessionId) return refused("the key is that of another session");
-      const key = inboundKey(ref.roomId, ref.sessionId);
+      const key = hearsay === undefined ? inboundKey(ref.roomId, ref.sessionId) : passingKey(ref);
       const old = await tx.get(key);
-      const before = old && this.#session(tx, ref, old);
+      using passing = old && hearsay && restored(this.#context, ref, old);
+      const before = passing ?? (old && this.#session(tx, ref, old));
       const merged = mergeRatchets(session, {
         isSigned: claim !== undefined, // a room key is, by the session itself, and nothing else is
         before: old && before && { session: before, record: old },
@@ -238,9 +239,9 @@ export class InboundSessions {
       if (claimed === undefined && !isBetter && signedFrom === old?.signedFrom) {
         return { kind: "known", session: ref };
       }
-      kept = isBetter && hearsay === undefined; // a file with all there is must not drive out what is in use
+      kept = isBetter && hearsay === undefined;
       const firstIndex = isBetter || old === undefined ? session.firstKnownIndex : old.firstIndex;
-      if (old === undefined) noReplays(tx, ref, firstIndex);
+      if (old === undefined && hearsay === undefined) noReplays(tx, ref, firstIndex);
       const state = isBetter || old === undefined ? session.state() : old.state;
       const proven = { state, firstIndex, ...(signedFrom !== undefined && { signedFrom }) };
       tx.set(key, { ...proven, ...(claimed ?? claimsIn(old)) });
@@ -257,7 +258,7 @@ export class InboundSessions {
   async #claimed(
     tx: Transaction,
     ref: MegolmSessionRef,
-    { old, claim, hearsay }: { old: InboundRecord | undefined; claim?: OwnerClaim; hearsay?: Hearsay },
+    { old, claim, hearsay }: { old: InboundRecord | undefined; claim?: OwnerClaim; hearsay?: Said },
   ): Promise<Claimed | undefined> {
     if (claim !== undefined) {
       const kept = claim.senderKey === this.#context.own.curve25519;
@@ -266,6 +267,11 @@ export class InboundSessions {
     const all = hearsay && withHearsay(old?.hearsay ?? [], hearsay);
     return all && { ...claimsIn(old), hearsay: all };
   }
+}
+
+/** The key of an imported session: a file of all that there are must not drive out what is in use. */
+function passingKey({ roomId, sessionId }: MegolmSessionRef): RecordKey<InboundRecord> {
+  return { ...inboundKey(roomId, sessionId), passing: true };
 }
 
 function refused(reason: string): AddedKey {

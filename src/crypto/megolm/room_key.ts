@@ -45,7 +45,7 @@ export interface ImportedRoomKey extends MegolmSessionRef {
   readonly senderKey: string;
   /** Its Ed25519 key; empty if none was given. */
   readonly senderEd25519: string;
-  /** Whether the key may be shared with users who are invited later. Default: false. */
+  /** Whether the key may be shared with users who are invited later. Absent: it is not said. */
   readonly sharedHistory?: boolean;
   /** How it came. */
   readonly source: Exclude<KeySource, "direct">;

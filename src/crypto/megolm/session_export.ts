@@ -7,6 +7,7 @@
 import type { InboundGroupSession } from "@greenroom/vodozemac-wasm";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { RoomID } from "../../types/ids.ts";
+import { isSigningKey } from "../encoding/signed_json.ts";
 import type { CryptoContext } from "../engine/context.ts";
 import type { Transaction } from "../records/transaction.ts";
 import { INBOUND_KIND, inboundKey, type InboundRecord, isShareable, restored } from "./inbound_record.ts";
@@ -26,7 +27,7 @@ export interface SessionQuery {
 
 /** Some of the sessions, in the order of their rooms and IDs. */
 export interface SessionPage {
-  /** The sessions; those whose record is damaged are left out. */
+  /** The sessions; those without a known maker, or with a damaged record, are left out. */
   readonly sessions: readonly ExportedSession[];
   /** The session after which the next page begins; undefined after the last. */
   readonly last: MegolmSessionRef | undefined;
@@ -57,7 +58,7 @@ export class SessionExport {
       const [room = "", sessionId = ""] = [...parts, ...key];
       last = { roomId: room as RoomID, sessionId }; // as inboundKey() makes it
       const session = await this.one(tx, last, { record });
-      if (session !== undefined) sessions.push(session);
+      if (session !== undefined && session.content.sender_key !== "") sessions.push(session);
     }
     return { sessions, last: records.length < limit ? undefined : last };
   }
@@ -79,7 +80,8 @@ export class SessionExport {
     const session_key = session?.exportAt(firstIndex);
     if (session_key === undefined) return undefined;
     const { roomId: room_id, sessionId: session_id } = ref;
-    const { senderKey: sender_key, senderEd25519 } = await this.#claims.best(tx, ref, record) ??
+    const { vodozemac } = this.#context;
+    const { senderKey: sender_key, senderEd25519: named } = await this.#claims.best(tx, ref, record) ??
       record.hearsay?.[0] ?? { senderKey: "", senderEd25519: "" };
     const content = {
       algorithm: EncryptionAlgorithm.MEGOLM_V1,
@@ -88,6 +90,7 @@ export class SessionExport {
       session_key,
       sender_key,
     };
+    const senderEd25519 = isSigningKey(vodozemac, named) ? named : "";
     return { content, senderEd25519, sharedHistory: isShareable(record), firstIndex };
   }
 }

@@ -20,6 +20,11 @@ export interface RecordKey<Value> {
    * cache needs it.
    */
   readonly held?: boolean;
+  /**
+   * Whether it is one of many that are used once, so that the cache does not keep it: they would
+   * drive out what is in use.
+   */
+  readonly passing?: boolean;
   /** Never present: the type of the record. */
   readonly holds?: Value;
 }
@@ -64,6 +69,8 @@ export class Transaction {
   readonly #writes = new Map<string, KvMutation>();
   /** Written records that need no cache. */
   readonly #held = new Set<string>();
+  /** Records that were read and pass. */
+  readonly #passing = new Map<string, KnownRecord>();
   readonly #onCommit: (() => void)[] = [];
   readonly #onAbort: (() => void)[] = [];
 
@@ -81,7 +88,7 @@ export class Transaction {
     const known = this.#known(key);
     if (known !== undefined) return known.value as Value | undefined;
     const [value] = await this.#vault.getMany([key.path]);
-    this.#cache.set(key.id, { value }, 1);
+    this.#remember(key, value);
     return value as Value | undefined;
   }
 
@@ -91,9 +98,9 @@ export class Transaction {
     const fetched = new Map<string, unknown>();
     if (unknown.length > 0) {
       const values = await this.#vault.getMany(unknown.map(({ path }) => path));
-      for (const [index, { id }] of unknown.entries()) {
-        fetched.set(id, values[index]);
-        this.#cache.set(id, { value: values[index] }, 1);
+      for (const [index, key] of unknown.entries()) {
+        fetched.set(key.id, values[index]);
+        this.#remember(key, values[index]);
       }
     }
     return keys.map((key) =>
@@ -180,7 +187,7 @@ export class Transaction {
   async commit({ deferred = false }: CommitOptions = {}): Promise<void> {
     if (this.#writes.size > 0) await this.#vault[deferred ? "defer" : "commit"]([...this.#writes.values()]);
     for (const [id, write] of this.#writes) {
-      if (this.#held.has(id)) continue;
+      if (this.#held.has(id) || (this.#passing.has(id) && this.#cache.get(id) === undefined)) continue;
       this.#cache.set(id, { value: write.type === "set" ? write.value : undefined }, 1);
     }
     for (const action of this.#onCommit) action();
@@ -199,6 +206,11 @@ export class Transaction {
   #known({ id }: RecordKey<unknown>): KnownRecord | undefined {
     const write = this.#writes.get(id);
     if (write !== undefined) return { value: write.type === "set" ? write.value : undefined };
-    return this.#cache.get(id);
+    return this.#passing.get(id) ?? this.#cache.get(id);
+  }
+
+  #remember({ id, passing }: RecordKey<unknown>, value: unknown): void {
+    if (passing === true) this.#passing.set(id, { value });
+    else this.#cache.set(id, { value }, 1);
   }
 }

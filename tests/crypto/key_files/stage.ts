@@ -31,8 +31,9 @@ export type Entry = JsonObject & { readonly session_id: string; readonly session
 
 /** Entries of new sessions. */
 export function newEntries(count: number, change: JsonObject = {}): Entry[] {
-  const { vodozemac } = testContext();
-  return Array.from({ length: count }, () => newEntry(vodozemac, change));
+  const { vodozemac, own } = testContext();
+  const maker = { sender_key: own.curve25519, sender_claimed_keys: { ed25519: own.ed25519 } };
+  return Array.from({ length: count }, () => newEntry(vodozemac, { ...maker, ...change }));
 }
 
 function newEntry({ megolm }: Vodozemac, change: JsonObject): Entry {
@@ -43,8 +44,6 @@ function newEntry({ megolm }: Vodozemac, change: JsonObject): Entry {
     room_id: ROOM,
     session_id: session.sessionId,
     session_key: session.exportAt() ?? "",
-    sender_key: "A".repeat(43),
-    sender_claimed_keys: { ed25519: "B".repeat(42) + "A" },
     forwarding_curve25519_key_chain: [],
     ...change,
   };

@@ -110,3 +110,22 @@ Deno.test("a key that is not kept is not held in memory", async () => {
   receiver.inbound.clear();
   assert(made[0]?.disposed);
 });
+
+Deno.test("keys of a file drive out no session that is in use, and replace the one that reads less", async () => {
+  const receiver = new Receiver();
+  const sender = newSender(receiver);
+  const early = sender.say("early");
+  await receiver.key(sender, sender.laterKey());
+  const late = sender.say("late");
+  assertEquals((await receiver.decrypt(early, late)).map(told), ["KEY_TOO_NEW", "late"]);
+  const { megolm } = receiver.context.vodozemac;
+  const kept: InboundGroupSession[] = [];
+  const importInbound = (key: string) => kept[kept.push(megolm.importInbound(key)) - 1];
+  const restoreInbound = (state: Uint8Array) => kept[kept.push(megolm.restoreInbound(state)) - 1];
+  const createInbound = (key: string) => megolm.createInbound(key);
+  const value = { megolm: { createInbound, importInbound, restoreInbound } };
+  Object.defineProperty(receiver.context, "vodozemac", { value });
+  assertEquals((await importFrom(receiver, sender, { source: "export" })).kind, "improved");
+  assertEquals(kept.map(({ disposed }) => disposed), [true, true]);
+  assertEquals((await receiver.decrypt(early, late)).map(told), ["early", "late"]);
+});

@@ -121,3 +121,18 @@ Deno.test("nothing is remembered of a step that could not be written", async () 
   await assertRejects(() => tx.commit(), TypeError, "The disk is full");
   assertEquals(await new Transaction(vault, cache).get(ONE), undefined);
 });
+
+Deno.test("a record that passes is read once in a step, and kept only if it is in use", async () => {
+  const { calls, begin } = await stage({ one: "1", two: "2" });
+  const [one, two] = [ONE, TWO].map((key) => ({ ...key, passing: true }));
+  if (one === undefined || two === undefined) throw new TypeError("Both are there");
+  assertEquals(await begin().get(ONE), "1"); // which is in use
+  const tx = begin();
+  assertEquals(await tx.getMany([one, two]), ["1", "2"]);
+  assertEquals(await tx.get(two), "2");
+  for (const key of [one, two]) tx.set(key, "new");
+  assertEquals(await tx.get(two), "new");
+  await tx.commit();
+  assertEquals(await begin().getMany([ONE, TWO]), ["new", "new"]);
+  assertEquals(calls, ["read one", "read two", "commit 2", "read two"]);
+});
