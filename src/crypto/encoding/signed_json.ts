@@ -107,7 +107,8 @@ export function isSigningKey({ keys }: Vodozemac, key: string): boolean {
     keys.verify(key, "", NO_SIGNATURE);
     return true;
   } catch (error) {
-    if (error instanceof VodozemacError && ["bad_key", "bad_length"].includes(error.code)) return false;
+    const code = error instanceof VodozemacError ? error.code : undefined;
+    if (code === "bad_key" || code === "bad_length") return false;
     throw error;
   }
 }
