@@ -1,6 +1,6 @@
 /** Makes answers of two homeservers comparable: what differs by nature gets a name. */
 
-import type { Answer } from "./step.ts";
+import type { Answer, Step } from "./step.ts";
 
 /** Members whose numbers tell a time. */
 const TIMES = new Set([
@@ -50,12 +50,15 @@ export class Canon {
     this.#run = run;
   }
 
-  /** The answer with names in place of what the server made. */
-  answer({ status, body }: Answer): Answer {
+  /** The answer to a request, with names in place of what the server made. */
+  answer({ path }: Step, { status, body }: Answer): Answer {
     const text = JSON.stringify(body).replaceAll(this.#run, RUN);
     const parsed = JSON.parse(text);
     withoutMessages(parsed, status);
     withoutCached(parsed, "");
+    if (path.at(-1) === "members" && Array.isArray(parsed?.chunk)) {
+      parsed.chunk = this.#anyOrder(parsed.chunk);
+    }
     return { status, body: this.#name(this.#sort(parsed, "")) };
   }
 
@@ -70,6 +73,10 @@ export class Canon {
       [key, this.#sort(item, path === "" ? key : `${path}/${key}`)] as const
     );
     return Object.fromEntries(this.#by(entries, (entry) => entry));
+  }
+
+  #anyOrder(items: readonly unknown[]): unknown[] {
+    return this.#by(items.map((item) => this.#sort(item, "-")), (item) => item);
   }
 
   #by<T>(items: readonly T[], key: (item: T) => unknown): T[] {

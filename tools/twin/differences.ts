@@ -34,8 +34,8 @@ export const DIFFERENCES: readonly Difference[] = [
       "The Synapse of the tests may not speak to other servers, and says so in other ways than one that " +
       "does not reach them",
     covers: ({ step, ours, theirs }) =>
-      ours.status >= 400 && [403, 502].includes(theirs.status) &&
-      JSON.stringify([step.path, step.query]).includes("away.example"),
+      ((ours.status >= 400 && [403, 502].includes(theirs.status)) || step.path.includes("keys")) &&
+      JSON.stringify([step.path, step.query, step.body]).includes("away.example"),
     shownBy: [
       register,
       { id: 1, token, method: "POST", path: v3("publicRooms"), query: { server: "away.example" }, body: {} },

@@ -52,7 +52,10 @@ export class Player {
     });
     const { profileDelay = 0 } = this.#options;
     if (profileDelay > 0 && flat(step).some(isProfileChange)) await delay(profileDelay);
-    return answers.map((answer) => this.#canon.answer(answer));
+    return flat(step).flatMap((one, index) => {
+      const answer = answers[index];
+      return answer === undefined ? [] : [this.#canon.answer(one, answer)];
+    });
   }
 
   async #send(step: Step): Promise<Answer[]> {

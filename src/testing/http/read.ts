@@ -81,3 +81,8 @@ export function valueAt(object: unknown, keys: readonly string[]): unknown {
   }
   return value;
 }
+
+/** Whether a text is the ID of a room; without a server name it is one that a create event gives. */
+export function isRoomId(text: string): boolean {
+  return /^!([^:]*:.+|[\w-]{43})$/s.test(text);
+}

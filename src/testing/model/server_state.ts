@@ -152,6 +152,7 @@ export class ServerState {
     if (known !== undefined) return known;
     const device = new Device(id ?? this.settings.ids.next("device", 10), displayName);
     user.devices.set(device.id, device);
+    this.announceDevices(user);
     return device;
   }
 

@@ -82,7 +82,7 @@ export function oncePerTransaction(
 /** The room of an ID or an alias. */
 export function resolveRoom(server: ServerState, idOrAlias: string): string {
   if (idOrAlias.startsWith("!")) return idOrAlias;
-  if (!idOrAlias.startsWith("#")) {
+  if (!/^#[^:]*:/.test(idOrAlias)) {
     throw badRequest("M_UNKNOWN", `${idOrAlias} was not legal room ID or room alias`);
   }
   const alias = server.aliases.get(idOrAlias as RoomAlias);

@@ -117,7 +117,9 @@ function accountDataOf({ user, filter, since, fullState }: SyncJob): JsonObject[
 }
 
 /** The presence that has changed, and that of users who have come. */
-function presenceOf({ server, user, filter, since }: SyncJob, { come }: Arrivals): JsonObject[] {
+function presenceOf(job: SyncJob, { come }: Arrivals): JsonObject[] {
+  const { server, user, filter } = job;
+  const since = job.fullState ? undefined : job.since; // all of it, as at first
   const events: JsonObject[] = [];
   const isQuiet = server.latestPresence <= (since?.position ?? 0);
   for (const id of isQuiet ? come : server.acquaintancesOf(user).union(come)) {
@@ -127,7 +129,7 @@ function presenceOf({ server, user, filter, since }: SyncJob, { come }: Arrivals
     if (!isNew && (other.presence === undefined || other.presence.position <= (since?.position ?? 0))) {
       continue;
     }
-    if (since === undefined && other.presence?.state === "offline") continue;
+    if (!isNew && since === undefined && other.presence?.state === "offline") continue;
     if (!filter.presence.allows({ type: "m.presence", sender: id })) continue;
     events.push({ type: "m.presence", sender: id, content: presenceContent(server, other) });
   }

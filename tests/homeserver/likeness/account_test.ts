@@ -88,3 +88,26 @@ Deno.test("search: no rooms, no words that were found; and only known orders and
   assertEquals((await search({ search_term: "play", groupings: { group_by: [{ key: "x" }] } })).status, 400);
   assertEquals((await alice.send("POST", "/search", { search_categories: {} })).status, 400);
 });
+
+Deno.test("an event has notified those whom it would have then, whatever holds now", async () => {
+  await using scene = stage(["alice", "bob"]);
+  const { alice, bob } = scene.users;
+  const room = await alice.createRoom({ preset: "public_chat" });
+  await bob.join(room);
+  await bob.say(room, "@room look");
+  await alice.putState(room, "m.room.power_levels", { users_default: 50 });
+  const { unread_notifications } = (await alice.sync()).rooms.join[room];
+  assertEquals(unread_notifications, { notification_count: 1, highlight_count: 0 });
+});
+
+Deno.test("a login has where to find the homeserver, and reports need a reason", async () => {
+  await using scene = stage(["alice"]);
+  const { alice } = scene.users;
+  const { well_known } = await alice.ok("POST", "/login", {
+    type: "m.login.password",
+    identifier: { type: "m.id.user", user: "alice" },
+    password: "password of alice",
+  });
+  assertEquals(well_known, { "m.homeserver": { base_url: `${scene.homeserver.baseUrl}/` } });
+  assertEquals(await alice.refusal("POST", `/users/${alice.id}/report`, {}), [400, "M_MISSING_PARAM"]);
+});

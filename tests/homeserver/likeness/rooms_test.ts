@@ -91,3 +91,22 @@ Deno.test("a page of nothing by choice has an end, and a filter asks for relatio
   const { chunk } = await alice.ok("GET", `/rooms/${room}/messages?dir=b&filter=${filter}`);
   assertEquals(chunk.map((event: Json) => event.event_id), [event_id]);
 });
+
+Deno.test("only those in a room change whether the directory lists it", async () => {
+  await using scene = stage(["alice"]);
+  const { alice } = scene.users;
+  const room = await alice.createRoom();
+  await alice.ok("POST", `/rooms/${room}/leave`);
+  const body = { visibility: "public" };
+  assertEquals(await alice.refusal("PUT", `/directory/list/room/${room}`, body), [403, "M_FORBIDDEN"]);
+});
+
+Deno.test("the predecessor of a room of an old version is the tombstone of the one before", async () => {
+  await using scene = stage(["alice"]);
+  const { alice } = scene.users;
+  const old = await alice.createRoom({ room_version: "10" });
+  const { replacement_room } = await alice.ok("POST", `/rooms/${old}/upgrade`, { new_version: "11" });
+  const { predecessor } = await alice.ok("GET", `/rooms/${replacement_room}/state/m.room.create`);
+  const tombstone = await alice.ok("GET", `/rooms/${old}/state/m.room.tombstone?format=event`);
+  assertEquals(predecessor, { room_id: old, event_id: tombstone.event_id });
+});

@@ -8,6 +8,7 @@
 import type { EventID, RoomID } from "../../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../../types/json.ts";
 import { badRequest } from "../../http/failure.ts";
+import { isRoomId } from "../../http/read.ts";
 import type { Room } from "../rooms/room.ts";
 import type { RoomEvent } from "./room_event.ts";
 
@@ -49,6 +50,8 @@ export class EventFilter {
     if (!senders.every((sender) => /^@[^:]*:/.test(sender))) {
       throw badRequest("M_UNKNOWN", "'senders' must be user IDs");
     }
+    const named = [...strings(this.#json, "rooms") ?? [], ...strings(this.#json, "not_rooms") ?? []];
+    if (!named.every(isRoomId)) throw badRequest("M_UNKNOWN", "'rooms' must be room IDs");
     const { limit } = this.#json;
     if (limit !== undefined && (typeof limit !== "number" || !Number.isInteger(limit))) {
       throw badRequest("M_UNKNOWN", "'limit' must be an integer");

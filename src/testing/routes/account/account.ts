@@ -45,6 +45,10 @@ function register(request: MatrixRequest): Answer {
   if (json.auth !== undefined && json.auth !== null && !isJsonObject(json.auth)) {
     throw badJson("'auth' must be an object");
   }
+  for (const name of ["password", "username"]) {
+    const value = json[name];
+    if (value !== undefined && typeof value !== "string") throw badRequest("M_UNKNOWN", `Invalid ${name}`);
+  }
   const username = optionalString(json, "username")?.toLowerCase();
   if (username !== undefined) checkUsername(server, username);
   server.uia.require(json, "register a new account", "m.login.dummy");

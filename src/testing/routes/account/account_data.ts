@@ -8,6 +8,7 @@
 import type { RoomID } from "../../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../../types/json.ts";
 import { badRequest, Failure, forbidden, invalidParam, notFound } from "../../http/failure.ts";
+import { isRoomId } from "../../http/read.ts";
 import type { AuthedRequest } from "../../http/request.ts";
 import type { Answer } from "../../http/reply.ts";
 import { type Route, route } from "../../http/route.ts";
@@ -92,7 +93,7 @@ function checkType(type: string): void {
 
 function roomId(request: AuthedRequest): RoomID {
   const id = request.param("roomId");
-  if (!id.startsWith("!")) throw invalidParam(`${id} is not a valid room ID`);
+  if (!isRoomId(id)) throw invalidParam(`${id} is not a valid room ID`);
   return id as RoomID;
 }
 

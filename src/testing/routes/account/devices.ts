@@ -39,8 +39,8 @@ function rename(request: AuthedRequest): Answer {
   if (name !== undefined && name.length > MAX_NAME) {
     throw badRequest("M_TOO_LARGE", "Device display name is too long");
   }
-  const device = deviceOf(request);
   if (name === undefined) return {};
+  const device = deviceOf(request);
   device.displayName = name;
   server.announceDevices(user);
   return {};

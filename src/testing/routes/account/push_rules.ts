@@ -128,7 +128,7 @@ function actionsOf({ actions }: JsonObject): unknown[] {
   if (!Array.isArray(actions)) throw badRequest("M_UNKNOWN", "No actions found");
   const valid = actions.every((action) =>
     ["notify", "dont_notify", "coalesce"].includes(action) ||
-    (isJsonObject(action) && typeof action.set_tweak === "string")
+    (isJsonObject(action) && Object.hasOwn(action, "set_tweak"))
   );
   if (!valid) throw badRequest("M_UNKNOWN", "Unrecognised action");
   return actions;

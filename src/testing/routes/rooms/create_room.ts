@@ -48,8 +48,8 @@ function create({ server, user, jsonOrEmpty: body }: AuthedRequest): Answer {
 /** The room version that a body asks for. */
 export function roomVersion(server: ServerState, body: JsonObject, key = "room_version"): RoomVersion {
   const id = body[key] ?? server.settings.defaultRoomVersion;
-  if (typeof id !== "string") throw badJson(`${key} must be a string`);
-  const version = ROOM_VERSIONS.get(id);
+  if (typeof id !== "string" && key === "room_version") throw badJson(`${key} must be a string`);
+  const version = ROOM_VERSIONS.get(String(id));
   if (version === undefined) {
     throw badRequest("M_UNSUPPORTED_ROOM_VERSION", "Your homeserver does not support this room version");
   }

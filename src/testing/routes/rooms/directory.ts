@@ -134,7 +134,7 @@ function putVisibility(request: AuthedRequest): Answer {
   }
   const room = server.room(request.param("roomId"));
   if (room === undefined) throw badRequest("M_UNKNOWN", "Unknown room");
-  if (!mayChangeAliases(room, user.id)) {
+  if (room.membership(user.id) !== "join" || !mayChangeAliases(room, user.id)) {
     throw forbidden("This server requires you to be a moderator in the room to edit its room list entry");
   }
   room.published = visibility === "public";

@@ -81,7 +81,9 @@ function startsByItself({ server: { settings } }: AuthedRequest): boolean {
 
 function readFilter(request: AuthedRequest): EventFilter {
   const filter = request.query("filter");
-  return new EventFilter(filter === undefined || filter === "" ? undefined : parseFilterJson(filter));
+  return new EventFilter(
+    filter === undefined || filter === "" || filter === "null" ? undefined : parseFilterJson(filter),
+  );
 }
 
 function membersOf(room: Room, events: readonly RoomEvent[]): RoomEvent[] {

@@ -23,13 +23,13 @@ export const membershipRoutes: readonly Route[] = [
     "POST",
     "v3/join/{roomIdOrAlias}",
     // Whatever is in the body becomes part of the member event.
-    (request) => enter(request, "join", request.param("roomIdOrAlias"), request.jsonOrEmpty),
+    (request) => enter(request, "join", resolved(request), request.jsonOrEmpty),
   ),
   route("POST", "v3/rooms/{roomId}/join", (request) => enter(request, "join", request.param("roomId"))),
   route(
     "POST",
     "v3/knock/{roomIdOrAlias}",
-    (request) => enter(request, "knock", request.param("roomIdOrAlias")),
+    (request) => enter(request, "knock", resolved(request)),
   ),
   route("POST", "v3/rooms/{roomId}/leave", leave),
   route("POST", "v3/rooms/{roomId}/invite", (request) => moderate(request, "invite")),
@@ -44,14 +44,18 @@ function reasonOf({ reason }: JsonObject): JsonObject {
   return reason === undefined ? {} : { reason };
 }
 
+function resolved(request: AuthedRequest): string {
+  return resolveRoom(request.server, request.param("roomIdOrAlias"));
+}
+
 function enter(
   request: AuthedRequest,
   action: "join" | "knock",
-  idOrAlias: string,
+  id: string,
   content = reasonOf(request.jsonOrEmpty),
 ): Answer {
   const { server, user } = request;
-  const room = server.room(resolveRoom(server, idOrAlias));
+  const room = server.room(id);
   if (room === undefined) throw notReachable();
   changeMembership(server, room, { sender: user.id, target: user.id, action, content });
   return { room_id: room.id };

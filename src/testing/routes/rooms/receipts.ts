@@ -12,6 +12,7 @@ import { type Route, route } from "../../http/route.ts";
 import { isInThread } from "../../model/events/in_thread.ts";
 import type { Room } from "../../model/rooms/room.ts";
 import { canSee, eventToShow } from "../../model/rooms/visibility.ts";
+import { isRoomId } from "../../http/read.ts";
 import { bumpPresence } from "../../model/users/presence.ts";
 import { requireJoined } from "../route_tools.ts";
 
@@ -40,11 +41,6 @@ function receipt(request: AuthedRequest): Answer {
   if (type === "m.fully_read") markFullyRead(request, id);
   else markRead(request, type, id, thread);
   return {};
-}
-
-/** Without a domain it is the ID of a room that its create event gives it. */
-function isRoomId(id: string): boolean {
-  return /^!([^:]*:.+|[\w-]{43})$/.test(id);
 }
 
 function readThread(request: AuthedRequest, type: string, id: string): string | undefined {

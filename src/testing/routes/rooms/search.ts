@@ -237,13 +237,17 @@ function reportEvent(request: AuthedRequest): Answer {
 }
 
 function reportRoom(request: AuthedRequest): Answer {
-  checkReason(request.json);
+  requireReason(request.json);
   if (request.server.room(request.param("roomId")) === undefined) throw notFound("Room does not exist");
   return {};
 }
 
+function requireReason({ reason }: JsonObject): void {
+  if (reason === undefined) throw missingParam("reason");
+  if (typeof reason !== "string") throw badJson("Param 'reason' must be a string");
+}
+
 function reportUser(request: AuthedRequest): Answer {
-  if (request.json.reason === undefined) throw missingParam("reason");
-  if (typeof request.json.reason !== "string") throw badJson("Param 'reason' must be a string");
+  requireReason(request.json);
   return {};
 }

@@ -65,23 +65,23 @@ function putState(request: AuthedRequest): Answer {
   server.rateLimiter.take(user.id);
   const type = request.param("eventType");
   const stateKey = request.param("stateKey");
-  if (type === "m.room.member" && server.room(request.param("roomId")) === undefined) {
-    if (["join", "knock", "leave"].includes(String(json.membership))) throw notReachable();
-  }
+  if (type === "m.room.member") return putMember(request);
   const room = roomToWrite(request);
-  if (type === "m.room.member") {
-    const event = changeMembership(server, room, {
-      sender: user.id,
-      target: parseUserId(stateKey),
-      action: actionFor(json.membership),
-      content: json,
-    });
-    return { event_id: event.id };
-  }
   const redacts = type === "m.room.redaction" ? redactedBy(room, json) : undefined;
   return {
     event_id: sendEvent(server, room, { type, sender: user.id, stateKey, content: json, redacts }).id,
   };
+}
+
+function putMember(request: AuthedRequest): Answer {
+  const { server, user, json } = request;
+  const action = actionFor(json.membership);
+  const target = parseUserId(request.param("stateKey"));
+  if (server.room(request.param("roomId")) === undefined && ["join", "knock", "leave"].includes(action)) {
+    throw notReachable();
+  }
+  const room = roomToWrite(request);
+  return { event_id: changeMembership(server, room, { sender: user.id, target, action, content: json }).id };
 }
 
 function redact(request: AuthedRequest): Answer {

@@ -43,11 +43,12 @@ function oneState(request: AuthedRequest): Answer {
 }
 
 function members(request: AuthedRequest): Answer {
+  const at = request.query("at");
+  const limit = at === undefined ? Infinity : parseToken(at).position;
   const { room, until } = roomToRead(request);
   const wanted = request.query("membership");
   const unwanted = request.query("not_membership");
-  const at = request.query("at");
-  const position = Math.min(until, at === undefined ? Infinity : parseToken(at).position);
+  const position = Math.min(until, limit);
   const chunk = room.fullState(position).filter((state) => {
     if (state.type !== "m.room.member") return false;
     const membership = membershipOf(state);
