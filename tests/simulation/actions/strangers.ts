@@ -113,7 +113,7 @@ export const strangers: readonly ActionKind[] = [
     async perform(scene) {
       const { world, device, room, action: { where } } = scene;
       const event = ciphertextOf(scene);
-      if (event === undefined) return;
+      if (event === undefined || event.sender === device.userId) return; // who repeats their own words may
       world.reach("threat: T31, T34, T72");
       const content = where % 2 === 0 ? event.content : { ...event.content, session_id: `made up ${where}` };
       const path = `v3/rooms/${
