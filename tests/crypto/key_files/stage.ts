@@ -15,7 +15,7 @@ export const PASSPHRASE = "correct horse battery staple";
 const ROUNDS = 1_000;
 
 /** Key files of an engine; what is recovered goes into a list. */
-export function keyFilesOf(bot: Bot, recovered: RecoveredEvent[] = []): KeyFiles {
+export function keyFilesOf(bot: Pick<Bot, "engine">, recovered: RecoveredEvent[] = []): KeyFiles {
   const actor = {
     ask: (kind: keyof Bot["engine"], body: unknown) => (bot.engine[kind] as (body: unknown) => unknown)(body),
   } as unknown as ActorRef<CryptoProtocol>; // the engine's methods are its messages
