@@ -84,8 +84,17 @@ export const hostile: readonly ActionKind[] = [
     perform(scene) {
       const event = eventOf(scene);
       if (event === undefined) return;
-      scene.device.disordered.add(event.event_id);
-      tamper(scene, "T77", (body) => timelineOf(body, scene.room.id).unshift({ ...event }));
+      const { device, room, world } = scene;
+      device.disordered.add(event.event_id);
+      tamper(scene, "T77", (body) => {
+        // A timeline that begins with what was shown has no gap in front of it: what is there is left out.
+        if (body.rooms?.join?.[room.id]?.timeline.limited === true) {
+          for (const { event_id, origin_server_ts } of world.homeserver.room(room.id).messages) {
+            if (origin_server_ts > device.seen) device.spoiled.add(event_id);
+          }
+        }
+        timelineOf(body, room.id).unshift({ ...event });
+      });
     },
   },
   {
