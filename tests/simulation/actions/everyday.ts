@@ -108,12 +108,13 @@ export const everyday: readonly ActionKind[] = [
     async perform({ world, room }) {
       const [creator] = world.accounts;
       if (creator === undefined || room.encryptedAt < Infinity) return;
-      await world.ask(
+      const { event_id } = await world.ask(
         await world.tokenOf(creator),
         "PUT",
         `v3/rooms/${encodeURIComponent(room.id)}/state/m.room.encryption`,
         { algorithm: "m.megolm.v1.aes-sha2" },
       );
+      if (event_id === undefined) return; // its token has expired, for one
       room.encryptedAt = world.timeline.now;
       world.note(`room ${world.rooms.indexOf(room) + 1} is encrypted from now on`);
     },
