@@ -76,7 +76,10 @@ function judgeRoom(world: World, room: WorldRoom): void {
     const known = author?.knownAt.get(body);
     if (author === undefined || known === undefined) continue;
     for (const device of devices) {
-      if (device.readings.has(id) || device.goneAt < Infinity || device.isHidden || device.spoiled.has(id)) {
+      if (
+        device.readings.has(id) || device.goneAt < Infinity || device.isHidden || device.spoiled.has(id) ||
+        timesRead(device, body) > 0
+      ) {
         continue;
       }
       // It asked the server whether the room is encrypted, before its sync came so far.
