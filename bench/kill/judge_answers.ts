@@ -6,6 +6,7 @@
  */
 
 import { echoOf } from "./answering.ts";
+import { entriesOf, type LedgerEntry } from "./ledger.ts";
 
 /** A message as a reader has it; the body is null if it could not be decrypted. */
 export interface Read {
@@ -104,6 +105,23 @@ export function judgeAnswers(
     problems.push(`${who} has a reply to ${number}, which was never sent`);
   }
   for (const echo of echoes.keys()) problems.push(`${who} has "${echo}", which was never sent`);
+}
+
+/**
+ * The messages whose answer may have a number that another answer has, too. A message of their room
+ * could not be read when it came. They were handled before it, the process ended before the session
+ * was stored, and in the next process they were handled after it.
+ */
+export function overtaken(
+  ledger: readonly LedgerEntry[],
+  { messages, late }: Pick<RoomAnswers, "messages"> & { readonly late: ReadonlySet<string> },
+): Set<string> {
+  if (!messages.some(({ eventId }) => late.has(eventId))) return new Set();
+  const once = new Set<string>();
+  const again = entriesOf(ledger, "received").filter(({ eventId }) =>
+    once.has(eventId) || !once.add(eventId)
+  );
+  return new Set(again.map(({ eventId }) => eventId));
 }
 
 function add<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {

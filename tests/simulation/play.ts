@@ -4,7 +4,8 @@
  * @module
  */
 
-import "../../src/crypto/engine/engine.ts"; // else loaded on demand, which takes time that is not virtual
+import { loadEngine } from "../../src/actors/crypto/crypto_actor.ts";
+import { nodeCrypto } from "../../src/base/node_crypto.ts";
 import { Vodozemac } from "../../vodozemac-wasm/mod.ts";
 import { describe } from "../../bench/kill/answering.ts";
 import { ALL_KINDS } from "./actions/all_kinds.ts";
@@ -55,6 +56,7 @@ export async function play(
     world.violate(`a promise without an owner: ${describe(event.reason)}`);
   };
   globalThis.addEventListener("unhandledrejection", noticed);
+  await Promise.all([loadEngine(), nodeCrypto()]); // on demand it would take time that is not virtual
   let read: ReadWorld | undefined;
   try {
     using _sources = replaceSources(new Chance(`sources ${plan.seed}`), world.timeline);

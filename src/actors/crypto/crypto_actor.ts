@@ -71,13 +71,23 @@ export interface CryptoActorOptions {
   readonly policy: CryptoPolicy;
 }
 
+let loading: Promise<typeof import("../../crypto/engine/engine.ts")> | undefined;
+
+/** Loads the engine, with the first call. */
+export function loadEngine(): Promise<typeof import("../../crypto/engine/engine.ts")> {
+  return loading ??= import("../../crypto/engine/engine.ts").catch((error) => {
+    loading = undefined; // the next client tries again
+    throw error;
+  });
+}
+
 /**
  * Starts the Crypto actor, and begins to load its engine and vodozemac, while the client asks the
  * server whose token it has.
  */
 export function spawnCrypto({ store, clock, log, policy }: CryptoActorOptions): Actor<CryptoProtocol> {
   const vault = storeVault(store);
-  import("../../crypto/engine/engine.ts").catch(() => {}); // `open` rejects with it
+  loadEngine().catch(() => {}); // `open` rejects with it
   let opened: Engine | undefined;
   const engine = (): Engine => {
     if (opened !== undefined) return opened;
@@ -89,7 +99,7 @@ export function spawnCrypto({ store, clock, log, policy }: CryptoActorOptions): 
     handlers: {
       open: async (account) => {
         if (opened === undefined) {
-          const { Engine } = await import("../../crypto/engine/engine.ts");
+          const { Engine } = await loadEngine();
           opened = await Engine.open({ account, vault, clock, log, policy });
         }
         return opened.identity();

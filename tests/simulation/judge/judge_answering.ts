@@ -4,7 +4,7 @@
  * @module
  */
 
-import { judgeAnswers } from "../../../bench/kill/judge_answers.ts";
+import { judgeAnswers, overtaken } from "../../../bench/kill/judge_answers.ts";
 import { entriesOf } from "../../../bench/kill/ledger.ts";
 import type { Device } from "../world/device.ts";
 import type { World, WorldRoom } from "../world/world.ts";
@@ -57,7 +57,10 @@ function judgeBot(world: World, room: WorldRoom, bot: Device): void {
     ...entriesOf(bot.ledger, "undecryptable").map(({ eventId }) => eventId),
     ...bot.disordered,
   ]);
-  const leftOut = new Set(entriesOf(bot.ledger, "quarantined").map(({ eventId }) => eventId));
+  const leftOut = new Set([
+    ...entriesOf(bot.ledger, "quarantined").map(({ eventId }) => eventId),
+    ...overtaken(bot.ledger, { messages, late }),
+  ]);
   const problems: string[] = [];
   judgeAnswers({ who: "the world", messages, reads, late, leftOut, excused }, problems);
   for (const problem of problems) {
