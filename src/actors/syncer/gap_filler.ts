@@ -16,6 +16,7 @@ import type { GapReason } from "../../types/events/internal_event.ts";
 import { isEvent, isRoomEvent, tidyEvent } from "../../types/checks/event_check.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
 import type { RoomPart } from "./sync_parts.ts";
+import { isFinal } from "./sync_retry.ts";
 import type { SyncRequests } from "./syncer_options.ts";
 
 /** How many events a page is asked to hold. */
@@ -61,7 +62,8 @@ export interface GapEnd {
  * marked as a gap.
  *
  * If the server refuses or takes too long, the gap stays: it would the next time, too. If it can't
- * be reached, the error is thrown, and the whole response is requested again.
+ * be reached, or the client can't go on, the error is thrown: the whole response is requested again,
+ * by the next process at the latest.
  */
 export async function fillGap(room: RoomPart, reader: GapReader): Promise<GapEnd> {
   const known = new Set(room.timeline.map(({ event_id }) => event_id));
@@ -73,7 +75,7 @@ export async function fillGap(room: RoomPart, reader: GapReader): Promise<GapEnd
       newestFirst.push(event);
     });
   } catch (error) {
-    if (!isRefusal(error)) throw error;
+    if (!isRefusal(error) || isFinal(error)) throw error;
     return { reason: "refused", error };
   } finally {
     room.filled = newestFirst.reverse();

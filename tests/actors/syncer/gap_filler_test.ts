@@ -121,9 +121,11 @@ for (const [what, error] of refusals) {
   });
 }
 
-Deno.test("fillGap() fails when the server can't be reached, or its signal aborts", async () => {
+Deno.test("fillGap() fails when the server can't be reached, the token is dead, or its signal aborts", async () => {
   const unreachable = new NetworkError("The connection failed");
   assertEquals(await assertRejects(() => fillGap(gap(), reader([unreachable]))), unreachable);
+  const dead = refused(401, "M_UNKNOWN_TOKEN");
+  assertEquals(await assertRejects(() => fillGap(gap(), reader([dead]))), dead);
   const ended = new DOMException("stop", "AbortError");
   assertEquals(await assertRejects(() => fillGap(gap(), reader([ended]))), ended);
 });

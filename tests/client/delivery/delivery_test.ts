@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { type Client, MemoryStore } from "@greenroom/matrix";
 import { NO_FAULT, TestProcess } from "../support/crash.ts";
 import { clientStage, heard } from "../support/stage.ts";
@@ -134,4 +134,30 @@ Deno.test("A delivery has a name if the client was given a store; without one no
     await here.settle();
     assertEquals(names, [store && true]);
   }
+});
+
+Deno.test("What a gap hides is delivered, though the token dies while the gap is read", async () => {
+  await using here = clientStage();
+  const alice = here.client("alice");
+  const room = await alice.createRoom({ preset: "public_chat" });
+  const store = new MemoryStore();
+  const first = here.client("bot", { store });
+  await first.joinRoom(room);
+  await first.syncOnce();
+  await first.close();
+  const said = Array.from({ length: 30 }, (_, index) => `${index}`);
+  for (const text of said) await alice.sendText(room, text);
+  const dying: typeof fetch = (input, init) => {
+    const request = new Request(input, init);
+    if (!new URL(request.url).pathname.endsWith("/messages")) return here.homeserver.fetch(request);
+    return Promise.resolve(Response.json({ errcode: "M_UNKNOWN_TOKEN" }, { status: 401 }));
+  };
+  const second = here.client("bot", { store, fetch: dying });
+  const texts = heard(second);
+  await assertRejects(() => second.start());
+  await second.close();
+  const third = here.client("bot", { store });
+  const later = heard(third);
+  await third.syncOnce();
+  assertEquals([texts, later], [[], said]);
 });
