@@ -4,6 +4,7 @@
  * @module
  */
 
+import { MatrixRequestError } from "../../errors/request_error.ts";
 import type { Logger } from "../../base/log.ts";
 import { Membership } from "../../types/enums.ts";
 import type { EventID, SyncToken } from "../../types/ids.ts";
@@ -24,6 +25,11 @@ export interface RoomGapsOptions {
   readonly filter: Pick<SyncFilter, "members" | "timeline">;
   /** Whether there is a handler of history. */
   readonly wantsHistory: () => boolean;
+  /**
+   * How often the same response is given up, and requested again, since a server that may be
+   * restarting shows no gap. A server that fails for good must not keep a client from syncing.
+   */
+  readonly patience: number;
   /** Ends the reading. */
   readonly signal: AbortSignal;
   /** Logs what is left out. */
@@ -40,12 +46,16 @@ export interface RoomWithGap {
   readonly since: SyncToken;
 }
 
+/** What a server answers while it restarts, or has too much to do. */
+const OUTAGES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 /** How many events are searched for the own join where the filter hides it. */
 const SEARCHED = 1_000;
 
 /** Fills gaps. */
 export class RoomGaps {
   readonly #options: RoomGapsOptions;
+  /** The response that was given up last, by the token before it, and how often. */
+  #givenUp: { readonly since: SyncToken; readonly times: number } | undefined;
 
   /** @param options What it works with. */
   constructor(options: RoomGapsOptions) {
@@ -101,7 +111,7 @@ export class RoomGaps {
     if (room.prevBatch === undefined) return { reason: "refused" };
     const { isJoined, shown, entries: [entry] } = view.before;
     const isAll = !isJoined && this.#options.wantsHistory();
-    return await fillGap(room, {
+    return await this.#fill(room, {
       ...this.#reader(since, limit),
       filter: this.#options.filter.timeline,
       shown: (events) =>
@@ -131,7 +141,7 @@ export class RoomGaps {
     const { room, view, since } = gap;
     const all: RoomPart = { ...room, timeline: [], prevBatch: nextBatch };
     const isEnd = (event: TimelineEvent): boolean => isEntry(event, view);
-    const { reason, error } = await fillGap(all, { ...this.#reader(since, SEARCHED), isEnd });
+    const { reason, error } = await this.#fill(all, { ...this.#reader(since, SEARCHED), isEnd });
     const [entry, ...others] = all.filled;
     if (reason === "refused") {
       room.timeline.forEach((event) => event.source |= SyncStream.HISTORY); // rather a lost event than an old command that runs again
@@ -144,6 +154,19 @@ export class RoomGaps {
     else room.timeline = room.timeline.toSpliced(place < 0 ? room.timeline.length : place, 0, entry);
     room.shown = new Set([...room.shown, entry]);
     return after;
+  }
+
+  /** Fills a gap. @throws What the server answers while it restarts, a few times. */
+  async #fill(room: RoomPart, reader: GapReader): Promise<GapEnd> {
+    const end = await fillGap(room, reader);
+    const { error } = end;
+    if (!(error instanceof MatrixRequestError) || !OUTAGES.has(error.status)) return end;
+    const { since } = reader;
+    const before = this.#givenUp;
+    const times = before?.since === since ? before?.times ?? 0 : 0;
+    if (since === undefined || times >= this.#options.patience) return end;
+    this.#givenUp = { since, times: times + 1 };
+    throw error;
   }
 
   #reader(since: SyncToken, limit: number): GapReader {

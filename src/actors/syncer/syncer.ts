@@ -34,6 +34,8 @@ const MAX_RETRY_AFTER = 3_600_000;
  */
 const IDLE_WAIT = 1_000;
 const DEFAULT_TIMEOUT = 30_000;
+/** How often a response is requested again whose gaps a server that may be restarting hides. */
+const GAP_PATIENCE = 3;
 const INTERNAL = { source: SyncStream.INTERNAL };
 
 /** Starts the Syncer; it is idle until it is asked to run. */
@@ -202,7 +204,16 @@ class Syncer {
       own,
       filter,
       reader,
-      continuity: new RoomContinuity({ own, filter, signal, memory, requests, wantsHistory, log }),
+      continuity: new RoomContinuity({
+        own,
+        filter,
+        signal,
+        memory,
+        requests,
+        wantsHistory,
+        patience: ahead ? GAP_PATIENCE : 0,
+        log,
+      }),
       memory,
       ahead,
       position: () => this.#position(),

@@ -161,3 +161,36 @@ Deno.test("What a gap hides is delivered, though the token dies while the gap is
   await third.syncOnce();
   assertEquals([texts, later], [[], said]);
 });
+
+/** What a bot hears that was away, on a server that answers so often with 502 when a gap is read. */
+async function heardWith(outages: number): Promise<string[]> {
+  await using here = clientStage();
+  const alice = here.client("alice");
+  const room = await alice.createRoom({ preset: "public_chat" });
+  const store = new MemoryStore();
+  const first = here.client("bot", { store });
+  await first.joinRoom(room);
+  await first.syncOnce();
+  await first.close();
+  for (let number = 0; number < 30; number++) await alice.sendText(room, `${number}`);
+  let left = outages;
+  const failing: typeof fetch = (input, init) => {
+    const request = new Request(input, init);
+    const isGap = new URL(request.url).pathname.endsWith("/messages");
+    if (!isGap || left-- <= 0) return here.homeserver.fetch(request);
+    return Promise.resolve(new Response("Bad Gateway", { status: 502 }));
+  };
+  const second = here.client("bot", { store, fetch: failing, retry: false });
+  const texts = heard(second);
+  second.start();
+  for (let round = 0; !texts.includes("29"); round++) {
+    if (round === 200) throw new Error("The bot does not go on");
+    await here.clock.tick(1_000);
+  }
+  return texts;
+}
+
+Deno.test("What a gap hides is delivered when the server is back, and left out if it never shows it", async () => {
+  assertEquals((await heardWith(3)).length, 30);
+  assertEquals((await heardWith(Infinity)).length, 10);
+});
