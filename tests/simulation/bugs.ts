@@ -22,14 +22,14 @@ export const BUGS: readonly Bug[] = [
   {
     name: "A crash loses the encrypted messages that it cut off",
     path: "src/actors/syncer/syncer.ts",
-    find: "since !== undefined && since === nextBatch && again === undefined && ahead !== true,",
-    replace: "since !== undefined && again === undefined && ahead !== true,",
+    find: "since !== undefined && !repeated && ahead !== true,",
+    replace: "since !== undefined && ahead !== true,",
   },
   {
     name: "A crash between the keys of a response and its position loses the events",
     path: "src/actors/syncer/syncer.ts",
-    find: "again === undefined && ahead !== true,",
-    replace: "again === undefined,",
+    find: "!repeated && ahead !== true,",
+    replace: "!repeated,",
   },
   {
     name: "What came after the very first response is lost by a crash",

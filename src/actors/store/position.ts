@@ -159,15 +159,8 @@ export class StorePosition {
 }
 
 /** A position without what is stored only until something is handled. */
-function withoutStart({ nextBatch, handled, again, ahead, filter, shown }: SyncRecord): SyncRecord {
-  return {
-    nextBatch,
-    handled,
-    ...(again && { again }),
-    ...(ahead && { ahead }),
-    ...(filter && { filter }),
-    ...(shown && { shown }),
-  };
+function withoutStart({ first: _, crashes: __, ...rest }: SyncRecord): SyncRecord {
+  return rest;
 }
 
 /** Why what follows a response may have been delivered before. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { DEFAULT_RETRY } from "../../api/http/retry.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import type { Logger } from "../../base/log.ts";
 import { Membership } from "../../types/enums.ts";
@@ -46,8 +47,6 @@ export interface RoomWithGap {
   readonly since: SyncToken;
 }
 
-/** What a server answers while it restarts, or has too much to do. */
-const OUTAGES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 /** How many events are searched for the own join where the filter hides it. */
 const SEARCHED = 1_000;
 
@@ -55,7 +54,7 @@ const SEARCHED = 1_000;
 export class RoomGaps {
   readonly #options: RoomGapsOptions;
   /** The response that was given up last, by the token before it, and how often. */
-  #givenUp: { readonly since: SyncToken; readonly times: number } | undefined;
+  #givenUp: { readonly since: SyncToken | undefined; times: number } = { since: undefined, times: 0 };
 
   /** @param options What it works with. */
   constructor(options: RoomGapsOptions) {
@@ -156,16 +155,18 @@ export class RoomGaps {
     return after;
   }
 
-  /** Fills a gap. @throws What the server answers while it restarts, a few times. */
+  /**
+   * Fills a gap.
+   *
+   * @throws What a server answers while it restarts, or has too much to do: a few times.
+   */
   async #fill(room: RoomPart, reader: GapReader): Promise<GapEnd> {
     const end = await fillGap(room, reader);
     const { error } = end;
-    if (!(error instanceof MatrixRequestError) || !OUTAGES.has(error.status)) return end;
+    if (!(error instanceof MatrixRequestError) || !DEFAULT_RETRY.retryable(error)) return end;
     const { since } = reader;
-    const before = this.#givenUp;
-    const times = before?.since === since ? before?.times ?? 0 : 0;
-    if (since === undefined || times >= this.#options.patience) return end;
-    this.#givenUp = { since, times: times + 1 };
+    if (this.#givenUp.since !== since) this.#givenUp = { since, times: 0 };
+    if (this.#givenUp.times++ >= this.#options.patience) return end;
     throw error;
   }
 

@@ -250,10 +250,11 @@ class Syncer {
     const goesOn = nextBatch === this.#dispatched || this.#options.resume === "committed";
     if (nextBatch === handled && nextBatch !== this.#dispatched) this.#memory.clear(); // the application moved it: events may come again
     const since = goesOn ? nextBatch : handled;
+    const repeated = since !== nextBatch || again !== undefined;
     return {
       since,
-      repeated: since !== nextBatch || again !== undefined,
-      handledBefore: since !== undefined && since === nextBatch && again === undefined && ahead !== true,
+      repeated,
+      handledBefore: since !== undefined && !repeated && ahead !== true,
       wasMoved: since === nextBatch && again === "moved",
       first: since === undefined ? first : undefined,
     };
