@@ -6,7 +6,7 @@
 
 import type { RequestOptions } from "../../api/http/request_options.ts";
 import type { ClientAPI } from "../../api/client_api.ts";
-import { isSecretName } from "../../crypto/secrets/secret_content.ts";
+import { ciphertextFor, isSecretName } from "../../crypto/secrets/secret_content.ts";
 import { NotFoundError } from "../../errors/errcodes.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import { PresenceState } from "../../types/enums.ts";
@@ -136,8 +136,13 @@ export function describedKeys(all: AccountData): Map<string, JsonObject> {
 }
 
 /** What may be secrets: the rest has names that none can have. */
-export function secretsOf(all: AccountData): AccountData {
+function secretsOf(all: AccountData): AccountData {
   return new Map([...all].filter(([name]) => isSecretName(name)));
+}
+
+/** The secrets that there are for a key. */
+export function secretsFor(all: AccountData, keyId: string): [name: string, content: JsonObject][] {
+  return [...secretsOf(all)].filter(([, content]) => ciphertextFor(content, keyId) !== undefined);
 }
 
 /** A type that account data is read and written under as it is. */

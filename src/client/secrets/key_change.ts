@@ -14,7 +14,7 @@ import { ciphertextFor, withCiphertext, withoutCiphertext } from "../../crypto/s
 import type { StorageKey } from "../../crypto/secrets/storage_key.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { type AccountData, type AccountSecrets, secretsOf } from "./account_secrets.ts";
+import { type AccountData, type AccountSecrets, secretsFor } from "./account_secrets.ts";
 
 /** So often another client may come in between. */
 const MAX_ROUNDS = 5;
@@ -101,7 +101,7 @@ export class KeyChange {
   ): Promise<void> {
     for (let round = 0; round < MAX_ROUNDS; round++) {
       let isDone = true;
-      for (const [name, listed] of ofKey(await this.#secrets.all(this.#options), this.#from)) {
+      for (const [name, listed] of secretsFor(await this.#secrets.all(this.#options), this.#from.keyId)) {
         if (!await isDue(name, listed)) continue;
         isDone = false;
         const content = await this.#secrets.read(name, this.#options) ?? {};
@@ -124,7 +124,7 @@ export class KeyChange {
  * @throws {SecretStorageError} If one can't be.
  */
 export async function assertReadable(all: AccountData, key: StorageKey): Promise<void> {
-  for (const [name, content] of ofKey(all, key)) {
+  for (const [name, content] of secretsFor(all, key.keyId)) {
     try {
       await key.decrypt(name, ciphertextFor(content, key.keyId));
     } catch (cause) {
@@ -137,10 +137,6 @@ export async function assertReadable(all: AccountData, key: StorageKey): Promise
       );
     }
   }
-}
-
-function ofKey(all: AccountData, { keyId }: StorageKey): [name: string, content: JsonObject][] {
-  return [...secretsOf(all)].filter(([, content]) => ciphertextFor(content, keyId) !== undefined);
 }
 
 /** The initialization vector of what a secret holds for a key, if it holds something. */

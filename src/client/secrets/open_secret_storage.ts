@@ -14,7 +14,7 @@ import {
 import { shown } from "../../crypto/secrets/key_description.ts";
 import type { StorageKey } from "../../crypto/secrets/storage_key.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
-import { type AccountSecrets, secretsOf } from "./account_secrets.ts";
+import { type AccountSecrets, secretsFor } from "./account_secrets.ts";
 
 /**
  * A secret storage with its key: what {@linkcode SecretStorage.open} returns.
@@ -109,10 +109,7 @@ export function openSecretStorage(secrets: AccountSecrets, key: StorageKey): Ope
     async names(options = {}) {
       key.assertOpen();
       const all = await secrets.all(requestOptions(options));
-      const names = [...secretsOf(all)].flatMap(([name, content]) =>
-        ciphertextFor(content, keyId) === undefined ? [] : [name]
-      );
-      return names.sort();
+      return secretsFor(all, keyId).map(([name]) => name).sort();
     },
     [Symbol.dispose]: () => key[Symbol.dispose](),
   };

@@ -16,7 +16,7 @@ import { ciphertextFor } from "../../crypto/secrets/secret_content.ts";
 import { StorageKey } from "../../crypto/secrets/storage_key.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
-import { type AccountData, describedKeys, secretsOf } from "./account_secrets.ts";
+import { type AccountData, describedKeys, secretsFor } from "./account_secrets.ts";
 
 /** What opens a secret storage. */
 export type SecretStorageUnlock =
@@ -142,10 +142,7 @@ async function bytesOf(
 
 /** Whether a key decrypts one of the secrets that are encrypted for it. */
 async function decryptsOne(key: StorageKey, all: AccountData): Promise<boolean> {
-  const proofs = [...secretsOf(all)].flatMap(([name, content]) => {
-    const ciphertext = ciphertextFor(content, key.keyId);
-    return ciphertext === undefined ? [] : [{ name, ciphertext }];
-  });
+  const proofs = secretsFor(all, key.keyId);
   if (proofs.length === 0) {
     throw new SecretStorageError(
       `Cannot open the secret storage: nothing shows whether this is its key ${
@@ -155,8 +152,8 @@ async function decryptsOne(key: StorageKey, all: AccountData): Promise<boolean> 
       { problem: "unverifiable" },
     );
   }
-  for (const { name, ciphertext } of proofs.slice(0, MAX_PROOFS)) {
-    if (await key.decrypt(name, ciphertext).then(() => true, () => false)) return true;
+  for (const [name, content] of proofs.slice(0, MAX_PROOFS)) {
+    if (await key.decrypt(name, ciphertextFor(content, key.keyId)).then(() => true, () => false)) return true;
   }
   return false;
 }
