@@ -7,6 +7,7 @@
 
 import { type Clock, elapsed } from "./clock.ts";
 import { printable } from "../errors/printable.ts";
+import { RecentMap } from "./recent_map.ts";
 
 /**
  * The shortest pause before a similar line is printed again, in milliseconds. It doubles with each
@@ -59,8 +60,8 @@ export function consoleLog(clock: Clock): ConsoleLog {
 /** Prints warnings and errors, and counts repetitions. */
 class ConsoleLog {
   readonly #clock: Clock;
-  /** By message and reason, the message that came longest ago first. */
-  readonly #messages = new Map<string, Map<string, Repeated>>();
+  /** By message and reason. */
+  readonly #messages = new RecentMap<string, Map<string, Repeated>>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -115,10 +116,8 @@ class ConsoleLog {
 
   #reasonsOf(message: string): Map<string, Repeated> {
     const found = this.#messages.get(message) ?? new Map<string, Repeated>();
-    this.#messages.delete(message);
     this.#messages.set(message, found);
-    const [oldest] = this.#messages.keys();
-    if (this.#messages.size > MAX_MESSAGES && oldest !== undefined) this.#messages.delete(oldest);
+    if (this.#messages.size > MAX_MESSAGES) this.#messages.removeOldest();
     return found;
   }
 }
