@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { type Client, MemoryStore } from "@greenroom/matrix";
 import { NO_FAULT, TestProcess } from "../support/crash.ts";
-import { clientStage, heard } from "../support/stage.ts";
+import { type ClientStage, clientStage, heard } from "../support/stage.ts";
 import { copyOf } from "../support/store_copy.ts";
 
 /** How long a device is left alone whose process has ended, in milliseconds. */
@@ -136,23 +136,37 @@ Deno.test("A delivery has a name if the client was given a store; without one no
   }
 });
 
-Deno.test("What a gap hides is delivered, though the token dies while the gap is read", async () => {
-  await using here = clientStage();
+/**
+ * What a bot missed while it was away: more than a response holds.
+ *
+ * @param answer What a server answers that is asked for the rest; undefined: what it should.
+ */
+async function missed(here: ClientStage, answer: () => Response | undefined) {
   const alice = here.client("alice");
   const room = await alice.createRoom({ preset: "public_chat" });
   const store = new MemoryStore();
-  const first = here.client("bot", { store });
-  await first.joinRoom(room);
-  await first.syncOnce();
-  await first.close();
+  const bot = here.client("bot", { store });
+  await bot.joinRoom(room);
+  await bot.syncOnce();
+  await bot.close();
   const said = Array.from({ length: 30 }, (_, index) => `${index}`);
   for (const text of said) await alice.sendText(room, text);
-  const dying: typeof fetch = (input, init) => {
+  const failing: typeof fetch = (input, init) => {
     const request = new Request(input, init);
-    if (!new URL(request.url).pathname.endsWith("/messages")) return here.homeserver.fetch(request);
-    return Promise.resolve(Response.json({ errcode: "M_UNKNOWN_TOKEN" }, { status: 401 }));
+    const isGap = new URL(request.url).pathname.endsWith("/messages");
+    const failure = isGap ? answer() : undefined;
+    return failure === undefined ? here.homeserver.fetch(request) : Promise.resolve(failure);
   };
-  const second = here.client("bot", { store, fetch: dying });
+  return { store, said, failing };
+}
+
+Deno.test("What a gap hides is delivered, though the token dies while the gap is read", async () => {
+  await using here = clientStage();
+  const { store, said, failing } = await missed(
+    here,
+    () => Response.json({ errcode: "M_UNKNOWN_TOKEN" }, { status: 401 }),
+  );
+  const second = here.client("bot", { store, fetch: failing });
   const texts = heard(second);
   await assertRejects(() => second.start());
   await second.close();
@@ -165,21 +179,11 @@ Deno.test("What a gap hides is delivered, though the token dies while the gap is
 /** What a bot hears that was away, on a server that answers so often with 502 when a gap is read. */
 async function heardWith(outages: number): Promise<string[]> {
   await using here = clientStage();
-  const alice = here.client("alice");
-  const room = await alice.createRoom({ preset: "public_chat" });
-  const store = new MemoryStore();
-  const first = here.client("bot", { store });
-  await first.joinRoom(room);
-  await first.syncOnce();
-  await first.close();
-  for (let number = 0; number < 30; number++) await alice.sendText(room, `${number}`);
   let left = outages;
-  const failing: typeof fetch = (input, init) => {
-    const request = new Request(input, init);
-    const isGap = new URL(request.url).pathname.endsWith("/messages");
-    if (!isGap || left-- <= 0) return here.homeserver.fetch(request);
-    return Promise.resolve(new Response("Bad Gateway", { status: 502 }));
-  };
+  const { store, failing } = await missed(
+    here,
+    () => left-- > 0 ? new Response("Bad Gateway", { status: 502 }) : undefined,
+  );
   const second = here.client("bot", { store, fetch: failing, retry: false });
   const texts = heard(second);
   second.start();
