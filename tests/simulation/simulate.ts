@@ -18,6 +18,7 @@ import { judgeTraffic } from "./reader/world_reader.ts";
 import { LibolmReader } from "./reader/libolm_reader.ts";
 import { report } from "./report.ts";
 import { installPython } from "../../tools/python.ts";
+import { linesOf } from "../e2e/support/peer/peer_lines.ts";
 import { storyOf } from "./story.ts";
 
 /** What a worker process prints, one line of JSON for each portion of seeds. */
@@ -85,8 +86,7 @@ async function simulate(from: number, to: number, hours: number | undefined): Pr
     const more = [range, `--hours=${hours ?? 0}`, ...hasReader ? ["--reader"] : []];
     const args = ["run", "-A", "--no-check", import.meta.filename ?? "", ...more];
     const child = new Deno.Command(Deno.execPath(), { args, stdout: "piped" }).spawn();
-    const lines = child.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(lineStream());
-    for await (const line of lines) {
+    for await (const line of linesOf(child.stdout)) {
       if (!line.startsWith("{")) continue;
       const portion: Portion = JSON.parse(line);
       seeds += portion.seeds;
@@ -115,19 +115,6 @@ async function simulate(from: number, to: number, hours: number | undefined): Pr
     `${seeds} seeds, ${violations.length} with a violation, ${((now() - begun) / 1_000).toFixed(0)} seconds`,
   );
   return violations.length === 0;
-}
-
-/** Splits text into lines. */
-function lineStream(): TransformStream<string, string> {
-  let rest = "";
-  return new TransformStream({
-    transform(text, controller) {
-      const lines = (rest + text).split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) controller.enqueue(line);
-    },
-    flush: (controller) => controller.enqueue(rest),
-  });
 }
 
 /** Plays one seed and prints all that happened. */
