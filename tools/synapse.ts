@@ -114,6 +114,8 @@ export class Synapse implements SynapseServer, AsyncDisposable {
     const folder = this.#folder;
     const process = new Deno.Command(this.#python, {
       args: [`${import.meta.dirname}/synapse/launch.py`, `${folder}/output.log`, `${folder}/homeserver.json`],
+      // The order of its sets, so that it is the same in every run: read markers have one.
+      env: { PYTHONHASHSEED: "1" },
       stdin: "piped", // its end shows Synapse that this process has ended
       stdout: "null",
       stderr: "null",

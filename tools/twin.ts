@@ -1,13 +1,15 @@
 /**
  * The in-process homeserver and Synapse, asked the same: where do their answers differ?
  *
- * `deno task twin [--requests=1000] [--minutes=60] [--seed=1] [--jobs=3] [--shrink=3]`
+ * `deno task twin [--requests=1000] [--minutes=60] [--seed=1] [--jobs=3] [--shrink=3] [--keep=FOLDER]`
  *
  * Each seed is a sequence of requests by new users: valid, half valid and invalid, some of them two
  * at the same time, and at the end those that show the state that is left. Both are asked, what
  * differs by nature is taken out, and answers that differ are grouped, counted and printed, the
  * most frequent ones with the fewest requests that it takes. What stays different is listed in
- * `twin/differences.ts`. A Synapse that runs already is taken from `GREENROOM_SYNAPSE_URL`.
+ * `twin/differences.ts`. A sequence that differs is played again first: requests at the same time, and
+ * what Synapse does in the background, need not come out the same. A Synapse that runs already is taken from `GREENROOM_SYNAPSE_URL`.
+ * With `--keep`, Synapse's answers stay in a folder: after a mend, only ours is asked again.
  *
  * @module
  */
@@ -17,12 +19,15 @@ import { ALL_ROUTES } from "../src/testing/routes/all_routes.ts";
 import { Synapse } from "./synapse.ts";
 import { compare, whereTheyDiffer } from "./twin/compare.ts";
 import { generate } from "./twin/generate.ts";
-import type { Stage } from "./twin/play.ts";
 import { shrink } from "./twin/shrink.ts";
 import { type Compared, describeStep, type Step } from "./twin/step.ts";
+import { asked, kept, type Theirs } from "./twin/theirs.ts";
 
 /** The longest line that is printed of a request, in characters. */
 const PRINTED = 500;
+
+/** A sequence that differs is played again so often, as chance may have a part in it. */
+const AGAIN = 2;
 
 /** After so many requests a line is printed. */
 const PROGRESS = 2_000;
@@ -45,23 +50,30 @@ function routeOf({ method, path }: Step): string {
   }
 }
 
-function option(name: string, fallback: number): number {
-  const text = Deno.args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
-  return text === undefined ? fallback : Number(text);
+function option(name: string): string | undefined {
+  return Deno.args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
+}
+
+function number(name: string, fallback: number): number {
+  return Number(option(name) ?? fallback);
 }
 
 /** Compares sequence after sequence; whether nothing differs but what is listed. */
-async function run(theirs: Stage): Promise<boolean> {
-  const [requests, first] = [option("requests", 1000), option("seed", 1)];
+async function run(theirs: Theirs): Promise<boolean> {
+  const [requests, first] = [number("requests", 1000), number("seed", 1)];
   const groups = new Map<string, Group>();
   const begun = performance.now();
-  const end = begun + option("minutes", 60) * 60_000;
-  let [seed, alike, listed, clean] = [first, 0, 0, 0];
+  const end = begun + number("minutes", 60) * 60_000;
+  let [seed, alike, listed, clean, passing] = [first, 0, 0, 0, 0];
   const work = async () => {
     while (alike < requests && performance.now() < end) {
       const mine = seed++;
       const steps = generate(mine);
-      const compared = await compare(theirs, steps);
+      let compared = await compare(theirs, steps);
+      for (let again = 0; again < AGAIN && compared.differences.length > 0; again++) {
+        compared = await compare(theirs, steps, { anew: true });
+        if (compared.differences.length === 0) passing++;
+      }
       if (Math.floor((alike + compared.alike) / PROGRESS) > Math.floor(alike / PROGRESS)) {
         console.log(`${alike + compared.alike} alike, ${groups.size} differences, seed ${mine}`);
       }
@@ -76,16 +88,17 @@ async function run(theirs: Stage): Promise<boolean> {
       }
     }
   };
-  await Promise.all(Array.from({ length: option("jobs", 3) }, work));
+  await Promise.all(Array.from({ length: number("jobs", 3) }, work));
   const perSecond = Math.round(alike / (performance.now() - begun) * 1000);
   console.log(
     `${alike} requests were answered alike, ${listed} of them as it is listed; ${clean} of the ` +
-      `${seed - first} sequences of the seeds ${first} to ${seed - 1} to their end; ${perSecond} a second`,
+      `${seed - first} sequences of the seeds ${first} to ${seed - 1} without a difference, ${passing} of ` +
+      `them with one that did not come again; ${perSecond} a second`,
   );
   const byCount = [...groups].sort(([, a], [, b]) => b.count - a.count);
   for (const [index, [key, group]] of byCount.entries()) {
     console.log(`\n${group.count} × ${key} (seed ${group.seed}, request ${group.difference.step.id})`);
-    const steps = index < option("shrink", 3)
+    const steps = index < number("shrink", 3)
       ? (await shrink(theirs, group.steps, group.difference)).steps
       : [group.difference.step];
     for (const step of steps) console.log(`    ${describeStep(step).slice(0, PRINTED)}`);
@@ -95,9 +108,17 @@ async function run(theirs: Stage): Promise<boolean> {
 
 if (import.meta.main) {
   const given = Deno.env.get("GREENROOM_SYNAPSE_URL");
-  await using own = given === undefined
-    ? await Synapse.start({ refreshableAccessTokenLifetime: "5m" })
-    : undefined;
-  const isAlike = await run({ baseUrl: own?.baseUrl ?? given ?? "", fetch });
-  Deno.exitCode = isAlike ? 0 : 1;
+  let own: Promise<Synapse> | undefined;
+  const ask = asked(async () => {
+    if (given !== undefined) return { baseUrl: given, fetch };
+    const { baseUrl } = await (own ??= Synapse.start({ refreshableAccessTokenLifetime: "5m" }));
+    return { baseUrl, fetch };
+  });
+  const folder = option("keep");
+  try {
+    const isAlike = await run(folder === undefined ? ask : kept(folder, ask));
+    Deno.exitCode = isAlike ? 0 : 1;
+  } finally {
+    await (await own)?.stop();
+  }
 }

@@ -16,6 +16,7 @@ const LOGIN = {
 Deno.test("POST /register asks for the dummy stage and then makes a user with a device", async () => {
   await using scene = stage(["alice"]);
   const { alice } = scene.users;
+  alice.token = "";
   const challenge = await alice.send("POST", "/register", { username: "bob", password: "secret" });
   assertEquals(challenge.status, 401);
   assertEquals(challenge.body.flows, [{ stages: ["m.login.dummy"] }]);
@@ -39,6 +40,7 @@ Deno.test("POST /register asks for the dummy stage and then makes a user with a 
 Deno.test("POST /register without a login makes no device", async () => {
   await using scene = stage(["alice"]);
   const { alice } = scene.users;
+  alice.token = "";
   const auth = { type: "m.login.dummy" };
   const answer = await alice.ok("POST", "/register", {
     username: "bob",
@@ -55,9 +57,13 @@ Deno.test("POST /register refuses names that are taken or malformed", async () =
   const auth = { type: "m.login.dummy" };
   const register = (username: string) =>
     alice.refusal("POST", "/register", { username, password: "x", auth });
+  assertEquals(await register("bob"), [400, "M_UNKNOWN"]); // with an access token
+  alice.token = "";
+  assertEquals(await register("n".repeat(246)), [400, "M_INVALID_USERNAME"]);
   assertEquals(await register("alice"), [400, "M_USER_IN_USE"]);
   assertEquals(await register("a b"), [400, "M_INVALID_USERNAME"]);
   await using closed = stage(["carol"], { registration: false });
+  closed.users.carol.token = "";
   assertEquals(await closed.users.carol.refusal("POST", "/register", { username: "x" }), [
     403,
     "M_FORBIDDEN",

@@ -23,6 +23,7 @@ export class Caller {
   readonly homeserver: Homeserver;
   readonly id: string;
   readonly deviceId: string;
+  /** The access token; none is sent if it is empty. */
   token: string;
   #transaction = 0;
 
@@ -40,7 +41,7 @@ export class Caller {
     const url = `${this.homeserver.baseUrl}${path.startsWith("/_matrix") ? "" : "/_matrix/client/v3"}${path}`;
     const response = await this.homeserver.fetch(url, {
       method,
-      headers: { authorization: `Bearer ${this.token}`, ...init.headers },
+      headers: { ...(this.token === "" ? {} : { authorization: `Bearer ${this.token}` }), ...init.headers },
       body: body === undefined ? undefined : JSON.stringify(body),
       signal: init.signal,
     });

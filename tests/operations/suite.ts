@@ -22,6 +22,7 @@ import { pushRules } from "./push_rules.ts";
 import { rooms } from "./rooms.ts";
 import { receipts } from "./receipts.ts";
 import { sending } from "./sending.ts";
+import { roomKeys } from "./room_keys.ts";
 import { secretStorage } from "./secret_storage.ts";
 import { session } from "./session.ts";
 
@@ -35,6 +36,7 @@ export const operations: readonly Operation[] = [
   ...history,
   ...profile,
   ...accountData,
+  ...roomKeys,
   ...secretStorage,
   ...pushRules,
   ...directory,

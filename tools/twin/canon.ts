@@ -1,11 +1,12 @@
 /** Makes answers of two homeservers comparable: what differs by nature gets a name. */
 
-import type { Answer, Step } from "./step.ts";
+import type { JsonObject } from "../../src/types/json.ts";
+import { type Answer, asObject, type Step } from "./step.ts";
 
 /** Members whose numbers tell a time. */
 const TIMES = new Set([
-  ...["origin_server_ts", "age", "ts", "last_active_ago", "last_seen_ts", "unused_expires_at"],
-  ...["expires_in_ms", "expires_at_ms", "received_ts", "rank", "time_now"],
+  ...["origin_server_ts", "age", "ts", "last_active_ago", "unused_expires_at"],
+  ...["expires_in_ms", "expires_at_ms", "received_ts", "rank", "time_now", "retry_after_ms"],
   "total_room_count_estimate", // other runs have rooms too
 ]);
 
@@ -24,7 +25,7 @@ const UNORDERED = [
   /(^|\/)(changed|left|joined_rooms|aliases|devices|pushers|highlights|servers|allowed_room_ids|additional_creators)$/,
   /^$/, // the state of a room
   /^state$/,
-  /(^|\/)m\.heroes$/,
+  /(^|\/)(m\.heroes|user_ids)$/,
   /(^|\/)device_unused_fallback_key_types$/,
 ];
 
@@ -34,6 +35,7 @@ const IDENTIFIERS: readonly (readonly [name: string, pattern: RegExp])[] = [
   ["!room", /^!(?:[\w-]{43}|\w{18}:localhost)$/],
   ["mxc://media", /^mxc:\/\/localhost\/\w{24}$/],
   ["DEVICE", /^[A-Z]{10}$/],
+  ["@number", /^@\d+:localhost$/],
 ];
 
 /** What stands for the letters of a run; as many as it has. */
@@ -56,7 +58,10 @@ export class Canon {
     const parsed = JSON.parse(text);
     withoutMessages(parsed, status);
     withoutCached(parsed, "");
-    if (path.at(-1) === "members" && Array.isArray(parsed?.chunk)) {
+    for (const group of Object.values(groupsOf(parsed))) {
+      for (const one of Object.values(asObject(group))) Reflect.deleteProperty(Object(one), "order"); // a rank
+    }
+    if (["members", "publicRooms"].includes(path.at(-1) ?? "") && Array.isArray(parsed?.chunk)) {
       parsed.chunk = this.#anyOrder(parsed.chunk);
     }
     return { status, body: this.#name(this.#sort(parsed, "")) };
@@ -102,8 +107,8 @@ export class Canon {
   }
 
   #replace(value: unknown, give: (text: string, name: string) => string, member = ""): unknown {
-    if (typeof value === "number" && TIMES.has(member)) return "time";
     if (SEEN.has(member)) return "seen"; // Synapse writes it down a few seconds later
+    if (typeof value === "number" && TIMES.has(member)) return "time";
     if (typeof value === "string") {
       if (SECRETS.has(member)) return "secret";
       const [name] = IDENTIFIERS.find(([, pattern]) => pattern.test(value)) ?? [];
@@ -115,6 +120,11 @@ export class Canon {
       Object.entries(value).map(([key, item]) => [this.#replace(key, give), this.#replace(item, give, key)]),
     );
   }
+}
+
+/** The groups of the results of a search. */
+function groupsOf(body: unknown): JsonObject {
+  return asObject(asObject(asObject(asObject(body).search_categories).room_events).groups);
 }
 
 /** Takes out what is for people to read: each server words it otherwise. */

@@ -1,9 +1,11 @@
 /** Plays a sequence on both homeservers and finds what differs. */
 
-import { isListed } from "./differences.ts";
 import { Homeserver } from "../../src/testing/mod.ts";
-import { Player, type PlayOptions, type Stage } from "./play.ts";
+import { Canon } from "./canon.ts";
+import { listedAs } from "./differences.ts";
+import { playOn } from "./play.ts";
 import { type Answer, asObject, type Compared, flat, type Step } from "./step.ts";
+import type { Played, Theirs } from "./theirs.ts";
 
 /** How a comparison went. */
 export interface Comparison {
@@ -15,31 +17,20 @@ export interface Comparison {
   readonly listed: readonly Compared[];
 }
 
-/** How long Synapse may take to tell rooms of a new profile. */
-const PROFILE_DELAY_MS = 300;
 /** The most pairs of requests whose order is tried both ways. */
 const MAX_PAIRS = 4;
-
-/** Letters that no other run has. */
-export function newRun(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(8));
-  return Array.from(bytes, (byte) => "bcdfghjklmnpqrstvwxz".charAt(byte % 20)).join("");
-}
 
 /**
  * Plays the same on both. Where two requests went out together, either order of them will do, so
  * long as one explains all that follows.
  */
 export async function compare(
-  theirs: Stage,
+  theirs: Theirs,
   steps: readonly Step[],
+  options: { readonly anew?: boolean } = {},
 ): Promise<Comparison> {
-  const run = newRun();
-  const expected = await playOn(theirs, steps, {
-    run,
-    pairs: () => "together",
-    profileDelay: PROFILE_DELAY_MS,
-  });
+  const expected = await theirs(steps, options);
+  const { run } = expected;
   const pairs = steps.filter(({ beside }) => beside !== undefined).slice(0, MAX_PAIRS);
   let best: Comparison | undefined;
   for (let order = 0; order < 2 ** pairs.length; order++) {
@@ -51,18 +42,20 @@ export async function compare(
     });
     const pairsInOrder = (step: Step) => isTurned(step) ? "turned round" : "in order";
     const answers = await playOn(homeserver, steps, { run, pairs: pairsInOrder });
-    const found = differencesOf(steps, answers, expected);
+    const found = differencesOf(steps, comparable(steps, { run, answers }), comparable(steps, expected));
     if (best === undefined || found.alike > best.alike) best = found;
     if (best.differences.length === 0) break;
   }
   return best ?? { alike: 0, differences: [], listed: [] };
 }
 
-async function playOn(stage: Stage, steps: readonly Step[], options: PlayOptions): Promise<Answer[]> {
-  const player = new Player(stage, options);
-  const answers: Answer[] = [];
-  for (const step of steps) answers.push(...await player.play(step));
-  return answers;
+/** The answers with what differs by nature taken out. */
+function comparable(steps: readonly Step[], { run, answers }: Played): Answer[] {
+  const canon = new Canon(run);
+  return steps.flatMap(flat).slice(0, answers.length).map((step, index) => {
+    const { status = 0, body } = answers[index] ?? {};
+    return canon.answer(step, { status, body });
+  });
 }
 
 /** What differs, up to the first request after which the two are no longer in the same state. */
@@ -73,24 +66,28 @@ function differencesOf(
 ): Comparison {
   const differences: Compared[] = [];
   const listed: Compared[] = [];
+  const upgraded: string[] = [];
   let alike = 0;
   for (const [index, step] of steps.flatMap(flat).entries()) {
     const [our, their] = [ours[index], theirs[index]];
     if (our === undefined || their === undefined) break;
-    const compared = { step, ours: our, theirs: their };
+    const compared = { step, ours: our, theirs: their, upgraded: [...upgraded] };
+    const { replacement_room: replacement } = asObject(their.body);
+    if (typeof replacement === "string") upgraded.push(replacement);
     const same = JSON.stringify(our) === JSON.stringify(their);
-    const isKnown = !same && isListed(compared);
-    if (same || isKnown) alike++;
-    if (isKnown) listed.push(compared);
+    const known = same ? undefined : listedAs(compared);
+    if (same || known !== undefined) alike++;
+    if (known !== undefined) listed.push(compared);
     else if (!same) differences.push(compared);
-    if (!same && !leavesSameState(compared)) break;
+    if (!same && !(known?.goesOn ?? leavesSameState(compared))) break;
   }
   return { alike, differences, listed };
 }
 
 /** Whether neither changed anything, as far as one can tell. */
 function leavesSameState({ step, ours, theirs }: Compared): boolean {
-  const failed = ours.status >= 400 && theirs.status >= 400;
+  // What fails inside may have done half of it.
+  const failed = ours.status >= 400 && theirs.status >= 400 && theirs.status < 500;
   const isRead = step.method === "GET" || /query|search|publicRooms/.test(step.path.join("/"));
   return failed || (isRead && !step.path.includes("sync"));
 }

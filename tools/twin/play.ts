@@ -1,9 +1,12 @@
 /** Sends a sequence of requests to a homeserver. */
 
 import { delay } from "@std/async/delay";
-import { Canon } from "./canon.ts";
 import { References } from "./references.ts";
-import { type Answer, flat, type Step } from "./step.ts";
+import { type Answer, asObject, flat, type Step } from "./step.ts";
+import { v3 } from "./world.ts";
+
+const PROFILE_ATTEMPTS = 40;
+const PROFILE_INTERVAL_MS = 50;
 
 /** A homeserver to play on. */
 export interface Stage {
@@ -20,27 +23,35 @@ export interface PlayOptions {
   /** Whether two requests go out at the same time, or one after the other, and in which order. */
   readonly pairs: (step: Step) => "together" | "in order" | "turned round";
   /**
-   * How long a new profile takes to reach the rooms of its user, in milliseconds: Synapse tells them
-   * later, in the background.
+   * Whether to wait until a new profile has reached the rooms of its user: Synapse tells them later,
+   * in the background.
    *
-   * @default {0}
+   * @default {false}
    */
-  readonly profileDelay?: number;
+  readonly awaitProfiles?: boolean;
 }
 
-/** Plays a sequence step by step, and gives comparable answers. */
-export class Player {
+/** Plays a sequence, and gives the answers to its requests. */
+export async function playOn(
+  stage: Stage,
+  steps: readonly Step[],
+  options: PlayOptions,
+): Promise<Answer[]> {
+  const player = new Player(stage, options);
+  const answers: Answer[] = [];
+  for (const step of steps) answers.push(...await player.play(step));
+  return answers;
+}
+
+class Player {
   readonly #stage: Stage;
   readonly #options: PlayOptions;
   readonly #references: References;
-  readonly #canon: Canon;
 
-  /** Starts a run. */
   constructor(stage: Stage, options: PlayOptions) {
     this.#stage = stage;
     this.#options = options;
     this.#references = new References(options.run);
-    this.#canon = new Canon(options.run);
   }
 
   /** Sends a step, and gives its answer and those of what is beside it. */
@@ -50,12 +61,29 @@ export class Player {
       const answer = answers[index];
       if (answer !== undefined) this.#references.add(id, answer);
     });
-    const { profileDelay = 0 } = this.#options;
-    if (profileDelay > 0 && flat(step).some(isProfileChange)) await delay(profileDelay);
-    return flat(step).flatMap((one, index) => {
-      const answer = answers[index];
-      return answer === undefined ? [] : [this.#canon.answer(one, answer)];
-    });
+    if (this.#options.awaitProfiles === true) {
+      for (const [index, one] of flat(step).entries()) {
+        if (answers[index]?.status === 200 && isProfileChange(one)) await this.#arrival(one);
+      }
+    }
+    return answers;
+  }
+
+  /** Waits until all rooms of the user show a changed profile; not for ever, as some refuse it. */
+  async #arrival(step: Step): Promise<void> {
+    const { token, path } = this.#references.fill(step);
+    const field = path.at(-1) ?? "";
+    const read = async (...segments: string[]) =>
+      asObject((await this.#request({ id: step.id, token, method: "GET", path: v3(...segments) })).body);
+    const { joined_rooms: rooms } = await read("joined_rooms");
+    const { [field]: value } = await read("profile", path.at(-2) ?? "", field);
+    for (const room of Array.isArray(rooms) ? rooms : []) {
+      for (let attempt = 0; attempt < PROFILE_ATTEMPTS; attempt++) {
+        const member = await read("rooms", room, "state", "m.room.member", path.at(-2) ?? "");
+        if ((member[field] ?? "") === (value ?? "")) break;
+        await delay(PROFILE_INTERVAL_MS);
+      }
+    }
   }
 
   async #send(step: Step): Promise<Answer[]> {
@@ -88,8 +116,10 @@ export class Player {
   }
 }
 
+/** Whether a request changes what the member events of a user say. */
 function isProfileChange({ method, path }: Step): boolean {
-  return path.includes("profile") && method !== "GET";
+  return path.includes("profile") && method !== "GET" &&
+    ["displayname", "avatar_url"].includes(path.at(-1) ?? "");
 }
 
 async function bodyOf(response: Response): Promise<unknown> {

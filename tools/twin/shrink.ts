@@ -1,8 +1,8 @@
 /** Finds the fewest requests that still show a difference. */
 
 import { compare, whereTheyDiffer } from "./compare.ts";
-import type { Stage } from "./play.ts";
 import { asObject, type Compared, flat, type Step } from "./step.ts";
+import type { Theirs } from "./theirs.ts";
 
 /** A difference and what it takes. */
 export interface Shrunk {
@@ -12,7 +12,7 @@ export interface Shrunk {
 
 /** Plays with ever fewer requests and members, as long as the last of them is answered differently. */
 export async function shrink(
-  theirs: Stage,
+  theirs: Theirs,
   all: readonly Step[],
   difference: Compared,
 ): Promise<Shrunk> {

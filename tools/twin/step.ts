@@ -45,6 +45,8 @@ export interface Compared {
   readonly step: Step;
   readonly ours: Answer;
   readonly theirs: Answer;
+  /** The rooms that upgrades have made so far. */
+  readonly upgraded: readonly string[];
 }
 
 /** The request and those beside it. */

@@ -48,10 +48,11 @@ export function optionalStrings(object: JsonObject, key: string): string[] | und
   return value;
 }
 
-/** The whole number under `key`, or `fallback`. */
+/** The whole number under `key`, or `fallback`; flags count as 0 and 1. */
 export function optionalInteger(object: JsonObject, key: string, fallback: number): number {
   const value = object[key];
   if (value === undefined || value === null) return fallback;
+  if (typeof value === "boolean") return Number(value);
   if (typeof value !== "number" || !Number.isInteger(value)) {
     throw invalidParam(`'${key}' must be an integer`);
   }
@@ -61,6 +62,11 @@ export function optionalInteger(object: JsonObject, key: string, fallback: numbe
 /** The flag under `key`, `false` unless it is there. */
 export function flag(object: JsonObject, key: string): boolean {
   return object[key] === true;
+}
+
+/** Whether a value counts as true where nobody has asked for a flag: empty ones do not. */
+export function isTruthy(value: unknown): boolean {
+  return typeof value === "object" && value !== null ? Object.keys(value).length > 0 : Boolean(value);
 }
 
 /**
@@ -83,6 +89,6 @@ export function valueAt(object: unknown, keys: readonly string[]): unknown {
 }
 
 /** Whether a text is the ID of a room; without a server name it is one that a create event gives. */
-export function isRoomId(text: string): boolean {
-  return /^!([^:]*:.+|[\w-]{43})$/s.test(text);
+export function isRoomId(text: unknown): boolean {
+  return typeof text === "string" && /^!([^:]*:.+|[\w-]{43})$/s.test(text);
 }

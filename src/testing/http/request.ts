@@ -9,7 +9,7 @@ import type { Device } from "../model/users/device.ts";
 import type { ServerState } from "../model/server_state.ts";
 import type { Session } from "../model/users/sessions.ts";
 import type { User } from "../model/users/user.ts";
-import { badJson, badRequest, Failure, invalidParam, missingParam } from "./failure.ts";
+import { badRequest, Failure, invalidParam, missingParam } from "./failure.ts";
 
 /** What arrived, before anyone has looked at the token. */
 export interface RawRequest {
@@ -48,7 +48,12 @@ export class MatrixRequest {
 
   /** The query parameter `name`. */
   query(name: string): string | undefined {
-    return this.raw.url.searchParams.get(name) ?? undefined;
+    const value = this.raw.url.searchParams.get(name) ?? undefined;
+    // deno-lint-ignore no-control-regex -- ASCII begins with the control characters
+    if (name !== "filter" && value !== undefined && !/^[\x00-\x7f]*$/.test(value)) {
+      throw badRequest("M_UNKNOWN", `Query parameter '${name}' must be ascii`);
+    }
+    return value;
   }
 
   /** The query parameter `name`, which must be there. */
@@ -90,20 +95,28 @@ export class MatrixRequest {
 
   /** The body, which must be a JSON object. */
   get json(): JsonObject {
-    this.#json ??= parseObject(this.raw.body);
+    return this.jsonOr("M_BAD_JSON");
+  }
+
+  /** The body, which is refused with an errcode of the caller's choice if it is no JSON object. */
+  jsonOr(errcode: string): JsonObject {
+    this.#json ??= parseObject(this.raw.body, errcode);
     return this.#json;
   }
 
-  /** The body, where an absent one counts as `{}`. */
+  /** The body, where an absent one counts as `{}`, and `null` too. */
   get jsonOrEmpty(): JsonObject {
-    return this.raw.body.byteLength === 0 ? {} : this.json;
+    const isNothing = /^(null)?$/.test(new TextDecoder().decode(this.raw.body.subarray(0, 5)));
+    return isNothing ? {} : this.json;
   }
 
-  /** The bearer token, from the header or, as old clients do, from the query. */
+  /**
+   * The bearer token, from the header or, as old clients do, from the query; empty if the header is
+   * there but has none.
+   */
   get token(): string | undefined {
     const header = this.raw.headers.get("authorization");
-    if (header?.startsWith("Bearer ")) return header.slice("Bearer ".length);
-    return this.query("access_token");
+    return header === null ? this.query("access_token") : /^Bearer ([^ ]+)$/.exec(header)?.[1] ?? "";
   }
 }
 
@@ -139,14 +152,14 @@ export class AuthedRequest extends MatrixRequest {
   }
 }
 
-function parseObject(bytes: Uint8Array<ArrayBuffer>): JsonObject {
+function parseObject(bytes: Uint8Array<ArrayBuffer>, errcode: string): JsonObject {
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
     throw badRequest("M_NOT_JSON", "Content not JSON.");
   }
-  if (!isJsonObject(value)) throw badJson("Content must be a JSON object.");
+  if (!isJsonObject(value)) throw badRequest(errcode, "Content must be a JSON object.");
   return value;
 }
 

@@ -141,9 +141,17 @@ export class ServerState {
   addUser(localpart: string, password: string | undefined): User {
     const user = new User(`@${localpart}:${this.settings.serverName}`, password);
     user.profile.set("displayname", localpart);
-    user.accountData.set("m.push_rules", { global: user.pushRules.toJson() }, this.stream.advance());
     this.users.set(user.id, user);
+    this.savePushRules(user);
     return user;
+  }
+
+  /** Makes the push rules of a user hold from now on, and tells their devices. */
+  savePushRules(user: User): void {
+    const position = this.stream.advance();
+    user.pushRules.save(position);
+    user.accountData.set("m.push_rules", { global: user.pushRules.toJson() }, position);
+    this.stream.wake([user.id]);
   }
 
   /** The device of a user, made if the ID is unknown or absent. A known one keeps its name. */
@@ -178,7 +186,7 @@ export class ServerState {
 
   /** Notifies all users who share a room with the user that their devices or keys have changed. */
   announceDevices(user: User): void {
-    this.deviceChanges.add(user.id, this.stream.advance());
+    this.deviceChanges.add({ user, rooms: user.roomsWith("join"), position: this.stream.advance() });
     this.stream.wake(this.acquaintancesOf(user));
   }
 

@@ -27,7 +27,7 @@ export function ed25519KeyOf(json: JsonObject): { id: string; key: string } {
   const [entry, ...others] = Object.entries(valueAt(json, ["keys"]) ?? {});
   if (
     entry === undefined || others.length > 0 || typeof entry[1] !== "string" ||
-    !entry[0].startsWith("ed25519:")
+    !entry[0].startsWith("ed25519:") || !/^[A-Za-z0-9+/]{43}=?$/.test(entry[1])
   ) {
     throw badRequest("M_INVALID_PARAM", "Invalid key");
   }

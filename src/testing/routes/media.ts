@@ -62,13 +62,13 @@ function create({ server, user }: AuthedRequest): Answer {
 }
 
 function uploadTo(request: AuthedRequest): Answer {
-  checkSize(request);
   const media = request.server.media.find(request.param("serverName"), request.param("mediaId"));
   if (media === undefined) throw notFound("Unknown media ID");
   if (media.owner !== request.user.id) throw forbidden("Only the creator of the media ID can upload to it");
   if (media.bytes !== undefined) {
     throw new Failure(409, "M_CANNOT_OVERWRITE_MEDIA", "Media ID already has content");
   }
+  checkSize(request);
   fill(request, media);
   return {};
 }
@@ -82,7 +82,7 @@ function checkSize(request: AuthedRequest): void {
 function fill(request: AuthedRequest, media: Media): void {
   media.bytes = request.raw.body;
   media.type = request.raw.headers.get("content-type") ?? "application/octet-stream";
-  media.name = request.query("filename");
+  media.name = request.raw.url.searchParams.get("filename") || undefined;
 }
 
 function config({ server }: AuthedRequest): Answer {
@@ -91,8 +91,9 @@ function config({ server }: AuthedRequest): Answer {
 
 /** A homeserver that requires a token does not serve media without one. */
 function withoutToken(request: MatrixRequest, answer: (request: MatrixRequest) => Answer): Answer {
-  if (request.server.settings.authenticatedMedia) throw notFound(`Not found '${request.raw.url.pathname}'`);
-  return answer(request);
+  if (!request.server.settings.authenticatedMedia) return answer(request);
+  fileOf(request);
+  throw notFound(`Not found '${request.raw.url.pathname}'`);
 }
 
 async function preview(request: AuthedRequest): Promise<Answer> {
@@ -104,6 +105,7 @@ async function preview(request: AuthedRequest): Promise<Answer> {
 function fileOf(request: MatrixRequest): { media: Media; bytes: Uint8Array<ArrayBuffer> } {
   const serverName = request.param("serverName");
   request.queryInteger("timeout_ms");
+  if (!/^[\w.:[\]-]+$/.test(serverName)) throw badRequest("M_UNKNOWN", "Invalid server name");
   if (serverName !== request.server.settings.serverName) {
     throw new Failure(502, "M_UNKNOWN", `Failed to fetch remote media from ${serverName}`);
   }

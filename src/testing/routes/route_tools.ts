@@ -6,6 +6,7 @@
 
 import type { RoomAlias, UserID } from "../../types/ids.ts";
 import { badRequest, forbidden, notFound } from "../http/failure.ts";
+import { isRoomId } from "../http/read.ts";
 import type { AuthedRequest } from "../http/request.ts";
 import type { Answer } from "../http/reply.ts";
 import type { Viewer } from "../model/events/format_event.ts";
@@ -51,7 +52,8 @@ export function roomToRead(request: AuthedRequest): Reading {
     if (member !== undefined && membership === "leave") {
       return { room, until: member.position, peeking: false };
     }
-    if (room.historyVisibility() === "world_readable") return { room, until: Infinity, peeking: true };
+    const isOpen = room.historyVisibility() === "world_readable" && room.membersWith("join").length > 0;
+    if (isOpen) return { room, until: Infinity, peeking: true };
   }
   throw forbidden(`User ${user.id} not in room ${request.param("roomId")}, and room previews are disabled`);
 }
@@ -73,6 +75,7 @@ export function oncePerTransaction(
   action: () => Answer | Promise<Answer>,
   { inRoom = false } = {},
 ): Promise<Answer> {
+  void request.json; // it must be there, also where it is not looked at again
   const scope = inRoom
     ? JSON.stringify([request.param("roomId"), request.param("txnId")])
     : request.raw.url.pathname;
@@ -81,7 +84,7 @@ export function oncePerTransaction(
 
 /** The room of an ID or an alias. */
 export function resolveRoom(server: ServerState, idOrAlias: string): string {
-  if (idOrAlias.startsWith("!")) return idOrAlias;
+  if (isRoomId(idOrAlias)) return idOrAlias;
   if (!/^#[^:]*:/.test(idOrAlias)) {
     throw badRequest("M_UNKNOWN", `${idOrAlias} was not legal room ID or room alias`);
   }

@@ -55,6 +55,7 @@ function capabilities({ server }: AuthedRequest): Answer {
 
 function openId(request: AuthedRequest): Answer {
   request.requireSelf("Cannot request tokens for other users.");
+  void request.json; // whatever it says
   const { ids, serverName } = request.server.settings;
   return {
     access_token: ids.next("openid_token", 24),

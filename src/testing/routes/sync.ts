@@ -32,12 +32,13 @@ async function sync(request: AuthedRequest): Promise<Answer> {
   if (request.query("from") !== undefined) {
     throw badRequest("M_UNKNOWN", "'from' is not a valid query parameter. Did you mean 'since'?");
   }
+  const filter = readFilter(request);
   const plan: Omit<SyncJob, "until"> = {
     server,
     user,
     device,
     since: since === undefined ? undefined : parseToken(since),
-    filter: readFilter(request),
+    filter,
     fullState: request.queryFlag("full_state"),
     stateAfter: stateAfterName(request),
   };
@@ -69,7 +70,7 @@ function stateAfterName(request: AuthedRequest): string | undefined {
 
 function readFilter(request: AuthedRequest): SyncFilter {
   const filter = request.query("filter");
-  if (filter === undefined || filter === "") return new SyncFilter({});
+  if (filter === undefined) return new SyncFilter({});
   if (filter.startsWith("{")) return new SyncFilter(parseFilterJson(filter));
   const stored = /^\d+$/.test(filter) ? request.user.filters[Number(filter)] : undefined;
   if (stored === undefined) throw invalidParam("No such filter");

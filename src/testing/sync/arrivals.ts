@@ -8,7 +8,8 @@
 import type { UserID } from "../../types/ids.ts";
 import { membershipOf, type RoomEvent } from "../model/events/room_event.ts";
 
-const PRESENT = ["join", "invite", "knock"];
+/** The memberships of those who are, or will be, in a room. */
+export const PRESENT: readonly string[] = ["join", "invite", "knock"];
 
 /** What an incremental sync tells of members; an initial one tells nothing. */
 export class Arrivals {

@@ -7,11 +7,11 @@
  */
 
 import type { UserID } from "../../types/ids.ts";
-import { membershipOf } from "../model/events/room_event.ts";
-import { firstAfter } from "../model/events/search.ts";
+import { membershipOf, type RoomEvent } from "../model/events/room_event.ts";
+import type { Room } from "../model/rooms/room.ts";
 import type { ServerState } from "../model/server_state.ts";
-import type { Arrivals } from "./arrivals.ts";
-import { startOf, type SyncJob } from "./sync_job.ts";
+import { type Arrivals, PRESENT } from "./arrivals.ts";
+import type { SyncJob } from "./sync_job.ts";
 import type { User } from "../model/users/user.ts";
 
 /** Users whose devices have changed or who can now be seen, and users who can no longer be seen. */
@@ -22,48 +22,72 @@ export interface DeviceLists {
   readonly left: UserID[];
 }
 
-/** What happened after stream position `from`, up to `to`. */
-export function deviceListsBetween(server: ServerState, user: User, from: number, to: number): DeviceLists {
-  const changed = new Set<UserID>();
-  const gone = new Set<UserID>();
-  for (const id of server.deviceChanges.between(from, to)) {
-    if (id === user.id || server.shareRoom(user, id)) changed.add(id);
-  }
-  for (const [roomId, own] of user.memberships) {
-    const room = server.rooms.get(roomId);
-    if (room === undefined) continue;
-    const joined = membershipOf(own) === "join";
-    const joinedBefore = room.membership(user.id, from) === "join";
-    if (joined && !joinedBefore) {
-      for (const member of room.membersWith("join")) changed.add(member);
-    } else if (!joined && joinedBefore) {
-      for (const [member, event] of room.members) {
-        if (membershipOf(event) === "join" || room.membership(member, from) === "join") gone.add(member);
-      }
-    } else if (joined) {
-      for (let i = firstAfter(room.stateEvents, from); i < room.stateEvents.length; i++) {
-        const event = room.stateEvents[i];
-        if (event?.type !== "m.room.member" || event.stateKey === undefined || event.position > to) continue;
-        const member = event.stateKey as UserID;
-        const before = room.membership(member, from) === "join";
-        const after = room.membership(member) === "join";
-        if (after && !before) changed.add(member);
-        if (before && !after) gone.add(member);
-      }
-    }
-  }
-  const left = [...gone].filter((id) => id !== user.id && !server.shareRoom(user, id));
-  return { changed: [...changed], left };
+/** Which rooms a user came into or left, and who came into the rooms that the user is in, or left them. */
+interface Movements {
+  readonly entered: readonly Room[];
+  readonly left: readonly Room[];
+  readonly come: Iterable<UserID>;
+  readonly gone: Iterable<UserID>;
 }
 
-/** What a sync response says: more than has changed, since each member event counts. */
-export function deviceListsOf(job: SyncJob, { come, gone }: Arrivals): DeviceLists {
-  if (job.since === undefined) return { changed: [], left: [] };
-  const { server, user } = job;
-  const { changed, left } = deviceListsBetween(server, user, startOf(job), job.until);
-  const isOut = (id: UserID) => id !== user.id && !server.shareRoom(user, id);
+/** What a sync response says: each member event that it shows counts. */
+export function deviceListsOf({ server, user, since }: SyncJob, { come, gone }: Arrivals): DeviceLists {
+  if (since === undefined) return { changed: [], left: [] };
+  const { entered, visited, left } = ownMoves(server, user, since.position);
+  return assemble(server, user, since.position, { entered: [...entered, ...visited], left, come, gone });
+}
+
+/** What happened after a stream position. */
+export function deviceListsSince(server: ServerState, user: User, since: number): DeviceLists {
+  const come = new Set<UserID>();
+  const gone = new Set<UserID>();
+  const isPresent = (event: RoomEvent | undefined) => PRESENT.includes(membershipOf(event));
+  for (const room of roomsOf(server, user)) {
+    if (room.membership(user.id) !== "join") continue;
+    for (const event of room.stateEvents) {
+      if (event.type !== "m.room.member" || event.position <= since) continue;
+      const member = event.stateKey as UserID;
+      if (isPresent(event) === isPresent(event.replaces)) continue;
+      (isPresent(event) ? come : gone).add(member);
+      (isPresent(event) ? gone : come).delete(member);
+    }
+  }
+  return assemble(server, user, since, { ...ownMoves(server, user, since), come, gone });
+}
+
+function roomsOf(server: ServerState, user: User): Room[] {
+  return [...user.memberships.keys()].map((id) => server.rooms.get(id)).filter((room) => room !== undefined);
+}
+
+/** The rooms that a user came into, those that they also left again, and those that they left. */
+function ownMoves(
+  server: ServerState,
+  user: User,
+  since: number,
+): Record<"entered" | "visited" | "left", Room[]> {
+  const moves: Record<"entered" | "visited" | "left", Room[]> = { entered: [], visited: [], left: [] };
+  for (const room of roomsOf(server, user)) {
+    const changes = room.stateHistory("m.room.member", user.id).filter(({ position }) => position > since);
+    const wasIn = room.membership(user.id, since) === "join";
+    const cameIn = changes.some((event) => membershipOf(event) === "join");
+    const wasOut = !wasIn || changes.some((event) => membershipOf(event) !== "join");
+    if (room.membership(user.id) === "join") {
+      if (changes.length > 0 && wasOut) moves.entered.push(room);
+    } else {
+      if (wasIn || cameIn) moves.left.push(room);
+      if (cameIn && !wasIn) moves.visited.push(room);
+    }
+  }
+  return moves;
+}
+
+function assemble(server: ServerState, user: User, since: number, moves: Movements): DeviceLists {
+  const isSeen = (id: UserID) => server.shareRoom(user, id);
+  const changes = server.deviceChanges.since(since, user);
+  const met = moves.entered.flatMap((room) => room.membersWith("join"));
+  const missed = moves.left.flatMap((room) => room.membersWith("join"));
   return {
-    changed: [...new Set([...changed, ...come])],
-    left: [...new Set([...left, ...[...gone].filter(isOut)])],
+    changed: [...new Set([...changes, ...met, ...moves.come])],
+    left: [...new Set([...missed, ...moves.gone])].filter((id) => !isSeen(id)),
   };
 }

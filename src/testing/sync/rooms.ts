@@ -5,14 +5,14 @@
  */
 
 import type { RoomID, UserID } from "../../types/ids.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import type { JsonObject } from "../../types/json.ts";
 import { stringAt } from "../http/read.ts";
 import { formatEvent, strippedEvent } from "../model/events/format_event.ts";
 import { pickFields } from "../model/events/event_filter.ts";
 import { receiptContent } from "../model/rooms/receipts.ts";
 import type { Room } from "../model/rooms/room.ts";
 import { membershipOf, type RoomEvent } from "../model/events/room_event.ts";
-import { knowsMember, rememberMember, stateOf } from "./state_delta.ts";
+import { forgetUnseen, isKnown, remember, stateOf } from "./state_delta.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { startOf, type SyncJob } from "./sync_job.ts";
 import { pageToken } from "./sync_token.ts";
@@ -20,6 +20,7 @@ import { type Timeline, timelineOf } from "./timeline.ts";
 
 /** The sections of rooms; empty ones are absent. Who comes and goes in them is noted. */
 export function roomsOf(job: SyncJob, arrivals: Arrivals): JsonObject {
+  if (job.filter.state.lazyLoadMembers) forgetUnseen(job);
   const sections: Record<string, JsonObject> = {};
   const add = (section: string, room: RoomID, content: JsonObject | undefined) => {
     if (content !== undefined) (sections[section] ??= {})[room] = content;
@@ -27,53 +28,49 @@ export function roomsOf(job: SyncJob, arrivals: Arrivals): JsonObject {
   for (const [id, member] of job.user.memberships) {
     const room = job.server.rooms.get(id);
     if (room === undefined) continue;
-    switch (membershipOf(member)) {
-      case "join":
-        add("join", id, joinedRoom(job, room, arrivals));
-        break;
-      case "invite":
-        add("invite", id, strippedRoom(job, room, member, "invite_state"));
-        break;
-      case "knock":
-        add("knock", id, strippedRoom(job, room, member, "knock_state"));
-        break;
-      default:
-        add("leave", id, leftRoom(job, room, member));
+    if (membershipOf(member) === "join") {
+      add("join", id, joinedRoom(job, room, arrivals));
+      continue;
     }
+    // Who was thrown out and invited again since the last sync gets to see both.
+    const left = leavingOf(job, room, member);
+    if (left !== undefined) add("leave", id, leftRoom(job, room, left));
+    if (membershipOf(member) === "invite") add("invite", id, strippedRoom(job, room, member, "invite_state"));
+    if (membershipOf(member) === "knock") add("knock", id, strippedRoom(job, room, member, "knock_state"));
   }
   return sections;
 }
 
+/** The own member events that came since the last sync. */
+function ownChanges(job: SyncJob, room: Room): readonly RoomEvent[] {
+  return room.stateHistory("m.room.member", job.user.id).filter(({ position }) => position > startOf(job));
+}
+
 /** Whether the user came into the room since the last sync, perhaps not for the first time. */
 function isNewlyJoined(job: SyncJob, room: Room): boolean {
-  const since = startOf(job);
-  if (job.since === undefined || room.latest <= since) return false;
-  if (room.membership(job.user.id, since) !== "join") return true;
-  return room.stateHistory("m.room.member", job.user.id).some((event) =>
-    event.position > since && membershipOf(event) !== "join"
-  );
+  if (job.since === undefined || room.latest <= startOf(job)) return false;
+  if (room.membership(job.user.id, startOf(job)) !== "join") return true;
+  return ownChanges(job, room).some((event) => membershipOf(event) !== "join");
 }
 
 function joinedRoom(job: SyncJob, room: Room, arrivals: Arrivals): JsonObject | undefined {
-  const since = startOf(job);
-  const ephemeral = ephemeralOf(job, room, since);
-  const accountData = accountDataOf(job, room.id, isNewlyJoined(job, room) ? 0 : since);
-  if (room.latest <= since && !job.fullState && ephemeral.length === 0 && accountData.length === 0) {
-    return undefined;
-  }
   const newlyJoined = isNewlyJoined(job, room);
   const full = job.since === undefined || job.fullState || newlyJoined;
-  const timeline = timelineOf(job, room, newlyJoined ? 0 : since, job.until);
-  const state = stateOf(job, room, timeline, job.until, full);
-  const limited = timeline.limited || newlyJoined;
-  const summary = summaryOf(job, room, { ...timeline, limited }, state);
-  if (timeline.events.length + state.length + ephemeral.length + accountData.length === 0 && !job.fullState) {
-    return undefined;
-  }
+  const ephemeral = ephemeralOf(job, room, startOf(job));
+  const accountData = accountDataOf(job, room.id, full);
+  if (room.latest <= startOf(job) && !full && ephemeral.length + accountData.length === 0) return undefined;
+  const since = newlyJoined ? undefined : job.since?.position;
+  const stretch = { since, until: job.until, newlyJoined, joined: true };
+  const timeline = timelineOf(job, room, stretch);
+  const isSilent = timeline.events.length + ephemeral.length + accountData.length === 0;
+  if (isSilent && !full) return undefined;
+  const state = stateOf(job, room, timeline, { ...stretch, full });
+  const summary = summaryOf(job, room, timeline, state);
+  if (isSilent && state.length === 0 && !job.fullState) return undefined;
   if (job.since !== undefined) arrivals.note([...state, ...timeline.events]);
   const unread = job.server.unread.of(job.user, room);
   return {
-    timeline: formatTimeline(job, room, timeline, limited),
+    timeline: formatTimeline(job, room, timeline),
     ...formatState(job, room, state),
     account_data: { events: accountData },
     ephemeral: { events: ephemeral },
@@ -82,25 +79,31 @@ function joinedRoom(job: SyncJob, room: Room, arrivals: Arrivals): JsonObject | 
   };
 }
 
-function leftRoom(job: SyncJob, room: Room, member: RoomEvent): JsonObject | undefined {
-  const since = startOf(job);
-  if (job.user.forgotten.has(room.id) || member.position <= since) return undefined;
+/** The event that a user who is not in a room left it by, if the response is to show that. */
+function leavingOf(job: SyncJob, room: Room, member: RoomEvent): RoomEvent | undefined {
+  const isLeaving = (event: RoomEvent) => ["leave", "ban"].includes(membershipOf(event));
+  if (job.since !== undefined) return ownChanges(job, room).findLast(isLeaving);
+  if (!isLeaving(member) || job.user.forgotten.has(room.id)) return undefined;
   // Who was removed learns of it even in an initial sync.
-  const wentAlone = member.sender === job.user.id;
-  if (job.since === undefined && wentAlone && !job.filter.includeLeave) return undefined;
-  const wasIn = room.membership(job.user.id, since) === "join";
-  const cameIn = !wasIn &&
-    room.stateHistory("m.room.member", job.user.id).some((event) =>
-      event.position > since && membershipOf(event) === "join"
-    );
-  const from = cameIn ? 0 : since;
-  const timeline = timelineOf(job, room, from, member.position);
-  const full = job.since === undefined || cameIn || job.fullState;
-  const state = full || wasIn ? stateOf(job, room, timeline, member.position, full) : [];
+  return member.sender !== job.user.id || job.filter.includeLeave ? member : undefined;
+}
+
+function leftRoom(job: SyncJob, room: Room, leaving: RoomEvent): JsonObject | undefined {
+  const newlyJoined = job.since !== undefined &&
+    room.membership(job.user.id, startOf(job)) !== "join" &&
+    ownChanges(job, room).some((event) => membershipOf(event) === "join");
+  const full = job.since === undefined || job.fullState || newlyJoined;
+  const accountData = accountDataOf(job, room.id, full);
+  const stretch = { since: job.since?.position, until: leaving.position, newlyJoined, joined: false };
+  const timeline = timelineOf(job, room, stretch);
+  if (timeline.events.length + accountData.length === 0 && !full) return undefined;
+  const state = stateOf(job, room, timeline, { ...stretch, full });
+  summaryOf(job, room, timeline, state); // it adds heroes to the state
+  if (timeline.events.length + accountData.length + state.length === 0 && !job.fullState) return undefined;
   return {
-    timeline: formatTimeline(job, room, timeline, timeline.limited),
+    timeline: formatTimeline(job, room, timeline),
     ...formatState(job, room, state),
-    account_data: { events: accountDataOf(job, room.id, since) },
+    account_data: { events: accountData },
   };
 }
 
@@ -132,36 +135,40 @@ const STRIPPED_STATE = [
 
 function ephemeralOf(job: SyncJob, room: Room, since: number): JsonObject[] {
   const events: JsonObject[] = [];
-  const receipts = room.receipts.since(since, job.user.id).filter(({ user }) => !job.user.ignores(user));
+  const receipts = room.receipts.since(since, job.user.id);
   if (receipts.length > 0) events.push({ type: "m.receipt", content: receiptContent(receipts) });
-  const typing = [...room.typing.keys()].filter((user) => !job.user.ignores(user));
-  if (room.typingPosition > since && (job.since !== undefined || typing.length > 0)) {
+  const typing = [...room.typing.keys()];
+  if (room.typingPosition > since) {
     events.push({ type: "m.typing", content: { user_ids: typing } });
   }
   const filter = job.filter.ephemeral;
   return events.filter((event) => filter.allows({ type: String(event.type), roomId: room.id }));
 }
 
-function accountDataOf(job: SyncJob, room: RoomID, since: number): JsonObject[] {
-  const filter = job.filter.roomAccountData;
-  const changes = job.user.roomAccountData.get(room)?.since(job.fullState ? 0 : since) ?? [];
-  const isFirst = job.fullState || since === 0;
-  const isEmpty = (type: string, content: JsonObject) =>
-    Object.keys(type === "m.tag" && isJsonObject(content.tags) ? content.tags : content).length === 0;
-  return changes.filter(([type, content]) => filter.allows({ type }) && !(isFirst && isEmpty(type, content)))
-    .map(([type, content]) => ({ type, content }));
+/** The account data that has changed, and all tags if the client gets the room anew. */
+function accountDataOf(job: SyncJob, room: RoomID, full: boolean): JsonObject[] {
+  const isFirst = job.fullState || job.since === undefined;
+  const data = job.user.roomAccountData.get(room)?.since(isFirst ? 0 : startOf(job)) ?? [];
+  const events = data.map(([type, content]) => ({ type, content }))
+    .filter(({ content }) => !isFirst || Object.keys(content).length > 0);
+  const tags = job.user.tags.get(room) ?? {};
+  const isTold = full
+    ? Object.keys(tags).length > 0
+    : job.user.tags.since(startOf(job)).some(([tagged]) => tagged === room);
+  if (isTold) events.push({ type: "m.tag", content: { tags } });
+  return events.filter((event) => job.filter.roomAccountData.allows(event));
 }
 
-function formatTimeline(job: SyncJob, room: Room, timeline: Timeline, limited: boolean): JsonObject {
+function formatTimeline(job: SyncJob, room: Room, timeline: Timeline): JsonObject {
   const viewer = { user: job.user.id, device: job.device, now: job.server.now };
   // A client that gets every event can put them together itself.
-  const options = { withoutRoomId: true, aggregations: limited };
+  const options = { withoutRoomId: true, aggregations: timeline.limited };
   return {
     events: timeline.events.map((event) =>
       pickFields(formatEvent(room, event, viewer, options), job.filter.fields)
     ),
     prev_batch: pageToken(timeline.start),
-    limited,
+    limited: timeline.limited,
   };
 }
 
@@ -186,11 +193,9 @@ function summaryOf(job: SyncJob, room: Room, timeline: Timeline, state: RoomEven
   for (const hero of (summary["m.heroes"] ?? []) as UserID[]) {
     const member = room.members.get(hero);
     const told = (event: RoomEvent) => event.type === "m.room.member" && event.stateKey === hero;
-    if (
-      member === undefined || knowsMember(job, room, hero, member) || state.some(told) ||
-      timeline.events.some(told)
-    ) continue;
-    rememberMember(job, room, member);
+    if (member === undefined || isKnown(job, member)) continue;
+    if (state.some(told) || timeline.events.some(told)) continue;
+    remember(job, member);
     state.push(member);
   }
   return summary;

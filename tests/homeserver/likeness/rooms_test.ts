@@ -110,3 +110,43 @@ Deno.test("the predecessor of a room of an old version is the tombstone of the o
   const tombstone = await alice.ok("GET", `/rooms/${old}/state/m.room.tombstone?format=event`);
   assertEquals(predecessor, { room_id: old, event_id: tombstone.event_id });
 });
+
+Deno.test("whoever asks is told of a public room, but not with a token that does not work", async () => {
+  await using scene = stage(["alice"]);
+  const { alice } = scene.users;
+  const room = await alice.createRoom({ preset: "public_chat" });
+  const closed = await alice.createRoom();
+  const path = `/_matrix/client/v1/room_summary/`;
+  alice.token = "";
+  const { room_id, membership } = await alice.ok("GET", `${path}${room}`);
+  assertEquals([room_id, membership], [room, undefined]);
+  assertEquals(await alice.refusal("GET", `${path}${closed}`), [404, "M_NOT_FOUND"]);
+  alice.token = "wrong";
+  assertEquals(await alice.refusal("GET", `${path}${room}`), [401, "M_UNKNOWN_TOKEN"]);
+});
+
+Deno.test("a child of a space names servers, and comes last without a valid order", async () => {
+  await using scene = stage(["alice"]);
+  const { alice } = scene.users;
+  const space = await alice.createRoom({ creation_content: { type: "m.space" } });
+  const add = (room: string, content: Json) => alice.putState(space, "m.space.child", content, room);
+  await add("!none:localhost", { via: [] });
+  await add("!far:away.example", { via: ["away.example"], order: "é" });
+  await add("!near:localhost", { via: ["localhost"], order: "z" });
+  const { rooms: [root, ...others], next_batch } = await alice.ok(
+    "GET",
+    `/_matrix/client/v1/rooms/${space}/hierarchy?limit=1`,
+  );
+  assertEquals(root.children_state.map((child: Json) => child.state_key), [
+    "!near:localhost",
+    "!far:away.example",
+  ]);
+  assertEquals([others, typeof next_batch], [[], "string"]); // whatever the next page has
+});
+
+Deno.test("createRoom: an empty override and nobody invited may have any form", async () => {
+  await using scene = stage(["alice"]);
+  const { alice } = scene.users;
+  await alice.createRoom({ power_level_content_override: [], invite: "" });
+  assertEquals(await alice.refusal("POST", "/createRoom", { invite: "bob" }), [400, "M_BAD_JSON"]);
+});

@@ -19,7 +19,8 @@ export function bundledAggregations(
   format: (event: RoomEvent) => JsonObject,
 ): JsonObject | undefined {
   const children = room.relations.childrenOf(event.id);
-  if (children.length === 0) return undefined;
+  const isPart = ["m.annotation", "m.replace"].includes(room.relations.of(event)?.type ?? "");
+  if (children.length === 0 || isPart) return undefined;
   const bundle: JsonObject = {};
   const references = children.filter((child) => room.relations.of(child)?.type === "m.reference");
   if (references.length > 0) {

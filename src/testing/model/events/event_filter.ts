@@ -8,7 +8,7 @@
 import type { EventID, RoomID } from "../../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../../types/json.ts";
 import { badRequest } from "../../http/failure.ts";
-import { isRoomId } from "../../http/read.ts";
+import { isRoomId, isTruthy } from "../../http/read.ts";
 import type { Room } from "../rooms/room.ts";
 import type { RoomEvent } from "./room_event.ts";
 
@@ -20,6 +20,13 @@ interface Filterable {
   readonly roomId?: RoomID;
   readonly id?: EventID;
 }
+
+const FLAGS = [
+  "contains_url",
+  "lazy_load_members",
+  "include_redundant_members",
+  "unread_thread_notifications",
+];
 
 /** One event filter, or room event filter. */
 export class EventFilter {
@@ -46,19 +53,32 @@ export class EventFilter {
     for (const key of ["types", "not_types", "senders", "not_senders", "rooms", "not_rooms"]) {
       strings(this.#json, key);
     }
-    const senders = [...strings(this.#json, "senders") ?? [], ...strings(this.#json, "not_senders") ?? []];
-    if (!senders.every((sender) => /^@[^:]*:/.test(sender))) {
-      throw badRequest("M_UNKNOWN", "'senders' must be user IDs");
-    }
-    const named = [...strings(this.#json, "rooms") ?? [], ...strings(this.#json, "not_rooms") ?? []];
-    if (!named.every(isRoomId)) throw badRequest("M_UNKNOWN", "'rooms' must be room IDs");
     const { limit } = this.#json;
-    if (limit !== undefined && (typeof limit !== "number" || !Number.isInteger(limit))) {
-      throw badRequest("M_UNKNOWN", "'limit' must be an integer");
-    }
-    this.limit = limit;
+    this.limit = typeof limit === "number" ? limit : undefined;
     this.lazyLoadMembers = this.#json.lazy_load_members === true;
     this.includeRedundantMembers = this.#json.include_redundant_members === true;
+  }
+
+  /** Refuses what only filters of syncs are refused for: names that are no IDs, and wrong types. */
+  requireValid(): this {
+    const { limit } = this.#json;
+    if (limit !== undefined && !Number.isInteger(limit)) {
+      throw badRequest("M_UNKNOWN", "'limit' must be an integer");
+    }
+    for (const key of FLAGS) {
+      if (typeof (this.#json[key] ?? false) !== "boolean") {
+        throw badRequest("M_UNKNOWN", `'${key}' must be a boolean`);
+      }
+    }
+    const named = (key: string) => [
+      ...strings(this.#json, key) ?? [],
+      ...strings(this.#json, `not_${key}`) ?? [],
+    ];
+    if (!named("senders").every((sender) => typeof sender === "string" && /^@[^:]*:/.test(sender))) {
+      throw badRequest("M_UNKNOWN", "'senders' must be user IDs");
+    }
+    if (!named("rooms").every(isRoomId)) throw badRequest("M_UNKNOWN", "'rooms' must be room IDs");
+    return this;
   }
 
   /** Whether an event passes. */
@@ -125,13 +145,13 @@ export class SyncFilter {
   constructor(json: JsonObject) {
     const room = json.room ?? {};
     if (!isJsonObject(room)) throw badRequest("M_UNKNOWN", "'room' must be an object");
-    this.accountData = new EventFilter(json.account_data);
-    this.presence = new EventFilter(json.presence);
-    this.rooms = new EventFilter({ rooms: room.rooms, not_rooms: room.not_rooms });
-    this.roomAccountData = new EventFilter(room.account_data, this.rooms);
-    this.ephemeral = new EventFilter(room.ephemeral, this.rooms);
-    this.state = new EventFilter(room.state, this.rooms);
-    this.timeline = new EventFilter(room.timeline, this.rooms);
+    this.accountData = new EventFilter(json.account_data).requireValid();
+    this.presence = new EventFilter(json.presence).requireValid();
+    this.rooms = new EventFilter({ rooms: room.rooms, not_rooms: room.not_rooms }).requireValid();
+    this.roomAccountData = new EventFilter(room.account_data, this.rooms).requireValid();
+    this.ephemeral = new EventFilter(room.ephemeral, this.rooms).requireValid();
+    this.state = new EventFilter(room.state, this.rooms).requireValid();
+    this.timeline = new EventFilter(room.timeline, this.rooms).requireValid();
     this.includeLeave = room.include_leave === true;
     this.fields = strings(json, "event_fields");
     const { event_format } = json;
@@ -149,6 +169,7 @@ export function parseFilterJson(text: string): JsonObject {
   } catch {
     throw badRequest("M_NOT_JSON", "Invalid filter JSON");
   }
+  if (!isTruthy(json)) return {};
   if (!isJsonObject(json)) throw badRequest("M_UNKNOWN", "A filter must be an object");
   return json;
 }
@@ -161,7 +182,26 @@ export function pickFields(event: JsonObject, fields: readonly string[] | undefi
     const keys = field.match(/(?:\\.|[^.\\])+/g)?.map((key) => key.replaceAll(/\\(.)/g, "$1")) ?? [];
     copyPath(event, picked, keys);
   }
+  const { "m.relations": relations } = asObject(event.unsigned);
+  if (isJsonObject(relations)) {
+    const { "m.replace": edit, "m.thread": thread } = relations;
+    const withFields = (value: unknown) => pickFields(asObject(value), fields);
+    picked.unsigned = {
+      ...asObject(picked.unsigned),
+      "m.relations": {
+        ...relations,
+        ...(isJsonObject(edit) ? { "m.replace": withFields(edit) } : {}),
+        ...(isJsonObject(thread)
+          ? { "m.thread": { ...thread, latest_event: withFields(thread.latest_event) } }
+          : {}),
+      },
+    };
+  }
   return picked;
+}
+
+function asObject(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
 }
 
 function copyPath(from: JsonObject, to: JsonObject, [key, ...rest]: readonly string[]): void {
@@ -187,12 +227,13 @@ function roomOf({ roomId, id }: Filterable): string {
 function strings(json: JsonObject, key: string): readonly string[] | undefined {
   const value = json[key];
   if (value === undefined || value === null) return undefined;
-  if (!Array.isArray(value) || !value.every((item) => typeof item === "string")) {
+  const isNamed = key.endsWith("types") || key === "event_fields"; // by what code looks into
+  if (!Array.isArray(value) || (isNamed && !value.every((item) => typeof item === "string"))) {
     throw badRequest("M_UNKNOWN", `'${key}' must be an array of strings`);
   }
   return value;
 }
 
 function matches(pattern: string, value: string): boolean {
-  return pattern.endsWith("*") ? value.startsWith(pattern.slice(0, -1)) : pattern === value;
+  return String(pattern).endsWith("*") ? value.startsWith(pattern.slice(0, -1)) : pattern === value;
 }

@@ -13,14 +13,14 @@ import type { Device } from "../users/device.ts";
 import { redactedId } from "./redaction.ts";
 import type { Room } from "../rooms/room.ts";
 import type { RoomEvent } from "./room_event.ts";
-import { membershipAt } from "../rooms/visibility.ts";
+import { isWithheld, membershipAt } from "../rooms/visibility.ts";
 
 /** For whom events are formatted. */
 export interface Viewer {
   /** The user. */
   readonly user: UserID;
-  /** The device, which alone receives its transaction IDs. */
-  readonly device: Device;
+  /** The device, which alone receives its transaction IDs; nobody does if it is absent. */
+  readonly device?: Device;
   /** The time, in milliseconds since the epoch. */
   readonly now: number;
 }
@@ -53,12 +53,14 @@ export function formatEvent(
   if (event.replaces !== undefined) unsigned.replaces_state = event.replaces.id;
   if (options.bare !== true) {
     unsigned.membership = membershipAt(room, viewer.user, event);
-    if (event.replaces !== undefined) {
+    if (event.replaces !== undefined && !isWithheld(room, event.replaces)) {
       unsigned.prev_content = event.replaces.content;
       unsigned.prev_sender = event.replaces.sender;
     }
   }
-  if (event.transaction?.device === viewer.device) unsigned.transaction_id = event.transaction.id;
+  if (event.transaction !== undefined && event.transaction.device === viewer.device) {
+    unsigned.transaction_id = event.transaction.id;
+  }
   if (event.redaction !== undefined) {
     if (options.within !== true) {
       unsigned.redacted_by = event.redaction.id;

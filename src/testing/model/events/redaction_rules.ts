@@ -23,6 +23,9 @@ export function checkRedaction(server: ServerState, room: Room, draft: EventDraf
   }
   if (target?.type === "m.room.server_acl") throw forbidden("Redacting server ACL events is not permitted");
   if (room.powerLevels.of(draft.sender) >= room.powerLevels.named("redact")) return;
+  if (room.version.eventIdsWithServer && !id.includes(":")) {
+    throw badRequest("M_UNKNOWN", `Invalid ID: '${id}'`);
+  }
   if (target === undefined) throw notFound("Could not find event");
   if (target.sender !== draft.sender) throw forbidden("You don't have permission to redact events");
 }

@@ -82,7 +82,8 @@ function changeInDeadRoom(server: ServerState, room: Room, change: MembershipCha
   const { sender, target, action } = change;
   const current = room.members.get(target);
   const leaves = membershipFor(action) === "leave";
-  if (action === "join" || action === "knock" || (leaves && current === undefined)) throw notReachable();
+  if (action === "join" || action === "knock") throw notReachable();
+  if (leaves && current === undefined) throw notKnown(server, target);
   const content: JsonObject = { ...change.content, membership: membershipFor(action) };
   if (action === "invite") addProfile(server, target, content);
   return sendEvent(server, room, { type: "m.room.member", sender, stateKey: target, content });
@@ -92,6 +93,12 @@ function changeInDeadRoom(server: ServerState, room: Room, change: MembershipCha
 export function notReachable(): Failure {
   const message = "Can't join remote room because no servers that are in the room have been provided.";
   return new Failure(404, "M_UNKNOWN", message);
+}
+
+/** The answer to those who would remove a user from a room that the homeserver is not in. */
+export function notKnown({ settings }: ServerState, target: UserID): Failure {
+  if (!target.endsWith(`:${settings.serverName}`)) return badJson(`${target} is not a local user`);
+  return new Failure(404, "M_UNKNOWN", "Not a known room");
 }
 
 function membershipFor(action: MembershipChange["action"]): string {

@@ -43,7 +43,11 @@ const CHECKS: Readonly<Record<string, Check>> = {
     if (sender !== target) throw forbidden("Cannot force another user to join.");
     const current = room.membership(target);
     if (current === "ban") throw forbidden("You are banned from this room");
-    if (current === "join" || current === "invite" || room.joinRule === "public") return;
+    if (room.joinRule === "public") return;
+    if (room.joinRule !== "invite" && !isKnockable(room) && !isRestricted(room)) {
+      throw forbidden("You are not allowed to join this room");
+    }
+    if (current === "join" || current === "invite") return;
     if (isRestricted(room) && typeof draft.content.join_authorised_via_users_server === "string") return;
     throw forbidden("You are not invited to this room.");
   },
@@ -63,9 +67,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
     if (power <= room.powerLevels.of(target)) throw forbidden("You don't have permission to ban this user");
   },
   knock(room, sender, target) {
-    const open = (room.version.knock && room.joinRule === "knock") ||
-      (room.version.knockRestricted && room.joinRule === "knock_restricted");
-    if (!open) throw forbidden("You don't have permission to knock");
+    if (!isKnockable(room)) throw forbidden("You don't have permission to knock");
     if (sender !== target) throw forbidden("You cannot knock for other users");
     const current = room.membership(target);
     if (current === "join") throw forbidden("You cannot knock on a room you are already in");
@@ -73,6 +75,12 @@ const CHECKS: Readonly<Record<string, Check>> = {
     if (current === "ban") throw forbidden("You are banned from this room");
   },
 };
+
+/** Whether one can ask to be let in. */
+export function isKnockable(room: Room): boolean {
+  return (room.version.knock && room.joinRule === "knock") ||
+    (room.version.knockRestricted && room.joinRule === "knock_restricted");
+}
 
 /** Whether membership in other rooms can open this one. */
 export function isRestricted(room: Room): boolean {

@@ -35,6 +35,8 @@ export class Room {
   typingPosition = 0;
   /** Whether the room directory lists it. */
   published = false;
+  /** How many of its events have lost their content. */
+  redactions = 0;
   readonly #byId = new Map<EventID, RoomEvent>();
   readonly #history = new Map<string, RoomEvent[]>();
   readonly #members = new Map<UserID, RoomEvent>();
@@ -126,6 +128,7 @@ export class Room {
 
   /** Notes that an event has lost its content, which may have been what is in force. */
   redacted(event: RoomEvent): void {
+    this.redactions++;
     if (event.type === "m.room.power_levels") this.#powerLevels = undefined;
   }
 

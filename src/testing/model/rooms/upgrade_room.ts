@@ -5,16 +5,16 @@
  * @module
  */
 
-import type { EventID } from "../../../types/ids.ts";
+import type { EventID, UserID } from "../../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../../types/json.ts";
-import { forbidden } from "../../http/failure.ts";
-import { changeMembership } from "./change_membership.ts";
-import { createRoom } from "./create_room.ts";
-import type { Room } from "./room.ts";
-import type { RoomVersion } from "./room_version.ts";
+import { Failure } from "../../http/failure.ts";
+import { checkEvent, checkSender } from "../events/event_rules.ts";
 import { newEventId, sendEvent } from "../events/send_event.ts";
 import type { ServerState } from "../server_state.ts";
 import type { User } from "../users/user.ts";
+import { createRoom, type InitialState } from "./create_room.ts";
+import type { Room } from "./room.ts";
+import type { RoomVersion } from "./room_version.ts";
 
 /** The state that moves along; everything else stays behind. */
 const CARRIED = [
@@ -36,45 +36,76 @@ export interface Upgrade {
   readonly additionalCreators: readonly string[];
 }
 
-/** Makes the replacement, carries the state over, and closes the old room with a tombstone. */
+/** Makes the replacement, carries over what belongs to it, and closes the old room with a tombstone. */
 export function upgradeRoom(server: ServerState, old: Room, user: User, upgrade: Upgrade): Room {
-  const { version } = upgrade;
-  if (old.membership(user.id) !== "join") throw forbidden(`User ${user.id} not in room ${old.id}`);
-  if (old.powerLevels.of(user.id) < old.powerLevels.toSend("m.room.tombstone", IS_STATE)) {
-    throw forbidden("You don't have permission to post that to the room");
-  }
-  const tombstone = newEventId(server, old); // the new room says that it begins where the old one ends
-  const carried = CARRIED.flatMap((type) => {
-    const event = old.state(type);
-    return event === undefined ? [] : [{ type, stateKey: "", content: event.content }];
-  });
-  const replacement = createRoom(server, {
-    creator: user.id,
-    version,
-    preset: "private_chat",
-    published: false,
-    initialState: [...carried, ...spaceChildren(old)],
-    invite: [],
-    isDirect: false,
-    creationContent: creationContent(old, tombstone, upgrade),
-    powerLevels: powerLevels(old, user, upgrade),
-  });
-  for (const banned of old.membersWith("ban")) {
-    changeMembership(server, replacement, { sender: user.id, target: banned, action: "ban" });
-  }
+  const id = newEventId(server, old); // the new room says that it begins where the old one ends
+  const tombstone = { id, type: "m.room.tombstone", sender: user.id, stateKey: "" };
+  checkSender(old, { ...tombstone, content: {} });
+  checkEvent(old, { ...tombstone, content: {} });
+  const levels = old.state("m.room.power_levels")?.content ?? {};
+  const aliases = old.state("m.room.canonical_alias")?.content;
+  const replacement = makeReplacement(server, old, user, upgrade, id);
   sendEvent(server, old, {
-    id: tombstone,
-    type: "m.room.tombstone",
-    sender: user.id,
-    stateKey: "",
+    ...tombstone,
     content: { body: "This room has been replaced", replacement_room: replacement.id },
   });
-  moveAliases(server, old, replacement, user);
-  restrict(server, old, user);
+  moveAliases(server, old, replacement);
+  if (aliases !== undefined) moveCanonicalAlias(server, old, replacement, user, aliases);
+  for (const member of old.membersWith("join")) copySettings(server, old, replacement, member);
+  replacement.published ||= old.published;
+  old.published = false;
+  restrict(server, old, user, levels);
+  // The one who upgrades had the power that it took; what they had before is theirs again.
+  put(server, replacement, user, "m.room.power_levels", withoutCreators(levels, user, upgrade));
   return replacement;
 }
 
-const IS_STATE = true;
+function put(server: ServerState, room: Room, user: User, type: string, content: JsonObject): void {
+  sendEvent(server, room, { type, sender: user.id, stateKey: "", content });
+}
+
+/** Does what need not succeed. */
+function attempt(action: () => void): void {
+  try {
+    action();
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+  }
+}
+
+function makeReplacement(
+  server: ServerState,
+  old: Room,
+  user: User,
+  upgrade: Upgrade,
+  tombstone: EventID,
+): Room {
+  const carried = CARRIED.flatMap((type): InitialState[] => {
+    const event = old.state(type);
+    return event === undefined ? [] : [{ type, stateKey: "", content: event.content }];
+  });
+  const levels = withoutCreators(startingLevels(old, user), user, upgrade);
+  const replacement = createRoom(server, {
+    creator: user.id,
+    version: upgrade.version,
+    preset: "private_chat",
+    published: false,
+    initialState: [
+      ...carried,
+      { type: "m.room.power_levels", stateKey: "", content: levels },
+      ...spaceChildren(old),
+    ],
+    invite: [],
+    isDirect: false,
+    creationContent: creationContent(old, tombstone, upgrade),
+    powerLevels: {},
+  });
+  for (const stateKey of old.membersWith("ban")) {
+    const content = old.members.get(stateKey)?.content ?? {};
+    sendEvent(server, replacement, { type: "m.room.member", sender: user.id, stateKey, content });
+  }
+  return replacement;
+}
 
 function creationContent(
   old: Room,
@@ -95,50 +126,83 @@ function creationContent(
   };
 }
 
-function spaceChildren(old: Room) {
+/** The rooms of a space. */
+function spaceChildren(old: Room): InitialState[] {
+  if (old.state("m.room.create")?.content.type !== "m.space") return [];
   return old.fullState().filter(({ type, content }) =>
     type === "m.space.child" && Object.keys(content).length > 0
-  )
-    .map(({ type, stateKey = "", content }) => ({ type, stateKey, content }));
+  ).map(({ type, stateKey = "", content }) => ({ type, stateKey, content }));
 }
 
-function powerLevels(old: Room, user: User, { version, additionalCreators }: Upgrade): JsonObject {
-  const content: JsonObject = { ...old.state("m.room.power_levels")?.content };
+/** The levels of the old room, with enough for the one who upgrades to carry its state over. */
+function startingLevels(old: Room, user: User): JsonObject {
+  const content = old.state("m.room.power_levels")?.content ?? {};
   const users: JsonObject = isJsonObject(content.users) ? { ...content.users } : {};
-  // The one who upgrades is a creator now: from version 12 on, creators are not listed.
-  if (version.creatorPower) { for (const creator of [user.id, ...additionalCreators]) delete users[creator]; }
-  else users[user.id] = Math.max(100, Number(users[user.id] ?? 0));
+  const { powerLevels } = old;
+  const events = isJsonObject(content.events) ? Object.values(content.events).map(Number) : [];
+  const needed = Math.max(powerLevels.named("state_default"), powerLevels.named("ban"), 0, ...events);
+  if (Number(users[user.id] ?? powerLevels.named("users_default")) < needed) users[user.id] = needed;
   return { ...content, users };
 }
 
-function moveAliases(server: ServerState, old: Room, replacement: Room, user: User): void {
-  const canonical = old.state("m.room.canonical_alias")?.content;
+/** From version 12 on, creators are not among the users with a level. */
+function withoutCreators(content: JsonObject, user: User, upgrade: Upgrade): JsonObject {
+  if (!upgrade.version.creatorPower || !isJsonObject(content.users)) return content;
+  const users: JsonObject = { ...content.users };
+  for (const creator of [user.id, ...upgrade.additionalCreators]) delete users[creator];
+  return { ...content, users };
+}
+
+function moveAliases(server: ServerState, old: Room, replacement: Room): void {
   for (const [alias, entry] of server.aliases) {
     if (entry.room === old.id) server.aliases.set(alias, { ...entry, room: replacement.id });
   }
-  replacement.published = old.published;
-  old.published = false;
-  if (canonical === undefined) return;
-  const sender = user.id;
-  sendEvent(server, old, { type: "m.room.canonical_alias", sender, stateKey: "", content: {} });
-  sendEvent(server, replacement, {
-    type: "m.room.canonical_alias",
-    sender,
-    stateKey: "",
-    content: canonical,
-  });
 }
 
-/** Restricts who may send in the old room. */
-function restrict(server: ServerState, old: Room, user: User): void {
-  const content = old.state("m.room.power_levels")?.content ?? {};
+/** Those aliases move that this homeserver has. */
+function moveCanonicalAlias(
+  server: ServerState,
+  old: Room,
+  replacement: Room,
+  user: User,
+  content: JsonObject,
+): void {
+  const isOwn = (alias: unknown) => String(alias).endsWith(`:${server.settings.serverName}`);
+  const { alias, alt_aliases: given, ...rest }: JsonObject = content;
+  const others: unknown[] = Array.isArray(given) ? given : [];
+  const aliases = (main: boolean, alternatives: unknown[]): JsonObject => ({
+    ...(main && alias !== undefined && { alias }),
+    ...(alternatives.length > 0 && { alt_aliases: alternatives }),
+  });
+  const left = aliases(!isOwn(alias), others.filter((other) => !isOwn(other)));
+  const moved = aliases(isOwn(alias), others.filter(isOwn));
+  attempt(() => put(server, old, user, "m.room.canonical_alias", { ...rest, ...left }));
+  attempt(() => put(server, replacement, user, "m.room.canonical_alias", moved));
+}
+
+/** Copies what a member has set for the old room. */
+function copySettings(server: ServerState, old: Room, replacement: Room, member: UserID): void {
+  const user = server.users.get(member);
+  if (user === undefined) return;
+  const direct = user.accountData.get("m.direct") ?? {};
+  for (const [partner, rooms] of Object.entries(direct)) {
+    if (!Array.isArray(rooms) || !rooms.includes(old.id)) continue;
+    const content = { ...direct, [partner]: [...rooms, replacement.id] };
+    user.accountData.set("m.direct", content, server.stream.advance());
+    break;
+  }
+  const tags = user.tags.get(old.id) ?? {};
+  if (Object.keys(tags).length > 0) user.tags.set(replacement.id, tags, server.stream.advance());
+  const rule = user.pushRules.find("room", old.id);
+  if (rule?.enabled !== true) return;
+  user.pushRules.put("room", { ...rule, rule_id: replacement.id }, {});
+  server.savePushRules(user);
+}
+
+/** Restricts who may send and invite in the old room. */
+function restrict(server: ServerState, old: Room, user: User, content: JsonObject): void {
   const level = Math.max(50, Number(content.users_default ?? 0) + 1);
   const events_default = Math.max(level, Number(content.events_default ?? 0));
   const invite = Math.max(level, Number(content.invite ?? 0));
-  sendEvent(server, old, {
-    type: "m.room.power_levels",
-    sender: user.id,
-    stateKey: "",
-    content: { ...content, events_default, invite },
-  });
+  attempt(() => put(server, old, user, "m.room.power_levels", { ...content, events_default, invite }));
 }

@@ -39,8 +39,7 @@ export function eventToShow(room: Room | undefined, id: string): RoomEvent | und
 /** A redaction that redacts nothing of the room is as if it were not there. */
 export function isWithheld(room: Room, event: RoomEvent): boolean {
   if (event.type !== "m.room.redaction") return false;
-  const isForgotten = event.redaction !== undefined && !room.version.modernRedaction;
-  const target = isForgotten ? undefined : room.event(redactedId(room.version, event) ?? "");
+  const target = room.event(redactedId(room.version, event) ?? "");
   return target === undefined || target.type === "m.room.create";
 }
 

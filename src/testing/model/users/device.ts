@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { DeviceID, EventID, RoomID, UserID } from "../../../types/ids.ts";
+import type { DeviceID, EventID, UserID } from "../../../types/ids.ts";
 import type { JsonObject } from "../../../types/json.ts";
 import type { Answer } from "../../http/reply.ts";
 
@@ -26,14 +26,11 @@ export interface FallbackKey {
   used: boolean;
 }
 
-/**
- * A member event that was told, and in which response: a client that asks once more has not seen
- * it.
- */
+/** A member event that was sent to a device, and the stream position that the response reached. */
 export interface KnownMember {
   /** The member event. */
   readonly event: EventID;
-  /** The stream position that the response reached. */
+  /** The stream position. */
   readonly position: number;
 }
 
@@ -55,8 +52,8 @@ export class Device {
   readonly fallbackKeys: Map<string, FallbackKey> = new Map();
   /** To-device messages that the device has not acknowledged, in the order of the stream. */
   inbox: ToDeviceMessage[] = [];
-  /** Members that this device was told of, by room and user. */
-  readonly knownMembers: Map<RoomID, Map<UserID, KnownMember>> = new Map();
+  /** The member event of each user that this device was last sent, of whatever room. */
+  readonly knownMembers: Map<UserID, KnownMember> = new Map();
   readonly #transactions = new Map<string, Promise<Answer>>();
 
   /** Makes a device without keys. */

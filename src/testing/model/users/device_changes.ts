@@ -1,29 +1,37 @@
 /**
- * Whose device lists have changed, and when.
+ * Whose devices and keys have changed, in the order of the stream.
  *
  * @module
  */
 
-import type { UserID } from "../../../types/ids.ts";
+import type { RoomID, UserID } from "../../../types/ids.ts";
 import { firstAfter } from "../events/search.ts";
+import type { User } from "./user.ts";
+
+/** A change of a user's devices or keys. */
+export interface DeviceChange {
+  /** Whose. */
+  readonly user: User;
+  /** The rooms that the user was in. */
+  readonly rooms: readonly RoomID[];
+  /** Where it lies in the stream. */
+  readonly position: number;
+}
 
 /** The log of changed device lists. */
 export class DeviceChanges {
-  readonly #changes: { readonly position: number; readonly user: UserID }[] = [];
+  readonly #changes: DeviceChange[] = [];
 
-  /** Notes that the devices or keys of `user` changed at `position`. */
-  add(user: UserID, position: number): void {
-    this.#changes.push({ user, position });
+  /** Notes a change. */
+  add(change: DeviceChange): void {
+    this.#changes.push(change);
   }
 
-  /** The users whose devices changed after `from`, up to `to`. */
-  between(from: number, to: number): Set<UserID> {
-    const users = new Set<UserID>();
-    for (let i = firstAfter(this.#changes, from); i < this.#changes.length; i++) {
-      const change = this.#changes[i];
-      if (change === undefined || change.position > to) break;
-      users.add(change.user);
-    }
-    return users;
+  /** Those whose devices changed after a position: `viewer`, and users in a room that `viewer` is in. */
+  since(position: number, viewer: User): UserID[] {
+    const joined = new Set(viewer.roomsWith("join"));
+    return this.#changes.slice(firstAfter(this.#changes, position))
+      .filter(({ user, rooms }) => user === viewer || rooms.some((room) => joined.has(room)))
+      .map(({ user }) => user.id);
   }
 }

@@ -16,13 +16,13 @@ export class KeyBackup {
   /** How the keys are encrypted. */
   readonly algorithm: string;
   /** What the algorithm needs. */
-  authData: JsonObject;
+  authData: unknown;
   /** Changes whenever a key changes. */
   etag = 0;
   readonly #rooms = new Map<string, Map<string, JsonObject>>();
 
   /** Makes an empty backup. */
-  constructor(version: string, algorithm: string, authData: JsonObject) {
+  constructor(version: string, algorithm: string, authData: unknown) {
     this.version = version;
     this.algorithm = algorithm;
     this.authData = authData;
@@ -69,14 +69,13 @@ export class KeyBackup {
 }
 
 /**
- * A verified key is better, then one that reaches further back, then one that came on a shorter
- * way.
+ * A key is better if it is verified, or reaches further back, or came on a shorter way: one of these
+ * is enough for Synapse, while the specification weighs them in this order.
  */
 function isBetter(key: JsonObject, old: JsonObject): boolean {
-  if (key.is_verified !== old.is_verified) return key.is_verified === true;
-  const [index, oldIndex] = [Number(key.first_message_index ?? 0), Number(old.first_message_index ?? 0)];
-  if (index !== oldIndex) return index < oldIndex;
-  return Number(key.forwarded_count ?? 0) < Number(old.forwarded_count ?? 0);
+  const isLess = (name: string) => Number(key[name] ?? 0) < Number(old[name] ?? 0);
+  if (key.is_verified === true && old.is_verified !== true) return true;
+  return isLess("first_message_index") || isLess("forwarded_count");
 }
 
 /** The backups of all users. */
@@ -85,7 +84,7 @@ export class KeyBackups {
   readonly #created = new Map<UserID, number>();
 
   /** Makes a new version. */
-  create(user: UserID, algorithm: string, authData: JsonObject): KeyBackup {
+  create(user: UserID, algorithm: string, authData: unknown): KeyBackup {
     const number = (this.#created.get(user) ?? 0) + 1;
     this.#created.set(user, number);
     const backup = new KeyBackup(String(number), algorithm, authData);

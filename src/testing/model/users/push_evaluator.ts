@@ -13,6 +13,7 @@ import { PowerLevels } from "../rooms/power_levels.ts";
 import type { Room } from "../rooms/room.ts";
 import { matchesGlob as matchesText } from "../events/glob.ts";
 import type { RoomEvent } from "../events/room_event.ts";
+import { canSee } from "../rooms/visibility.ts";
 import type { User } from "./user.ts";
 
 /** What an event does to a user's counters. */
@@ -30,8 +31,9 @@ const NOTHING: PushOutcome = { notify: false, highlight: false, actions: [] };
 /** Runs the user's push rules over an event. Own events notify no user. */
 export function evaluatePush(user: User, room: Room, event: RoomEvent): PushOutcome {
   if (event.sender === user.id || event.redaction !== undefined) return NOTHING;
+  if (!canSee(room, user, event)) return NOTHING;
   for (const kind of PUSH_RULE_KINDS) {
-    for (const rule of user.pushRules.of(kind)) {
+    for (const rule of user.pushRules.at(event.position, kind)) {
       if (!rule.enabled || !ruleMatches(kind, rule, user, room, event)) continue;
       const notify = rule.actions.includes("notify");
       return { notify, highlight: notify && rule.actions.some(isHighlight), actions: rule.actions };

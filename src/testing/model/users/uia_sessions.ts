@@ -7,8 +7,8 @@
  */
 
 import { isJsonObject, type JsonObject } from "../../../types/json.ts";
-import { badJson, badRequest, Failure } from "../../http/failure.ts";
-import { stringAt } from "../../http/read.ts";
+import { badJson, badRequest, Failure, invalidParam, missingParam } from "../../http/failure.ts";
+import { isTruthy, optionalString, stringAt, valueAt } from "../../http/read.ts";
 import type { IdGenerator } from "../../ids.ts";
 import type { User } from "./user.ts";
 
@@ -33,7 +33,7 @@ export class UiaSessions {
    */
   require(body: JsonObject, purpose: string, stage: "m.login.password" | "m.login.dummy", user?: User): void {
     const auth = body.auth;
-    if (auth !== undefined && auth !== null && !isJsonObject(auth)) throw badJson("'auth' must be an object");
+    checkAuth(auth);
     if (!isJsonObject(auth)) throw this.#challenge(purpose, stage, this.#open(purpose));
     const session = stringAt(auth, "session");
     if (session !== undefined && !this.#sessions.has(session)) {
@@ -47,7 +47,10 @@ export class UiaSessions {
       );
     }
     const open = session ?? this.#open(purpose);
-    if (auth.type === undefined) throw this.#challenge(purpose, stage, open);
+    if (auth.type === undefined || auth.type === null) {
+      const isAttempt = Object.keys(auth).length > 0;
+      throw this.#challenge(purpose, stage, open, isAttempt ? { completed: [] } : {});
+    }
     if (auth.type !== stage) throw badRequest("M_INVALID_PARAM", `Unknown login type ${String(auth.type)}`);
     if (stage === "m.login.password" && !passwordFits(auth, user)) {
       throw this.#challenge(purpose, stage, open, {
@@ -72,8 +75,31 @@ export class UiaSessions {
   }
 }
 
+/** Refuses what can't be authentication data. */
+export function checkAuth(auth: unknown): void {
+  if (auth === undefined || auth === null) return;
+  if (!isJsonObject(auth)) throw badJson("'auth' must be an object");
+  for (const key of ["session", "type"]) optionalString(auth, key);
+}
+
+/** The ID or name of the user that a login, or a proof of a password, is about. */
+export function namedUser(login: JsonObject): string {
+  const old = stringAt(login, "user");
+  const identifier = old ? { type: "m.id.user", user: old } : login.identifier;
+  if (!isTruthy(identifier)) throw invalidParam("Invalid login submission");
+  const type = valueAt(identifier, ["type"]);
+  if (type === undefined) throw missingParam("type");
+  if (type !== "m.id.user") throw badRequest("M_UNKNOWN", "Unknown login identifier type");
+  const name = valueAt(identifier, ["user"]);
+  if (typeof name !== "string" || name === "") {
+    throw badRequest("M_UNKNOWN", "User identifier is missing 'user' key");
+  }
+  return name;
+}
+
 function passwordFits(auth: JsonObject, user: User | undefined): boolean {
-  const name = stringAt(auth, "identifier", "user") ?? stringAt(auth, "user");
+  if (typeof auth.password !== "string") throw invalidParam("Bad parameter: password");
+  const name = namedUser(auth);
   return user?.password !== undefined && auth.password === user.password &&
     (name === user.id || name === user.localpart);
 }

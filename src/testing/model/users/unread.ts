@@ -20,6 +20,7 @@ export interface UnreadCounts {
 interface Tally {
   start: number;
   end: number;
+  redactions: number;
   notifications: number;
   highlights: number;
 }
@@ -37,8 +38,9 @@ export class Unread {
     this.#tallies.set(user, tallies);
     const start = firstUnread(user, room);
     let tally = tallies.get(room.id);
-    if (tally === undefined || tally.start !== start) {
-      tally = { start, end: start, notifications: 0, highlights: 0 };
+    const { redactions } = room; // what is redacted no longer counts
+    if (tally === undefined || tally.start !== start || tally.redactions !== redactions) {
+      tally = { start, end: start, redactions, notifications: 0, highlights: 0 };
       tallies.set(room.id, tally);
     }
     for (; tally.end < room.events.length; tally.end++) {

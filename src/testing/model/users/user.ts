@@ -63,8 +63,10 @@ export class User {
   readonly devices: Map<DeviceID, Device> = new Map();
   /** Global account data by type. */
   readonly accountData: VersionedMap<JsonObject> = new VersionedMap();
-  /** Account data of rooms by type; tags are the type `m.tag`. */
+  /** Account data of rooms by type. */
   readonly roomAccountData: Map<RoomID, VersionedMap<JsonObject>> = new Map();
+  /** The tags of rooms, by room. */
+  readonly tags: VersionedMap<JsonObject> = new VersionedMap();
   /** The current member event of the user in every room that has one. */
   readonly memberships: Map<RoomID, RoomEvent> = new Map();
   /** Rooms that the user has left and asked to forget. */

@@ -13,6 +13,7 @@ import type { AuthedRequest } from "../../http/request.ts";
 import type { Answer } from "../../http/reply.ts";
 import { type Route, route } from "../../http/route.ts";
 import { SyncFilter } from "../../model/events/event_filter.ts";
+import { parseUserId } from "../route_tools.ts";
 
 /** The routes of this file. */
 export const accountDataRoutes: readonly Route[] = [
@@ -75,9 +76,10 @@ function putOfRoom(request: AuthedRequest): Answer {
   request.requireSelf("Cannot add account data for other users.");
   const room = roomId(request);
   checkType(request.param("type"));
-  const { user, json } = request;
+  const { server, user, json } = request;
   if (isDeletionOfNothing(user.roomAccountData.get(room)?.get(request.param("type")), json)) return {};
-  store(request, room, request.param("type"), json);
+  user.accountDataOf(room).set(request.param("type"), json, server.stream.advance());
+  server.stream.wake([user.id]);
   return {};
 }
 
@@ -97,45 +99,38 @@ function roomId(request: AuthedRequest): RoomID {
   return id as RoomID;
 }
 
-function store({ server, user }: AuthedRequest, room: RoomID, type: string, content: JsonObject): void {
-  user.accountDataOf(room).set(type, content, server.stream.advance());
-  server.stream.wake([user.id]);
-}
-
-function tagsOf(request: AuthedRequest): JsonObject {
-  const tags = request.user.roomAccountData.get(roomId(request))?.get("m.tag")?.tags;
-  return isJsonObject(tags) ? tags : {};
-}
-
 function getTags(request: AuthedRequest): Answer {
   request.requireSelf("Cannot get tags for other users.");
-  return { tags: tagsOf(request) };
+  return { tags: request.user.tags.get(request.param("roomId")) ?? {} };
 }
 
 function putTag(request: AuthedRequest): Answer {
   request.requireSelf("Cannot add tags for other users.");
-  const room = roomId(request);
-  if (new TextEncoder().encode(request.param("tag")).byteLength > MAX_TAG) {
+  const { user } = request;
+  const [room, tag] = [request.param("roomId"), request.param("tag")];
+  if (new TextEncoder().encode(tag).byteLength > MAX_TAG) {
     throw invalidParam("tag parameter's length is over 255 bytes");
   }
-  if (request.user.memberships.get(room) === undefined) {
-    throw forbidden(`User ${request.user.id} not in room ${room}`);
-  }
-  store(request, roomId(request), "m.tag", {
-    tags: { ...tagsOf(request), [request.param("tag")]: request.json },
-  });
+  if (!user.memberships.has(room as RoomID)) throw forbidden(`User ${user.id} not in room ${room}`);
+  setTags(request, room, { ...user.tags.get(room), [tag]: request.json });
   return {};
 }
 
 function deleteTag(request: AuthedRequest): Answer {
   request.requireSelf("Cannot remove tags for other users.");
-  const old = request.user.roomAccountData.get(request.param("roomId") as RoomID)?.get("m.tag")?.tags;
-  const { [request.param("tag")]: _, ...tags } = isJsonObject(old) ? old : {};
-  store(request, request.param("roomId") as RoomID, "m.tag", { tags });
+  const room = request.param("roomId");
+  const { [request.param("tag")]: _, ...tags } = request.user.tags.get(room) ?? {};
+  setTags(request, room, tags);
   return {};
 }
 
+function setTags({ server, user }: AuthedRequest, room: string, tags: JsonObject): void {
+  user.tags.set(room, tags, server.stream.advance());
+  server.stream.wake([user.id]);
+}
+
 function postFilter(request: AuthedRequest): Answer {
+  parseUserId(request.param("userId"));
   request.requireSelf("Cannot create filters for other users");
   const { user, json } = request;
   // Reading it once finds what is wrong with it.
@@ -146,6 +141,7 @@ function postFilter(request: AuthedRequest): Answer {
 }
 
 function getFilter(request: AuthedRequest): Answer {
+  parseUserId(request.param("userId"));
   request.requireSelf("Cannot get filters for other users");
   const id = request.param("filterId");
   if (!/^\d+$/.test(id)) throw badRequest("M_UNKNOWN", "Invalid filter_id");

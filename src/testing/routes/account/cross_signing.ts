@@ -7,7 +7,7 @@
 
 import type { UserID } from "../../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../../types/json.ts";
-import { badRequest, Failure, invalidParam, notFound } from "../../http/failure.ts";
+import { badRequest, Failure, invalidParam, missingParam, notFound } from "../../http/failure.ts";
 import { optionalObject, stringAt, valueAt } from "../../http/read.ts";
 import type { AuthedRequest } from "../../http/request.ts";
 import type { Answer } from "../../http/reply.ts";
@@ -24,7 +24,11 @@ export const crossSigningRoutes: readonly Route[] = [
 
 const KEY_NAMES = ["master_key", "self_signing_key", "user_signing_key"];
 
-async function uploadKeys({ server, user, jsonOrEmpty: body }: AuthedRequest): Promise<Answer> {
+async function uploadKeys({ server, user, json: body }: AuthedRequest): Promise<Answer> {
+  const given = KEY_NAMES.filter((name) => body[name] !== undefined && body[name] !== null);
+  if (given.length > 0 && given[0] !== "master_key" && !user.crossSigning.has("master_key")) {
+    throw missingParam("master_key");
+  }
   const keys = KEY_NAMES.flatMap((name): [string, JsonObject][] => {
     const key = optionalObject(body, name);
     return key === undefined ? [] : [[name, key]];
@@ -57,8 +61,9 @@ async function uploadSignatures({ server, user, json }: AuthedRequest): Promise<
   for (const [targetId, objects] of Object.entries(json)) {
     if (!isJsonObject(objects)) throw invalidParam("Invalid parameter");
     for (const [objectId, signed] of Object.entries(objects)) {
-      if (!isJsonObject(signed)) throw invalidParam("Invalid parameter");
+      if (!isJsonObject(signed) && typeof signed !== "string") throw invalidParam("Invalid parameter");
       try {
+        if (!isJsonObject(signed)) throw notFound("Nothing is signed");
         changed.add(await addSignatures(server, user, targetId, objectId, signed));
       } catch (error) {
         if (!(error instanceof Failure)) throw error;

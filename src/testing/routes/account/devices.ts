@@ -39,9 +39,7 @@ function rename(request: AuthedRequest): Answer {
   if (name !== undefined && name.length > MAX_NAME) {
     throw badRequest("M_TOO_LARGE", "Device display name is too long");
   }
-  if (name === undefined) return {};
-  const device = deviceOf(request);
-  device.displayName = name;
+  if (name !== undefined) deviceOf(request).displayName = name;
   server.announceDevices(user);
   return {};
 }

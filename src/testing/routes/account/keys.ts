@@ -14,7 +14,7 @@ import type { Answer } from "../../http/reply.ts";
 import { type Route, route } from "../../http/route.ts";
 import type { Device } from "../../model/users/device.ts";
 import type { User } from "../../model/users/user.ts";
-import { deviceListsBetween } from "../../sync/device_lists.ts";
+import { deviceListsSince } from "../../sync/device_lists.ts";
 import { parseToken } from "../../sync/sync_token.ts";
 import { uploadKeys } from "./keys_upload.ts";
 
@@ -85,7 +85,9 @@ function signaturesFor(key: JsonObject, owner: UserID, asker: UserID): JsonObjec
   return { ...key, signatures: Object.fromEntries(signatures) };
 }
 
-function claim({ server, json }: AuthedRequest): Answer {
+function claim(request: AuthedRequest): Answer {
+  const { server, json } = request;
+  request.queryInteger("timeout");
   const asked = optionalObject(json, "one_time_keys");
   const one_time_keys: Record<string, Record<DeviceID, JsonObject>> = {};
   const failures: JsonObject = {};
@@ -96,6 +98,7 @@ function claim({ server, json }: AuthedRequest): Answer {
     }
     if (!isJsonObject(devices)) throw badJson("'one_time_keys' must map users to devices");
     for (const [deviceId, algorithm] of Object.entries(devices)) {
+      if (typeof algorithm === "object") throw badJson("'one_time_keys' must name algorithms");
       const device = server.users.get(id as UserID)?.devices.get(deviceId);
       const key = device === undefined ? undefined : takeKey(device, String(algorithm));
       if (key === undefined) continue;
@@ -121,5 +124,5 @@ function takeKey(device: Device, algorithm: string): JsonObject | undefined {
 function changes(request: AuthedRequest): Answer {
   const { server, user } = request;
   const from = parseToken(request.requiredQuery("from"));
-  return { ...deviceListsBetween(server, user, from.position, server.stream.position) };
+  return { ...deviceListsSince(server, user, from.position) };
 }

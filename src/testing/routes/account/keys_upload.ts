@@ -23,7 +23,7 @@ const MAX_ONE_TIME_KEYS = 500;
  * device keys.
  */
 export function uploadKeys(request: AuthedRequest): Answer {
-  const { server, user, device, jsonOrEmpty: body } = request;
+  const { server, user, device, json: body } = request;
   const deviceKeys = readDeviceKeys(body);
   const oneTimeKeys = readKeys(body, "one_time_keys");
   const fallbackKeys = readKeys(body, "fallback_keys");

@@ -5,14 +5,15 @@
  * @module
  */
 
-import { badRequest, Failure, forbidden, invalidParam } from "../../http/failure.ts";
-import { flag, optionalString, requiredString, stringAt, valueAt } from "../../http/read.ts";
+import { badRequest, forbidden, invalidParam } from "../../http/failure.ts";
+import { flag, optionalString, requiredString } from "../../http/read.ts";
 import type { JsonObject } from "../../../types/json.ts";
 import { type AuthedRequest, type MatrixRequest, requireKeys } from "../../http/request.ts";
 import type { Answer } from "../../http/reply.ts";
 import { openRoute, type Route, route } from "../../http/route.ts";
 import type { Session } from "../../model/users/sessions.ts";
 import type { ServerState } from "../../model/server_state.ts";
+import { namedUser } from "../../model/users/uia_sessions.ts";
 import type { User } from "../../model/users/user.ts";
 
 /** How long a login token lives, in milliseconds. */
@@ -33,7 +34,8 @@ export const loginRoutes: readonly Route[] = [
 ];
 
 function login({ server, json }: MatrixRequest): Answer {
-  if (typeof json.type !== "string") throw badRequest("M_UNKNOWN", "Missing JSON keys.");
+  if (json.type === undefined) throw badRequest("M_UNKNOWN", "Missing JSON keys.");
+  if (typeof json.type !== "string") throw invalidParam("Bad parameter: type");
   const user = json.type === "m.login.token" ? byToken(server, json) : byPassword(server, json);
   const device = server.addDevice(
     user,
@@ -76,18 +78,11 @@ function refreshPart(server: ServerState, { refreshToken, expiresAt }: Session):
 }
 
 function byPassword(server: ServerState, body: JsonObject): User {
-  const name = stringAt(body, "identifier", "user") ?? stringAt(body, "user");
-  const kind = valueAt(body, ["identifier", "type"]);
-  if (kind !== undefined && kind !== "m.id.user") {
-    throw badRequest("M_UNKNOWN", "Unknown login identifier type");
+  if (body.type === "m.login.password" && typeof body.password !== "string") {
+    throw invalidParam("Bad parameter: password");
   }
-  if (name === undefined) {
-    throw body.identifier === undefined
-      ? new Failure(400, "M_INVALID_PARAM", "Invalid login submission")
-      : badRequest("M_UNKNOWN", "User identifier is missing 'user' key");
-  }
+  const name = namedUser(body);
   if (body.type !== "m.login.password") throw badRequest("M_UNKNOWN", `Unknown login type ${body.type}`);
-  if (typeof body.password !== "string") throw invalidParam("Bad parameter: password");
   const id = name.startsWith("@") ? name : `@${name.toLowerCase()}:${server.settings.serverName}`;
   const user = [...server.users.values()].find((candidate) => candidate.id === id);
   if (user?.password === undefined || user.password !== body.password || user.deactivated) {

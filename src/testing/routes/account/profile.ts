@@ -5,12 +5,15 @@
  * @module
  */
 
+import type { UserID } from "../../../types/ids.ts";
 import type { JsonObject } from "../../../types/json.ts";
 import { badRequest, Failure, forbidden, missingParam, notFound } from "../../http/failure.ts";
 import type { AuthedRequest, MatrixRequest } from "../../http/request.ts";
 import type { Answer } from "../../http/reply.ts";
 import { openRoute, type Route, route } from "../../http/route.ts";
 import { changeMembership } from "../../model/rooms/change_membership.ts";
+import type { Room } from "../../model/rooms/room.ts";
+import type { ServerState } from "../../model/server_state.ts";
 import { PRESENCE_STATES, presenceContent, setPresence } from "../../model/users/presence.ts";
 import { parseUserId } from "../route_tools.ts";
 
@@ -36,6 +39,7 @@ function profileOf(request: MatrixRequest, errcode: string): ReadonlyMap<string,
   const id = parseUserId(request.param("userId"));
   const user = request.server.users.get(id);
   if (user === undefined) throw new Failure(404, errcode, "Profile was not found");
+  if (user.profile.size === 0) throw notFound("Profile was not found");
   return user.profile;
 }
 
@@ -62,9 +66,8 @@ function putField(request: AuthedRequest): Answer {
   parseUserId(request.param("userId"));
   if (!Object.hasOwn(request.json, field)) throw missingParam(field);
   const value = request.json[field];
-  if (request.param("userId") !== request.user.id) {
-    throw new Failure(400, "M_FORBIDDEN", "Cannot set another user's profile");
-  }
+  if (field === "avatar_url") checkValue(field, value);
+  checkOwner(request, field);
   checkValue(field, value);
   const profile: JsonObject = { ...Object.fromEntries(request.user.profile), [field]: value };
   if (JSON.stringify(profile).length > LARGEST_PROFILE) {
@@ -76,12 +79,22 @@ function putField(request: AuthedRequest): Answer {
 
 function deleteField(request: AuthedRequest): Answer {
   const field = request.param("field");
+  parseUserId(request.param("userId"));
   checkName(field);
-  if (request.param("userId") !== request.user.id) {
-    throw new Failure(400, "M_FORBIDDEN", "Cannot delete another user's profile field");
-  }
+  checkOwner(request, "displayname");
   setField(request, field, undefined);
   return {};
+}
+
+/** Refuses to change the profile of another user. */
+function checkOwner(request: AuthedRequest, field: string): void {
+  const owner = request.param("userId");
+  if (!owner.endsWith(`:${request.server.settings.serverName}`)) {
+    throw badRequest("M_UNKNOWN", "User is not hosted on this homeserver");
+  }
+  if (owner === request.user.id) return;
+  const status = MEMBER_FIELDS.includes(field) ? 400 : 403;
+  throw new Failure(status, "M_FORBIDDEN", "Cannot set another user's profile");
 }
 
 function checkName(field: string): void {
@@ -112,9 +125,16 @@ function setField({ server, user }: AuthedRequest, field: string, value: unknown
   if (!MEMBER_FIELDS.includes(field)) return;
   for (const id of user.roomsWith("join")) {
     const room = server.rooms.get(id);
-    if (room !== undefined) {
-      changeMembership(server, room, { sender: user.id, target: user.id, action: "join" });
-    }
+    if (room !== undefined) tellRoom(server, room, user.id);
+  }
+}
+
+/** Puts the new profile into a room, unless its rules are against it. */
+function tellRoom(server: ServerState, room: Room, user: UserID): void {
+  try {
+    changeMembership(server, room, { sender: user, target: user, action: "join" });
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
   }
 }
 
@@ -128,10 +148,11 @@ function getPresence(request: AuthedRequest): Answer {
 }
 
 function putPresence(request: AuthedRequest): Answer {
-  const { server, user, json } = request;
+  const { server, user } = request;
   if (parseUserId(request.param("userId")) !== user.id) {
     throw forbidden("Can only set your own presence state");
   }
+  const { json } = request;
   if (typeof json.presence !== "string" || !PRESENCE_STATES.includes(json.presence)) {
     throw badRequest("M_UNKNOWN", "Invalid presence state");
   }

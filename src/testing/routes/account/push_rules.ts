@@ -77,7 +77,7 @@ function putRule(request: AuthedRequest): Answer {
   const kind = kindToWrite(request);
   const id = request.param("ruleId");
   if (/[/\\]/.test(id)) throw badRequest("M_UNKNOWN", "rule_id may not contain slashes");
-  const { json } = request;
+  const json = request.jsonOr("M_UNKNOWN");
   if (id.startsWith(".")) throw badRequest("M_UNKNOWN", "cannot add new rule_ids that start with '.'");
   const rule: PushRule = { rule_id: id, default: false, enabled: true, actions: actionsOf(json) };
   if (kind === "override" || kind === "underride") {
@@ -110,17 +110,18 @@ function deleteRule(request: AuthedRequest): Answer {
 
 function putEnabled(request: AuthedRequest): Answer {
   kindToWrite(request);
-  const { enabled } = request.json;
+  if (request.param("ruleId").startsWith(".")) ruleOf(request);
+  const { enabled } = request.jsonOr("M_UNKNOWN");
   if (typeof enabled !== "boolean") throw badRequest("M_UNKNOWN", "Value for 'enabled' must be boolean");
-  ruleOf(request).enabled = enabled;
+  request.user.pushRules.enable(ruleOf(request), enabled);
   return changed(request);
 }
 
 function putActions(request: AuthedRequest): Answer {
   kindToWrite(request);
   if (request.param("ruleId").startsWith(".")) ruleOf(request);
-  const actions = actionsOf(request.json);
-  ruleOf(request).actions = actions;
+  const actions = actionsOf(request.jsonOr("M_UNKNOWN"));
+  request.user.pushRules.act(ruleOf(request), actions);
   return changed(request);
 }
 
@@ -135,8 +136,7 @@ function actionsOf({ actions }: JsonObject): unknown[] {
 }
 
 function changed({ server, user }: AuthedRequest): Answer {
-  user.accountData.set("m.push_rules", { global: user.pushRules.toJson() }, server.stream.advance());
-  server.stream.wake([user.id]);
+  server.savePushRules(user);
   return {};
 }
 
@@ -148,6 +148,9 @@ function setPusher({ user, json }: AuthedRequest): Answer {
     return {};
   }
   requireKeys(json, ...PUSHER_KEYS);
+  if (PUSHER_KEYS.some((key) => key !== "data" && typeof json[key] === "object")) {
+    throw badRequest("M_BAD_JSON", "A pusher is described by texts");
+  }
   if (json.kind === "http" && !(isJsonObject(json.data) && typeof json.data.url === "string")) {
     throw missingParam("data.url");
   }

@@ -8,7 +8,6 @@
 
 import { isJsonObject, type JsonObject } from "../../../types/json.ts";
 import { badJson, Failure, invalidParam, notFound } from "../../http/failure.ts";
-import { optionalObject } from "../../http/read.ts";
 import { type AuthedRequest, requireKeys } from "../../http/request.ts";
 import type { Answer } from "../../http/reply.ts";
 import { type Method, type Route, route } from "../../http/route.ts";
@@ -51,8 +50,7 @@ function keyRoutesAt(
 function createVersion({ server, user, json }: AuthedRequest): Answer {
   requireKeys(json, "auth_data", "algorithm");
   return {
-    version:
-      server.backups.create(user.id, String(json.algorithm), optionalObject(json, "auth_data") ?? {}).version,
+    version: server.backups.create(user.id, String(json.algorithm), json.auth_data).version,
   };
 }
 
@@ -75,14 +73,14 @@ function describe(backup: KeyBackup): JsonObject {
 
 function updateVersion(request: AuthedRequest): Answer {
   const { json } = request;
-  requireKeys(json, "auth_data", "algorithm");
   const version = request.param("version");
   if (json.version !== undefined && json.version !== version) {
     throw invalidParam("Version in body does not match");
   }
   const backup = backupOf(request, version);
+  requireKeys(json, "auth_data", "algorithm");
   if (json.algorithm !== backup.algorithm) throw invalidParam("Algorithm does not match");
-  backup.authData = optionalObject(json, "auth_data") ?? {};
+  backup.authData = json.auth_data;
   return {};
 }
 
@@ -103,7 +101,7 @@ function putKeys(request: AuthedRequest, body: JsonObject): Answer {
   if (current.version !== version) {
     backupOf(request, version);
     throw new Failure(403, "M_WRONG_ROOM_KEYS_VERSION", "Wrong room_keys version", {
-      extra: { current_version: current.version },
+      extra: { current_version: version }, // so says Synapse
     });
   }
   for (const [room, { sessions }] of objects(body.rooms)) {

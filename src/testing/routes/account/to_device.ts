@@ -27,10 +27,15 @@ export const toDeviceRoutes: readonly Route[] = [
 function send(request: AuthedRequest): Answer {
   const { server, user: sender, json } = request;
   requireKeys(json, "messages");
-  for (const [userId, devices] of Object.entries(optionalObject(json, "messages") ?? {})) {
-    if (!isJsonObject(devices)) throw badJson("'messages' must map users to devices");
-    const user = server.users.get(userId as UserID);
-    if (user === undefined) continue;
+  const messages = Object.entries(optionalObject(json, "messages") ?? {}).flatMap(([id, devices]) => {
+    const user = server.users.get(id as UserID);
+    if (user === undefined) return [];
+    if (!isJsonObject(devices) || !Object.values(devices).every(isJsonObject)) {
+      throw badJson("'messages' must map users to devices, and these to objects");
+    }
+    return [{ user, devices }];
+  });
+  for (const { user, devices } of messages) {
     for (const [deviceId, content] of Object.entries(devices)) {
       const targets = deviceId === "*" ? [...user.devices.values()] : [user.devices.get(deviceId)];
       for (const device of targets) {

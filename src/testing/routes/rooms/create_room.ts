@@ -9,7 +9,7 @@
 import type { RoomAlias, UserID } from "../../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../../types/json.ts";
 import { badJson, badRequest } from "../../http/failure.ts";
-import { flag, optionalArray, optionalObject, optionalString } from "../../http/read.ts";
+import { flag, isTruthy, optionalArray, optionalObject, optionalString } from "../../http/read.ts";
 import type { AuthedRequest } from "../../http/request.ts";
 import type { Answer } from "../../http/reply.ts";
 import { type Route, route } from "../../http/route.ts";
@@ -22,22 +22,23 @@ export const createRoomRoutes: readonly Route[] = [route("POST", "v3/createRoom"
 
 const PRESETS = ["private_chat", "trusted_private_chat", "public_chat"];
 
-function create({ server, user, jsonOrEmpty: body }: AuthedRequest): Answer {
-  const visibility = optionalString(body, "visibility") ?? "private";
+function create({ server, user, json: body }: AuthedRequest): Answer {
+  const version = roomVersion(server, body);
+  const alias = roomAlias(server, body);
+  const { visibility = "private" }: JsonObject = body;
   const preset = optionalString(body, "preset") ??
     (visibility === "private" ? "private_chat" : "public_chat");
   if (!PRESETS.includes(preset)) throw badJson(`'${preset}' is not a valid preset`);
-  const version = roomVersion(server, body);
   const room = createRoom(server, {
     creator: user.id,
     version,
     preset,
     published: visibility === "public",
-    alias: roomAlias(server, body),
+    alias,
     name: body.name,
     topic: body.topic,
     initialState: optionalArray(body, "initial_state").map(initialState),
-    invite: optionalArray(body, "invite").map(invitee),
+    invite: isTruthy(body.invite) ? optionalArray(body, "invite").map(invitee) : [],
     isDirect: flag(body, "is_direct"),
     creationContent: optionalObject(body, "creation_content") ?? {},
     powerLevels: powerLevels(body, user.id, version),
@@ -47,9 +48,9 @@ function create({ server, user, jsonOrEmpty: body }: AuthedRequest): Answer {
 
 /** The room version that a body asks for. */
 export function roomVersion(server: ServerState, body: JsonObject, key = "room_version"): RoomVersion {
-  const id = body[key] ?? server.settings.defaultRoomVersion;
+  const id = key === "room_version" ? body[key] ?? server.settings.defaultRoomVersion : body[key];
   if (typeof id !== "string" && key === "room_version") throw badJson(`${key} must be a string`);
-  const version = ROOM_VERSIONS.get(String(id));
+  const version = typeof id === "string" ? ROOM_VERSIONS.get(id) : undefined;
   if (version === undefined) {
     throw badRequest("M_UNSUPPORTED_ROOM_VERSION", "Your homeserver does not support this room version");
   }
@@ -84,6 +85,7 @@ function initialState(entry: unknown): InitialState {
 }
 
 function powerLevels(body: JsonObject, creator: string, version: RoomVersion): JsonObject {
+  if (!isTruthy(body.power_level_content_override)) return {};
   const override = optionalObject(body, "power_level_content_override") ?? {};
   const users = override.users;
   if (isJsonObject(users) && !version.creatorPower && !Object.hasOwn(users, creator)) {

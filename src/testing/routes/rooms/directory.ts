@@ -8,14 +8,15 @@
  */
 
 import type { RoomAlias } from "../../../types/ids.ts";
-import type { JsonObject } from "../../../types/json.ts";
+import { isJsonObject, type JsonObject } from "../../../types/json.ts";
 import { badRequest, Failure, forbidden, invalidParam, notFound } from "../../http/failure.ts";
 import {
+  isTruthy,
+  optionalArray,
   optionalInteger,
   optionalObject,
   optionalString,
   requiredString,
-  stringAt,
 } from "../../http/read.ts";
 import type { AuthedRequest, MatrixRequest } from "../../http/request.ts";
 import type { Answer } from "../../http/reply.ts";
@@ -55,11 +56,11 @@ function addAlias(request: AuthedRequest): Answer {
   const alias = aliasOf(request);
   const room = server.room(requiredString(request.json, "room_id"));
   if (room === undefined) throw badRequest("M_UNKNOWN", "Room does not exist");
+  requireJoined(request, room);
   if (/\s/.test(alias)) throw badRequest("M_UNKNOWN", "Invalid characters in room alias");
   if (!alias.endsWith(`:${server.settings.serverName}`)) {
     throw badRequest("M_UNKNOWN", "Room alias must be local");
   }
-  requireJoined(request, room);
   if (server.aliases.has(alias)) throw new Failure(409, "M_UNKNOWN", `Room alias ${alias} already exists`);
   server.aliases.set(alias, { room: room.id, creator: user.id });
   return {};
@@ -80,7 +81,8 @@ function removeAlias(request: AuthedRequest): Answer {
 }
 
 function mayChangeAliases(room: Room, user: AuthedRequest["user"]["id"]): boolean {
-  return room.powerLevels.of(user) >= room.powerLevels.toSend("m.room.canonical_alias", IS_STATE);
+  return room.membership(user) === "join" &&
+    room.powerLevels.of(user) >= room.powerLevels.toSend("m.room.canonical_alias", IS_STATE);
 }
 
 const IS_STATE = true;
@@ -96,7 +98,7 @@ function forgetCanonicalAlias(
   alias: RoomAlias,
 ): void {
   const content = room.state("m.room.canonical_alias")?.content;
-  if (content === undefined || !mayChangeAliases(room, sender) || room.membership(sender) !== "join") return;
+  if (content === undefined || !mayChangeAliases(room, sender)) return;
   const next: JsonObject = { ...content };
   if (next.alias === alias) delete next.alias;
   if (Array.isArray(next.alt_aliases)) {
@@ -134,7 +136,7 @@ function putVisibility(request: AuthedRequest): Answer {
   }
   const room = server.room(request.param("roomId"));
   if (room === undefined) throw badRequest("M_UNKNOWN", "Unknown room");
-  if (room.membership(user.id) !== "join" || !mayChangeAliases(room, user.id)) {
+  if (!mayChangeAliases(room, user.id)) {
     throw forbidden("This server requires you to be a moderator in the room to edit its room list entry");
   }
   room.published = visibility === "public";
@@ -146,9 +148,21 @@ function listPublic(request: AuthedRequest): Answer {
 }
 
 function searchPublic(request: AuthedRequest): Answer {
-  const body = request.jsonOrEmpty;
+  const body = request.json;
   const limit = optionalInteger(body, "limit", 0);
-  return listRooms(request, limit, optionalString(body, "since"), optionalObject(body, "filter") ?? {});
+  return listRooms(request, limit, optionalString(body, "since"), filterOf(body));
+}
+
+/** The types of rooms that are wanted, all if absent; a text stands for its letters, an object for its keys. */
+function readTypes(filter: JsonObject): readonly unknown[] | undefined {
+  const { room_types: types } = filter;
+  if (!isTruthy(types)) return undefined;
+  if (isJsonObject(types)) return Object.keys(types);
+  return typeof types === "string" ? [...types] : optionalArray(filter, "room_types");
+}
+
+function filterOf(body: JsonObject): JsonObject {
+  return isTruthy(body.filter) ? optionalObject(body, "filter") ?? {} : {};
 }
 
 function listRooms(
@@ -162,9 +176,11 @@ function listRooms(
   if (wanted !== undefined && wanted !== server.settings.serverName) {
     throw new Failure(502, "M_UNKNOWN", "Failed to fetch room list");
   }
-  const term = stringAt(filter, "generic_search_term")?.toLowerCase();
-  const types = Array.isArray(filter.room_types) ? filter.room_types : undefined;
-  const all = [...server.rooms.values()].filter((room) => room.published).map((room) => describeRoom(room))
+  const term = isTruthy(filter.generic_search_term)
+    ? requiredString(filter, "generic_search_term").toLowerCase()
+    : undefined;
+  const types = readTypes(filter);
+  const all = [...server.rooms.values()].filter(isListed).map((room) => describeRoom(room))
     .filter((room) => types === undefined || types.includes(room.room_type ?? null))
     .sort((a, b) => Number(b.num_joined_members) - Number(a.num_joined_members));
   const rooms = all.filter((room) => term === undefined || matchesTerm(room, term));
@@ -176,6 +192,13 @@ function listRooms(
     ...(start + size < rooms.length ? { next_batch: `n${start + size}` } : {}),
     ...(start > 0 ? { prev_batch: `p${start}` } : {}),
   };
+}
+
+/** A published room is listed if anyone can come in, ask to be let in, or read it. */
+function isListed(room: Room): boolean {
+  const isOpen = ["public", "knock", "knock_restricted"].includes(room.joinRule) ||
+    room.historyVisibility() === "world_readable";
+  return room.published && isOpen && room.membersWith("join").length > 0;
 }
 
 /**

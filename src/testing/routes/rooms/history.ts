@@ -7,7 +7,7 @@
  */
 
 import type { JsonObject } from "../../../types/json.ts";
-import { forbidden, missingParam, notFound } from "../../http/failure.ts";
+import { Failure, forbidden, missingParam, notFound } from "../../http/failure.ts";
 import type { AuthedRequest } from "../../http/request.ts";
 import type { Answer } from "../../http/reply.ts";
 import { type Route, route } from "../../http/route.ts";
@@ -34,35 +34,38 @@ const MAX_LIMIT = 1000;
 function messages(request: AuthedRequest): Answer {
   const forwards = request.queryOneOf("dir", ["f", "b"]) !== "b";
   const { ignoreTo = false, pageSize = MAX_LIMIT } = request.server.settings.quirks;
+  const from = request.query("from") || undefined;
+  if (from === undefined && !startsByItself(request)) throw missingParam("from");
+  const to = ignoreTo ? undefined : request.query("to") || undefined;
+  for (const token of [from, to]) if (token !== undefined) parseToken(token);
   const limit = Math.min(request.queryInteger("limit") ?? DEFAULT_LIMIT, pageSize);
   const filter = readFilter(request);
-  const from = request.query("from");
-  if (from === undefined && !startsByItself(request)) throw missingParam("from");
-  const to = ignoreTo ? undefined : request.query("to");
-  for (const token of [from, to]) if (token !== undefined) parseToken(token);
   const { room, until, peeking } = roomToRead(request);
   const end = Math.min(until, room.latest);
   const start = from === undefined
     ? (forwards ? 0 : end)
     : Math.min(parseToken(from).position, forwards ? Infinity : end);
+  const stop = to === undefined ? (forwards ? Infinity : 0) : parseToken(to).position;
   const found = paginate(room, {
     forwards,
     from: start,
-    to: to === undefined ? (forwards ? Infinity : 0) : parseToken(to).position,
+    to: stop,
     limit,
     // A list of nothing is only looked at in the end.
-    allows: (event) => filter.blocksAll || (filter.allows(event) && filter.allowsRelations(room, event)),
+    allows: (event) =>
+      filter.blocksAll || (filter.allows({ ...event, id: undefined }) && filter.allowsRelations(room, event)),
   });
   const seen = found.filter((event) =>
     filter.allows(event) && canSee(room, request.user, event, { peeking })
   );
   const last = found.at(-1);
+  const isPast = to !== undefined && (forwards ? stop <= start : start <= stop);
   const state = filter.lazyLoadMembers ? membersOf(room, seen) : [];
   return {
     chunk: seen.map((event) => formatEvent(room, event, viewerOf(request), { aggregations: true })),
     start: from ?? pageToken(start),
     // A page without anything to look for means that the history ends here.
-    ...(last === undefined && limit > 0
+    ...(last === undefined && (limit > 0 || isPast)
       ? {}
       : { end: pageToken(last === undefined ? start : forwards ? last.position : last.position - 1) }),
     ...(state.length === 0
@@ -81,9 +84,7 @@ function startsByItself({ server: { settings } }: AuthedRequest): boolean {
 
 function readFilter(request: AuthedRequest): EventFilter {
   const filter = request.query("filter");
-  return new EventFilter(
-    filter === undefined || filter === "" || filter === "null" ? undefined : parseFilterJson(filter),
-  );
+  return new EventFilter(filter === undefined ? undefined : parseFilterJson(filter));
 }
 
 function membersOf(room: Room, events: readonly RoomEvent[]): RoomEvent[] {
@@ -99,7 +100,7 @@ function context(request: AuthedRequest): Answer {
   const filter = readFilter(request);
   const room = request.server.room(request.param("roomId"));
   const target = eventToShow(room, request.param("eventId"));
-  if (room === undefined || target === undefined) throw notFound("Event not found.");
+  if (room === undefined || target === undefined) throw notInRoom(request);
   const peeking = room.membership(request.user.id) !== "join";
   const sees = (event: RoomEvent) => canSee(room, request.user, event, { peeking });
   if (!sees(target)) throw forbidden("You don't have permission to access that event.");
@@ -125,7 +126,7 @@ function context(request: AuthedRequest): Answer {
     formatEvent(room, event, viewerOf(request), { aggregations: true });
   const senders = new Set([...before, target, ...after].map(({ sender }) => sender));
   const state = room.fullState(last.position).filter((event) =>
-    !isWithheld(room, event) && filter.allows(event) &&
+    !isWithheld(room, event) && filter.allows(event) && filter.allowsRelations(room, event) &&
     (!filter.lazyLoadMembers || event.type !== "m.room.member" ||
       senders.has(event.stateKey as typeof event.sender))
   );
@@ -137,6 +138,20 @@ function context(request: AuthedRequest): Answer {
     start: pageToken((before.at(-1) ?? target).position - 1),
     end: pageToken(last.position),
   };
+}
+
+/** The answer to who asks for an event that the room does not have, but perhaps another. */
+function notInRoom(request: AuthedRequest): Failure {
+  const { server, user } = request;
+  const event = server.event(request.param("eventId"));
+  const room = server.room(event?.roomId ?? "");
+  if (event === undefined || room === undefined || isWithheld(room, event)) {
+    return notFound("Event not found.");
+  }
+  if (!canSee(room, user, event, { peeking: true })) {
+    return forbidden("You don't have permission to access that event.");
+  }
+  return new Failure(404, "M_UNKNOWN", "Event not found.");
 }
 
 function timestampToEvent(request: AuthedRequest): Answer {

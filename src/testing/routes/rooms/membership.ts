@@ -12,6 +12,7 @@ import { type Route, route } from "../../http/route.ts";
 import {
   changeMembership,
   type MembershipChange,
+  notKnown,
   notReachable,
 } from "../../model/rooms/change_membership.ts";
 import type { JsonObject } from "../../../types/json.ts";
@@ -23,14 +24,10 @@ export const membershipRoutes: readonly Route[] = [
     "POST",
     "v3/join/{roomIdOrAlias}",
     // Whatever is in the body becomes part of the member event.
-    (request) => enter(request, "join", resolved(request), request.jsonOrEmpty),
+    (request) => enter(request, "join", request.jsonOrEmpty),
   ),
-  route("POST", "v3/rooms/{roomId}/join", (request) => enter(request, "join", request.param("roomId"))),
-  route(
-    "POST",
-    "v3/knock/{roomIdOrAlias}",
-    (request) => enter(request, "knock", resolved(request)),
-  ),
+  route("POST", "v3/rooms/{roomId}/join", (request) => enter(request, "join", reasonOf(request.jsonOrEmpty))),
+  route("POST", "v3/knock/{roomIdOrAlias}", (request) => enter(request, "knock", reasonOf(request.json))),
   route("POST", "v3/rooms/{roomId}/leave", leave),
   route("POST", "v3/rooms/{roomId}/invite", (request) => moderate(request, "invite")),
   route("POST", "v3/rooms/{roomId}/kick", (request) => moderate(request, "kick")),
@@ -44,18 +41,10 @@ function reasonOf({ reason }: JsonObject): JsonObject {
   return reason === undefined ? {} : { reason };
 }
 
-function resolved(request: AuthedRequest): string {
-  return resolveRoom(request.server, request.param("roomIdOrAlias"));
-}
-
-function enter(
-  request: AuthedRequest,
-  action: "join" | "knock",
-  id: string,
-  content = reasonOf(request.jsonOrEmpty),
-): Answer {
+function enter(request: AuthedRequest, action: "join" | "knock", content: JsonObject): Answer {
   const { server, user } = request;
-  const room = server.room(id);
+  const named = request.param("roomIdOrAlias");
+  const room = server.room(named === "" ? request.param("roomId") : resolveRoom(server, named));
   if (room === undefined) throw notReachable();
   changeMembership(server, room, { sender: user.id, target: user.id, action, content });
   return { room_id: room.id };
@@ -75,7 +64,7 @@ function leave(request: AuthedRequest): Answer {
 }
 
 function moderate(request: AuthedRequest, action: MembershipChange["action"]): Answer {
-  const { server, user, json } = request;
+  const { server, user, jsonOrEmpty: json } = request;
   if (action === "invite" && json.user_id === undefined && json.medium !== undefined) {
     throw new Failure(403, "M_FORBIDDEN", "Third-party identifiers are not supported by this homeserver");
   }
@@ -83,7 +72,7 @@ function moderate(request: AuthedRequest, action: MembershipChange["action"]): A
   const target = parseUserId(json.user_id);
   const leaves = action === "kick" || action === "unban";
   if (leaves && server.room(request.param("roomId")) === undefined) {
-    throw new Failure(404, "M_UNKNOWN", "Not a known room");
+    throw notKnown(server, target);
   }
   changeMembership(server, roomToWrite(request), {
     sender: user.id,

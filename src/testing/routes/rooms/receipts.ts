@@ -5,6 +5,7 @@
  * @module
  */
 
+import type { JsonObject } from "../../../types/json.ts";
 import { badJson, badRequest, Failure, forbidden, invalidParam } from "../../http/failure.ts";
 import type { AuthedRequest } from "../../http/request.ts";
 import type { Answer } from "../../http/reply.ts";
@@ -12,9 +13,9 @@ import { type Route, route } from "../../http/route.ts";
 import { isInThread } from "../../model/events/in_thread.ts";
 import type { Room } from "../../model/rooms/room.ts";
 import { canSee, eventToShow } from "../../model/rooms/visibility.ts";
-import { isRoomId } from "../../http/read.ts";
+import { isRoomId, isTruthy } from "../../http/read.ts";
 import { bumpPresence } from "../../model/users/presence.ts";
-import { requireJoined } from "../route_tools.ts";
+import { parseUserId, requireJoined } from "../route_tools.ts";
 
 /** The routes of this file. */
 export const receiptRoutes: readonly Route[] = [
@@ -26,6 +27,8 @@ export const receiptRoutes: readonly Route[] = [
 const RECEIPT_TYPES = ["m.read", "m.read.private", "m.fully_read"];
 /** How long a typing notification lasts by default, in milliseconds. */
 const TYPING_TIMEOUT = 30_000;
+/** How long it lasts at most, in milliseconds. */
+const LONGEST_TYPING = 120_000;
 
 function receipt(request: AuthedRequest): Answer {
   const type = request.param("receiptType");
@@ -64,7 +67,7 @@ function readMarkers(request: AuthedRequest): Answer {
   bumpPresence(request.server, request.user);
   for (const type of RECEIPT_TYPES) {
     const id = request.json[type];
-    if (id === undefined || id === null || id === "") continue;
+    if (!isTruthy(id)) continue;
     if (typeof id !== "string") throw badJson(`'${type}' must be an event ID`);
     if (type === "m.fully_read") markFullyRead(request, id);
     else markRead(request, type, id, undefined);
@@ -110,22 +113,28 @@ function markRead(request: AuthedRequest, type: string, id: string, thread: stri
 }
 
 function typing(request: AuthedRequest): Answer {
-  const { server, user, json } = request;
+  const { server, user } = request;
+  const target = parseUserId(request.param("userId"));
+  const { typing }: JsonObject = request.json;
+  const timeout = request.json.timeout ?? TYPING_TIMEOUT;
   bumpPresence(server, user);
-  if (request.param("userId") !== request.user.id) {
-    throw new Failure(400, "M_FORBIDDEN", "Cannot set another user's typing state");
+  if (typeof timeout !== "number" && typeof timeout !== "boolean") throw badJson("Invalid timeout");
+  if (typing === undefined) throw badJson("'typing' must be there");
+  if (!target.endsWith(`:${server.settings.serverName}`)) {
+    throw badRequest("M_UNKNOWN", "User is not hosted on this homeserver");
   }
+  if (target !== user.id) throw badRequest("M_FORBIDDEN", "Cannot set another user's typing state");
   const room = requireJoined(request, server.room(request.param("roomId")));
-  if (typeof json.typing !== "boolean") throw badJson("'typing' must be a boolean");
-  const timeout = typeof json.timeout === "number" ? json.timeout : TYPING_TIMEOUT;
   const was = room.typing.has(user.id);
-  if (json.typing) {
-    const until = server.now + timeout;
+  if (isTruthy(typing)) {
+    const duration = Math.min(Number(timeout), LONGEST_TYPING);
+    const until = server.now + duration;
     room.typing.set(user.id, until);
-    server.later(timeout, () => {
+    server.later(duration, () => {
       if (room.typing.get(user.id) === until) stopTyping(request, room);
     });
     if (!was) announce(request, room);
+    if (duration <= 0) stopTyping(request, room);
   } else if (was) {
     stopTyping(request, room);
   }

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { Failure } from "../../http/failure.ts";
+import { Failure, forbidden } from "../../http/failure.ts";
 import type { AuthedRequest } from "../../http/request.ts";
 import type { Answer } from "../../http/reply.ts";
 import { type Route, route } from "../../http/route.ts";
@@ -39,8 +39,9 @@ function relations(request: AuthedRequest): Answer {
   const to = tokenOf(request, "to");
   const { room, peeking } = roomToRead(request);
   const parent = eventToShow(room, request.param("eventId"));
-  if (parent === undefined || !canSee(room, request.user, parent, { peeking })) {
-    throw new Failure(404, "M_UNKNOWN", "Unknown parent event.");
+  if (parent === undefined) throw new Failure(404, "M_UNKNOWN", "Unknown parent event.");
+  if (!canSee(room, request.user, parent, { peeking })) {
+    throw forbidden("You don't have permission to access that event.");
   }
   const related = descendants(room, parent.id, recurse ? MAX_DEPTH : 1);
   const relType = request.param("relType");
@@ -99,8 +100,9 @@ function threads(request: AuthedRequest): Answer {
   const rest = from === undefined ? roots : roots.filter(({ latest }) => latest <= from);
   const page = rest.slice(0, limit);
   const last = page.at(-1);
+  const viewer = { ...viewerOf(request), device: undefined };
   return {
-    chunk: page.map(({ root }) => formatEvent(room, root, viewerOf(request), { aggregations: true })),
+    chunk: page.map(({ root }) => formatEvent(room, root, viewer, { aggregations: true })),
     ...(last !== undefined && rest.length > page.length ? { next_batch: pageToken(last.latest - 1) } : {}),
   };
 }

@@ -28,7 +28,7 @@ import type { RoomEvent } from "../../model/events/room_event.ts";
 import type { User } from "../../model/users/user.ts";
 import { canSee, eventToShow } from "../../model/rooms/visibility.ts";
 import { pageToken } from "../../sync/sync_token.ts";
-import { requireJoined, viewerOf } from "../route_tools.ts";
+import { viewerOf } from "../route_tools.ts";
 
 /** The routes of this file. */
 export const searchRoutes: readonly Route[] = [
@@ -41,18 +41,20 @@ export const searchRoutes: readonly Route[] = [
 
 const DEFAULT_LIMIT = 10;
 const MAX_USERS = 50;
-/** The keys that are searched if the client does not say. */
-const SEARCH_KEYS = ["content.body", "content.name", "content.topic"];
+/** What is searched: a key of one type of event each, all of them if the client does not say. */
+const SEARCHED: ReadonlyMap<string, string> = new Map([
+  ["m.room.message", "content.body"],
+  ["m.room.name", "content.name"],
+  ["m.room.topic", "content.topic"],
+]);
 
 function searchUsers(request: AuthedRequest): Answer {
   const { server, user, json } = request;
   const term = optionalString(json, "search_term");
   if (term === undefined) throw badRequest("M_UNKNOWN", "`search_term` is required field");
   const limit = Math.max(0, Math.min(optionalInteger(json, "limit", DEFAULT_LIMIT), MAX_USERS));
-  const words = wordsOf(term);
   const found = [...server.users.values()].filter((other) =>
-    other !== user && !other.deactivated && words.every((word) => nameStartsWith(other, word)) &&
-    isKnown(request, other)
+    other !== user && !other.deactivated && isNamed(other, term) && isKnown(request, other)
   );
   const results = found.slice(0, limit).map((other) => ({
     user_id: other.id,
@@ -62,12 +64,18 @@ function searchUsers(request: AuthedRequest): Answer {
   return { limited: found.length > limit, results };
 }
 
-function nameStartsWith(user: User, word: string): boolean {
-  return wordsOf(`${user.id} ${user.displayName ?? ""}`).some((name) => name.startsWith(word));
+/** Whether the ID or the name of a user has all words of a term; the last of what has no gap may go on. */
+function isNamed(user: User, term: string): boolean {
+  const names = wordsOf(`${user.id} ${user.displayName ?? ""}`);
+  return term.split(/\s+/).every((part) => {
+    const words = wordsOf(part);
+    const start = words.pop() ?? "";
+    return words.every((word) => names.includes(word)) && names.some((name) => name.startsWith(start));
+  });
 }
 
 function wordsOf(text: string): string[] {
-  return text.toLowerCase().match(/[\p{L}\p{N}_-]+/gu) ?? [];
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
 /**
@@ -91,20 +99,27 @@ function searchEvents(request: AuthedRequest): Answer {
   const order = events.order_by ?? "rank";
   if (order !== "rank" && order !== "recent") throw badRequest("M_UNKNOWN", `Invalid order by: ${order}`);
   const groupings = groupingsOf(events);
+  const context = wantedContext(optionalObject(events, "event_context"));
   const filterJson = optionalObject(events, "filter") ?? {};
   const filter = new EventFilter(filterJson);
-  const keys = optionalStrings(events, "keys") ?? SEARCH_KEYS;
+  const keys = Array.isArray(events.keys) ? events.keys : [...SEARCHED.values()];
   const highlights = term.match(/[\p{L}\p{N}_]+/gu) ?? [];
   const words = highlights.map((word) => word.toLowerCase());
+  const unknown = optionalStrings(filterJson, "rooms")?.find((id) => request.server.room(id) === undefined);
+  if (unknown !== undefined) throw notFound(`Current state for room ${unknown} is empty`);
   const rooms = roomsOf(request).filter((room) => filter.allowsRoom(room.id));
   if (rooms.length === 0) {
     return { search_categories: { room_events: { results: [], count: 0, highlights: [] } } };
   }
-  const hits = rooms.flatMap((room) =>
-    room.events.filter((event) =>
-      filter.allows(event) && event.redaction === undefined && matches(event, keys, words) &&
-      canSee(room, request.user, event)
-    ).map((event) => ({ room, event }))
+  if ((order === "recent" && filter.limit === 0) || !keys.every((key) => typeof key === "string")) {
+    throw badRequest("M_UNKNOWN", "Invalid search");
+  }
+  const found = rooms.flatMap((room) =>
+    room.events.filter((event) => event.redaction === undefined && matches(event, keys, words))
+      .map((event) => ({ room, event }))
+  );
+  const hits = found.filter(({ room, event }) =>
+    filter.allows(event) && filter.allowsRelations(room, event) && canSee(room, request.user, event)
   );
   hits.sort((a, b) => b.event.position - a.event.position);
   const start = Number(/^e(\d+)$/.exec(request.query("next_batch") ?? "")?.[1] ?? 0);
@@ -116,9 +131,9 @@ function searchEvents(request: AuthedRequest): Answer {
         results: page.map(({ room, event }, index) => ({
           rank: 1 / (start + index + 1),
           result: formatEvent(room, event, viewerOf(request), { aggregations: true }),
-          context: contextOf(request, room, event, optionalObject(events, "event_context")),
+          context: contextOf(request, room, event, context),
         })),
-        count: hits.length,
+        count: found.length,
         highlights,
         ...(order === "recent" && page.length === end - start ? { next_batch: `e${end}` } : {}),
         ...(flag(events, "include_state") && page.length > 0 ? { state: statesOf(request, page) } : {}),
@@ -133,33 +148,48 @@ function roomsOf({ server, user }: AuthedRequest): Room[] {
 }
 
 function matches(event: RoomEvent, keys: readonly string[], words: readonly string[]): boolean {
-  const text = keys.map((key) => stringAt(event.content, key.replace(/^content\./, "")) ?? "").join(" ")
-    .toLowerCase();
+  const key = SEARCHED.get(event.type) ?? "";
+  if (!keys.includes(key)) return false;
+  const text = (stringAt(event.content, key.replace(/^content\./, "")) ?? "").toLowerCase();
   const present = new Set(text.match(/[\p{L}\p{N}_]+/gu) ?? []);
   return words.length > 0 && words.every((word) => present.has(word));
+}
+
+/** What is to be shown around each result. */
+interface WantedContext {
+  readonly before: number;
+  readonly after: number;
+  readonly profiles: boolean;
+}
+
+function wantedContext(json: JsonObject | undefined): WantedContext | undefined {
+  return json === undefined ? undefined : {
+    before: optionalInteger(json, "before_limit", 5),
+    after: optionalInteger(json, "after_limit", 5),
+    profiles: flag(json, "include_profile"),
+  };
 }
 
 function contextOf(
   request: AuthedRequest,
   room: Room,
   event: RoomEvent,
-  wanted: JsonObject | undefined,
+  wanted: WantedContext | undefined,
 ): JsonObject {
   if (wanted === undefined) return {};
   const allows = (other: RoomEvent) => canSee(room, request.user, other);
-  const limit = (key: string) => optionalInteger(wanted, key, 5);
   const before = paginate(room, {
     forwards: false,
     from: event.position - 1,
     to: 0,
-    limit: limit("before_limit"),
+    limit: wanted.before,
     allows,
   });
   const after = paginate(room, {
     forwards: true,
     from: event.position,
     to: Infinity,
-    limit: limit("after_limit"),
+    limit: wanted.after,
     allows,
   });
   const format = (other: RoomEvent) => formatEvent(room, other, viewerOf(request));
@@ -168,9 +198,7 @@ function contextOf(
     events_after: after.map(format),
     start: pageToken((before.at(-1) ?? event).position - 1),
     end: pageToken((after.at(-1) ?? event).position),
-    ...(flag(wanted, "include_profile")
-      ? { profile_info: profilesOf(room, [...before, event, ...after]) }
-      : {}),
+    ...(wanted.profiles ? { profile_info: profilesOf(room, [...before, event, ...after]) } : {}),
   };
 }
 
@@ -232,7 +260,6 @@ function reportEvent(request: AuthedRequest): Answer {
   if (room === undefined || event === undefined || !canSee(room, request.user, event, { peeking })) {
     throw notFound("Unable to report event: it does not exist or you aren't able to see it.");
   }
-  requireJoined(request, room);
   return {};
 }
 

@@ -68,15 +68,15 @@ function putState(request: AuthedRequest): Answer {
   if (type === "m.room.member") return putMember(request);
   const room = roomToWrite(request);
   const redacts = type === "m.room.redaction" ? redactedBy(room, json) : undefined;
-  return {
-    event_id: sendEvent(server, room, { type, sender: user.id, stateKey, content: json, redacts }).id,
-  };
+  const event = sendEvent(server, room, { type, sender: user.id, stateKey, content: json, redacts });
+  if (type === "m.room.message") bumpPresence(server, user);
+  return { event_id: event.id };
 }
 
 function putMember(request: AuthedRequest): Answer {
   const { server, user, json } = request;
-  const action = actionFor(json.membership);
   const target = parseUserId(request.param("stateKey"));
+  const action = actionFor(json.membership);
   if (server.room(request.param("roomId")) === undefined && ["join", "knock", "leave"].includes(action)) {
     throw notReachable();
   }

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { notFound } from "../../http/failure.ts";
+import { forbidden, notFound } from "../../http/failure.ts";
 import type { AuthedRequest } from "../../http/request.ts";
 import type { Answer } from "../../http/reply.ts";
 import { type Route, route } from "../../http/route.ts";
@@ -14,7 +14,7 @@ import { formatEvent } from "../../model/events/format_event.ts";
 import { membershipOf } from "../../model/events/room_event.ts";
 import { canSee, eventToShow, isWithheld } from "../../model/rooms/visibility.ts";
 import { parseToken } from "../../sync/sync_token.ts";
-import { requireJoined, roomToRead, viewerOf } from "../route_tools.ts";
+import { roomToRead, viewerOf } from "../route_tools.ts";
 
 /** The routes of this file. */
 export const stateRoutes: readonly Route[] = [
@@ -60,7 +60,8 @@ function members(request: AuthedRequest): Answer {
 }
 
 function joinedMembers(request: AuthedRequest): Answer {
-  const room = requireJoined(request, request.server.room(request.param("roomId")));
+  const { room, until } = roomToRead(request);
+  if (until !== Infinity) throw forbidden("Getting joined members while not being a current member");
   const joined = room.membersWith("join").map((user) => {
     const { displayname, avatar_url } = room.members.get(user)?.content ?? {};
     return [user, { avatar_url: avatar_url ?? null, display_name: displayname ?? null }];
