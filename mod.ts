@@ -104,6 +104,7 @@ export {
   EventTooLargeError,
   IdentityChangedError,
   KeyFileError,
+  OwnIdentityError,
   UnsupportedAlgorithmError,
 } from "./src/errors/encryption_error.ts";
 export {
@@ -179,6 +180,7 @@ export {
   RedirectError,
   ServiceResponseError,
 } from "./src/errors/service_response_error.ts";
+export { KeyBackupError } from "./src/errors/key_backup_error.ts";
 export { SecretStorageError } from "./src/errors/secret_storage_error.ts";
 export {
   StoreError,

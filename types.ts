@@ -5,6 +5,8 @@
  *
  * Nothing here does anything; the client, its stores and its errors are in `@greenroom/matrix`.
  *
+ * Over 300 lines because it is a list.
+ *
  * @example Functions of a bot
  * ```ts
  * import type { Client } from "@greenroom/matrix";
@@ -46,6 +48,7 @@ export type {
   UploadKeysOptions,
 } from "./src/api/account/device_keys.ts";
 export type { Device, DevicesAPI } from "./src/api/account/devices.ts";
+export type { GetKeyBackupVersionOptions, RoomKeysAPI } from "./src/api/account/room_keys.ts";
 export type { FiltersAPI } from "./src/api/account/filters.ts";
 export type { OpenIDAPI, OpenIDToken } from "./src/api/account/openid.ts";
 export type { PresenceAPI, SetPresenceOptions } from "./src/api/account/presence.ts";
@@ -186,11 +189,29 @@ export type {
   SecretStorageKey,
 } from "./src/client/secrets/secret_storage.ts";
 export type { SecretStorageUnlock } from "./src/client/secrets/unlock.ts";
-export type { AttachmentProblem, KeyFileProblem } from "./src/errors/encryption_error.ts";
+export type { AttachmentProblem, KeyFileProblem, OwnIdentityProblem } from "./src/errors/encryption_error.ts";
+export type { KeyBackupProblem } from "./src/errors/key_backup_error.ts";
 export type { SecretStorageProblem } from "./src/errors/secret_storage_error.ts";
 
 // Encryption.
 export type { EncryptOptions } from "./src/actors/crypto/crypto.ts";
+export type {
+  EnsureVerifiedOptions,
+  IdentityCrypto,
+  IdentityLoss,
+  ResetIdentityOptions,
+  VerificationReport,
+} from "./src/actors/crypto/identity_crypto.ts";
+export type {
+  DeleteKeyBackupOptions,
+  KeyBackup,
+  KeyBackupInfo,
+  KeyBackupUnlock,
+  KeyRestoreProgress,
+  NewKeyBackupOptions,
+  RestoreKeysOptions,
+  SecretKeeper,
+} from "./src/actors/crypto/key_backup.ts";
 export type {
   ExportKeysOptions,
   ImportKeysOptions,
@@ -241,6 +262,7 @@ export type * from "./src/types/api/device_keys.ts";
 export type * from "./src/types/api/discovery.ts";
 export type * from "./src/types/api/filter.ts";
 export type * from "./src/types/api/history.ts";
+export type * from "./src/types/api/key_backup.ts";
 export type * from "./src/types/api/login.ts";
 export type * from "./src/types/api/media.ts";
 export type * from "./src/types/api/profile.ts";

@@ -66,6 +66,12 @@ export class BenchDevice implements AsyncDisposable {
     this.#switchboard = switchboard;
     this.#store = store;
     this.crypto = new EngineCrypto({
+      identity: {
+        verify: () => Promise.reject(new TypeError()),
+        reset: () => Promise.reject(new TypeError()),
+      },
+      secrets: undefined,
+      backup: () => ({ restoreFor: () => Promise.resolve() }) as never, // there is none
       actor,
       account: () => Promise.resolve({ userId, deviceId: DEVICE_ID }),
       send: (request) => Promise.resolve(this.#answer(request)),
@@ -135,6 +141,10 @@ export class BenchDevice implements AsyncDisposable {
         return this.#switchboard.claim(request.oneTimeKeys);
       case "toDevice":
         return this.#switchboard.send(this.userId, request.eventType, request.messages);
+      case "signaturesUpload":
+      case "backupUpload":
+      case "backupVersion":
+      case "backupDownload":
       case "roomEvent":
         return {};
     }

@@ -29,6 +29,7 @@ import { type ReceiptsAPI, receiptsAPI } from "./messages/receipts.ts";
 import { type RelationsAPI, relationsAPI } from "./messages/relations.ts";
 import { type ReportingAPI, reportingAPI } from "./messages/reporting.ts";
 import { type RoomExtrasAPI, roomExtrasAPI } from "./rooms/room_extras.ts";
+import { type RoomKeysAPI, roomKeysAPI } from "./account/room_keys.ts";
 import { type RoomsAPI, roomsAPI } from "./rooms/rooms.ts";
 import { type SearchAPI, searchAPI } from "./messages/search.ts";
 import { type SendHelpersAPI, sendHelpersAPI } from "./messages/send_helpers.ts";
@@ -55,6 +56,7 @@ export interface ClientAPI
     PushRulesAPI,
     ReceiptsAPI,
     RoomsAPI,
+    RoomKeysAPI,
     AccountAPI,
     DeviceKeysAPI,
     DevicesAPI,
@@ -108,6 +110,7 @@ export function clientAPI(
     ...pushRulesAPI(session),
     ...receiptsAPI(session),
     ...roomsAPI(session),
+    ...roomKeysAPI(session),
     ...accountAPI(session),
     ...deviceKeysAPI(session),
     ...devicesAPI(session),

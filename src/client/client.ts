@@ -6,7 +6,6 @@
 
 import type { Crypto, CryptoMachine } from "../actors/crypto/crypto.ts";
 import { DecryptionDispatcher } from "./decryption_dispatcher.ts";
-import type { DispatcherOptions } from "../actors/dispatcher/dispatcher.ts";
 import type { EncryptingAPI } from "./encrypting_api.ts";
 import { type QuarantineAPI, quarantineAPI } from "./quarantine_api.ts";
 import { Housekeeping, type PruneSummary } from "./housekeeping.ts";
@@ -100,8 +99,9 @@ export class Client {
 
     const holder = this.#encryption;
     const { store, ready } = clientStore(options, session);
-    const settle: DispatcherOptions["settle"] = async (events) => await holder.crypto?.settle(events);
-    const { registry, deliverer, dispatcher } = clientDispatcher(options, { clock, store, ready, settle });
+    const isOver = () => this.api.isTokenDead || this.#life.supervisor.isStopping;
+    const handling = { encryption: holder, clock, store, ready, isOver };
+    const { registry, deliverer, dispatcher } = clientDispatcher(options, handling);
     this.stateStore = new StateStore(store, ready);
     this.syncStore = new SyncStore(store, ready);
     this.quarantine = quarantineAPI({ store, ready, dispatcher });

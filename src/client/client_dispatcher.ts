@@ -6,6 +6,7 @@
 
 import type { Actor } from "../actors/kernel/actor.ts";
 import { Deliverer } from "../actors/dispatcher/deliver.ts";
+import type { CryptoHolder, CryptoMachine } from "../actors/crypto/crypto.ts";
 import { type DispatcherOptions, spawnDispatcher } from "../actors/dispatcher/dispatcher.ts";
 import type { DispatcherProtocol } from "../actors/dispatcher/dispatcher_protocol.ts";
 import { HandlerRegistry } from "../actors/dispatcher/handler_registry.ts";
@@ -16,7 +17,9 @@ import type { Clock } from "../base/clock.ts";
 import { loggerOf } from "../base/log.ts";
 
 /** What of a client its Dispatcher needs. */
-export interface ClientDispatcherParts extends HandlerSessionsOptions, Pick<DispatcherOptions, "settle"> {
+export interface ClientDispatcherParts extends HandlerSessionsOptions, Pick<DispatcherOptions, "isOver"> {
+  /** Has what decrypts. */
+  readonly encryption: CryptoHolder<Pick<CryptoMachine, "settle">>;
   /** Measures waits. */
   readonly clock: Clock;
 }
@@ -36,17 +39,28 @@ const MAX_PENDING = 10_000;
 
 /** Makes a client's Dispatcher. */
 export function clientDispatcher(
-  { log: wanted, maxPendingHandlers: maxPending = MAX_PENDING, store: given }: ClientOptions,
-  { clock, store, ready, settle }: ClientDispatcherParts,
+  { log: wanted, maxPendingHandlers: maxPending = MAX_PENDING, store: given, deliver }: ClientOptions,
+  { encryption, clock, store, ready, isOver: hasEnded }: ClientDispatcherParts,
 ): ClientDispatcher {
   const log = loggerOf(wanted, clock, "client");
   const registry = new HandlerRegistry();
   const kept = { store, ready };
+  const comesAgain = given !== undefined; // the client's own store ends with it
+  const isOver = () => comesAgain && deliver !== "at-most-once" && hasEnded();
   const deliverer = new Deliverer(registry, log, {
     sessions: new HandlerSessions(kept),
     sendIds: new SendIds(kept),
+    isOver,
   });
-  const comesAgain = given !== undefined; // the client's own store ends with it
-  const dispatcher = spawnDispatcher({ deliverer, store, settle, comesAgain, maxPending, clock, log });
+  const dispatcher = spawnDispatcher({
+    deliverer,
+    store,
+    settle: async (events) => await encryption.crypto?.settle(events),
+    comesAgain,
+    maxPending,
+    isOver,
+    clock,
+    log,
+  });
   return { registry, deliverer, dispatcher };
 }

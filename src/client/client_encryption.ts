@@ -16,7 +16,8 @@ import type { StoreProtocol } from "../actors/store/store_protocol.ts";
 import type { ClientAPI } from "../api/client_api.ts";
 import { coreAPI } from "../api/core_api.ts";
 import type { Session } from "../api/session.ts";
-import { policyOf } from "./client_options.ts";
+import { lazyKeyBackup } from "./backup/lazy_key_backup.ts";
+import { policyOf, verificationOptions } from "./client_options.ts";
 import type { Logger } from "../base/log.ts";
 import { InternalEventType } from "../types/events/internal_event_type.ts";
 
@@ -64,6 +65,7 @@ export function clientEncryption(
       return { userId, deviceId };
     },
     send: requestSender(api, clock),
+    backup: (parts) => lazyKeyBackup({ ...parts, api }, log),
     describe: roomDescriber({ core: coreAPI(session), stateStore }),
     deliver: (events) => dispatcher.ask("recover", events),
     alarm(alarm) {
@@ -71,6 +73,17 @@ export function clientEncryption(
       dispatcher.ask("announce", event).catch(() => {}); // the client is closed
     },
     onNewRecipient: options.onNewRecipient,
+    identity: {
+      async verify(identity, using) {
+        const { ensureVerified } = await import("./trust/ensure_verified.ts");
+        return await ensureVerified({ identity, api, log }, using);
+      },
+      async reset(identity, using) {
+        const { resetIdentity } = await import("./trust/reset_identity.ts");
+        return await resetIdentity({ identity, api, log }, using);
+      },
+    },
+    secrets: verificationOptions(options),
     clock,
     log,
   });

@@ -6,6 +6,7 @@
 
 import type { CryptoMachine } from "../actors/crypto/crypto.ts";
 import type { EncryptionOptions } from "../actors/crypto/encryption_options.ts";
+import type { EnsureVerifiedOptions } from "../actors/crypto/identity_crypto.ts";
 import { homeserverOf } from "../api/server/discovery.ts";
 import type { HTTPAPI } from "../api/http/http_api.ts";
 import type { HTTPAPIOptions } from "../api/http/http_options.ts";
@@ -161,18 +162,31 @@ export function encryptionOptions({ encryption, crypto }: ClientOptions): Encryp
   checkChoice("encryption.sendTo", options.sendTo, ["all", "cross-signed", "verified"]);
   checkChoice("encryption.accept", options.accept, ["all", "cross-signed-or-legacy", "cross-signed"]);
   checkChoice("encryption.unencrypted", options.unencrypted, ["ignore", "deliver"]);
+  if (options.password !== undefined && verificationOptions(options) === undefined) {
+    throw new ValueError(
+      "Cannot make a client: encryption.password makes an identity that nobody could use again; " +
+        "give it recoveryKey, passphrase or onRecoveryKey too",
+    );
+  }
   return options;
 }
 
+/** What the device is verified with when it starts; undefined: it is not. */
+export function verificationOptions(options: EncryptionOptions): EnsureVerifiedOptions | undefined {
+  const { recoveryKey, passphrase, onRecoveryKey, password, authentication } = options;
+  if (recoveryKey === undefined && passphrase === undefined && onRecoveryKey === undefined) return undefined;
+  return { recoveryKey, passphrase, onRecoveryKey, password, authentication };
+}
+
 /** The policy of the encryption. */
-export function policyOf(
-  { sendTo, accept, answerKeyRequests, onNewRecipient }: EncryptionOptions,
-): CryptoPolicy {
+export function policyOf(options: EncryptionOptions): CryptoPolicy {
+  const { sendTo, accept, answerKeyRequests, onNewRecipient } = options;
   return {
     sendTo: sendTo ?? DEFAULT_POLICY.sendTo,
     accept: accept ?? DEFAULT_POLICY.accept,
     answerKeyRequests: answerKeyRequests ?? DEFAULT_POLICY.answerKeyRequests,
     approveRecipients: onNewRecipient !== undefined,
+    awaitIdentity: verificationOptions(options) !== undefined,
   };
 }
 

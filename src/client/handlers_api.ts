@@ -46,7 +46,8 @@ export interface HandlersAPI {
    * Adds a handler of all events, Greenroom's own excepted.
    *
    * @param handler Called with each event. One that throws, or whose promise rejects, is reported
-   *   with a `HANDLER_ERROR` event; the sync goes on.
+   *   with a `HANDLER_ERROR` event; the sync goes on. One whose promise rejects when the client
+   *   can't go on (its token died, it is being closed) is called again with the next start.
    * @param options How it is called.
    */
   addEventHandler(handler: Handler<MatrixEvent>, options?: HandlerOptions): void;

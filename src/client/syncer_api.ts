@@ -112,6 +112,8 @@ export interface SyncerAPI extends HandlersAPI {
    *   `timeout` is set.
    * @returns The response, when all its handlers have settled.
    * @throws {ValueError} If the client is syncing already.
+   * @throws {ClientEndedError} If the client was closed, or has been given another access token after
+   *   handlers had been cut off when the one before died: a new client calls them again.
    * @throws {HomeserverAddressError} If there is no homeserver: see {@linkcode SyncerAPI.start}.
    * @throws {MissingPermissionError} If Deno was not given a permission.
    */

@@ -131,7 +131,7 @@ function refOf(type: EventType): EventTypeRef {
 }
 
 function promises(tasks: readonly Task[]): Promise<void>[] {
-  return tasks.map(({ done }) => done);
+  return tasks.map(({ done }) => done.then(() => {}));
 }
 
 /**

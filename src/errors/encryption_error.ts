@@ -22,6 +22,44 @@ export class DeviceConflictError extends EncryptionError {
   override readonly code = "DEVICE_CONFLICT";
 }
 
+/**
+ * Why the own identity can't be used or made:
+ *
+ * - `mismatch`: the private keys that were found are of another identity than the server shows;
+ * - `incomplete`: the secret storage has not all private keys of the identity, or other things under
+ *   their names;
+ * - `hidden`: there are secrets of an identity, but for no key that is there, and no identity;
+ * - `not-shown`: the server has taken the identity, and does not show it;
+ * - `recovery-key`: `onRecoveryKey` has failed, so that nobody has the key.
+ */
+export type OwnIdentityProblem = "mismatch" | "incomplete" | "hidden" | "not-shown" | "recovery-key";
+
+/** What makes an {@linkcode OwnIdentityError}. */
+export interface OwnIdentityErrorInit extends ErrorOptions {
+  /** What is wrong. */
+  readonly problem: OwnIdentityProblem;
+}
+
+/** The own identity could not be used or made. Nothing was adopted, and nothing replaced. */
+export class OwnIdentityError extends EncryptionError {
+  /** Always `OWN_IDENTITY_ERROR`. */
+  override readonly code = "OWN_IDENTITY_ERROR";
+
+  /** What is wrong. */
+  readonly problem: OwnIdentityProblem;
+
+  /**
+   * Makes an error.
+   *
+   * @param message What was asked, of what, and what to do.
+   * @param init What is wrong, and the `cause`, if another error led to this one.
+   */
+  constructor(message: string, { problem, ...options }: OwnIdentityErrorInit) {
+    super(message, options);
+    this.problem = problem;
+  }
+}
+
 /** An event could not be decrypted; the message says why, and whether it may be later. */
 export class DecryptionError extends MatrixError {
   /** `DECRYPTION_ERROR`; what is derived from it has a code of its own. */

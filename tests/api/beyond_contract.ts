@@ -27,6 +27,18 @@ export const deviceKeys = {
   signatures,
 };
 
+const backup = {
+  algorithm: "m.megolm_backup.v1.curve25519-aes-sha2",
+  auth_data: { public_key: "a2V5", signatures },
+};
+const session = { roomId: room, sessionId: "a/b+c" };
+const roomKey = {
+  first_message_index: 0,
+  forwarded_count: 0,
+  is_verified: false,
+  session_data: { ephemeral: "a2V5", ciphertext: "dGV4dA", mac: "bWFjbWFjbWE" },
+};
+
 const pusher = {
   pushkey: "key",
   kind: "http",
@@ -76,6 +88,14 @@ export const BEYOND_CONTRACT: Readonly<Record<string, readonly (readonly unknown
     authentication,
   }]],
   uploadSignatures: [[{ "@alice:example.org": { DEV: deviceKeys } }]],
+  getKeyBackupVersion: [[], [{ version: "1" }]],
+  createKeyBackupVersion: [[backup]],
+  updateKeyBackupVersion: [["1", backup]],
+  deleteKeyBackupVersion: [["1"]],
+  putRoomKeys: [["1", { rooms: { [room]: { sessions: { session: roomKey } } } }]],
+  getRoomKey: [["1", session]],
+  deleteRoomKey: [["1", session]],
+  downloadRoomKeys: [["1"]],
   getDevices: [[]],
   getDevice: [["DEV"]],
   updateDevice: [["DEV", "Phone"]],

@@ -15,11 +15,12 @@ import type {
   ShareReport,
 } from "../../crypto/engine/engine_protocol.ts";
 import type { KeyFileData } from "../../crypto/key_files/key_file_reader.ts";
-import type { ComparedIdentity, UserIdentity } from "../../crypto/identity/user_identity.ts";
 import type { RoomEncryptedContent } from "../../types/content/encryption_content.ts";
 import type { Membership } from "../../types/enums.ts";
 import type { MatrixEvent, MessageEvent } from "../../types/events/event.ts";
 import type { RoomID, TransactionID, UserID } from "../../types/ids.ts";
+import type { IdentityCrypto } from "./identity_crypto.ts";
+import type { KeyBackup, KeyBackupMachine } from "./key_backup.ts";
 import type { ExportKeysOptions, ImportKeysOptions, KeyImportReport } from "./key_files.ts";
 
 /** Options of {@link Crypto.encrypt}. */
@@ -34,14 +35,20 @@ export interface EncryptOptions {
 }
 
 /** End-to-end encryption of one device. A client makes its own with the option `encryption`. */
-export interface Crypto {
+export interface Crypto extends IdentityCrypto {
+  /** The backup of room keys on the server. */
+  readonly backup: KeyBackup;
   /**
    * Opens the engine, compares the device's keys with what the server has of it, and publishes them
    * if it has none. A server that can't be reached is asked again later; until it has answered,
-   * nothing of the device is uploaded, or encrypted. A sync does so by itself.
+   * nothing of the device is uploaded, or encrypted. A sync does so by itself, and waits for the
+   * answer if the device's keys were not published from its store: it may be another's device, whose
+   * messages would be taken.
    *
    * @throws {DeviceConflictError} If the server has other keys for the device.
    * @throws {EncryptionError} If the access token belongs to no device.
+   * @throws {MatrixError} If the keys were not published from this store, and the server did not
+   *   say what it has of the device.
    */
   start(): Promise<void>;
   /**
@@ -111,47 +118,6 @@ export interface Crypto {
    * ```
    */
   setDeviceTrust(device: ComparedDevice, trust: LocalTrust | undefined): Promise<void>;
-  /**
-   * The identity of a user: the cross-signing keys by which the user vouches for devices, as far as
-   * the server shows them, looked up with the devices.
-   *
-   * @param userId The user, who may be the own one.
-   * @returns The identity; undefined if none was ever seen.
-   */
-  getIdentity(userId: UserID): Promise<UserIdentity | undefined>;
-  /**
-   * Accepts a user's identity: the devices that it vouches for are `cross-signed` from now on.
-   *
-   * That is needed for an identity that has changed, whose devices are in `violation` until then,
-   * and for the own one: the server could show one that it has made. So own devices count as
-   * `unsigned` until its key was compared with what the user's other client shows.
-   *
-   * @param identity The identity whose master key was compared: that of {@link Crypto.getIdentity},
-   *   or of an alarm.
-   * @throws {IdentityChangedError} If the user has another one by now: look it up and compare it
-   *   again.
-   * @throws {ValueError} If none is known.
-   *
-   * @example
-   * ```ts
-   * import { Client } from "@greenroom/matrix";
-   * import { Homeserver } from "@greenroom/matrix/testing";
-   *
-   * await using homeserver = new Homeserver();
-   * const { accessToken: token, userId } = homeserver.createUser("bot");
-   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, encryption: true });
-   * const own = await bot.crypto?.getIdentity(userId);
-   * if (own !== undefined && own.pinned !== own.master && confirm(`Does your other client show ${own.master}?`)) {
-   *   await bot.crypto?.acknowledgeIdentity(own);
-   * }
-   * bot.on("DEVICE_ALARM", async ({ alarm }) => {
-   *   if (alarm.kind !== "identity-changed") return;
-   *   const { userId, current: master } = alarm;
-   *   if (confirm(`Does ${userId} show ${master} now?`)) await bot.crypto?.acknowledgeIdentity({ userId, master });
-   * });
-   * ```
-   */
-  acknowledgeIdentity(identity: ComparedIdentity): Promise<void>;
   /**
    * Exports the keys of sessions as a file that Element and other clients import: what this device
    * can read, who has the file and the passphrase can read.
@@ -240,6 +206,8 @@ export interface CryptoHolder<Machine extends Partial<CryptoMachine> = CryptoMac
 
 /** Encryption as a client uses it: what applications call, and what its sync and its sends call. */
 export interface CryptoMachine extends Crypto {
+  /** The same as {@link Crypto.backup}, and what encryption asks of it. */
+  readonly backup: KeyBackupMachine;
   /**
    * The same as {@link Crypto.start}, for a client that begins to sync.
    *

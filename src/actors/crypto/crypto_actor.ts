@@ -6,7 +6,10 @@
 
 import type { Clock } from "../../base/clock.ts";
 import type { Engine } from "../../crypto/engine/engine.ts";
-import type { EngineAccount, OwnIdentity, PruneReport } from "../../crypto/engine/engine_protocol.ts";
+import type { EngineAccount, OwnIdentity } from "../../crypto/engine/engine_protocol.ts";
+import type { IdentitySteps } from "../../crypto/engine/identity_steps.ts";
+import type { KeySteps } from "../../crypto/engine/key_steps.ts";
+import type { PruneReport } from "../../crypto/engine/pruner.ts";
 import type { CryptoPolicy } from "../../crypto/engine/policy.ts";
 import type { Vault } from "../../crypto/records/vault.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
@@ -15,10 +18,11 @@ import type { Actor, ActorRef } from "../kernel/actor.ts";
 import { spawn } from "../kernel/spawn.ts";
 import type { StoreProtocol } from "../store/store_protocol.ts";
 
-/** The methods of the engine that are messages of the actor. */
-type EngineStep = Exclude<keyof Engine, "identity" | "close">;
-type Bodies = { [Step in EngineStep]: Parameters<Engine[Step]>[0] };
-type Replies = { [Step in EngineStep]: Awaited<ReturnType<Engine[Step]>> };
+/** The methods of the engine, and of its steps about identities and keys, that are messages. */
+type Steps = Omit<Engine, "identity" | "identities" | "keys" | "close"> & IdentitySteps & KeySteps;
+type EngineStep = keyof Steps;
+type Bodies = { [Step in EngineStep]: Parameters<Steps[Step]>[0] };
+type Replies = { [Step in EngineStep]: Awaited<ReturnType<Steps[Step]>> };
 type EngineSteps = { [Step in EngineStep]: (body: Bodies[Step]) => Promise<Replies[Step]> };
 type StepProtocol = { [Step in EngineStep]: (body: Bodies[Step]) => Replies[Step] };
 
@@ -35,6 +39,7 @@ export interface CryptoProtocol extends StepProtocol {
 /** The names of all steps: the engine is not loaded yet when the actor starts. */
 const STEPS = Object.keys(
   {
+    isDoubtful: true,
     receiveSync: true,
     decrypt: true,
     requests: true,
@@ -50,14 +55,44 @@ const STEPS = Object.keys(
     discardGroupSession: true,
     devicesOf: true,
     areDevicesStale: true,
+    prune: true,
+  } satisfies Record<Exclude<EngineStep, IdentityStep | KeyStep>, true>,
+) as Exclude<EngineStep, IdentityStep | KeyStep>[];
+
+type IdentityStep = keyof IdentitySteps;
+type KeyStep = keyof KeySteps;
+
+/** The names of the steps about devices and identities. */
+const IDENTITY_STEPS = Object.keys(
+  {
     setDeviceTrust: true,
     identityOf: true,
     acknowledgeIdentity: true,
+    withdrawVerification: true,
+    ownDevice: true,
+    ownIdentity: true,
+    askForIdentity: true,
+    offerIdentity: true,
+    createIdentity: true,
+    confirmIdentity: true,
+    abandonIdentity: true,
+    releaseUpload: true,
+  } satisfies Record<IdentityStep, true>,
+) as IdentityStep[];
+
+/** The names of the steps about keys. */
+const KEY_STEPS = Object.keys(
+  {
     exportSessions: true,
     importKeys: true,
-    prune: true,
-  } satisfies Record<EngineStep, true>,
-) as EngineStep[];
+    backupState: true,
+    newBackup: true,
+    adoptBackup: true,
+    forgetBackup: true,
+    versionFor: true,
+    restoreKeys: true,
+  } satisfies Record<KeyStep, true>,
+) as KeyStep[];
 
 /** What the Crypto actor is made of. */
 export interface CryptoActorOptions {
@@ -104,7 +139,9 @@ export function spawnCrypto({ store, clock, log, policy }: CryptoActorOptions): 
         }
         return opened.identity();
       },
-      ...stepHandlers(engine),
+      ...handlersOf(STEPS, engine),
+      ...handlersOf(IDENTITY_STEPS, () => engine().identities),
+      ...handlersOf(KEY_STEPS, () => engine().keys),
     },
     onStop: () => opened?.close(),
   });
@@ -126,10 +163,13 @@ export async function pruneCrypto(crypto: ActorRef<CryptoProtocol>): Promise<Pru
   }
 }
 
-/** One handler for each step, which calls the engine's method. */
-function stepHandlers(engine: () => EngineSteps): EngineSteps {
-  const handlerOf = <Step extends EngineStep>(step: Step) => (body: Bodies[Step]) => engine()[step](body);
-  return Object.fromEntries(STEPS.map((step) => [step, handlerOf(step)])) as EngineSteps; // of all steps
+/** One handler for each step, which calls the method of that name. */
+function handlersOf<Name extends EngineStep>(
+  names: readonly Name[],
+  steps: () => Pick<EngineSteps, Name>,
+): Pick<EngineSteps, Name> {
+  const handlerOf = (name: Name) => (body: Bodies[Name]) => steps()[name](body);
+  return Object.fromEntries(names.map((name) => [name, handlerOf(name)])) as Pick<EngineSteps, Name>; // of all
 }
 
 /** The Store, as the engine uses it. A commit that fails ends the Store, and everything with it. */

@@ -6,6 +6,7 @@
 
 import type { NewRecipient } from "../../crypto/sharing/approvals.ts";
 import type { AcceptPolicy, SendPolicy } from "../../crypto/engine/policy.ts";
+import type { EnsureVerifiedOptions } from "./identity_crypto.ts";
 import type { RoomID } from "../../types/ids.ts";
 
 /**
@@ -23,8 +24,12 @@ export type OnNewRecipient = (
   users: readonly NewRecipient[],
 ) => void | boolean | Promise<void | boolean>;
 
-/** How a client encrypts, and what it accepts. */
-export interface EncryptionOptions {
+/**
+ * How a client encrypts, and what it accepts. With one of `recoveryKey`, `passphrase` and
+ * `onRecoveryKey` it starts with `client.crypto.ensureVerified()`: its device is signed by its user
+ * from the beginning.
+ */
+export interface EncryptionOptions extends EnsureVerifiedOptions {
   /**
    * Which devices get the keys to sent events: `all` of the room's members, those that are
    * `cross-signed` by their user, or those that are `verified`. A device that was blacklisted gets

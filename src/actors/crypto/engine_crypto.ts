@@ -6,7 +6,6 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
-import type { ComparedDevice, Device, LocalTrust } from "../../crypto/devices/device.ts";
 import type {
   AnswerOutput,
   CryptoInput,
@@ -18,9 +17,7 @@ import type {
   SentRoomEvent,
   ShareReport,
 } from "../../crypto/engine/engine_protocol.ts";
-import type { ComparedIdentity, UserIdentity } from "../../crypto/identity/user_identity.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
-import { ValueError } from "../../errors/value_error.ts";
 import type { Logger } from "../../base/log.ts";
 import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
 import type { Membership } from "../../types/enums.ts";
@@ -30,8 +27,12 @@ import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
 import type { CryptoMachine, CryptoStartOptions, EncryptOptions } from "./crypto.ts";
 import { Following } from "./following.ts";
+import type { EnsureVerifiedOptions } from "./identity_crypto.ts";
+import { IdentityPort, type IdentityWork, Verification } from "./identity_port.ts";
+import type { KeyBackupHooks } from "./key_backup.ts";
 import { KeyFiles } from "./key_files.ts";
 import { OutgoingRequests, type RequestSender } from "./outgoing_requests.ts";
+import { UserTrust } from "./user_trust.ts";
 import { RoomPreparer, type RoomPreparerOptions } from "./room_preparer.ts";
 
 /** What encryption is made of. */
@@ -40,10 +41,16 @@ export interface EngineCryptoOptions extends RoomPreparerOptions {
   readonly account: () => Promise<EngineAccount>;
   /** Makes the engine's requests. */
   readonly send: RequestSender;
+  /** Makes the backup of room keys. */
+  readonly backup: (parts: KeyBackupHooks) => CryptoMachine["backup"];
   /** Delivers events that can be decrypted now. */
   readonly deliver: (events: readonly RecoveredEvent[]) => Promise<void>;
   /** Delivers an alarm about keys. */
   readonly alarm: (alarm: DeviceAlarm) => void;
+  /** Has the device signed by its user's identity, or replaces that. */
+  readonly identity: IdentityWork;
+  /** What that may use, also when it starts; undefined: nothing, and it does not. */
+  readonly secrets: EnsureVerifiedOptions | undefined;
   /** The wall clock. */
   readonly clock: Clock;
   /** Where failures are logged. */
@@ -52,20 +59,21 @@ export interface EngineCryptoOptions extends RoomPreparerOptions {
 
 /** How often a room is made ready for the same event. */
 const MAX_ENCRYPTIONS = 1_000;
-/** How often a user's devices are looked up before those that are known are returned. */
-const MAX_ROUNDS = 3;
 
 /** Encryption by the engine. */
 export class EngineCrypto implements CryptoMachine {
+  readonly backup: CryptoMachine["backup"];
   readonly #options: EngineCryptoOptions;
   readonly #requests: OutgoingRequests;
   readonly #rooms: RoomPreparer;
+  readonly #users: UserTrust;
+  readonly #verification: Verification;
   readonly #keyFiles: KeyFiles;
   readonly #following: Following;
   readonly #tried = new WeakSet<MatrixEvent>();
   #opening: Promise<OwnIdentity> | undefined;
   #isOpen = false;
-  #checked: Promise<void> | undefined;
+  #checked: Promise<unknown> | undefined;
 
   /** @param options What it is made of. */
   constructor(options: EngineCryptoOptions) {
@@ -78,19 +86,28 @@ export class EngineCrypto implements CryptoMachine {
     };
     this.#requests = new OutgoingRequests({ actor, send, deliver, log });
     this.#rooms = new RoomPreparer(options, this.#requests);
-    this.#keyFiles = new KeyFiles({
+    const parts: KeyBackupHooks = {
       actor,
       open: () => this.#open(),
       deliver: (events) => this.#deliver(events),
+      wake: () => this.#requests.wake(),
+      idle: () => this.#requests.idle(),
+    };
+    this.#keyFiles = new KeyFiles(parts);
+    this.backup = options.backup(parts);
+    const identity = new IdentityPort({ ...parts, requests: this.#requests });
+    this.#verification = new Verification(identity, options.identity, async () => {
+      await this.#open();
+      this.#refuseConflict();
     });
+    this.#users = new UserTrust({ ...parts, requests: this.#requests, following: this.#following });
   }
 
   async start({ following }: CryptoStartOptions = {}): Promise<void> {
-    this.resume();
-    await this.#open();
-    if (following !== undefined) this.#following.begin(following);
-    await (this.#checked ??= this.#publish());
-    this.#refuseConflict();
+    const failure = await this.#begin(following);
+    if (!await this.#options.actor.ask("isDoubtful", undefined)) return;
+    this.#checked = undefined;
+    throw failure ?? new EncryptionError("Cannot sync: the own device could not be looked up; try again");
   }
 
   get isFollowing(): boolean {
@@ -116,13 +133,17 @@ export class EngineCrypto implements CryptoMachine {
 
   async decrypt(event: MessageEvent): Promise<Decryption> {
     await this.#open();
-    const result = await this.#options.actor.ask("decrypt", event);
+    const { actor } = this.#options;
+    let result = await actor.ask("decrypt", event);
+    if (!("event" in result) && await this.backup.restoreFor(event)) {
+      result = await actor.ask("decrypt", event);
+    }
     if ("event" in result) noteEncryption(result.event, result);
     return result;
   }
 
   async encrypt(roomId: RoomID, eventType: string, content: object, options: EncryptOptions = {}) {
-    await this.start(); // others can't answer, or trust, a device whose keys are not published
+    await this.#begin(); // others can't answer, or trust, a device whose keys are not published
     const { actor } = this.#options;
     // As it will be on the wire: what JSON leaves out must not be encrypted.
     const plain: unknown = JSON.parse(JSON.stringify(content));
@@ -147,7 +168,7 @@ export class EngineCrypto implements CryptoMachine {
   }
 
   async shareGroupSession(roomId: RoomID): Promise<ShareReport> {
-    await this.start();
+    await this.#begin();
     return await this.#prepare(roomId, this.#following.since);
   }
 
@@ -157,53 +178,22 @@ export class EngineCrypto implements CryptoMachine {
   }
 
   async identity(): Promise<OwnIdentity> {
-    return await this.#open();
-  }
-
-  async getDevices(userId: UserID): Promise<Device[]> {
     await this.#open();
-    const { actor } = this.#options;
-    const input = { users: [userId], since: this.#following.since };
-    for (let round = 0; round < MAX_ROUNDS && await actor.ask("areDevicesStale", input); round++) {
-      const { ended, failure } = await this.#requests.round("keysQuery");
-      if (failure !== undefined) throw failure;
-      if (ended === 0) break;
-    }
-    return await actor.ask("devicesOf", [userId]);
+    return await this.#options.actor.ask("ownDevice", undefined);
   }
 
-  async setDeviceTrust(device: ComparedDevice, trust: LocalTrust | undefined): Promise<void> {
-    await this.#open();
-    const { userId, deviceId, ed25519 } = device;
-    const say = () => this.#options.actor.ask("setDeviceTrust", { userId, deviceId, ed25519, trust });
-    // A known device is not looked up: it can be blocked while the server does not answer.
-    const recovered = await say().catch(async (error) => {
-      if (!(error instanceof ValueError)) throw error;
-      await this.getDevices(userId);
-      return await say();
-    });
-    this.#deliver(recovered);
-    this.#requests.wake();
-  }
-
-  async getIdentity(userId: UserID): Promise<UserIdentity | undefined> {
-    await this.getDevices(userId); // they come together
-    return await this.#options.actor.ask("identityOf", userId);
-  }
-
-  async acknowledgeIdentity({ userId, master }: ComparedIdentity): Promise<void> {
-    await this.#open();
-    this.#deliver(await this.#options.actor.ask("acknowledgeIdentity", { userId, master }));
-    this.#requests.wake();
-  }
-
+  readonly ensureVerified: CryptoMachine["ensureVerified"] = (options = this.#options.secrets ?? {}) =>
+    this.#verification.verify(options);
+  readonly resetIdentity: CryptoMachine["resetIdentity"] = (options) => this.#verification.reset(options);
+  readonly getDevices: CryptoMachine["getDevices"] = (userId) => this.#users.getDevices(userId);
+  readonly setDeviceTrust: CryptoMachine["setDeviceTrust"] = (...of) => this.#users.setDeviceTrust(...of);
+  readonly getIdentity: CryptoMachine["getIdentity"] = (userId) => this.#users.getIdentity(userId);
+  readonly acknowledgeIdentity: CryptoMachine["acknowledgeIdentity"] = (identity) =>
+    this.#users.decide("acknowledgeIdentity", identity);
+  readonly withdrawVerification: CryptoMachine["withdrawVerification"] = (identity) =>
+    this.#users.decide("withdrawVerification", identity);
   readonly exportKeys: CryptoMachine["exportKeys"] = (options) => this.#keyFiles.export(options);
-
-  readonly importKeys: CryptoMachine["importKeys"] = async (file, options) => {
-    const report = await this.#keyFiles.import(file, options);
-    this.#requests.wake(); // what came need not be asked for any more
-    return report;
-  };
+  readonly importKeys: CryptoMachine["importKeys"] = (file, options) => this.#keyFiles.import(file, options);
 
   /** Never rejects: the server has made the change, and a sync will show it. */
   async memberChanged(roomId: RoomID, userId: UserID, membership: Membership): Promise<void> {
@@ -225,9 +215,7 @@ export class EngineCrypto implements CryptoMachine {
   }
 
   /** Aborts the requests under way, and makes no more. The next process makes them. */
-  async stop(): Promise<void> {
-    await this.#requests.stop();
-  }
+  readonly stop = (): Promise<void> => this.#requests.stop();
 
   /** Resolves when no request is under way, and everything is stored. */
   async quiet(): Promise<void> {
@@ -237,14 +225,10 @@ export class EngineCrypto implements CryptoMachine {
   }
 
   /** Aborts the requests under way, and makes none until {@link EngineCrypto.resume}. */
-  async pause(): Promise<void> {
-    await this.#requests.pause();
-  }
+  readonly pause = (): Promise<void> => this.#requests.pause();
 
   /** Makes requests again. */
-  resume(): void {
-    this.#requests.resume();
-  }
+  readonly resume = (): void => this.#requests.resume();
 
   async #open(): Promise<OwnIdentity> {
     try {
@@ -267,10 +251,28 @@ export class EngineCrypto implements CryptoMachine {
     return identity;
   }
 
-  /** Compares the device with what the server has, and publishes its keys; later, if it is down. */
-  async #publish(): Promise<void> {
-    await this.#requests.round("keysQuery");
+  /** @returns Why the device could not be compared with what the server has, if so. */
+  async #begin(following?: AbortSignal): Promise<unknown> {
+    this.resume();
+    await this.#open();
+    if (following !== undefined) this.#following.begin(following);
+    const failure = await (this.#checked ??= this.#publish().catch((error) => {
+      this.#checked = undefined; // the next one tries again
+      throw error;
+    }));
+    this.#refuseConflict();
+    return failure;
+  }
+
+  /** The same, and publishes its keys; later, if the server is down. */
+  async #publish(): Promise<unknown> {
+    const { failure } = await this.#requests.round("keysQuery");
+    const { secrets } = this.#options;
+    if (secrets !== undefined && this.#requests.conflict === undefined) {
+      await this.#verification.verify(secrets);
+    }
     await this.#requests.round("keysUpload");
+    return failure;
   }
 
   /** Makes a room ready. If that shows that the device can't go on, that is the error. */

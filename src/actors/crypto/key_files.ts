@@ -81,6 +81,8 @@ export interface KeyFilesOptions {
   readonly open: () => Promise<unknown>;
   /** Delivers events that can be decrypted now. */
   readonly deliver: (events: readonly RecoveredEvent[]) => void;
+  /** Makes the engine's requests. */
+  readonly wake: () => void;
 }
 
 /** How many sessions a step takes: some milliseconds of work. */
@@ -115,7 +117,7 @@ export class KeyFiles {
     data: KeyFileData,
     { passphrase, signal, onProgress }: ImportKeysOptions,
   ): Promise<KeyImportReport> {
-    const { actor, open, deliver } = this.#options;
+    const { actor, open, deliver, wake } = this.#options;
     assertPassphrase(passphrase);
     const file = await openKeyFile(data, { passphrase, signal });
     await open();
@@ -142,6 +144,7 @@ export class KeyFiles {
       block.fill(0);
     }
     await flush();
+    wake(); // what came need not be asked for any more, but backed up
     elements.end();
     return report;
   }

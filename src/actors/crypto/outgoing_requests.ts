@@ -42,7 +42,7 @@ export interface RoundOutcome {
 }
 
 /** A lane keeps its order: a message to devices arrives before the events that need it. */
-type Lane = "keysUpload" | "keysQuery" | "keysClaim" | "outbox";
+type Lane = "keysUpload" | "signaturesUpload" | "keysQuery" | "keysClaim" | "outbox" | "backup";
 
 interface LaneState {
   done: Promise<void>;
@@ -191,7 +191,8 @@ export class OutgoingRequests {
       if (!("failure" in response)) {
         lane.refused = 0;
         deliver(await actor.ask("answer", { id, response: response.answer }));
-        if (kind === "keysQuery") this.wake(); // devices are known now: there may be more to do
+        // What is known of devices, or what the server has, has changed: there may be more to do.
+        if (kind === "keysQuery" || kind === "signaturesUpload" || laneOf(kind) === "backup") this.wake();
         return;
       }
       const failure = failureOf(response.failure);
@@ -257,6 +258,7 @@ const BLOCKED = { failure: undefined };
 const EXISTS = /already exists/i;
 
 function laneOf(kind: EngineRequest["kind"]): Lane {
+  if (kind === "backupUpload" || kind === "backupVersion" || kind === "backupDownload") return "backup";
   return kind === "toDevice" || kind === "roomEvent" ? "outbox" : kind;
 }
 

@@ -15,7 +15,16 @@ import type { RequestSender } from "./outgoing_requests.ts";
 /** The operations that requests are made with. */
 export type EngineOperations = Pick<
   ClientAPI,
-  "uploadKeys" | "queryKeys" | "claimKeys" | "sendToDevice" | "sendMessageEvent" | "getMessages"
+  | "uploadKeys"
+  | "uploadSignatures"
+  | "queryKeys"
+  | "claimKeys"
+  | "sendToDevice"
+  | "sendMessageEvent"
+  | "getMessages"
+  | "putRoomKeys"
+  | "getKeyBackupVersion"
+  | "getRoomKey"
 >;
 
 /**
@@ -50,10 +59,18 @@ async function send(
       await api.uploadKeys({ oneTimeKeys, fallbackKeys, signal });
       return await api.uploadKeys({ deviceKeys, signal });
     }
+    case "signaturesUpload":
+      return await api.uploadSignatures(request.signatures, { signal });
     case "keysQuery":
       return await api.queryKeys(request.users, { signal });
     case "keysClaim":
       return await api.claimKeys(request.oneTimeKeys, { signal });
+    case "backupUpload":
+      return await api.putRoomKeys(request.version, request.keys, { signal });
+    case "backupDownload":
+      return await api.getRoomKey(request.version, request.session, { signal });
+    case "backupVersion":
+      return await api.getKeyBackupVersion({ signal });
     case "toDevice":
       await api.sendToDevice(request.eventType, request.messages, { txnId: request.txnId, signal });
       return {};

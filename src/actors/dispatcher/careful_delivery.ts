@@ -60,8 +60,7 @@ export async function deliverCarefully(
     const begun = start();
     tasks.push(...begun);
     const over = Promise.all(begun.map(async ({ name, done }) => {
-      await done;
-      if (name !== undefined) settled.push({ name });
+      if (await done === "settled" && name !== undefined) settled.push({ name });
     })).then(() => {
       ended.push(id);
     });

@@ -10,8 +10,10 @@ import type { SyncToken } from "../../types/ids.ts";
 
 /** The handlers at work, by the batch they were started with. */
 export class PendingTasks {
-  /** What resolves when every handler of a batch has settled. */
-  readonly #batches = new Map<number, Promise<void>>();
+  /** Whether a handler was cut off: nothing is recorded any more as handled up to a token. */
+  isCutOff = false;
+  /** What resolves when every handler of a batch has ended, to whether all have settled. */
+  readonly #batches = new Map<number, Promise<boolean>>();
   /**
    * By batch, names of deliveries that have settled and were not reported yet. They are removed
    * when everything up to the batch counts as handled.
@@ -36,17 +38,22 @@ export class PendingTasks {
     const number = this.#next++;
     // When nothing is at work, all is about to be recorded as handled: the names, which are many,
     // are not needed.
-    if (tasks.length === 0 && (settled.length === 0 || this.#batches.size === 0)) return number;
+    const isHandled = this.#batches.size === 0 && !this.isCutOff;
+    if (tasks.length === 0 && (settled.length === 0 || isHandled)) return number;
     this.#unreported.set(number, settled.map(({ name }) => name));
     if (tasks.length === 0) return number;
     this.#size += tasks.length;
     const done = Promise.all(tasks.map(({ done, name }) =>
-      done.then(() => {
-        if (name !== undefined) this.#unreported.get(number)?.push(name);
-        this.#settle();
+      done.then((ending) => {
+        const isSettled = ending === "settled";
+        if (name !== undefined && isSettled) this.#unreported.get(number)?.push(name);
+        this.isCutOff ||= !isSettled;
+        this.#ended();
+        return isSettled;
       })
-    )).then(() => {
+    )).then((all) => {
       this.#batches.delete(number);
+      return all.every((isSettled) => isSettled);
     });
     this.#batches.set(number, done);
     return number;
@@ -76,12 +83,12 @@ export class PendingTasks {
     }
   }
 
-  /** Resolves when every handler of a batch has settled. */
-  async of(number: number): Promise<void> {
-    await this.#batches.get(number);
+  /** Resolves when every handler of a batch has ended, to whether all have settled. */
+  async of(number: number): Promise<boolean> {
+    return await this.#batches.get(number) ?? true;
   }
 
-  /** Resolves when every handler of a batch, and of those before, has settled. */
+  /** Resolves when every handler of a batch, and of those before, has ended. */
   async upTo(last: number): Promise<void> {
     await Promise.all([...this.#batches].filter(([number]) => number <= last).map(([, done]) => done));
   }
@@ -92,7 +99,7 @@ export class PendingTasks {
     return new Promise((resolve) => this.#waiting.push({ limit, resolve }));
   }
 
-  #settle(): void {
+  #ended(): void {
     this.#size--;
     while (this.#waiting[0] !== undefined && this.#size <= this.#waiting[0].limit) {
       this.#waiting.shift()?.resolve();

@@ -10,21 +10,27 @@ import { isEmpty, Malformed } from "../../types/checks/content_check.ts";
 import { isRedacted } from "../../types/checks/event_check.ts";
 import type { MatrixEvent } from "../../types/events/event.ts";
 import type { SessionDefinition } from "../../types/events/define_session.ts";
-import type { EventClass, EventTypeRef } from "../../types/events/event_type.ts";
+import type { EventTypeRef } from "../../types/events/event_type.ts";
 import type { InternalEvents } from "../../types/events/internal_event.ts";
 import { InternalEventType } from "../../types/events/internal_event_type.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
 import { DeliveryScope, type SendIds } from "./delivery_scope.ts";
 import { type AnyContext, PlainContext } from "./handler_context.ts";
-import type { HandlerEntry, HandlerRegistry } from "./handler_registry.ts";
+import { eventClassOf, type HandlerEntry, type HandlerRegistry, takes } from "./handler_registry.ts";
 import type { HandlerSessions } from "./handler_sessions.ts";
 
-/** A handler at work: settles, without ever rejecting, when the handler has. */
+/**
+ * How a handler has ended. One that fails when the client can't go on has been cut off, and has not
+ * settled: what it was called with comes again.
+ */
+export type Ending = "settled" | "cut off";
+
+/** A handler at work. */
 export interface Task {
   /** Whether the next sync is to wait for it. */
   readonly waitSync: boolean;
-  /** Resolves when the handler has settled. */
-  readonly done: Promise<void>;
+  /** Resolves when the handler has ended; never rejects. */
+  readonly done: Promise<Ending>;
   /** Names the delivery, if it may come again. */
   readonly name: string | undefined;
 }
@@ -57,14 +63,15 @@ export interface DelivererOptions {
   readonly sessions: Pick<HandlerSessions, "run">;
   /** Makes the transaction IDs of what handlers send. */
   readonly sendIds: SendIds;
+  /** Whether the client can't go on, and another process will be given again what was cut off. */
+  readonly isOver: () => boolean;
 }
 
 /** Starts handlers, and reports those that throw. */
 export class Deliverer {
   readonly #registry: HandlerRegistry;
   readonly #log: Logger;
-  readonly #sessions: Pick<HandlerSessions, "run">;
-  readonly #sendIds: SendIds;
+  readonly #options: DelivererOptions;
   /** Names of the deliveries that an earlier process has settled. */
   #settledBefore: ReadonlySet<string> = new Set();
   /** Events that were reported as malformed. */
@@ -75,13 +82,12 @@ export class Deliverer {
   /**
    * @param registry The handlers.
    * @param log Logs the failures of handlers.
-   * @param options What runs handlers that have a session, and names what handlers send.
+   * @param options What it works with.
    */
-  constructor(registry: HandlerRegistry, log: Logger, { sessions, sendIds }: DelivererOptions) {
+  constructor(registry: HandlerRegistry, log: Logger, options: DelivererOptions) {
     this.#registry = registry;
     this.#log = log;
-    this.#sessions = sessions;
-    this.#sendIds = sendIds;
+    this.#options = options;
   }
 
   /**
@@ -143,7 +149,7 @@ export class Deliverer {
     for (const entry of entries) {
       if (!takes(entry, source)) continue;
       if (!entry.redacted && isRedacted(data)) continue;
-      const scope = comesAgain ? new DeliveryScope(data, entry, this.#sendIds) : undefined;
+      const scope = comesAgain ? new DeliveryScope(data, entry, this.#options.sendIds) : undefined;
       if (scope !== undefined && this.#settledBefore.size > 0 && this.#settledBefore.has(scope.name)) {
         continue;
       }
@@ -155,31 +161,36 @@ export class Deliverer {
   }
 
   /** Runs a sequential handler when it has settled for the room's earlier events. */
-  #queue(entry: HandlerEntry, data: Delivered, scope: DeliveryScope | undefined): Promise<void> | undefined {
+  #queue(
+    entry: HandlerEntry,
+    data: Delivered,
+    scope: DeliveryScope | undefined,
+  ): Promise<Ending> | undefined {
     const room = "room_id" in data ? data.room_id ?? "" : "";
     const before = entry.lanes.get(room);
     const done = before === undefined
       ? this.#run(entry, data, scope)
       : before.then(() => this.#run(entry, data, scope));
     if (done === undefined) return undefined;
-    const lane = done.then(() => {
+    const lane = done.then((ending = "settled") => {
       if (entry.lanes.get(room) === lane) entry.lanes.delete(room);
+      return ending;
     });
     entry.lanes.set(room, lane);
     return lane;
   }
 
   /** @returns Undefined if the handler has settled immediately. */
-  #run(entry: HandlerEntry, data: Delivered, scope: DeliveryScope | undefined): Promise<void> | undefined {
+  #run(entry: HandlerEntry, data: Delivered, scope: DeliveryScope | undefined): Promise<Ending> | undefined {
     const { content } = data as { readonly content?: unknown };
     if (entry.check === undefined || content === undefined) return this.#call(entry, data, scope);
     const event = data as MatrixEvent;
     try {
       const checked = entry.check(content);
       if (checked === content) return this.#call(entry, event, scope);
-      return checked instanceof Promise
-        ? this.#settling(checked.then((settled) => this.#callWith(entry, event, scope, settled)), event)
-        : this.#callWith(entry, event, scope, checked);
+      if (!(checked instanceof Promise)) return this.#callWith(entry, event, scope, checked);
+      const called = checked.then((settled) => this.#callWith(entry, event, scope, settled));
+      return called.catch((error) => this.#report(error, data)).then((ending = "settled") => ending);
     } catch (error) { // a schema of the application's that fails
       return this.#report(error, data);
     }
@@ -191,15 +202,15 @@ export class Deliverer {
     event: MatrixEvent,
     scope: DeliveryScope | undefined,
     checked: object | Malformed,
-  ): Promise<void> | undefined {
+  ): Promise<Ending> | undefined {
     if (isRedacted(event) && isEmpty(event.content)) return this.#call(entry, event, scope);
     const content = checked instanceof Malformed ? checked.content : checked;
     const reported = checked instanceof Malformed ? this.#reportMalformed(event, checked) : undefined;
     const called = content && this.#call(entry, { ...event, content } as MatrixEvent, scope);
-    return reported && called ? Promise.all([reported, called]).then(() => {}) : reported ?? called;
+    return reported && called ? reported.then(() => called) : reported ?? called;
   }
 
-  #call(entry: HandlerEntry, data: Delivered, scope: DeliveryScope | undefined): Promise<void> | undefined {
+  #call(entry: HandlerEntry, data: Delivered, scope: DeliveryScope | undefined): Promise<Ending> | undefined {
     const call = entry.handler as Call;
     try {
       const result = entry.session === undefined
@@ -218,15 +229,21 @@ export class Deliverer {
     scope: DeliveryScope | undefined,
   ): Promise<void> {
     const call = (context: AnyContext) => callHandler(scope, handler, event, context);
-    return this.#sessions.run({ definition, event, deliveryId: scope?.name, call });
+    return this.#options.sessions.run({ definition, event, deliveryId: scope?.name, call });
   }
 
-  async #settling(result: PromiseLike<unknown>, data: Delivered): Promise<void> {
+  async #settling(result: PromiseLike<unknown>, data: Delivered): Promise<Ending> {
     try {
       await result;
     } catch (error) {
-      await this.#report(error, data);
+      if (!this.#options.isOver()) return await this.#report(error, data) ?? "settled";
+      this.#log.warn(
+        "An event handler was cut off, and is called again after the next start",
+        logged(data, error),
+      );
+      return "cut off";
     }
+    return "settled";
   }
 
   /**
@@ -234,7 +251,7 @@ export class Deliverer {
    *
    * @returns Undefined if the handlers of the report have settled immediately.
    */
-  #reportMalformed(event: MatrixEvent, { content, reason }: Malformed): Promise<void> | undefined {
+  #reportMalformed(event: MatrixEvent, { content, reason }: Malformed): Promise<Ending> | undefined {
     if (this.#malformed.has(event)) return undefined;
     this.#malformed.add(event);
     const eventId = "event_id" in event ? event.event_id : undefined;
@@ -249,10 +266,8 @@ export class Deliverer {
    *
    * @returns Undefined if the handlers of the report have settled immediately.
    */
-  #report(error: unknown, data: Delivered): Promise<void> | undefined {
-    const type = "type" in data ? data.type : undefined;
-    const eventId = "event_id" in data ? data.event_id : undefined;
-    this.#log.error("An event handler failed", { type, eventId, error });
+  #report(error: unknown, data: Delivered): Promise<Ending> | undefined {
+    this.#log.error("An event handler failed", logged(data, error));
     if (this.#reports.has(data)) return undefined; // the failure of a handler of failures is only logged
     const report = { error, event: data };
     this.#reports.add(report);
@@ -260,22 +275,7 @@ export class Deliverer {
   }
 }
 
-/** Whether a handler wants events from a source. */
-function takes(entry: HandlerEntry, source: SyncStream): boolean {
-  if ((source & SyncStream.HISTORY) !== 0 && !entry.history) return false;
-  return entry.source === undefined || (entry.source & source) !== 0;
-}
-
 type Call = (data: Delivered, context: AnyContext) => unknown;
-
-/** The class of an event that came with a sync: by its source, and in rooms by its state key. */
-export function eventClassOf(event: MatrixEvent): EventClass {
-  const { source } = event;
-  if ((source & SyncStream.TO_DEVICE) !== 0) return "to_device";
-  if ((source & SyncStream.ACCOUNT_DATA) !== 0) return "account_data";
-  if ((source & (SyncStream.EPHEMERAL | SyncStream.PRESENCE)) !== 0) return "ephemeral";
-  return "state_key" in event && event.state_key !== undefined ? "state" : "message";
-}
 
 /** Where data came from. */
 function sourceOf(data: Delivered): SyncStream {
@@ -283,9 +283,15 @@ function sourceOf(data: Delivered): SyncStream {
   return typeof source === "number" ? source : SyncStream.INTERNAL;
 }
 
-/** Settles when all tasks have; undefined: there are none. */
-function all(tasks: readonly Task[]): Promise<void> | undefined {
-  return tasks.length === 0 ? undefined : Promise.all(tasks.map(({ done }) => done)).then(() => {});
+/** What to log of a failure. */
+function logged(data: Delivered, error: unknown): Record<string, unknown> {
+  const type = "type" in data ? data.type : undefined;
+  return { type, eventId: "event_id" in data ? data.event_id : undefined, error };
+}
+
+/** Resolves when all tasks have ended; undefined: there are none. */
+function all(tasks: readonly Task[]): Promise<Ending> | undefined {
+  return tasks.length === 0 ? undefined : Promise.all(tasks.map(({ done }) => done)).then(() => "settled");
 }
 
 function isPromiseLike(value: unknown): value is PromiseLike<unknown> {

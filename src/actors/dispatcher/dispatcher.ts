@@ -9,12 +9,14 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Actor, ActorRef } from "../kernel/actor.ts";
 import { CAREFUL_AFTER, deliverCarefully, type Step } from "./careful_delivery.ts";
-import type { Deliverer, NamedDelivery, Started, Task } from "./deliver.ts";
+import type { Deliverer, DelivererOptions, NamedDelivery, Started, Task } from "./deliver.ts";
 import type { DispatcherProtocol, InternalDelivery, SyncBatch } from "./dispatcher_protocol.ts";
 import { noteEncryption } from "../../types/events/encryption_of.ts";
 import type { MatrixEvent } from "../../types/events/event.ts";
 import { Checkpoint, PendingTasks } from "./checkpoint.ts";
 import { Quarantine } from "./quarantine.ts";
+import { ClientEndedError } from "../../errors/client_ended_error.ts";
+import { fatal } from "../kernel/actor_error.ts";
 import { later, spawn } from "../kernel/spawn.ts";
 import type { StoreProtocol } from "../store/store_protocol.ts";
 
@@ -33,22 +35,29 @@ export interface DispatcherOptions {
   readonly comesAgain: boolean;
   /** How many handlers may be at work before the next response waits for them. */
   readonly maxPending: number;
+  /** Whether the client can't go on: see {@link DelivererOptions.isOver}. */
+  readonly isOver: DelivererOptions["isOver"];
   /** Measures waits. */
   readonly clock: Clock;
   /** Logs failures. */
   readonly log: Logger;
 }
 
+const CUT_OFF =
+  "Cannot go on: handlers were cut off when the access token died; make a new client, which calls them again";
+
 /** Starts the Dispatcher. */
 export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherProtocol> {
-  const { deliverer, store, settle, comesAgain, maxPending, clock, log } = options;
+  const { deliverer, store, settle, comesAgain, maxPending, isOver, clock, log } = options;
   const none = (): Started => comesAgain ? { tasks: [], settled: [] } : { tasks: [] };
   const pending = new PendingTasks();
   const recovering = new Notes();
   const checkpoint = new Checkpoint(async (batch) => {
     await pending.upTo(batch);
-    pending.handled(batch); // it is about to be recorded
-  }, (token) => store.ask("handled", token));
+    if (!pending.isCutOff) pending.handled(batch); // it is about to be recorded
+  }, async (token) => {
+    if (!pending.isCutOff) await store.ask("handled", token);
+  });
   const quarantine = new Quarantine({ store, deliverer, clock, log });
   let prepared: Promise<void> | undefined;
   /** An earlier process may have settled some of what comes again, or have quarantined it. */
@@ -74,6 +83,7 @@ export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherPro
     log,
     handlers: {
       dispatch: async (batch) => {
+        if (pending.isCutOff && !isOver()) throw fatal(new ClientEndedError(CUT_OFF));
         await prepare();
         if (comesAgain) noteSettled(pending, store);
         if (!quarantine.isEmpty) {
@@ -92,10 +102,10 @@ export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherPro
         const started = none();
         for (const recovered of events) deliverer.event(noteEncryption(recovered.event, recovered), started);
         const number = pending.add({ tasks: started.tasks }); // they are recorded by `settle()`
-        recovering.add(pending.of(number).then(() => settle(events)));
+        recovering.add(pending.of(number).then((isSettled) => isSettled ? settle(events) : undefined));
         return later(Promise.all(waitSync(started.tasks)).then(() => {}));
       },
-      settled: (batch) => later(pending.of(batch)),
+      settled: (batch) => later(pending.of(batch).then(() => {})),
       noted: () =>
         later(
           pending.upTo(Infinity).then(() => quarantine.idle()).then(() => checkpoint.recorded())
@@ -116,6 +126,7 @@ export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherPro
     onStop: async () => {
       store.ask("ending", { isEnding: true }).catch(() => {}); // a store that failed rejects its `done`
       await pending.upTo(Infinity);
+      if (pending.isCutOff) noteSettled(pending, store); // what was cut off comes again, and nothing else
       await recovering.all();
       await quarantine.idle();
       await checkpoint.recorded().catch(() => {}); // a store that failed rejects its `done`
@@ -192,7 +203,7 @@ function nameOf(data: object): string {
   return typeof event_id === "string" ? event_id : JSON.stringify([type, room_id, sender, state_key]);
 }
 
-function waitSync(tasks: readonly Task[]): Promise<void>[] {
+function waitSync(tasks: readonly Task[]): Promise<unknown>[] {
   return tasks.filter((task) => task.waitSync).map(({ done }) => done);
 }
 

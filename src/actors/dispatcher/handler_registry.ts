@@ -8,8 +8,9 @@ import { ValueError } from "../../errors/value_error.ts";
 import { type ContentCheck, contentCheckOf } from "../../types/checks/content_check.ts";
 import type { SessionDefinition } from "../../types/events/define_session.ts";
 import { classOf, type EventClass, type EventType, typeName } from "../../types/events/event_type.ts";
+import type { MatrixEvent } from "../../types/events/event.ts";
 import { isJsonObject } from "../../types/json.ts";
-import type { SyncStream } from "../../types/events/sync_stream.ts";
+import { SyncStream } from "../../types/events/sync_stream.ts";
 import type { HandlerContext } from "./handler_context.ts";
 
 /**
@@ -84,7 +85,7 @@ export interface HandlerEntry {
   /** See {@link SessionHandlerOptions.session}; undefined: it has none. */
   readonly session: SessionDefinition<object> | undefined;
   /** The work of a sequential handler, by room. */
-  readonly lanes: Map<string, Promise<void>>;
+  readonly lanes: Map<string, Promise<unknown>>;
 }
 
 const NONE: readonly HandlerEntry[] = [];
@@ -256,4 +257,19 @@ export class HandlerRegistry {
     if (byClass.size > 0) this.#byType.set(name, byClass);
     else this.#byType.delete(name);
   }
+}
+
+/** Whether a handler wants events from a source. */
+export function takes(entry: HandlerEntry, source: SyncStream): boolean {
+  if ((source & SyncStream.HISTORY) !== 0 && !entry.history) return false;
+  return entry.source === undefined || (entry.source & source) !== 0;
+}
+
+/** The class of an event that came with a sync: by its source, and in rooms by its state key. */
+export function eventClassOf(event: MatrixEvent): EventClass {
+  const { source } = event;
+  if ((source & SyncStream.TO_DEVICE) !== 0) return "to_device";
+  if ((source & SyncStream.ACCOUNT_DATA) !== 0) return "account_data";
+  if ((source & (SyncStream.EPHEMERAL | SyncStream.PRESENCE)) !== 0) return "ephemeral";
+  return "state_key" in event && event.state_key !== undefined ? "state" : "message";
 }

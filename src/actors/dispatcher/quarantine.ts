@@ -185,12 +185,17 @@ export class Quarantine {
     const tasks = this.#start(record, { tasks: [], settled, leftOut: new Set(record.settled) });
     const names = settled.map(({ name }) => name);
     if (tasks.length > 0 && names.length > 0) await store.ask("noteSettled", names);
-    await Promise.all(tasks.map(async ({ name, done }) => {
-      await done;
-      if (name === undefined) return;
+    const endings = await Promise.all(tasks.map(async ({ name, done }) => {
+      const ending = await done;
+      if (name === undefined || ending === "cut off") return ending;
       names.push(name);
       await store.ask("noteSettled", [name]);
+      return ending;
     }));
+    if (endings.includes("cut off")) {
+      await store.ask("waitQuarantined", { id, at: record.waitsFrom });
+      return;
+    }
     await store.ask("release", { id, settled: names });
     await this.#read();
     log.info("Handled an event that had been left out", logged(record));

@@ -63,7 +63,7 @@ export class RoomContinuity {
   /** Joins a response. Returns undefined if there was nothing to wait for. */
   connect(parts: SyncParts, from: Continuation): Promise<void> | undefined {
     const { since } = from;
-    if (since === undefined) return this.#begin(parts.rooms, from);
+    if (since === undefined) return this.#begin(parts, from);
     const { own, memory } = this.#options;
     const views = memory.views(parts.rooms, own);
     return Array.isArray(views)
@@ -72,20 +72,23 @@ export class RoomContinuity {
   }
 
   /** The very first response, or a repetition of it: it is delivered as a whole. */
-  #begin(rooms: readonly RoomPart[], { first, dropTimeline }: Continuation): Promise<void> | undefined {
-    const tell = (): void => {
-      for (const room of rooms) {
-        room.shown = shownAmong("", room.timeline);
-        const added = namesOf(room.timeline);
-        const after = { isJoined: isJoined(room), shown: withShown("", added), entries: [] };
-        room.news = { before: NEVER_SEEN, after, added, entry: undefined };
-      }
-    };
-    if (first === undefined) return void tell();
-    const { requests, signal, filter } = this.#options;
+  #begin(parts: SyncParts, { first, dropTimeline }: Continuation): Promise<void> | undefined {
+    return first === undefined ? void tell(parts.rooms) : this.#repeat(parts, first, { dropTimeline });
+  }
+
+  /** Makes a response that begins at the start into the very first one, as that was. */
+  async #repeat(
+    parts: SyncParts,
+    first: SyncToken,
+    { dropTimeline }: Pick<Continuation, "dropTimeline">,
+  ): Promise<void> {
+    const { requests, signal, filter, own, memory } = this.#options;
+    const views = await memory.views(parts.rooms, own);
+    parts.rooms = parts.rooms.filter((room, index) => !isJoined(room) || wasThere(views[index] as StayView));
     const limit = dropTimeline ? 0 : filter.timelineLimit;
     const reader = { requests, signal, since: undefined, limit, filter: filter.timeline };
-    return sideBySide(rooms, SIDE_BY_SIDE, (room) => rewind(room, first, reader)).then(tell);
+    await sideBySide(parts.rooms.filter(hasTimeline), SIDE_BY_SIDE, (room) => rewind(room, first, reader));
+    tell(parts.rooms);
   }
 
   /** @returns Undefined if there was nothing to read. */
@@ -108,6 +111,21 @@ export class RoomContinuity {
         limit === false ? false : Math.max(Math.min(limit, left), 0),
       );
     }).then(() => each(rooms, views, setNews));
+  }
+}
+
+/** Whether a room was in the very first response: else it comes with one of those behind that. */
+function wasThere({ before: { shown, isJoined, entries } }: StayView): boolean {
+  return shown !== "" || (isJoined && entries.length === 0);
+}
+
+/** Sets the news of rooms that are delivered as a whole. */
+function tell(rooms: readonly RoomPart[]): void {
+  for (const room of rooms) {
+    room.shown = shownAmong("", room.timeline);
+    const added = namesOf(room.timeline);
+    const after = { isJoined: isJoined(room), shown: withShown("", added), entries: [] };
+    room.news = { before: NEVER_SEEN, after, added, entry: undefined };
   }
 }
 
@@ -155,6 +173,11 @@ function each(
 
 function isJoined({ membership }: RoomPart): boolean {
   return membership === Membership.JOIN;
+}
+
+/** Whether a part has a timeline: of rooms that the user is only invited to nothing can be read. */
+function hasTimeline({ membership }: RoomPart): boolean {
+  return membership === Membership.JOIN || membership === Membership.LEAVE;
 }
 
 /** Whether a part shows nothing of a room that the user is not in. */

@@ -97,7 +97,7 @@ export interface SyncParts {
   /** Algorithms whose fallback key is unused. */
   readonly unusedFallbackTypes: string[] | undefined;
   /** Rooms: left, joined, invited to, knocked on. */
-  readonly rooms: readonly RoomPart[];
+  rooms: readonly RoomPart[];
   /** Encrypted events of timelines that can't be read, with the reason. */
   undecryptable: ReadonlyMap<MatrixEvent, Undecryptable>;
   /** How many parts had the wrong shape and were left out. */
@@ -108,6 +108,7 @@ export interface SyncParts {
 export function takeApart(response: JsonObject, own: UserID): SyncParts {
   const reader = new Reader(own);
   const rooms = reader.object(response.rooms);
+  const joined = reader.rooms(rooms.join, Membership.JOIN, SyncStream.JOINED_ROOM);
   const lists = reader.object(response.device_lists);
   const fallback = response.device_unused_fallback_key_types ??
     response["org.matrix.msc2732.device_unused_fallback_key_types"];
@@ -123,7 +124,7 @@ export function takeApart(response: JsonObject, own: UserID): SyncParts {
       // Left rooms come first: a room that the user left and is invited to again is in both
       // sections.
       ...reader.rooms(rooms.leave, Membership.LEAVE, SyncStream.LEFT_ROOM),
-      ...reader.rooms(rooms.join, Membership.JOIN, SyncStream.JOINED_ROOM),
+      ...joined,
       ...reader.outside(rooms.invite, Membership.INVITE, SyncStream.INVITED_ROOM, "invite"),
       ...reader.outside(rooms.knock, Membership.KNOCK, SyncStream.KNOCKED_ROOM, "knock"),
     ],
@@ -137,6 +138,8 @@ const NOTHING_YET = { filled: NONE, shown: new Set<never>(), gap: undefined, new
 
 class Reader {
   readonly #own: UserID;
+  /** Rooms that the user is in: no other section may show them, so that nothing is handled twice. */
+  readonly #joined = new Set<RoomID>();
   malformed = 0;
 
   constructor(own: UserID) {
@@ -237,9 +240,11 @@ class Reader {
   #entries(section: unknown, read: (roomId: RoomID, room: JsonObject) => RoomPart | undefined): RoomPart[] {
     const parts: RoomPart[] = [];
     for (const [roomId, room] of Object.entries(this.object(section))) {
-      const part = isReceivedRoomId(roomId) && isJsonObject(room) ? read(roomId, room) : undefined;
+      const isRight = isReceivedRoomId(roomId) && isJsonObject(room) && !this.#joined.has(roomId);
+      const part = isRight ? read(roomId, room) : undefined;
       if (part === undefined) this.malformed++;
       else parts.push(part);
+      if (part?.membership === Membership.JOIN) this.#joined.add(part.roomId);
     }
     return parts;
   }

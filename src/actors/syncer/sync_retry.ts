@@ -6,8 +6,10 @@
  */
 
 import type { BackoffRange } from "../../base/backoff.ts";
+import { AuthenticationNeededError } from "../../errors/authentication_needed_error.ts";
+import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
-import { DeviceConflictError } from "../../errors/encryption_error.ts";
+import { DeviceConflictError, OwnIdentityError } from "../../errors/encryption_error.ts";
 import { MissingTokenError, UnknownTokenError, UserDeactivatedError } from "../../errors/errcodes.ts";
 import { MissingPermissionError } from "../../errors/missing_permission_error.ts";
 import { HomeserverAddressError, ServiceResponseError } from "../../errors/service_response_error.ts";
@@ -36,14 +38,15 @@ export function syncBackoff(given: Partial<BackoffRange> = {}): BackoffRange {
 
 /**
  * Whether waiting does not help: the token or a part of the client is dead, there is no homeserver,
- * or no permission to ask it.
+ * or no permission to ask it; or what the application has given does not verify the device.
  */
 export function isFinal(error: unknown): error is Error {
   return error instanceof UnknownTokenError || error instanceof MissingTokenError ||
     error instanceof UserDeactivatedError || error instanceof DeviceConflictError ||
     error instanceof HomeserverAddressError || error instanceof MissingPermissionError ||
-    error instanceof ActorError ||
-    error instanceof ActorStoppedError;
+    error instanceof ActorError || error instanceof ActorStoppedError ||
+    error instanceof OwnIdentityError || error instanceof SecretStorageError ||
+    error instanceof AuthenticationNeededError;
 }
 
 /** What was thrown, as an error. */

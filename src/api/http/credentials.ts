@@ -55,6 +55,7 @@ export class Credentials {
   #takenAt = 0;
   #expiresInMs: number | undefined;
   #refreshing: Promise<void> | undefined;
+  #isDead = false;
 
   /**
    * @param clock By which a token expires.
@@ -90,6 +91,16 @@ export class Credentials {
       elapsed(this.#clock.now(), this.#takenAt) >= expiresInMs;
   }
 
+  /** Whether the server does not know the access token any more, and there is no new one. */
+  get isDead(): boolean {
+    return this.#isDead;
+  }
+
+  /** Notes that the server does not know a token. */
+  died(token: string): void {
+    this.#isDead ||= token === this.#accessToken;
+  }
+
   /**
    * Takes a pair of tokens.
    *
@@ -101,6 +112,7 @@ export class Credentials {
         "Cannot use the access token: it holds characters that no token has, like a line break",
       );
     }
+    this.#isDead &&= tokens.accessToken === this.#accessToken;
     this.#accessToken = tokens.accessToken;
     this.#refreshToken = tokens.refreshToken;
     this.#takenAt = this.#clock.now();

@@ -89,6 +89,11 @@ export class HTTPAPI {
     this.#credentials.set({ accessToken });
   }
 
+  /** @internal Whether the server has said of this token that it does not know it. */
+  get isTokenDead(): boolean {
+    return this.#credentials.isDead;
+  }
+
   /** Takes the tokens of a login. */
   setTokens(tokens: Tokens): void {
     this.#credentials.set(tokens);
@@ -209,11 +214,13 @@ export class HTTPAPI {
     read: ReadAnswer<Result>,
   ): Promise<Result> {
     for (let resends = 0;; resends++) {
+      const { token } = this;
       try {
         if (!auth) return await exchange(request, { token: "", resends }, read);
         return await this.#authorised(request, resends, read);
       } catch (error) {
         this.isAnswered ||= isMatrixRefusal(error);
+        if (auth && error instanceof UnknownTokenError) this.#credentials.died(token);
         const delay = retryDelay(error, resends, policy);
         if (delay === undefined) throw error;
         const { operation, path, signal } = request;
@@ -246,10 +253,10 @@ export class HTTPAPI {
     }
   }
 
-  /** Whether an error was a token's end of life and there is a new token now. */
+  /** Whether a token has expired, or was replaced while a request was under way, and there is a new one. */
   async #renewed(error: unknown, token: string): Promise<boolean> {
-    const soft = error instanceof UnknownTokenError && error.softLogout;
-    if (!soft || !this.#credentials.renewable) return false;
+    const isOld = error instanceof UnknownTokenError && (error.softLogout || token !== this.token);
+    if (!isOld || !this.#credentials.renewable) return false;
     await this.#credentials.renew(token, this.#refresh);
     return true;
   }

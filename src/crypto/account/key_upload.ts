@@ -8,6 +8,7 @@ import type { PublishableKey } from "@greenroom/vodozemac-wasm";
 import type { DeviceKeys, KeysUploadRequest, OneTimeKeys, SignedKey } from "../../types/api/device_keys.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { JsonObject } from "../../types/json.ts";
+import { signableJson, withSignature } from "../encoding/signed_json.ts";
 import type { OwnDevice } from "../engine/context.ts";
 
 /** The algorithm of one-time and fallback keys. */
@@ -41,6 +42,30 @@ export function newDeviceKeys(
     algorithms: [EncryptionAlgorithm.OLM_V1, EncryptionAlgorithm.MEGOLM_V1],
     keys: { [`curve25519:${deviceId}`]: curve25519, [`ed25519:${deviceId}`]: ed25519 },
   };
+}
+
+/** The key with which a user signs own devices. */
+export interface SelfSigningKey {
+  /** Its public half, in unpadded base64. */
+  readonly publicKey: string;
+  /** Signs a text; the signature in unpadded base64. */
+  sign(text: string): string;
+}
+
+/** The keys of a device with its own signature, and that of a self-signing key if there is one. */
+export function crossSigned(
+  { signatures, ...bare }: DeviceKeys,
+  key: SelfSigningKey | undefined,
+): DeviceKeys {
+  const { user_id: userId, device_id } = bare;
+  const keyId = `ed25519:${device_id}`;
+  const own = withSignature(bare, { userId, keyId, signature: signatures[userId]?.[keyId] ?? "" });
+  const signed = key === undefined ? own : withSignature(own, {
+    userId,
+    keyId: `ed25519:${key.publicKey}`,
+    signature: key.sign(signableJson({ ...bare })),
+  });
+  return signed as DeviceKeys; // the same members
 }
 
 /**

@@ -20,7 +20,7 @@ import type { JsonObject } from "../../types/json.ts";
 import { decodeBase64 } from "../encoding/base64.ts";
 import { signableJson, withSignature } from "../encoding/signed_json.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
-import { newDeviceKeys } from "./key_upload.ts";
+import { crossSigned, newDeviceKeys, type SelfSigningKey } from "./key_upload.ts";
 
 /** The record of the own account. */
 export interface AccountRecord {
@@ -31,7 +31,7 @@ export interface AccountRecord {
   /** The state of vodozemac's account. */
   readonly state: Uint8Array;
   /**
-   * The device's keys as they are published, with its signature. Reading them does not restore the
+   * The device's keys as they are published, with their signatures. Reading them does not restore the
    * account, which takes longer the more one-time keys there are. Undefined: an earlier version
    * wrote the record.
    */
@@ -105,8 +105,6 @@ export class DamagedAccountError extends EncryptionError {}
 
 /** Keeps the object and the record in step: a change is in both or in neither. */
 export class OwnAccount {
-  /** The device's keys as they are published, with its signature; always the same object. */
-  readonly deviceKeys: DeviceKeys;
   readonly #vodozemac: () => Vodozemac;
   /** As this step has it. */
   #record: AccountRecord;
@@ -118,8 +116,7 @@ export class OwnAccount {
     this.#vodozemac = vodozemac;
     this.#live = live;
     this.#record = record;
-    this.deviceKeys = record.deviceKeys ?? this.#signedKeys();
-    if (record.deviceKeys === undefined) this.#record = { ...record, deviceKeys: this.deviceKeys };
+    if (record.deviceKeys === undefined) this.#record = { ...record, deviceKeys: this.#signedKeys() };
   }
 
   /** Reads the account; undefined if there is none. */
@@ -148,6 +145,14 @@ export class OwnAccount {
     }, live);
     account.change(tx, {});
     return account;
+  }
+
+  /**
+   * The device's keys as they are published: with its own signature, and that of the user's
+   * self-signing key once that is at hand. The same object until that changes.
+   */
+  get deviceKeys(): DeviceKeys {
+    return this.#record.deviceKeys ?? this.#signedKeys(); // the constructor has put them there
   }
 
   /** The record, as this step has it. */
@@ -180,6 +185,12 @@ export class OwnAccount {
       state = this.account.state();
     }
     this.#write(tx, { ...this.#record, ...facts, state });
+  }
+
+  /** Has a self-signing key sign the device's keys, in place of any before; undefined: none does. */
+  crossSign(tx: Transaction, key: SelfSigningKey | undefined): void {
+    tx.onAbort(() => this.#reset());
+    this.#write(tx, { ...this.#record, deviceKeys: crossSigned(this.deviceKeys, key) });
   }
 
   /** Generates one-time keys, and drops the oldest if there are too many. */

@@ -89,7 +89,7 @@ export class OwnKeys {
     return keys;
   }
 
-  /** The own device's keys as they are published, with its signature; always the same object. */
+  /** The own device's keys as they are published: {@link OwnAccount.deviceKeys}. */
   deviceKeys(): DeviceKeys {
     return this.account.deviceKeys;
   }

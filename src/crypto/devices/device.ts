@@ -17,9 +17,10 @@ export type LocalTrust = "verified" | "blacklisted";
  * - `unsigned`: only the device itself and the server say that it is the user's; also an own device
  *   that is signed by an identity which the application has not accepted;
  * - `violation`: the user has signed it, but the user's identity is not the one that was seen
- *   first;
+ *   first, or was verified once and is not any more;
  * - `cross-signed`: the user has signed it, and the user's identity is the one that was seen first;
- * - `verified`: the application has verified the device.
+ * - `verified`: the application has verified the device; or the user has signed it, and the user's
+ *   identity is verified.
  */
 export type DeviceTrust = "blacklisted" | "unsigned" | "violation" | "cross-signed" | "verified";
 

@@ -13,10 +13,10 @@ import { unpadded } from "../encoding/base64.ts";
 import type { CryptoContext } from "../engine/context.ts";
 import { GONE_PEER_DAYS, LEFT_USER_DAYS } from "../engine/retention.ts";
 import {
-  acceptedIdentity,
-  type ComparedIdentity,
+  type StoredIdentity,
   type UserIdentity,
   userIdentity,
+  verifierOf,
 } from "../identity/user_identity.ts";
 import { ChangeLog } from "../records/change_log.ts";
 import { schedulePruning } from "../records/prune_schedule.ts";
@@ -32,17 +32,9 @@ import {
   type UserRecord,
   withLocalTrust,
 } from "./user_record.ts";
-import { DeviceListChanges, isQueryResponse, nextPiece, shownKeys, userPart } from "./query_response.ts";
+import { DeviceListChanges, isQueryResponse, nextPiece } from "./query_response.ts";
+import { receiveUser } from "./receive_user.ts";
 import { type DeviceQuery, TrackedUsers } from "./tracked_users.ts";
-import { judgeAnswer, withoutDevices } from "./user_answer.ts";
-
-interface Receiving {
-  readonly userId: UserID;
-  readonly query: DeviceQuery;
-  readonly response: JsonObject;
-  readonly before: UserRecord;
-  readonly changes: DeviceListChanges;
-}
 
 /**
  * Keeps track of devices, of at most 1,000 for each user.
@@ -54,6 +46,8 @@ export class DeviceLists {
   readonly #context: CryptoContext;
   readonly #tracked = new TrackedUsers();
   readonly #changes = new ChangeLog<UserID>();
+  /** The own user-signing key, which verifies other users; undefined: none does. */
+  #verifier: string | undefined;
 
   constructor(context: CryptoContext) {
     this.#context = context;
@@ -77,6 +71,7 @@ export class DeviceLists {
   /** Reads which users are tracked. */
   async load(tx: Transaction): Promise<void> {
     await this.#tracked.load(tx);
+    this.#verifier = verifierOf((await tx.get(userKey(this.#context.own.userId)))?.identity);
   }
 
   /** Begins to track users: members of encrypted rooms, and the own user. New ones are dirty. */
@@ -126,6 +121,11 @@ export class DeviceLists {
     return this.#tracked.isDirty(users);
   }
 
+  /** Whether a user's keys may have changed since the last answer about them. */
+  isBehind(userId: UserID): boolean {
+    return this.#tracked.isBehind(userId);
+  }
+
   /**
    * What to ask the server now: of at most 250 users, of each in one query at a time.
    *
@@ -159,7 +159,11 @@ export class DeviceLists {
     const records = await tx.getMany(users.map(userKey));
     for (const [index, userId] of users.entries()) {
       const before = records[index] ?? NO_RECORD;
-      this.#receiveUser(tx, { userId, query, response, before, changes });
+      const parts = { context: this.#context, tracked: this.#tracked, verifier: this.#verifier };
+      const after = receiveUser(tx, parts, { userId, query, response, before, changes });
+      if (after === before) continue;
+      this.#write(tx, userId, after);
+      changes.note(userId, { before, after }, this.#verifier);
     }
     for (const { userId } of changes.removed) {
       schedulePruning(tx, userId, { now: this.#context.clock.now(), days: GONE_PEER_DAYS + 1 }); // a day has a beginning
@@ -191,7 +195,9 @@ export class DeviceLists {
     const found = new Map<UserID, readonly Device[]>();
     for (const [index, userId] of users.entries()) {
       const record = records[index];
-      if (record !== undefined && record.devices.length > 0) found.set(userId, devicesIn(record, userId));
+      if (record !== undefined && record.devices.length > 0) {
+        found.set(userId, devicesIn(record, { userId, verifier: this.#verifier }));
+      }
     }
     return found;
   }
@@ -217,7 +223,7 @@ export class DeviceLists {
     curve25519: string,
   ): Promise<FormerDevice | undefined> {
     const record = await tx.get(userKey(userId));
-    return record && everByIdentityKey(record, unpadded(curve25519));
+    return record && everByIdentityKey(record, unpadded(curve25519), this.#verifier);
   }
 
   /**
@@ -238,20 +244,18 @@ export class DeviceLists {
 
   /** The identity with which a user signs devices; undefined if there never was one. */
   async identityOf(tx: Transaction, userId: UserID): Promise<UserIdentity | undefined> {
-    return userIdentity((await tx.get(userKey(userId)))?.identity, userId);
+    return userIdentity((await tx.get(userKey(userId)))?.identity, userId, this.#verifier);
   }
 
-  /**
-   * Accepts a user's present identity in place of the first one, or as the own one.
-   *
-   * @throws {ValueError} If the user has none.
-   * @throws {IdentityChangedError} If it is not the one that was compared.
-   */
-  async acknowledgeIdentity(tx: Transaction, identity: ComparedIdentity): Promise<void> {
-    const { userId } = identity;
+  /** Changes what is known of a user's identity; the change gets the own user-signing key too. */
+  async changeIdentity(
+    tx: Transaction,
+    userId: UserID,
+    change: (before: StoredIdentity | undefined, verifier: string | undefined) => StoredIdentity | undefined,
+  ): Promise<void> {
     const before = await tx.get(userKey(userId)) ?? NO_RECORD;
-    const accepted = acceptedIdentity(before.identity, identity);
-    if (accepted !== before.identity) this.#put(tx, userId, { ...before, identity: accepted });
+    const identity = change(before.identity, this.#verifier);
+    if (identity !== before.identity) this.#put(tx, userId, { ...before, identity });
   }
 
   /** Removes the devices of a user who is not tracked: no encrypted room is shared. */
@@ -261,31 +265,25 @@ export class DeviceLists {
     tx.onCommit(() => this.#changes.note(userId));
   }
 
-  #receiveUser(tx: Transaction, { userId, query, response, before, changes }: Receiving): void {
-    const { clock, own, vodozemac } = this.#context;
-    const { unreachable, answer } = userPart(response, userId);
-    if (unreachable) this.#tracked.unreachable(tx, userId, clock.now());
-    else if (typeof answer !== "string") this.#tracked.answered(tx, userId, query);
-    else this.#tracked.absent(tx, userId, { query, now: clock.now() });
-    if (answer === "malformed" || (unreachable && answer === "absent")) return;
-    if (userId === own.userId) changes.own = shownKeys(answer, own.deviceId);
-    const { record, alarms } = answer === "absent"
-      ? { record: withoutDevices(before), alarms: [] }
-      : judgeAnswer({ vodozemac, own }, before, answer);
-    changes.alarms.push(...alarms);
-    if (JSON.stringify(record) === JSON.stringify(before)) return;
-    tx.set(userKey(userId), record);
-    changes.note(userId, { before, after: record });
+  #put(tx: Transaction, userId: UserID, record: UserRecord): void {
+    this.#write(tx, userId, record);
+    tx.onCommit(() => this.#changes.note(userId));
   }
 
-  #put(tx: Transaction, userId: UserID, record: UserRecord): void {
+  /** Another own user-signing key verifies other users, whose signatures are looked for again. */
+  #write(tx: Transaction, userId: UserID, record: UserRecord): void {
     tx.set(userKey(userId), record);
-    tx.onCommit(() => this.#changes.note(userId));
+    const [before, verifier] = [this.#verifier, verifierOf(record.identity)];
+    if (userId !== this.#context.own.userId || before === verifier) return;
+    this.#verifier = verifier;
+    tx.onAbort(() => this.#verifier = before);
+    tx.onCommit(() => this.#changes.noteAll());
+    if (verifier !== undefined) this.#tracked.invalidateAll(tx);
   }
 
   async #devices(tx: Transaction, userId: UserID): Promise<readonly Device[]> {
     const record = await tx.get(userKey(userId));
-    return record === undefined ? [] : devicesIn(record, userId);
+    return record === undefined ? [] : devicesIn(record, { userId, verifier: this.#verifier });
   }
 
   #isOwn(userId: UserID, deviceId: DeviceID): boolean {

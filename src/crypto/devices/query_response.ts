@@ -87,11 +87,19 @@ export class DeviceListChanges {
   /** Whether the response has more users for the next step. */
   more = false;
 
-  /** Notes how a user's record has changed. */
-  note(userId: UserID, { before, after }: { before: UserRecord; after: UserRecord }): void {
+  /**
+   * Notes how a user's record has changed.
+   *
+   * @param verifier The own user-signing key, which verifies other users.
+   */
+  note(
+    userId: UserID,
+    { before, after }: { before: UserRecord; after: UserRecord },
+    verifier: string | undefined,
+  ): void {
     this.changed.push(userId);
-    this.added.push(...missingFrom(before, devicesIn(after, userId)));
-    this.removed.push(...missingFrom(after, devicesIn(before, userId)));
+    this.added.push(...missingFrom(before, devicesIn(after, { userId, verifier })));
+    this.removed.push(...missingFrom(after, devicesIn(before, { userId, verifier })));
   }
 }
 

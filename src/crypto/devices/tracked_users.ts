@@ -133,6 +133,12 @@ export class TrackedUsers {
     return earliest;
   }
 
+  /** Whether a user may have changed since the last answer, or is not tracked. */
+  isBehind(userId: UserID): boolean {
+    const tracking = this.#users.get(userId);
+    return tracking === undefined || this.#isBehind(tracking);
+  }
+
   /** Whether the devices of any of the users have to be queried before encrypting for them. */
   isDirty(users: Iterable<UserID>): boolean {
     if (this.#urgent.size === 0) return false;

@@ -4,13 +4,16 @@
  * @module
  */
 
-import type { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { isKey, unpadded } from "../encoding/base64.ts";
-import type { OwnDevice } from "../engine/context.ts";
-import { nextIdentity, type ShownIdentity, type StoredIdentity } from "../identity/user_identity.ts";
+import {
+  type IdentityJudge,
+  nextIdentity,
+  type ShownIdentity,
+  type StoredIdentity,
+} from "../identity/user_identity.ts";
 import { checkDeviceKeys, claimedKeys } from "./device_keys_check.ts";
 import type { KnownDevice, StoredDevice, UserRecord } from "./user_record.ts";
 
@@ -21,14 +24,6 @@ export const MAX_DEVICES = 1_000;
 export interface UserAnswer extends ShownIdentity {
   /** Keys by device; missing devices are gone. */
   readonly devices: JsonObject;
-}
-
-/** What judging an answer needs. */
-export interface Judge {
-  /** Verifies. */
-  readonly vodozemac: Vodozemac;
-  /** The own device, which is left out. */
-  readonly own: OwnDevice;
 }
 
 /** The result. */
@@ -46,11 +41,11 @@ export interface Judgement {
  * missing or bad change nothing. Each bad device is left out by itself; a known device with
  * malformed keys stays as it was. At most {@link MAX_DEVICES} devices are kept, known ones first.
  *
- * @param judge Verifies.
+ * @param judge Verifies; its own device is left out.
  * @param before The user's record.
  * @param answer The server's answer.
  */
-export function judgeAnswer(judge: Judge, before: UserRecord, answer: UserAnswer): Judgement {
+export function judgeAnswer(judge: IdentityJudge, before: UserRecord, answer: UserAnswer): Judgement {
   const alarms: DeviceAlarm[] = [];
   const { userId } = answer;
   const deviceId = deviceCalledLikeKey(before.identity, answer);
@@ -79,7 +74,12 @@ export function withoutDevices(before: UserRecord): UserRecord {
 function deviceCalledLikeKey(known: StoredIdentity | undefined, answer: UserAnswer): DeviceID | undefined {
   const suspects = Object.keys(answer.devices).filter(isKey);
   if (suspects.length === 0) return undefined;
-  const keys = new Set<unknown>([known?.pinned, known?.master, known?.selfSigning]);
+  const keys = new Set<unknown>([
+    known?.pinned,
+    known?.master,
+    known?.selfSigning,
+    known?.userSigning,
+  ]);
   for (const given of [answer.master, answer.selfSigning, answer.userSigning]) {
     if (!isJsonObject(given) || !isJsonObject(given.keys)) continue;
     for (const key of Object.values(given.keys)) if (isKey(key)) keys.add(unpadded(key));
@@ -88,7 +88,7 @@ function deviceCalledLikeKey(known: StoredIdentity | undefined, answer: UserAnsw
 }
 
 function judgeDevices(
-  { vodozemac, own }: Judge,
+  { vodozemac, own }: IdentityJudge,
   before: UserRecord,
   { answer: { userId, devices }, alarms }: { answer: UserAnswer; alarms: DeviceAlarm[] },
 ): StoredDevice[] {

@@ -7,7 +7,7 @@
 import { ValueError } from "../../errors/value_error.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { sameKey } from "../encoding/base64.ts";
-import type { StoredIdentity } from "../identity/user_identity.ts";
+import { isVerified, type StoredIdentity } from "../identity/user_identity.ts";
 import { type RecordKey, recordKey } from "../records/transaction.ts";
 import type { ComparedDevice, Device, DeviceTrust, LocalTrust } from "./device.ts";
 
@@ -63,44 +63,63 @@ export function userKey(userId: UserID): RecordKey<UserRecord> {
 /** A present or former device that has sent something. */
 export type FormerDevice = Pick<Device, "deviceId" | "ed25519" | "trust">;
 
-/** How far a device is trusted: the application's word goes before the user's signature. */
-function deviceTrust(device: KnownDevice, identity: StoredIdentity | undefined): DeviceTrust {
+/**
+ * How far a device is trusted: the application's word goes before the user's signature.
+ *
+ * @param verifier The own user-signing key, which verifies other users; undefined: none does.
+ */
+function deviceTrust(
+  device: KnownDevice,
+  identity: StoredIdentity | undefined,
+  verifier: string | undefined,
+): DeviceTrust {
   if (device.local !== undefined) return device.local;
   const vouchedFor = identity?.selfSigning !== undefined && device.signedBy === identity.selfSigning;
   if (!vouchedFor || identity.pinned === undefined) return "unsigned";
-  return identity.pinned === identity.master ? "cross-signed" : "violation";
+  if (isVerified(identity, verifier)) return "verified";
+  return identity.pinned !== identity.master || identity.wasVerified === true ? "violation" : "cross-signed";
 }
 
 /** The present or former device with an identity key, with its trust as of now. */
 export function everByIdentityKey(
   { devices, gone, identity }: UserRecord,
   curve25519: string,
+  verifier: string | undefined,
 ): FormerDevice | undefined {
   const hasKey = (device: KnownDevice): boolean => device.curve25519 === curve25519;
   const device = devices.find(hasKey) ?? gone.findLast(hasKey);
-  return device && { ...device, trust: deviceTrust(device, identity) };
+  return device && { ...device, trust: deviceTrust(device, identity, verifier) };
 }
 
-/** The user's devices, built once for each record. */
-export function devicesIn(record: UserRecord, userId: UserID): readonly Device[] {
-  let devices = made.get(record);
-  if (devices === undefined) {
-    devices = record.devices.map((device) => describe(device, { userId, identity: record.identity }));
-    made.set(record, devices);
-  }
+/** A user, and the own user-signing key, which verifies other users. */
+export interface DevicesOptions {
+  /** The user. */
+  readonly userId: UserID;
+  /** The key; undefined: none verifies. */
+  readonly verifier: string | undefined;
+}
+
+/** The user's devices, built once for each record and own user-signing key. */
+export function devicesIn(record: UserRecord, { userId, verifier }: DevicesOptions): readonly Device[] {
+  const known = made.get(record);
+  if (known !== undefined && known.verifier === verifier) return known.devices;
+  const devices = record.devices.map((device) => ({
+    ...described(device, userId),
+    trust: deviceTrust(device, record.identity, verifier),
+  }));
+  made.set(record, { verifier, devices });
   return devices;
 }
 
-/** The devices by record, which never changes. */
-const made = new WeakMap<UserRecord, readonly Device[]>();
+/** The devices by record, which never changes, and by what else their trust depends on. */
+const made = new WeakMap<
+  UserRecord,
+  { readonly verifier: string | undefined; readonly devices: readonly Device[] }
+>();
 
-function describe(
-  device: StoredDevice,
-  { userId, identity }: { userId: UserID; identity: StoredIdentity | undefined },
-): Device {
+function described(device: StoredDevice, userId: UserID): Omit<Device, "trust"> {
   const { deviceId, curve25519, ed25519, algorithms, displayName, dehydrated } = device;
-  const trust = deviceTrust(device, identity);
-  return { userId, deviceId, curve25519, ed25519, algorithms, displayName, dehydrated, trust };
+  return { userId, deviceId, curve25519, ed25519, algorithms, displayName, dehydrated };
 }
 
 /**

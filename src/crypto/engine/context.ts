@@ -8,6 +8,7 @@ import type { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
+import type { ServerSigns } from "../requests/lone_failures.ts";
 import type { CryptoPolicy } from "./policy.ts";
 
 /** The own device. */
@@ -36,6 +37,8 @@ export interface CryptoContext {
   readonly log: Logger;
   /** The policy. */
   readonly policy: CryptoPolicy;
+  /** How often the server has answered this process. */
+  readonly server: ServerSigns;
   /** A unique ID for transactions and requests. */
   readonly uniqueId: () => string;
 }
@@ -48,7 +51,7 @@ export interface CryptoContext {
  */
 export function cryptoContext(
   vodozemac: () => Vodozemac,
-  shared: Omit<CryptoContext, "vodozemac" | "uniqueId">,
+  shared: Omit<CryptoContext, "vodozemac" | "uniqueId" | "server">,
 ): CryptoContext {
   const random = crypto.getRandomValues(new Uint8Array(12)).toHex();
   let count = 0;
@@ -57,6 +60,7 @@ export function cryptoContext(
       return vodozemac();
     },
     ...shared,
+    server: { answers: 0 },
     uniqueId: () => `gr-${random}-${(count++).toString(36)}`,
   };
 }

@@ -30,15 +30,15 @@ import type {
   MemberChange,
   OwnIdentity,
   PrepareInput,
-  PruneReport,
   RecoveredEvent,
   RequestFailure,
   RoomDescription,
   RoomReadiness,
   SentRoomEvent,
   StaleInput,
-  TrustInput,
 } from "./engine_protocol.ts";
+import { IdentitySteps } from "./identity_steps.ts";
+import { KeySteps } from "./key_steps.ts";
 import { LivingVodozemac } from "./live_objects.ts";
 import { OwnKeys } from "../account/own_keys.ts";
 import { WeighedCache } from "../../base/weighed_cache.ts";
@@ -46,12 +46,8 @@ import { EngineRequests } from "../requests/engine_requests.ts";
 import { recoverFromOldSession } from "./rollback.ts";
 import { receiveDescription, receiveMemberChange } from "./receive_room.ts";
 import { receiveDespiteFaults, receiveSync, type SyncStep } from "./receive_sync.ts";
+import type { PruneReport } from "./pruner.ts";
 import { type CommitOptions, type RecordCache, Transaction } from "../records/transaction.ts";
-import type { ImportedRoomKey } from "../megolm/room_key.ts";
-import type { SessionPage, SessionQuery } from "../megolm/session_export.ts";
-import { type KeysOutput, receiveKeys } from "./receive_keys.ts";
-import { receiveAcknowledgement, receiveTrust } from "./receive_trust.ts";
-import type { ComparedIdentity, UserIdentity } from "../identity/user_identity.ts";
 
 /** How many records are cached between steps: five of each room for a bot in 10,000 rooms. */
 const CACHED_RECORDS = 50_000;
@@ -60,6 +56,10 @@ const MAX_UNNOTED = 1_000;
 
 /** The engine of one device. */
 export class Engine {
+  /** The steps about devices and identities. */
+  readonly identities: IdentitySteps = new IdentitySteps((work) => this.#step(work));
+  /** The steps about keys on their way in and out. */
+  readonly keys: KeySteps = new KeySteps((work) => this.#step(work));
   readonly #options: EngineOptions;
   readonly #cache: RecordCache = new WeighedCache(CACHED_RECORDS);
   /** Events that need not be sent any more, which is not stored yet. */
@@ -93,6 +93,9 @@ export class Engine {
     return { deviceKeys, curve25519, ed25519 };
   }
 
+  /** See {@link EngineRequests.isDoubtful}. */
+  readonly isDoubtful = (): Promise<boolean> => Promise.resolve(this.#requests.isDoubtful);
+
   /** Receives a sync response. Its changes wait for the commit of the sync token. */
   async receiveSync(input: CryptoInput): Promise<EngineOutput> {
     const { clock, log } = this.#options;
@@ -116,7 +119,11 @@ export class Engine {
 
   /** The requests that are due and not under way. Everything that led to them is durable. */
   async requests(): Promise<EngineRequest[]> {
-    const requests = this.#requests.take();
+    const { backupRequests: backup } = this.#opened;
+    const requests = [
+      ...this.#requests.take(),
+      ...backup.isDue ? await this.#step((tx) => backup.take(tx)) : [],
+    ];
     if (requests.length > 0 && this.#owed) await this.#options.vault.flush();
     this.#owed &&= requests.length === 0;
     this.#takenAt = this.#options.clock.now();
@@ -196,31 +203,6 @@ export class Engine {
   /** Whether users' devices have to be looked up. They are tracked from now on. */
   async areDevicesStale(input: StaleInput): Promise<boolean> {
     return await this.#step((tx, { freshness }) => freshness.areDevicesStale(tx, input));
-  }
-
-  /** Sets what the application says of a device. */
-  async setDeviceTrust(input: TrustInput): Promise<RecoveredEvent[]> {
-    return await this.#step((tx, parts) => receiveTrust(tx, parts, input));
-  }
-
-  /** By which keys a user vouches for devices; undefined if none were ever seen. */
-  async identityOf(userId: UserID): Promise<UserIdentity | undefined> {
-    return await this.#step((tx, { devices }) => devices.identityOf(tx, userId));
-  }
-
-  /** Accepts a user's identity. */
-  async acknowledgeIdentity(identity: ComparedIdentity): Promise<RecoveredEvent[]> {
-    return await this.#step((tx, parts) => receiveAcknowledgement(tx, parts, identity));
-  }
-
-  /** Exports a page of the sessions of others, and of the copies of the own. */
-  async exportSessions(query: SessionQuery): Promise<SessionPage> {
-    return await this.#step((tx, { inbound }) => inbound.exportPage(tx, query));
-  }
-
-  /** Imports keys: some hundreds, so that other steps need not wait long. */
-  async importKeys(keys: readonly ImportedRoomKey[]): Promise<KeysOutput> {
-    return await this.#step((tx, parts) => receiveKeys(tx, parts, keys));
   }
 
   /** Removes some of what need not be kept any more; to be called again until it is done. */

@@ -7,8 +7,13 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { OwnKeys } from "../account/own_keys.ts";
+import { BackupRequests } from "../backup/backup_requests.ts";
+import { BackupRestore } from "../backup/backup_restore.ts";
+import { DueSessions } from "../backup/due_sessions.ts";
+import { KeyBackup } from "../backup/key_backup.ts";
 import { DeviceLists } from "../devices/device_lists.ts";
 import { DeviceOwners } from "../devices/device_owners.ts";
+import { OwnIdentity } from "../identity/own_identity.ts";
 import { InboundSessions } from "../megolm/inbound_sessions.ts";
 import { UndecryptableEvents } from "../megolm/undecryptable_events.ts";
 import { OlmChannels } from "../olm/olm_channels.ts";
@@ -44,6 +49,8 @@ export interface EngineParts {
   readonly context: CryptoContext;
   /** The own account: identity, one-time and fallback keys. */
   readonly ownKeys: OwnKeys;
+  /** The private keys of the own identity. */
+  readonly ownIdentity: OwnIdentity;
   /** Others' devices. */
   readonly devices: DeviceLists;
   /** Olm: from device to device. */
@@ -60,6 +67,12 @@ export interface EngineParts {
   readonly undecryptable: UndecryptableEvents;
   /** Requests for keys. */
   readonly keyRequests: KeyRequests;
+  /** The backup of room keys. */
+  readonly backup: KeyBackup;
+  /** Room keys on their way out of it. */
+  readonly backupRestore: BackupRestore;
+  /** Requests about it. */
+  readonly backupRequests: BackupRequests;
   /** Checks that members and devices are up to date before something is encrypted. */
   readonly freshness: RoomFreshness;
   /** Removes what need not be kept any more. */
@@ -74,23 +87,42 @@ export async function engineParts(
 ): Promise<EngineParts> {
   const outbox = new Outbox();
   const devices = new DeviceLists(context);
+  const ownIdentity = new OwnIdentity({ context, account: ownKeys.account, devices });
   const rooms = new EncryptedRooms(context);
   const olm = new OlmChannels({ context, ownKeys, devices, outbox });
-  const inbound = new InboundSessions({ context, devices, owners: new DeviceOwners(devices) });
+  const due = new DueSessions(context.uniqueId);
+  const inbound = new InboundSessions({ context, devices, owners: new DeviceOwners(devices), due });
   const outbound = new OutboundSessions({ context, rooms, devices, olm, outbox, inbound });
   const undecryptable = new UndecryptableEvents({ context, inbound });
   const keyRequests = new KeyRequests({ context, devices, olm, outbox, inbound, outbound });
+  const backup = new KeyBackup({ context, ownKeys, devices, due });
   const pruner = new Pruner({ context, devices, olm, outbound, undecryptable });
-  for (const part of [outbox, devices, rooms, olm, inbound, outbound, undecryptable, keyRequests]) {
-    await part.load(tx);
-  }
+  const loaded = [
+    outbox,
+    devices,
+    ownIdentity,
+    rooms,
+    olm,
+    inbound,
+    outbound,
+    undecryptable,
+    keyRequests,
+    backup,
+  ];
+  for (const part of loaded) await part.load(tx);
   devices.track(tx, [context.own.userId]);
   devices.outdate([context.own.userId]); // it may have changed while no process was running
   const freshness = new RoomFreshness({ context, rooms, devices, outbound, outbox });
+  const backupRestore = new BackupRestore({ context, backup, inbound, keyRequests, undecryptable });
+  const backupRequests = new BackupRequests({ context, backup, restore: backupRestore, due, inbound });
   return {
     freshness,
+    backup,
+    backupRestore,
+    backupRequests,
     context,
     ownKeys,
+    ownIdentity,
     devices,
     olm,
     outbox,

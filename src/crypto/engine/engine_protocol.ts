@@ -14,6 +14,7 @@ import type { JsonObject } from "../../types/json.ts";
 import type { DecryptedEvent, ToDeviceMessage, UndecryptableEventRef } from "../megolm/decrypted.ts";
 import type { NewRecipient } from "../sharing/approvals.ts";
 import type { ComparedDevice, Device, LocalTrust } from "../devices/device.ts";
+import type { BackupRequest } from "../backup/backup_protocol.ts";
 import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
 import type { DeviceMessages } from "../requests/outbox.ts";
 import type { WithheldDevice } from "../sharing/share_policy.ts";
@@ -96,8 +97,12 @@ export interface EngineOutput extends CryptoOutput {
   readonly mayRequest: boolean;
 }
 
+/** What was signed, with the signatures, by user and device. */
+export type SignaturesUpload = Readonly<Record<UserID, Readonly<Record<DeviceID, DeviceKeys>>>>;
+
 /** A request to the server that the engine asks for. */
 export type EngineRequest =
+  | BackupRequest
   | {
     /** Its unique ID. */
     readonly id: string;
@@ -105,6 +110,7 @@ export type EngineRequest =
     readonly body: KeysUploadRequest;
   }
   | { readonly id: string; readonly kind: "keysQuery"; readonly users: readonly UserID[] }
+  | { readonly id: string; readonly kind: "signaturesUpload"; readonly signatures: SignaturesUpload }
   | {
     readonly id: string;
     readonly kind: "keysClaim";
@@ -268,14 +274,6 @@ export interface SentRoomEvent {
 export interface Encrypted {
   /** The content of the `m.room.encrypted` event. */
   readonly content: RoomEncryptedContent;
-}
-
-/** What a call of `prune` has done. */
-export interface PruneReport {
-  /** Whether nothing is left to do for today; else call it again. */
-  readonly done: boolean;
-  /** How many records were removed, by their kind. */
-  readonly removed: Readonly<Record<string, number>>;
 }
 
 /** What the application says of a device. */

@@ -40,6 +40,11 @@ export interface CryptoPolicy {
    * Whether users have to be approved before they get their first key in a room. Default: false.
    */
   readonly approveRecipients: boolean;
+  /**
+   * Whether the first upload of device keys waits for the own identity, which signs them. Default:
+   * false.
+   */
+  readonly awaitIdentity: boolean;
 }
 
 /** The default policy. */
@@ -48,4 +53,5 @@ export const DEFAULT_POLICY: CryptoPolicy = {
   accept: "all",
   answerKeyRequests: false,
   approveRecipients: false,
+  awaitIdentity: false,
 };

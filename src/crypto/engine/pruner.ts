@@ -21,7 +21,6 @@ import {
 import type { Transaction } from "../records/transaction.ts";
 import type { OutboundSessions } from "../sharing/outbound_sessions.ts";
 import type { CryptoContext } from "./context.ts";
-import type { PruneReport } from "./engine_protocol.ts";
 import { GONE_PEER_DAYS, LEFT_PEER_DAYS, RECORDS_A_STEP } from "./retention.ts";
 
 /** The parts that it prunes. */
@@ -36,6 +35,14 @@ export interface PrunerOptions {
   readonly outbound: OutboundSessions;
   /** Events that wait for their key. */
   readonly undecryptable: UndecryptableEvents;
+}
+
+/** What a call of `prune` has done. */
+export interface PruneReport {
+  /** Whether nothing is left to do for today; else call it again. */
+  readonly done: boolean;
+  /** How many records were removed, by their kind. */
+  readonly removed: Readonly<Record<string, number>>;
 }
 
 /** A task of pruning; whether it has more to do. */

@@ -4,10 +4,13 @@
  * @module
  */
 
+import type { InboundSessions } from "../megolm/inbound_sessions.ts";
+import type { UndecryptableEvents } from "../megolm/undecryptable_events.ts";
+import type { KeyRequests } from "../requests/key_requests.ts";
 import type { AddedKey, ImportedRoomKey } from "../megolm/room_key.ts";
 import type { MegolmSessionRef } from "../megolm/session_ref.ts";
 import type { Transaction } from "../records/transaction.ts";
-import type { EngineParts } from "./engine_parts.ts";
+import type { CryptoContext } from "./context.ts";
 import type { RecoveredEvent } from "./engine_protocol.ts";
 
 /** What has become of imported keys. */
@@ -16,10 +19,22 @@ export interface KeysOutput extends Readonly<Record<AddedKey["kind"], number>> {
   readonly recovered: readonly RecoveredEvent[];
 }
 
+/** The parts that receive keys. */
+export interface KeyReceivers {
+  /** What the parts share. */
+  readonly context: CryptoContext;
+  /** The sessions. */
+  readonly inbound: Pick<InboundSessions, "importAll">;
+  /** The requests for keys. */
+  readonly keyRequests: Pick<KeyRequests, "received">;
+  /** The events that wait for keys. */
+  readonly undecryptable: Pick<UndecryptableEvents, "retry">;
+}
+
 /** Receives keys: those that can't be used are left out, and no more requested is what has come. */
 export async function receiveKeys(
   tx: Transaction,
-  { inbound, keyRequests, undecryptable, context: { log } }: EngineParts,
+  { inbound, keyRequests, undecryptable, context: { log } }: KeyReceivers,
   keys: readonly ImportedRoomKey[],
 ): Promise<KeysOutput> {
   const counts = { added: 0, improved: 0, known: 0, refused: 0 };

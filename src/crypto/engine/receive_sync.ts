@@ -50,7 +50,8 @@ export async function receiveSync(
   parts: EngineParts,
   { input, skip }: SyncStepInput,
 ): Promise<CryptoOutput> {
-  const { ownKeys, inbound, undecryptable, keyRequests } = parts;
+  const { ownKeys, inbound, undecryptable, keyRequests, backup } = parts;
+  tx.onCommit(() => parts.context.server.answers++);
   ownKeys.receiveCounts(tx, input.oneTimeKeyCounts, input.unusedFallbackTypes);
   takeDeviceLists(tx, parts, input);
   for (const room of input.state) await receiveRoomState(tx, parts, room);
@@ -63,7 +64,10 @@ export async function receiveSync(
     const result = decrypted[index] as Decryption;
     if ("event" in result) {
       if (again.has(index) || !undecryptable.delivered(tx, event)) underway.push(index);
-    } else if (undecryptable.add(tx, event, result)) await keyRequests.want(tx, event);
+    } else if (undecryptable.add(tx, event, result)) {
+      await keyRequests.want(tx, event);
+      tx.leadsToRequest ||= backup.used !== undefined; // which may have the key
+    }
   }
   const { userId } = parts.context.own;
   const hasOwn = input.encrypted.some(({ sender }) => sender === userId); // only own events can show a rollback

@@ -12,7 +12,9 @@ import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
 import type { UserID } from "../../types/ids.ts";
 import { sameKey } from "../encoding/base64.ts";
 import type { OwnDevice } from "../engine/context.ts";
-import { readCrossSigningKey } from "./cross_signing_key.ts";
+import { isJsonObject } from "../../types/json.ts";
+import { verifySignedJson } from "../encoding/signed_json.ts";
+import { type KeyUsage, readCrossSigningKey } from "./cross_signing_key.ts";
 
 /** How many self-signing keys of a user are kept: only the user can make more. */
 const MAX_SELF_SIGNING_KEYS = 32;
@@ -32,15 +34,33 @@ export interface UserIdentity {
   readonly selfSigning?: string;
   /** Whether the master key is another than {@link pinned}. */
   readonly changed: boolean;
+  /**
+   * Whether it is verified: the own identity, whose private keys have proven it, has signed it; or it
+   * is the own one itself.
+   */
+  readonly verified: boolean;
+  /**
+   * Whether it was verified at any time. If it is not any more, its devices are in `violation` until
+   * it is verified again, or `withdrawVerification()` says that it need not be.
+   */
+  readonly wasVerified: boolean;
 }
 
-/** A user's cross-signing keys, as far as they have been verified. */
-export interface StoredIdentity extends Omit<UserIdentity, "userId" | "changed"> {
+/** A user's cross-signing keys, as far as their signatures have been checked. */
+export interface StoredIdentity extends Pick<UserIdentity, "pinned" | "master" | "selfSigning"> {
   /**
    * The self-signing keys that {@link pinned} has signed, in the order in which they came: only the
    * last counts.
    */
   readonly selfSigningKeys?: readonly string[];
+  /** The own user-signing key, which {@link master} has signed; absent for other users. */
+  readonly userSigning?: string;
+  /** Whether the private master key has proven that the own identity is the user's. */
+  readonly proven?: true;
+  /** The own user-signing key whose signature {@link master} carries; absent for the own user. */
+  readonly userSignedBy?: string;
+  /** Whether it was verified at any time. */
+  readonly wasVerified?: true;
 }
 
 /** An identity that the application has compared: its user and its master key. */
@@ -58,14 +78,47 @@ export interface ShownIdentity {
   readonly userSigning: unknown;
 }
 
-/** The identity with which a user signs devices; undefined if there never was one. */
+/**
+ * The own user-signing key that verifies other users: none before the private keys have proven the
+ * own identity, nor once the server shows another.
+ */
+export function verifierOf(own: StoredIdentity | undefined): string | undefined {
+  return own?.proven === true && own.pinned === own.master ? own.userSigning : undefined;
+}
+
+/** Whether an identity is verified: the own one that was proven, or one that it has signed. */
+export function isVerified(identity: StoredIdentity, verifier: string | undefined): boolean {
+  const { pinned, master, proven, userSignedBy } = identity;
+  if (pinned !== master) return false;
+  return proven === true || (verifier !== undefined && userSignedBy === verifier);
+}
+
+/**
+ * The identity with which a user signs devices; undefined if there never was one.
+ *
+ * @param verifier The own user-signing key: {@link verifierOf}.
+ */
 export function userIdentity(
   identity: StoredIdentity | undefined,
   userId: UserID,
+  verifier?: string,
 ): UserIdentity | undefined {
   if (identity === undefined) return undefined;
   const { pinned, master, selfSigning } = identity;
-  return { userId, pinned, master, selfSigning, changed: pinned !== undefined && pinned !== master };
+  const verified = isVerified(identity, verifier);
+  const wasVerified = verified || identity.wasVerified === true;
+  const changed = pinned !== undefined && pinned !== master;
+  return { userId, pinned, master, selfSigning, changed, verified, wasVerified };
+}
+
+/** What judging identities needs. */
+export interface IdentityJudge {
+  /** Verifies signatures. */
+  readonly vodozemac: Vodozemac;
+  /** The own device. */
+  readonly own: OwnDevice;
+  /** The own user-signing key: {@link verifierOf}; undefined: none. */
+  readonly verifier?: string;
 }
 
 /**
@@ -78,36 +131,56 @@ export function userIdentity(
  * @param answer.alarms Receives possible attacks.
  */
 export function nextIdentity(
-  { vodozemac, own }: { readonly vodozemac: Vodozemac; readonly own: OwnDevice },
+  judge: IdentityJudge,
   before: StoredIdentity | undefined,
   { shown, alarms }: { readonly shown: ShownIdentity; readonly alarms: DeviceAlarm[] },
 ): StoredIdentity | undefined {
+  const { vodozemac, own, verifier } = judge;
   const { userId } = shown;
-  const master = readCrossSigningKey(vodozemac, shown.master, { userId, usage: "master" }) ?? before?.master;
+  const shownMaster = readCrossSigningKey(vodozemac, shown.master, { userId, usage: "master" });
+  const master = shownMaster ?? before?.master;
   if (master === undefined) return undefined;
-  const signed = readCrossSigningKey(vodozemac, shown.selfSigning, {
-    userId,
-    usage: "self_signing",
-    signedBy: master,
-  });
-  const pinned = before?.pinned ?? (userId === own.userId ? undefined : master);
-  const selfSigning = signed ?? (master === before?.master ? before.selfSigning : undefined);
-  const keys = before?.selfSigningKeys ?? [];
-  if (master !== pinned || selfSigning === undefined || selfSigning === keys.at(-1)) {
-    return { pinned, master, selfSigning, selfSigningKeys: keys };
-  }
+  const signedBy = master;
+  const read = (key: unknown, usage: KeyUsage) =>
+    readCrossSigningKey(vodozemac, key, { userId, usage, signedBy });
+  const isOwn = userId === own.userId;
+  const same = master === before?.master ? before : undefined;
+  const next: StoredIdentity = {
+    pinned: before?.pinned ?? (isOwn ? undefined : master),
+    master,
+    selfSigning: read(shown.selfSigning, "self_signing") ?? same?.selfSigning,
+    selfSigningKeys: before?.selfSigningKeys ?? [],
+    ...(isOwn && { userSigning: read(shown.userSigning, "user_signing") ?? same?.userSigning }),
+    ...(isOwn && { proven: same?.proven }),
+    ...(!isOwn && { userSignedBy: isSignedByUs(judge, shown) ? verifier : same?.userSignedBy }),
+  };
+  const verified = (identity: StoredIdentity | undefined) =>
+    !isOwn && identity !== undefined && isVerified(identity, verifier);
+  const latched = before?.wasVerified === true || verified(before) || verified(next);
+  return withLastKey({ ...next, ...(latched && { wasVerified: true }) }, { userId, alarms });
+}
+
+/** Whether the master key that is shown carries a good signature of the own user-signing key. */
+function isSignedByUs({ vodozemac, own, verifier }: IdentityJudge, { master }: ShownIdentity): boolean {
+  if (verifier === undefined || !isJsonObject(master)) return false;
+  const signer = { userId: own.userId, keyId: `ed25519:${verifier}`, publicKey: verifier };
+  return verifySignedJson(vodozemac, master, signer);
+}
+
+/** Notes a new self-signing key of the pinned identity, and refuses one that was replaced. */
+function withLastKey(
+  next: StoredIdentity,
+  { userId, alarms }: { readonly userId: UserID; readonly alarms: DeviceAlarm[] },
+): StoredIdentity {
+  const { pinned, master, selfSigning, selfSigningKeys: keys = [] } = next;
+  if (master !== pinned || selfSigning === undefined || selfSigning === keys.at(-1)) return next;
   // A signature never expires: only this record shows that a key was replaced, which may have been
   // stolen.
   if (keys.includes(selfSigning)) {
     alarms.push({ kind: "replaced-key", userId, key: selfSigning });
-    return { pinned, master, selfSigning: keys.at(-1), selfSigningKeys: keys };
+    return { ...next, selfSigning: keys.at(-1) };
   }
-  return {
-    pinned,
-    master,
-    selfSigning,
-    selfSigningKeys: [...keys, selfSigning].slice(-MAX_SELF_SIGNING_KEYS),
-  };
+  return { ...next, selfSigningKeys: [...keys, selfSigning].slice(-MAX_SELF_SIGNING_KEYS) };
 }
 
 /**
@@ -132,7 +205,33 @@ export function acceptedIdentity(
       { users: [userId] },
     );
   }
+  return identity.pinned === identity.master ? identity : pinnedNow(identity);
+}
+
+/**
+ * The identity of a user who need not be verified any more; the present one is accepted.
+ *
+ * @throws {ValueError} If the user has none, or it is verified.
+ * @throws {IdentityChangedError} If the user has another one by now.
+ */
+export function withdrawnIdentity(
+  identity: StoredIdentity | undefined,
+  { userId, master }: ComparedIdentity,
+  verifier: string | undefined,
+): StoredIdentity {
+  const { wasVerified: _, ...accepted } = acceptedIdentity(identity, { userId, master });
+  if (!isVerified(accepted, verifier)) return accepted;
+  throw new ValueError(
+    `Cannot withdraw the verification of ${userId}: the identity is verified, and signatures can't be taken back`,
+  );
+}
+
+/** The own identity after its private keys have proven that it is the user's. */
+export function provenIdentity(identity: StoredIdentity): StoredIdentity {
+  return { ...pinnedNow(identity), proven: true };
+}
+
+function pinnedNow(identity: StoredIdentity): StoredIdentity {
   const { master: pinned, selfSigning } = identity;
-  if (identity.pinned === pinned) return identity;
   return { ...identity, pinned, selfSigningKeys: selfSigning === undefined ? [] : [selfSigning] };
 }

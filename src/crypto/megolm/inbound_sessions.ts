@@ -8,6 +8,7 @@
 import { type InboundGroupSession, VodozemacError } from "@greenroom/vodozemac-wasm";
 import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
 import type { RoomID } from "../../types/ids.ts";
+import type { DueSessions } from "../backup/due_sessions.ts";
 import type { DeviceOwners } from "../devices/device_owners.ts";
 import { isKey, unpadded } from "../encoding/base64.ts";
 import type { CryptoContext } from "../engine/context.ts";
@@ -48,6 +49,8 @@ export interface InboundSessionsOptions {
   readonly devices: SenderDevices;
   /** The owners of devices by their signing keys. */
   readonly owners: Pick<DeviceOwners, "ownerOf">;
+  /** Is told of keys that are to be backed up. Default: none are. */
+  readonly due?: Pick<DueSessions, "add">;
   /**
    * How many sessions may wait for their first message. Default: 10,000 of a user, 200,000 in all.
    */
@@ -66,10 +69,12 @@ export class InboundSessions {
   readonly #claims: SessionClaims;
   readonly #decryption: MegolmDecryption;
   readonly #export: SessionExport;
+  readonly #due: InboundSessionsOptions["due"];
 
   /** @param options The parts that it needs. */
-  constructor({ context, devices, owners, unused }: InboundSessionsOptions) {
+  constructor({ context, devices, owners, unused, due }: InboundSessionsOptions) {
     this.#context = context;
+    this.#due = due;
     this.#unused = new UnusedSessions(unused);
     const judge = new ClaimJudge(context, devices);
     this.#claims = new SessionClaims({
@@ -245,6 +250,7 @@ export class InboundSessions {
       const state = isBetter || old === undefined ? session.state() : old.state;
       const proven = { state, firstIndex, ...(signedFrom !== undefined && { signedFrom }) };
       tx.set(key, { ...proven, ...(claimed ?? claimsIn(old)) });
+      if (isBetter && hearsay?.source !== "backup") this.#due?.add(tx, ref);
       if (kept) this.#live.add(tx, key.id, session);
       else if (isBetter) this.#live.evict(key.id);
       if (claimed === undefined && !isBetter) return { kind: "known", session: ref };

@@ -6,7 +6,7 @@
 
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { KeySource } from "../../types/events/encryption_info.ts";
-import type { UserID } from "../../types/ids.ts";
+import type { RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { Device } from "../devices/device.ts";
 import { isKey, sameKey, unpadded } from "../encoding/base64.ts";
@@ -70,13 +70,20 @@ export interface ExportedSession {
    * The content that exports, backups and forwarded keys have in common, without the claimed
    * Ed25519 key.
    */
-  readonly content: JsonObject & { readonly session_key: string; readonly sender_key: string };
+  readonly content: JsonObject & {
+    readonly room_id: RoomID;
+    readonly session_id: string;
+    readonly session_key: string;
+    readonly sender_key: string;
+  };
   /** The Ed25519 key of the alleged maker; may be empty. */
   readonly senderEd25519: string;
   /** Whether the key may be shared with users who are invited later. */
   readonly sharedHistory: boolean;
   /** The first index that it decrypts. */
   readonly firstIndex: number;
+  /** Whether the alleged maker has sent the key itself. */
+  readonly isProven: boolean;
 }
 
 /** Reads a room key; returns the problem in words if it is malformed. */

@@ -81,8 +81,8 @@ export class SessionExport {
     if (session_key === undefined) return undefined;
     const { roomId: room_id, sessionId: session_id } = ref;
     const { vodozemac } = this.#context;
-    const { senderKey: sender_key, senderEd25519: named } = await this.#claims.best(tx, ref, record) ??
-      record.hearsay?.[0] ?? { senderKey: "", senderEd25519: "" };
+    const claim = await this.#claims.best(tx, ref, record);
+    const { senderKey: sender_key, senderEd25519: named } = claim ?? record.hearsay?.[0] ?? NOBODY;
     const content = {
       algorithm: EncryptionAlgorithm.MEGOLM_V1,
       room_id,
@@ -91,6 +91,9 @@ export class SessionExport {
       sender_key,
     };
     const senderEd25519 = isSigningKey(vodozemac, named) ? named : "";
-    return { content, senderEd25519, sharedHistory: isShareable(record), firstIndex };
+    const isProven = claim !== undefined;
+    return { content, senderEd25519, sharedHistory: isShareable(record), firstIndex, isProven };
   }
 }
+
+const NOBODY = { senderKey: "", senderEd25519: "" };

@@ -199,6 +199,13 @@ export class UndecryptableEvents {
     return recovered;
   }
 
+  /** The sessions of events that wait for a key, or an earlier one. */
+  *missing(): Generator<MegolmSessionRef> {
+    for (const { recovered, code, roomId, sessionId } of this.#index.values()) {
+      if (!recovered && code !== "UNTRUSTED") yield { roomId, sessionId };
+    }
+  }
+
   /** Forgets events that have been handled since they could be read. */
   settle(tx: Transaction, events: readonly UndecryptableEventRef[]): void {
     for (const { roomId, eventId } of events) {

@@ -9,6 +9,7 @@ import type { DeviceID, UserID } from "../../types/ids.ts";
 import { SIGNED_CURVE25519 } from "../account/key_upload.ts";
 import type { CryptoContext } from "../engine/context.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import { LoneFailures } from "../requests/lone_failures.ts";
 import { Retries } from "../requests/retries.ts";
 
 /** How many devices one request may name. */
@@ -75,11 +76,13 @@ export class OlmClaims {
    * answered by then.
    */
   readonly #groups = new Map<string, { readonly size: number; readonly answered: number }>();
+  readonly #lone: LoneFailures;
   #answered = 0;
 
   /** @param context What the parts share. */
-  constructor({ uniqueId }: Pick<CryptoContext, "uniqueId">) {
+  constructor({ uniqueId, server }: Pick<CryptoContext, "uniqueId" | "server">) {
     this.#uniqueId = uniqueId;
+    this.#lone = new LoneFailures(server);
   }
 
   /** Reads the state that is kept in memory. */
@@ -119,6 +122,7 @@ export class OlmClaims {
     tx.onCommit(() => {
       this.#wanted.delete(key.id);
       this.#groups.delete(key.id);
+      this.#lone.forget(key.id);
     });
   }
 
@@ -176,6 +180,7 @@ export class OlmClaims {
     tx.onCommit(() => {
       for (const device of this.#underway.get(id) ?? []) {
         this.#groups.delete(device);
+        this.#lone.forget(device);
         this.#requests.forget(device);
       }
       this.#release(id);
@@ -187,7 +192,7 @@ export class OlmClaims {
   /**
    * Notes that a whole request failed. One that was refused, or over which the server fails again
    * and again, is made for fewer devices at once, until the devices at fault are alone; those are
-   * not waited for.
+   * not waited for. Nor is one that was alone from the start, if the server answers other requests.
    */
   failed({ id }: KeyClaim, { now, refused, answered }: ClaimFailure): void {
     const devices = this.#underway.get(id) ?? [];
@@ -199,11 +204,11 @@ export class OlmClaims {
       for (const device of devices) this.#groups.set(device, group);
       return;
     }
-    for (const device of devices) {
-      const before = this.#groups.get(device)?.answered ?? Infinity;
-      const isToBlame = refused || answered && this.#answered > before;
-      if (devices.length === 1 && isToBlame) this.#devices.failed(device, now);
-    }
+    const [device, ...others] = devices;
+    if (device === undefined || others.length > 0) return;
+    const before = this.#groups.get(device)?.answered ?? Infinity;
+    const isLone = answered && this.#lone.failed(device);
+    if (refused || isLone || answered && this.#answered > before) this.#devices.failed(device, now);
   }
 
   /**

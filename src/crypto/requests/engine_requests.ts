@@ -6,20 +6,22 @@
 
 import type { DeviceKeys, KeysUploadRequest } from "../../types/api/device_keys.ts";
 import type { JsonObject } from "../../types/json.ts";
+import { deviceConflict } from "../account/device_conflict.ts";
 import type { DeviceQuery } from "../devices/tracked_users.ts";
-import type { OwnDevice } from "../engine/context.ts";
 import type { EngineParts } from "../engine/engine_parts.ts";
 import type { AnswerOutput, EngineRequest, RequestFailure } from "../engine/engine_protocol.ts";
 import { recoverFromRollback } from "../engine/rollback.ts";
 import type { KeyClaim } from "../olm/olm_claims.ts";
 import type { Transaction } from "../records/transaction.ts";
 import { newTxn } from "../sharing/sharing_parts.ts";
-import { halves, isDivisible, type OutboxEntry, RefusedMessages } from "./outbox.ts";
+import { halves, isDivisible, isRefusal, type OutboxEntry, RefusedMessages } from "./outbox.ts";
+import { OwnSignature } from "./own_signature.ts";
 
 /** A request on its way. */
 type Underway =
   | { readonly kind: "keysUpload"; readonly body: KeysUploadRequest }
   | { readonly kind: "keysQuery"; readonly query: DeviceQuery; readonly wasPublished: boolean }
+  | { readonly kind: "signaturesUpload" }
   | { readonly kind: "keysClaim"; readonly claim: KeyClaim }
   | { readonly kind: "outbox"; readonly entry: OutboxEntry };
 
@@ -39,22 +41,15 @@ export interface FailureOutcome extends Pick<AnswerOutcome, "conflict"> {
 
 const NOTHING: AnswerOutcome = { recovered: [], alarms: [] };
 
-/** Whether the server has understood the request, and does not want it. */
-function isRefusal({ status }: RequestFailure): boolean {
-  return status >= 400 && status < 500 && status !== 429;
-}
-
 /** Hands out requests, each once until it was answered or failed. */
 export class EngineRequests {
   readonly #parts: EngineParts;
   readonly #underway = new Map<string, Underway>();
   /** Events for rooms that an earlier process has left; callers send those of this process. */
   readonly #inherited: ReadonlySet<string>;
-  readonly #refusedMessages = new RefusedMessages();
-  /**
-   * Whether the server has said in this process what it has of the own device: its keys, or
-   * nothing.
-   */
+  readonly #refusedMessages: RefusedMessages;
+  readonly #ownSignature: OwnSignature;
+  /** Whether the server has said in this process what it has of the own device, if anything. */
   #isOwnKnown = false;
   /** Whether the server has other keys of the device: no more requests are made. */
   #isRefused = false;
@@ -62,18 +57,23 @@ export class EngineRequests {
   /** @param parts The parts of the engine, just opened. */
   constructor(parts: EngineParts) {
     this.#parts = parts;
+    this.#refusedMessages = new RefusedMessages(parts.context.server);
+    this.#ownSignature = new OwnSignature(parts);
     this.#inherited = new Set(parts.outbox.pending().map(({ id }) => id));
   }
 
   /** All that is to be asked now, and is not being asked already. */
   take(): EngineRequest[] {
     if (this.#isRefused) return [];
-    return [...this.#upload(), ...this.#queries(), ...this.#claims(), ...this.#outbox()];
+    const kinds = [this.#upload(), this.#signatures(), this.#queries(), this.#claims(), this.#outbox()];
+    return kinds.flatMap((requests) => [...requests]);
   }
 
   /** In how many milliseconds something that failed may be asked again; infinity: nothing waits. */
   nextIn(now: number): number {
-    return Math.min(this.#parts.devices.nextIn(now), this.#parts.olm.claims.nextIn(now));
+    const { devices, olm, backupRequests } = this.#parts;
+    const waiting = [devices, olm.claims, backupRequests, this.#ownSignature];
+    return Math.min(...waiting.map((each) => each.nextIn(now)));
   }
 
   /**
@@ -85,10 +85,16 @@ export class EngineRequests {
     return { needs: this.#mayUpload() ? "keysUpload" : "keysQuery" };
   }
 
+  /** Whether the device may be that of another store: nothing is known to be the same on the server. */
+  get isDoubtful(): boolean {
+    return !this.#isOwnKnown && !this.#parts.ownKeys.isPublished;
+  }
+
   /** Receives a response, or the next piece of it. */
   async answer(tx: Transaction, id: string, response: JsonObject): Promise<AnswerOutcome> {
     const request = this.#underway.get(id);
-    if (request === undefined) return NOTHING;
+    if (request === undefined) return await this.#parts.backupRequests.answer(tx, id, response);
+    tx.onCommit(() => this.#parts.context.server.answers++);
     if (request.kind === "keysQuery") {
       const outcome = await this.#queried(tx, request, response);
       if (outcome.more !== true) this.#endsWith(tx, id);
@@ -99,6 +105,8 @@ export class EngineRequests {
       case "keysUpload":
         this.#parts.ownKeys.receiveUpload(tx, request.body, response);
         return NOTHING;
+      case "signaturesUpload":
+        return this.#signatureEnded(tx, response);
       case "keysClaim":
         await this.#parts.olm.receiveClaim(tx, request.claim, response);
         await this.#parts.keyRequests.retryAnswers(tx); // devices that requested keys may be reachable now
@@ -113,14 +121,16 @@ export class EngineRequests {
   /** Receives a failure. */
   async fail(tx: Transaction, id: string, failure: RequestFailure): Promise<FailureOutcome> {
     const request = this.#underway.get(id);
-    if (request === undefined) return NOTHING;
-    const { devices, olm, context: { clock } } = this.#parts;
+    const { devices, olm, backupRequests, context: { clock } } = this.#parts;
+    if (request === undefined) return await backupRequests.fail(tx, id, failure);
     this.#endsWith(tx, id);
     switch (request.kind) {
       case "keysUpload":
         return await this.#uploadFailed(tx, failure);
+      case "signaturesUpload":
+        return this.#signatureEnded(tx);
       case "keysQuery":
-        devices.failQuery(request.query, clock.now(), { refused: isRefusal(failure) });
+        devices.failQuery(request.query, clock.now(), { refused: isRefusal(failure.status) });
         return NOTHING;
       case "keysClaim":
         olm.claims.failed(request.claim, {
@@ -145,10 +155,18 @@ export class EngineRequests {
   }
 
   *#upload(): Generator<EngineRequest> {
-    if (!this.#mayUpload()) return;
-    if ([...this.#underway.values()].some(({ kind }) => kind === "keysUpload")) return;
-    const body = this.#parts.ownKeys.nextUpload();
+    const { ownKeys, ownIdentity } = this.#parts;
+    if (!this.#mayUpload() || this.#isUnderway("keysUpload")) return;
+    if (ownIdentity.isAwaited && !ownKeys.isPublished) return;
+    const body = ownKeys.nextUpload();
     if (body !== undefined) yield { id: this.#begin({ kind: "keysUpload", body }), kind: "keysUpload", body };
+  }
+
+  *#signatures(): Generator<EngineRequest> {
+    if (!this.#mayUpload() || this.#isUnderway("signaturesUpload")) return;
+    const signatures = this.#ownSignature.next(this.#parts.context.clock.now());
+    if (signatures === undefined) return;
+    yield { id: this.#begin({ kind: "signaturesUpload" }), kind: "signaturesUpload", signatures };
   }
 
   *#queries(): Generator<EngineRequest> {
@@ -181,6 +199,18 @@ export class EngineRequests {
         yield { id, kind, roomId, txnId, content, createdAt };
       }
     }
+  }
+
+  #isUnderway(wanted: Underway["kind"]): boolean {
+    return [...this.#underway.values()].some(({ kind }) => kind === wanted);
+  }
+
+  /** Whether the signature is on the server is what that shows next. */
+  #signatureEnded(tx: Transaction, response?: JsonObject): AnswerOutcome {
+    const { devices, context: { own, clock } } = this.#parts;
+    devices.changed(tx, [own.userId]);
+    tx.onCommit(() => this.#ownSignature.ended(clock.now(), response));
+    return NOTHING;
   }
 
   #begin(request: Underway): string {
@@ -231,9 +261,9 @@ export class EngineRequests {
     { query, wasPublished }: Extract<Underway, { kind: "keysQuery" }>,
     response: JsonObject,
   ): Promise<AnswerOutcome> {
-    const { devices, outbound, undecryptable, context: { log, own } } = this.#parts;
+    const { devices, ownIdentity, outbound, undecryptable, context: { log, own } } = this.#parts;
     const changes = await devices.receiveQuery(tx, query, response);
-    if (changes.changed.includes(own.userId)) await this.#lookAtOwnIdentity(tx);
+    if (changes.changed.includes(own.userId)) await ownIdentity.compare(tx);
     const { alarms, more } = changes;
     for (const alarm of alarms) log.warn("A user's keys are not what they should be", { ...alarm });
     await outbound.devicesChanged(tx, changes);
@@ -242,20 +272,6 @@ export class EngineRequests {
       : this.#compareOwn(tx, changes.own, { wasPublished });
     const recovered = changes.changed.length === 0 ? [] : await undecryptable.retry(tx, "all");
     return { recovered, alarms, conflict, more };
-  }
-
-  /**
-   * Warns that own devices are not cross-signed by an accepted identity, where that keeps them from
-   * reading.
-   */
-  async #lookAtOwnIdentity(tx: Transaction): Promise<void> {
-    const { devices, context: { log, own, policy } } = this.#parts;
-    const { pinned, master } = await devices.identityOf(tx, own.userId) ?? {};
-    if (master === undefined || pinned !== undefined) return;
-    if (policy.sendTo !== "cross-signed" && policy.accept === "all") return;
-    const todo =
-      "compare its master key with what another client of the user says, and acknowledgeIdentity()";
-    log.warn(`Own devices count as unsigned until the own identity is accepted: ${todo}`, { master });
   }
 
   /** Whether the server has the same keys of this device. */
@@ -270,7 +286,10 @@ export class EngineRequests {
       return NOTHING;
     }
     if (ownKeys.checkServer(tx, shown as DeviceKeys | "missing") === "differs") return this.#refuse(tx);
-    tx.onCommit(() => this.#isOwnKnown = true);
+    tx.onCommit(() => {
+      this.#isOwnKnown = true;
+      if (shown !== "missing") this.#ownSignature.shown(shown);
+    });
     return NOTHING;
   }
 
@@ -278,12 +297,4 @@ export class EngineRequests {
     tx.onCommit(() => this.#isRefused = true);
     return { conflict: deviceConflict(this.#parts.context.own) };
   }
-}
-
-/** Describes the conflict, its possible causes, and what to do. */
-export function deviceConflict({ userId, deviceId }: OwnDevice): string {
-  return `Cannot use the device ${deviceId} of ${userId}: the server has keys of it that are not in this store, and they were ` +
-    "not overwritten; perhaps the store is new each time (a container without a volume), or this is a second store of the " +
-    "device, or the access token is that of another program (copied from Element, for one); run it with the store that has the " +
-    "device's keys, or log in again, with a store that is empty or belongs to the new device";
 }

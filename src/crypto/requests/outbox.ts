@@ -12,6 +12,7 @@ import type { RoomEncryptedContent } from "../../types/content/encryption_conten
 import type { RoomID, TransactionID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import { LoneFailures, type ServerSigns } from "./lone_failures.ts";
 
 /** Contents for devices, by user and device. */
 export type DeviceMessages = Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
@@ -150,7 +151,7 @@ export type Verdict = "later" | "halves" | "never";
 const HOPELESS = new Set([400, 403, 404, 405, 413]);
 /**
  * How often the server may fail over a message before it is split, or given up if the server
- * accepts others.
+ * accepts others. If there are no others, it is given up much later.
  */
 const MAX_FAILURES = 2;
 
@@ -159,7 +160,13 @@ export class RefusedMessages {
   readonly #refused = new Map<string, Refused>();
   /** The halves of refused messages. */
   readonly #parts = new Set<string>();
+  readonly #lone: LoneFailures;
   #taken = 0;
+
+  /** @param server How often the server has answered. */
+  constructor(server: ServerSigns) {
+    this.#lone = new LoneFailures(server);
+  }
 
   /**
    * The order in which to send: messages that were refused least often first, so that one does not
@@ -175,6 +182,7 @@ export class RefusedMessages {
   took({ id }: OutboxEntry): void {
     this.#taken++;
     this.#refused.delete(id);
+    this.#lone.forget(id);
     this.#parts.delete(id);
   }
 
@@ -205,8 +213,9 @@ export class RefusedMessages {
     this.#refused.set(id, { ...before, failures });
     if (entry.kind !== "toDevice" || failures < MAX_FAILURES) return "later";
     const works = this.#taken > before.taken;
-    if (!many && !works) return "later"; // the whole server may be out of order
+    if (!many && !works && !this.#lone.failed(id)) return "later"; // the whole server may be out of order
     this.#refused.delete(id);
+    this.#lone.forget(id);
     return many ? "halves" : "never";
   }
 }
@@ -214,6 +223,11 @@ export class RefusedMessages {
 /** Whether a smaller request may succeed: this one had a bad part, or was too large. */
 export function isDivisible(status: number): boolean {
   return status === 400 || status === 413;
+}
+
+/** Whether the server has understood a request, and does not want it. */
+export function isRefusal(status: number): boolean {
+  return status >= 400 && status < 500 && status !== 429;
 }
 
 /** Messages for devices, in two: users are kept together as far as that goes. */

@@ -44,6 +44,7 @@ function stage(answers: Answers = {}, account: () => Promise<unknown> = () => Pr
     },
   } as ActorRef<CryptoProtocol>;
   const encryption = new EngineCrypto({
+    backup: () => ({ restoreFor: () => Promise.resolve() }) as never, // there is none
     actor,
     account: account as never,
     send: () => Promise.resolve({}),
@@ -51,6 +52,8 @@ function stage(answers: Answers = {}, account: () => Promise<unknown> = () => Pr
     alarm: () => {},
     describe: () => Promise.reject(new Error("not asked here")),
     onNewRecipient: undefined,
+    identity: { verify: () => Promise.reject(new Error()), reset: () => Promise.reject(new Error()) },
+    secrets: undefined,
     clock,
     log: recordingLogger(),
   });

@@ -44,14 +44,20 @@ async function stage(kv: CountingStore = new CountingStore()) {
     isWanted: () => true,
     start: () => {
       begun.push(text);
-      if (gate !== undefined) return [{ waitSync: false, done: gate, name: `$${text}-a` }];
+      if (gate !== undefined) {
+        return [{
+          waitSync: false,
+          done: gate.then(() => "settled" as const),
+          name: `$${text}-a`,
+        }];
+      }
       settled.push({ name: `$${text}-a` });
       return [];
     },
   });
   const take: Quarantine["take"] = (id, { data }, attempts): Promise<readonly Task[]> => {
     taken.push([id, data, attempts]);
-    return Promise.resolve([{ waitSync: true, done: Promise.resolve(), name: undefined }]);
+    return Promise.resolve([{ waitSync: true, done: Promise.resolve("settled" as const), name: undefined }]);
   };
   return {
     kv,

@@ -36,6 +36,7 @@ async function begunWith(
     settle: () => Promise.resolve(),
     comesAgain: true,
     maxPending: 100,
+    isOver: () => false,
     clock: new TestClock(),
     log,
   });

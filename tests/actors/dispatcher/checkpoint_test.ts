@@ -1,12 +1,12 @@
-import { assertEquals } from "@std/assert";
-import type { Started, Task } from "../../../src/actors/dispatcher/deliver.ts";
+import { assertEquals, assertFalse } from "@std/assert";
+import type { Ending, Started, Task } from "../../../src/actors/dispatcher/deliver.ts";
 import { Checkpoint, PendingTasks } from "../../../src/actors/dispatcher/checkpoint.ts";
 import { assertPending, rejectionOf, settle } from "../kernel/support.ts";
 
 /** A handler that ends when the test says so. */
-function task(name?: string): { readonly task: Task; readonly end: () => void } {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  return { task: { waitSync: false, done: promise, name }, end: resolve };
+function task(name?: string): { readonly task: Task; readonly end: (ending?: Ending) => void } {
+  const { promise, resolve } = Promise.withResolvers<Ending>();
+  return { task: { waitSync: false, done: promise, name }, end: (ending = "settled") => resolve(ending) };
 }
 
 /** Deliveries that have settled at once. */
@@ -103,6 +103,19 @@ Deno.test("Names are kept only while something of the batch or of one before is 
   await settle();
   pending.add(settled("$4-a"));
   assertEquals(pending.takeSettled(), ["$2-a"]);
+});
+
+Deno.test("A handler that was cut off has not settled: what else did is reported, also of later batches", async () => {
+  const pending = new PendingTasks();
+  const [cut, whole] = [task("$1-a"), task("$2-a")];
+  const number = pending.add({ ...settled("$0-a"), tasks: [cut.task, whole.task] });
+  cut.end("cut off");
+  whole.end();
+  assertFalse(await pending.of(number));
+  await pending.upTo(Infinity);
+  assertEquals([pending.isCutOff, pending.size], [true, 0]);
+  pending.add(settled("$3-a"));
+  assertEquals(pending.takeSettled(), ["$0-a", "$2-a", "$3-a"]);
 });
 
 function stage() {

@@ -13,7 +13,9 @@ import { assertPending, recordingLogger, rejectionOf, settle } from "../kernel/s
 import { member, message, ROOM } from "../support/events.ts";
 import { NOTHING_KEPT } from "../support/nothing_kept.ts";
 
-function stage({ maxPending = 100 } = {}) {
+function stage(
+  { maxPending = 100, isOver = () => false }: { maxPending?: number; isOver?: () => boolean } = {},
+) {
   const registry = new HandlerRegistry();
   const handled: unknown[] = [];
   const noting: { failure?: Error; gate?: Promise<void> } = {};
@@ -31,11 +33,12 @@ function stage({ maxPending = 100 } = {}) {
   const log = recordingLogger();
   const clock = new TestClock();
   const dispatcher = spawnDispatcher({
-    deliverer: new Deliverer(registry, log, NOTHING_KEPT),
+    deliverer: new Deliverer(registry, log, { ...NOTHING_KEPT, isOver }),
     store,
-    settle: () => Promise.resolve(),
+    settle: (events) => Promise.resolve(void handled.push(events.length)),
     comesAgain: true,
     maxPending,
+    isOver,
     clock,
     log,
   });
@@ -228,4 +231,20 @@ Deno.test("The Dispatcher ends when the handlers of an announcement have settled
   await assertPending(stopped);
   gate.resolve();
   await stopped;
+});
+
+Deno.test("What is cut off is recorded neither up to a token nor as read late, and what had settled is", async () => {
+  const { registry, dispatcher, handled } = stage({ isOver: () => true });
+  registry.add(
+    "m.room.message",
+    ({ event_id }: { event_id: string }) =>
+      event_id === "$2" ? Promise.reject(new TypeError("the token died")) : Promise.resolve(),
+  );
+  await dispatcher.ask("dispatch", batch("t", "1"));
+  await dispatcher.ask("noted", undefined);
+  const recovered = (text: string) => ({ event: { ...batch("t", text).rooms[0]?.events[0] } }) as never;
+  await dispatcher.ask("recover", [recovered("1"), recovered("2")]);
+  await dispatcher.ask("dispatch", batch("u", "1", "2", "3"));
+  await dispatcher.stop();
+  assertEquals(handled, ["t", "flush", "noteSettled", "noteSettled"]);
 });

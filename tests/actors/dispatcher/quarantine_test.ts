@@ -12,7 +12,7 @@ import { NOTHING_KEPT } from "../support/nothing_kept.ts";
 const DAY = 86_400_000;
 
 /** A quarantine by a clock that can be set. */
-async function stage() {
+async function stage({ isOver = () => false }: { readonly isOver?: () => boolean } = {}) {
   const clock = new TestClock();
   const time = { offset: 0 };
   const registry = new HandlerRegistry();
@@ -21,7 +21,7 @@ async function stage() {
   await store.ask("open", []);
   const quarantine = new Quarantine({
     store,
-    deliverer: new Deliverer(registry, log, NOTHING_KEPT),
+    deliverer: new Deliverer(registry, log, { ...NOTHING_KEPT, isOver }),
     clock: { now: () => clock.now() + time.offset, delay: (ms, options) => clock.delay(ms, options) },
     log,
   });
@@ -117,4 +117,23 @@ Deno.test("An event that is evicted from a full quarantine is reported, as not t
     "error",
     "Dropped an event that had been left out: there are too many",
   ]);
+});
+
+Deno.test("An event whose handler is cut off stays, and waits as long as before", async () => {
+  let isOver = true;
+  await using here = await stage({ isOver: () => isOver });
+  await here.take("1");
+  const gate = Promise.withResolvers<void>();
+  here.gates.set("$1", gate.promise);
+  await here.clock.tick(10_000);
+  await here.look();
+  gate.reject(new TypeError("the token died"));
+  await here.quarantine.idle();
+  const [record] = await here.store.ask("quarantined", undefined);
+  assertEquals([here.tried.length, record?.isTrying, record?.settled], [1, false, []]);
+  isOver = false;
+  here.gates.clear();
+  await here.clock.tick(60_000);
+  await here.look();
+  assertEquals([here.tried.length, here.quarantine.isEmpty], [2, true]);
 });

@@ -9,4 +9,5 @@ const nothing = () => Promise.reject(new TypeError("nothing is kept here"));
 export const NOTHING_KEPT: DelivererOptions = {
   sessions: { run: nothing },
   sendIds: new SendIds({ store: { ask: nothing }, ready: nothing }),
+  isOver: () => false,
 };

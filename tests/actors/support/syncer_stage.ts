@@ -86,6 +86,7 @@ export async function syncerStage(options: SyncerStageOptions = {}): Promise<Syn
   const deliverer = new Deliverer(registry, log, {
     sessions: new HandlerSessions({ store, ready }),
     sendIds: new SendIds({ store, ready }),
+    isOver: () => false,
   });
   const settled: RecoveredEvent[] = [];
   const settle = (events: readonly RecoveredEvent[]): Promise<void> =>
@@ -96,6 +97,7 @@ export async function syncerStage(options: SyncerStageOptions = {}): Promise<Syn
     settle,
     comesAgain: true,
     maxPending: 100,
+    isOver: () => false,
     clock,
     log,
   });

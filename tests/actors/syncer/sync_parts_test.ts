@@ -56,6 +56,24 @@ Deno.test("takeApart() tags every event with the section that it came from", () 
   assertEquals(parts.malformed, 0);
 });
 
+Deno.test("takeApart() leaves out of the other sections a room that the user is in", () => {
+  const invited = { events: [member(OWN, "invite", { sender: "@bob:a" })] };
+  const parts = take({
+    rooms: {
+      join: { [ROOM]: timeline([message("1")]) },
+      leave: { [ROOM]: timeline([message("1")]), "!left": timeline([]) },
+      invite: { [ROOM]: { invite_state: invited }, "!left": { invite_state: invited } },
+      knock: { [ROOM]: { knock_state: invited } },
+    },
+  });
+  assertEquals(parts.rooms.map(({ roomId, membership }) => [roomId, membership]), [
+    ["!left", "leave"],
+    [ROOM, "join"],
+    ["!left", "invite"], // a server shows both if it happened in between
+  ]);
+  assertEquals(parts.malformed, 3);
+});
+
 Deno.test("takeApart() reads state_after in place of state, though it is empty", () => {
   const name = state("m.room.name", { name: "x" });
   const after = take(joined({ state_after: { events: [name] } })).rooms[0];

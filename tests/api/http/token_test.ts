@@ -19,7 +19,7 @@ const softLogout = refusal(401, "M_UNKNOWN_TOKEN", { soft_logout: true });
 const tokenOf = ({ headers }: ScriptedRequest) => headers.get("authorization");
 
 /** A homeserver that takes one token after the other: `t0`, and from each refresh on the next. */
-function expiring(options: ScriptedOptions = {}, refresh?: Rule) {
+function expiring(options: ScriptedOptions = {}, refresh?: Rule, others: Record<string, Rule> = {}) {
   const server = { current: 0, refreshes: 0 };
   const rule: Rule = () => {
     server.refreshes++;
@@ -28,7 +28,7 @@ function expiring(options: ScriptedOptions = {}, refresh?: Rule) {
   };
   const x: Rule = (request) =>
     tokenOf(request) === `Bearer t${server.current}` ? { ok: true } : softLogout.clone();
-  const made = scripted({ "GET /x": x, "POST /x": x, [REFRESH]: refresh ?? rule }, {
+  const made = scripted({ "GET /x": x, "POST /x": x, [REFRESH]: refresh ?? rule, ...others }, {
     token: "t0",
     refreshToken: "r0",
     ...options,
@@ -153,6 +153,23 @@ Deno.test("A pair that could not be persisted is not used; the old one serves fo
   assertEquals(refreshes.map(({ body }) => body), [{ refresh_token: "r0" }, { refresh_token: "r0" }]);
 });
 
+Deno.test("A request that arrives with the old token when the new one was used is repeated with that", async () => {
+  const late = Promise.withResolvers<void>();
+  const { http, server, requests } = expiring({}, undefined, {
+    "GET /late": async (request: ScriptedRequest) => {
+      if (tokenOf(request) !== "Bearer t0") return { ok: true };
+      await late.promise;
+      return refusal(401, "M_UNKNOWN_TOKEN", { soft_logout: false });
+    },
+  });
+  const answer = http.request("GET", "/late");
+  server.current = 1;
+  await http.request("GET", "/x");
+  late.resolve();
+  assertEquals(await answer, { ok: true });
+  assertEquals(requests.filter(({ path }) => path === "/late").map(tokenOf), ["Bearer t0", "Bearer t2"]);
+});
+
 Deno.test("A refresh that the server refuses fails the requests with that refusal", async () => {
   const dead = refusal(401, "M_UNKNOWN_TOKEN", { soft_logout: false });
   const { http, server, log } = expiring({}, dead);
@@ -244,4 +261,26 @@ Deno.test("A login during a refresh is not undone by it", async () => {
   resolve({ access_token: "stale", refresh_token: "stale" });
   assertEquals(await request, { ok: true });
   assertEquals(http.token, "t100");
+});
+
+Deno.test("A token is dead when the server does not know it and there is no new one, until there is", async () => {
+  const down = new TypeError("connection refused");
+  const ways: [ScriptedOptions, Rule | undefined, boolean][] = [
+    [{ refreshToken: undefined }, undefined, true],
+    [{}, undefined, false], // it is renewed
+    [{}, refusal(401, "M_UNKNOWN_TOKEN", {}), true],
+    [{ retry: false }, () => Promise.reject(down), false],
+  ];
+  for (const [options, refresh, isDead] of ways) {
+    const { http, server } = expiring(options, refresh);
+    await http.request("GET", "/x");
+    assert(!http.isTokenDead);
+    server.current = 1;
+    await http.request("GET", "/x").catch(() => {});
+    assertEquals(http.isTokenDead, isDead);
+    http.token = "t0"; // the same
+    assertEquals(http.isTokenDead, isDead);
+    http.token = "t1";
+    assert(!http.isTokenDead);
+  }
 });

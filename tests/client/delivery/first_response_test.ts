@@ -44,6 +44,29 @@ Deno.test("A bot that crashes twice at its very first response still gets the la
   assertEquals(later, ["slow first", ...MANY]);
 });
 
+Deno.test("A room that a bot joined after its very first response is no part of that when it comes again", async () => {
+  await using here = clientStage();
+  using gates = new Gates();
+  const { texts, setUp } = hearing(gates);
+  const alice = here.client("alice");
+  const [open, other] = [
+    await alice.createRoom({ preset: "public_chat" }),
+    await alice.createRoom({ preset: "public_chat" }),
+  ];
+  await here.client("bot").joinRoom(open);
+  await alice.sendText(open, "slow first");
+  await alice.sendText(other, "before the bot came");
+  const bot = new RestartingBot(here, { setUp, plans: [NO_FAULT] });
+  await bot.until(() => texts[0]?.includes("slow first") === true);
+  await bot.client.joinRoom(other);
+  await here.settle();
+  await alice.sendText(other, "slow after");
+  await bot.until(() => texts[0]?.includes("slow after") === true);
+  await bot.restart();
+  await bot.until(() => texts[1]?.includes("slow after") === true);
+  assertEquals(texts[1], ["slow first", "slow after"]);
+});
+
 Deno.test("A position that was moved back delivers again the encrypted events that came after it", async () => {
   await using here = clientStage();
   const alice = here.client("alice", { encryption: true });

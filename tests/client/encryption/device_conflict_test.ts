@@ -7,6 +7,7 @@ import {
   DeviceConflictError,
   EncryptionError,
   MemoryStore,
+  UnknownError,
 } from "@greenroom/matrix";
 import type { DeviceKeys } from "@greenroom/matrix/types";
 import { rejectionOf } from "../../actors/kernel/support.ts";
@@ -145,6 +146,34 @@ Deno.test("Nothing is uploaded or encrypted before the server has said what it h
   await bot.sendText(roomId, "In time");
   await stage.until(() => texts.includes("In time"));
   assertEquals(uploads(stage), 2);
+});
+
+Deno.test("A start with an empty store takes nothing of what was sent to the device while the server can't say whose it is", async () => {
+  await using stage = clientStage();
+  const { alice, bot, roomId, store } = await botInARoom(stage);
+  await bot.close();
+  await alice.sendText(roomId, "While you were away");
+  const down = stage.homeserver.faults.add({
+    kind: "status",
+    status: 500,
+    match: { path: "/keys/query", user: BOT },
+  });
+  assertInstanceOf(await rejectionOf(stage.client("bot", { encryption: true }).syncOnce()), UnknownError);
+  const empty = stage.client("bot", { encryption: true });
+  let refused: unknown;
+  empty.start().catch((error) => refused = error);
+  const passUntil = async (condition: () => boolean) => {
+    for (let round = 0; round < 1_000 && !condition(); round++) await stage.clock.tick(5_000);
+  };
+  await passUntil(() => down.hits > 4);
+  down.remove();
+  await passUntil(() => refused !== undefined);
+  assertInstanceOf(refused, DeviceConflictError);
+  await assertRejects(() => empty.done);
+  const right = stage.client("bot", { encryption: true, store });
+  const texts = heard(right);
+  await begin(stage, right);
+  await stage.until(() => texts.includes("While you were away"));
 });
 
 for (const lost of ["one-time keys", "device keys"] as const) {

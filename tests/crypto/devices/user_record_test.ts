@@ -98,6 +98,8 @@ Deno.test("the identity that was seen first is pinned; another makes a violation
     master: first,
     selfSigning: alice.selfSigning?.publicKey,
     changed: false,
+    verified: false,
+    wasVerified: false,
   });
   alice.crossSign();
   const second = alice.master?.publicKey ?? "";

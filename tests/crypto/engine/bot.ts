@@ -17,7 +17,7 @@ import type { MessageEvent } from "../../../src/types/events/event.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { memoryVault } from "../support/vault.ts";
-import { ENCRYPTION, EngineServer, ROOM, stateEvent } from "./homeserver.ts";
+import { ENCRYPTION, EngineServer, Refusal, ROOM, stateEvent } from "./homeserver.ts";
 
 /** Whose engine it is, and what it goes by. */
 export interface BotOptions {
@@ -96,9 +96,15 @@ export class Bot {
 
   /** Makes one request. */
   async carry(request: EngineRequest): Promise<void> {
-    const response = this.server.answer(this, request);
-    const { recovered } = await this.engine.answer({ id: request.id, response });
-    await this.#recovered(recovered);
+    const { id } = request;
+    try {
+      const response = this.server.answer(this, request);
+      const { recovered } = await this.engine.answer({ id, response });
+      await this.#recovered(recovered);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      await this.engine.fail({ id, failure: error.failure });
+    }
   }
 
   /** Receives what waits, or what is given in its place. */

@@ -3,7 +3,8 @@
  * can get at it.
  */
 
-import type { EngineRequest } from "../../../src/crypto/engine/engine_protocol.ts";
+import type { BackupRequest } from "../../../src/crypto/backup/backup_protocol.ts";
+import type { EngineRequest, RequestFailure } from "../../../src/crypto/engine/engine_protocol.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import type { DeviceKeys, KeysUploadRequest } from "../../../src/types/api/device_keys.ts";
 import type { MessageEvent, StateEvent, ToDeviceEvent } from "../../../src/types/events/event.ts";
@@ -16,6 +17,16 @@ import { type FakeUser, queryResponse, sign } from "../support/fake_user.ts";
 export const ROOM: RoomID = "!room:example.org";
 /** Its encryption. */
 export const ENCRYPTION = { algorithm: "m.megolm.v1.aes-sha2" };
+
+/** A request that the server refuses. */
+export class Refusal extends Error {
+  readonly failure: RequestFailure;
+
+  constructor(status: number, errcode?: string) {
+    super(`Refused: ${status} ${errcode}`);
+    this.failure = { status, errcode, message: this.message };
+  }
+}
 
 /** What waits for a device. */
 export interface Mailbox {
@@ -46,6 +57,10 @@ export class EngineServer {
   turn = 0;
   /** Called with each new encrypted event. */
   onEvent: (event: MessageEvent) => void = () => {};
+  /** Answers a request about the backup of room keys. */
+  onBackup: (from: Address, request: BackupRequest) => JsonObject = () => {
+    throw new Refusal(404, "M_NOT_FOUND");
+  };
   /** Users who are in the room. */
   readonly members = new Set<UserID>();
   readonly #oneTimeKeys = new Map<string, [name: string, key: unknown][]>();
@@ -71,11 +86,16 @@ export class EngineServer {
     return this.#oneTimeKeys.get(nameOf(device))?.length ?? 0;
   }
 
-  /** Answers a request of an engine. */
+  /** Answers a request of an engine, or throws a {@link Refusal}. */
   answer(from: Address, request: EngineRequest): JsonObject {
     switch (request.kind) {
       case "keysUpload":
         return this.#upload(from, request.body);
+      case "signaturesUpload":
+        for (const [deviceId, keys] of Object.entries(request.signatures[from.userId] ?? {})) {
+          this.keys.get(from.userId)?.set(deviceId, keys);
+        }
+        return { failures: {} };
       case "keysQuery":
         return {
           ...queryResponse(...request.users.flatMap((user) => this.identities.get(user) ?? [])),
@@ -83,6 +103,10 @@ export class EngineServer {
         };
       case "keysClaim":
         return { one_time_keys: this.#claim(request.oneTimeKeys) };
+      case "backupUpload":
+      case "backupVersion":
+      case "backupDownload":
+        return this.onBackup(from, request);
       case "toDevice":
         this.#pass(from, request);
         return {};

@@ -4,6 +4,7 @@ import type { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { KeyFiles } from "../../../src/actors/crypto/key_files.ts";
 import type { CryptoProtocol } from "../../../src/actors/crypto/crypto_actor.ts";
 import type { ActorRef } from "../../../src/actors/kernel/actor.ts";
+import type { KeySteps } from "../../../src/crypto/engine/key_steps.ts";
 import type { RecoveredEvent } from "../../../src/crypto/engine/engine_protocol.ts";
 import { writeKeyFile } from "../../../src/crypto/key_files/key_file_writer.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
@@ -17,12 +18,13 @@ const ROUNDS = 1_000;
 /** Key files of an engine; what is recovered goes into a list. */
 export function keyFilesOf(bot: Pick<Bot, "engine">, recovered: RecoveredEvent[] = []): KeyFiles {
   const actor = {
-    ask: (kind: keyof Bot["engine"], body: unknown) => (bot.engine[kind] as (body: unknown) => unknown)(body),
-  } as unknown as ActorRef<CryptoProtocol>; // the engine's methods are its messages
+    ask: (kind: keyof KeySteps, body: never) => bot.engine.keys[kind](body),
+  } as unknown as ActorRef<CryptoProtocol>; // the engine's steps are its messages
   return new KeyFiles({
     actor,
     open: () => Promise.resolve(),
     deliver: (events) => void recovered.push(...events),
+    wake: () => {},
   });
 }
 

@@ -25,7 +25,7 @@ Deno.test("a claim names at most 250 devices, and no device is in two claims at 
 Deno.test("a device that can't be understood stays known as that, whatever else needs a session with it", async () => {
   let names = 0;
   const vault = memoryVault();
-  const made = new OlmClaims({ uniqueId: () => String(++names) });
+  const made = new OlmClaims({ server: { answers: 0 }, uniqueId: () => String(++names) });
   const bob: DeviceRef = { userId: "@bob:example.org", deviceId: "BOB" };
   const wedged: boolean[] = [];
   for (const options of [undefined, { wedged: true }, undefined]) {
@@ -38,7 +38,7 @@ Deno.test("a device that can't be understood stays known as that, whatever else 
 Deno.test("devices may have any name", async () => {
   let names = 0;
   const vault = memoryVault();
-  const made = new OlmClaims({ uniqueId: () => String(++names) });
+  const made = new OlmClaims({ server: { answers: 0 }, uniqueId: () => String(++names) });
   const deviceId: DeviceID = "__proto__";
   await step(vault, (tx) => made.want(tx, [{ userId: "@a:b", deviceId }]));
   assertEquals(namesIn(made.next(0)), ["__proto__"]);

@@ -9,7 +9,7 @@ import { memoryVault, step } from "../support/vault.ts";
 export async function claims(count: number) {
   let names = 0;
   const vault = memoryVault();
-  const made = new OlmClaims({ uniqueId: () => `claim-${++names}` });
+  const made = new OlmClaims({ server: { answers: 0 }, uniqueId: () => `claim-${++names}` });
   const devices = Array.from({ length: count }, (_, index) => ({
     userId: `@u${index % 7}:s${index % 7}` as UserID,
     deviceId: `D${index}`,

@@ -30,7 +30,7 @@ const EVENT: OutboxEntry = {
 
 Deno.test("a message that the server refuses for its content or size is divided; one for a single device, or a room, is dropped", () => {
   for (const status of [400, 413]) {
-    const refused = new RefusedMessages();
+    const refused = new RefusedMessages({ answers: 0 });
     const verdicts = [TWO, ONE, EVENT].map((entry) => refused.judge(entry, status));
     assertEquals(verdicts, ["halves", "never", "never"], String(status));
   }
@@ -38,14 +38,14 @@ Deno.test("a message that the server refuses for its content or size is divided;
 
 Deno.test("a message that the server forbids or does not support is dropped whole: with fewer devices it would be the same", () => {
   for (const status of [403, 404, 405]) {
-    const refused = new RefusedMessages();
+    const refused = new RefusedMessages({ answers: 0 });
     assertEquals([TWO, ONE, EVENT].map((entry) => refused.judge(entry, status)), ["never", "never", "never"]);
     assertFalse(isDivisible(status));
   }
 });
 
 Deno.test("a message that did not reach the server, or was rate-limited, waits as long as it takes, in its order", () => {
-  const refused = new RefusedMessages();
+  const refused = new RefusedMessages({ answers: 0 });
   for (const status of [0, 401, 429, 499]) {
     for (let time = 0; time < 5; time++) {
       assertEquals([TWO, ONE, EVENT].map((entry) => refused.judge(entry, status)), [
@@ -60,7 +60,7 @@ Deno.test("a message that did not reach the server, or was rate-limited, waits a
 });
 
 Deno.test("a message that the server fails at twice is divided; a room's event is not, however often it fails", () => {
-  const refused = new RefusedMessages();
+  const refused = new RefusedMessages({ answers: 0 });
   assertEquals([refused.judge(TWO, 500), refused.judge(TWO, 500)], ["later", "halves"]);
   for (let time = 0; time < 5; time++) {
     assertEquals(refused.judge(EVENT, 502), "later");
@@ -69,7 +69,7 @@ Deno.test("a message that the server fails at twice is divided; a room's event i
 });
 
 Deno.test("one device that the server fails over is given up only if the server has taken something since it first did", () => {
-  const refused = new RefusedMessages();
+  const refused = new RefusedMessages({ answers: 0 });
   refused.took(messages("before", "BOB3"));
   for (let time = 0; time < 5; time++) assertEquals(refused.judge(ONE, 503), "later");
   refused.took(messages("other", "BOB3"));
@@ -77,7 +77,7 @@ Deno.test("one device that the server fails over is given up only if the server 
 });
 
 Deno.test("messages that the server failed at are sent after all others, those with the most failures last", () => {
-  const refused = new RefusedMessages();
+  const refused = new RefusedMessages({ answers: 0 });
   refused.judge(ONE, 500);
   refused.judge(ONE, 500);
   refused.judge(EVENT, 500);
@@ -87,7 +87,7 @@ Deno.test("messages that the server failed at are sent after all others, those w
 });
 
 Deno.test("a part of a divided message counts as one until it was queried, or the server has accepted it", () => {
-  const refused = new RefusedMessages();
+  const refused = new RefusedMessages({ answers: 0 });
   refused.divided(ONE.id);
   assertEquals([refused.takePart(TWO), refused.takePart(ONE), refused.takePart(ONE)], [false, true, false]);
   refused.divided(TWO.id);

@@ -51,8 +51,13 @@ class Server {
           }
         }
         return {};
+      case "backupUpload":
+      case "backupVersion":
+      case "backupDownload":
       case "roomEvent":
         return { event_id: "$event" };
+      case "signaturesUpload":
+        return {};
     }
   }
 

@@ -83,9 +83,8 @@ export class FakeDevices implements RecipientDevices {
 
   identityOf(_tx: Transaction, userId: UserID): Promise<UserIdentity | undefined> {
     const master = this.masters.get(userId);
-    return Promise.resolve(
-      master === undefined ? master : { userId, master, pinned: master, changed: false },
-    );
+    const none = { changed: false, verified: false, wasVerified: false };
+    return Promise.resolve(master === undefined ? master : { userId, master, pinned: master, ...none });
   }
 
   isDirty(users: Iterable<UserID>): boolean {
@@ -191,7 +190,13 @@ export class FakeCopies implements OwnCopies {
       if (session.sessionId !== sessionId) continue;
       const ids = { algorithm: "m.megolm.v1.aes-sha2", room_id: roomId, session_id: sessionId };
       const content = { ...ids, session_key: session.exportAt(index) ?? "", sender_key: "" };
-      return Promise.resolve({ content, senderEd25519: "", sharedHistory, firstIndex: index });
+      return Promise.resolve({
+        content,
+        senderEd25519: "",
+        sharedHistory,
+        firstIndex: index,
+        isProven: true,
+      });
     }
     return Promise.resolve(undefined);
   }

@@ -39,6 +39,7 @@ export function testContext(options: TestContextOptions = {}): CryptoContext {
     clock,
     log,
     policy: { ...DEFAULT_POLICY, ...policy },
+    server: { answers: 0 },
     uniqueId: () => `unique-${++names}`,
   };
 }

@@ -1,6 +1,7 @@
 /** Device lists on a vault of their own. */
 
 import { DeviceLists } from "../../../src/crypto/devices/device_lists.ts";
+import { acceptedIdentity, provenIdentity } from "../../../src/crypto/identity/user_identity.ts";
 import type { DeviceListChanges } from "../../../src/crypto/devices/query_response.ts";
 import type { LocalTrust } from "../../../src/crypto/devices/device.ts";
 import type { Transaction } from "../../../src/crypto/records/transaction.ts";
@@ -68,8 +69,13 @@ export class DeviceStage {
   async acknowledge(userId: UserID): Promise<void> {
     await this.run(async (tx) => {
       const { master } = await this.lists.identityOf(tx, userId) ?? { master: "" };
-      await this.lists.acknowledgeIdentity(tx, { userId, master });
+      await this.lists.changeIdentity(tx, userId, (before) => acceptedIdentity(before, { userId, master }));
     });
+  }
+
+  /** The own identity that the server shows is proven by its private keys. */
+  async prove(userId: UserID): Promise<void> {
+    await this.run((tx) => this.lists.changeIdentity(tx, userId, (shown) => shown && provenIdentity(shown)));
   }
 
   /** The trust of a user's devices, by device ID. */

@@ -2,6 +2,7 @@
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { signableJson, withSignature } from "../../../src/crypto/encoding/signed_json.ts";
+import type { IdentitySeeds } from "../../../src/crypto/identity/own_identity.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 
@@ -47,6 +48,9 @@ export class FakeUser {
   readonly devices: FakeDevice[];
   master: SigningKey | undefined;
   selfSigning: SigningKey | undefined;
+  userSigning: SigningKey | undefined;
+  /** Whose user-signing key signs the master key. */
+  verifiedBy: FakeUser | undefined;
   /** The devices that the self-signing key does not sign. */
   readonly unsigned = new Set<string>();
 
@@ -60,7 +64,18 @@ export class FakeUser {
   crossSign(): this {
     this.master = signingKey();
     this.selfSigning = signingKey();
+    this.userSigning = signingKey();
     return this;
+  }
+
+  /** The private keys. */
+  get seeds(): IdentitySeeds {
+    const seed = (key: SigningKey | undefined) => (key ?? signingKey()).secret.slice();
+    return {
+      master: seed(this.master),
+      selfSigning: seed(this.selfSigning),
+      userSigning: seed(this.userSigning),
+    };
   }
 
   /** A device by its ID. */
@@ -100,6 +115,10 @@ export class FakeUser {
       keys: { [`ed25519:${key.publicKey}`]: key.publicKey },
       ...members,
     };
+    const { userId: verifier, userSigning } = this.verifiedBy ?? {};
+    if (usage === "master" && verifier !== undefined && userSigning !== undefined) {
+      return sign(object, { userId: verifier, keyId: `ed25519:${userSigning.publicKey}`, key: userSigning });
+    }
     if (usage === "master" || master === undefined) return object;
     return sign(object, { userId, keyId: `ed25519:${master.publicKey}`, key: master });
   }
@@ -130,7 +149,13 @@ export function queryResponse(...users: readonly FakeUser[]): {
           : [[user.userId, user.crossSigningKey(user.selfSigning, "self_signing")]]
       ),
     ),
-    user_signing_keys: {},
+    user_signing_keys: Object.fromEntries(
+      users.flatMap((user) =>
+        user.userSigning === undefined
+          ? []
+          : [[user.userId, user.crossSigningKey(user.userSigning, "user_signing")]]
+      ),
+    ),
     failures: {},
   };
 }

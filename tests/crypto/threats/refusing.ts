@@ -4,8 +4,8 @@ import type { ClientStage } from "../../client/support/stage.ts";
 
 /** What it does not take. */
 export interface Refusal {
-  /** A part of the path of the requests. */
-  readonly path: string;
+  /** What is in the path of the requests. */
+  readonly path: RegExp;
   /** A user who is named in them. */
   readonly user: string;
   readonly status: number;
@@ -21,7 +21,7 @@ export function refusing(stage: ClientStage, { path, user, status }: Refusal): {
     count: () => count,
     fetch: async (input, init) => {
       const request = new Request(input, init);
-      const isMeant = new URL(request.url).pathname.includes(path) &&
+      const isMeant = path.test(new URL(request.url).pathname) &&
         (await request.clone().text()).includes(user);
       if (!isMeant) return await stage.homeserver.fetch(request);
       count++;

@@ -23,6 +23,8 @@ import {
 } from "matrix-js-sdk/lib/crypto-api/verification.js";
 
 const POLL_MS = 100;
+/** A device that is new may not know its own user's public keys, and then takes no private ones. */
+const ASKS_SERVER = true;
 
 /** Tells the test something. */
 type Tell = (line: Record<string, unknown>) => void;
@@ -104,13 +106,28 @@ export class Trust {
     /** Opens the secret storage, and takes from it the keys for signing and the backup, and from that the room keys. */
     recover: async ({ recoveryKey }) => {
       this.#secret = decodeRecoveryKey(recoveryKey);
-      const askServer = true; // a device that is new may not know its own user's public keys, and then takes no private ones
-      await this.#crypto.userHasCrossSigningKeys(undefined, askServer);
+      await this.#crypto.userHasCrossSigningKeys(undefined, ASKS_SERVER);
       await this.#crypto.bootstrapCrossSigning({});
       await this.#crypto.loadSessionBackupPrivateKeyFromSecretStorage();
       await this.#crypto.checkKeyBackupAndEnable();
       const { total, imported } = await this.#crypto.restoreKeyBackup();
       return { total, imported };
+    },
+    /** Takes the keys for signing from the secret storage, and returns the public master key. */
+    adoptCrossSigning: async ({ recoveryKey }) => {
+      this.#secret = decodeRecoveryKey(recoveryKey);
+      await this.#crypto.userHasCrossSigningKeys(undefined, ASKS_SERVER);
+      await this.#crypto.bootstrapCrossSigning({});
+      return await this.#crypto.getCrossSigningKeyId();
+    },
+    /** Waits until it sees a device with its user's signature. */
+    awaitSigned: async ({ userId, deviceId }) => {
+      for (;;) {
+        await this.#crypto.getUserDeviceInfo([userId], ASKS_SERVER);
+        const status = await this.#crypto.getDeviceVerificationStatus(userId, deviceId);
+        if (status?.signedByOwner) return;
+        await delay(POLL_MS);
+      }
     },
     setIsolation: ({ onlySigned }) => {
       const strict = false;

@@ -43,6 +43,17 @@ for (const key of ["pinned", "master", "selfSigning"] as const) {
   });
 }
 
+Deno.test("T20: an own device that is called like the own user-signing key, which is known, is refused when the answer leaves it out", async () => {
+  const stage = new DeviceStage();
+  const me = new FakeUser("@me:example.org", "OTHER").crossSign();
+  await stage.learn(me);
+  const deviceId = me.userSigning?.publicKey ?? "";
+  me.devices.push(fakeDevice(deviceId));
+  await stage.mark(me.userId);
+  const { alarms } = await stage.ask({ device_keys: queryResponse(me).device_keys });
+  assertEquals(alarms, [{ kind: "device-id-is-key", userId: me.userId, deviceId }]);
+});
+
 Deno.test("T20: it is also refused if the answer leaves the key out, and over when the device is gone", async () => {
   const stage = new DeviceStage();
   const alice = new FakeUser(ALICE, "PHONE").crossSign();

@@ -50,7 +50,7 @@ class Plot {
   /** The application says something of the device. */
   say(trust: LocalTrust | undefined): Promise<unknown> {
     const { userId, deviceId, ed25519 } = this.device.own;
-    return this.alice.engine.setDeviceTrust({ userId, deviceId, ed25519, trust });
+    return this.alice.engine.identities.setDeviceTrust({ userId, deviceId, ed25519, trust });
   }
 
   /** The server shows the device no more. */
@@ -74,7 +74,7 @@ class Plot {
 
   /** The application has compared the identity that is there now. */
   acknowledge(): Promise<unknown> {
-    return this.alice.engine.acknowledgeIdentity({
+    return this.alice.engine.identities.acknowledgeIdentity({
       userId: CAROL,
       master: this.identity.master?.publicKey ?? "",
     });
@@ -212,7 +212,7 @@ Deno.test("T70: a device with other keys under the name of one that is gone chan
     const { userId, deviceId, ed25519 } = other.own;
     const trust = "verified";
     await assertRejects(
-      () => plot.alice.engine.setDeviceTrust({ userId, deviceId, ed25519, trust }),
+      () => plot.alice.engine.identities.setDeviceTrust({ userId, deviceId, ed25519, trust }),
       ValueError,
       "other keys",
     );

@@ -41,8 +41,30 @@ async function encryptedRoom(creator: Client, ...others: Client[]): Promise<Room
   return roomId;
 }
 
-for (const path of ["/sendToDevice/", "/keys/claim"]) {
-  Deno.test(`T79: a device over which the server always fails at ${path} costs no other device a message`, async () => {
+const PATHS = [/sendToDevice/, /keys\/claim/, /sendToDevice|keys\/claim/];
+
+for (const path of PATHS) {
+  Deno.test(`T79: who has talked goes on when somebody comes over whom the server always fails at ${path.source}`, async () => {
+    await using stage = clientStage();
+    const { fetch } = refusing(stage, { path, user: "@mallory:localhost", status: 500 });
+    const alice = stage.client("alice", { encryption: true, fetch });
+    const [bob, mallory] = ["bob", "mallory"]
+      .map((name) => stage.client(name, { encryption: true })) as [Client, Client];
+    const texts = heard(bob);
+    for (const client of [alice, bob, mallory]) await begin(stage, client);
+    const room = await encryptedRoom(alice, bob);
+    await alice.sendText(room, "between us");
+    await stage.until(() => texts.includes("between us"));
+    await alice.inviteUser(room, "@mallory:localhost");
+    await mallory.joinRoom(room);
+    await stage.settle();
+    assert(await insist(stage, () => alice.sendText(room, "to all of you")) < TRIES);
+    await stage.until(() => texts.includes("to all of you"));
+  });
+}
+
+for (const path of PATHS) {
+  Deno.test(`T79: a device over which the server always fails at ${path.source} costs no other device a message`, async () => {
     await using stage = clientStage();
     const { fetch } = refusing(stage, { path, user: "@mallory:localhost", status: 500 });
     const alice = stage.client("alice", { encryption: true, fetch });

@@ -19,9 +19,9 @@ const MEGOLM = { algorithm: "m.megolm.v1.aes-sha2" };
 const NAMES = ["bob", "carol", "mallory", "dave", "erin", "frank", "grace", "heidi"];
 
 for (
-  const [path, status] of [["/sendToDevice/", 400], ["/sendToDevice/", 413], ["/keys/claim", 400]] as const
+  const [path, status] of [[/sendToDevice/, 400], [/sendToDevice/, 413], [/keys\/claim/, 400]] as const
 ) {
-  Deno.test(`T80: a ${status} of ${path} for one device costs no other its key`, async () => {
+  Deno.test(`T80: a ${status} of ${path.source} for one device costs no other its key`, async () => {
     await using stage = clientStage();
     const { fetch, count } = refusing(stage, { path, user: "@mallory:localhost", status });
     const alice = stage.client("alice", { encryption: true, fetch });

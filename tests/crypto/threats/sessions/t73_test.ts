@@ -92,7 +92,7 @@ Deno.test("T73: a whole engine assigns devices to their users, also those that c
   server.mailbox(bot).changed.add(bot.userId);
   await bot.sync();
   await bot.ready();
-  await bot.engine.setDeviceTrust({ ...phone.own, trust: "verified" });
+  await bot.engine.identities.setDeviceTrust({ ...phone.own, trust: "verified" });
   /** What is read of a message, and of a copy of it in an event of Mallory's. */
   const outcomes = async (owner: RawDevice, session: RawSession, body: string) => {
     const event = server.publish(owner.own, session.event(ROOM, body), body);

@@ -1,0 +1,213 @@
+/**
+ * The identities of users, as a client has them in `client.crypto`.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#cross-signing | Cross-signing}
+ * @module
+ */
+
+import type { Authentication } from "../../api/account/uia.ts";
+import type { ComparedIdentity, UserIdentity } from "../../crypto/identity/user_identity.ts";
+import type { DeviceID, UserID } from "../../types/ids.ts";
+
+/** What {@linkcode IdentityCrypto.ensureVerified} may use: at most one of the first two. */
+export interface EnsureVerifiedOptions {
+  /**
+   * The recovery key of the secret storage, which has the private keys of the own identity. If the
+   * account has neither, this key makes the storage: so one key, made once by
+   * `newRecoveryKey()`, does from the first start on. Default: none.
+   */
+  recoveryKey?: string;
+  /** The passphrase of the secret storage, likewise. Default: none. */
+  passphrase?: string;
+  /**
+   * Is given the recovery key of a secret storage that is made for an account without one, and
+   * awaited, before anything is published that only this key opens. Write it where it outlasts the
+   * process; after a crash the same key is handed out again. If this throws, nothing is published.
+   * Default: none; then an account without an identity needs `recoveryKey` or `passphrase`.
+   */
+  onRecoveryKey?: (recoveryKey: string) => void | Promise<void>;
+  /**
+   * The password of the account, if the server wants it before it takes a new identity. Most want
+   * nothing for the first one. Default: none.
+   */
+  password?: string;
+  /** Other ways to authenticate, such as OAuth's page of approval. Default: `password` alone. */
+  authentication?: Authentication;
+}
+
+/** What is lost when an identity is replaced. */
+export interface IdentityLoss {
+  /** The public master key of the identity that is replaced: users who compared it have to again. */
+  readonly master: string;
+  /** The user's other devices that it has signed: each has to be verified again. */
+  readonly devices: readonly DeviceID[];
+  /**
+   * `kept`: the secret storage is opened, and keeps its key and all other secrets. `replaced`: it gets
+   * a new key, which opens nothing of what is in it now.
+   */
+  readonly secretStorage: "kept" | "replaced";
+}
+
+/** How an identity is replaced: {@linkcode IdentityCrypto.resetIdentity}. */
+export interface ResetIdentityOptions extends EnsureVerifiedOptions {
+  /**
+   * Is told what will be lost, before anything is changed, and awaited: `true` goes on. Users whom
+   * the identity has signed have to be verified again as well.
+   */
+  confirm: (loss: IdentityLoss) => boolean | Promise<boolean>;
+}
+
+/** What is to be said of the own identity and this device. */
+export interface VerificationReport {
+  /**
+   * - `verified`: this device is signed by the own identity, whose private keys are at hand;
+   * - `bootstrapped`: the same; the identity was made, or an earlier try completed;
+   * - `reset`: the same; the identity has replaced another;
+   * - `needs-secret`: the account has an identity or a secret storage, and nothing was given that
+   *   opens it: give `recoveryKey` or `passphrase`. Nothing was changed;
+   * - `absent`: the account has no identity, and nothing was given with which to make one;
+   * - `declined`: `confirm` did not let the identity be replaced. Nothing was changed.
+   */
+  readonly state: "verified" | "bootstrapped" | "reset" | "needs-secret" | "absent" | "declined";
+  /** The public master key of the identity, in unpadded base64, by which users compare it. */
+  readonly master: string | undefined;
+}
+
+/** The part of `client.crypto` about identities. */
+export interface IdentityCrypto {
+  /**
+   * Has this device signed by its user's identity, so that others trust it: since 2026 Element's
+   * clients neither show its messages nor give it keys otherwise.
+   *
+   * If the account has an identity, its private keys are read from the secret storage, compared with
+   * what the server shows, and kept in the store. If it has none, one is made: its private keys are
+   * stored in the secret storage before it is published. An identity that is there is never
+   * replaced. A client with `encryption.recoveryKey` or `passphrase` does it when it starts, before
+   * the device's keys are published. To repeat it is free: what is done needs no request.
+   *
+   * @param options What may be used. Default: what the client was made with.
+   * @returns What there is now.
+   * @throws {SecretStorageError} If the secret storage does not open, or a secret in it is damaged.
+   * @throws {OwnIdentityError} If the private keys are not those of the identity that the server
+   *   shows, or it can't be made; `problem` says why.
+   * @throws {AuthenticationNeededError} If the server wants another authentication.
+   * @throws {ValueError} If the options contradict one another.
+   *
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken: token } = homeserver.createUser("bot");
+   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, encryption: true });
+   * const report = await bot.crypto?.ensureVerified({
+   *   onRecoveryKey: (key) => sessionStorage.setItem("key", key), // where your secrets are
+   * });
+   * console.assert(report?.state === "bootstrapped");
+   * ```
+   */
+  ensureVerified(options?: EnsureVerifiedOptions): Promise<VerificationReport>;
+  /**
+   * Replaces the user's identity by a new one, of which this device has the private keys. For an
+   * identity whose private keys are lost or known to others: nothing else needs it.
+   *
+   * With `recoveryKey` or `passphrase` the secret storage is opened, and stays. With `onRecoveryKey`
+   * alone it gets a new key, which is handed out before anything is published. If the server refuses
+   * the new identity, the old one counts as before; if the call is cut off after that, the next
+   * `ensureVerified()` completes it.
+   *
+   * @param options How to authenticate, what keeps the private keys, and who is told what is lost.
+   * @returns The new identity, or that `confirm` did not let it go on.
+   * @throws {AuthenticationNeededError} If the server wants another authentication; nothing was
+   *   changed.
+   * @throws {SecretStorageError} If the secret storage does not open; nothing was changed.
+   * @throws {ValueError} If the options contradict one another, or nothing would keep the keys.
+   *
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken: token, password } = homeserver.createUser("bot");
+   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, encryption: true });
+   * const onRecoveryKey = (key: string) => sessionStorage.setItem("key", key);
+   * await bot.crypto?.ensureVerified({ onRecoveryKey });
+   * const report = await bot.crypto?.resetIdentity({
+   *   onRecoveryKey,
+   *   password,
+   *   confirm: ({ devices }) => devices.length === 0 || confirm(`Verify ${devices} again after that?`),
+   * });
+   * console.assert(report?.state === "reset");
+   * ```
+   */
+  resetIdentity(options: ResetIdentityOptions): Promise<VerificationReport>;
+  /**
+   * The identity of a user: the cross-signing keys by which the user vouches for devices, as far as
+   * the server shows them, looked up with the devices.
+   *
+   * @param userId The user, who may be the own one.
+   * @returns The identity; undefined if none was ever seen.
+   */
+  getIdentity(userId: UserID): Promise<UserIdentity | undefined>;
+  /**
+   * Accepts a user's identity: the devices that it vouches for are `cross-signed` from now on.
+   *
+   * That is needed for an identity that has changed, whose devices are in `violation` until then,
+   * and for the own one: the server could show one that it has made. So own devices count as
+   * `unsigned` until its key was compared with what the user's other client shows. A user who was
+   * verified stays in `violation`: see {@link IdentityCrypto.withdrawVerification}.
+   *
+   * @param identity The identity whose master key was compared: that of {@link Crypto.getIdentity},
+   *   or of an alarm.
+   * @throws {IdentityChangedError} If the user has another one by now: look it up and compare it
+   *   again.
+   * @throws {ValueError} If none is known.
+   *
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken: token, userId } = homeserver.createUser("bot");
+   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, encryption: true });
+   * const own = await bot.crypto?.getIdentity(userId);
+   * if (own !== undefined && own.pinned !== own.master && confirm(`Does your other client show ${own.master}?`)) {
+   *   await bot.crypto?.acknowledgeIdentity(own);
+   * }
+   * bot.on("DEVICE_ALARM", async ({ alarm }) => {
+   *   if (alarm.kind !== "identity-changed") return;
+   *   const { userId, current: master } = alarm;
+   *   if (confirm(`Does ${userId} show ${master} now?`)) await bot.crypto?.acknowledgeIdentity({ userId, master });
+   * });
+   * ```
+   */
+  acknowledgeIdentity(identity: ComparedIdentity): Promise<void>;
+  /**
+   * Accepts the present identity of a user who was verified once and is not any more, since it was
+   * replaced, or the own one was. Its devices are `cross-signed` from then on, in place of in
+   * `violation`. To verify the user again is the other way.
+   *
+   * @param identity The identity, by its master key: that of {@link IdentityCrypto.getIdentity}.
+   * @throws {IdentityChangedError} If the user has another one by now: look it up and compare it
+   *   again.
+   * @throws {ValueError} If none is known, or it is verified: signatures can't be taken back.
+   *
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken: token } = homeserver.createUser("bot");
+   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, encryption: true });
+   * const alice = await bot.crypto?.getIdentity("@alice:localhost");
+   * if (alice?.wasVerified && !alice.verified && confirm("Go on with Alice without verifying her again?")) {
+   *   await bot.crypto?.withdrawVerification(alice);
+   * }
+   * ```
+   */
+  withdrawVerification(identity: ComparedIdentity): Promise<void>;
+}

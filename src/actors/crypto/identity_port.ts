@@ -1,0 +1,158 @@
+/**
+ * The own identity, as what needs several requests and the user's secrets works on it.
+ *
+ * @module
+ */
+
+import type { Device } from "../../crypto/devices/device.ts";
+import type { RecoveredEvent } from "../../crypto/engine/engine_protocol.ts";
+import type { OwnIdentityState } from "../../crypto/engine/identity_steps.ts";
+import type {
+  IdentitySeeds,
+  NewIdentity,
+  NewIdentityInput,
+  OfferOutcome,
+} from "../../crypto/identity/own_identity.ts";
+import { NetworkError } from "../../errors/network_error.ts";
+import type { UserID } from "../../types/ids.ts";
+import type { ActorRef } from "../kernel/actor.ts";
+import type { CryptoProtocol } from "./crypto_actor.ts";
+import type { EnsureVerifiedOptions, ResetIdentityOptions, VerificationReport } from "./identity_crypto.ts";
+import type { OutgoingRequests } from "./outgoing_requests.ts";
+
+/** What it needs of encryption. */
+export interface IdentityPortOptions {
+  /** The Crypto actor, which has been opened. */
+  readonly actor: ActorRef<CryptoProtocol>;
+  /** Delivers events that can be read now. */
+  readonly deliver: (events: readonly RecoveredEvent[]) => void;
+  /** Makes the engine's requests. */
+  readonly requests: OutgoingRequests;
+}
+
+/** How often the server is asked, if other changes come in between. */
+const MAX_ROUNDS = 3;
+
+/** Looks at the own identity, and changes it. */
+export class IdentityPort {
+  readonly #options: IdentityPortOptions;
+
+  /** @param options What it needs. */
+  constructor(options: IdentityPortOptions) {
+    this.#options = options;
+  }
+
+  /** The identity as it is known; the server is asked if it may have changed. */
+  async state(): Promise<OwnIdentityState> {
+    const state = await this.#options.actor.ask("ownIdentity", undefined);
+    return state.isBehind ? await this.#answered() : state;
+  }
+
+  /** The identity that the server shows when it is asked now. */
+  async look(): Promise<OwnIdentityState> {
+    await this.#options.actor.ask("askForIdentity", undefined);
+    return await this.#answered();
+  }
+
+  /** Offers private keys: they are kept if they fit what the server shows when it is asked now. */
+  async offer(seeds: IdentitySeeds): Promise<OfferOutcome> {
+    await this.look();
+    return this.#offered(await this.#options.actor.ask("offerIdentity", seeds));
+  }
+
+  /** Makes an identity, or returns the one that was made and is not published yet. */
+  async create(input: NewIdentityInput): Promise<NewIdentity> {
+    return await this.#options.actor.ask("createIdentity", input);
+  }
+
+  /** Keeps the identity that was made, if the server shows it when it is asked now. */
+  async confirm(): Promise<OfferOutcome> {
+    await this.look();
+    return this.#offered(await this.#options.actor.ask("confirmIdentity", undefined));
+  }
+
+  /** Gives up the identity that was made and not published: the one before it counts again. */
+  async abandon(): Promise<void> {
+    await this.#options.actor.ask("abandonIdentity", undefined);
+  }
+
+  /** A user's devices, as far as they are known. */
+  async devices(userId: UserID): Promise<Device[]> {
+    return await this.#options.actor.ask("devicesOf", [userId]);
+  }
+
+  /** Publishes the device's keys, with the signature that they have by now or none. */
+  async publishDevice(): Promise<void> {
+    const { actor, requests } = this.#options;
+    await actor.ask("releaseUpload", undefined);
+    const { failure } = await requests.round("keysUpload");
+    if (failure !== undefined) throw failure;
+  }
+
+  /** Uploads the device's signature, if its keys were published without it; later, if that fails. */
+  async publishSignature(): Promise<void> {
+    await this.#options.requests.round("signaturesUpload");
+  }
+
+  #offered(
+    { outcome, recovered }: { outcome: OfferOutcome; recovered: readonly RecoveredEvent[] },
+  ): OfferOutcome {
+    this.#options.deliver(recovered);
+    return outcome;
+  }
+
+  async #answered(): Promise<OwnIdentityState> {
+    const { actor, requests } = this.#options;
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const { failure } = await requests.round("keysQuery");
+      if (requests.conflict !== undefined) throw requests.conflict;
+      if (failure !== undefined) throw failure;
+      const state = await actor.ask("ownIdentity", undefined);
+      if (!state.isBehind) return state;
+    }
+    throw new NetworkError("Cannot look up the own identity: the server does not answer; try again");
+  }
+}
+
+/** What is done to the own identity by several requests. */
+export interface IdentityWork {
+  /** Has the own device signed by its user's identity. */
+  verify(identity: IdentityPort, options: EnsureVerifiedOptions): Promise<VerificationReport>;
+  /** Replaces the identity. */
+  reset(identity: IdentityPort, options: ResetIdentityOptions): Promise<VerificationReport>;
+}
+
+/** Works on the own identity, one call after the other: each sees what the one before has done. */
+export class Verification {
+  readonly #identity: IdentityPort;
+  readonly #work: IdentityWork;
+  readonly #ready: () => Promise<void>;
+  #last: Promise<unknown> = Promise.resolve();
+
+  /**
+   * @param identity The own identity.
+   * @param work Does it.
+   * @param ready Opens the engine, and rejects if the device can't go on.
+   */
+  constructor(identity: IdentityPort, work: IdentityWork, ready: () => Promise<void>) {
+    this.#identity = identity;
+    this.#work = work;
+    this.#ready = ready;
+  }
+
+  /** Verifies when the calls before have ended. */
+  async verify(options: EnsureVerifiedOptions): Promise<VerificationReport> {
+    return await this.#inTurn(() => this.#work.verify(this.#identity, options));
+  }
+
+  /** Replaces the identity when the calls before have ended. */
+  async reset(options: ResetIdentityOptions): Promise<VerificationReport> {
+    return await this.#inTurn(() => this.#work.reset(this.#identity, options));
+  }
+
+  #inTurn(work: () => Promise<VerificationReport>): Promise<VerificationReport> {
+    const done = this.#last.then(this.#ready).then(work);
+    this.#last = done.catch(() => {});
+    return done;
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * The devices and identities of users: looked up, and what the application says of them.
+ *
+ * @module
+ */
+
+import type { ComparedDevice, Device, LocalTrust } from "../../crypto/devices/device.ts";
+import type { RecoveredEvent } from "../../crypto/engine/engine_protocol.ts";
+import type { ComparedIdentity, UserIdentity } from "../../crypto/identity/user_identity.ts";
+import { ValueError } from "../../errors/value_error.ts";
+import type { UserID } from "../../types/ids.ts";
+import type { ActorRef } from "../kernel/actor.ts";
+import type { CryptoProtocol } from "./crypto_actor.ts";
+import type { Following } from "./following.ts";
+import type { OutgoingRequests } from "./outgoing_requests.ts";
+
+/** What it needs of encryption. */
+export interface UserTrustOptions {
+  /** The Crypto actor. */
+  readonly actor: ActorRef<CryptoProtocol>;
+  /** Opens the engine, the first time. */
+  readonly open: () => Promise<unknown>;
+  /** Delivers events that can be read now. */
+  readonly deliver: (events: readonly RecoveredEvent[]) => void;
+  /** Makes the engine's requests. */
+  readonly requests: OutgoingRequests;
+  /** Says how old what is known of devices may be. */
+  readonly following: Following;
+}
+
+/** How often a user's devices are looked up before those that are known are returned. */
+const MAX_ROUNDS = 3;
+
+/** The calls of `client.crypto` about users. */
+export class UserTrust {
+  readonly #options: UserTrustOptions;
+
+  /** @param options What it needs. */
+  constructor(options: UserTrustOptions) {
+    this.#options = options;
+  }
+
+  /** A user's devices. */
+  async getDevices(userId: UserID): Promise<Device[]> {
+    const { actor, open, requests, following } = this.#options;
+    await open();
+    const input = { users: [userId], since: following.since };
+    for (let round = 0; round < MAX_ROUNDS && await actor.ask("areDevicesStale", input); round++) {
+      const { ended, failure } = await requests.round("keysQuery");
+      if (failure !== undefined) throw failure;
+      if (ended === 0) break;
+    }
+    return await actor.ask("devicesOf", [userId]);
+  }
+
+  /** Sets whether a device is verified or blacklisted. */
+  async setDeviceTrust(device: ComparedDevice, trust: LocalTrust | undefined): Promise<void> {
+    const { actor, open, deliver, requests } = this.#options;
+    await open();
+    const { userId, deviceId, ed25519 } = device;
+    const say = () => actor.ask("setDeviceTrust", { userId, deviceId, ed25519, trust });
+    // A known device is not looked up: it can be blocked while the server does not answer.
+    const recovered = await say().catch(async (error) => {
+      if (!(error instanceof ValueError)) throw error;
+      await this.getDevices(userId);
+      return await say();
+    });
+    deliver(recovered);
+    requests.wake();
+  }
+
+  /** A user's identity. */
+  async getIdentity(userId: UserID): Promise<UserIdentity | undefined> {
+    await this.getDevices(userId); // they come together
+    return await this.#options.actor.ask("identityOf", userId);
+  }
+
+  /** Decides about a user's identity. */
+  async decide(
+    what: "acknowledgeIdentity" | "withdrawVerification",
+    { userId, master }: ComparedIdentity,
+  ): Promise<void> {
+    const { actor, open, deliver, requests } = this.#options;
+    await open();
+    deliver(await actor.ask(what, { userId, master }));
+    requests.wake();
+  }
+}

@@ -1,0 +1,239 @@
+/**
+ * The backup of room keys, as the server keeps it.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#server-side-key-backups | Server-side key backups}
+ * @module
+ */
+
+import type {
+  KeyBackupChange,
+  KeyBackupData,
+  KeyBackupDefinition,
+  KeyBackupRooms,
+  KeyBackupVersion,
+} from "../../types/api/key_backup.ts";
+import type { RoomID } from "../../types/ids.ts";
+import { endpoint, field, fields, nothing } from "../http/endpoint.ts";
+import type { RequestOptions } from "../http/request_options.ts";
+import { mediaDownload } from "../media/media_download.ts";
+import type { Session } from "../session.ts";
+
+const VERSION = {
+  algorithm: "string",
+  auth_data: "object",
+  version: "string",
+  count: "number",
+  etag: "string",
+} as const;
+
+const getLatest = endpoint(
+  "getKeyBackupVersion",
+  "GET",
+  "/_matrix/client/v3/room_keys/version",
+  fields<KeyBackupVersion>(VERSION),
+);
+
+const getVersion = endpoint(
+  "getKeyBackupVersion",
+  "GET",
+  "/_matrix/client/v3/room_keys/version/{version}",
+  fields<KeyBackupVersion>(VERSION),
+);
+
+const createVersion = endpoint(
+  "createKeyBackupVersion",
+  "POST",
+  "/_matrix/client/v3/room_keys/version",
+  field<string>("version", "string"),
+);
+
+const updateVersion = endpoint(
+  "updateKeyBackupVersion",
+  "PUT",
+  "/_matrix/client/v3/room_keys/version/{version}",
+  nothing,
+);
+
+const deleteVersion = endpoint(
+  "deleteKeyBackupVersion",
+  "DELETE",
+  "/_matrix/client/v3/room_keys/version/{version}",
+  nothing,
+);
+
+const putKeys = endpoint(
+  "putRoomKeys",
+  "PUT",
+  "/_matrix/client/v3/room_keys/keys",
+  fields<KeyBackupChange>({ count: "number", etag: "string" }),
+);
+
+const getKey = endpoint(
+  "getRoomKey",
+  "GET",
+  "/_matrix/client/v3/room_keys/keys/{roomId}/{sessionId}",
+  fields<KeyBackupData>({
+    first_message_index: "number",
+    forwarded_count: "number",
+    is_verified: "boolean",
+    session_data: "object",
+  }),
+);
+
+const getKeys = endpoint("downloadRoomKeys", "GET", "/_matrix/client/v3/room_keys/keys", nothing);
+
+const deleteKey = endpoint(
+  "deleteRoomKey",
+  "DELETE",
+  "/_matrix/client/v3/room_keys/keys/{roomId}/{sessionId}",
+  fields<KeyBackupChange>({ count: "number", etag: "string" }),
+);
+
+/** Options of {@link RoomKeysAPI.getKeyBackupVersion}. */
+export interface GetKeyBackupVersionOptions extends RequestOptions {
+  /** The version. Default: the latest, into which keys can be put. */
+  version?: string;
+}
+
+/**
+ * The backup of room keys on the server. `client.crypto.backup` uses these operations, and does what
+ * makes a backup safe: they only pass on what they are given, and check nothing of it.
+ */
+export interface RoomKeysAPI {
+  /**
+   * Asks for a version of the backup.
+   *
+   * @param options Which version, and request options.
+   * @returns The version, of which nothing is proven: the server could have made it.
+   * @throws {NotFoundError} If there is no such version.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3room_keysversion | GET /room_keys/version}
+   */
+  getKeyBackupVersion(options?: GetKeyBackupVersionOptions): Promise<KeyBackupVersion>;
+
+  /**
+   * Makes a new version of the backup. Keys can be put into the latest only.
+   *
+   * @param definition Its algorithm, and what that needs.
+   * @param options Request options.
+   * @returns The version's name.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3room_keysversion | POST /room_keys/version}
+   */
+  createKeyBackupVersion(definition: KeyBackupDefinition, options?: RequestOptions): Promise<string>;
+
+  /**
+   * Changes what a version says of itself, to add a signature for example.
+   *
+   * @param version The version's name.
+   * @param definition Its algorithm, which must stay, and what that needs.
+   * @param options Request options.
+   * @throws {NotFoundError} If there is no such version.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3room_keysversionversion | PUT /room_keys/version/(version)}
+   */
+  updateKeyBackupVersion(
+    version: string,
+    definition: KeyBackupDefinition,
+    options?: RequestOptions,
+  ): Promise<void>;
+
+  /**
+   * Deletes a version, with all keys in it. The one before becomes the latest.
+   *
+   * @param version The version's name.
+   * @param options Request options.
+   * @throws {NotFoundError} If there is no such version.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3room_keysversionversion | DELETE /room_keys/version/(version)}
+   */
+  deleteKeyBackupVersion(version: string, options?: RequestOptions): Promise<void>;
+
+  /**
+   * Puts keys into the backup. The server keeps of two keys of a session one that is verified, then
+   * the one that begins earlier, then the one that was passed on less often.
+   *
+   * @param version The latest version.
+   * @param keys The keys, encrypted.
+   * @param options Request options.
+   * @returns How many keys the backup has now.
+   * @throws {WrongRoomKeysVersionError} If there is a later version.
+   * @throws {NotFoundError} If there is no backup.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3room_keyskeys | PUT /room_keys/keys}
+   */
+  putRoomKeys(version: string, keys: KeyBackupRooms, options?: RequestOptions): Promise<KeyBackupChange>;
+
+  /**
+   * Asks for the key of a session.
+   *
+   * @param version The version.
+   * @param roomId The session's room.
+   * @param sessionId The session.
+   * @param options Request options.
+   * @returns The key, encrypted.
+   * @throws {NotFoundError} If it is not in the backup, or there is no such version.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3room_keyskeysroomidsessionid | GET /room_keys/keys/(roomId)/(sessionId)}
+   */
+  getRoomKey(
+    version: string,
+    session: { readonly roomId: RoomID; readonly sessionId: string },
+    options?: RequestOptions,
+  ): Promise<KeyBackupData>;
+
+  /**
+   * Asks for all keys: of a large account that are some hundred megabytes, so that they come as a
+   * stream.
+   *
+   * @param version The version.
+   * @param options Request options.
+   * @returns The bytes of a {@link KeyBackupRooms} in JSON, unchecked. The stream must be read to its
+   *   end or cancelled.
+   * @throws {NotFoundError} If there is no such version.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3room_keyskeys | GET /room_keys/keys}
+   */
+  downloadRoomKeys(
+    version: string,
+    options?: RequestOptions,
+  ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
+
+  /**
+   * Deletes the key of a session. Does nothing if it is not in the backup.
+   *
+   * @param version The version.
+   * @param session The session, by its room and its ID.
+   * @param options Request options.
+   * @returns How many keys the backup has now.
+   * @throws {NotFoundError} If there is no such version.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3room_keyskeysroomidsessionid | DELETE /room_keys/keys/(roomId)/(sessionId)}
+   */
+  deleteRoomKey(
+    version: string,
+    session: { readonly roomId: RoomID; readonly sessionId: string },
+    options?: RequestOptions,
+  ): Promise<KeyBackupChange>;
+}
+
+/** Makes the operations on the backup of room keys. */
+export function roomKeysAPI({ http }: Session): RoomKeysAPI {
+  return {
+    getKeyBackupVersion: ({ version, ...options } = {}) =>
+      version === undefined
+        ? http.call(getLatest, { path: {} }, options)
+        : http.call(getVersion, { path: { version } }, options),
+    createKeyBackupVersion: (definition, options) =>
+      http.call(createVersion, { path: {}, body: definition }, options),
+    updateKeyBackupVersion: (version, definition, options) =>
+      http.call(updateVersion, { path: { version }, body: definition }, options),
+    deleteKeyBackupVersion: (version, options) => http.call(deleteVersion, { path: { version } }, options),
+    putRoomKeys: (version, keys, options) =>
+      http.call(putKeys, { path: {}, query: { version }, body: keys }, options),
+    getRoomKey: (version, { roomId, sessionId }, options) =>
+      http.call(getKey, { path: { roomId, sessionId }, query: { version } }, options),
+    downloadRoomKeys: (version, options = {}) =>
+      http.download(
+        getKeys,
+        { path: {}, query: { version } },
+        options,
+        (answer) =>
+          Promise.resolve(mediaDownload(answer, { onProgress: undefined, maxSize: undefined }).stream),
+      ),
+    deleteRoomKey: (version, { roomId, sessionId }, options) =>
+      http.call(deleteKey, { path: { roomId, sessionId }, query: { version } }, options),
+  };
+}

@@ -1,0 +1,33 @@
+/**
+ * The backup of room keys, loaded when it is used.
+ *
+ * @module
+ */
+
+import type { KeyBackupMachine } from "../../actors/crypto/key_backup.ts";
+import { readSessionRef } from "../../crypto/megolm/session_ref.ts";
+import type { Logger } from "../../base/log.ts";
+import type { KeyBackupParts } from "./key_backup_parts.ts";
+
+/** Makes `client.crypto.backup`. What it is made of is loaded with the first call. */
+export function lazyKeyBackup(parts: KeyBackupParts, log: Logger): KeyBackupMachine {
+  const loaded = async () => (await import("./key_backup_operations.ts")).keyBackupOperations(parts);
+  return {
+    info: async (options) => await (await loaded()).info(options),
+    create: async (options) => await (await loaded()).create(options),
+    reset: async (options) => await (await loaded()).reset(options),
+    trust: async (by, options) => await (await loaded()).trust(by, options),
+    restore: async (options) => await (await loaded()).restore(options),
+    delete: async (options) => await (await loaded()).delete(options),
+    async restoreFor({ room_id, content }) {
+      const session = readSessionRef(room_id, content.session_id);
+      const version = session && await parts.actor.ask("versionFor", session);
+      if (session === undefined || version === undefined) return false;
+      const { restoreSession } = await import("./key_restore.ts");
+      return await restoreSession(parts, version, session).catch((error) => {
+        log.warn("Could not ask the backup for a room key", { ...session, error: String(error) });
+        return false;
+      });
+    },
+  };
+}

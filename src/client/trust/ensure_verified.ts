@@ -1,0 +1,95 @@
+/**
+ * Has the own device signed by its user's identity: `client.crypto.ensureVerified()`.
+ *
+ * @module
+ */
+
+import type { EnsureVerifiedOptions, VerificationReport } from "../../actors/crypto/identity_crypto.ts";
+import type { OwnIdentityState } from "../../crypto/engine/identity_steps.ts";
+import type { OfferOutcome } from "../../crypto/identity/own_identity.ts";
+import { OwnIdentityError } from "../../errors/encryption_error.ts";
+import { secretOperations } from "../secrets/secret_operations.ts";
+import type { SecretStorageUnlock } from "../secrets/unlock.ts";
+import { finishReset } from "./finish_reset.ts";
+import { readSeeds, wholeSeeds, wipe } from "./identity_secrets.ts";
+import { makeIdentity, otherIdentity } from "./new_identity.ts";
+import { unlockOf, type VerifyParts } from "./verify_parts.ts";
+
+/** Finds out what the account has, and goes the shortest way that replaces nothing. */
+export async function ensureVerified(
+  parts: VerifyParts,
+  options: EnsureVerifiedOptions,
+): Promise<VerificationReport> {
+  const { identity, log } = parts;
+  unlockOf(options); // what can't be used is refused before anything is asked
+  const state = await verified(parts, options, await afterReset(parts, await identity.state()));
+  await identity.publishDevice();
+  await identity.publishSignature();
+  const { shown } = await identity.state();
+  const master = shown?.master;
+  if (state === "needs-secret") {
+    log.warn(
+      "This device is not signed by its user's identity, so that others may not trust it: " +
+        "nothing was given that opens the secret storage; give encryption.recoveryKey or passphrase",
+      { master },
+    );
+  }
+  return { state, master };
+}
+
+/** The state without a new identity that was to replace the one which the server still shows. */
+async function afterReset({ identity }: VerifyParts, state: OwnIdentityState): Promise<OwnIdentityState> {
+  const { shown, keys } = state;
+  if (keys?.phase !== "created" || keys.replaces !== true || keys.master === shown?.master) return state;
+  const now = await identity.look(); // it may have been published since
+  if (now.keys?.master === now.shown?.master) return now;
+  await identity.abandon();
+  return await identity.look();
+}
+
+async function verified(
+  parts: VerifyParts,
+  options: EnsureVerifiedOptions,
+  state: OwnIdentityState,
+): Promise<VerificationReport["state"]> {
+  const { shown, keys } = state;
+  if (shown?.verified === true && keys?.phase === "published") return "verified";
+  const by = unlockOf(options);
+  if (shown === undefined) {
+    if (by === undefined && options.onRecoveryKey === undefined) return "absent";
+    const made = await makeIdentity(parts, options, state);
+    return made === "made" ? await completed(parts) : made;
+  }
+  // A call before was cut off after it had published the identity.
+  if (keys?.phase === "created" && keys.master === shown.master) {
+    if (keys.replaces === true && !await finishReset(parts, options)) return "needs-secret";
+    return await completed(parts);
+  }
+  return by === undefined ? "needs-secret" : await adopted(parts, by);
+}
+
+/** Takes the private keys of an identity that is there from the secret storage. */
+async function adopted({ identity, api }: VerifyParts, by: SecretStorageUnlock): Promise<"verified"> {
+  using storage = await secretOperations(api).open(by);
+  const seeds = await readSeeds(storage, {});
+  try {
+    checkOutcome(await identity.offer(wholeSeeds(seeds)));
+  } finally {
+    wipe(seeds);
+  }
+  return "verified";
+}
+
+async function completed({ identity }: VerifyParts): Promise<"bootstrapped"> {
+  checkOutcome(await identity.confirm());
+  return "bootstrapped";
+}
+
+function checkOutcome(outcome: OfferOutcome): void {
+  if (outcome === "adopted") return;
+  if (outcome === "mismatch") throw otherIdentity();
+  throw new OwnIdentityError(
+    "Cannot use the own identity: the server does not show it; try again",
+    { problem: "not-shown" },
+  );
+}

@@ -1,0 +1,102 @@
+/**
+ * The private keys of the own identity in the secret storage.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#storage | Secret storage}
+ * @module
+ */
+
+import type { RequestOptions } from "../../api/http/request_options.ts";
+import { decodeBase64, encodeBase64 } from "../../crypto/encoding/base64.ts";
+import type { IdentitySeeds } from "../../crypto/identity/own_identity.ts";
+import { ciphertextsOf } from "../../crypto/secrets/secret_content.ts";
+import { OwnIdentityError } from "../../errors/encryption_error.ts";
+import type { AccountSecrets } from "../secrets/account_secrets.ts";
+import type { OpenSecretStorage } from "../secrets/open_secret_storage.ts";
+
+const NAMES: Readonly<Record<keyof IdentitySeeds, string>> = {
+  master: "m.cross_signing.master",
+  selfSigning: "m.cross_signing.self_signing",
+  userSigning: "m.cross_signing.user_signing",
+};
+
+const SEED_BYTES = 32;
+
+/**
+ * Reads the private keys that are there.
+ *
+ * @returns The keys, which the caller wipes.
+ * @throws {OwnIdentityError} If one is no key.
+ * @throws {SecretStorageError} If one is damaged, or there for another key of the storage only.
+ */
+export async function readSeeds(
+  storage: OpenSecretStorage,
+  request: RequestOptions,
+): Promise<Partial<IdentitySeeds>> {
+  const seeds: { -readonly [Name in keyof IdentitySeeds]?: Uint8Array } = {};
+  for (const name of keysOf(NAMES)) {
+    const text = await storage.get(NAMES[name], request);
+    if (text === undefined) continue;
+    const seed = decodeBase64(text);
+    if (seed?.length !== SEED_BYTES) throw incomplete(`${NAMES[name]} is no private key`);
+    seeds[name] = seed;
+  }
+  return seeds;
+}
+
+/** Whether all private keys are there. */
+export function isWhole(seeds: Partial<IdentitySeeds>): seeds is IdentitySeeds {
+  return keysOf(NAMES).every((name) => seeds[name] !== undefined);
+}
+
+/**
+ * Makes sure that all private keys are there.
+ *
+ * @throws {OwnIdentityError} If one is missing.
+ */
+export function wholeSeeds(seeds: Partial<IdentitySeeds>): IdentitySeeds {
+  if (isWhole(seeds)) return seeds;
+  const missing = keysOf(NAMES).filter((name) => seeds[name] === undefined);
+  throw incomplete(`it has no ${missing.map((name) => NAMES[name]).join(", ")}`);
+}
+
+/** Stores the private keys. */
+export async function writeSeeds(
+  storage: OpenSecretStorage,
+  seeds: IdentitySeeds,
+  request: RequestOptions,
+): Promise<void> {
+  for (const name of keysOf(NAMES)) await storage.set(NAMES[name], encodeBase64(seeds[name]), request);
+}
+
+/**
+ * Makes sure that no private keys are there, before a storage is made for new ones.
+ *
+ * @throws {OwnIdentityError} If there are some: the account had an identity, which the server hides.
+ */
+export async function assertNoSeeds(secrets: AccountSecrets, request: RequestOptions): Promise<void> {
+  for (const name of Object.values(NAMES)) {
+    if (ciphertextsOf(name, await secrets.read(name, request)) === undefined) continue;
+    throw new OwnIdentityError(
+      `Cannot make an identity: the account has ${name} in its secret storage, but the server shows neither ` +
+        "an identity nor a default key of the storage; look with another client of the user what has become of them",
+      { problem: "hidden" },
+    );
+  }
+}
+
+/** Overwrites private keys in memory. */
+export function wipe(seeds: Partial<IdentitySeeds>): void {
+  for (const seed of Object.values(seeds)) seed.fill(0);
+}
+
+function incomplete(why: string): OwnIdentityError {
+  return new OwnIdentityError(
+    `Cannot use the own identity: the secret storage does not have all of its private keys, for ${why}; ` +
+      "set the secret storage up again with a client that has them",
+    { problem: "incomplete" },
+  );
+}
+
+function keysOf<Key extends string>(object: Readonly<Record<Key, unknown>>): Key[] {
+  return Object.keys(object) as Key[]; // it has no others
+}

@@ -1,0 +1,163 @@
+/**
+ * Makes an identity for an account that has none.
+ *
+ * Private keys are durable here first, then in the secret storage, whose key its owner has by then;
+ * only then is anything published. So whatever a crash leaves, the owner's key opens what is
+ * published, and the next call completes it.
+ *
+ * @module
+ */
+
+import { AuthenticationNeededError } from "../../errors/authentication_needed_error.ts";
+import { OwnIdentityError } from "../../errors/encryption_error.ts";
+import type { Authentication } from "../../api/account/uia.ts";
+import type { EnsureVerifiedOptions } from "../../actors/crypto/identity_crypto.ts";
+import type { OwnIdentityState } from "../../crypto/engine/identity_steps.ts";
+import type { NewIdentity } from "../../crypto/identity/own_identity.ts";
+import { encodeRecoveryKey, KEY_BYTES } from "../../crypto/secrets/recovery_key.ts";
+import { AccountSecrets } from "../secrets/account_secrets.ts";
+import { secretOperations } from "../secrets/secret_operations.ts";
+import type { SecretStorageUnlock } from "../secrets/unlock.ts";
+import { unlockOf, type VerifyParts } from "./verify_parts.ts";
+import { assertNoSeeds, isWhole, readSeeds, wipe, writeSeeds } from "./identity_secrets.ts";
+
+/** A secret storage that belongs to its owner already. */
+const KEPT = { onRecoveryKey: () => {} };
+
+/**
+ * Makes an identity.
+ *
+ * @returns Whether it is there; `needs-secret` if there is a secret storage that nothing opens.
+ */
+export async function makeIdentity(
+  parts: VerifyParts,
+  options: EnsureVerifiedOptions,
+  state: OwnIdentityState,
+): Promise<"made" | "needs-secret"> {
+  const { identity, api } = parts;
+  const by = await storageFor(parts, options, state);
+  if (by === undefined) return "needs-secret";
+  using storage = await secretOperations(api).open(by);
+  const stored = await readSeeds(storage, {}); // those of a try before, perhaps on a device that is gone
+  const made = await identity.create({ seeds: stored });
+  if (!isWhole(stored)) await writeSeeds(storage, made.seeds, {});
+  wipe(stored);
+  wipe(made.seeds);
+  await identity.publishDevice(); // first, so that the server knows the device that signs the master key
+  await upload(parts, options, made);
+  return "made";
+}
+
+/** What opens the secret storage, which is made if there is none; undefined: nothing does. */
+async function storageFor(
+  parts: VerifyParts,
+  options: EnsureVerifiedOptions,
+  { keys }: OwnIdentityState,
+): Promise<SecretStorageUnlock | undefined> {
+  const { api, identity } = parts;
+  const secrets = new AccountSecrets(api);
+  const by = unlockOf(options);
+  if (await secrets.defaultKeyId() === undefined) {
+    await assertNoSeeds(secrets, {});
+    return await newStorage(parts, options);
+  }
+  if (by !== undefined || keys?.phase !== "created") return by;
+  const { recoveryKey, seeds } = await identity.create({}); // a call before was cut off after it had made the storage
+  wipe(seeds);
+  return recoveryKey === undefined ? undefined : { recoveryKey };
+}
+
+/** Makes a secret storage for an account without one. */
+export async function newStorage(
+  { api, identity }: VerifyParts,
+  options: EnsureVerifiedOptions,
+): Promise<SecretStorageUnlock> {
+  const { create } = secretOperations(api);
+  const pending = await identity.create({});
+  wipe(pending.seeds);
+  if (options.recoveryKey !== undefined) {
+    await create({ recoveryKey: options.recoveryKey, ...KEPT });
+    return { recoveryKey: options.recoveryKey };
+  }
+  const keep = async (recoveryKey: string): Promise<void> => {
+    wipe((await identity.create({ recoveryKey })).seeds);
+    await handOut(options, recoveryKey);
+  };
+  if (options.passphrase !== undefined) {
+    const { recoveryKey } = pending;
+    await create({ passphrase: options.passphrase, recoveryKey, onRecoveryKey: keep });
+    return { passphrase: options.passphrase };
+  }
+  const recoveryKey = await handedOut(identity, options, pending);
+  await create({ recoveryKey, ...KEPT });
+  return { recoveryKey };
+}
+
+/** A new recovery key, which is durable here and handed out; the same until it is published. */
+export async function handedOut(
+  identity: VerifyParts["identity"],
+  options: EnsureVerifiedOptions,
+  pending: NewIdentity,
+): Promise<string> {
+  const recoveryKey = pending.recoveryKey ?? newRecoveryKey();
+  wipe((await identity.create({ recoveryKey })).seeds);
+  await handOut(options, recoveryKey);
+  return recoveryKey;
+}
+
+function newRecoveryKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
+  try {
+    return encodeRecoveryKey(bytes);
+  } finally {
+    bytes.fill(0);
+  }
+}
+
+async function handOut({ onRecoveryKey }: EnsureVerifiedOptions, recoveryKey: string): Promise<void> {
+  try {
+    await onRecoveryKey?.(recoveryKey);
+  } catch (cause) {
+    throw new OwnIdentityError(
+      "Cannot make an identity: onRecoveryKey has failed, so that nobody has the recovery key; nothing was published",
+      { problem: "recovery-key", cause },
+    );
+  }
+}
+
+/**
+ * Uploads the public keys. The server is asked once more before they are uploaded with an
+ * authentication, since with that they would replace an identity that has come up since.
+ */
+async function upload(
+  { identity, api }: VerifyParts,
+  options: EnsureVerifiedOptions,
+  { masterKey, selfSigningKey, userSigningKey }: NewIdentity,
+): Promise<void> {
+  const keys = { masterKey, selfSigningKey, userSigningKey };
+  const authentication = authenticationOf(options);
+  try {
+    await api.uploadCrossSigningKeys(keys);
+  } catch (error) {
+    if (!(error instanceof AuthenticationNeededError) || authentication === undefined) throw error;
+    const { shown, keys: own } = await identity.look();
+    if (shown !== undefined && shown.master !== own?.master) throw otherIdentity();
+    await api.uploadCrossSigningKeys({ ...keys, authentication });
+  }
+}
+
+/** How to authenticate; undefined: not at all. */
+export function authenticationOf(
+  { password, authentication }: EnsureVerifiedOptions,
+): Authentication | undefined {
+  return password === undefined ? authentication : { password, ...authentication };
+}
+
+/** The identity of the account is not the one that is at hand. */
+export function otherIdentity(): OwnIdentityError {
+  return new OwnIdentityError(
+    "Cannot use the own identity: the private keys that were found are of another identity than the server shows; " +
+      "look with another client of the user which is right, and set up its secret storage again",
+    { problem: "mismatch" },
+  );
+}

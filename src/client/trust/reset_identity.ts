@@ -1,0 +1,71 @@
+/**
+ * Replaces the own identity: `client.crypto.resetIdentity()`.
+ *
+ * The secret storage is opened, or its new key handed out, before the new identity is uploaded. Its
+ * private keys are stored after that, so that a server which refuses it leaves all as it was; until
+ * they are, they are durable here, and the next `ensureVerified()` stores them.
+ *
+ * @module
+ */
+
+import type { ResetIdentityOptions, VerificationReport } from "../../actors/crypto/identity_crypto.ts";
+import { MatrixRequestError } from "../../errors/request_error.ts";
+import { ValueError } from "../../errors/value_error.ts";
+import { AccountSecrets } from "../secrets/account_secrets.ts";
+import { secretOperations } from "../secrets/secret_operations.ts";
+import { ensureVerified } from "./ensure_verified.ts";
+import { finishReset } from "./finish_reset.ts";
+import { wipe } from "./identity_secrets.ts";
+import { authenticationOf, handedOut, newStorage } from "./new_identity.ts";
+import { unlockOf, type VerifyParts } from "./verify_parts.ts";
+
+/** It is to replace one that is published. */
+const REPLACES = { replaces: true } as const;
+
+/** Replaces the identity, or makes one if there is none. */
+export async function resetIdentity(
+  parts: VerifyParts,
+  { confirm, ...options }: ResetIdentityOptions,
+): Promise<VerificationReport> {
+  const { identity, api } = parts;
+  const by = unlockOf(options);
+  if (by === undefined && options.onRecoveryKey === undefined) {
+    throw new ValueError(
+      "Cannot reset the identity: nothing would keep its private keys; give recoveryKey, passphrase or onRecoveryKey",
+    );
+  }
+  const { shown } = await identity.look();
+  if (shown === undefined) return await ensureVerified(parts, options);
+  const hasStorage = await new AccountSecrets(api).defaultKeyId() !== undefined;
+  using storage = by !== undefined && hasStorage ? await secretOperations(api).open(by) : undefined;
+  const { userId, master } = shown;
+  const devices = (await identity.devices(userId))
+    .filter(({ trust }) => trust === "verified" || trust === "cross-signed")
+    .map(({ deviceId }) => deviceId);
+  const secretStorage = storage === undefined && hasStorage ? "replaced" : "kept";
+  if (await confirm({ master, devices, secretStorage }) !== true) return { state: "declined", master };
+
+  const made = await identity.create(REPLACES);
+  let isSent = false;
+  try {
+    if (storage === undefined && hasStorage) await handedOut(identity, options, made);
+    else if (!hasStorage) await newStorage(parts, options);
+    const { masterKey, selfSigningKey, userSigningKey } = made;
+    const authentication = authenticationOf(options);
+    isSent = true;
+    await api.uploadCrossSigningKeys({ masterKey, selfSigningKey, userSigningKey, authentication });
+  } catch (error) {
+    if (!isSent || isRefusal(error)) await identity.abandon();
+    throw error;
+  } finally {
+    wipe(made.seeds);
+  }
+  await finishReset(parts, options, storage);
+  const { master: now } = await ensureVerified(parts, options);
+  return { state: "reset", master: now };
+}
+
+/** Whether the server has said no: what could not be asked may have been done. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof MatrixRequestError && error.status >= 400 && error.status < 500;
+}

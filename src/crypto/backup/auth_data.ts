@@ -1,0 +1,39 @@
+/**
+ * What a version of a backup says of itself: its algorithm and its public key.
+ *
+ * Nothing of it is trusted for being there: the server can make a version whose private key it has.
+ * A version is trusted if its public key is that of a private key that is known, or if it carries a
+ * signature of a key that is trusted.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#server-side-key-backups | Server-side key backups}
+ * @module
+ */
+
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isKey, unpadded } from "../encoding/base64.ts";
+
+/** The algorithm of backups. */
+export const BACKUP_ALGORITHM = "m.megolm_backup.v1.curve25519-aes-sha2";
+
+/**
+ * Reads the public key of a version.
+ *
+ * @param algorithm The version's algorithm, unchecked.
+ * @param authData What it says of itself, unchecked.
+ * @returns The key in unpadded base64; undefined if the version can't be used.
+ */
+export function readPublicKey(algorithm: unknown, authData: unknown): string | undefined {
+  if (algorithm !== BACKUP_ALGORITHM || !isJsonObject(authData)) return undefined;
+  const { public_key } = authData;
+  return isKey(public_key) ? unpadded(public_key) : undefined;
+}
+
+/**
+ * Makes what a new version says of itself.
+ *
+ * @param publicKey Its public key.
+ * @param sign Signs it for the own device, so that others see who made it.
+ */
+export function newAuthData(publicKey: string, sign: (object: JsonObject) => JsonObject): JsonObject {
+  return sign({ public_key: publicKey });
+}

@@ -1,0 +1,231 @@
+/**
+ * The requests about the backup that the engine wants made, and their outcome: one at a time.
+ *
+ * Sessions that are due go first, then those that were there before. What is taken is noted as
+ * backed up when the server has said that it has it: a crash before repeats it, which changes
+ * nothing.
+ *
+ * @module
+ */
+
+import type { KeyBackupRooms } from "../../types/api/key_backup.ts";
+import type { JsonObject } from "../../types/json.ts";
+import type { CryptoContext } from "../engine/context.ts";
+import type { AnswerOutput } from "../engine/engine_protocol.ts";
+import type { InboundSessions } from "../megolm/inbound_sessions.ts";
+import type { ExportedSession } from "../megolm/room_key.ts";
+import type { MegolmSessionRef } from "../megolm/session_ref.ts";
+import type { Transaction } from "../records/transaction.ts";
+import { Retries } from "../requests/retries.ts";
+import type { BackupRequest } from "./backup_protocol.ts";
+import type { BackupRestore } from "./backup_restore.ts";
+import type { DueSession, DueSessions } from "./due_sessions.ts";
+import type { KeyBackup, UsedBackup } from "./key_backup.ts";
+import { encryptSession } from "./session_data.ts";
+
+/** The parts that it needs. */
+export interface BackupRequestsOptions {
+  /** What the parts share. */
+  readonly context: CryptoContext;
+  /** The backup that is in use. */
+  readonly backup: KeyBackup;
+  /** Room keys on their way out of it. */
+  readonly restore: BackupRestore;
+  /** The sessions that are to be backed up. */
+  readonly due: DueSessions;
+  /** Exports sessions. */
+  readonly inbound: Pick<InboundSessions, "exportSession" | "exportPage">;
+}
+
+/** What goes into one request. */
+interface Batch {
+  readonly sessions: readonly ExportedSession[];
+  /** Those of them that were due. */
+  readonly due: readonly DueSession[];
+  /** Up to where all are backed up then; absent: as far as before. */
+  readonly scanned?: MegolmSessionRef | "all";
+}
+
+/** A request on its way. */
+interface Underway {
+  readonly id: string;
+  readonly version: string;
+  /** What is put into the backup; absent: the server is asked which version there is. */
+  readonly batch?: Batch;
+  /** What is read from the backup; absent: nothing is. */
+  readonly session?: MegolmSessionRef;
+}
+
+/** How a request failed. */
+interface Failure {
+  readonly status: number;
+  readonly errcode: string | undefined;
+}
+
+const NOTHING: AnswerOutput = { recovered: [], alarms: [] };
+
+/** How many sessions go into one request: some 130 kB. */
+const BATCH = 100;
+
+/** How long after a failure, in milliseconds. */
+const FAILED = { base: 5_000, cap: 900_000 };
+
+/** Hands out requests about the backup. */
+export class BackupRequests {
+  readonly #options: BackupRequestsOptions;
+  readonly #failed = new Retries<"any">(FAILED);
+  #underway: Underway | undefined;
+
+  /** @param options The parts that it needs. */
+  constructor(options: BackupRequestsOptions) {
+    this.#options = options;
+  }
+
+  /** Whether there may be a request now. */
+  get isDue(): boolean {
+    const now = this.#options.context.clock.now();
+    return this.#underway === undefined && this.#failed.isOver("any", now) && this.#isWanted(now);
+  }
+
+  /** In how many milliseconds there may be a request because of time alone. */
+  nextIn(now: number): number {
+    if (this.#underway !== undefined) return Infinity;
+    const { restore } = this.#options;
+    return Math.max(this.#failed.wait("any", now), this.#isUploadWanted ? 0 : restore.nextIn(now));
+  }
+
+  /** The request that is to be made now, if there is one: what can't be read waits for no upload. */
+  async take(tx: Transaction): Promise<BackupRequest[]> {
+    const { backup, restore, context } = this.#options;
+    const { used } = backup;
+    if (!this.isDue || used === undefined) return [];
+    const id = context.uniqueId();
+    const { version } = used;
+    if (used.phase === "asking") {
+      this.#begin(tx, { id, version });
+      return [{ id, kind: "backupVersion" }];
+    }
+    const session = restore.next(context.clock.now());
+    if (session !== undefined) {
+      this.#begin(tx, { id, version, session });
+      return [{ id, kind: "backupDownload", version, session }];
+    }
+    const batch = await this.#dueBatch(tx) ?? await this.#scanBatch(tx, used);
+    if (batch === undefined) return [];
+    this.#begin(tx, { id, version, batch });
+    return [{ id, kind: "backupUpload", version, keys: this.#encrypted(batch, used) }];
+  }
+
+  /** Receives an answer. */
+  async answer(tx: Transaction, id: string, response: JsonObject): Promise<AnswerOutput> {
+    const request = this.#underway;
+    if (request?.id !== id) return NOTHING;
+    this.#end(tx);
+    tx.onCommit(() => {
+      this.#failed.forget("any");
+      this.#options.context.server.answers++;
+    });
+    if (request.version !== this.#options.backup.used?.version) return NOTHING; // another is used by now
+    if (request.session !== undefined) return await this.#restored(tx, request, response);
+    await this.#answered(tx, request, response);
+    return NOTHING;
+  }
+
+  /** Receives a failure. */
+  async fail(tx: Transaction, id: string, { status, errcode }: Failure): Promise<Record<never, never>> {
+    const request = this.#underway;
+    if (request?.id !== id) return {};
+    this.#end(tx);
+    const { backup, context: { clock } } = this.#options;
+    if (request.version !== backup.used?.version) return {};
+    const isGone = status === 404 || (status === 403 && errcode === "M_WRONG_ROOM_KEYS_VERSION");
+    if (isGone && request.session !== undefined) await this.#restored(tx, request, undefined);
+    else if (isGone && request.batch !== undefined) backup.ask(tx);
+    else if (isGone && errcode === "M_NOT_FOUND") await backup.follow(tx, undefined);
+    else tx.onCommit(() => this.#failed.failed("any", clock.now()));
+    return {};
+  }
+
+  async #answered(tx: Transaction, { batch }: Underway, response: JsonObject): Promise<void> {
+    const { backup, due } = this.#options;
+    if (batch === undefined) {
+      const { version, algorithm, auth_data } = response;
+      if (typeof version === "string") await backup.follow(tx, { version, algorithm, auth_data });
+      return;
+    }
+    await due.done(tx, batch.due);
+    if (batch.scanned !== undefined) backup.scanned(tx, batch.scanned);
+  }
+
+  async #restored(tx: Transaction, { version, session }: Underway, data: unknown): Promise<AnswerOutput> {
+    const keys = session === undefined ? [] : [{ ...session, data }];
+    const { recovered } = await this.#options.restore.receive(tx, { version, keys });
+    return { recovered, alarms: [] };
+  }
+
+  #isWanted(now: number): boolean {
+    return this.#isUploadWanted || this.#options.restore.next(now) !== undefined;
+  }
+
+  /** Whether there may be a request but for what can't be read. */
+  get #isUploadWanted(): boolean {
+    const { backup: { used }, due } = this.#options;
+    return used?.phase === "asking" || (used?.phase === "on" && (due.isAny || used.scanned !== "all"));
+  }
+
+  #begin(tx: Transaction, request: Underway): void {
+    tx.onCommit(() => this.#underway = request);
+  }
+
+  #end(tx: Transaction): void {
+    tx.onCommit(() => this.#underway = undefined);
+    tx.leadsToRequest = true;
+  }
+
+  /** Sessions that are due; the marks of those that can't be backed up are removed. */
+  async #dueBatch(tx: Transaction): Promise<Batch | undefined> {
+    const { due, inbound } = this.#options;
+    if (!due.isAny) return undefined;
+    const marked = await due.first(tx, BATCH);
+    const found: { readonly session: ExportedSession; readonly mark: DueSession }[] = [];
+    const useless: DueSession[] = [];
+    for (const mark of marked) {
+      const session = await inbound.exportSession(tx, mark);
+      if (session === undefined || session.content.sender_key === "") useless.push(mark);
+      else found.push({ session, mark });
+    }
+    await due.done(tx, useless);
+    if (found.length === 0) return undefined;
+    return { sessions: found.map(({ session }) => session), due: found.map(({ mark }) => mark) };
+  }
+
+  /** Sessions that were there before the backup was in use. */
+  async #scanBatch(tx: Transaction, { scanned }: UsedBackup): Promise<Batch | undefined> {
+    const { backup, inbound } = this.#options;
+    let after = scanned;
+    while (after !== "all") {
+      const { sessions, last }: Awaited<ReturnType<InboundSessions["exportPage"]>> = await inbound.exportPage(
+        tx,
+        {
+          after,
+          limit: BATCH,
+        },
+      );
+      after = last ?? "all";
+      if (sessions.length > 0) return { sessions, due: [], scanned: after };
+    }
+    if (scanned !== "all") backup.scanned(tx, "all");
+    return undefined;
+  }
+
+  #encrypted({ sessions }: Batch, { publicKey }: UsedBackup): KeyBackupRooms {
+    const { vodozemac } = this.#options.context;
+    const rooms: KeyBackupRooms["rooms"] = {};
+    for (const session of sessions) {
+      const { room_id, session_id } = session.content;
+      const room = rooms[room_id] ??= { sessions: {} };
+      room.sessions[session_id] = encryptSession(vodozemac, publicKey, session);
+    }
+    return { rooms };
+  }
+}

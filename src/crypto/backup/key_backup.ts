@@ -1,0 +1,222 @@
+/**
+ * The backup of room keys that is in use: which version, and its keys.
+ *
+ * A version is never used because the server shows it, since the server could have made it: its
+ * public key must be that of a private key that is there, or it must carry a signature of the own
+ * identity, once that was accepted.
+ *
+ * @module
+ */
+
+import { isJsonObject } from "../../types/json.ts";
+import type { OwnKeys } from "../account/own_keys.ts";
+import type { DeviceLists } from "../devices/device_lists.ts";
+import { verifySignedJson } from "../encoding/signed_json.ts";
+import type { CryptoContext } from "../engine/context.ts";
+import type { MegolmSessionRef } from "../megolm/session_ref.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import { KEY_BYTES } from "../secrets/recovery_key.ts";
+import { BACKUP_ALGORITHM, newAuthData, readPublicKey } from "./auth_data.ts";
+import { backupSecret, publicBackupKey, readBackupSecret } from "./backup_key.ts";
+import type {
+  AdoptInput,
+  AdoptOutcome,
+  BackupPhase,
+  BackupState,
+  NewBackup,
+  NewBackupInput,
+  ShownVersion,
+} from "./backup_protocol.ts";
+import type { DueSessions } from "./due_sessions.ts";
+
+/** The parts that it needs. */
+export interface KeyBackupOptions {
+  /** What the parts share. */
+  readonly context: CryptoContext;
+  /** Signs new versions. */
+  readonly ownKeys: OwnKeys;
+  /** Knows the own identity. */
+  readonly devices: Pick<DeviceLists, "identityOf">;
+  /** The sessions that are to be backed up. */
+  readonly due: DueSessions;
+}
+
+/** The backup that is in use. */
+export interface UsedBackup {
+  /** Its version. */
+  readonly version: string;
+  /** Its public key, in unpadded base64. */
+  readonly publicKey: string;
+  /** Its private key; absent: it is not there, and the own identity vouches for the version. */
+  readonly privateKey?: Uint8Array;
+  /** How it is with it. */
+  readonly phase: BackupPhase;
+  /**
+   * Up to which session all that were there at the beginning are in it; `all`: up to the last.
+   * Absent: none is yet.
+   */
+  readonly scanned?: MegolmSessionRef | "all";
+}
+
+/** What is stored. */
+interface BackupRecord {
+  /** The backup that is in use; absent: none is. */
+  readonly used?: UsedBackup;
+  /** The private key of a backup that is to be made; absent: none is. */
+  readonly pending?: Uint8Array;
+}
+
+/** Its record; secret. */
+const KEY: RecordKey<BackupRecord> = { ...recordKey<BackupRecord>("backup"), held: true };
+
+/** Keeps the backup that is in use. */
+export class KeyBackup {
+  readonly #options: KeyBackupOptions;
+  #record: BackupRecord = {};
+
+  /** @param options The parts that it needs. */
+  constructor(options: KeyBackupOptions) {
+    this.#options = options;
+  }
+
+  /** Reads what an earlier process has left; one that was not `on` is asked for once more. */
+  async load(tx: Transaction): Promise<void> {
+    const [record] = await tx.getMany([{ ...KEY, passing: true }]);
+    const { used } = record ?? {};
+    this.#keep(
+      used === undefined || used.phase === "on"
+        ? record ?? {}
+        : { ...record, used: { ...used, phase: "asking" } },
+    );
+  }
+
+  /** The backup that is in use; undefined: none is. */
+  get used(): UsedBackup | undefined {
+    return this.#record.used;
+  }
+
+  /** The same without what is secret. */
+  get state(): BackupState | undefined {
+    const { used } = this;
+    if (used === undefined) return undefined;
+    const { version, publicKey, privateKey, phase, scanned } = used;
+    const isComplete = scanned === "all" && !this.#options.due.isAny;
+    return { version, publicKey, isReadable: privateKey !== undefined, phase, isComplete };
+  }
+
+  /**
+   * A backup that is to be made: the same until it is adopted or forgotten. What is there already
+   * is not made again: a version since a call that was cut off, or the one in use.
+   */
+  create(tx: Transaction, { latest, isNew }: NewBackupInput): NewBackup {
+    const { context: { vodozemac }, ownKeys } = this.#options;
+    const { pending, used } = this.#record;
+    const known = isNew ? [pending] : [pending, used?.privateKey];
+    const there = known.find((key) => key !== undefined && publicBackupKey(vodozemac, key) === latest);
+    const key = there ?? pending ?? crypto.getRandomValues(new Uint8Array(KEY_BYTES));
+    if (there === undefined && pending === undefined) this.#write(tx, { ...this.#record, pending: key });
+    const publicKey = publicBackupKey(vodozemac, key);
+    const auth_data = newAuthData(publicKey, (object) => ownKeys.account.sign(object));
+    const definition = { algorithm: BACKUP_ALGORITHM, auth_data };
+    return { definition, publicKey, secret: backupSecret(key), isThere: there !== undefined };
+  }
+
+  /** Uses a version from now on, if its public key is that of a private key that is there. */
+  adopt(tx: Transaction, { shown, secret }: AdoptInput): AdoptOutcome {
+    const publicKey = readPublicKey(shown.algorithm, shown.auth_data);
+    if (publicKey === undefined) return "unusable";
+    const privateKey = secret === undefined ? this.used?.privateKey : readBackupSecret(secret);
+    const { vodozemac } = this.#options.context;
+    if (privateKey === undefined || publicBackupKey(vodozemac, privateKey) !== publicKey) return "mismatch";
+    this.#use(tx, { version: shown.version, publicKey, privateKey, phase: "on" });
+    return "adopted";
+  }
+
+  /**
+   * Follows the server to the version that it has now, if that can be trusted; else nothing is
+   * backed up any more.
+   *
+   * @param shown The version; undefined: there is none.
+   */
+  async follow(tx: Transaction, shown: ShownVersion | undefined): Promise<void> {
+    const { used } = this;
+    if (used === undefined) return;
+    const { log } = this.#options.context;
+    if (shown === undefined) {
+      log.warn("The backup of room keys was deleted, and goes on when there is a new one", {
+        version: used.version,
+      });
+      return this.#enter(tx, used, "deleted");
+    }
+    const { version } = shown;
+    if (this.adopt(tx, { shown }) === "adopted") {
+      return log.info("Follows the backup of room keys", { version });
+    }
+    const publicKey = readPublicKey(shown.algorithm, shown.auth_data);
+    if (publicKey !== undefined && await this.#isSigned(tx, shown)) {
+      log.info("Follows the backup of room keys, which it can't read before trust() has its key", {
+        version,
+      });
+      return this.#use(tx, { version, publicKey, phase: "on" });
+    }
+    const todo = "if the user has made it, give its key to crypto.backup.trust()";
+    log.warn(`The backup of room keys was replaced, and nothing shows by whom: ${todo}`, { version });
+    this.#enter(tx, used, "replaced");
+  }
+
+  /** The server does not take keys for the version: it must say which there is now. */
+  ask(tx: Transaction): void {
+    const { used } = this;
+    if (used !== undefined) this.#enter(tx, used, "asking");
+    tx.leadsToRequest = true;
+  }
+
+  /** Notes up to which session all are backed up. */
+  scanned(tx: Transaction, scanned: MegolmSessionRef | "all"): void {
+    const { used } = this;
+    if (used !== undefined) this.#write(tx, { ...this.#record, used: { ...used, scanned } });
+  }
+
+  /** Forgets the backup in use and its keys, and one that was to be made. */
+  forget(tx: Transaction): void {
+    const { used, pending } = this.#record;
+    this.#write(tx, {});
+    tx.delete(KEY);
+    tx.onCommit(() => [used?.privateKey, pending].forEach((key) => key?.fill(0)));
+  }
+
+  /** Whether the own identity vouches for a version, and was accepted. */
+  async #isSigned(tx: Transaction, { auth_data }: ShownVersion): Promise<boolean> {
+    const { context: { vodozemac, own: { userId } }, devices } = this.#options;
+    const { pinned, master } = await devices.identityOf(tx, userId) ?? {};
+    if (pinned === undefined || pinned !== master || !isJsonObject(auth_data)) return false;
+    return verifySignedJson(vodozemac, auth_data, { userId, keyId: `ed25519:${pinned}`, publicKey: pinned });
+  }
+
+  /** Nothing is there yet of what was in another version. */
+  #use(tx: Transaction, next: UsedBackup): void {
+    const { used } = this;
+    const isSame = used?.version === next.version && used.publicKey === next.publicKey &&
+      (used.phase === "on" || used.phase === "asking");
+    const scanned = isSame ? used.scanned : undefined;
+    this.#write(tx, { used: { ...next, ...(scanned !== undefined && { scanned }) } });
+    tx.leadsToRequest = true;
+  }
+
+  #enter(tx: Transaction, used: UsedBackup, phase: BackupPhase): void {
+    this.#write(tx, { ...this.#record, used: { ...used, phase } });
+  }
+
+  #write(tx: Transaction, record: BackupRecord): void {
+    const before = this.#record;
+    tx.set(KEY, record);
+    this.#keep(record);
+    tx.onAbort(() => this.#keep(before));
+  }
+
+  #keep(record: BackupRecord): void {
+    this.#record = record;
+    const { phase } = record.used ?? {};
+    this.#options.due.isOn = phase === "on" || phase === "asking";
+  }
+}

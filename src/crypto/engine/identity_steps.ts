@@ -1,0 +1,153 @@
+/**
+ * The steps of the engine about devices and identities: what the application says of them, and the
+ * private keys of the own one.
+ *
+ * @module
+ */
+
+import {
+  acceptedIdentity,
+  type ComparedIdentity,
+  type UserIdentity,
+  withdrawnIdentity,
+} from "../identity/user_identity.ts";
+import type {
+  IdentitySeeds,
+  KnownIdentity,
+  NewIdentity,
+  NewIdentityInput,
+  OfferOutcome,
+} from "../identity/own_identity.ts";
+import type { Transaction } from "../records/transaction.ts";
+import type { UserID } from "../../types/ids.ts";
+import type { EngineParts } from "./engine_parts.ts";
+import type { OwnIdentity, RecoveredEvent, TrustInput } from "./engine_protocol.ts";
+
+/** Runs one step of the engine. */
+export type RunStep = <Result>(
+  work: (tx: Transaction, parts: EngineParts) => Promise<Result>,
+) => Promise<Result>;
+
+/** The own identity as this device has it. */
+export interface OwnIdentityState {
+  /** What the server has shown of it; undefined: nothing yet. */
+  readonly shown: UserIdentity | undefined;
+  /** The private keys at hand, without them; undefined: none. */
+  readonly keys: KnownIdentity | undefined;
+  /** Whether the server has to be asked before {@link IdentitySteps.offerIdentity}. */
+  readonly isBehind: boolean;
+}
+
+/** What has become of offered keys. */
+export interface OfferReply {
+  /** The outcome. */
+  readonly outcome: OfferOutcome;
+  /** Events that can be read now, since their devices are trusted. */
+  readonly recovered: readonly RecoveredEvent[];
+}
+
+/** The steps, which do not overlap with other steps of the engine. */
+export class IdentitySteps {
+  readonly #run: RunStep;
+
+  /** @param run Runs a step. */
+  constructor(run: RunStep) {
+    this.#run = run;
+  }
+
+  /** Sets what the application says of a device. A blacklisted one gets no more keys. */
+  async setDeviceTrust({ trust, ...device }: TrustInput): Promise<RecoveredEvent[]> {
+    return await this.#run(async (tx, { devices, outbound, undecryptable }) => {
+      await devices.setTrust(tx, device, trust);
+      if (trust === "blacklisted") await outbound.devicesChanged(tx, { removed: [device] });
+      return await undecryptable.retry(tx, "all");
+    });
+  }
+
+  /** By which keys a user vouches for devices; undefined if none were ever seen. */
+  async identityOf(userId: UserID): Promise<UserIdentity | undefined> {
+    return await this.#run((tx, { devices }) => devices.identityOf(tx, userId));
+  }
+
+  /** Accepts a user's identity: its devices get keys, and their events are accepted. */
+  async acknowledgeIdentity(compared: ComparedIdentity): Promise<RecoveredEvent[]> {
+    return await this.#run(async (tx, { devices, undecryptable }) => {
+      await devices.changeIdentity(tx, compared.userId, (before) => acceptedIdentity(before, compared));
+      return await undecryptable.retry(tx, "all");
+    });
+  }
+
+  /** Accepts a user's identity, which need not be verified any more although it once was. */
+  async withdrawVerification(compared: ComparedIdentity): Promise<RecoveredEvent[]> {
+    return await this.#run(async (tx, { devices, undecryptable }) => {
+      const change: Parameters<typeof devices.changeIdentity>[2] = (before, verifier) =>
+        withdrawnIdentity(before, compared, verifier);
+      await devices.changeIdentity(tx, compared.userId, change);
+      return await undecryptable.retry(tx, "all");
+    });
+  }
+
+  /** The own device's public keys, with the signatures that they have now. */
+  async ownDevice(): Promise<OwnIdentity> {
+    return await this.#run((_tx, { ownKeys: { own: { curve25519, ed25519 }, account } }) =>
+      Promise.resolve({ deviceKeys: account.deviceKeys, curve25519, ed25519 })
+    );
+  }
+
+  /** The own identity. */
+  async ownIdentity(): Promise<OwnIdentityState> {
+    return await this.#run(async (tx, { devices, ownIdentity, context: { own: { userId } } }) => ({
+      shown: await devices.identityOf(tx, userId),
+      keys: ownIdentity.known,
+      isBehind: devices.isBehind(userId),
+    }));
+  }
+
+  /** Has the server asked what it shows of the own user, even if that is known. */
+  async askForIdentity(): Promise<void> {
+    await this.#run((tx, { devices, context: { own } }) => {
+      devices.changed(tx, [own.userId]);
+      return Promise.resolve();
+    });
+  }
+
+  /**
+   * Offers private keys of the own identity. Those that fit what the server has shown since it was
+   * asked are kept, and prove that identity; others change nothing.
+   */
+  async offerIdentity(seeds: IdentitySeeds): Promise<OfferReply> {
+    return await this.#run((tx, parts) => offered(tx, parts, parts.ownIdentity.offer(tx, seeds)));
+  }
+
+  /** Makes a new identity, or returns the one that was made and is not published yet. */
+  async createIdentity(input: NewIdentityInput): Promise<NewIdentity> {
+    return await this.#run((tx, { ownIdentity }) => ownIdentity.create(tx, input));
+  }
+
+  /** Offers the new identity, once it is published. */
+  async confirmIdentity(): Promise<OfferReply> {
+    return await this.#run((tx, parts) => offered(tx, parts, parts.ownIdentity.confirm(tx)));
+  }
+
+  /** Gives up a new identity that was not published. */
+  async abandonIdentity(): Promise<void> {
+    await this.#run((tx, { ownIdentity }) => ownIdentity.abandon(tx));
+  }
+
+  /** Lets the keys of the own device be uploaded, with the signature that they have now or none. */
+  async releaseUpload(): Promise<void> {
+    await this.#run((tx, { ownIdentity }) => {
+      tx.onCommit(() => ownIdentity.isAwaited = false);
+      return Promise.resolve();
+    });
+  }
+}
+
+async function offered(
+  tx: Transaction,
+  { undecryptable }: EngineParts,
+  offer: Promise<OfferOutcome>,
+): Promise<OfferReply> {
+  const outcome = await offer;
+  return { outcome, recovered: outcome === "adopted" ? await undecryptable.retry(tx, "all") : [] };
+}

@@ -1,0 +1,75 @@
+/**
+ * The upload of the own device's signature, for a device whose keys were published without it.
+ *
+ * @module
+ */
+
+import type { BackoffRange } from "../../base/backoff.ts";
+import type { OwnKeys } from "../account/own_keys.ts";
+import type { SignaturesUpload } from "../engine/engine_protocol.ts";
+import type { CryptoContext } from "../engine/context.ts";
+import type { OwnIdentity } from "../identity/own_identity.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { Retries } from "./retries.ts";
+
+/** The waits before a signature is uploaded again that the server does not show, in milliseconds. */
+const WAITS: BackoffRange = { base: 60_000, cap: 24 * 3_600_000 };
+
+/** The parts that it needs. */
+export interface OwnSignatureOptions {
+  /** What the parts share. */
+  readonly context: CryptoContext;
+  /** The own device. */
+  readonly ownKeys: Pick<OwnKeys, "deviceKeys" | "isPublished">;
+  /** The own identity. */
+  readonly ownIdentity: Pick<OwnIdentity, "known" | "isShown">;
+}
+
+/**
+ * Uploads the signature until the server shows it. What is signed and sent is what this device has
+ * published itself, whatever the server shows of it.
+ */
+export class OwnSignature {
+  readonly #options: OwnSignatureOptions;
+  readonly #retries = new Retries<"signature">(WAITS);
+  /** The own device as the server has shown it last; undefined: it has not. */
+  #shown: JsonObject | undefined;
+
+  /** @param options The parts that it needs. */
+  constructor(options: OwnSignatureOptions) {
+    this.#options = options;
+  }
+
+  /** Learns how the server shows the own device. */
+  shown(keys: JsonObject): void {
+    this.#shown = keys;
+    if (this.#options.ownIdentity.isShown(keys)) this.#retries.forget("signature");
+  }
+
+  /** What to upload now; undefined: nothing. */
+  next(now: number): SignaturesUpload | undefined {
+    if (!this.#isDue || !this.#retries.isOver("signature", now)) return undefined;
+    const { context: { own: { userId, deviceId } }, ownKeys } = this.#options;
+    return { [userId]: { [deviceId]: ownKeys.deviceKeys() } };
+  }
+
+  /** In how many milliseconds it may be uploaded again; infinity: it need not be. */
+  nextIn(now: number): number {
+    return this.#isDue ? this.#retries.wait("signature", now) : Infinity;
+  }
+
+  /** Learns that an upload has ended: whether it has taken effect, the next answer shows. */
+  ended(now: number, response: JsonObject = {}): void {
+    this.#retries.failed("signature", now);
+    const { failures } = response;
+    if (!isJsonObject(failures) || Object.keys(failures).length === 0) return;
+    const { context: { log } } = this.#options;
+    log.warn("The server has refused the signature of this device", { failures: JSON.stringify(failures) });
+  }
+
+  get #isDue(): boolean {
+    const { ownKeys, ownIdentity } = this.#options;
+    if (ownIdentity.known?.phase !== "published" || !ownKeys.isPublished) return false;
+    return this.#shown !== undefined && !ownIdentity.isShown(this.#shown);
+  }
+}

@@ -1,0 +1,16 @@
+/**
+ * Time that passes while something goes on.
+ *
+ * @module
+ */
+
+import type { ClientStage } from "../support/stage.ts";
+
+/** Has time pass while something goes on: the lease of a process that has crashed runs out. */
+export async function ticking<Result>(here: ClientStage, work: Promise<Result>): Promise<Result> {
+  let isDone = false;
+  const done = work.finally(() => isDone = true);
+  done.catch(() => {}); // it is awaited below
+  while (!isDone) await here.clock.tick(1_000);
+  return await done;
+}

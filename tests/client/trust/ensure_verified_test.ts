@@ -1,0 +1,156 @@
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { Client, MemoryStore, OwnIdentityError, ValueError } from "@greenroom/matrix";
+import { clientStage } from "../support/stage.ts";
+import { changes, device, KEY, selfSigning, shown } from "./scene.ts";
+
+Deno.test("A bot that is given nothing but a recovery key is signed from its first upload on, and so is the next one", async () => {
+  await using here = clientStage();
+  const { fetch, made } = changes(here);
+  const first = await device(here, "FIRST", { fetch, encryption: { recoveryKey: KEY } });
+  await first.crypto?.start();
+  const signer = await selfSigning(first);
+  assertEquals((await shown(first)).signers, { FIRST: [signer] });
+  const report = await first.crypto?.ensureVerified();
+  assertEquals(report, { state: "verified", master: (await shown(first)).master });
+  assertEquals(made.filter((name) => name.includes("keys/")), [
+    "POST keys/upload", // one-time keys
+    "POST keys/upload",
+    "POST keys/device_signing/upload",
+  ]);
+
+  made.length = 0;
+  const second = await device(here, "SECOND", { fetch, encryption: { recoveryKey: KEY } });
+  await second.crypto?.start();
+  assertEquals((await shown(first)).signers, { FIRST: [signer], SECOND: [signer] });
+  assertEquals(made, ["POST keys/upload", "POST keys/upload"]);
+  const [seen] = await second.crypto?.getDevices("@alice:localhost") ?? [];
+  assertEquals([seen?.deviceId, seen?.trust], ["FIRST", "verified"]);
+});
+
+Deno.test("To verify again needs no request, in the same process and in the next", async () => {
+  await using here = clientStage();
+  const store = new MemoryStore();
+  const requests: string[] = [];
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const request = new Request(input, init);
+    requests.push(new URL(request.url).pathname);
+    return await here.homeserver.fetch(request);
+  };
+  const begin = async (encryption: { recoveryKey?: string }) => {
+    const client = await device(here, "FIRST", { fetch, store, encryption });
+    requests.length = 0;
+    await client.crypto?.start();
+    await client.crypto?.idle();
+    return { client, started: [...requests] };
+  };
+  const first = await begin({ recoveryKey: KEY });
+  requests.length = 0;
+  assertEquals((await first.client.crypto?.ensureVerified())?.state, "verified");
+  assertEquals(requests, []);
+  await first.client.close();
+  const without = await begin({});
+  await without.client.close();
+  const again = await begin({ recoveryKey: KEY });
+  assertEquals(again.started, without.started);
+});
+
+Deno.test("A device that is published already is signed by an upload of its signature", async () => {
+  await using here = clientStage();
+  const client = await device(here, "FIRST");
+  await client.crypto?.start();
+  assertEquals((await shown(client)).signers, { FIRST: [] });
+  const handed: string[] = [];
+  const report = await client.crypto?.ensureVerified({ onRecoveryKey: (key) => void handed.push(key) });
+  assertEquals(report?.state, "bootstrapped");
+  await client.crypto?.idle();
+  assertEquals((await shown(client)).signers, { FIRST: [await selfSigning(client)] });
+
+  const second = await device(here, "SECOND");
+  await second.crypto?.start();
+  const [recoveryKey] = handed;
+  assertEquals((await second.crypto?.ensureVerified({ recoveryKey }))?.state, "verified");
+  await second.crypto?.idle();
+  assertEquals((await shown(second)).signers.SECOND, [await selfSigning(client)]);
+  assertEquals(handed.length, 1);
+});
+
+Deno.test("A passphrase makes the storage, and opens it for the next device", async () => {
+  await using here = clientStage();
+  const passphrase = "correct horse battery staple";
+  const first = await device(here, "FIRST", { encryption: { passphrase } });
+  await first.crypto?.start();
+  const second = await device(here, "SECOND", { encryption: { passphrase } });
+  await second.crypto?.start();
+  assertEquals((await second.crypto?.ensureVerified())?.state, "verified");
+});
+
+Deno.test("The new recovery key is handed out before anything is published, and again if that fails", async () => {
+  await using here = clientStage();
+  const { fetch, made } = changes(here);
+  const handed: string[] = [];
+  const client = await device(here, "FIRST", { fetch });
+  const attempt = async (work: () => void) =>
+    await client.crypto?.ensureVerified({
+      onRecoveryKey(key) {
+        handed.push(key);
+        assertEquals(made.filter((name) => !name.includes("keys/upload")), []);
+        work();
+      },
+    });
+  const full = () => {
+    throw new TypeError("the disk is full");
+  };
+  const error = await assertRejects(() => attempt(full), OwnIdentityError, "nobody has the recovery key");
+  assertEquals([error.problem, String(error.cause)], ["recovery-key", "TypeError: the disk is full"]);
+  assertEquals((await attempt(() => {}))?.state, "bootstrapped");
+  const [recoveryKey = "", ...others] = handed;
+  assertEquals(others, [recoveryKey]);
+  using storage = await client.secretStorage.open({ recoveryKey });
+  assert(await storage.get("m.cross_signing.master") !== undefined);
+});
+
+Deno.test("With an identity there and nothing that opens its secrets, nothing is changed, and that is said", async () => {
+  await using here = clientStage();
+  const first = await device(here, "FIRST", { encryption: { recoveryKey: KEY } });
+  await first.crypto?.start();
+  const { master } = await shown(first);
+  const { fetch, made } = changes(here);
+  const second = await device(here, "SECOND", { fetch, encryption: { onRecoveryKey: () => {} } });
+  await second.crypto?.start();
+  assertEquals(await second.crypto?.ensureVerified(), { state: "needs-secret", master });
+  assertEquals(made, ["POST keys/upload", "POST keys/upload"]);
+  assertEquals((await shown(first)).signers.SECOND, []);
+  assert(here.log.lines.some((line) => JSON.stringify(line).includes("give encryption.recoveryKey")));
+});
+
+Deno.test("With nothing there and nothing given, nothing is made", async () => {
+  await using here = clientStage();
+  const { fetch, made } = changes(here);
+  const client = await device(here, "FIRST", { fetch });
+  assertEquals(await client.crypto?.ensureVerified(), { state: "absent", master: undefined });
+  assertEquals(made, ["POST keys/upload", "POST keys/upload"]);
+});
+
+Deno.test("A server that fails while the device is verified is asked again", async () => {
+  await using here = clientStage();
+  const client = await device(here, "FIRST", { encryption: { recoveryKey: KEY } });
+  here.homeserver.faults.add({ kind: "status", status: 502, match: { path: "/account_data/" }, times: 2 });
+  const running = client.start({ backoff: { base: 100, cap: 100 } });
+  for (let round = 0; round < 10; round++) {
+    await here.settle();
+    await here.clock.tick(200);
+  }
+  await client.ready;
+  assertEquals((await client.crypto?.ensureVerified())?.state, "verified");
+  await client.stop();
+  await running;
+});
+
+Deno.test("Options that contradict one another are refused", async () => {
+  const make = (encryption: object) => new Client({ baseUrl: "https://example.org", encryption });
+  assertThrows(() => make({ password: "wonderland" }), ValueError, "nobody could use again");
+  await using here = clientStage();
+  const { crypto } = await device(here, "FIRST");
+  const both = async () => await crypto?.ensureVerified({ recoveryKey: KEY, passphrase: "both" });
+  await assertRejects(both, ValueError, "one of them");
+});

@@ -1,0 +1,138 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import {
+  AuthenticationNeededError,
+  type Client,
+  MemoryStore,
+  OwnIdentityError,
+  SecretStorageError,
+  ValueError,
+} from "@greenroom/matrix";
+import type { IdentityLoss } from "@greenroom/matrix/types";
+import { type FaultPlan, NO_FAULT, type OperationLog, TestProcess } from "../support/crash.ts";
+import { type ClientStage, clientStage } from "../support/stage.ts";
+import { ticking } from "./crash_scene.ts";
+import { device, KEY, OTHER_KEY, PASSWORD, selfSigning, shown } from "./scene.ts";
+
+const GO_ON = () => true;
+
+/** A bot that is verified. */
+async function verifiedBot(here: ClientStage, store = new MemoryStore()): Promise<Client> {
+  const bot = await device(here, "BOT", { store, encryption: { recoveryKey: KEY } });
+  await bot.crypto?.start();
+  return bot;
+}
+
+/** The same, and another device that its identity has signed. */
+async function verified(here: ClientStage): Promise<[bot: Client, other: Client]> {
+  const bot = await verifiedBot(here);
+  const other = await device(here, "OTHER", { encryption: { recoveryKey: KEY } });
+  await other.crypto?.start();
+  return [bot, other];
+}
+
+/** Has the signature of a device uploaded, if that is left to do. */
+async function signed(client: Client): Promise<Record<string, string[]>> {
+  await client.crypto?.idle();
+  return (await shown(client)).signers;
+}
+
+Deno.test("An identity is replaced with the same recovery key, which opens the new one and all other secrets", async () => {
+  await using here = clientStage();
+  const [bot] = await verified(here);
+  const before = (await shown(bot)).master ?? "";
+  using storage = await bot.secretStorage.open({ recoveryKey: KEY });
+  await storage.set("com.example.token", "hunter2");
+  const told: IdentityLoss[] = [];
+  const report = await bot.crypto?.resetIdentity({
+    recoveryKey: KEY,
+    password: PASSWORD,
+    confirm: (loss) => told.push(loss) > 0,
+  });
+  const { master } = await shown(bot);
+  assertEquals(report, { state: "reset", master });
+  assert(master !== before);
+  assertEquals(told, [{ master: before, devices: ["OTHER"], secretStorage: "kept" }]);
+  assert((await signed(bot)).BOT?.includes(await selfSigning(bot)));
+  assertEquals(await storage.get("com.example.token"), "hunter2");
+  const next = await device(here, "NEXT", { encryption: { recoveryKey: KEY } });
+  await next.crypto?.start();
+  assertEquals((await signed(next)).NEXT, [await selfSigning(bot)]);
+});
+
+Deno.test("An identity is replaced with a new recovery key where the old one is lost", async () => {
+  await using here = clientStage();
+  const [bot] = await verified(here);
+  const handed: string[] = [];
+  const report = await bot.crypto?.resetIdentity({
+    onRecoveryKey: (key) => void handed.push(key),
+    password: PASSWORD,
+    confirm: ({ secretStorage }) => secretStorage === "replaced",
+  });
+  assertEquals([report?.state, handed.length], ["reset", 1]);
+  const next = await device(here, "NEXT", { encryption: { recoveryKey: handed[0] } });
+  await next.crypto?.start();
+  assertEquals((await signed(next)).NEXT, [await selfSigning(bot)]);
+});
+
+Deno.test("A reset that is declined, refused or can't be kept changes nothing", async () => {
+  await using here = clientStage();
+  const [bot, other] = await verified(here);
+  const before = await shown(bot);
+  const storage = await bot.secretStorage.info();
+  const reset = async (options: object) =>
+    await other.crypto?.resetIdentity({ password: PASSWORD, confirm: GO_ON, ...options });
+  assertEquals((await reset({ recoveryKey: KEY, confirm: () => false }))?.state, "declined");
+  await assertRejects(() => reset({}), ValueError, "nothing would keep");
+  await assertRejects(() => reset({ recoveryKey: OTHER_KEY }), SecretStorageError);
+  const full = () => Promise.reject(new TypeError("the disk is full"));
+  await assertRejects(() => reset({ onRecoveryKey: full }), OwnIdentityError, "nobody has");
+  assertEquals([await shown(bot), await bot.secretStorage.info()], [before, storage]);
+  await assertRejects(() => reset({ recoveryKey: KEY, password: undefined }), AuthenticationNeededError);
+  assertEquals(await shown(bot), before);
+  assertEquals((await other.crypto?.ensureVerified())?.state, "verified");
+  const [seen] = await other.crypto?.getDevices("@alice:localhost") ?? [];
+  assertEquals([seen?.deviceId, seen?.trust], ["BOT", "verified"]);
+});
+
+Deno.test("After a crash at any commit or request of a reset the next start ends verified, with a key that opens what is published", async () => {
+  for (const way of ["kept", "replaced"] as const) {
+    const story = async (plan: FaultPlan): Promise<OperationLog> => {
+      await using here = clientStage();
+      const store = new MemoryStore();
+      await (await verifiedBot(here, store)).close();
+      let recoveryKey = KEY;
+      const process = new TestProcess(plan);
+      const options = { store: process.store(store), lease: { duration: 1_000 }, encryption: {} };
+      const client = await device(here, "BOT", { ...options, fetch: process.fetch(here.homeserver.fetch) });
+      const keep = (key: string) => void (recoveryKey = key);
+      const keeps = way === "kept" ? { recoveryKey: KEY } : { onRecoveryKey: keep };
+      const working = async () =>
+        await client.crypto?.resetIdentity({ ...keeps, password: PASSWORD, confirm: GO_ON });
+      await ticking(here, working()).catch((error) => assert(!process.isRunning, String(error)));
+      await ticking(here, client.close()).catch(() => {}); // a process that has crashed can't
+
+      const encryption = way === "kept" ? { recoveryKey: KEY } : { onRecoveryKey: keep };
+      const again = await device(here, "BOT", { store, lease: options.lease, encryption });
+      await ticking(here, again.crypto?.start() ?? Promise.reject());
+      assertEquals((await again.crypto?.ensureVerified())?.state, "verified", JSON.stringify(plan));
+      await again.crypto?.idle();
+      const next = await device(here, "NEXT");
+      // A key that was handed out opens nothing if the identity was not replaced: then the old one does.
+      const opens = async (key: string) => await next.crypto?.ensureVerified({ recoveryKey: key });
+      const report = await opens(recoveryKey).catch(() => opens(KEY));
+      assertEquals(report?.state, "verified", JSON.stringify(plan));
+      assert((await signed(again)).BOT?.includes(await selfSigning(again)));
+      await again.close();
+      return process.log;
+    };
+    const log = await story(NO_FAULT);
+    assert(log.count("commit") > 3 && log.count("request") > 8);
+    // Commits are the same whatever becomes of the secret storage.
+    const operations = way === "kept" ? ["commit", "request", "sync"] as const : ["request", "sync"] as const;
+    for (const operation of operations) {
+      for (let at = 1; at <= log.count(operation); at++) {
+        for (const takesEffect of [false, true]) await story({ operation, at, takesEffect });
+      }
+    }
+  }
+});

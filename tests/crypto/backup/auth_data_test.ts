@@ -1,0 +1,42 @@
+import { assert, assertEquals } from "@std/assert";
+import { BACKUP_ALGORITHM, newAuthData, readPublicKey } from "../../../src/crypto/backup/auth_data.ts";
+import { backupSecret, readBackupSecret } from "../../../src/crypto/backup/backup_key.ts";
+import { verifySignedJson } from "../../../src/crypto/encoding/signed_json.ts";
+import { testContext } from "../support/context.ts";
+import { DEVICE_KEY, SECRET, VERSION } from "./vectors.ts";
+
+const { public_key: KEY } = VERSION.auth_data;
+
+Deno.test("readPublicKey() reads the key of a version, and its signature verifies", () => {
+  assertEquals(readPublicKey(VERSION.algorithm, VERSION.auth_data), KEY);
+  assertEquals(readPublicKey(BACKUP_ALGORITHM, { public_key: `${KEY}=` }), KEY);
+  const { vodozemac } = testContext();
+  const signer = { userId: "@alice:localhost", keyId: "ed25519:test_device", publicKey: DEVICE_KEY };
+  assert(verifySignedJson(vodozemac, VERSION.auth_data, signer));
+});
+
+Deno.test("readPublicKey() reads no version of another algorithm, and none without a key", () => {
+  assertEquals(readPublicKey("m.megolm_backup.v2", VERSION.auth_data), undefined);
+  for (const authData of [undefined, null, KEY, [KEY], {}, { public_key: 1 }, { public_key: `${KEY}A` }]) {
+    assertEquals(readPublicKey(BACKUP_ALGORITHM, authData), undefined);
+  }
+});
+
+Deno.test("newAuthData() names the public key, and is signed", () => {
+  assertEquals(newAuthData(KEY, (object) => ({ ...object, signatures: {} })), {
+    public_key: KEY,
+    signatures: {},
+  });
+});
+
+Deno.test("readBackupSecret() reads the base64 of 32 bytes, padded or not, and nothing else", () => {
+  const bytes = readBackupSecret(SECRET);
+  assert(bytes);
+  assertEquals(backupSecret(bytes), SECRET.slice(0, -1));
+  assertEquals(readBackupSecret(backupSecret(bytes)), bytes);
+  for (
+    const text of ["", "AAAA", "A".repeat(44), `${SECRET}=`, "A".repeat(1_000_000), ` ${SECRET.slice(1)}`]
+  ) {
+    assertEquals(readBackupSecret(text), undefined);
+  }
+});

@@ -1,0 +1,80 @@
+import { assert, assertEquals, assertFalse } from "@std/assert";
+import { Refusal } from "../engine/homeserver.ts";
+import { backedUp, NEW, stage, withSessions } from "./stage.ts";
+
+Deno.test("A new version with the same key is followed, and gets all sessions", async () => {
+  const { bob, backups } = await stage();
+  const old = await withSessions(bob, 2);
+  await backedUp(bob, backups);
+  const { algorithm, auth_data } = backups.shown(bob);
+  backups.create(bob, { algorithm, auth_data: { ...auth_data, signatures: {} } });
+  const fresh = await withSessions(bob, 1);
+  await bob.flush();
+  assertEquals(backups.log.slice(1), [["backupUpload", 1], ["backupVersion", 0], ["backupUpload", 1], [
+    "backupUpload",
+    3,
+  ]]);
+  assertEquals(backups.sessions(bob), [...old, ...fresh].sort());
+  const { version, phase, isReadable, isComplete } = await bob.engine.keys.backupState() ?? {};
+  assertEquals([version, phase, isReadable, isComplete], ["2", "on", true, true]);
+});
+
+Deno.test("A deleted backup gets no more keys, until there is one with the same key again", async () => {
+  const { bob, backups } = await stage();
+  await backedUp(bob, backups);
+  const { algorithm, auth_data } = backups.shown(bob);
+  backups.delete(bob, "1");
+  await withSessions(bob, 1);
+  await bob.flush();
+  assertEquals(backups.log, [["backupUpload", 1], ["backupVersion", 0]]);
+  assertEquals((await bob.engine.keys.backupState())?.phase, "deleted");
+  await withSessions(bob, 1);
+  await bob.flush();
+  assertEquals(backups.log.length, 2);
+  backups.create(bob, { algorithm, auth_data });
+  await bob.restart();
+  assertEquals(backups.sessions(bob).length, 2);
+});
+
+Deno.test("The server is asked again which version there is, if it could not say", async () => {
+  const { server, bob, backups } = await stage();
+  await backedUp(bob, backups);
+  await withSessions(bob, 1);
+  for (const refusal of [new Refusal(403, "M_WRONG_ROOM_KEYS_VERSION"), new Refusal(404, "M_UNRECOGNIZED")]) {
+    backups.refusal = refusal;
+    await bob.flush();
+    assertEquals((await bob.engine.keys.backupState())?.phase, "asking");
+    await server.clock.tick(900_000);
+  }
+  backups.refusal = undefined;
+  await bob.flush();
+  assertEquals((await bob.engine.keys.backupState())?.phase, "on");
+  assertEquals(backups.sessions(bob).length, 1);
+});
+
+Deno.test("An answer about a version that is not in use any more changes nothing", async () => {
+  const { bob, backups } = await stage();
+  await withSessions(bob, 1);
+  await backedUp(bob, backups);
+  await withSessions(bob, 1);
+  const [request] = await bob.engine.requests();
+  assert(request?.kind === "backupUpload");
+  const { definition, secret } = await bob.engine.keys.newBackup(NEW);
+  backups.create(bob, definition);
+  await bob.engine.keys.adoptBackup({ shown: backups.shown(bob), secret });
+  await bob.engine.answer({ id: request.id, response: { count: 1, etag: "1" } });
+  await bob.flush();
+  assertEquals(backups.sessions(bob).length, 2);
+  assertEquals((await bob.engine.keys.backupState())?.version, "2");
+});
+
+Deno.test("T57: what the engine says of the backup in use has no secret, and what is forgotten is wiped", async () => {
+  const { bob, backups } = await stage();
+  const secret = await backedUp(bob, backups);
+  assertFalse(Deno.inspect(await bob.engine.keys.backupState(), { depth: 9 }).includes(secret));
+  assertFalse(Deno.inspect(bob.engine, { depth: 9 }).includes(secret));
+  await bob.engine.keys.forgetBackup();
+  assertEquals(await Array.fromAsync(bob.store.list(["crypto", "backup"])), []);
+  await bob.restart();
+  assertEquals(await bob.engine.keys.backupState(), undefined);
+});

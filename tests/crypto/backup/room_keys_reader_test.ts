@@ -1,0 +1,74 @@
+import { assert, assertEquals, assertFalse } from "@std/assert";
+import fc from "fast-check";
+import { RoomKeysReader } from "../../../src/crypto/backup/room_keys_reader.ts";
+
+/** What is read of a text, in parts of some length. */
+function read(text: string | Uint8Array, length = 7) {
+  const reader = new RoomKeysReader();
+  const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;
+  const found: [string, string, unknown][] = [];
+  for (let start = 0; start < bytes.length; start += length) {
+    for (const { roomId, sessionId, data } of reader.add(bytes.slice(start, start + length))) {
+      found.push([roomId, sessionId, data]);
+    }
+  }
+  return { found, isWhole: reader.isWhole };
+}
+
+const name = fc.string({ unit: "binary", maxLength: 20 });
+const rooms = fc.dictionary(
+  name,
+  fc.record({
+    sessions: fc.dictionary(name, fc.dictionary(name, fc.jsonValue({ maxDepth: 3 }), { maxKeys: 3 }), {
+      maxKeys: 4,
+    }),
+    other: fc.jsonValue({ maxDepth: 4 }),
+  }),
+  { maxKeys: 4 },
+);
+
+Deno.test("RoomKeysReader finds all keys of a backup, in parts of whatever length, between whatever else", () => {
+  fc.assert(
+    fc.property(
+      rooms,
+      fc.jsonValue(),
+      fc.integer({ min: 1, max: 50 }),
+      fc.boolean(),
+      (rooms, other, length, wide) => {
+        const all = { before: other, sessions: rooms, rooms, after: other };
+        const text = JSON.stringify(all, undefined, wide ? 2 : 0);
+        const parsed = JSON.parse(text).rooms as typeof rooms;
+        const expected = Object.entries(parsed).flatMap(([room, { sessions }]) =>
+          Object.entries(sessions).map(([session, data]) => [room, session, data])
+        );
+        const { found, isWhole } = read(text, length);
+        assertEquals<unknown>(found, expected);
+        assert(isWhole);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+Deno.test("RoomKeysReader gives no data of a key that is too long, too deep or no JSON, and reads on", () => {
+  const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
+  const bad = [`{"a":"${"x".repeat(65_536)}"}`, deep(100), '{"a":}', '{"a":01}'];
+  for (const data of bad) {
+    const text = `{"rooms":{"!r:x":{"sessions":{"one":${data},"two":{"b":2}}}}}`;
+    const { found, isWhole } = read(text, 100);
+    assertEquals(found, [["!r:x", "one", undefined], ["!r:x", "two", { b: 2 }]], data.slice(0, 20));
+    assert(isWhole);
+  }
+  const long = `{"rooms":{"${"!".repeat(2_000)}":{"sessions":{"one":{"b":2}}}}}`;
+  assertEquals(read(long).found, [["", "one", { b: 2 }]]);
+});
+
+Deno.test("RoomKeysReader finds nothing in what is no backup, and notices that it breaks off", () => {
+  for (const text of ["[]", "{}", '{"rooms":[]}', '{"rooms":{"!r:x":{"sessions":[{"a":1}]}}}']) {
+    const { found, isWhole } = read(text);
+    assertEquals([found, isWhole], [[], true], text);
+  }
+  for (const text of ["", '{"rooms":{"!r:x":{"sessions":{"one":{"a":1}}}}', '{"rooms"', '{"rooms":{"!r']) {
+    assertFalse(read(text).isWhole, text);
+  }
+});

@@ -1,0 +1,133 @@
+import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { Vodozemac } from "@greenroom/vodozemac-wasm";
+import type { IdentitySeeds } from "../../../src/crypto/identity/own_identity.ts";
+import { readCrossSigningKey } from "../../../src/crypto/identity/cross_signing_key.ts";
+import { verifySignedJson } from "../../../src/crypto/encoding/signed_json.ts";
+import type { JsonObject } from "../../../src/types/json.ts";
+import { deviceOf, ME, type OwnScene, ownScene, shownSignature } from "./own_scene.ts";
+
+const vodozemac = await Vodozemac.create();
+
+/** Offers keys after the server was asked, and makes what requests that leads to. */
+async function offered({ bot }: OwnScene, seeds: IdentitySeeds): Promise<string> {
+  await bot.engine.identities.askForIdentity();
+  await bot.flush();
+  const { outcome } = await bot.engine.identities.offerIdentity(seeds);
+  await bot.flush();
+  return outcome;
+}
+
+Deno.test("private keys that fit what the server shows are adopted, and prove the own identity, also after a restart", async () => {
+  const scene = await ownScene();
+  const { bot, identity } = scene;
+  assertEquals(await offered(scene, identity.seeds), "adopted");
+  for (const time of ["at once", "after a restart"]) {
+    const { shown, keys } = await bot.engine.identities.ownIdentity();
+    assertEquals([shown?.verified, shown?.pinned], [true, identity.master?.publicKey], time);
+    assertEquals(keys, {
+      master: identity.master?.publicKey ?? "",
+      selfSigning: identity.selfSigning?.publicKey ?? "",
+      userSigning: identity.userSigning?.publicKey ?? "",
+      phase: "published",
+    }, time);
+    assertEquals(await bot.engine.devicesOf([ME]).then(([other]) => other?.trust), "verified", time);
+    await bot.restart();
+  }
+});
+
+Deno.test("private keys of which one is another than the server shows change nothing", async () => {
+  const scene = await ownScene();
+  const { bot, identity, other } = scene;
+  for (const name of ["master", "selfSigning", "userSigning"] as const) {
+    assertEquals(await offered(scene, { ...identity.seeds, [name]: other.seeds[name] }), "mismatch", name);
+    const { shown, keys } = await bot.engine.identities.ownIdentity();
+    assertEquals([shown?.verified, shown?.pinned, keys], [false, undefined, undefined], name);
+    assertEquals(shownSignature(scene), undefined, name);
+  }
+});
+
+Deno.test("without an identity on the server there is nothing to adopt", async () => {
+  const scene = await ownScene({ bare: true });
+  assertEquals(await offered(scene, scene.identity.seeds), "absent");
+});
+
+Deno.test("private keys are compared only with an answer that was asked for after them", async () => {
+  const { bot, identity } = await ownScene();
+  await bot.engine.identities.askForIdentity();
+  assertEquals((await bot.engine.identities.offerIdentity(identity.seeds)).outcome, "unasked");
+  const [request] = await bot.engine.requests();
+  assert(request !== undefined);
+  await bot.engine.fail({ id: request.id, failure: { status: 500, errcode: undefined, message: "" } });
+  assertEquals((await bot.engine.identities.offerIdentity(identity.seeds)).outcome, "unasked");
+});
+
+Deno.test("events that waited for the own identity are read once it is proven", async () => {
+  const scene = await ownScene({ policy: { accept: "cross-signed" } });
+  const { bot, event, identity } = scene;
+  assertEquals(bot.outcome(event), "UNTRUSTED");
+  await bot.engine.identities.askForIdentity();
+  await bot.flush();
+  const { recovered } = await bot.engine.identities.offerIdentity(identity.seeds);
+  assertEquals(recovered.map(({ event: { event_id } }) => event_id), [event.event_id]);
+});
+
+Deno.test("a new identity is the same at each call, also after a crash, until it is published", async () => {
+  const scene = await ownScene({ bare: true });
+  const { bot } = scene;
+  const first = await bot.engine.identities.createIdentity({ recoveryKey: "the first" });
+  await bot.restart();
+  const second = await bot.engine.identities.createIdentity({});
+  assertEquals(second, first);
+  const { masterKey, selfSigningKey, userSigningKey } = second;
+  const master = readCrossSigningKey(vodozemac, masterKey, { userId: ME, usage: "master" });
+  assertEquals((await bot.engine.identities.ownIdentity()).keys?.master, master);
+  for (const [key, usage] of [[selfSigningKey, "self_signing"], [userSigningKey, "user_signing"]] as const) {
+    assert(readCrossSigningKey(vodozemac, key, { userId: ME, usage, signedBy: master }) !== undefined, usage);
+  }
+  const { keyId, publicKey } = deviceOf(bot);
+  const byDevice = { userId: ME, keyId, publicKey };
+  assert(verifySignedJson(vodozemac, masterKey as unknown as JsonObject, byDevice));
+
+  assertEquals((await bot.engine.identities.confirmIdentity()).outcome, "absent");
+  scene.publish(second);
+  await bot.engine.identities.askForIdentity();
+  await bot.flush();
+  assertEquals((await bot.engine.identities.confirmIdentity()).outcome, "adopted");
+  const { shown, keys } = await bot.engine.identities.ownIdentity();
+  assertEquals([shown?.verified, keys?.phase], [true, "published"]);
+  const third = await bot.engine.identities.createIdentity({});
+  assertNotEquals(third.masterKey, first.masterKey);
+  assertEquals(third.recoveryKey, undefined, "what was handed out is forgotten");
+});
+
+Deno.test("a new identity can be one whose private keys were stored before", async () => {
+  const { bot, other } = await ownScene({ bare: true });
+  await bot.engine.identities.createIdentity({ recoveryKey: "kept" });
+  const { seeds, recoveryKey } = await bot.engine.identities.createIdentity({ seeds: other.seeds });
+  assertEquals([seeds, recoveryKey], [other.seeds, "kept"]);
+});
+
+Deno.test("a device that waits for its identity is signed in its first upload", async () => {
+  const scene = await ownScene({ bare: true, policy: { awaitIdentity: true } });
+  const { bot, server } = scene;
+  const isThere = () => server.keys.get(ME)?.has("MINE") === true;
+  assert(!isThere());
+  await bot.engine.identities.createIdentity({});
+  await bot.flush();
+  assert(!isThere(), "before it is released");
+  await bot.engine.identities.releaseUpload();
+  await bot.flush();
+  const { keys } = await bot.engine.identities.ownIdentity();
+  const { [`ed25519:${keys?.selfSigning}`]: signature } = server.keys.get(ME)?.get("MINE")?.signatures[ME] ??
+    {};
+  assert(signature !== undefined);
+  const uploads = scene.requests.filter((kind) => kind === "keysUpload" || kind === "signaturesUpload");
+  assertEquals(uploads, ["keysUpload"]);
+});
+
+Deno.test("a device that was published before does not wait, and neither do its one-time keys", async () => {
+  const { bot, server } = await ownScene({ policy: { awaitIdentity: true }, release: true });
+  await bot.restart();
+  await bot.sync({ oneTimeKeyCounts: { signed_curve25519: 0 } });
+  assert(server.oneTimeKeys(bot) > 50);
+});

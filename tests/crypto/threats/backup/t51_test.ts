@@ -1,0 +1,97 @@
+/**
+ * A version of the backup that the server, or whoever has the access token, has planted: it gets no key, whether the
+ * user's own one was there before or not. Only who has the private key, or the own identity, can make a version that is
+ * used.
+ *
+ * Class of mistake: a key is taken for the user's because it is found where the user's key should be.
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import { BACKUP_ALGORITHM, newAuthData } from "../../../../src/crypto/backup/auth_data.ts";
+import type { JsonObject } from "../../../../src/types/json.ts";
+import { backedUp, NEW, stage, withSessions } from "../../backup/stage.ts";
+import { testContext } from "../../support/context.ts";
+import { FakeUser, sign, type SigningKey, signingKey } from "../../support/fake_user.ts";
+
+const { vodozemac } = testContext();
+
+/** What makes a version with a key of the server's. */
+function planted(sign = (object: JsonObject) => object) {
+  using key = vodozemac.pk.createDecryption();
+  return { algorithm: BACKUP_ALGORITHM, auth_data: newAuthData(key.publicKey, sign) };
+}
+
+Deno.test("T51: a planted version gets no key where no backup is in use, and trust in it needs its private key", async () => {
+  const { bob, backups } = await stage();
+  await withSessions(bob, 3);
+  backups.create(bob, planted());
+  await bob.flush();
+  await bob.restart();
+  const { secret } = await bob.engine.keys.newBackup(NEW);
+  const shown = backups.shown(bob);
+  for (const given of [secret, undefined, "", "AAAA", shown.auth_data.public_key as string]) {
+    assertEquals(await bob.engine.keys.adoptBackup({ shown, secret: given }), "mismatch");
+  }
+  assertEquals(
+    await bob.engine.keys.adoptBackup({ shown: { ...shown, algorithm: "m.other" }, secret }),
+    "unusable",
+  );
+  assertEquals(await bob.engine.keys.adoptBackup({ shown: { ...shown, auth_data: {} }, secret }), "unusable");
+  await bob.flush();
+  assertEquals(backups.log, []);
+});
+
+Deno.test("T51: a planted version gets no key in place of the one in use, nor after a restart", async () => {
+  const { bob, backups } = await stage();
+  await backedUp(bob, backups);
+  const ownAuthData = backups.current(bob)?.authData ?? {};
+  const keep = (object: JsonObject) => ({ ...ownAuthData, ...object }); // with the signature of the own device
+  for (const definition of [planted(), planted(keep), { ...planted(), algorithm: "m.other" }]) {
+    backups.create(bob, definition);
+    await withSessions(bob, 1);
+    await bob.flush();
+    await bob.restart();
+    await withSessions(bob, 1);
+    await bob.flush();
+    assertEquals((await bob.engine.keys.backupState())?.phase, "replaced");
+    assertEquals(backups.sessions(bob), []);
+  }
+});
+
+Deno.test("T51: the own identity vouches for a version once it was accepted, and no other one does", async () => {
+  const { server, bob, backups } = await stage();
+  const { userId } = bob;
+  const own = new FakeUser(userId).crossSign();
+  const { master } = own;
+  assert(master);
+  server.identities.set(userId, own);
+  server.show(bob);
+  await bob.sync();
+  const signedBy = (key: SigningKey) => (object: JsonObject) =>
+    sign(object, { userId, keyId: `ed25519:${master.publicKey}`, key });
+  await backedUp(bob, backups);
+  const phaseAfter = async (definition: ReturnType<typeof planted>) => {
+    const version = backups.create(bob, definition);
+    await withSessions(bob, 1);
+    await bob.flush();
+    const state = await bob.engine.keys.backupState();
+    return [state?.phase, state?.isReadable, state?.version === version];
+  };
+  assertEquals(
+    await phaseAfter(planted(signedBy(master))),
+    ["replaced", true, false],
+    "the server may have made it",
+  );
+  await bob.engine.identities.acknowledgeIdentity({ userId, master: master.publicKey });
+  await bob.restart();
+  assertEquals((await bob.engine.keys.backupState())?.phase, "on");
+  assertEquals(backups.sessions(bob).length, 1);
+  assertEquals(await phaseAfter(planted(signedBy(signingKey()))), ["replaced", false, false]);
+  assertEquals(
+    await phaseAfter(planted(signedBy(master))),
+    ["replaced", false, false],
+    "before it was asked",
+  );
+  await bob.restart();
+  assertEquals((await bob.engine.keys.backupState())?.phase, "on");
+});

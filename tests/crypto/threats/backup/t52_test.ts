@@ -1,0 +1,83 @@
+/**
+ * Keys in the backup that the server, or whoever knows its public key, has put there or changed: the format has no
+ * authenticity. They are at most those of an unknown device, take no session from its owner and give none to another,
+ * and what does not belong to the session is refused.
+ *
+ * Class of mistake: what comes back from a place where it was encrypted is taken for what was put there.
+ */
+
+import { assertEquals } from "@std/assert";
+import type { JsonObject } from "../../../../src/types/json.ts";
+import { backedUp, stage, trusting } from "../../backup/stage.ts";
+import { Bot } from "../../engine/bot.ts";
+import { ROOM } from "../../engine/homeserver.ts";
+import { RawDevice, RawSession } from "../../engine/raw_device.ts";
+import { testContext } from "../../support/context.ts";
+
+const { vodozemac } = testContext();
+
+/** What the server can make of a public key: a key of its own in the backup. */
+function inserted(publicKey: string, session: JsonObject): JsonObject {
+  const session_data = { ...vodozemac.pk.encrypt(publicKey, JSON.stringify(session)) };
+  return { first_message_index: 0, forwarded_count: 0, is_verified: true, session_data };
+}
+
+Deno.test("T52: an inserted key that names a verified device is of an unknown one, and refused where that is not enough", async () => {
+  for (const accept of ["all", "cross-signed"] as const) {
+    const { server, alice, bob, backups } = await stage({ policy: { accept } });
+    await backedUp(bob, backups);
+    await bob.ready(); // Alice's device is known from now on
+    const { userId, deviceId, engine } = alice;
+    const { ed25519, curve25519 } = engine.identity();
+    await bob.engine.identities.setDeviceTrust({ userId, deviceId, ed25519, trust: "verified" });
+    const forged = new RawSession();
+    const { publicKey = "" } = await bob.engine.keys.backupState() ?? {};
+    const said = forged.exported(ROOM, { curve25519, ed25519 });
+    backups.current(bob)?.put(ROOM, forged.id, inserted(publicKey, said));
+    const event = server.publish(alice, forged.event(ROOM, "I resign"), "forged");
+    await bob.sync();
+    const decryption = await bob.engine.decrypt(event);
+    if (accept === "cross-signed") {
+      assertEquals("code" in decryption && decryption.code, "UNTRUSTED");
+    } else {
+      assertEquals(bob.outcome(event), "text: I resign");
+      const { senderTrust, keySource } = "event" in decryption ? decryption.encryption : {};
+      assertEquals(`${senderTrust} ${keySource}`, "unknown-device backup");
+    }
+  }
+});
+
+Deno.test("T52: a changed or moved key is refused, and what a device has sent stays as it is", async () => {
+  const { server, alice, bob, backups } = await stage();
+  const event = await alice.send("hello");
+  await bob.sync();
+  const secret = await backedUp(bob, backups);
+  const sessionId = String(event.content.session_id);
+  const stored = backups.current(bob)?.get(ROOM, sessionId) as { session_data: Record<string, string> };
+  const mallory = new RawDevice(server, "@mallory:example.org", "MALLORY").publish();
+  const other = new RawSession();
+  const { publicKey = "" } = await bob.engine.keys.backupState() ?? {};
+  const bytes = Uint8Array.fromBase64(stored.session_data.ciphertext ?? "");
+  const hostile: JsonObject[] = [
+    {},
+    { session_data: null },
+    inserted(publicKey, other.exported(ROOM, mallory.own)), // of another session than it is shown for
+    ...[0, 16, 40, 300, 400].map((at) => {
+      const ciphertext = bytes.with(at, (bytes[at] ?? 0) ^ 1).toBase64({ omitPadding: true });
+      return { ...stored, session_data: { ...stored.session_data, ciphertext } };
+    }),
+  ];
+  for (const data of hostile) {
+    const fresh = await Bot.open(server, { userId: bob.userId, deviceId: `FRESH${hostile.indexOf(data)}` });
+    backups.onDownload = () => data;
+    await trusting(fresh, backups, secret);
+    await fresh.sync({ encrypted: [event], toDevice: [] });
+    const outcome = fresh.outcome(event);
+    // A flipped bit of CBC can change what is said of the session, and no more.
+    if (outcome !== "MISSING_KEY" && outcome !== "MALFORMED") assertEquals(outcome, "text: hello");
+    const keys = [{ roomId: ROOM, sessionId, data }];
+    await bob.engine.keys.restoreKeys({ version: "1", keys });
+    const decryption = await bob.engine.decrypt(event);
+    assertEquals("event" in decryption && decryption.encryption.keySource, "direct");
+  }
+});

@@ -1,0 +1,51 @@
+/** Private keys of the own identity in logs, errors and objects that can be inspected. */
+
+import { assert, assertEquals } from "@std/assert";
+import { encodeBase64 } from "../../../../src/crypto/encoding/base64.ts";
+import { ME, ownScene } from "../../identity/own_scene.ts";
+import { Planted, seen } from "../planted.ts";
+
+Deno.test("T57: no private key of the own identity, and no recovery key, is in a log, an error or what the engine shows", async () => {
+  const told: unknown[] = [];
+  const note = (...line: unknown[]) => void told.push(...line);
+  const log = { debug: note, info: note, warn: note, error: note };
+  const scene = await ownScene({ log });
+  const { bot, server, identity, other } = scene;
+  const { identities } = bot.engine;
+  const planted = new Planted();
+  const recoveryKey = planted.text("recovery key");
+  const ask = async () => {
+    await identities.askForIdentity();
+    await bot.flush();
+  };
+  const plant = (seeds: typeof identity.seeds) => {
+    for (const [name, seed] of Object.entries(seeds)) {
+      planted.add(name, seed);
+      planted.add(`${name}, in base64`, encodeBase64(seed));
+    }
+  };
+  plant(identity.seeds);
+  plant(other.seeds);
+  const { seeds, ...made } = await identities.createIdentity({ recoveryKey });
+  plant(seeds);
+  const { recoveryKey: _, ...objects } = made;
+  told.push(objects, await identities.ownIdentity());
+  bot.failing = { when: "before", commits: 0 };
+  await identities.createIdentity({ recoveryKey }).catch(note);
+  bot.failing = undefined;
+  await ask();
+  told.push(await identities.offerIdentity(other.seeds), await identities.offerIdentity(identity.seeds));
+  told.push(
+    await identities.ownIdentity(),
+    bot.engine,
+    bot.engine.identity(),
+    await identities.identityOf(ME),
+  );
+  const bad = { ...identity.seeds, master: new Uint8Array(3) };
+  await identities.offerIdentity(bad).catch(note);
+  server.identities.set(ME, other);
+  await bot.sync({ deviceLists: { changed: [ME], left: [] } });
+  told.push(bot.engine);
+  assert(told.length > 8, `only ${told.length}`);
+  assertEquals(planted.leaksIn(told.map(seen).join("\n")), []);
+});
