@@ -6,13 +6,15 @@
  */
 
 import { ALL_KINDS } from "./actions/all_kinds.ts";
+import { CRASH_POINTS, ELSEWHERE, THREAT } from "./numbered.ts";
+import { COMMITS, REQUESTS } from "./world/operations.ts";
 
 /** Divides the operation from what happened to it. */
 const DIVIDER = " | ";
 /** What happens to operations of processes, and to requests on the network. */
 const COLUMNS = [
   ...["done", "crash before", "crash after", "error before", "error after"],
-  ...["lost", "lost after", "twice", "late", "late answer", "429", "502", "500"],
+  ...["lost", "lost after", "twice", "late", "late answer", "overtaken", "429", "502", "500"],
 ];
 /** What does not happen to commits: they do not pass the network. */
 const NETWORK_COLUMNS = COLUMNS.indexOf("lost");
@@ -26,31 +28,66 @@ export class Coverage {
     for (const [what, count] of reached) this.counts.set(what, (this.counts.get(what) ?? 0) + count);
   }
 
-  /** Prints a table of operations and faults, then all other things, then what was not reached. */
+  /** Prints a table of operations and faults, then all other things by name and number, then what is missing. */
   print(print: (line: string) => void): void {
     const operations = new Map<string, Map<string, number>>();
     const others: string[] = [];
-    const missing = [...ALL_KINDS.keys()].map((name) => `action: ${name}`).filter((name) =>
-      !this.counts.has(name)
-    );
+    for (const name of COMMITS) operations.set(`commit ${name}`, new Map());
+    for (const name of REQUESTS) operations.set(name, new Map());
     for (const [what, count] of [...this.counts].sort(([one], [other]) => one < other ? -1 : 1)) {
       const [operation = "", column] = what.split(DIVIDER);
-      if (column === undefined) others.push(`${String(count).padStart(9)}  ${what}`);
+      if (column === undefined) others.push(line(count, what));
       else operations.getOrInsertComputed(operation, () => new Map()).set(column, count);
     }
-    print(`${" ".repeat(44)}${COLUMNS.map((column) => column.padStart(13)).join("")}`);
-    for (const [operation, counts] of operations) {
-      const columns = operation.startsWith("commit ") ? COLUMNS.slice(0, NETWORK_COLUMNS) : COLUMNS;
-      print(
-        `${operation.padEnd(44)}${
-          columns.map((column) => String(counts.get(column) ?? "-").padStart(13)).join("")
-        }`,
-      );
-      missing.push(
-        ...columns.filter((column) => !counts.has(column)).map((column) => `${operation}: ${column}`),
-      );
-    }
-    for (const line of others) print(line);
+    const missing = this.#printOperations(operations, print);
+    for (const other of others) print(other);
+    missing.push(...this.#printNumbered(print));
+    for (const name of ALL_KINDS.keys()) if (!this.#has(`action: ${name}`)) missing.push(`action: ${name}`);
     print(`not reached (${missing.length}): ${missing.join("; ")}`);
   }
+
+  #has(what: string): boolean {
+    return this.counts.has(what);
+  }
+
+  /** Prints the table; returns what is missing in it. */
+  #printOperations(
+    operations: ReadonlyMap<string, ReadonlyMap<string, number>>,
+    print: (line: string) => void,
+  ): string[] {
+    print(`${" ".repeat(44)}${COLUMNS.map((column) => column.padStart(13)).join("")}`);
+    return [...operations].flatMap(([operation, counts]) => {
+      const columns = operation.startsWith("commit ") ? COLUMNS.slice(0, NETWORK_COLUMNS) : COLUMNS;
+      const cells = columns.map((column) => String(counts.get(column) ?? "-").padStart(13));
+      print(`${operation.padEnd(44)}${cells.join("")}`);
+      return columns.filter((column) => !counts.has(column)).map((column) => `${operation}: ${column}`);
+    });
+  }
+
+  /** Prints crash points and threats; returns those that nothing has reached. */
+  #printNumbered(print: (line: string) => void): string[] {
+    const missing: string[] = [];
+    for (const [point, ways] of CRASH_POINTS) {
+      print(line(ways.reduce((sum, way) => sum + (this.counts.get(way) ?? 0), 0), point));
+      missing.push(...ways.filter((way) => !this.#has(way)).map((way) => `${point}: ${way}`));
+    }
+    for (const [why, threats] of ELSEWHERE) print(`           ${threats.join(", ")}: ${why}`);
+    const reached = new Set([...this.counts.keys()].flatMap((what) => what.match(/\bT\d+/g) ?? []));
+    const elsewhere = new Set([...ELSEWHERE.values()].flat());
+    for (const threat of threatsOf(Deno.readTextFileSync(SECURITY))) {
+      if (!reached.has(threat) && !elsewhere.has(threat)) missing.push(`${THREAT}${threat}`);
+    }
+    return missing;
+  }
+}
+
+/** Where the threats are listed. */
+const SECURITY = new URL("../../SECURITY.md", import.meta.url);
+
+function threatsOf(text: string): Set<string> {
+  return new Set(text.match(/(?<=^- \*\*)T\d+/gm) ?? []);
+}
+
+function line(count: number, what: string): string {
+  return `${String(count).padStart(9)}  ${what}`;
 }

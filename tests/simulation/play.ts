@@ -41,9 +41,6 @@ export interface PlayOptions {
   readonly hasReader?: boolean;
 }
 
-/** How long a world has to find together, before anything happens, in milliseconds. */
-const BEGINNING = 15_000;
-
 /** Plays a story. */
 export async function play(
   { plan, actions }: Story,
@@ -65,7 +62,7 @@ export async function play(
     await Vodozemac.load();
     if (hasReader) await world.addReader();
     await world.populate(plan);
-    await world.timeline.pass(BEGINNING);
+    await world.timeline.pass(plan.beginning);
     for (const action of actions) {
       await perform(world, action);
       if (world.violations.length > 0) break;

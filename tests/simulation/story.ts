@@ -32,9 +32,20 @@ export function storyOf(seed: number): Story {
     encrypted: chance.odds(0.8),
     rotation: chance.pick([2, 3, 5, 100]),
   }));
-  const count = isLarge ? 40 + chance.below(50) : 10 + chance.below(24);
+  const count = isLarge ? 35 + chance.below(45) : 8 + chance.below(22);
   return {
-    plan: { seed, devices, people, rooms, timelineLimit: chance.odds(0.2) ? 1 + chance.below(3) : undefined },
+    plan: {
+      seed,
+      devices,
+      people,
+      rooms,
+      beginning: chance.odds(0.7) ? 15_000 : chance.below(1_000),
+      plainBots: chance.odds(0.25),
+      lazy: chance.odds(0.25),
+      timelineLimit: chance.odds(0.2) ? 1 + chance.below(3) : undefined,
+      isSealed: chance.odds(0.2),
+      refreshes: chance.odds(0.25),
+    },
     actions: Array.from({ length: count }, () => draw(chance)),
   };
 }

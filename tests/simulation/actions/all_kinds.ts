@@ -1,11 +1,18 @@
 import type { ActionKind } from "./action.ts";
 import { deployment } from "./deployment.ts";
+import { disks } from "./disks.ts";
 import { everyday } from "./everyday.ts";
 import { faults } from "./faults.ts";
 import { hostile } from "./hostile.ts";
+import { hostileEvents } from "./hostile_events.ts";
+import { intrusion } from "./intrusion.ts";
+import { keyLists } from "./key_lists.ts";
 import { strangers } from "./strangers.ts";
 
 /** All kinds of actions, by name. */
 export const ALL_KINDS: ReadonlyMap<string, ActionKind> = new Map(
-  [...everyday, ...faults, ...deployment, ...hostile, ...strangers].map((kind) => [kind.name, kind]),
+  [
+    ...[...everyday, ...faults, ...disks, ...deployment],
+    ...[...hostile, ...hostileEvents, ...keyLists, ...strangers, ...intrusion],
+  ].map((kind) => [kind.name, kind]),
 );

@@ -4,20 +4,30 @@
  * @module
  */
 
-import { DeviceConflictError, MemoryStore } from "@greenroom/matrix";
+import { type Client, DeviceConflictError, MemoryStore, StoreInUseError } from "@greenroom/matrix";
 import { type ActionKind, chosen } from "./action.ts";
+import type { Login } from "../world/account.ts";
 import type { Device } from "../world/device.ts";
-import type { World } from "../world/world.ts";
+import type { World, WorldRoom } from "../world/world.ts";
 
 /** By when a process without the device's keys has ended, in milliseconds. */
 const CONFLICT = 120_000;
+/** By when a process has ended that does not wait for the device, in milliseconds. */
+const IMPATIENCE = 5_000;
 
 /** Starts a process that must be refused: it has not the keys that the server has of its device. */
-function mustConflict(world: World, device: Device, how: { store?: MemoryStore; token?: string }): void {
+function mustConflict(world: World, device: Device, how: { store?: MemoryStore; login?: Login }): void {
   const run = device.begin({ ...how, isExtra: true });
   run.process.excuse = DeviceConflictError;
   run.client.start().catch(() => {}); // `done` says why
   world.timeline.schedule(CONFLICT, "", () => run.process.kill());
+}
+
+/** Has both processes of a device say the same, or gives both something to answer. */
+function speakTo(world: World, device: Device, { room, first }: { room: WorldRoom; first: Client }): void {
+  if (!device.account.isBot) return world.say(device, room, { also: first });
+  const person = world.accounts[0]?.devices.find(({ isRunning }) => isRunning);
+  if (person !== undefined) world.say(person, room);
 }
 
 /** The kinds. */
@@ -25,20 +35,35 @@ export const deployment: readonly ActionKind[] = [
   {
     name: "start twice",
     weight: 3,
-    perform({ world, device, action: { what } }) {
+    perform({ world, device, room, action: { what } }) {
       const { process, client } = device;
       if (process === undefined || client === undefined || !device.isRunning || process.isPaused) return;
       world.note(`${device.name} is started a second time`);
-      device.begin().client.start({ timeout: 120_000 }).catch(() => {}); // `done` says why
+      device.begin().client.start({ timeout: 120_000, ...world.sync }).catch(() => {}); // `done` says why
       const later = (what % 10) * 15_000;
       const end = chosen(["kill", "close", "pause"], what >> 4);
       if (end === "pause") process.pause();
       world.timeline.schedule(later, `${device.name}: ${end} of the first`, () => {
         if (end === "kill") process.kill();
         else if (end === "close") client.close().finally(() => process.kill());
-        else process.resume();
+        else {
+          process.resume();
+          speakTo(world, device, { room, first: client });
+        }
       });
       if (end === "pause") world.timeline.schedule(later + 60_000, "", () => process.kill());
+    },
+  },
+  {
+    name: "start a second time, without patience",
+    weight: 2,
+    perform({ world, device }) {
+      if (!device.isRunning || device.process?.isPaused) return;
+      world.note(`${device.name} is started a second time, and does not wait`);
+      const { process, client } = device.begin({ isExtra: true, held: "refuse" });
+      process.excuse = StoreInUseError;
+      client.start().catch(() => {}); // `done` says why
+      world.timeline.schedule(IMPATIENCE, "", () => process.kill());
     },
   },
   {
@@ -49,9 +74,20 @@ export const deployment: readonly ActionKind[] = [
       await device.stop();
       world.note(`${device.name} wakes for one sync`);
       const { client, process } = device.begin();
-      client.syncOnce().catch((error) => world.note(`${device.name} could not sync: ${error}`))
+      const end = chosen(
+        ["evicted later", "evicted at a commit", "evicted at a request", "not evicted"],
+        what,
+      );
+      const takesEffect = (what >> 2) % 2 === 0;
+      if (end === "evicted at a commit" || end === "evicted at a request") {
+        const operation = end === "evicted at a commit" ? "commit" : "request";
+        process.plan({ operation, after: (what >> 3) % 12, takesEffect, kind: "crash" });
+      }
+      client.syncOnce(world.sync).catch((error) => world.note(`${device.name} could not sync: ${error}`))
         .then(() => client.close()).then(() => process.kill());
-      if (what % 2 === 0) world.timeline.schedule(what, `${device.name} is evicted`, () => process.kill());
+      if (end === "evicted later") {
+        world.timeline.schedule(what, `${device.name} is evicted`, () => process.kill());
+      }
     },
   },
   {
@@ -73,7 +109,7 @@ export const deployment: readonly ActionKind[] = [
       const other = chosen(others, action.what);
       if (other === undefined) return;
       world.note(`${device.name} is started with the token of ${other.name}`);
-      mustConflict(world, device, { token: other.token });
+      mustConflict(world, device, { login: other.login });
     },
   },
 ];

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { MEMO } from "../world/application.ts";
 import { type ActionKind, chosen, type Scene } from "./action.ts";
 
 /** The user whom an action names beside its device. */
@@ -15,13 +16,28 @@ function other({ world, action, device }: Scene) {
 async function change(scene: Scene, verb: string, target?: string): Promise<void> {
   const { world, room, device } = scene;
   const body = target === undefined ? {} : { user_id: target };
-  const token = await world.tokenOf(device.account);
+  const token = await device.account.token();
   const answer = await world.ask(token, "POST", `v3/rooms/${encodeURIComponent(room.id)}/${verb}`, body);
   world.note(
     `${device.userId} ${verb} ${target ?? ""} in room ${world.rooms.indexOf(room) + 1}: ${
       JSON.stringify(answer)
     }`,
   );
+}
+
+/** Encrypts a room, unless it is. */
+async function encrypt({ world, room }: Scene): Promise<void> {
+  const [creator] = world.accounts;
+  if (creator === undefined || room.encryptedAt < Infinity) return;
+  const { event_id } = await world.ask(
+    await creator.token(),
+    "PUT",
+    `v3/rooms/${encodeURIComponent(room.id)}/state/m.room.encryption`,
+    { algorithm: "m.megolm.v1.aes-sha2" },
+  );
+  if (event_id === undefined) return; // its token has expired, for one
+  room.encryptedAt = world.timeline.now;
+  world.note(`room ${world.rooms.indexOf(room) + 1} is encrypted from now on`);
 }
 
 /** The first user, who made all rooms, and may throw others out. */
@@ -92,31 +108,64 @@ export const everyday: readonly ActionKind[] = [
     },
   },
   {
+    name: "new bot",
+    weight: 2,
+    async perform(scene) {
+      const { world, action: { what } } = scene;
+      if (world.devices.length >= MOST_DEVICES) return;
+      const account = world.addAccount({ isBot: true });
+      const device = await world.addDevice(account);
+      for (const room of world.rooms.slice(0, 1 + what % 2)) {
+        await change(byCreator({ ...scene, room }), "invite", account.userId);
+      }
+      device.start();
+      // Much goes wrong with a bot on its first day.
+      if (what % 4 > 0) {
+        device.process?.plan({
+          operation: "commit",
+          kind: "crash",
+          takesEffect: true,
+          after: (what >> 2) % 16,
+        });
+      }
+    },
+  },
+  {
+    name: "another program sends a memo",
+    weight: 3,
+    async perform({ world, device }) {
+      const number = world.memos.size + 1;
+      world.memos.set(number, device);
+      await world.ask(world.stranger.accessToken, "PUT", `v3/sendToDevice/${MEMO}/memo-${number}`, {
+        messages: { [device.userId]: { [device.deviceId]: { number } } },
+      });
+      world.note(`memo ${number} is sent to ${device.name}`);
+    },
+  },
+  {
     name: "log out a device",
     weight: 2,
     async perform({ world, device }) {
       const left = device.account.devices.filter(({ goneAt }) => goneAt === Infinity);
       if (device.account.isBot || left.length < 2) return;
       world.note(`${device.name} is logged out by another program`);
-      await world.ask(device.token, "POST", "v3/logout", {});
+      const { token } = await device.account.login({ deviceId: device.deviceId, refreshes: false });
+      await world.ask(token, "POST", "v3/logout", {});
       device.goneAt = world.timeline.now;
     },
   },
+  { name: "encrypt the room", weight: 2, perform: encrypt },
   {
-    name: "encrypt the room",
+    name: "encrypt a room while somebody is away",
     weight: 2,
-    async perform({ world, room }) {
-      const [creator] = world.accounts;
-      if (creator === undefined || room.encryptedAt < Infinity) return;
-      const { event_id } = await world.ask(
-        await world.tokenOf(creator),
-        "PUT",
-        `v3/rooms/${encodeURIComponent(room.id)}/state/m.room.encryption`,
-        { algorithm: "m.megolm.v1.aes-sha2" },
-      );
-      if (event_id === undefined) return; // its token has expired, for one
-      room.encryptedAt = world.timeline.now;
-      world.note(`room ${world.rooms.indexOf(room) + 1} is encrypted from now on`);
+    async perform(scene) {
+      const { world, device } = scene;
+      const room = world.rooms.find(({ encryptedAt }) => encryptedAt === Infinity);
+      if (room === undefined || device.account.isBot || device.process?.isPaused) return;
+      await device.stop();
+      await encrypt({ ...scene, room });
+      world.say(device, room);
+      device.start();
     },
   },
   {
@@ -128,7 +177,7 @@ export const everyday: readonly ActionKind[] = [
       const [creator] = world.accounts;
       if (event === undefined || creator === undefined) return;
       const path = `v3/rooms/${encodeURIComponent(room.id)}/redact/${encodeURIComponent(event.event_id)}`;
-      await world.ask(await world.tokenOf(creator), "PUT", `${path}/redact-${world.timeline.instant()}`, {});
+      await world.ask(await creator.token(), "PUT", `${path}/redact-${world.timeline.instant()}`, {});
       world.note(`${event.event_id} is redacted`);
     },
   },

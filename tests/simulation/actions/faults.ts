@@ -4,13 +4,27 @@
  * @module
  */
 
+import type { Operation } from "../../client/support/crash.ts";
+import { COMMITS, REQUESTS } from "../world/operations.ts";
 import { type ActionKind, chosen } from "./action.ts";
 import type { Weather } from "../world/network.ts";
 import type { Fault } from "../world/process.ts";
 
 const HOUR = 3_600_000;
+/** Two jumps stay below the 30 days for which undecryptable events wait. */
+const TEN_DAYS = 240 * HOUR;
 const OPERATIONS = ["commit", "request", "sync"] as const;
-const WEATHER = ["lost", "lost after", "twice", "late", "late answer", "429", "502", "500"] as const;
+const WEATHER = [
+  "lost",
+  "lost after",
+  "twice",
+  "late",
+  "late answer",
+  "overtaken",
+  "429",
+  "502",
+  "500",
+] as const;
 const PATHS = [
   "",
   "/send/",
@@ -20,6 +34,18 @@ const PATHS = [
   "/keys/upload",
   "/sync",
   "/members",
+  "/refresh",
+  "/whoami",
+  "/messages",
+  "/state/",
+  "/join/",
+  "/filter",
+];
+
+/** Each kind of operation: rare ones have their faults too. */
+const KINDS: readonly (readonly [Operation, string])[] = [
+  ...COMMITS.map((name) => ["commit", name] as const),
+  ...REQUESTS.map((name) => ["request", name] as const),
 ];
 
 /** The kinds. */
@@ -41,6 +67,22 @@ export const faults: readonly ActionKind[] = [
     },
   },
   {
+    name: "fault of a kind",
+    weight: 10,
+    perform({ world, device, action: { where, what } }) {
+      const [operation, subject] = chosen(KINDS, what) ?? ["commit", "account"];
+      const fault: Fault = {
+        operation,
+        subject,
+        takesEffect: where % 2 === 0,
+        kind: chosen(["crash", "crash", "error"], where >> 1) ?? "crash",
+        after: (where >> 3) % 3,
+      };
+      device.process?.plan(fault);
+      world.note(`${device.name}: ${fault.kind} planned for "${subject}", after ${fault.after} others`);
+    },
+  },
+  {
     name: "weather",
     weight: 10,
     perform({ world, device, action: { where, what } }) {
@@ -48,8 +90,8 @@ export const faults: readonly ActionKind[] = [
       const weather: Weather = {
         kind,
         path: chosen(PATHS, where) ?? "",
-        times: 1 + (what >> 3) % 3,
-        ms: kind === "429" ? 2_000 : ((what >> 5) % 4 === 0 ? HOUR : 20_000),
+        times: 1 + (what >> 4) % 3,
+        ms: kind === "429" ? 2_000 : ((what >> 6) === 0 ? HOUR : 20_000),
       };
       world.network.weather.getOrInsertComputed(device, () => []).push({ ...weather });
       world.note(`${device.name}: the next ${weather.times} requests of "${weather.path}" are ${kind}`);
@@ -101,7 +143,7 @@ export const faults: readonly ActionKind[] = [
     name: "clock jumps",
     weight: 2,
     perform({ world, device, action: { what } }) {
-      device.skew = chosen([0, 60_000, HOUR, 30 * 24 * HOUR, -60_000, -HOUR, -30 * 24 * HOUR], what) ?? 0;
+      device.skew = chosen([0, 60_000, HOUR, TEN_DAYS, -60_000, -HOUR, -TEN_DAYS], what) ?? 0;
       world.note(`the clock of ${device.name} is ${device.skew} ms off`);
     },
   },

@@ -6,6 +6,7 @@
  */
 
 import type { Device } from "../world/device.ts";
+import { Memberships } from "../judge/memberships.ts";
 import { PLACEHOLDER } from "../world/network.ts";
 import { type ActionKind, chosen, type Scene } from "./action.ts";
 
@@ -21,17 +22,19 @@ function eventOf({ world, room, action }: Scene): Json {
 }
 
 /** Changes the next sync response of a device. */
-function tamper(scene: Scene, threat: string, change: (body: Json) => void): void {
-  const { world, device } = scene;
+export function tamper(scene: Scene, threat: string, change: (body: Json) => void): void {
+  const { world, device, room: { id } } = scene;
   world.note(`${threat}: the server changes the next sync response of ${device.name}`);
   world.network.tamper(device, "/sync", (body) => {
     world.reach(`threat: ${threat}`);
     change(body);
+    const { invite, join } = body.rooms ?? {};
+    if (invite?.[id] && join?.[id]) device.account.unjoined.add(id); // who is in a room needs no invitation
   });
 }
 
 /** The timeline of a room in a sync response; made if there is none. */
-function timelineOf(body: Json, roomId: string): Json[] {
+export function timelineOf(body: Json, roomId: string): Json[] {
   const joined = ((body.rooms ??= {}).join ??= {});
   const room = joined[roomId] ??= { timeline: { events: [], limited: false } };
   return ((room.timeline ??= {}).events ??= []);
@@ -89,8 +92,9 @@ export const hostile: readonly ActionKind[] = [
       tamper(scene, "T77", (body) => {
         // A timeline that begins with what was shown has no gap in front of it: what is there is left out.
         if (body.rooms?.join?.[room.id]?.timeline.limited === true) {
+          const from = device.answeredAt === 0 ? device.settled : device.seen;
           for (const { event_id, origin_server_ts } of world.homeserver.room(room.id).messages) {
-            if (origin_server_ts > device.seen) device.spoiled.add(event_id);
+            if (origin_server_ts > from) device.spoiled.add(event_id);
           }
         }
         timelineOf(body, room.id).unshift({ ...event });
@@ -152,7 +156,8 @@ export const hostile: readonly ActionKind[] = [
     weight: 2,
     perform(scene) {
       const { world, room, action, device } = scene;
-      if (room.encryptedAt > device.seen) return;
+      const memberships = new Memberships(world.homeserver, room.id);
+      if (room.encryptedAt > device.seen || memberships.at(device.userId, device.seen) !== "join") return;
       const sender = chosen(world.accounts, action.what)?.userId;
       const content = { msgtype: "m.text", body: "peer server 0" };
       const event_id = `$forged${action.what}`;

@@ -108,6 +108,20 @@ export const strangers: readonly ActionKind[] = [
     },
   },
   {
+    name: "a nosy member asks for keys",
+    weight: 3,
+    async perform(scene) {
+      const { world, room } = scene;
+      const event = ciphertextOf(scene);
+      const author = world.devices.find(({ deviceId }) => deviceId === event?.content.device_id);
+      if (event === undefined || author === undefined) return;
+      world.reach("threat: T29 by a member");
+      await world.admitNosy(room);
+      await world.nosy?.request(author, { room: room.id, sessionId: event.content.session_id });
+      world.note(`a nosy member asks ${author.name} for the key of ${event.event_id}`);
+    },
+  },
+  {
     name: "sends another's ciphertext as an own event",
     weight: 2,
     async perform(scene) {
@@ -119,7 +133,7 @@ export const strangers: readonly ActionKind[] = [
       const path = `v3/rooms/${
         encodeURIComponent(room.id)
       }/send/m.room.encrypted/copy-${world.timeline.instant()}`;
-      const { event_id } = await world.ask(await world.tokenOf(device.account), "PUT", path, content);
+      const { event_id } = await world.ask(await device.account.token(), "PUT", path, content);
       if (typeof event_id === "string") world.forged.add(event_id);
       world.note(`${device.userId} sends a ciphertext of ${event.sender} again, as ${event_id}`);
     },

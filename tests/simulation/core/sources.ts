@@ -5,15 +5,13 @@
  * @module
  */
 
-import { createPublicKey, verify } from "node:crypto";
 import type { Chance } from "./chance.ts";
+import { prompt } from "./prompt_crypto.ts";
 import type { Timeline } from "./timeline.ts";
-
-const SPKI_PREFIX = Uint8Array.fromHex("302a300506032b6570032100");
 
 /**
  * Replaces them until it is disposed of. `crypto.subtle` answers from threads, at a time of its own:
- * the verification of signatures, which the in-process homeserver needs of it, is done at once.
+ * what the in-process homeserver and sealed stores need of it is done at once.
  */
 export function replaceSources(chance: Chance, timeline: Timeline): Disposable {
   const begun = timeline.now;
@@ -39,17 +37,14 @@ export function replaceSources(chance: Chance, timeline: Timeline): Disposable {
     getRandomValues: (target: never) => chance.fill(target),
     randomUUID: () => uuid(chance),
   });
-  replace(crypto.subtle, {
-    importKey: (_format: string, key: unknown) => Promise.resolve(key),
-    verify: (_algorithm: unknown, key: unknown, signature: Uint8Array, text: Uint8Array) =>
-      Promise.resolve(isSigned(key as Uint8Array, signature, text)),
-  } as never);
+  replace(crypto.subtle, prompt as never);
   replace(Math, { random: () => chance.next() });
   replace(Date, { now: () => timeline.now });
   replace(performance, { now: () => timeline.now - begun });
   replace(globalThis, {
     setTimeout,
     clearTimeout: (timer: number) => cancels.get(timer)?.(),
+    setImmediate: (call: () => void) => void Promise.resolve().then(call), // the event loop has its own time
   } as never);
   return { [Symbol.dispose]: () => restore.forEach((each) => each()) };
 }
@@ -58,9 +53,4 @@ function uuid(chance: Chance): ReturnType<typeof crypto.randomUUID> {
   const hex = chance.fill(new Uint8Array(16)).toHex();
   const [a, b, c, d] = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(13, 16), hex.slice(17, 20)];
   return `${a}-${b}-4${c}-8${d}-${hex.slice(20)}`;
-}
-
-function isSigned(key: Uint8Array, signature: Uint8Array, text: Uint8Array): boolean {
-  const der = new Uint8Array([...SPKI_PREFIX, ...key]);
-  return verify(null, text, createPublicKey({ key: der as never, format: "der", type: "spki" }), signature);
 }

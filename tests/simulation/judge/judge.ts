@@ -6,6 +6,7 @@
 
 import type { World } from "../world/world.ts";
 import { judgeAnswering } from "./judge_answering.ts";
+import { judgeArrivals } from "./judge_arrivals.ts";
 import { judgeReading } from "./judge_reading.ts";
 import { judgeSecrecy } from "./judge_secrecy.ts";
 import { judgeStores } from "./judge_stores.ts";
@@ -14,6 +15,7 @@ import { judgeStores } from "./judge_stores.ts";
 export async function judge(world: World): Promise<void> {
   judgeReading(world);
   judgeAnswering(world);
+  judgeArrivals(world);
   await judgeSecrecy(world);
   await judgeStores(world);
 }

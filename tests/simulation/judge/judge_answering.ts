@@ -10,6 +10,9 @@ import type { Device } from "../world/device.ts";
 import type { World, WorldRoom } from "../world/world.ts";
 import { Memberships } from "./memberships.ts";
 
+/** With what a handler fails whose client can't go on. */
+const CUT_OFF = /\b(?:UnknownTokenError|ClientEndedError|ActorError|ActorStoppedError|StoreError)\b/;
+
 /** Judges all bots in all rooms. */
 export function judgeAnswering(world: World): void {
   const bots = world.devices.filter(({ account }) => account.isBot);
@@ -31,23 +34,26 @@ function judgeBot(world: World, room: WorldRoom, bot: Device): void {
   }).filter(({ body, isEncrypted }, _, all) =>
     isEncrypted || !all.some((each) => each.isEncrypted && each.body === body) // see `judge_reading.ts`
   );
-  // A handler that failed has settled: what it has to do is up to the application.
+  // A handler that failed has settled, unless the client could not go on: what it has to do is up to
+  // the application.
   const failed = new Set(
-    entriesOf(bot.ledger, "failed").map(({ what }) => Number(/^(?:answer|echo of) (\d+)$/.exec(what)?.[1])),
+    entriesOf(bot.ledger, "failed").filter(({ error }) => !CUT_OFF.test(error))
+      .map(({ what }) => Number(/^(?:answer|echo of) (\d+)$/.exec(what)?.[1])),
   );
   const excused = new Set<string>();
-  const messages = shown.flatMap(({ event_id: eventId, origin_server_ts: at, sender, type, content }) => {
+  const messages = shown.flatMap((message) => {
+    const { event_id: eventId, origin_server_ts: at, sender, type, content } = message;
     const number = Number(/^peer .* (\d+)$/.exec(textOf(eventId) ?? "")?.[1]);
     const said = world.sayings.get(number);
     if (said === undefined || sender === bot.userId) return [];
     const isEncrypted = type === "m.room.encrypted";
     const known = said.device.knownAt.get(said.saying.text) ?? Infinity;
     const isEntitled = !bot.isHidden && memberships.joined(bot.userId, Math.min(known, at), timeline.now) &&
-      bot.firstAt < at &&
+      (bot.firstAt < at || (!isEncrypted && bot.firstShown.has(eventId))) &&
       (isEncrypted ? bot.keysAt <= known : room.encryptedAt > at);
     if (
       !isEntitled || Object.keys(content).length === 0 || failed.has(number) || bot.refused.has(eventId) ||
-      bot.spoiled.has(eventId)
+      bot.spoiled.has(eventId) || bot.loss.mayMiss(room.id, message)
     ) {
       excused.add(eventId);
     }
@@ -61,8 +67,19 @@ function judgeBot(world: World, room: WorldRoom, bot: Device): void {
     ...entriesOf(bot.ledger, "quarantined").map(({ eventId }) => eventId),
     ...overtaken(bot.ledger, { messages, late }),
   ]);
+  // Who has lost that an answer was sent, with a disk, may send it again.
+  const forgotten = new Set(
+    shown.filter((message) => bot.loss.mayMiss(room.id, message)).map(({ event_id }) => event_id as string),
+  );
+  const answers = reads.filter(({ eventId, body }, index) => {
+    const number = body.split(" ").at(-1);
+    const about = (text: string) =>
+      text.startsWith(body.split(" ", 1)[0] ?? "") && text.endsWith(` ${number}`);
+    const before = reads.slice(0, index).filter((read) => about(read.body));
+    return !before.some((read) => forgotten.has(read.eventId) || forgotten.has(eventId));
+  });
   const problems: string[] = [];
-  judgeAnswers({ who: "the world", messages, reads, late, leftOut, excused }, problems);
+  judgeAnswers({ who: "the world", messages, reads: answers, late, leftOut, excused }, problems);
   for (const problem of problems) {
     world.violate(`${bot.name} in room ${world.rooms.indexOf(room) + 1}: ${problem}`);
   }

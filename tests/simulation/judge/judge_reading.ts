@@ -6,6 +6,7 @@
 
 import { SERVERS_COPY } from "../actions/hostile.ts";
 import type { Device } from "../world/device.ts";
+import type { LostEvent } from "../world/loss.ts";
 import type { World, WorldRoom } from "../world/world.ts";
 import { Memberships } from "./memberships.ts";
 
@@ -23,6 +24,7 @@ export function judgeReading(world: World): void {
     ) => [event_id, sender]),
   );
   for (const device of world.devices) {
+    if (!device.account.encrypts) continue; // it takes what a server shows
     for (const [id, body] of device.readings) {
       // A server may show a message in an event of its own making, if it shows it once.
       const isShownOnce = id.startsWith(SERVERS_COPY) && timesRead(device, body) === 1;
@@ -42,11 +44,9 @@ function judgeRoom(world: World, room: WorldRoom): void {
   /** What was redacted, or came in clear when the room was encrypted already. */
   const late = new Set<string>();
   /** By author and text, in clear or encrypted, the event. */
-  const texts = new Map<string, string>();
-  for (
-    const { event_id: id, sender, type, content, origin_server_ts: at } of world.homeserver.room(room.id)
-      .messages
-  ) {
+  const texts = new Map<string, LostEvent>();
+  for (const message of world.homeserver.room(room.id).messages) {
+    const { event_id: id, sender, type, content, origin_server_ts: at } = message;
     if (Object.keys(content).length === 0) late.add(id);
     if (world.forged.has(id) || late.has(id)) continue;
     const isEncrypted = type === "m.room.encrypted";
@@ -55,12 +55,12 @@ function judgeRoom(world: World, room: WorldRoom): void {
       late.add(id);
       continue; // judged on the wire
     }
-    const author = devices.find(({ deviceId, userId }) =>
-      userId === sender && (!isEncrypted || deviceId === content.device_id)
-    );
     const bodies = new Set(devices.flatMap((device) => device.readings.get(id) ?? []));
     if (bodies.size > 1) world.violate(`${id} was read as ${[...bodies].join(" and as ")}`);
-    const [body] = bodies;
+    const [body = isEncrypted ? undefined : content.body as string] = bodies;
+    const author = devices.find(({ deviceId, userId, knownAt }) =>
+      userId === sender && (isEncrypted ? deviceId === content.device_id : knownAt.has(body ?? ""))
+    );
     if (body === undefined) {
       if (author?.goneAt === Infinity && !author.spoiled.has(id)) {
         world.violate(`nobody has read ${id} of ${author.name}`);
@@ -71,8 +71,11 @@ function judgeRoom(world: World, room: WorldRoom): void {
     // was encrypted meanwhile: the server takes it for something else.
     const key = `${type} ${sender} ${body}`;
     const same = texts.get(key);
-    if (same !== undefined) world.violate(`"${body}" is there twice: as ${same} and as ${id}`);
-    texts.set(key, id);
+    // Who has lost what was said, with a disk, may say it again.
+    if (same !== undefined && !author?.loss.mayMiss(room.id, same)) {
+      world.violate(`"${body}" is there twice: as ${same.event_id} and as ${id}`);
+    }
+    texts.set(key, message);
     const known = author?.knownAt.get(body);
     if (author === undefined || known === undefined) continue;
     for (const device of devices) {
@@ -82,10 +85,12 @@ function judgeRoom(world: World, room: WorldRoom): void {
       ) {
         continue;
       }
+      if (device.loss.mayMiss(room.id, message)) continue;
       // It asked the server whether the room is encrypted, before its sync came so far.
       if (!isEncrypted && device.refused.has(id) && room.encryptedAt < Infinity) continue;
       const isEntitled = memberships.joined(device.userId, Math.min(known, at), world.timeline.now) &&
-        (isEncrypted ? device.keysAt <= known : true) && device.firstAt < at;
+        (isEncrypted ? device.keysAt <= known : true) &&
+        (device.firstAt < at || (!isEncrypted && device.firstShown.has(id)));
       if (!isEntitled) continue;
       const why = device.undecryptable.get(id);
       world.violate(
@@ -96,7 +101,7 @@ function judgeRoom(world: World, room: WorldRoom): void {
   for (const { saying, device } of world.sayings.values()) {
     if (saying.room !== room.id || saying.eventId === undefined) continue;
     const found = ["m.room.message", "m.room.encrypted"].flatMap((type) =>
-      texts.get(`${type} ${device.userId} ${saying.text}`) ?? []
+      texts.get(`${type} ${device.userId} ${saying.text}`)?.event_id ?? []
     );
     if (
       !found.includes(saying.eventId) && device.goneAt === Infinity && !late.has(saying.eventId) &&

@@ -5,12 +5,18 @@
  */
 
 import type { MessageEvent } from "@greenroom/matrix/types";
+import type { Homeserver } from "@greenroom/matrix/testing";
 import type { Device } from "../world/device.ts";
 import type { World, WorldRoom } from "../world/world.ts";
 import { Memberships } from "./memberships.ts";
 
-/** How many events are tried on how many devices, at most. */
-const MOST_TRIES = 16;
+/** A message of a room, as the server has it. */
+type Message = ReturnType<Homeserver["room"]>["messages"][number];
+
+/** How many events are tried on how many devices, at most; and as others than they are. */
+const [MOST_TRIES, MOST_COPIES] = [16, 4];
+/** By when a device has answered who asks it for a key, in milliseconds. */
+const ANSWER = 5_000;
 /** How long it may take, in milliseconds. */
 const PATIENCE = 60_000;
 
@@ -22,10 +28,13 @@ export async function judgeSecrecy(world: World): Promise<void> {
       world.violate(`a stranger was sent ${type}`);
     }
   }
+  for (const room of world.rooms) {
+    judgeSessions(world, room);
+    await judgeNosy(world, room);
+  }
   const tries = world.rooms.flatMap((room) => triesOf(world, room));
-  // Every so manieth, from all over the story.
-  const step = Math.ceil(tries.length / MOST_TRIES);
-  for (const { device, event, why } of tries.filter((_, index) => index % step === 0)) {
+  const copies = world.rooms.flatMap((room) => copiesOf(world, room));
+  for (const { device, event, why } of [...some(tries, MOST_TRIES), ...some(copies, MOST_COPIES)]) {
     let isOver = false;
     world.reach(`secrecy: ${why}`);
     device.client?.crypto?.decrypt(event).then((decryption) => {
@@ -38,18 +47,96 @@ export async function judgeSecrecy(world: World): Promise<void> {
   }
 }
 
-function triesOf(world: World, room: WorldRoom): { device: Device; event: MessageEvent; why: string }[] {
-  const memberships = new Memberships(world.homeserver, room.id);
-  return world.homeserver.room(room.id).messages.flatMap((message) => {
-    const { event_id: id, sender, type, content, origin_server_ts: at } = message;
-    const author = world.devices.find((device) =>
+/** So many of some things at most: every so manieth, from all over the story. */
+function some<Thing>(things: readonly Thing[], most: number): Thing[] {
+  const step = Math.ceil(things.length / most);
+  return things.filter((_, index) => index % step === 0);
+}
+
+/** An event that a device must not be able to read. */
+interface Try {
+  readonly device: Device;
+  readonly event: MessageEvent;
+  readonly why: string;
+}
+
+/** An encrypted message, its author, and up to when that knew the server's state when it was asked. */
+interface Secret {
+  readonly message: Message;
+  readonly author: Device;
+  readonly known: number;
+}
+
+function secretsOf({ homeserver, devices }: World, room: WorldRoom): Secret[] {
+  return homeserver.room(room.id).messages.flatMap((message) => {
+    const { event_id: id, sender, type, content } = message;
+    const author = devices.find((device) =>
       device.userId === sender && device.deviceId === content.device_id
     );
     const known = author?.knownAt.get(author.readings.get(id) ?? "");
-    if (type !== "m.room.encrypted" || author === undefined || known === undefined) return [];
+    return type !== "m.room.encrypted" || author === undefined || known === undefined
+      ? []
+      : [{ message, author, known }];
+  });
+}
+
+/** Who asks for keys of what was said before they came is told none. */
+async function judgeNosy(world: World, room: WorldRoom): Promise<void> {
+  const { nosy, homeserver, timeline } = world;
+  if (nosy === undefined) return;
+  const memberships = new Memberships(homeserver, room.id);
+  const secret = secretsOf(world, room).filter(({ message: { origin_server_ts: at }, known }) =>
+    memberships.absent(nosy.userId, known, at)
+  );
+  for (const { message, author } of some(secret, MOST_COPIES)) {
+    await nosy.request(author, { room: room.id, sessionId: message.content.session_id });
+  }
+  await timeline.pass(ANSWER);
+  for (const { event_id } of nosy.readable(secret.map(({ message }) => message))) {
+    world.violate(`a nosy member can read ${event_id}`);
+  }
+}
+
+/** A session ends when a device that has its key is gone, or a user left, and its owner knows. */
+function judgeSessions(world: World, room: WorldRoom): void {
+  const memberships = new Memberships(world.homeserver, room.id);
+  const sessions = Map.groupBy(secretsOf(world, room), ({ message }) => message.content.session_id);
+  for (const secrets of sessions.values()) {
+    for (const device of world.devices) {
+      const since = Math.min(
+        ...secrets.filter(({ message, author }) => author !== device && device.readings.has(message.event_id))
+          .map(({ message }) => message.origin_server_ts),
+      );
+      for (const { message: { event_id, origin_server_ts: at }, author, known } of secrets) {
+        const isGone = !author.loss.isSuffered && (author.goneBy.get(device.deviceId) ?? Infinity) < known;
+        if (since < at && (isGone || memberships.absent(device.userId, known, at))) {
+          world.violate(
+            `${author.name} has encrypted ${event_id} with a key of ${device.name}, which is gone`,
+          );
+        }
+      }
+    }
+  }
+}
+
+/** What devices have read, as the server could show it once more. */
+function copiesOf(world: World, room: WorldRoom): Try[] {
+  return secretsOf(world, room).flatMap(({ message }) => {
+    const copy = { ...message, room_id: room.id, event_id: `${message.event_id}-again` };
+    const event = copy as unknown as MessageEvent;
+    return world.devices.filter((device) =>
+      device.isRunning && device.readings.has(message.event_id) && !device.loss.isSuffered
+    ).map((device) => ({ device, event, why: "it has read that as another event" }));
+  });
+}
+
+function triesOf(world: World, room: WorldRoom): Try[] {
+  const memberships = new Memberships(world.homeserver, room.id);
+  return secretsOf(world, room).flatMap(({ message, author, known }) => {
     const event = { ...message, room_id: room.id } as unknown as MessageEvent;
+    const at = message.origin_server_ts;
     return world.devices.flatMap((device) => {
-      if (device === author || !device.isRunning) return [];
+      if (device === author || !device.isRunning || !device.account.encrypts) return [];
       if (memberships.absent(device.userId, known, at)) return [{ device, event, why: "its user had left" }];
       return device.keysAt > at ? [{ device, event, why: "it came later" }] : [];
     });

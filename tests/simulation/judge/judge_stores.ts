@@ -14,7 +14,7 @@ export async function judgeStores(world: World): Promise<void> {
   const events = world.rooms.reduce((sum, { id }) => sum + world.homeserver.room(id).events.length, 0);
   const bound = BASE + PER_EVENT * events + PER_DEVICE * world.devices.length;
   for (const device of world.devices) {
-    const records = await Array.fromAsync(device.store.list([]));
+    const records = await Array.fromAsync(device.disk.store.list([]));
     if (records.length > bound) {
       world.violate(`${device.name} keeps ${records.length} records, more than ${bound}`);
     }

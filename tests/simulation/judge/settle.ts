@@ -11,8 +11,28 @@ const PATIENCE = 4 * 3_600_000;
 /** How long there must have been nothing new, in milliseconds. */
 const QUIET = 90_000;
 
-/** Lets a world come to rest. */
+/** How long after a failure devices may wait before they begin a new session, in milliseconds. */
+const HEALING = 3_700_000;
+
+/** Lets a world come to rest. Who has lost something with a disk gets time to heal, and is talked to. */
 export async function settle(world: World): Promise<void> {
+  await rest(world);
+  const patients = world.devices.filter(({ loss }) => loss.isSuffered);
+  if (patients.length === 0 || world.violations.length > 0) return;
+  await world.timeline.pass(HEALING);
+  // The first message has devices share their keys again; by the second they must have.
+  for (const isHealed of [false, true]) {
+    for (const device of patients) if (isHealed) device.loss.healedAt = world.timeline.now;
+    for (const room of world.rooms) {
+      for (const device of world.devices) {
+        if (!device.account.isBot && device.isRunning) world.say(device, room);
+      }
+    }
+    await rest(world);
+  }
+}
+
+async function rest(world: World): Promise<void> {
   world.note("everything goes well from now on");
   world.network.clear();
   const devices = world.devices.filter(({ goneAt }) => goneAt === Infinity);

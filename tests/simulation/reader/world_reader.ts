@@ -16,6 +16,8 @@ export interface ReadWorld {
   readonly traffic: Traffic;
   /** By event ID, the text of an encrypted message as its author or other devices have it. */
   readonly texts: Readonly<Record<string, string>>;
+  /** The events that a hostile member has made, which are to be refused. */
+  readonly forged: ReadonlySet<string>;
 }
 
 /** The reader's user and device. */
@@ -54,26 +56,42 @@ export class WorldReader {
 }
 
 /** What the reader of a world was given; undefined: there is none. */
-export async function readWorld({ reader, devices }: {
+export async function readWorld({ reader, devices, forged }: {
   readonly reader: WorldReader | undefined;
+  readonly forged: ReadonlySet<string>;
   readonly devices: readonly { readonly readings: ReadonlyMap<string, string> }[];
 }): Promise<ReadWorld | undefined> {
   if (reader === undefined) return undefined;
   const texts = Object.fromEntries(devices.flatMap(({ readings }) => [...readings]));
-  return { traffic: await reader.traffic(), texts };
+  return { traffic: await reader.traffic(), texts, forged };
 }
 
-/** What the reader has not read as it should have. */
+/**
+ * What the reader has not read as it should have. Who could not send it a key, since the server lied,
+ * has told it so.
+ */
 export function judgeTraffic(
-  { traffic, texts }: ReadWorld,
+  { traffic, texts, forged }: ReadWorld,
   { decrypted, unreadable, problems }: Reading,
 ): string[] {
-  const found = problems.map((problem) => `libolm refused ${problem}`);
+  const toDevice = traffic.to_device as { readonly type: string; readonly sender: string }[];
+  const withholding = new Set(
+    toDevice.filter(({ type }) => type === "m.room_key.withheld").map(({ sender }) => sender),
+  );
+  const isExcused = (problem: string): boolean => {
+    const [, id = "", sender = ""] = /^(\S+) of (\S+): /.exec(problem) ?? [];
+    return forged.has(id) || (withholding.has(sender) && problem.includes("UNKNOWN_MESSAGE_INDEX"));
+  };
+  const found = problems.filter((problem) => !isExcused(problem)).map((problem) =>
+    `libolm refused ${problem}`
+  );
   const events = traffic.events as { readonly event_id: string; readonly sender: string }[];
   for (const { event_id: id, sender } of events) {
     const text = texts[id];
     if (text === undefined) continue;
-    if (unreadable.includes(id)) found.push(`libolm has no key for ${id} of ${sender}, "${text}"`);
+    if (unreadable.includes(id) && !withholding.has(sender)) {
+      found.push(`libolm has no key for ${id} of ${sender}, "${text}"`);
+    }
     const body = decrypted[id]?.content.body;
     if (body !== undefined && body !== text) found.push(`libolm read ${id} as "${body}", not as "${text}"`);
   }

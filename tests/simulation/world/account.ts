@@ -4,7 +4,8 @@
  * @module
  */
 
-import type { DeviceID, UserID } from "@greenroom/matrix/types";
+import type { Clock, Tokens } from "@greenroom/matrix";
+import type { DeviceID, RoomID, UserID } from "@greenroom/matrix/types";
 import type { Device } from "./device.ts";
 
 /** Sends a request without a client. */
@@ -15,35 +16,99 @@ export type Ask = (
   body?: unknown,
 ) => Promise<Record<string, unknown>>;
 
+/** What a login gives; its tokens are replaced when they are refreshed. */
+export interface Login {
+  readonly deviceId: DeviceID;
+  token: string;
+  /** Buys the next token; undefined: this one does not expire by itself. */
+  refreshToken: string | undefined;
+  /** When it expires, in milliseconds since the epoch. */
+  expiresAt: number;
+}
+
+/** How long it takes to store new tokens, in milliseconds. */
+const TOKEN_FILE = 5;
+
+/** The options of a client that acts with a login, and stores new tokens there. */
+export function tokensOf(login: Login, clock: Clock, onStored: (token: string) => void) {
+  return {
+    token: login.token,
+    refreshToken: login.refreshToken,
+    expiresInMs: login.expiresAt === Infinity ? undefined : login.expiresAt - Date.now(),
+    onTokensRefreshed: async ({ accessToken, refreshToken, expiresInMs = Infinity }: Tokens) => {
+      await clock.delay(TOKEN_FILE);
+      Object.assign(login, { token: accessToken, refreshToken, expiresAt: Date.now() + expiresInMs });
+      onStored(accessToken);
+    },
+  };
+}
+
 /** A user. */
 export class Account {
   readonly userId: UserID;
   readonly password: string;
   /** Whether a bot runs it: its devices answer. */
   readonly isBot: boolean;
+  /** Whether its devices encrypt. */
+  readonly encrypts: boolean;
   readonly devices: Device[] = [];
+  /** Rooms that one of its devices could not join when it was invited, or was shown as joined already. */
+  readonly unjoined = new Set<RoomID>();
+  readonly #refreshes: boolean;
   readonly #ask: Ask;
 
-  constructor(options: { userId: UserID; password: string; isBot: boolean; ask: Ask }) {
+  /** @param options.refreshes Whether its tokens expire, and are refreshed. */
+  constructor(
+    options: {
+      userId: UserID;
+      password: string;
+      isBot: boolean;
+      encrypts: boolean;
+      refreshes: boolean;
+      ask: Ask;
+    },
+  ) {
     this.userId = options.userId;
     this.password = options.password;
     this.isBot = options.isBot;
+    this.encrypts = options.encrypts;
+    this.#refreshes = options.refreshes;
     this.#ask = options.ask;
   }
 
   /** A login; with an ID, of that device. */
-  async login(deviceId?: DeviceID): Promise<{ token: string; deviceId: DeviceID }> {
-    const { access_token, device_id } = await this.#ask("", "POST", "v3/login", {
-      type: "m.login.password",
-      identifier: { type: "m.id.user", user: this.userId },
-      password: this.password,
-      device_id: deviceId,
-    });
-    return { token: access_token as string, deviceId: device_id as DeviceID };
+  async login({ deviceId, refreshes = this.#refreshes }: {
+    readonly deviceId?: DeviceID;
+    readonly refreshes?: boolean;
+  } = {}): Promise<Login> {
+    const { access_token, device_id, refresh_token, expires_in_ms } = await this.#ask(
+      "",
+      "POST",
+      "v3/login",
+      {
+        type: "m.login.password",
+        identifier: { type: "m.id.user", user: this.userId },
+        password: this.password,
+        device_id: deviceId,
+        refresh_token: refreshes,
+      },
+    );
+    return {
+      token: access_token as string,
+      deviceId: device_id as DeviceID,
+      refreshToken: refresh_token as string | undefined,
+      expiresAt: expires_in_ms === undefined ? Infinity : Date.now() + Number(expires_in_ms),
+    };
   }
 
   /** Gives a device a new token, as its author does when the old one has expired. */
   async logIn(device: Device): Promise<void> {
-    device.token = (await this.login(device.deviceId)).token;
+    device.login = await this.login({ deviceId: device.deviceId });
+  }
+
+  /** A token of any session, for what another program of the user does. */
+  async token(): Promise<string> {
+    const device = this.devices.find(({ goneAt }) => goneAt === Infinity);
+    return (await this.login({ deviceId: device?.deviceId, refreshes: false })).token;
   }
 }

@@ -4,45 +4,45 @@
  * @module
  */
 
-import { Client, type Logger, MemoryStore, UnknownTokenError } from "@greenroom/matrix";
-import type { DeviceID, EventID, RoomID, UserID } from "@greenroom/matrix/types";
-import { answerMessages, describe } from "../../../bench/kill/answering.ts";
+import { Client, type KvStore, UnknownTokenError } from "@greenroom/matrix";
+import type { DeviceID, EventID, UserID } from "@greenroom/matrix/types";
+import { describe } from "../../../bench/kill/answering.ts";
 import type { LedgerEntry } from "../../../bench/kill/ledger.ts";
 import { ActorError } from "../../../src/actors/kernel/actor_error.ts";
-import type { Account } from "./account.ts";
-import type { Surroundings } from "./surroundings.ts";
+import { type Account, type Login, tokensOf } from "./account.ts";
+import { teach } from "./application.ts";
+import type { Disk } from "./disk.ts";
+import { type Backup, Loss } from "./loss.ts";
+import { isUnsaid, type Saying, sendSaying } from "./saying.ts";
+import { loggerOf, type Surroundings } from "./surroundings.ts";
 import { Process } from "./process.ts";
-
-/** A message that a device was asked to say. */
-export interface Saying {
-  readonly number: number;
-  readonly room: RoomID;
-  readonly text: string;
-  /** Its event's ID, when the server has said so. */
-  eventId?: EventID;
-  /** Why it was given up: its user may not send there. */
-  refused?: string;
-}
 
 /** A process and the client in it. */
 export interface Run {
   readonly process: Process;
   readonly client: Client;
+  /** The latest token that it has stored. */
+  token: string;
 }
 
 /** Options of {@link Device.begin}. */
 interface BeginOptions {
-  readonly store?: MemoryStore;
-  readonly token?: string;
+  /** Another store than the device's own. */
+  readonly store?: KvStore;
+  /** Another login. */
+  readonly login?: Login;
+  /** Whether the process that runs goes on. */
   readonly isExtra?: boolean;
+  /** What it does while another process has the device. */
+  readonly held?: "wait" | "refuse";
 }
 
 /** How long the device is left alone after the last sign of run of a process, in milliseconds. */
 const LEASE = 60_000;
 /** How long the server may wait for something to happen, in milliseconds. */
 const SYNC_TIMEOUT = 120_000;
-/** How long a handler takes that is slow, in milliseconds. */
-const SLOW_HANDLER = 20_000;
+/** How long closing may take while no handler is at work, in milliseconds. */
+const CLOSING = 60_000;
 /** How soon a process that has ended by itself is followed by another, in milliseconds. */
 const RESTART = 5_000;
 
@@ -51,7 +51,7 @@ export class Device {
   readonly name: string;
   readonly account: Account;
   readonly deviceId: DeviceID;
-  readonly store = new MemoryStore();
+  readonly disk: Disk;
   readonly sayings: Saying[] = [];
   /** By event, what it has read. */
   readonly readings = new Map<EventID, string>();
@@ -65,17 +65,26 @@ export class Device {
   readonly spoiled = new Set<string>();
   /** What it was told to have come in clear into a room that it knew to be encrypted. */
   readonly refused = new Set<EventID>();
+  /** The numbers of what other programs have sent it, as far as its handlers have got them. */
+  readonly memos = new Set<number>();
   /** What its handlers were called with, and what they did. */
   readonly ledger: LedgerEntry[] = [];
   /** By text, up to which moment the device knew the server's state when it was asked to send that. */
   readonly knownAt = new Map<string, number>();
-  token: string;
+  /** By device that is gone, when this one knew that. */
+  readonly goneBy = new Map<DeviceID, number>();
+  /** What its processes act with. */
+  login: Login;
   /** How far its clock is from the true time, in milliseconds. */
   skew = 0;
   /** Up to which moment it has committed what the server has told. */
   seen = 0;
+  /** Up to which moment its handlers have settled, as far as that is stored: a restart begins there. */
+  settled = 0;
   /** When it had committed the first response; infinity: it never has. */
   firstAt = Infinity;
+  /** The events of rooms in that response. */
+  firstShown: ReadonlySet<string> = new Set();
   /** When a sync of the present process was last answered. */
   answeredAt = 0;
   /** When its keys came to the server; infinity: they have not. */
@@ -86,20 +95,23 @@ export class Device {
   isHidden = false;
   /** Whether it is to be started again when its process ends by itself. */
   isWanted = false;
+  /** What it has lost with its disk. */
+  readonly loss = new Loss();
   process: Process | undefined;
   client: Client | undefined;
   readonly #world: Surroundings;
-  #runs = 0;
+  readonly #runs: Process[] = [];
 
   constructor(
     world: Surroundings,
-    options: { name: string; account: Account; deviceId: DeviceID; token: string },
+    options: { name: string; account: Account; login: Login; disk: Disk },
   ) {
     this.#world = world;
     this.name = options.name;
     this.account = options.account;
-    this.deviceId = options.deviceId;
-    this.token = options.token;
+    this.deviceId = options.login.deviceId;
+    this.login = options.login;
+    this.disk = options.disk;
   }
 
   get userId(): UserID {
@@ -116,20 +128,14 @@ export class Device {
     if (this.isRunning || this.goneAt < Infinity) return;
     this.isWanted = true;
     const { client } = this.begin();
-    client.start({ timeout: SYNC_TIMEOUT, filterData: this.#world.filter }).catch(() => {}); // `done` says why
+    client.start({ timeout: SYNC_TIMEOUT, ...this.#world.sync }).catch(() => {}); // `done` says why
     this.sayAgain();
   }
 
-  /**
-   * Starts a process that does nothing by itself.
-   *
-   * @param options.store Another store than the device's own.
-   * @param options.token Another token.
-   * @param options.isExtra Whether the process that runs goes on.
-   */
-  begin({ store = this.store, token = this.token, isExtra = false }: BeginOptions = {}): Run {
+  /** Starts a process that does nothing by itself. */
+  begin({ store = this.disk.store, login = this.login, isExtra = false, held }: BeginOptions = {}): Run {
     const { timeline, chance, note } = this.#world;
-    const name = `${this.name}#${++this.#runs}`;
+    const name = `${this.name}#${this.#runs.length + 1}`;
     const process = new Process({
       name,
       timeline,
@@ -144,26 +150,32 @@ export class Device {
         if (kind === "crash") this.#restartLater();
       },
     });
+    this.#runs.push(process);
     if (!isExtra) this.answeredAt = 0;
     note(`${name} begins`);
     const client = new Client({
       baseUrl: this.#world.homeserver.baseUrl,
-      token,
-      encryption: true,
-      lease: { duration: LEASE, owner: name },
+      ...tokensOf(login, process.clock, (token) => {
+        this.#world.reach("state: token refreshed");
+        run.token = token;
+      }),
+      encryption: this.account.encrypts,
+      lease: { duration: LEASE, owner: name, held },
       clock: process.clock,
-      log: this.#logger(name),
+      log: loggerOf(name, note),
       store: process.store(store, (mutations) => this.#world.committed(this, mutations)),
       fetch: process.fetch(async (request) => {
-        const response = await this.#world.network.send(this, request);
+        const response = await this.#world.network.send({ device: this, process }, request);
         const isSync = response.ok && request.url.pathname.endsWith("/sync");
         if (isSync && this.process === process) this.answeredAt = timeline.now;
         return response;
       }),
     });
-    this.#teach(client, process);
-    const run = { process, client };
-    if (!isExtra) Object.assign(this, run);
+    this.#watch(client);
+    const [isFirst, pace] = [this.#runs.length === 1, chance.branch(`pace of ${name}`)];
+    teach(client, { device: this, process, world: this.#world, isFirst, pace });
+    const run = { process, client, token: login.token };
+    if (!isExtra) Object.assign(this, { process, client });
     client.done.then(() => note(`${name} has ended`), (error) => this.#ended(run, error));
     return run;
   }
@@ -174,7 +186,9 @@ export class Device {
     this.isWanted = false;
     if (client === undefined || process?.isAlive !== true) return;
     process.resume();
-    await Promise.race([client.close(), process.ended]);
+    const closing = client.close();
+    this.#watchClosing(process, closing);
+    await Promise.race([closing, process.ended]);
     if (!process.isAlive) return;
     process.kill();
     this.#world.closed(this, process);
@@ -186,10 +200,28 @@ export class Device {
     this.process?.kill();
   }
 
-  /** Says something in a room, until it has arrived or is refused. */
-  say(saying: Saying): void {
+  /** Ends all its processes, the one that runs as said, and the others as `kill -9` does. */
+  async stopAll({ how }: { readonly how: "kill" | "stop" }): Promise<void> {
+    for (const process of this.#runs) if (process !== this.process || how === "kill") process.kill();
+    this.isWanted = false;
+    await this.stop();
+  }
+
+  /** Puts a copy of its disk in place of what is there. */
+  async putBack(backup: Backup): Promise<void> {
+    const noted = this.ledger.slice(backup.noted).flatMap((entry) =>
+      "eventId" in entry ? [entry.eventId] : []
+    );
+    await this.loss.suffer(this.disk, { backup, noted });
+    this.seen = backup.seen;
+    this.settled = Math.min(this.settled, backup.seen);
+  }
+
+  /** Says something in a room, until it has arrived or is refused; with another client too. */
+  say(saying: Saying, also?: Client): void {
     this.sayings.push(saying);
     if (this.isRunning) this.#send(saying);
+    if (also !== undefined) this.#send(saying, also);
   }
 
   /** Sends again what may not have arrived. */
@@ -199,74 +231,50 @@ export class Device {
 
   /** What may not have arrived. */
   get unsaid(): Saying[] {
-    return this.sayings.filter(({ eventId, refused }) => eventId === undefined && refused === undefined);
+    return this.sayings.filter(isUnsaid);
   }
 
-  #send(saying: Saying): void {
-    const { number, room, text } = saying;
-    this.client?.sendText(room, text, { txnId: `say-${number}` }).then(
-      (eventId) => {
-        saying.eventId = eventId;
-        this.#world.note(`${this.name} has sent ${number}: ${eventId}`);
-      },
-      (error) => {
-        this.#world.note(`${this.name} can't send ${number}: ${describe(error)}`);
-        if (/M_FORBIDDEN|not a member|BadState|UnsupportedAlgorithm/.test(describe(error))) {
-          saying.refused = describe(error);
-        }
-      },
-    );
+  #send(saying: Saying, client = this.client): void {
+    if (client !== undefined) {
+      sendSaying(client, saying, (line) => this.#world.note(`${this.name} ${line}`));
+    }
   }
 
-  #teach(client: Client, process: Process): void {
-    const { userId } = this;
+  /** Has the client remember what the device knew when it was asked to send something. */
+  #watch(client: Client): void {
     const sendText = client.sendText.bind(client);
     client.sendText = (room, text, options) => {
       this.knownAt.getOrInsert(String(text), this.seen);
       return sendText(room, text, options);
     };
-    if (this.account.isBot) {
-      const received = new Set<string>();
-      const note = (entry: LedgerEntry): void => {
-        if (entry.kind === "received" && received.size === received.add(entry.eventId).size) {
-          this.#world.violate(`${this.name} has handled ${entry.eventId} twice in one process`);
-        }
-        this.#note(entry);
-      };
-      answerMessages(client, { userId, note, tell: () => {} });
-    } else {
-      client.on("UNDECRYPTABLE", ({ event: { event_id: eventId }, code, reason }) => {
-        this.#note({ kind: "undecryptable", eventId, code, reason: reason.message });
-      });
-    }
-    // An author's mistake, and an author's patience.
-    client.on("m.room.message", async ({ content: { body } }) => {
-      const number = Number(body.split(" ").at(-1));
-      if (number % 7 === 3) throw new TypeError("a handler of the application failed");
-      if (number % 5 === 2) await process.clock.delay(SLOW_HANDLER);
-    }, { name: "slow_or_failing" });
-    for (const type of ["GAP", "DEVICE_ALARM", "MALFORMED", "EVENT_QUARANTINED", "UNENCRYPTED"] as const) {
-      client.on(type, () => this.#world.reach(`state: ${type}`));
-    }
-    client.on("UNENCRYPTED", ({ event }) => void this.refused.add(event.event_id));
-    client.on("INVITE", async ({ room_id }) => void await client.joinRoom(room_id));
-    client.on("m.room.message", ({ event_id, sender, content }) => {
-      this.senders.set(event_id, sender);
-      if (this.undecryptable.has(event_id)) this.#world.reach("state: read when its key had come");
-      this.readings.set(event_id, String(content.body));
-      this.#world.note(`${this.name} reads ${event_id}: ${content.body}`);
-    }, { history: true });
   }
 
-  #note(entry: LedgerEntry): void {
+  /** Records what one of its handlers was called with, or did. */
+  record(entry: LedgerEntry): void {
     this.ledger.push(entry);
-    if (entry.kind === "undecryptable") this.#world.reach(`state: UNDECRYPTABLE ${entry.code}`);
-    if (entry.kind === "undecryptable") this.undecryptable.set(entry.eventId as EventID, entry.code);
+    if (entry.kind === "undecryptable") {
+      this.#world.reach(`state: UNDECRYPTABLE ${entry.code}`);
+      this.undecryptable.set(entry.eventId as EventID, entry.code);
+    }
     this.#world.note(`${this.name} ${JSON.stringify(entry)}`);
   }
 
+  /** Closing takes as long as handlers do, and no longer. */
+  #watchClosing(process: Process, closing: Promise<void>): void {
+    const { timeline } = this.#world;
+    let busyAt = timeline.now;
+    const stopped = Promise.race([closing, process.ended]).finally(() => cancel());
+    stopped.catch(() => {}); // who closes it is told
+    const look = (): void => {
+      if (process.handlers > 0 || process.isPaused) busyAt = timeline.now;
+      if (timeline.now - busyAt > CLOSING) return this.#world.violate(`closing ${this.name} takes too long`);
+      cancel = timeline.schedule(CLOSING / 4, "", look);
+    };
+    let cancel = timeline.schedule(0, "", look);
+  }
+
   /** Its process has ended by itself. */
-  #ended({ process, client }: Run, error: unknown): void {
+  #ended({ process, client, token }: Run, error: unknown): void {
     if (!process.isAlive) return;
     const cause = error instanceof ActorError ? error.cause : error;
     this.#world.note(`${this.name} failed: ${describe(cause)}`);
@@ -277,7 +285,7 @@ export class Device {
       if (process !== this.process) return;
       if (cause instanceof UnknownTokenError && cause.softLogout) {
         this.account.logIn(this).then(() => this.#restartLater());
-      } else if (cause instanceof UnknownTokenError) {
+      } else if (cause instanceof UnknownTokenError && token === this.login.token) {
         this.goneAt = Math.min(this.goneAt, this.#world.timeline.now);
       } else this.#restartLater();
     });
@@ -287,12 +295,5 @@ export class Device {
     this.#world.timeline.schedule(RESTART, "", () => {
       if (this.isWanted) this.start();
     });
-  }
-
-  #logger(name: string): Logger {
-    const print = (level: string) => (message: string, data?: Record<string, unknown>) => {
-      this.#world.note(`${name} ${level}: ${message} ${JSON.stringify(data ?? {})}`);
-    };
-    return { debug() {}, info() {}, warn: print("warns"), error: print("error") };
   }
 }

@@ -4,16 +4,26 @@
  * @module
  */
 
+import type { SyncResponse } from "@greenroom/matrix/types";
 import type { Homeserver } from "@greenroom/matrix/testing";
 import type { Timeline } from "../core/timeline.ts";
 import { generalPathOf } from "../../client/support/operation_names.ts";
 import type { Device } from "./device.ts";
 import type { SentRequest } from "./process.ts";
-import type { Wire } from "./wire.ts";
+import type { Sender, Wire } from "./wire.ts";
 
 /** What happens to requests of a device. */
 export interface Weather {
-  readonly kind: "lost" | "lost after" | "twice" | "late" | "late answer" | "429" | "502" | "500";
+  readonly kind:
+    | "lost"
+    | "lost after"
+    | "twice"
+    | "late"
+    | "late answer"
+    | "overtaken"
+    | "429"
+    | "502"
+    | "500";
   /** Which requests: a part of the path; empty: all. */
   readonly path: string;
   /** How many requests it still hits. */
@@ -22,6 +32,11 @@ export interface Weather {
   readonly ms: number;
 }
 
+/** How long a request that is overtaken waits at most for another, in milliseconds. */
+const OVERTAKEN = 5_000;
+/** In place of this text values come that are nested deeply. */
+export const DEEP = "deeply nested";
+const NESTED = `${"[".repeat(30_000)}${"]".repeat(30_000)}`;
 /** In place of a message of this type those come that were held back. */
 export const PLACEHOLDER = "org.example.held";
 
@@ -42,12 +57,20 @@ export class Network {
   readonly #tampers: { readonly device: Device; readonly path: string; readonly change: Change }[] = [];
   /** Messages to devices that come late, by the number of the message that they come in place of. */
   readonly #held = new Map<string, readonly unknown[]>();
+  /** Devices over which the server fails whenever they are to get something. */
+  readonly #resented = new Set<Device>();
+  /** Requests that wait to be overtaken, by device. */
+  readonly #overtaken = new Map<Device, (() => void)[]>();
+  /** The last messages to a device that came encrypted. */
+  readonly #messages = new Map<Device, readonly unknown[]>();
   /** Until when the server is away. */
   #backAt = 0;
   /** Aborted when the server goes away. */
   #up = new AbortController();
   /** By sync token, when the server made it. */
   readonly tokens = new Map<string, number>();
+  /** By sync token, the events of rooms in the response that began at the start and ended there. */
+  readonly firsts = new Map<string, ReadonlySet<string>>();
   readonly #options: {
     readonly homeserver: Homeserver;
     readonly timeline: Timeline;
@@ -67,9 +90,10 @@ export class Network {
   }
 
   /** Sends a request, or has it go wrong. */
-  async send(device: Device, request: SentRequest): Promise<Response> {
+  async send(sender: Sender, request: SentRequest): Promise<Response> {
     const { timeline, wire } = this.#options;
-    if (request.body !== undefined) wire.inspect(device.name, request.body);
+    const { device } = sender;
+    if (request.body !== undefined) wire.inspect(sender, request.body);
     const weather = this.#strike(device, request);
     switch (weather?.kind) {
       case undefined:
@@ -85,6 +109,13 @@ export class Network {
       case "late":
         await this.#wait(weather.ms);
         return await this.#serve(device, request);
+      case "overtaken": {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        this.#overtaken.getOrInsertComputed(device, () => []).push(resolve);
+        timeline.schedule(OVERTAKEN, "", resolve);
+        await promise;
+        return await this.#serve(device, request);
+      }
       case "late answer": {
         const response = await this.#serve(device, request);
         await this.#wait(weather.ms);
@@ -134,6 +165,16 @@ export class Network {
     return { held };
   }
 
+  /** Has the server fail whenever a device is to get something. */
+  resent(device: Device): void {
+    this.#resented.add(device);
+  }
+
+  /** The last messages to a device that came encrypted. */
+  messagesTo(device: Device): readonly unknown[] {
+    return this.#messages.get(device) ?? [];
+  }
+
   /** Has the server be away for some time: requests that it had not answered are cut off. */
   restart(ms: number): void {
     const { timeline } = this.#options;
@@ -150,12 +191,16 @@ export class Network {
   }
 
   /** What the device gets to see of an answer. */
-  #shown(device: Device, pathname: string, text: string): string {
-    const index = this.#tampers.findIndex((each) => each.device === device && pathname.includes(each.path));
+  #shown(device: Device, { url: { pathname }, isSpared }: SentRequest, text: string): string {
+    const index = isSpared
+      ? -1
+      : this.#tampers.findIndex((each) => each.device === device && pathname.includes(each.path));
     const [tamper] = index < 0 ? [] : this.#tampers.splice(index, 1);
-    if (tamper === undefined && !text.includes(PLACEHOLDER)) return text;
+    if (tamper === undefined && !/"to_device":/.test(text)) return text;
     const body = JSON.parse(text);
     const events: ToDevice[] = body.to_device?.events ?? [];
+    const encrypted = events.filter(({ type }) => type === "m.room.encrypted");
+    if (encrypted.length > 0) this.#messages.set(device, structuredClone(encrypted));
     if (events.some(({ type }) => type === PLACEHOLDER)) {
       this.#options.reach("messages to a device came late");
       body.to_device.events = events.flatMap((event) =>
@@ -163,12 +208,20 @@ export class Network {
       );
     }
     tamper?.change(body);
-    return JSON.stringify(body);
+    return JSON.stringify(body).replaceAll(`"${DEEP}"`, NESTED);
   }
 
-  async #serve(device: Device, { url, method, headers, body }: SentRequest): Promise<Response> {
+  async #serve(device: Device, request: SentRequest): Promise<Response> {
+    const { url, method, headers, body } = request;
     const { homeserver, timeline } = this.#options;
     if (timeline.now < this.#backAt) return new Response("<html>Bad gateway</html>", { status: 502 });
+    for (const overtaken of this.#overtaken.get(device)?.splice(0) ?? []) overtaken();
+    if (/\/(?:sendToDevice|keys\/claim)/.test(url.pathname)) {
+      const isResented = this.#resented.values().some(({ deviceId }) => body?.includes(deviceId));
+      if (isResented) {
+        return Response.json({ errcode: "M_UNKNOWN", error: "Internal server error" }, { status: 500 });
+      }
+    }
     const response = await homeserver.fetch(url, { method, headers, body, signal: this.#up.signal });
     if (url.pathname.endsWith("/keys/upload") && response.ok && body?.includes('"device_keys"')) {
       device.keysAt = Math.min(device.keysAt, timeline.now);
@@ -177,8 +230,17 @@ export class Network {
     const isSync = url.pathname.endsWith("/sync") && response.ok;
     const token = isSync ? /"next_batch":"([^"]+)"/.exec(text)?.[1] : undefined;
     if (token !== undefined) this.tokens.getOrInsert(token, timeline.now);
-    const bytes = new TextEncoder().encode(response.ok ? this.#shown(device, url.pathname, text) : text);
+    if (token !== undefined && !url.searchParams.has("since")) this.firsts.set(token, idsIn(text));
+    const bytes = new TextEncoder().encode(response.ok ? this.#shown(device, request, text) : text);
     const announced = { ...Object.fromEntries(response.headers), "content-length": String(bytes.length) };
     return new Response(bytes, { status: response.status, headers: announced }); // a stream costs more
   }
+}
+
+/** The IDs of the events in the timelines of a response. */
+function idsIn(text: string): ReadonlySet<string> {
+  const { rooms: { join = {} } = {} }: SyncResponse = JSON.parse(text);
+  return new Set(
+    Object.values(join).flatMap(({ timeline }) => timeline?.events?.map(({ event_id }) => event_id) ?? []),
+  );
 }

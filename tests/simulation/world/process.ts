@@ -6,13 +6,16 @@
 
 import { type Clock, type KvMutation, type KvStore, StoreError } from "@greenroom/matrix";
 import type { Operation } from "../../client/support/crash.ts";
-import { generalPathOf, kindsOf, subjectOf } from "../../client/support/operation_names.ts";
+import { generalPathOf, kindsOf } from "../../client/support/operation_names.ts";
 import type { Chance } from "../core/chance.ts";
 import type { Timeline } from "../core/timeline.ts";
+import { commitName } from "./operations.ts";
 
 /** Something that goes wrong with what a process does. */
 export interface Fault {
   readonly operation: Operation;
+  /** Only operations of this name count; undefined: all do. */
+  readonly subject?: string;
   /** How many operations of the kind come before. */
   readonly after: number;
   /** Whether what it was about to do takes effect: then only the answer is lost. */
@@ -37,8 +40,8 @@ export interface ProcessOptions {
 
 /** Of so many operations of the store, one takes time. */
 const SLOW_STORE = 3;
-/** How long that takes at most, one way, in milliseconds. */
-const STORE_TIME = 4;
+/** How long that takes at most, one way, in milliseconds; of so many, one takes twenty times as long. */
+const [STORE_TIME, BUSY_STORE] = [4, 32];
 /** How long a request is on its way at most, one way, in milliseconds; of so many, one takes ten times as long. */
 const [NETWORK_TIME, SLOW_NETWORK] = [30, 16];
 
@@ -46,25 +49,40 @@ const [NETWORK_TIME, SLOW_NETWORK] = [30, 16];
 export class Process {
   /** Its clock. */
   readonly clock: Clock;
+  /** When it began. */
+  readonly begunAt: number;
   readonly #options: ProcessOptions;
   readonly #pending = new Map<object, string>();
   /** What has come for a process that is paused; undefined if it runs. */
   #held: (() => void)[] | undefined;
   readonly #ended = Promise.withResolvers<void>();
   #faults: (Fault & { left: number })[] = [];
+  /** How far its clock was from the true time when it was looked at. */
+  #skew: number;
   /** Whether it has not ended. */
   isAlive = true;
   /** With what it has to fail, which an action has made unavoidable. */
   // deno-lint-ignore no-explicit-any -- any class of errors
   excuse: (new (...args: any[]) => Error) | undefined;
+  /** Whether it has stood still, at least by its clock, so that another may have taken its place. */
+  hasStoodStill = false;
+  /** How many handlers of its application are at work. */
+  handlers = 0;
   /** Whether one of its commits was made to fail. */
   hasLostCommit = false;
 
   /** @param options What it is made of. */
   constructor(options: ProcessOptions) {
     this.#options = options;
+    this.begunAt = options.timeline.now;
+    this.#skew = options.skew();
     this.clock = {
-      now: () => options.timeline.now + options.skew(),
+      now: () => {
+        const skew = options.skew();
+        this.hasStoodStill ||= skew > this.#skew;
+        this.#skew = skew;
+        return options.timeline.now + skew;
+      },
       delay: (ms, how) => this.#delay(ms, how),
     };
   }
@@ -93,6 +111,7 @@ export class Process {
 
   /** Has it stand still. */
   pause(): void {
+    this.hasStoodStill = true;
     this.#held ??= [];
   }
 
@@ -142,6 +161,7 @@ export class Process {
         method,
         headers: headers ?? {},
         body: typeof body === "string" ? body : undefined,
+        isSpared: this.excuse !== undefined,
       };
       return this.#does(
         operation,
@@ -160,8 +180,9 @@ export class Process {
     carryOut: (effect: () => Promise<T>) => Promise<T>,
   ): Promise<T> {
     const { onFault } = this.#options;
-    const fault = this.isAlive ? this.#strike(operation) : undefined;
-    this.#options.onOperation(operation, operation === "commit" ? subjectOf(what) : what, fault);
+    const subject = operation === "commit" ? commitName(what) : what;
+    const fault = this.isAlive ? this.#strike(operation, subject) : undefined;
+    this.#options.onOperation(operation, subject, fault);
     if (fault === undefined) return carryOut(work);
     onFault(fault, what);
     const { kind, takesEffect } = fault;
@@ -181,8 +202,10 @@ export class Process {
     });
   }
 
-  #strike(operation: Operation): Fault | undefined {
-    const fault = this.#faults.find((each) => each.operation === operation);
+  #strike(operation: Operation, subject: string): Fault | undefined {
+    const fault = this.#faults.find((each) =>
+      each.operation === operation && (each.subject ?? subject) === subject
+    );
     if (fault === undefined || fault.left-- > 0) return undefined;
     this.#faults.splice(this.#faults.indexOf(fault), 1);
     return fault;
@@ -196,7 +219,8 @@ export class Process {
       const result = await effect();
       return this.isAlive && !this.isPaused ? result : await this.#answer(what, Promise.resolve(result));
     }
-    const [there, back] = [chance.below(STORE_TIME), chance.below(STORE_TIME)];
+    const busy = chance.below(BUSY_STORE) === 0 ? 20 : 1;
+    const [there, back] = [chance.below(STORE_TIME) * busy, chance.below(STORE_TIME) * busy];
     const { promise, resolve } = Promise.withResolvers<Promise<T>>();
     timeline.schedule(there, "", () => {
       const result = effect();
@@ -269,4 +293,6 @@ export interface SentRequest {
   readonly method: string;
   readonly headers: HeadersInit;
   readonly body: string | undefined;
+  /** Whether a hostile server answers it as it should: it can't be refused by one that hides why. */
+  readonly isSpared: boolean;
 }

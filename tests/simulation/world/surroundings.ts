@@ -4,8 +4,7 @@
  * @module
  */
 
-import type { KvMutation } from "@greenroom/matrix";
-import type { Filter } from "@greenroom/matrix/types";
+import type { KvMutation, Logger, SyncOnceOptions } from "@greenroom/matrix";
 import type { Homeserver } from "@greenroom/matrix/testing";
 import type { Chance } from "../core/chance.ts";
 import type { Timeline } from "../core/timeline.ts";
@@ -19,8 +18,8 @@ export interface Surroundings {
   readonly chance: Chance;
   readonly homeserver: Homeserver;
   readonly network: Network;
-  /** What clients ask for; undefined: everything. */
-  readonly filter: Filter | undefined;
+  /** What clients ask for. */
+  readonly sync: SyncOnceOptions;
   /** Adds a line to the trace. */
   readonly note: (line: string) => void;
   /** Notes what must not be. */
@@ -33,4 +32,12 @@ export interface Surroundings {
   failed(device: Device, process: Process, cause: unknown): void;
   /** Judges what a process leaves behind that was closed. */
   closed(device: Device, process: Process): void;
+}
+
+/** A logger of which the trace has the warnings and errors. */
+export function loggerOf(name: string, note: (line: string) => void): Logger {
+  const print = (level: string) => (message: string, data?: Record<string, unknown>) => {
+    note(`${name} ${level}: ${message} ${JSON.stringify(data ?? {})}`);
+  };
+  return { debug() {}, info() {}, warn: print("warns"), error: print("error") };
 }

@@ -5,29 +5,42 @@
  */
 
 import { ratchetUses } from "../../../bench/kill/ratchet.ts";
+import type { Device } from "./device.ts";
+import type { Process } from "./process.ts";
 
 /** Messages with a number, and answers to them. */
 const NUMBERED = /(?:peer \S+ |reply \d+ to |echo of )(\d+)/g;
 
+/** Who sends. */
+export interface Sender {
+  readonly device: Device;
+  readonly process: Process;
+}
+
 /** Looks at each body that a device sends. */
 export class Wire {
-  /** By place in a ratchet, the digest of what was encrypted there. */
-  readonly #uses = new Map<string, string>();
-  readonly #isSecret: (number: number) => boolean;
+  /** By place in a ratchet, the digest of what was encrypted there, by whom, and when. */
+  readonly #uses = new Map<string, { readonly digest: string; readonly who: string; readonly at: number }>();
+  readonly #isSecret: (number: number, sender: Sender) => boolean;
   readonly #onViolation: (what: string) => void;
+  readonly #now: () => number;
 
   /**
-   * @param options.isSecret Whether the message with a number must not be sent in clear.
+   * @param options.isSecret Whether a process must not send the message with a number, or an answer to
+   *   it, in clear.
    * @param options.onViolation Takes what must not be.
+   * @param options.now The time.
    */
   constructor(
-    { isSecret, onViolation }: {
-      readonly isSecret: (number: number) => boolean;
+    { isSecret, onViolation, now }: {
+      readonly isSecret: (number: number, sender: Sender) => boolean;
       readonly onViolation: (what: string) => void;
+      readonly now: () => number;
     },
   ) {
     this.#isSecret = isSecret;
     this.#onViolation = onViolation;
+    this.#now = now;
   }
 
   /** How many places of ratchets were used. */
@@ -35,19 +48,27 @@ export class Wire {
     return this.#uses.size;
   }
 
+  /** Has a device use again what it has used since some time. */
+  forget(device: string, since: number): void {
+    for (const [place, { who, at }] of this.#uses) {
+      if (who === device && at >= since) this.#uses.delete(place);
+    }
+  }
+
   /** Looks at a body. */
-  inspect(who: string, body: string): void {
+  inspect(sender: Sender, body: string): void {
+    const who = sender.device.name;
     for (const [text, number] of body.matchAll(NUMBERED)) {
-      if (this.#isSecret(Number(number))) this.#onViolation(`${who} sent "${text}" in clear`);
+      if (this.#isSecret(Number(number), sender)) this.#onViolation(`${who} sent "${text}" in clear`);
     }
     if (!body.includes('"ciphertext"')) return;
     for (const { chain, index, digest } of ratchetUses(JSON.parse(body))) {
       const place = `${chain} ${index}`;
       const before = this.#uses.get(place);
-      if (before !== undefined && before !== digest) {
+      if (before !== undefined && before.digest !== digest) {
         this.#onViolation(`an index was used twice: ${place}, by ${who}`);
       }
-      this.#uses.set(place, digest);
+      this.#uses.set(place, before ?? { digest, who, at: this.#now() });
     }
   }
 }

@@ -4,20 +4,34 @@
  * @module
  */
 
-import { DeviceConflictError, type KvMutation, StoreError, UnknownTokenError } from "@greenroom/matrix";
-import type { Filter, RoomID } from "@greenroom/matrix/types";
+import {
+  type Client,
+  DeviceConflictError,
+  type KvMutation,
+  StoreError,
+  StoreInUseError,
+  type SyncOnceOptions,
+  UnknownTokenError,
+} from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import { Homeserver, type TestUser } from "@greenroom/matrix/testing";
 import { describe } from "../../../bench/kill/answering.ts";
 import { Chance } from "../core/chance.ts";
 import { Timeline } from "../core/timeline.ts";
 import type { Trace } from "../core/trace.ts";
 import { Account, type Ask } from "./account.ts";
-import { Device, type Saying } from "./device.ts";
+import { Device } from "./device.ts";
+import { Disk } from "./disk.ts";
+import { Intruder } from "./intruder.ts";
+import { learn, mustKnowEncrypted } from "./knowledge.ts";
 import { Network } from "./network.ts";
+import { NosyMember } from "./nosy_member.ts";
 import { Memberships } from "../judge/memberships.ts";
 import { WorldReader } from "../reader/world_reader.ts";
 import type { Process } from "./process.ts";
+import type { Saying } from "./saying.ts";
 import type { Surroundings } from "./surroundings.ts";
+import { syncOptionsOf } from "./sync_options.ts";
 import { Wire } from "./wire.ts";
 
 /** What a world begins with: plain data. */
@@ -27,11 +41,24 @@ export interface WorldPlan {
   readonly devices: readonly number[];
   /** How many users are people; the others are bots. */
   readonly people: number;
+  /** Whether stores are sealed. */
+  readonly isSealed: boolean;
+  /** Whether tokens expire, and are refreshed. */
+  readonly refreshes: boolean;
+  /** How long it has to find together before anything happens, in milliseconds. */
+  readonly beginning: number;
+  /** Whether bots do without encryption. */
+  readonly plainBots: boolean;
+  /** Whether clients ask for members only when they need them. */
+  readonly lazy: boolean;
   /** How many events a timeline has at most; undefined: as many as the server likes. */
   readonly timelineLimit?: number;
   /** Of each room, whether it is encrypted, and after how many messages sessions rotate. */
   readonly rooms: readonly { readonly encrypted: boolean; readonly rotation: number }[];
 }
+
+/** What a world is like, whatever is in it. */
+type Traits = Omit<WorldPlan, "devices" | "people" | "rooms">;
 
 /** A room. */
 export interface WorldRoom {
@@ -55,12 +82,16 @@ export class World implements Surroundings {
   readonly rooms: WorldRoom[] = [];
   /** A member of all rooms who reads with another implementation, if the world has one. */
   reader: WorldReader | undefined;
+  /** A member who came late and asks for keys, if there is one. */
+  nosy: NosyMember | undefined;
   /** Events that a hostile member has made: nobody is to take them for what they copy. */
   readonly forged = new Set<string>();
+  /** By number, for which device a memo of another program is. */
+  readonly memos = new Map<number, Device>();
   /** What is still to happen, whatever else does. */
   awaited = 0;
   /** What clients ask for. */
-  readonly filter: Filter | undefined;
+  readonly sync: SyncOnceOptions;
   /** What must not be. */
   readonly violations: string[] = [];
   /** How often what was reached. */
@@ -71,27 +102,27 @@ export class World implements Surroundings {
     { readonly saying: Saying; readonly device: Device; readonly isSecret: boolean }
   >();
 
+  readonly #plan: Traits;
   #stranger: TestUser | undefined;
+  #intruder: Promise<Intruder> | undefined;
 
-  constructor(
-    { seed, timelineLimit }: Pick<WorldPlan, "seed" | "timelineLimit">,
-    { trace }: { readonly trace: Trace },
-  ) {
+  constructor(plan: Traits, { trace }: { readonly trace: Trace }) {
     this.trace = trace;
-    this.filter = timelineLimit === undefined ? undefined : { room: { timeline: { limit: timelineLimit } } };
-    this.chance = new Chance(`world ${seed}`);
+    this.#plan = plan;
+    this.sync = syncOptionsOf(plan);
+    this.chance = new Chance(`world ${plan.seed}`);
     this.timeline = new Timeline(trace);
     this.homeserver = new Homeserver({
       clock: this.timeline.clock(),
       requestLogSize: 100,
       onError: (error) => this.violate(`the homeserver failed inside: ${describe(error)}`),
     });
-    const reach = this.reach;
     this.wire = new Wire({
-      isSecret: (number) => this.sayings.get(number)?.isSecret ?? false,
+      isSecret: (number, sender) => mustKnowEncrypted(this, this.sayings.get(number), sender),
       onViolation: (what) => this.violate(what),
+      now: () => this.timeline.now,
     });
-    const { homeserver, timeline, wire } = this;
+    const { homeserver, timeline, wire, reach } = this;
     this.network = new Network({ homeserver, timeline, wire, reach });
   }
 
@@ -100,7 +131,12 @@ export class World implements Surroundings {
     return this.#stranger ??= this.homeserver.createUser("stranger");
   }
 
-  /** All devices, in the order in which they came. */
+  /** A device of that user which has keys of its own. */
+  async intruder(): Promise<Intruder> {
+    return await (this.#intruder ??= Intruder.publish(this.stranger, this.ask));
+  }
+
+  /** All devices. */
   get devices(): Device[] {
     return this.accounts.flatMap(({ devices }) => devices);
   }
@@ -130,37 +166,57 @@ export class World implements Surroundings {
 
   /** Adds a member to all rooms that are made from now on, who reads with another implementation. */
   async addReader(): Promise<void> {
-    const { homeserver, ask } = this;
     const fetching: typeof fetch = (input, init) => {
       this.timeline.instant();
-      return homeserver.fetch(input, init);
+      return this.homeserver.fetch(input, init);
     };
-    this.reader = await WorldReader.register(homeserver, ask, fetching);
+    this.reader = await WorldReader.register(this.homeserver, this.ask, fetching);
+  }
+
+  /** Has the nosy member be in a room. */
+  async admitNosy(room: WorldRoom): Promise<void> {
+    const [creator] = this.accounts;
+    if (creator === undefined) return;
+    this.nosy ??= await NosyMember.register(this.homeserver, this.ask);
+    const path = `v3/rooms/${encodeURIComponent(room.id)}/invite`;
+    await this.ask(await creator.token(), "POST", path, { user_id: this.nosy.userId });
+    await this.nosy.join(room.id);
   }
 
   /** Makes users, devices and rooms. */
   async populate({ devices, people, rooms }: WorldPlan): Promise<void> {
     for (const [index, count] of devices.entries()) {
-      const { userId, password } = this.homeserver.createUser(`${index < people ? "person" : "bot"}${index}`);
-      const account = new Account({ userId, password, isBot: index >= people, ask: this.ask });
-      this.accounts.push(account);
+      const account = this.addAccount({ isBot: index >= people });
       for (let each = 0; each < count; each++) (await this.addDevice(account)).start();
     }
     for (const { encrypted, rotation } of rooms) await this.#addRoom(encrypted ? rotation : undefined);
   }
 
-  /** Adds a device to an account. */
-  async addDevice(account: Account): Promise<Device> {
-    const { token, deviceId } = await account.login();
-    const name = `${account.userId.slice(1).replace(/:.*/, "")}.${account.devices.length + 1}`;
-    const device = new Device(this, { name, account, deviceId, token });
-    account.devices.push(device);
-    return device;
+  /** Adds a user. */
+  addAccount({ isBot }: { readonly isBot: boolean }): Account {
+    const { userId, password } = this.homeserver.createUser(
+      `${isBot ? "bot" : "person"}${this.accounts.length}`,
+    );
+    const account = new Account({
+      userId,
+      password,
+      isBot,
+      encrypts: !isBot || !this.#plan.plainBots,
+      refreshes: this.#plan.refreshes,
+      ask: this.ask,
+    });
+    this.accounts.push(account);
+    return account;
   }
 
-  /** The token of any session of a user, for what another program does. */
-  async tokenOf(account: Account): Promise<string> {
-    return account.devices.find(({ goneAt }) => goneAt === Infinity)?.token ?? (await account.login()).token;
+  /** Adds a device to an account. */
+  async addDevice(account: Account): Promise<Device> {
+    const login = await account.login();
+    const disk = await Disk.open(this.#plan.isSealed ? this.chance.fill(new Uint8Array(32)) : undefined);
+    const name = `${account.userId.slice(1).replace(/:.*/, "")}.${account.devices.length + 1}`;
+    const device = new Device(this, { name, account, login, disk });
+    account.devices.push(device);
+    return device;
   }
 
   async #addRoom(rotation: number | undefined): Promise<void> {
@@ -171,7 +227,7 @@ export class World implements Surroundings {
       state_key: "",
       content: { algorithm: "m.megolm.v1.aes-sha2", rotation_period_msgs: rotation },
     };
-    const { room_id } = await this.ask(await this.tokenOf(creator), "POST", "v3/createRoom", {
+    const { room_id } = await this.ask(await creator.token(), "POST", "v3/createRoom", {
       preset: "private_chat",
       invite: [...others, ...this.reader === undefined ? [] : [WorldReader]].map(({ userId }) => userId),
       initial_state: rotation === undefined ? [] : [encryption],
@@ -182,8 +238,12 @@ export class World implements Surroundings {
     this.note(`room ${this.rooms.length} is ${id}${rotation === undefined ? "" : ", encrypted"}`);
   }
 
-  /** Has a device say something. */
-  say(device: Device, room: WorldRoom): void {
+  /**
+   * Has a device say something.
+   *
+   * @param options.also A client of another of its processes, which says it too.
+   */
+  say(device: Device, room: WorldRoom, { also }: { readonly also?: Client } = {}): void {
     const number = this.sayings.size + 1;
     const saying: Saying = { number, room: room.id, text: `peer ${device.name} ${number}` };
     const since = room.encryptedAt;
@@ -191,21 +251,17 @@ export class World implements Surroundings {
       new Memberships(this.homeserver, room.id).joined(device.userId, since, this.timeline.now);
     this.sayings.set(number, { saying, device, isSecret });
     this.note(`${device.name} says ${number} in room ${this.rooms.indexOf(room) + 1}`);
-    device.say(saying);
+    device.say(saying, also);
   }
 
   committed(device: Device, mutations: readonly KvMutation[]): void {
-    for (const mutation of mutations) {
-      if (mutation.type !== "set" || mutation.key.length !== 3 || mutation.key[2] !== "sync") continue;
-      const { nextBatch } = mutation.value as { readonly nextBatch?: string };
-      device.firstAt = Math.min(device.firstAt, this.timeline.now);
-      device.seen = Math.max(device.seen, this.network.tokens.get(nextBatch ?? "") ?? 0);
-    }
+    learn(this, { device, mutations });
   }
 
   failed(device: Device, process: Process, cause: unknown): void {
     if (cause instanceof UnknownTokenError) return;
     if (cause instanceof StoreError && (process.hasLostCommit || process !== device.process)) return;
+    if (cause instanceof StoreInUseError && process.hasStoodStill) return;
     if (cause instanceof DeviceConflictError && device.isHidden) return;
     if (process.excuse !== undefined && cause instanceof process.excuse) return;
     this.violate(`${device.name} failed: ${describe(cause)}`);

@@ -1,0 +1,28 @@
+/**
+ * What comes beside messages reaches handlers too: invitations are followed, and what other programs
+ * send to a device is there.
+ *
+ * @module
+ */
+
+import type { World } from "../world/world.ts";
+import { Memberships } from "./memberships.ts";
+
+/** Judges all devices. */
+export function judgeArrivals(world: World): void {
+  for (const [index, { id }] of world.rooms.entries()) {
+    const memberships = new Memberships(world.homeserver, id);
+    for (const { userId, devices, unjoined } of world.accounts) {
+      // A handler that failed has settled: what it has to do is up to the application.
+      if (unjoined.has(id) || devices.every(({ goneAt }) => goneAt < Infinity)) continue;
+      if (memberships.at(userId, world.timeline.now) === "invite") {
+        world.violate(`${userId} was invited to room ${index + 1}, and has not joined`);
+      }
+    }
+  }
+  for (const [number, device] of world.memos) {
+    if (device.goneAt === Infinity && !device.memos.has(number)) {
+      world.violate(`${device.name} has not been given memo ${number}`);
+    }
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * Crash points and threats by their numbers: what reaches each, or why nothing here does.
+ *
+ * @module
+ */
+
+/**
+ * By crash point, the operations between which a process ends there; a crash before one, or after one.
+ * Those that are missing belong to what Greenroom does not have, or not in these worlds: verification
+ * (C16 to C18), key backup (C19, C20), secret storage (C21), bundles of keys (C23), dehydrated devices
+ * (C24), and key files (C25), whose hashing takes real time.
+ */
+export const CRASH_POINTS: ReadonlyMap<string, readonly string[]> = new Map([
+  ["C1 own keys made, not uploaded", ["POST v3/keys/upload | crash before"]],
+  ["C2 own keys uploaded, answer lost", [
+    "POST v3/keys/upload | crash after",
+    "POST v3/keys/upload | lost after",
+  ]],
+  ["C3 keys claimed, no session stored", [
+    "POST v3/keys/claim | crash after",
+    "commit olm-session | crash before",
+  ]],
+  ["C4 session stored, not used", ["commit olm-session | crash after"]],
+  ["C5 message to a device stored, not sent", ["PUT v3/sendToDevice/m.room.encrypted | crash before"]],
+  ["C6 message to a device sent, answer lost", [
+    "PUT v3/sendToDevice/m.room.encrypted | crash after",
+    "PUT v3/sendToDevice/m.room.encrypted | lost after",
+  ]],
+  ["C7 group session made", ["commit outbound_session | crash after"]],
+  ["C8 some keys have arrived", ["commit outbox | crash before", "commit outbox | crash after"]],
+  ["C9 event encrypted, not sent", ["PUT v3/rooms/*/send/m.room.encrypted | crash before"]],
+  ["C10 event sent, answer lost", [
+    "PUT v3/rooms/*/send/m.room.encrypted | crash after",
+    "PUT v3/rooms/*/send/m.room.encrypted | lost after",
+  ]],
+  ["C11 sync received, not committed", ["GET v3/sync | crash after", "commit inbound | crash before"]],
+  ["C12 a part of a sync committed", ["commit inbound | crash after", "commit sync | crash before"]],
+  ["C13 devices looked up, answer lost", [
+    "POST v3/keys/query | crash after",
+    "commit devices | crash before",
+  ]],
+  ["C14 leave seen, no new session", ["commit room_settings | crash after", "commit state/ | crash after"]],
+  ["C15 wedge noticed", ["commit olm-wanted | crash before", "commit olm-wanted | crash after"]],
+  ["C22 store set back", ["state: a disk was put back, which events show"]],
+  ["C26 identity pinned", ["commit devices | crash after"]],
+]);
+
+/** How a threat is named where something reaches it. */
+export const THREAT = "threat: ";
+
+/** Why no action stands for a threat. */
+export const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([
+  ["a message that the reader refuses for its form, alone: no order or chance is in it", [
+    "T10",
+    "T27",
+    "T39",
+  ]],
+  ["how devices change while they are queried, or rooms in gaps: it happens without an action", [
+    "T22",
+    "T36",
+  ]],
+  ["it takes keys of a member or of a user's other device, which outsiders do not get here", [
+    ...["T37", "T69", "T73", "T74", "T94", "T115"],
+  ]],
+  ["the application's own decisions, which these worlds do not make", ["T70", "T76"]],
+  ["encryption that the client itself begins: here another program does", ["T68", "T85"]],
+  ["not on the way of messages: secrets, files, logs, memory", [
+    ...["T53", "T54", "T55", "T57", "T58", "T104", "T105", "T106", "T107", "T108", "T109", "T110"],
+  ]],
+  ["verification, key backup, and signing other devices: not in these worlds", [
+    ...["T46", "T47", "T48", "T49", "T50", "T51", "T52", "T56"],
+  ]],
+  ["stores here refuse no record, and no engine traps", ["T63", "T86", "T96"]],
+  ["one record alone: here whole disks are put back", ["T84"]],
+]);

@@ -1,0 +1,128 @@
+/**
+ * What the application of a device does: its handlers, with an author's mistakes and patience.
+ *
+ * @module
+ */
+
+import { type Client, defineSession, eventType } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
+import { answerMessages, describe } from "../../../bench/kill/answering.ts";
+import type { LedgerEntry } from "../../../bench/kill/ledger.ts";
+import type { Chance } from "../core/chance.ts";
+import type { Device } from "./device.ts";
+import type { Process } from "./process.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** The type of what other programs send to a device. */
+export const MEMO = "org.example.memo";
+
+/** Of so many handlers, one takes its time; of a program that runs for the first time, of fewer. */
+const [SLOW, SLOW_AT_FIRST] = [6, 2];
+/** How long that takes at most, in milliseconds. */
+const LONGEST = 20_000;
+
+const tally = defineSession({ name: "tally", per: "room", initial: () => ({ seen: 0 }) });
+
+/** Where an application runs. */
+interface Place {
+  readonly device: Device;
+  readonly process: Process;
+  readonly world: Surroundings;
+  /** Whether it is the device's first process. */
+  readonly isFirst: boolean;
+  /** Decides which of its handlers are slow. */
+  readonly pace: Chance;
+}
+
+/** What must not come in clear: it could be forged. */
+const SECRET_TYPES = ["m.room_key", "m.forwarded_room_key", "m.secret.send"];
+
+/** Gives a client the handlers of an application. */
+export function teach(client: Client, { device, process, world, isFirst, pace }: Place): void {
+  countHandlers(client, process);
+  const takeTime = async (): Promise<void> => {
+    if (pace.below(isFirst ? SLOW_AT_FIRST : SLOW) === 0) await process.clock.delay(pace.below(LONGEST));
+  };
+  const note = (entry: LedgerEntry): void => device.record(entry);
+  if (device.account.isBot) {
+    const received = new Set<string>();
+    const noteOnce = (entry: LedgerEntry): void => {
+      if (entry.kind === "received" && received.size === received.add(entry.eventId).size) {
+        world.violate(`${device.name} has handled ${entry.eventId} twice in one process`);
+      }
+      note(entry);
+    };
+    keepTally(client, takeTime, (problem) => world.violate(`${device.name}: ${problem}`));
+    answerMessages(client, { userId: device.userId, note: noteOnce, tell: () => {} });
+  } else {
+    client.on("UNDECRYPTABLE", async ({ event: { event_id: eventId }, code, reason }) => {
+      note({ kind: "undecryptable", eventId, code, reason: reason.message });
+      await takeTime();
+    });
+  }
+  client.on("m.room.message", ({ content: { body } }) => {
+    if (Number(body.split(" ").at(-1)) % 7 === 3) throw new TypeError("a handler of the application failed");
+  });
+  for (const type of ["GAP", "DEVICE_ALARM", "MALFORMED", "EVENT_QUARANTINED", "UNENCRYPTED"] as const) {
+    client.on(type, () => world.reach(`state: ${type}`));
+  }
+  client.on("UNENCRYPTED", ({ event }) => void device.refused.add(event.event_id));
+  client.on("INVITE", async ({ room_id }) => {
+    await takeTime();
+    await client.joinRoom(room_id).catch((error) => {
+      world.note(`${device.name} can't join ${room_id}: ${describe(error)}`);
+      device.account.unjoined.add(room_id);
+      throw error;
+    });
+  });
+  for (const type of device.account.encrypts ? SECRET_TYPES : []) {
+    client.on(eventType(type, "to_device"), () => world.violate(`${device.name} was handed ${type}`));
+  }
+  client.on(eventType(MEMO, "to_device"), ({ content: { number } }) => {
+    world.note(`${device.name} has memo ${number}`);
+    device.memos.add(Number(number));
+  });
+  client.on("m.room.message", async ({ event_id, sender, content }) => {
+    await takeTime();
+    device.senders.set(event_id, sender);
+    if (device.undecryptable.has(event_id)) world.reach("state: read when its key had come");
+    device.readings.set(event_id, String(content.body));
+    world.note(`${device.name} reads ${event_id}: ${content.body}`);
+  }, { history: true, name: "read" });
+}
+
+/** Has a process know how many handlers are at work. */
+function countHandlers(client: Client, process: Process): void {
+  const on = client.on.bind(client) as (...args: unknown[]) => unknown;
+  const counted = (handler: (...args: unknown[]) => unknown) => (...args: unknown[]): unknown => {
+    const result = handler(...args);
+    if (!(result instanceof Promise)) return result;
+    process.handlers++;
+    return result.finally(() => process.handlers--);
+  };
+  client.on =
+    ((type: unknown, handler: (...args: unknown[]) => unknown, ...options: unknown[]) =>
+      on(type, counted(handler), ...options)) as Client["on"];
+}
+
+/** Counts messages in a session whose handlers do not wait for each other by themselves. */
+function keepTally(
+  client: Client,
+  takeTime: () => Promise<void>,
+  onProblem: (problem: string) => void,
+): void {
+  const running = new Set<RoomID>();
+  const left = new Map<RoomID, number>();
+  client.on("m.room.message", async ({ room_id }, { session }) => {
+    const { seen } = session;
+    if (running.has(room_id)) onProblem(`two handlers of one session run in ${room_id}`);
+    if (seen !== (left.get(room_id) ?? seen)) {
+      onProblem(`a handler in ${room_id} has ${seen}, and the one before has left ${left.get(room_id)}`);
+    }
+    running.add(room_id);
+    await takeTime();
+    session.seen = seen + 1;
+    left.set(room_id, seen + 1);
+    running.delete(room_id);
+  }, { session: tally, name: "tally" });
+}

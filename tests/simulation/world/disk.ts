@@ -1,0 +1,61 @@
+/**
+ * What a device keeps, sealed or not, and copies of it.
+ *
+ * @module
+ */
+
+import { type KvEntry, type KvStore, MemoryStore, SealedStore } from "@greenroom/matrix";
+
+/** A copy of what a disk had at some time. */
+export interface DiskCopy {
+  /** What was on the disk. */
+  readonly entries: readonly KvEntry[];
+  /** The rooms and IDs of sessions whose keys were there. */
+  readonly sessions: ReadonlySet<string>;
+}
+
+/** A disk. */
+export class Disk {
+  readonly #inner = new MemoryStore();
+  #store: KvStore = this.#inner;
+
+  /** What reads and writes it. */
+  get store(): KvStore {
+    return this.#store;
+  }
+
+  /**
+   * Opens a disk.
+   *
+   * @param seal What it is sealed with; undefined: it is not.
+   */
+  static async open(seal?: Uint8Array): Promise<Disk> {
+    const disk = new Disk();
+    if (seal !== undefined) disk.#store = await SealedStore.open(disk.#inner, seal);
+    return disk;
+  }
+
+  /** Copies it. */
+  async copy(): Promise<DiskCopy> {
+    const entries = await Array.fromAsync(this.#inner.list([]));
+    return { entries: structuredClone(entries), sessions: await this.sessions() };
+  }
+
+  /** Puts a copy in place of what is there. */
+  async putBack({ entries }: DiskCopy): Promise<void> {
+    const present = await Array.fromAsync(this.#inner.list([]));
+    await this.#inner.commit([
+      ...present.map(({ key }) => ({ type: "delete", key }) as const),
+      ...structuredClone(entries).map(({ key, value }) => ({ type: "set", key, value }) as const),
+    ]);
+  }
+
+  /** The rooms and IDs of sessions whose keys are there. */
+  async sessions(): Promise<ReadonlySet<string>> {
+    const sessions = new Set<string>();
+    for await (const { key: [, , kind, part, ...id] } of this.#store.list([])) {
+      if (kind === "crypto" && part === "inbound") sessions.add(id.join(" "));
+    }
+    return sessions;
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * What devices know, by what they commit, and what their processes must know.
+ *
+ * @module
+ */
+
+import type { KvMutation } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
+import type { Homeserver } from "@greenroom/matrix/testing";
+import type { Account } from "./account.ts";
+import type { Device } from "./device.ts";
+import type { Network } from "./network.ts";
+import { Memberships } from "../judge/memberships.ts";
+import type { Saying } from "./saying.ts";
+import type { Timeline } from "../core/timeline.ts";
+import type { Sender } from "./wire.ts";
+
+/** What there is to be known. */
+interface Facts {
+  readonly accounts: readonly Account[];
+  readonly network: Pick<Network, "tokens" | "firsts">;
+  readonly timeline: Pick<Timeline, "now">;
+}
+
+/** What was said somewhere. */
+interface Said {
+  readonly saying: Saying;
+  /** Whether its author knew that the room is encrypted. */
+  readonly isSecret: boolean;
+}
+
+/** What a device commits. */
+interface Commit {
+  readonly device: Device;
+  readonly mutations: readonly KvMutation[];
+}
+
+/** Notes what a device knows from a commit on. */
+export function learn(facts: Facts, { device, mutations }: Commit): void {
+  for (const mutation of mutations) {
+    if (mutation.type !== "set") continue;
+    const { key, value } = mutation;
+    if (key.length === 3 && key[2] === "sync") learnPosition(facts, device, value);
+    if (key[3] === "devices") learnDevices(facts, device, { userId: key.at(-1), value });
+  }
+}
+
+/** Whether a process must know that what was said, or an answer to that, is not to be sent in clear. */
+export function mustKnowEncrypted(
+  { homeserver, rooms, timeline }: {
+    readonly homeserver: Homeserver;
+    readonly rooms: readonly { readonly id: RoomID; readonly encryptedAt: number }[];
+    readonly timeline: Pick<Timeline, "now">;
+  },
+  said: Said | undefined,
+  { device, process }: Sender,
+): boolean {
+  if (said === undefined || said.isSecret) return said !== undefined;
+  // Who begins after the room was encrypted learns of that, or asks the server.
+  const { room } = said.saying;
+  const since = rooms.find(({ id }) => id === room)?.encryptedAt ?? Infinity;
+  return since < process.begunAt &&
+    new Memberships(homeserver, room).joined(device.userId, since, timeline.now);
+}
+
+function learnPosition({ network, timeline }: Facts, device: Device, value: unknown): void {
+  const { nextBatch, handled = "" } = value as { readonly nextBatch?: string; readonly handled?: string };
+  if (nextBatch === undefined) return; // encryption is ahead of the first response, which comes again
+  if (device.firstAt === Infinity) {
+    device.firstAt = timeline.now;
+    device.firstShown = network.firsts.get(nextBatch) ?? device.firstShown;
+  }
+  device.seen = Math.max(device.seen, network.tokens.get(nextBatch) ?? 0);
+  device.settled = Math.max(device.settled, network.tokens.get(handled) ?? 0);
+}
+
+function learnDevices(
+  { accounts, timeline }: Facts,
+  device: Device,
+  { userId, value }: { readonly userId: unknown; readonly value: unknown },
+): void {
+  const { devices = [] } = value as { readonly devices?: readonly { readonly deviceId: string }[] };
+  const there = new Set(devices.map(({ deviceId }) => deviceId));
+  for (const other of accounts.find((account) => account.userId === userId)?.devices ?? []) {
+    const isGone = other.goneAt <= timeline.now && !there.has(other.deviceId);
+    if (isGone) device.goneBy.getOrInsert(other.deviceId, timeline.now);
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * What a device has lost when an old copy of its disk was put back.
+ *
+ * @module
+ */
+
+import type { RoomID } from "@greenroom/matrix/types";
+import type { Disk, DiskCopy } from "./disk.ts";
+
+/** A copy of a device's disk. */
+export interface Backup {
+  readonly disk: DiskCopy;
+  /** When it was made. */
+  readonly at: number;
+  /** What the device had seen then. */
+  readonly seen: number;
+  /** How much it had noted. */
+  readonly noted: number;
+}
+
+/** An event that a device may not be able to read. */
+export interface LostEvent {
+  readonly event_id: string;
+  readonly origin_server_ts: number;
+  readonly content: { readonly session_id?: unknown };
+}
+
+/** What a device has lost. */
+export class Loss {
+  /** A copy of its disk, if there is one. */
+  backup: Backup | undefined;
+  /** Whether that was put back. */
+  isSuffered = false;
+  /** When everybody had had the time to find that out. */
+  healedAt = Infinity;
+  /** The rooms and IDs of sessions whose keys were lost. */
+  readonly #sessions = new Set<string>();
+  /** The events that it had noted, and does not know of any more. */
+  readonly #events = new Set<string>();
+
+  /** Puts a copy of the disk in place of what is there. */
+  async suffer(disk: Disk, { backup, noted }: { backup: Backup; noted: readonly string[] }): Promise<void> {
+    const present = await disk.sessions();
+    for (const session of present.difference(backup.disk.sessions)) this.#sessions.add(session);
+    for (const event of noted) this.#events.add(event);
+    await disk.putBack(backup.disk);
+    this.isSuffered = true;
+  }
+
+  /**
+   * Whether an event was noted and is forgotten, had its key lost, or may have been encrypted for what
+   * was lost.
+   */
+  mayMiss(room: RoomID, { event_id: id, origin_server_ts: at, content }: LostEvent): boolean {
+    if (!this.isSuffered || this.backup === undefined) return false;
+    return this.#events.has(id) || this.#sessions.has(`${room} ${content.session_id}`) ||
+      (at >= this.backup.at && at < this.healedAt);
+  }
+}

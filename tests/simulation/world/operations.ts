@@ -1,0 +1,37 @@
+/**
+ * The names of what processes do: faults are planned for them, and counted.
+ *
+ * @module
+ */
+
+/** The kinds of records of which a commit has its name: the first that it has. Others only go along. */
+export const COMMITS: readonly string[] = [
+  ...["session/", "outbound_session", "inbound", "olm-session", "devices", "room_settings", "parked"],
+  ...["account", "replay", "outbox", "tracked", "state/", "owner", "send_key", "attempts", "olm-wanted"],
+  ...[
+    "olm_stranger",
+    "withheld",
+    "deviceListEpoch",
+    "room/",
+    "pruned",
+    "shown/",
+    "settled/",
+    "sync",
+    "lease",
+  ],
+];
+
+/** The requests of clients that are not syncs. */
+export const REQUESTS: readonly string[] = [
+  ...["GET v3/account/whoami", "GET v3/rooms/*/members", "GET v3/rooms/*/messages", "GET versions"],
+  ...["GET v3/rooms/*/state/m.room.encryption/", "GET v3/rooms/*/state/m.room.history_visibility/"],
+  ...["POST v3/join/*", "POST v3/keys/claim", "POST v3/keys/query", "POST v3/keys/upload"],
+  ...["POST v3/refresh", "POST v3/user/*/filter", "PUT v3/rooms/*/send/m.room.encrypted"],
+  ...["PUT v3/rooms/*/send/m.room.message"],
+  ...["PUT v3/sendToDevice/m.room.encrypted", "PUT v3/sendToDevice/m.room_key.withheld"],
+];
+
+/** The name of a commit, by the kinds of its records. */
+export function commitName(kinds: string): string {
+  return COMMITS.find((kind) => kinds.includes(kind)) ?? kinds;
+}
