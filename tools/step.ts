@@ -40,9 +40,15 @@ export function commandResult({ code, output }: Ended): StepResult {
   return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1, output: withoutProgress(output) };
 }
 
-/** What Deno printed, but for the lines that only say how far it has come. */
+/** What a test has printed, if the next line says that it passed. */
+const OUTPUT_OF_PASSED =
+  /^-+ (?:post-test )?output -+\n(?:(?!output end -)[^])*output end -+\n(?=.* \.\.\. ok \()/gm;
+/** A line that only says how far Deno has come. */
+const PROGRESS = /^(?:(?:Check|Download|Initialize) .*|.* \.\.\. ok \(.*\))\n/gm;
+
+/** What Deno printed, but for its progress and for what tests printed that passed. */
 function withoutProgress(output: string): string {
-  return output.replaceAll(/^(?:(?:Check|Download|Initialize) .*|.* \.\.\. ok \(.*\))\n/gm, "");
+  return output.replaceAll(OUTPUT_OF_PASSED, "").replaceAll(PROGRESS, "");
 }
 
 /**

@@ -54,6 +54,15 @@ Deno.test("testResult() shows what failed without the tests that passed", () => 
   assertEquals(result.output, "b ... FAILED (1ms)\nFAILED | 1 passed | 1 failed (1s)\n");
 });
 
+Deno.test("testResult() shows what a test printed if it failed, and not if it passed", () => {
+  const block = (text: string) =>
+    `------- post-test output -------\n${text}\n----- post-test output end -----\n`;
+  const output = `${block("of a")}a ... FAILED (1ms)\n${block("of b")}b ... ok (1ms)\n` +
+    `${block("of c")}c ... step ... ok (1ms)\nFAILED | 2 passed | 1 failed (1s)\n`;
+  const result = testResult({ code: 1, output }, { mayIgnore: true });
+  assertEquals(result.output, `${block("of a")}a ... FAILED (1ms)\nFAILED | 2 passed | 1 failed (1s)\n`);
+});
+
 Deno.test("testResult() counts a run that broke down, and one without tests, as a failure", () => {
   const lenient = { mayIgnore: true };
   assertEquals(testResult({ code: 1, output: "error: Type checking failed.\n" }, lenient).failed, 1);
