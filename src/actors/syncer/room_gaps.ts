@@ -4,7 +4,6 @@
  * @module
  */
 
-import { DEFAULT_RETRY } from "../../api/http/retry.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import type { Logger } from "../../base/log.ts";
 import { Membership } from "../../types/enums.ts";
@@ -27,8 +26,8 @@ export interface RoomGapsOptions {
   /** Whether there is a handler of history. */
   readonly wantsHistory: () => boolean;
   /**
-   * How often the same response is given up, and requested again, since a server that may be
-   * restarting shows no gap. A server that fails for good must not keep a client from syncing.
+   * How often the same response is given up, and requested again, since a server that fails,
+   * or may be restarting, shows no gap. A server that fails for good must not keep a client from syncing.
    */
   readonly patience: number;
   /** Ends the reading. */
@@ -158,12 +157,12 @@ export class RoomGaps {
   /**
    * Fills a gap.
    *
-   * @throws What a server answers while it restarts, or has too much to do: a few times.
+   * @throws What a server answers that fails, restarts, or has too much to do: a few times.
    */
   async #fill(room: RoomPart, reader: GapReader): Promise<GapEnd> {
     const end = await fillGap(room, reader);
     const { error } = end;
-    if (!(error instanceof MatrixRequestError) || !DEFAULT_RETRY.retryable(error)) return end;
+    if (!(error instanceof MatrixRequestError) || error.status < 500 && error.status !== 429) return end;
     const { since } = reader;
     if (this.#givenUp.since !== since) this.#givenUp = { since, times: 0 };
     if (this.#givenUp.times++ >= this.#options.patience) return end;

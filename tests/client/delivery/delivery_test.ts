@@ -176,13 +176,13 @@ Deno.test("What a gap hides is delivered, though the token dies while the gap is
   assertEquals([texts, later], [[], said]);
 });
 
-/** What a bot hears that was away, on a server that answers so often with 502 when a gap is read. */
-async function heardWith(outages: number): Promise<string[]> {
+/** What a bot hears that was away, on a server that fails so often when a gap is read. */
+async function heardWith(outages: number, status = 502): Promise<string[]> {
   await using here = clientStage();
   let left = outages;
   const { store, failing } = await missed(
     here,
-    () => left-- > 0 ? new Response("Bad Gateway", { status: 502 }) : undefined,
+    () => left-- > 0 ? new Response("Out of order", { status }) : undefined,
   );
   const second = here.client("bot", { store, fetch: failing, retry: false });
   const texts = heard(second);
@@ -196,5 +196,6 @@ async function heardWith(outages: number): Promise<string[]> {
 
 Deno.test("What a gap hides is delivered when the server is back, and left out if it never shows it", async () => {
   assertEquals((await heardWith(3)).length, 30);
+  assertEquals((await heardWith(1, 500)).length, 30);
   assertEquals((await heardWith(Infinity)).length, 10);
 });
