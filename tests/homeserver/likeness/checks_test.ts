@@ -47,6 +47,8 @@ Deno.test("profiles: only the own one is changed, and an empty one is not found"
   assertEquals(await put("@x:away.example", "displayname"), [400, "M_UNKNOWN"]);
   await alice.ok("DELETE", `/profile/${alice.id}/displayname`);
   assertEquals(await alice.refusal("GET", `/profile/${alice.id}`), [404, "M_NOT_FOUND"]);
+  assertEquals(await alice.ok("GET", `/profile/${alice.id}/displayname`), {});
+  assertEquals(await alice.refusal("GET", `/profile/${alice.id}/org.example`), [404, "M_NOT_FOUND"]);
 });
 
 Deno.test("typing: any value counts, and nobody types for others", async () => {

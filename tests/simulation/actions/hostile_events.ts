@@ -5,6 +5,7 @@
  * @module
  */
 
+import { Memberships } from "../judge/memberships.ts";
 import { DEEP } from "../world/network.ts";
 import { type ActionKind, chosen, type Scene } from "./action.ts";
 import { tamper, timelineOf } from "./hostile.ts";
@@ -116,8 +117,9 @@ export const hostileEvents: readonly ActionKind[] = [
     name: "claims that an event in clear was encrypted",
     weight: 2,
     perform(scene) {
-      const { room, device, action: { what } } = scene;
-      if (room.encryptedAt > device.seen) return;
+      const { world, room, device, action: { what } } = scene;
+      const memberships = new Memberships(world.homeserver, room.id);
+      if (room.encryptedAt > device.seen || memberships.at(device.userId, device.seen) !== "join") return;
       const encryption = { sender: device.userId, trust: "verified", algorithm: "m.megolm.v1.aes-sha2" };
       const event = madeUp(scene, {
         type: "m.room.message",

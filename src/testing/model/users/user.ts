@@ -57,6 +57,8 @@ export class User {
   password: string | undefined;
   /** Whether the account is deactivated. */
   deactivated = false;
+  /** Whether the profile was deleted with the account. */
+  isErased = false;
   /** The global profile: `displayname`, `avatar_url` and whatever else was set. */
   readonly profile: Map<string, unknown> = new Map();
   /** The devices by ID. */

@@ -132,6 +132,9 @@ function deactivate({ server, user, jsonOrEmpty }: AuthedRequest): Answer {
       changeMembership(server, room, { sender: user.id, target: user.id, action: "leave" });
     }
   }
-  if (jsonOrEmpty.erase === true) user.profile.clear();
+  if (jsonOrEmpty.erase === true) {
+    user.profile.clear();
+    user.isErased = true;
+  }
   return { id_server_unbind_result: "success" };
 }

@@ -15,11 +15,12 @@ import { changeMembership } from "../../model/rooms/change_membership.ts";
 import type { Room } from "../../model/rooms/room.ts";
 import type { ServerState } from "../../model/server_state.ts";
 import { PRESENCE_STATES, presenceContent, setPresence } from "../../model/users/presence.ts";
+import type { User } from "../../model/users/user.ts";
 import { parseUserId } from "../route_tools.ts";
 
 /** The routes of this file. */
 export const profileRoutes: readonly Route[] = [
-  openRoute("GET", "v3/profile/{userId}", (request) => Object.fromEntries(profileOf(request, "M_UNKNOWN"))),
+  openRoute("GET", "v3/profile/{userId}", getProfile),
   openRoute("GET", "v3/profile/{userId}/{field}", getField),
   route("PUT", "v3/profile/{userId}/{field}", putField),
   route("DELETE", "v3/profile/{userId}/{field}", deleteField),
@@ -34,13 +35,18 @@ const LARGEST_PROFILE = 65_536;
 const LONGEST_DISPLAYNAME = 256;
 const LONGEST_AVATAR_URL = 1000;
 
-function profileOf(request: MatrixRequest, errcode: string): ReadonlyMap<string, unknown> {
+function getProfile(request: MatrixRequest): Answer {
   checkToken(request);
-  const id = parseUserId(request.param("userId"));
-  const user = request.server.users.get(id);
+  const { profile } = userOf(request, "M_UNKNOWN");
+  if (profile.size === 0) throw notFound("Profile was not found");
+  return Object.fromEntries(profile);
+}
+
+/** The user whose profile is asked for. */
+function userOf(request: MatrixRequest, errcode: string): User {
+  const user = request.server.users.get(parseUserId(request.param("userId")));
   if (user === undefined) throw new Failure(404, errcode, "Profile was not found");
-  if (user.profile.size === 0) throw notFound("Profile was not found");
-  return user.profile;
+  return user;
 }
 
 /** Profiles are open to all, but not to those with a token that does not work. */
@@ -52,11 +58,11 @@ function getField(request: MatrixRequest): Answer {
   const field = request.param("field");
   checkToken(request);
   checkName(field);
-  const profile = profileOf(request, "M_NOT_FOUND");
+  const { profile, isErased } = userOf(request, "M_NOT_FOUND");
   const value = profile.get(field);
   if (value !== undefined && value !== null) return { [field]: value };
-  // Synapse answers {} for the two old fields, and 404 for the others.
-  if (MEMBER_FIELDS.includes(field)) return {};
+  // Synapse answers {} for the two old fields of a profile that is not deleted, and 404 for the others.
+  if (MEMBER_FIELDS.includes(field) && !isErased) return {};
   throw notFound("No value for the field");
 }
 
