@@ -43,6 +43,8 @@ function judgeRoom(world: World, room: WorldRoom): void {
   const devices = world.devices;
   /** What was redacted, or came in clear when the room was encrypted already. */
   const late = new Set<string>();
+  /** What nobody can read, since its author's disk was put back. */
+  const lost = new Set<string>();
   /** By author and text, in clear or encrypted, the event. */
   const texts = new Map<string, LostEvent>();
   for (const message of world.homeserver.room(room.id).messages) {
@@ -62,9 +64,10 @@ function judgeRoom(world: World, room: WorldRoom): void {
       userId === sender && (isEncrypted ? deviceId === content.device_id : knownAt.has(body ?? ""))
     );
     if (body === undefined) {
-      if (author?.goneAt === Infinity && !author.spoiled.has(id)) {
+      if (author?.goneAt === Infinity && !author.spoiled.has(id) && !author.loss.mayMiss(room.id, message)) {
         world.violate(`nobody has read ${id} of ${author.name}`);
       }
+      if (author?.loss.mayMiss(room.id, message)) lost.add(id);
       continue;
     }
     // What was sent in clear and not known to have arrived is sent again, encrypted, if the room
@@ -85,7 +88,7 @@ function judgeRoom(world: World, room: WorldRoom): void {
       ) {
         continue;
       }
-      if (device.loss.mayMiss(room.id, message)) continue;
+      if (device.loss.mayMiss(room.id, message) || author.loss.maySendInVain(message)) continue;
       // It asked the server whether the room is encrypted, before its sync came so far.
       if (!isEncrypted && device.refused.has(id) && room.encryptedAt < Infinity) continue;
       const isEntitled = memberships.joined(device.userId, Math.min(known, at), world.timeline.now) &&
@@ -105,7 +108,7 @@ function judgeRoom(world: World, room: WorldRoom): void {
     );
     if (
       !found.includes(saying.eventId) && device.goneAt === Infinity && !late.has(saying.eventId) &&
-      !device.spoiled.has(saying.eventId)
+      !device.spoiled.has(saying.eventId) && !lost.has(saying.eventId)
     ) {
       world.violate(`${device.name} was given ${saying.eventId} for "${saying.text}", which is ${found}`);
     }

@@ -162,7 +162,10 @@ export class Device {
       encryption: this.account.encrypts,
       lease: { duration: LEASE, owner: name, held },
       clock: process.clock,
-      log: loggerOf(name, note),
+      log: loggerOf(name, (line) => {
+        note(line);
+        if (line.includes("The store was set back")) this.loss.noticedAt = this.#world.timeline.now;
+      }),
       store: process.store(store, (mutations) => this.#world.committed(this, mutations)),
       fetch: process.fetch(async (request) => {
         const response = await this.#world.network.send({ device: this, process }, request);
@@ -212,7 +215,7 @@ export class Device {
     const noted = this.ledger.slice(backup.noted).flatMap((entry) =>
       "eventId" in entry ? [entry.eventId] : []
     );
-    await this.loss.suffer(this.disk, { backup, noted });
+    await this.loss.suffer(this.disk, { backup, noted, at: this.#world.timeline.now });
     this.seen = backup.seen;
     this.settled = Math.min(this.settled, backup.seen);
   }

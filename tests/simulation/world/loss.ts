@@ -25,12 +25,19 @@ export interface LostEvent {
   readonly content: { readonly session_id?: unknown };
 }
 
+/** How long what a device had encrypted may be on its way, in milliseconds. */
+const ON_ITS_WAY = 1_000;
+
 /** What a device has lost. */
 export class Loss {
   /** A copy of its disk, if there is one. */
   backup: Backup | undefined;
   /** Whether that was put back. */
   isSuffered = false;
+  /** When that was. */
+  #sufferedAt = Infinity;
+  /** When the device last noticed it. */
+  noticedAt = Infinity;
   /** When everybody had had the time to find that out. */
   healedAt = Infinity;
   /** The rooms and IDs of sessions whose keys were lost. */
@@ -39,12 +46,17 @@ export class Loss {
   readonly #events = new Set<string>();
 
   /** Puts a copy of the disk in place of what is there. */
-  async suffer(disk: Disk, { backup, noted }: { backup: Backup; noted: readonly string[] }): Promise<void> {
+  async suffer(
+    disk: Disk,
+    { backup, noted, at }: { backup: Backup; noted: readonly string[]; at: number },
+  ): Promise<void> {
     const present = await disk.sessions();
     for (const session of present.difference(backup.disk.sessions)) this.#sessions.add(session);
     for (const event of noted) this.#events.add(event);
     await disk.putBack(backup.disk);
     this.isSuffered = true;
+    this.#sufferedAt = Math.min(this.#sufferedAt, at);
+    this.noticedAt = Infinity;
   }
 
   /**
@@ -55,5 +67,10 @@ export class Loss {
     if (!this.isSuffered || this.backup === undefined) return false;
     return this.#events.has(id) || this.#sessions.has(`${room} ${content.session_id}`) ||
       (at >= this.backup.at && at < this.healedAt);
+  }
+
+  /** Whether an event's key may have been sent by old ratchets, before the device noticed. */
+  maySendInVain({ origin_server_ts: at }: LostEvent): boolean {
+    return at >= this.#sufferedAt && at < Math.min(this.noticedAt + ON_ITS_WAY, this.healedAt);
   }
 }
