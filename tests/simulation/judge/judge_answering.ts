@@ -22,8 +22,10 @@ export function judgeAnswering(world: World): void {
 function judgeBot(world: World, room: WorldRoom, bot: Device): void {
   const { homeserver, timeline, devices } = world;
   const memberships = new Memberships(homeserver, room.id);
+  const received = new Map(entriesOf(bot.ledger, "received").map(({ eventId, body }) => [eventId, body]));
   const textOf = (id: string) =>
-    devices.map(({ readings }) => readings.get(id as never)).find((text) => text !== undefined);
+    devices.map(({ readings }) => readings.get(id as never)).find((text) => text !== undefined) ??
+      received.get(id); // it may be redacted before a slow handler has read it
   const shown = homeserver.room(room.id).messages;
   const reads = shown.filter(({ sender }) => sender === bot.userId).flatMap(({ event_id, type, content }) => {
     // What came in clear when the room was encrypted is an answer, though nobody is shown it.
