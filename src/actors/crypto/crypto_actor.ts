@@ -76,6 +76,9 @@ const IDENTITY_STEPS = Object.keys(
     createIdentity: true,
     confirmIdentity: true,
     abandonIdentity: true,
+    signIdentity: true,
+    signDevice: true,
+    signatureFate: true,
     releaseUpload: true,
   } satisfies Record<IdentityStep, true>,
 ) as IdentityStep[];

@@ -7,12 +7,8 @@
 import type { Device } from "../../crypto/devices/device.ts";
 import type { RecoveredEvent } from "../../crypto/engine/engine_protocol.ts";
 import type { OwnIdentityState } from "../../crypto/engine/identity_steps.ts";
-import type {
-  IdentitySeeds,
-  NewIdentity,
-  NewIdentityInput,
-  OfferOutcome,
-} from "../../crypto/identity/own_identity.ts";
+import type { IdentitySeeds } from "../../crypto/identity/identity_seeds.ts";
+import type { NewIdentity, NewIdentityInput, OfferOutcome } from "../../crypto/identity/own_identity.ts";
 import { NetworkError } from "../../errors/network_error.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { ActorRef } from "../kernel/actor.ts";

@@ -7,7 +7,7 @@
 
 import type { RequestOptions } from "../../api/http/request_options.ts";
 import { decodeBase64, encodeBase64 } from "../../crypto/encoding/base64.ts";
-import type { IdentitySeeds } from "../../crypto/identity/own_identity.ts";
+import type { IdentitySeeds } from "../../crypto/identity/identity_seeds.ts";
 import { ciphertextsOf } from "../../crypto/secrets/secret_content.ts";
 import { OwnIdentityError } from "../../errors/encryption_error.ts";
 import type { AccountSecrets } from "../secrets/account_secrets.ts";

@@ -1,6 +1,9 @@
 /**
  * The devices of others, and how far they are to be trusted.
  *
+ * Over 300 lines because it is the one door to what is known of users, and each of its methods is
+ * short.
+ *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#tracking-the-device-list-for-a-user | Tracking device lists}
  * @module
  */
@@ -28,9 +31,11 @@ import {
   everByIdentityKey,
   type FormerDevice,
   NO_RECORD,
+  type StoredDevice,
   userKey,
   type UserRecord,
   withLocalTrust,
+  withSignedDevice,
 } from "./user_record.ts";
 import { DeviceListChanges, isQueryResponse, nextPiece } from "./query_response.ts";
 import { receiveUser } from "./receive_user.ts";
@@ -240,6 +245,17 @@ export class DeviceLists {
       throw new ValueError(`Cannot set the trust of ${named}: it is this device, which trusts itself`);
     }
     this.#put(tx, userId, withLocalTrust(await tx.get(userKey(userId)) ?? NO_RECORD, device, trust));
+  }
+
+  /**
+   * Notes that the own identity has signed a device of the own user.
+   *
+   * @throws {ValueError} If no such device is there, or it has another key than was compared.
+   */
+  async setSigned(tx: Transaction, device: ComparedDevice): Promise<StoredDevice> {
+    const { record, signed } = withSignedDevice(await tx.get(userKey(device.userId)) ?? NO_RECORD, device);
+    this.#put(tx, device.userId, record);
+    return signed;
   }
 
   /** The identity with which a user signs devices; undefined if there never was one. */

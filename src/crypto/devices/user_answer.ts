@@ -126,9 +126,14 @@ function judgeDevices(
     const checked = checkDeviceKeys(vodozemac, value, expected);
     if (checked === undefined) continue;
     holders.set(checked.curve25519, deviceId);
-    kept.set(deviceId, { ...checked, local: earlier?.local });
+    kept.set(deviceId, { ...checked, ...decided(earlier) });
   }
   return [...kept.values()];
+}
+
+/** What was decided here about a device stays, whatever the server shows. */
+function decided({ local, signedHere }: Partial<KnownDevice> = {}): Partial<KnownDevice> {
+  return { local, ...(signedHere !== undefined && { signedHere }) };
 }
 
 function knownFirst(names: readonly string[], known: ReadonlyMap<string, unknown>): readonly string[] {
@@ -150,8 +155,9 @@ function withDevices(
   return { devices: sorted, gone: newestOf(gone, MAX_DEVICES), identity };
 }
 
-function lasting({ deviceId, curve25519, ed25519, local, signedBy }: KnownDevice): KnownDevice {
-  return { deviceId, curve25519, ed25519, local, signedBy };
+function lasting(device: KnownDevice): KnownDevice {
+  const { deviceId, curve25519, ed25519, signedBy } = device;
+  return { deviceId, curve25519, ed25519, signedBy, ...decided(device) };
 }
 
 /**
@@ -171,7 +177,7 @@ export function newestOf(gone: readonly KnownDevice[], limit: number): readonly 
   return kept;
 }
 
-function weightOf({ local, signedBy }: KnownDevice): number {
+function weightOf({ local, signedBy, signedHere }: KnownDevice): number {
   if (local !== undefined) return local === "blacklisted" ? 3 : 2;
-  return signedBy === undefined ? 0 : 1;
+  return signedBy === undefined && signedHere === undefined ? 0 : 1;
 }

@@ -25,6 +25,8 @@ export interface KnownDevice {
    * The self-signing key whose verified signature it carries, or carried when it was last shown.
    */
   readonly signedBy?: string;
+  /** The own self-signing key that has signed it here, whether or not the server shows that. */
+  readonly signedHere?: string;
 }
 
 /** A device that is there. */
@@ -74,10 +76,12 @@ function deviceTrust(
   verifier: string | undefined,
 ): DeviceTrust {
   if (device.local !== undefined) return device.local;
-  const vouchedFor = identity?.selfSigning !== undefined && device.signedBy === identity.selfSigning;
-  if (!vouchedFor || identity.pinned === undefined) return "unsigned";
+  const { selfSigning, pinned } = identity ?? {};
+  const vouchedFor = selfSigning !== undefined &&
+    (device.signedBy === selfSigning || device.signedHere === selfSigning);
+  if (identity === undefined || !vouchedFor || pinned === undefined) return "unsigned";
   if (isVerified(identity, verifier)) return "verified";
-  return identity.pinned !== identity.master || identity.wasVerified === true ? "violation" : "cross-signed";
+  return pinned !== identity.master || identity.wasVerified === true ? "violation" : "cross-signed";
 }
 
 /** The present or former device with an identity key, with its trust as of now. */
@@ -133,18 +137,41 @@ export function withLocalTrust(
   device: ComparedDevice,
   trust: LocalTrust | undefined,
 ): UserRecord {
-  const { userId, deviceId, ed25519 } = device;
-  const named = `device ${JSON.stringify(deviceId)} of ${JSON.stringify(userId)}`;
-  const known = [...record.devices, ...record.gone].find((each) => each.deviceId === deviceId);
-  if (known === undefined) {
-    throw new ValueError(`Cannot set the trust of ${named}: no such device is known; look it up first`);
-  }
-  if (!sameKey(known.ed25519, ed25519)) {
-    throw new ValueError(
-      `Cannot set the trust of ${named}: it has other keys than the ones that were compared; compare them again`,
-    );
-  }
+  const { deviceId } = device;
+  compared([...record.devices, ...record.gone], device, "set the trust of");
   const say = <Known extends KnownDevice>(each: Known): Known =>
     each.deviceId === deviceId ? { ...each, local: trust } : each;
   return { ...record, devices: record.devices.map(say), gone: record.gone.map(say) };
+}
+
+/**
+ * The own user's record after the own identity has signed a device.
+ *
+ * @throws {ValueError} If no such device is there, or it has another key than was compared.
+ */
+export function withSignedDevice(
+  record: UserRecord,
+  device: ComparedDevice,
+): { readonly record: UserRecord; readonly signed: StoredDevice } {
+  const known = compared(record.devices, device, "sign");
+  const signed = { ...known, signedHere: record.identity?.selfSigning };
+  const devices = record.devices.map((each) => each === known ? signed : each);
+  return { record: { ...record, devices }, signed };
+}
+
+/** The device that was compared. */
+function compared<Known extends KnownDevice>(
+  known: readonly Known[],
+  { userId, deviceId, ed25519 }: ComparedDevice,
+  doing: "set the trust of" | "sign",
+): Known {
+  const named = `device ${JSON.stringify(deviceId)} of ${JSON.stringify(userId)}`;
+  const found = known.find((each) => each.deviceId === deviceId);
+  if (found === undefined) {
+    throw new ValueError(`Cannot ${doing} ${named}: no such device is known; look it up first`);
+  }
+  if (sameKey(found.ed25519, ed25519)) return found;
+  throw new ValueError(
+    `Cannot ${doing} ${named}: it has other keys than the ones that were compared; compare them again`,
+  );
 }

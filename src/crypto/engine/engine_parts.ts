@@ -13,12 +13,14 @@ import { DueSessions } from "../backup/due_sessions.ts";
 import { KeyBackup } from "../backup/key_backup.ts";
 import { DeviceLists } from "../devices/device_lists.ts";
 import { DeviceOwners } from "../devices/device_owners.ts";
+import { IdentitySigning } from "../identity/identity_signing.ts";
 import { OwnIdentity } from "../identity/own_identity.ts";
 import { InboundSessions } from "../megolm/inbound_sessions.ts";
 import { UndecryptableEvents } from "../megolm/undecryptable_events.ts";
 import { OlmChannels } from "../olm/olm_channels.ts";
 import type { Transaction } from "../records/transaction.ts";
 import type { Vault } from "../records/vault.ts";
+import { DueSignatures } from "../requests/due_signatures.ts";
 import { KeyRequests } from "../requests/key_requests.ts";
 import { Outbox } from "../requests/outbox.ts";
 import { OutboundSessions } from "../sharing/outbound_sessions.ts";
@@ -51,6 +53,10 @@ export interface EngineParts {
   readonly ownKeys: OwnKeys;
   /** The private keys of the own identity. */
   readonly ownIdentity: OwnIdentity;
+  /** What the own identity signs. */
+  readonly signing: IdentitySigning;
+  /** Signatures that the server does not have yet. */
+  readonly signatures: DueSignatures;
   /** Others' devices. */
   readonly devices: DeviceLists;
   /** Olm: from device to device. */
@@ -88,6 +94,9 @@ export async function engineParts(
   const outbox = new Outbox();
   const devices = new DeviceLists(context);
   const ownIdentity = new OwnIdentity({ context, account: ownKeys.account, devices });
+  const { account } = ownKeys;
+  const signatures = new DueSignatures(context);
+  const signing = new IdentitySigning({ context, account, devices, ownIdentity, signatures });
   const rooms = new EncryptedRooms(context);
   const olm = new OlmChannels({ context, ownKeys, devices, outbox });
   const due = new DueSessions(context.uniqueId);
@@ -101,6 +110,7 @@ export async function engineParts(
     outbox,
     devices,
     ownIdentity,
+    signatures,
     rooms,
     olm,
     inbound,
@@ -123,6 +133,8 @@ export async function engineParts(
     context,
     ownKeys,
     ownIdentity,
+    signing,
+    signatures,
     devices,
     olm,
     outbox,

@@ -7,7 +7,7 @@
 import type { RoomEncryptedContent } from "../../types/content/encryption_content.ts";
 import type { Membership } from "../../types/enums.ts";
 import type { MessageEvent, StateEvent, ToDeviceEvent } from "../../types/events/event.ts";
-import type { DeviceKeys, KeysUploadRequest } from "../../types/api/device_keys.ts";
+import type { CrossSigningKey, DeviceKeys, KeysUploadRequest } from "../../types/api/device_keys.ts";
 import type { DeviceID, RoomID, SyncToken, TransactionID, UserID } from "../../types/ids.ts";
 import type { UndecryptableCode } from "../../types/events/encryption_info.ts";
 import type { JsonObject } from "../../types/json.ts";
@@ -97,8 +97,10 @@ export interface EngineOutput extends CryptoOutput {
   readonly mayRequest: boolean;
 }
 
-/** What was signed, with the signatures, by user and device. */
-export type SignaturesUpload = Readonly<Record<UserID, Readonly<Record<DeviceID, DeviceKeys>>>>;
+/** What was signed, with the signatures, by user and by device or master key. */
+export type SignaturesUpload = Readonly<
+  Record<UserID, Readonly<Record<string, DeviceKeys | CrossSigningKey>>>
+>;
 
 /** A request to the server that the engine asks for. */
 export type EngineRequest =

@@ -11,14 +11,12 @@ import {
   type UserIdentity,
   withdrawnIdentity,
 } from "../identity/user_identity.ts";
-import type {
-  IdentitySeeds,
-  KnownIdentity,
-  NewIdentity,
-  NewIdentityInput,
-  OfferOutcome,
-} from "../identity/own_identity.ts";
+import type { IdentitySeeds } from "../identity/identity_seeds.ts";
+import type { KnownIdentity, NewIdentity, NewIdentityInput, OfferOutcome } from "../identity/own_identity.ts";
+import type { SigningOutcome } from "../identity/identity_signing.ts";
+import type { ComparedDevice } from "../devices/device.ts";
 import type { Transaction } from "../records/transaction.ts";
+import type { SignatureFate, SignedName } from "../requests/due_signatures.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { EngineParts } from "./engine_parts.ts";
 import type { OwnIdentity, RecoveredEvent, TrustInput } from "./engine_protocol.ts";
@@ -42,6 +40,14 @@ export interface OwnIdentityState {
 export interface OfferReply {
   /** The outcome. */
   readonly outcome: OfferOutcome;
+  /** Events that can be read now, since their devices are trusted. */
+  readonly recovered: readonly RecoveredEvent[];
+}
+
+/** What has become of something that was to be signed. */
+export interface SigningReply {
+  /** The outcome. */
+  readonly outcome: SigningOutcome;
   /** Events that can be read now, since their devices are trusted. */
   readonly recovered: readonly RecoveredEvent[];
 }
@@ -134,6 +140,21 @@ export class IdentitySteps {
     await this.#run((tx, { ownIdentity }) => ownIdentity.abandon(tx));
   }
 
+  /** Signs the identity of a user, whose master key was compared: {@link IdentitySigning.signIdentity}. */
+  async signIdentity(compared: ComparedIdentity): Promise<SigningReply> {
+    return await this.#run((tx, parts) => signed(tx, parts, parts.signing.signIdentity(tx, compared)));
+  }
+
+  /** Signs another own device, whose key was compared: {@link IdentitySigning.signDevice}. */
+  async signDevice(compared: ComparedDevice): Promise<SigningReply> {
+    return await this.#run((tx, parts) => signed(tx, parts, parts.signing.signDevice(tx, compared)));
+  }
+
+  /** Whether the server has a signature that was made. */
+  async signatureFate(name: SignedName): Promise<SignatureFate> {
+    return await this.#run((_tx, { signatures }) => Promise.resolve(signatures.fateOf(name)));
+  }
+
   /** Lets the keys of the own device be uploaded, with the signature that they have now or none. */
   async releaseUpload(): Promise<void> {
     await this.#run((tx, { ownIdentity }) => {
@@ -150,4 +171,13 @@ async function offered(
 ): Promise<OfferReply> {
   const outcome = await offer;
   return { outcome, recovered: outcome === "adopted" ? await undecryptable.retry(tx, "all") : [] };
+}
+
+async function signed(
+  tx: Transaction,
+  { undecryptable }: EngineParts,
+  signing: Promise<SigningOutcome>,
+): Promise<SigningReply> {
+  const outcome = await signing;
+  return { outcome, recovered: outcome === "signed" ? await undecryptable.retry(tx, "all") : [] };
 }

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Ed25519SecretKey, Vodozemac } from "@greenroom/vodozemac-wasm";
+import type { Ed25519SecretKey } from "@greenroom/vodozemac-wasm";
 import type { OwnAccount } from "../account/own_account.ts";
 import type { DeviceLists } from "../devices/device_lists.ts";
 import { signableJson, withSignature } from "../encoding/signed_json.ts";
@@ -14,20 +14,14 @@ import { type RecordKey, recordKey, type Transaction } from "../records/transact
 import type { CrossSigningKey } from "../../types/api/device_keys.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { KeyUsage } from "./cross_signing_key.ts";
+import {
+  copiedSeeds,
+  type IdentitySeeds,
+  newSeeds,
+  type PublicIdentity,
+  publicIdentity,
+} from "./identity_seeds.ts";
 import { provenIdentity, type StoredIdentity } from "./user_identity.ts";
-
-/** The seeds of the private keys, 32 bytes each. */
-export interface IdentitySeeds {
-  /** The master key's, which signs the other two. */
-  readonly master: Uint8Array;
-  /** The self-signing key's, which signs own devices. */
-  readonly selfSigning: Uint8Array;
-  /** The user-signing key's, which signs other users. */
-  readonly userSigning: Uint8Array;
-}
-
-/** The public keys, in unpadded base64. */
-export type PublicIdentity = Readonly<Record<keyof IdentitySeeds, string>>;
 
 /** What is known of the own private keys, without them. */
 export interface KnownIdentity extends PublicIdentity {
@@ -133,7 +127,7 @@ export class OwnIdentity {
   async offer(tx: Transaction, seeds: IdentitySeeds): Promise<OfferOutcome> {
     const { context: { own, vodozemac }, devices } = this.#options;
     if (devices.isBehind(own.userId)) return "unasked";
-    const keys = publicKeys(vodozemac, seeds);
+    const keys = publicIdentity(vodozemac, seeds);
     let outcome: OfferOutcome = "absent";
     await devices.changeIdentity(tx, own.userId, (shown) => {
       if (shown === undefined) return shown;
@@ -157,7 +151,7 @@ export class OwnIdentity {
     const pending = before?.phase === "created" ? before : undefined;
     const kept = { ...pending?.seeds ?? newSeeds(), ...seeds };
     const record: IdentityRecord = {
-      ...publicKeys(vodozemac, kept),
+      ...publicIdentity(vodozemac, kept),
       phase: "created",
       seeds: kept,
       recoveryKey: recoveryKey ?? pending?.recoveryKey,
@@ -175,7 +169,7 @@ export class OwnIdentity {
     if (record?.phase !== "created") return;
     if (record.previous === undefined) return this.#drop(tx);
     const seeds = record.previous;
-    this.#keep(tx, { ...publicKeys(vodozemac, seeds), phase: "published", seeds });
+    this.#keep(tx, { ...publicIdentity(vodozemac, seeds), phase: "published", seeds });
   }
 
   /**
@@ -204,6 +198,27 @@ export class OwnIdentity {
     return shown?.[userId]?.[name] === account.deviceKeys.signatures[userId]?.[name];
   }
 
+  /**
+   * Signs an object with one of the private keys of the published identity.
+   *
+   * @returns The object with the signature; undefined if the key is not at hand.
+   */
+  async signWith(
+    tx: Transaction,
+    name: keyof IdentitySeeds,
+    object: JsonObject,
+  ): Promise<JsonObject | undefined> {
+    const { own: { userId }, vodozemac } = this.#options.context;
+    const record = await tx.get(RECORD);
+    if (record?.phase !== "published") return undefined;
+    using key = vodozemac.keys.importEd25519(record.seeds[name]);
+    return withSignature(object, {
+      userId,
+      keyId: `ed25519:${key.publicKey}`,
+      signature: key.sign(signableJson(object)),
+    });
+  }
+
   #drop(tx: Transaction): void {
     tx.delete(RECORD);
     this.#options.account.crossSign(tx, undefined);
@@ -221,7 +236,7 @@ export class OwnIdentity {
 
   #keep(tx: Transaction, record: IdentityRecord): void {
     const { context: { vodozemac }, account } = this.#options;
-    tx.set(RECORD, { ...record, seeds: copied(record.seeds) }); // the caller wipes its own
+    tx.set(RECORD, { ...record, seeds: copiedSeeds(record.seeds) }); // the caller wipes its own
     using key = vodozemac.keys.importEd25519(record.seeds.selfSigning);
     account.crossSign(tx, key);
     tx.onCommit(() => this.#known = withoutSecrets(record));
@@ -231,7 +246,7 @@ export class OwnIdentity {
     const { context: { vodozemac }, account } = this.#options;
     using master = vodozemac.keys.importEd25519(seeds.master);
     return {
-      seeds: copied(seeds),
+      seeds: copiedSeeds(seeds),
       recoveryKey,
       masterKey: account.sign(this.#object("master", keys)) as unknown as CrossSigningKey, // with a signature
       selfSigningKey: this.#signed("selfSigning", keys, master),
@@ -264,26 +279,4 @@ function withoutSecrets(record: IdentityRecord | undefined): KnownIdentity | und
   if (record === undefined) return undefined;
   const { master, selfSigning, userSigning, phase, replaces } = record;
   return { master, selfSigning, userSigning, phase, ...(replaces && { replaces }) };
-}
-
-function publicKeys(vodozemac: Vodozemac, seeds: IdentitySeeds): PublicIdentity {
-  const publicKey = (seed: Uint8Array): string => {
-    using key = vodozemac.keys.importEd25519(seed);
-    return key.publicKey;
-  };
-  const { master, selfSigning, userSigning } = seeds;
-  return {
-    master: publicKey(master),
-    selfSigning: publicKey(selfSigning),
-    userSigning: publicKey(userSigning),
-  };
-}
-
-function newSeeds(): IdentitySeeds {
-  const seed = () => crypto.getRandomValues(new Uint8Array(32));
-  return { master: seed(), selfSigning: seed(), userSigning: seed() };
-}
-
-function copied({ master, selfSigning, userSigning }: IdentitySeeds): IdentitySeeds {
-  return { master: master.slice(), selfSigning: selfSigning.slice(), userSigning: userSigning.slice() };
 }

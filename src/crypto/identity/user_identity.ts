@@ -226,6 +226,21 @@ export function withdrawnIdentity(
   );
 }
 
+/**
+ * The identity of a user after the own one has signed it.
+ *
+ * @param verifier The own user-signing key that has.
+ * @throws {ValueError} If the user has none.
+ * @throws {IdentityChangedError} If the user has another one by now.
+ */
+export function signedIdentity(
+  identity: StoredIdentity | undefined,
+  compared: ComparedIdentity,
+  verifier: string,
+): StoredIdentity {
+  return { ...acceptedIdentity(identity, compared), userSignedBy: verifier, wasVerified: true };
+}
+
 /** The own identity after its private keys have proven that it is the user's. */
 export function provenIdentity(identity: StoredIdentity): StoredIdentity {
   return { ...pinnedNow(identity), proven: true };

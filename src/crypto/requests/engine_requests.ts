@@ -1,6 +1,9 @@
 /**
  * The requests that the engine wants made, and their outcome.
  *
+ * Over 300 lines because each kind of request is handed out, answered and failed here, each in a
+ * few lines.
+ *
  * @module
  */
 
@@ -15,13 +18,14 @@ import type { KeyClaim } from "../olm/olm_claims.ts";
 import type { Transaction } from "../records/transaction.ts";
 import { newTxn } from "../sharing/sharing_parts.ts";
 import { halves, isDivisible, isRefusal, type OutboxEntry, RefusedMessages } from "./outbox.ts";
+import { type DueSignature, uploadOf } from "./due_signatures.ts";
 import { OwnSignature } from "./own_signature.ts";
 
 /** A request on its way. */
 type Underway =
   | { readonly kind: "keysUpload"; readonly body: KeysUploadRequest }
   | { readonly kind: "keysQuery"; readonly query: DeviceQuery; readonly wasPublished: boolean }
-  | { readonly kind: "signaturesUpload" }
+  | { readonly kind: "signaturesUpload"; readonly due: readonly DueSignature[]; readonly hasOwn: boolean }
   | { readonly kind: "keysClaim"; readonly claim: KeyClaim }
   | { readonly kind: "outbox"; readonly entry: OutboxEntry };
 
@@ -71,8 +75,8 @@ export class EngineRequests {
 
   /** In how many milliseconds something that failed may be asked again; infinity: nothing waits. */
   nextIn(now: number): number {
-    const { devices, olm, backupRequests } = this.#parts;
-    const waiting = [devices, olm.claims, backupRequests, this.#ownSignature];
+    const { devices, olm, backupRequests, signatures } = this.#parts;
+    const waiting = [devices, olm.claims, backupRequests, signatures, this.#ownSignature];
     return Math.min(...waiting.map((each) => each.nextIn(now)));
   }
 
@@ -106,7 +110,7 @@ export class EngineRequests {
         this.#parts.ownKeys.receiveUpload(tx, request.body, response);
         return NOTHING;
       case "signaturesUpload":
-        return this.#signatureEnded(tx, response);
+        return this.#signaturesEnded(tx, request, response);
       case "keysClaim":
         await this.#parts.olm.receiveClaim(tx, request.claim, response);
         await this.#parts.keyRequests.retryAnswers(tx); // devices that requested keys may be reachable now
@@ -128,7 +132,7 @@ export class EngineRequests {
       case "keysUpload":
         return await this.#uploadFailed(tx, failure);
       case "signaturesUpload":
-        return this.#signatureEnded(tx);
+        return this.#signaturesEnded(tx, request);
       case "keysQuery":
         devices.failQuery(request.query, clock.now(), { refused: isRefusal(failure.status) });
         return NOTHING;
@@ -164,9 +168,15 @@ export class EngineRequests {
 
   *#signatures(): Generator<EngineRequest> {
     if (!this.#mayUpload() || this.#isUnderway("signaturesUpload")) return;
-    const signatures = this.#ownSignature.next(this.#parts.context.clock.now());
-    if (signatures === undefined) return;
-    yield { id: this.#begin({ kind: "signaturesUpload" }), kind: "signaturesUpload", signatures };
+    const { signatures: others, context: { own, clock } } = this.#parts;
+    const due = others.next(clock.now());
+    const ownKeys = this.#ownSignature.next(clock.now());
+    if (due.length === 0 && ownKeys === undefined) return;
+    const signatures = { ...uploadOf(due) };
+    const hasOwn = ownKeys !== undefined;
+    if (hasOwn) signatures[own.userId] = { ...signatures[own.userId], [own.deviceId]: ownKeys };
+    const id = this.#begin({ kind: "signaturesUpload", due, hasOwn });
+    yield { id, kind: "signaturesUpload", signatures };
   }
 
   *#queries(): Generator<EngineRequest> {
@@ -205,9 +215,16 @@ export class EngineRequests {
     return [...this.#underway.values()].some(({ kind }) => kind === wanted);
   }
 
-  /** Whether the signature is on the server is what that shows next. */
-  #signatureEnded(tx: Transaction, response?: JsonObject): AnswerOutcome {
-    const { devices, context: { own, clock } } = this.#parts;
+  /** Whether the own signature is on the server is what that shows next. */
+  #signaturesEnded(
+    tx: Transaction,
+    { due, hasOwn }: Extract<Underway, { kind: "signaturesUpload" }>,
+    response?: JsonObject,
+  ): AnswerOutcome {
+    const { devices, signatures, context: { own, clock } } = this.#parts;
+    if (response === undefined) signatures.failed(tx, clock.now());
+    else signatures.answered(tx, due, response);
+    if (!hasOwn) return NOTHING;
     devices.changed(tx, [own.userId]);
     tx.onCommit(() => this.#ownSignature.ended(clock.now(), response));
     return NOTHING;

@@ -6,10 +6,11 @@
 
 import type { BackoffRange } from "../../base/backoff.ts";
 import type { OwnKeys } from "../account/own_keys.ts";
-import type { SignaturesUpload } from "../engine/engine_protocol.ts";
 import type { CryptoContext } from "../engine/context.ts";
 import type { OwnIdentity } from "../identity/own_identity.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import type { DeviceKeys } from "../../types/api/device_keys.ts";
+import type { JsonObject } from "../../types/json.ts";
+import { refusalIn } from "./due_signatures.ts";
 import { Retries } from "./retries.ts";
 
 /** The waits before a signature is uploaded again that the server does not show, in milliseconds. */
@@ -46,11 +47,10 @@ export class OwnSignature {
     if (this.#options.ownIdentity.isShown(keys)) this.#retries.forget("signature");
   }
 
-  /** What to upload now; undefined: nothing. */
-  next(now: number): SignaturesUpload | undefined {
+  /** The own device, to be uploaded now; undefined: it need not be. */
+  next(now: number): DeviceKeys | undefined {
     if (!this.#isDue || !this.#retries.isOver("signature", now)) return undefined;
-    const { context: { own: { userId, deviceId } }, ownKeys } = this.#options;
-    return { [userId]: { [deviceId]: ownKeys.deviceKeys() } };
+    return this.#options.ownKeys.deviceKeys();
   }
 
   /** In how many milliseconds it may be uploaded again; infinity: it need not be. */
@@ -61,10 +61,9 @@ export class OwnSignature {
   /** Learns that an upload has ended: whether it has taken effect, the next answer shows. */
   ended(now: number, response: JsonObject = {}): void {
     this.#retries.failed("signature", now);
-    const { failures } = response;
-    if (!isJsonObject(failures) || Object.keys(failures).length === 0) return;
-    const { context: { log } } = this.#options;
-    log.warn("The server has refused the signature of this device", { failures: JSON.stringify(failures) });
+    const { context: { log, own: { userId, deviceId } } } = this.#options;
+    const reason = refusalIn(response, { userId, name: deviceId });
+    if (reason !== undefined) log.warn("The server has refused the signature of this device", { reason });
   }
 
   get #isDue(): boolean {

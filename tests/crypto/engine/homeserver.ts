@@ -93,7 +93,7 @@ export class EngineServer {
         return this.#upload(from, request.body);
       case "signaturesUpload":
         for (const [deviceId, keys] of Object.entries(request.signatures[from.userId] ?? {})) {
-          this.keys.get(from.userId)?.set(deviceId, keys);
+          if ("device_id" in keys) this.keys.get(from.userId)?.set(deviceId, keys);
         }
         return { failures: {} };
       case "keysQuery":

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
-import type { IdentitySeeds } from "../../../src/crypto/identity/own_identity.ts";
+import type { IdentitySeeds } from "../../../src/crypto/identity/identity_seeds.ts";
 import { readCrossSigningKey } from "../../../src/crypto/identity/cross_signing_key.ts";
 import { verifySignedJson } from "../../../src/crypto/encoding/signed_json.ts";
 import type { JsonObject } from "../../../src/types/json.ts";

@@ -2,7 +2,7 @@
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { signableJson, withSignature } from "../../../src/crypto/encoding/signed_json.ts";
-import type { IdentitySeeds } from "../../../src/crypto/identity/own_identity.ts";
+import type { IdentitySeeds } from "../../../src/crypto/identity/identity_seeds.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 

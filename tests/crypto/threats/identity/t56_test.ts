@@ -31,7 +31,7 @@ Deno.test("T56: what is signed and uploaded is the own device as it was publishe
   const [request] = uploaded;
   assert(request?.kind === "signaturesUpload" && uploaded.length === 1);
   const offered = request.signatures[ME]?.MINE;
-  assert(offered !== undefined);
+  assert(offered !== undefined && "device_id" in offered);
   const { signatures: both, ...signed } = offered;
   assertEquals(signed, published);
   const names = Object.keys(both[ME] ?? {}).sort();

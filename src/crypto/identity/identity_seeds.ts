@@ -1,0 +1,45 @@
+/**
+ * The seeds of cross-signing keys, and the public keys that belong to them.
+ *
+ * @module
+ */
+
+import type { Vodozemac } from "@greenroom/vodozemac-wasm";
+
+/** The seeds of the private keys, 32 bytes each. */
+export interface IdentitySeeds {
+  /** The master key's, which signs the other two. */
+  readonly master: Uint8Array;
+  /** The self-signing key's, which signs own devices. */
+  readonly selfSigning: Uint8Array;
+  /** The user-signing key's, which signs other users. */
+  readonly userSigning: Uint8Array;
+}
+
+/** The public keys, in unpadded base64. */
+export type PublicIdentity = Readonly<Record<keyof IdentitySeeds, string>>;
+
+/** Seeds that nobody has. */
+export function newSeeds(): IdentitySeeds {
+  const seed = () => crypto.getRandomValues(new Uint8Array(32));
+  return { master: seed(), selfSigning: seed(), userSigning: seed() };
+}
+
+/** Copies, since each holder wipes its own. */
+export function copiedSeeds({ master, selfSigning, userSigning }: IdentitySeeds): IdentitySeeds {
+  return { master: master.slice(), selfSigning: selfSigning.slice(), userSigning: userSigning.slice() };
+}
+
+/** The public keys. */
+export function publicIdentity(vodozemac: Vodozemac, seeds: IdentitySeeds): PublicIdentity {
+  const publicKey = (seed: Uint8Array): string => {
+    using key = vodozemac.keys.importEd25519(seed);
+    return key.publicKey;
+  };
+  const { master, selfSigning, userSigning } = seeds;
+  return {
+    master: publicKey(master),
+    selfSigning: publicKey(selfSigning),
+    userSigning: publicKey(userSigning),
+  };
+}

@@ -1,0 +1,146 @@
+/**
+ * Signatures that are to be uploaded: the exact bytes, durable until the server has answered.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3keyssignaturesupload | POST /keys/signatures/upload}
+ * @module
+ */
+
+import type { BackoffRange } from "../../base/backoff.ts";
+import type { SignaturesUpload } from "../engine/engine_protocol.ts";
+import type { CryptoContext } from "../engine/context.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import type { UserID } from "../../types/ids.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { Retries } from "./retries.ts";
+
+/** What was signed: whose, and under which name the server has it. */
+export interface SignedName {
+  /** Its user. */
+  readonly userId: UserID;
+  /** A device's ID, or a master key. */
+  readonly name: string;
+}
+
+/** An object with its new signature. */
+export interface DueSignature extends SignedName {
+  /** The object. */
+  readonly object: JsonObject;
+}
+
+/** How far the upload of a signature is: the server has it, has said no, or is still to be asked. */
+export type SignatureFate =
+  | { readonly state: "uploaded" | "due" }
+  | { readonly state: "refused"; readonly reason: string };
+
+const KIND = "signature_due";
+
+/** The waits after a request that failed, in milliseconds. */
+const WAITS: BackoffRange = { base: 5_000, cap: 3_600_000 };
+
+/** How many refusals are remembered until they are asked for. */
+const MAX_REFUSALS = 100;
+
+/** How many signatures go into one request. */
+const BATCH = 100;
+
+/** The longest reason that is repeated. */
+const MAX_REASON = 255;
+
+/** Keeps signatures until they are uploaded. */
+export class DueSignatures {
+  readonly #context: CryptoContext;
+  readonly #due = new Map<string, DueSignature>();
+  readonly #refusals = new Map<string, string>();
+  readonly #retries = new Retries<"upload">(WAITS);
+
+  /** @param context What the parts share. */
+  constructor(context: CryptoContext) {
+    this.#context = context;
+  }
+
+  /** Reads what an earlier process has left. */
+  async load(tx: Transaction): Promise<void> {
+    this.#due.clear();
+    for (const [, due] of await tx.list<DueSignature>(KIND)) this.#due.set(idOf(due), due);
+  }
+
+  /** Has a signature uploaded once the step is durable. */
+  add(tx: Transaction, due: DueSignature): void {
+    tx.set(dueKey(due), due);
+    tx.leadsToRequest = true;
+    tx.onCommit(() => {
+      this.#due.set(idOf(due), due);
+      this.#refusals.delete(idOf(due));
+      this.#retries.forget("upload");
+    });
+  }
+
+  /** How far an upload is. */
+  fateOf(signed: SignedName): SignatureFate {
+    if (this.#due.has(idOf(signed))) return { state: "due" };
+    const reason = this.#refusals.get(idOf(signed));
+    return reason === undefined ? { state: "uploaded" } : { state: "refused", reason };
+  }
+
+  /** What to upload now. */
+  next(now: number): readonly DueSignature[] {
+    return this.#retries.isOver("upload", now) ? [...this.#due.values()].slice(0, BATCH) : [];
+  }
+
+  /** In how many milliseconds something may be uploaded; infinity: there is nothing. */
+  nextIn(now: number): number {
+    return this.#due.size === 0 ? Infinity : this.#retries.wait("upload", now);
+  }
+
+  /** Learns that an upload was answered. What the server has refused it will refuse again. */
+  answered(tx: Transaction, uploaded: readonly DueSignature[], response: JsonObject): void {
+    for (const due of uploaded) {
+      if (this.#due.get(idOf(due)) !== due) continue; // it was signed again meanwhile
+      const reason = refusalIn(response, due);
+      tx.delete(dueKey(due));
+      tx.onCommit(() => this.#settled(due, reason));
+    }
+    tx.onCommit(() => this.#retries.forget("upload"));
+  }
+
+  /** Learns that an upload has failed: it is made again after a wait. */
+  failed(tx: Transaction, now: number): void {
+    tx.onCommit(() => this.#retries.failed("upload", now));
+  }
+
+  #settled(due: DueSignature, reason: string | undefined): void {
+    this.#due.delete(idOf(due));
+    if (reason === undefined) return;
+    this.#refusals.set(idOf(due), reason);
+    for (const oldest of this.#refusals.keys()) {
+      if (this.#refusals.size <= MAX_REFUSALS) break;
+      this.#refusals.delete(oldest);
+    }
+    const { userId, name } = due;
+    this.#context.log.warn("The server has refused a signature", { userId, name, reason });
+  }
+}
+
+/** Signatures as the server takes them. */
+export function uploadOf(due: readonly DueSignature[]): SignaturesUpload {
+  const upload = new Map<UserID, Record<string, JsonObject>>();
+  for (const { userId, name, object } of due) {
+    upload.getOrInsertComputed(userId, () => ({}))[name] = object;
+  }
+  return Object.fromEntries(upload) as unknown as SignaturesUpload; // devices and keys, as they were signed
+}
+
+/** Why the server has refused a signature, in its words; undefined: it has not. */
+export function refusalIn({ failures }: JsonObject, { userId, name }: SignedName): string | undefined {
+  const ofUser = isJsonObject(failures) ? failures[userId] : undefined;
+  const failure = isJsonObject(ofUser) ? ofUser[name] : undefined;
+  return failure === undefined ? undefined : JSON.stringify(failure).slice(0, MAX_REASON);
+}
+
+function idOf({ userId, name }: SignedName): string {
+  return JSON.stringify([userId, name]);
+}
+
+function dueKey({ userId, name }: SignedName): RecordKey<DueSignature> {
+  return { ...recordKey<DueSignature>(KIND, userId, name), held: true };
+}
