@@ -5,6 +5,7 @@
  */
 
 import { MEMO } from "../world/application.ts";
+import type { Device } from "../world/device.ts";
 import { type ActionKind, chosen, type Scene } from "./action.ts";
 
 /** The user whom an action names beside its device. */
@@ -50,6 +51,12 @@ function byCreator(scene: Scene): Scene {
 const DAY = 86_400_000;
 /** How many devices a world may have. */
 const MOST_DEVICES = 8;
+
+/** Much goes wrong with a device on its first day. */
+function mayCrash(device: Device, what: number): void {
+  if (what % 4 === 0) return;
+  device.process?.plan({ operation: "commit", kind: "crash", takesEffect: true, after: (what >> 2) % 16 });
+}
 
 /** The kinds. */
 export const everyday: readonly ActionKind[] = [
@@ -102,9 +109,12 @@ export const everyday: readonly ActionKind[] = [
   {
     name: "new device",
     weight: 3,
-    async perform({ world, device }) {
+    async perform({ world, device, room, action: { what } }) {
       if (device.account.isBot || world.devices.length >= MOST_DEVICES) return;
-      (await world.addDevice(device.account)).start();
+      const added = await world.addDevice(device.account);
+      added.start();
+      mayCrash(added, what);
+      if (what % 2 > 0) world.say(device, room);
     },
   },
   {
@@ -119,15 +129,7 @@ export const everyday: readonly ActionKind[] = [
         await change(byCreator({ ...scene, room }), "invite", account.userId);
       }
       device.start();
-      // Much goes wrong with a bot on its first day.
-      if (what % 4 > 0) {
-        device.process?.plan({
-          operation: "commit",
-          kind: "crash",
-          takesEffect: true,
-          after: (what >> 2) % 16,
-        });
-      }
+      mayCrash(device, what);
     },
   },
   {

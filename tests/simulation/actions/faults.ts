@@ -8,7 +8,9 @@ import type { Operation } from "../../client/support/crash.ts";
 import { COMMITS, REQUESTS } from "../world/operations.ts";
 import { type ActionKind, chosen } from "./action.ts";
 import type { Weather } from "../world/network.ts";
+import type { Device } from "../world/device.ts";
 import type { Fault } from "../world/process.ts";
+import type { World } from "../world/world.ts";
 
 const HOUR = 3_600_000;
 /** Two jumps stay below the 30 days for which undecryptable events wait. */
@@ -47,6 +49,11 @@ const KINDS: readonly (readonly [Operation, string])[] = [
   ...COMMITS.map((name) => ["commit", name] as const),
   ...REQUESTS.map((name) => ["request", name] as const),
 ];
+
+/** Has something happen with the next request of a kind. */
+function foretell(world: World, device: Device, weather: Pick<Weather, "kind" | "path">): void {
+  world.network.weather.getOrInsertComputed(device, () => []).push({ ...weather, times: 1, ms: 0 });
+}
 
 /** The kinds. */
 export const faults: readonly ActionKind[] = [
@@ -158,10 +165,22 @@ export const faults: readonly ActionKind[] = [
   },
   {
     name: "token expires",
-    weight: 1,
+    weight: 2,
+    perform({ world, device, action: { what } }) {
+      if (what % 2 === 0) {
+        world.note(`the tokens of ${device.userId} expire`);
+        return world.homeserver.expireTokens(device.userId);
+      }
+      world.note(`the tokens of ${device.userId} expire with the next message of ${device.name}`);
+      foretell(world, device, { kind: "the last one", path: "/rooms/" });
+    },
+  },
+  {
+    name: "a gap is not shown",
+    weight: 2,
     perform({ world, device }) {
-      world.note(`the tokens of ${device.userId} expire`);
-      world.homeserver.expireTokens(device.userId);
+      world.note(`${device.name} is refused what a gap hides`);
+      foretell(world, device, { kind: "403", path: "/messages" });
     },
   },
 ];

@@ -135,6 +135,27 @@ export const keyLists: readonly ActionKind[] = [
     },
   },
   {
+    name: "hands one-time keys out twice",
+    weight: 2,
+    perform(scene) {
+      const { world } = scene;
+      tamper(scene, "T07, T09", "/keys/claim", (body) => {
+        for (const [userId, devices] of Object.entries<Json>(body.one_time_keys ?? {})) {
+          for (const deviceId of Object.keys(devices)) {
+            const before = world.network.claimed.get(`${userId} ${deviceId}`);
+            if (before === undefined) continue;
+            devices[deviceId] = before;
+            for (const device of world.devices) {
+              if (device.userId === userId && device.deviceId === deviceId) {
+                device.loss.hurt(world.timeline.now);
+              }
+            }
+          }
+        }
+      });
+    },
+  },
+  {
     name: "fails over a device",
     weight: 1,
     perform({ world, device }) {

@@ -55,7 +55,7 @@ function judgeBot(world: World, room: WorldRoom, bot: Device): void {
       (isEncrypted ? bot.keysAt <= known : room.encryptedAt > at);
     if (
       !isEntitled || Object.keys(content).length === 0 || failed.has(number) || bot.refused.has(eventId) ||
-      bot.spoiled.has(eventId) || bot.loss.mayMiss(room.id, message)
+      bot.spoiled.has(eventId) || bot.loss.mayMiss(room.id, message) || bot.loss.mayLack(room.id, message)
     ) {
       excused.add(eventId);
     }

@@ -17,7 +17,7 @@ const HEALING = 3_700_000;
 /** Lets a world come to rest. Who has lost something with a disk gets time to heal, and is talked to. */
 export async function settle(world: World): Promise<void> {
   await rest(world);
-  const patients = world.devices.filter(({ loss }) => loss.isSuffered);
+  const patients = world.devices.filter(({ loss }) => loss.needsHealing);
   if (patients.length === 0 || world.violations.length > 0) return;
   await world.timeline.pass(HEALING);
   // The first message has devices share their keys again; by the second they must have.

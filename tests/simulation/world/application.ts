@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Client, defineSession, eventType } from "@greenroom/matrix";
+import { type Client, defineSession, encryptionOf, eventType } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
 import { answerMessages, describe } from "../../../bench/kill/answering.ts";
 import type { LedgerEntry } from "../../../bench/kill/ledger.ts";
@@ -52,6 +52,16 @@ export function teach(client: Client, { device, process, world, isFirst, pace }:
       }
       note(entry);
     };
+    const { settled } = device;
+    const answered = new Set(
+      device.ledger.flatMap((entry) => entry.kind === "answered" ? [entry.eventId] : []),
+    );
+    client.on("m.room.message", (event) => {
+      const { event_id: id, origin_server_ts: at } = event;
+      if (encryptionOf(event) === undefined || at > settled || !answered.has(id)) return;
+      if (device.undecryptable.has(id) || device.loss.isSuffered) return;
+      world.violate(`${device.name} is handed ${id} again, which it had settled`);
+    });
     keepTally(client, takeTime, (problem) => world.violate(`${device.name}: ${problem}`));
     answerMessages(client, { userId: device.userId, note: noteOnce, tell: () => {} });
   } else {
@@ -66,6 +76,7 @@ export function teach(client: Client, { device, process, world, isFirst, pace }:
   for (const type of ["GAP", "DEVICE_ALARM", "MALFORMED", "EVENT_QUARANTINED", "UNENCRYPTED"] as const) {
     client.on(type, () => world.reach(`state: ${type}`));
   }
+  client.on("GAP", ({ room_id }) => device.loss.leaveOut(room_id, world.timeline.now));
   client.on("UNENCRYPTED", ({ event }) => void device.refused.add(event.event_id));
   client.on("INVITE", async ({ room_id }) => {
     await takeTime();

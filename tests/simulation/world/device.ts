@@ -4,7 +4,7 @@
  * @module
  */
 
-import { Client, type KvStore, UnknownTokenError } from "@greenroom/matrix";
+import { Client, type KvMutation, type KvStore, UnknownTokenError } from "@greenroom/matrix";
 import type { DeviceID, EventID, UserID } from "@greenroom/matrix/types";
 import { describe } from "../../../bench/kill/answering.ts";
 import type { LedgerEntry } from "../../../bench/kill/ledger.ts";
@@ -95,7 +95,9 @@ export class Device {
   isHidden = false;
   /** Whether it is to be started again when its process ends by itself. */
   isWanted = false;
-  /** What it has lost with its disk. */
+  /** The process that has taken its store; undefined: nobody can say. */
+  owner: string | undefined;
+  /** What it has lost. */
   readonly loss = new Loss();
   process: Process | undefined;
   client: Client | undefined;
@@ -166,7 +168,10 @@ export class Device {
         note(line);
         if (line.includes("The store was set back")) this.loss.noticedAt = this.#world.timeline.now;
       }),
-      store: process.store(store, (mutations) => this.#world.committed(this, mutations)),
+      store: process.store(store, (mutations) => {
+        if (store === this.disk.store && login === this.login) this.#watchOwner(name, mutations);
+        this.#world.committed(this, mutations);
+      }),
       fetch: process.fetch(async (request) => {
         const response = await this.#world.network.send({ device: this, process }, request);
         const isSync = response.ok && request.url.pathname.endsWith("/sync");
@@ -216,6 +221,7 @@ export class Device {
       "eventId" in entry ? [entry.eventId] : []
     );
     await this.loss.suffer(this.disk, { backup, noted, at: this.#world.timeline.now });
+    this.owner = undefined;
     this.seen = backup.seen;
     this.settled = Math.min(this.settled, backup.seen);
   }
@@ -250,6 +256,15 @@ export class Device {
       this.knownAt.getOrInsert(String(text), this.seen);
       return sendText(room, text, options);
     };
+  }
+
+  /** Only the process that has taken the store writes to it. */
+  #watchOwner(name: string, mutations: readonly KvMutation[]): void {
+    const taken = mutations.find(({ key }) => key.at(-1) === "owner");
+    if (taken?.type === "set") this.owner = (taken.value as { readonly owner: string }).owner;
+    else if (this.owner !== undefined && this.owner !== name) {
+      this.#world.violate(`${name} wrote to a store that ${this.owner} had taken`);
+    }
   }
 
   /** Records what one of its handlers was called with, or did. */

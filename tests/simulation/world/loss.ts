@@ -1,5 +1,6 @@
 /**
- * What a device has lost when an old copy of its disk was put back.
+ * What a device has lost: when an old copy of its disk was put back, when messages to it can't be
+ * read, and when the server does not show it a part of a timeline.
  *
  * @module
  */
@@ -38,6 +39,10 @@ export class Loss {
   #sufferedAt = Infinity;
   /** When the device last noticed it. */
   noticedAt = Infinity;
+  /** Since when others may have used keys for it that it has not; infinity: none have. */
+  #hurtAt = Infinity;
+  /** By room, until when the server has not shown it what was said. */
+  readonly #gaps = new Map<RoomID, number>();
   /** When everybody had had the time to find that out. */
   healedAt = Infinity;
   /** The rooms and IDs of sessions whose keys were lost. */
@@ -57,6 +62,26 @@ export class Loss {
     this.isSuffered = true;
     this.#sufferedAt = Math.min(this.#sufferedAt, at);
     this.noticedAt = Infinity;
+  }
+
+  /** Whether it needs time, and to be talked to, before it reads everything again. */
+  get needsHealing(): boolean {
+    return this.isSuffered || this.#hurtAt < Infinity;
+  }
+
+  /** Has others use keys for it that it has not. */
+  hurt(at: number): void {
+    this.#hurtAt = Math.min(this.#hurtAt, at);
+  }
+
+  /** Has the server not show it what was said in a room so far. */
+  leaveOut(room: RoomID, until: number): void {
+    this.#gaps.set(room, until);
+  }
+
+  /** Whether an event was not shown to it, or its key may have come in a message that it can't read. */
+  mayLack(room: RoomID, { origin_server_ts: at }: LostEvent): boolean {
+    return at <= (this.#gaps.get(room) ?? -1) || (at >= this.#hurtAt && at < this.healedAt);
   }
 
   /**

@@ -23,7 +23,9 @@ export interface Weather {
     | "overtaken"
     | "429"
     | "502"
-    | "500";
+    | "500"
+    | "403"
+    | "the last one";
   /** Which requests: a part of the path; empty: all. */
   readonly path: string;
   /** How many requests it still hits. */
@@ -61,6 +63,8 @@ export class Network {
   readonly #resented = new Set<Device>();
   /** Requests that wait to be overtaken, by device. */
   readonly #overtaken = new Map<Device, (() => void)[]>();
+  /** By user and device, the one-time keys that were claimed last. */
+  readonly claimed = new Map<string, unknown>();
   /** The last messages to a device that came encrypted. */
   readonly #messages = new Map<Device, readonly unknown[]>();
   /** Until when the server is away. */
@@ -91,9 +95,16 @@ export class Network {
 
   /** Sends a request, or has it go wrong. */
   async send(sender: Sender, request: SentRequest): Promise<Response> {
-    const { timeline, wire } = this.#options;
-    const { device } = sender;
+    const { wire } = this.#options;
     if (request.body !== undefined) wire.inspect(sender, request.body);
+    wire.repeated(sender, request);
+    const response = await this.#deliver(sender.device, request);
+    wire.answered(sender, request);
+    return response;
+  }
+
+  async #deliver(device: Device, request: SentRequest): Promise<Response> {
+    const { timeline } = this.#options;
     const weather = this.#strike(device, request);
     switch (weather?.kind) {
       case undefined:
@@ -127,6 +138,11 @@ export class Network {
         });
       case "502":
         return new Response("<html>Bad gateway</html>", { status: 502 });
+      case "403":
+        return Response.json({ errcode: "M_FORBIDDEN", error: "Not you" }, { status: 403 });
+      case "the last one":
+        this.#options.homeserver.expireTokens(device.userId);
+        return await this.#serve(device, request);
       case "500":
         timeline.instant();
         return Response.json({ errcode: "M_UNKNOWN", error: "Internal server error" }, { status: 500 });
@@ -211,6 +227,15 @@ export class Network {
     return JSON.stringify(body).replaceAll(`"${DEEP}"`, NESTED);
   }
 
+  #noteClaimed(text: string): void {
+    const { one_time_keys = {} }: { one_time_keys?: Record<string, Record<string, unknown>> } = JSON.parse(
+      text,
+    );
+    for (const [userId, devices] of Object.entries(one_time_keys)) {
+      for (const [deviceId, keys] of Object.entries(devices)) this.claimed.set(`${userId} ${deviceId}`, keys);
+    }
+  }
+
   async #serve(device: Device, request: SentRequest): Promise<Response> {
     const { url, method, headers, body } = request;
     const { homeserver, timeline } = this.#options;
@@ -227,6 +252,7 @@ export class Network {
       device.keysAt = Math.min(device.keysAt, timeline.now);
     }
     const text = await response.text();
+    if (url.pathname.endsWith("/keys/claim") && response.ok) this.#noteClaimed(text);
     const isSync = url.pathname.endsWith("/sync") && response.ok;
     const token = isSync ? /"next_batch":"([^"]+)"/.exec(text)?.[1] : undefined;
     if (token !== undefined) this.tokens.getOrInsert(token, timeline.now);

@@ -6,7 +6,7 @@
 
 import { ratchetUses } from "../../../bench/kill/ratchet.ts";
 import type { Device } from "./device.ts";
-import type { Process } from "./process.ts";
+import type { Process, SentRequest } from "./process.ts";
 
 /** Messages with a number, and answers to them. */
 const NUMBERED = /(?:peer \S+ |reply \d+ to |echo of )(\d+)/g;
@@ -17,10 +17,22 @@ export interface Sender {
   readonly process: Process;
 }
 
+/** What was sent under a transaction ID. */
+interface Tried {
+  readonly body: string;
+  readonly process: Process;
+  readonly tries: number;
+}
+
+/** After so many tries a client gives up, and tells the application. */
+const TRIES = 5;
+
 /** Looks at each body that a device sends. */
 export class Wire {
   /** By place in a ratchet, the digest of what was encrypted there, by whom, and when. */
   readonly #uses = new Map<string, { readonly digest: string; readonly who: string; readonly at: number }>();
+  /** By device and path with a transaction ID, what was sent last, and how often. */
+  readonly #bodies = new Map<string, Tried>();
   readonly #isSecret: (number: number, sender: Sender) => boolean;
   readonly #onViolation: (what: string) => void;
   readonly #now: () => number;
@@ -53,6 +65,26 @@ export class Wire {
     for (const [place, { who, at }] of this.#uses) {
       if (who === device && at >= since) this.#uses.delete(place);
     }
+  }
+
+  /**
+   * Looks at what is sent under a transaction ID: a process that follows one which did not learn
+   * what became of it sends the same.
+   */
+  repeated({ device, process }: Sender, { url: { pathname }, body }: SentRequest): void {
+    if (body === undefined || !/\/send(?:ToDevice)?\//.test(pathname) || device.loss.isSuffered) return;
+    const place = `${device.name} ${pathname}`;
+    const before = this.#bodies.get(place);
+    if (before !== undefined && before.process !== process && before.body !== body && before.tries < TRIES) {
+      this.#onViolation(`${device.name} sent something else again as ${pathname}`);
+    }
+    const tries = before?.process === process ? before.tries + 1 : 1;
+    this.#bodies.set(place, { body, process, tries });
+  }
+
+  /** What became of a request with a transaction ID is known. */
+  answered({ device }: Sender, { url: { pathname } }: SentRequest): void {
+    this.#bodies.delete(`${device.name} ${pathname}`);
   }
 
   /** Looks at a body. */
