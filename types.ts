@@ -206,6 +206,7 @@ export type {
   DeleteKeyBackupOptions,
   KeyBackup,
   KeyBackupInfo,
+  KeyBackupOutcome,
   KeyBackupUnlock,
   KeyRestoreProgress,
   NewKeyBackupOptions,

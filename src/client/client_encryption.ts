@@ -57,7 +57,7 @@ export function clientEncryption(
   const { clock } = session.http;
   const stopping = new AbortController();
   const actor = spawnCrypto({ store, clock, log, policy: policyOf(options) });
-  const crypto = new EngineCrypto({
+  const crypto: EngineCrypto = new EngineCrypto({
     actor,
     async account() {
       await ready(stopping.signal);
@@ -76,11 +76,11 @@ export function clientEncryption(
     identity: {
       async verify(identity, using) {
         const { ensureVerified } = await import("./trust/ensure_verified.ts");
-        return await ensureVerified({ identity, api, log }, using);
+        return await ensureVerified({ identity, api, log, backup: crypto.backup }, using);
       },
       async reset(identity, using) {
         const { resetIdentity } = await import("./trust/reset_identity.ts");
-        return await resetIdentity({ identity, api, log }, using);
+        return await resetIdentity({ identity, api, log, backup: crypto.backup }, using);
       },
     },
     secrets: verificationOptions(options),

@@ -173,9 +173,9 @@ export function encryptionOptions({ encryption, crypto }: ClientOptions): Encryp
 
 /** What the device is verified with when it starts; undefined: it is not. */
 export function verificationOptions(options: EncryptionOptions): EnsureVerifiedOptions | undefined {
-  const { recoveryKey, passphrase, onRecoveryKey, password, authentication } = options;
+  const { recoveryKey, passphrase, onRecoveryKey, password, authentication, backup } = options;
   if (recoveryKey === undefined && passphrase === undefined && onRecoveryKey === undefined) return undefined;
-  return { recoveryKey, passphrase, onRecoveryKey, password, authentication };
+  return { recoveryKey, passphrase, onRecoveryKey, password, authentication, backup };
 }
 
 /** The policy of the encryption. */

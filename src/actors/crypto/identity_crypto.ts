@@ -6,6 +6,7 @@
  */
 
 import type { Authentication } from "../../api/account/uia.ts";
+import type { KeyBackupOutcome } from "./key_backup.ts";
 import type { ComparedIdentity, UserIdentity } from "../../crypto/identity/user_identity.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 
@@ -33,6 +34,12 @@ export interface EnsureVerifiedOptions {
   password?: string;
   /** Other ways to authenticate, such as OAuth's page of approval. Default: `password` alone. */
   authentication?: Authentication;
+  /**
+   * Whether the backup of room keys is taken into use, if its key is in the secret storage, and made
+   * if there is none, unless a client has noted that the user wants none. With it a device that has
+   * nothing but its recovery key reads history. Default: true.
+   */
+  backup?: boolean;
 }
 
 /** What is lost when an identity is replaced. */
@@ -71,6 +78,11 @@ export interface VerificationReport {
   readonly state: "verified" | "bootstrapped" | "reset" | "needs-secret" | "absent" | "declined";
   /** The public master key of the identity, in unpadded base64, by which users compare it. */
   readonly master: string | undefined;
+  /**
+   * What has become of the backup of room keys; undefined: it was not looked for, since this device
+   * is not verified, or nothing was given that opens the secret storage, or `backup` is false.
+   */
+  readonly backup: KeyBackupOutcome | undefined;
 }
 
 /** The part of `client.crypto` about identities. */
@@ -82,7 +94,8 @@ export interface IdentityCrypto {
    * If the account has an identity, its private keys are read from the secret storage, compared with
    * what the server shows, and kept in the store. If it has none, one is made: its private keys are
    * stored in the secret storage before it is published. An identity that is there is never
-   * replaced. A client with `encryption.recoveryKey` or `passphrase` does it when it starts, before
+   * replaced. Then the backup of room keys is taken into use, or made; what goes wrong with that is
+   * in the report and the log, and no error. A client with `encryption.recoveryKey` or `passphrase` does it when it starts, before
    * the device's keys are published. To repeat it is free: what is done needs no request.
    *
    * @param options What may be used. Default: what the client was made with.

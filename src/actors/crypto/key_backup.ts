@@ -197,8 +197,29 @@ export interface KeyBackupHooks extends KeyFilesOptions {
   readonly idle: () => Promise<void>;
 }
 
+/**
+ * What has become of the backup of an account whose identity is at hand:
+ *
+ * - `on`: it is in use, and its key is there;
+ * - `unwanted`: the user wants none, as a client has noted; nothing was changed;
+ * - `failed`: the server does not have backups, or something else went wrong, as the log says;
+ * - else why the one that is there is not used. Nothing was changed.
+ */
+export type KeyBackupOutcome = "on" | "unwanted" | "failed" | KeyBackupProblem;
+
 /** The backup as encryption uses it. */
 export interface KeyBackupMachine extends KeyBackup {
+  /**
+   * Has the backup used, or made if there is none. Never rejects, and replaces nothing.
+   *
+   * @param open Opens the secret storage; undefined: nothing does.
+   * @param options.isNew Whether the storage is another one than before, which has to get the key.
+   * @returns What has become of it; undefined: it is not in use, and nothing opens the storage.
+   */
+  ensure(
+    open: () => Promise<SecretKeeper | undefined>,
+    options?: { readonly isNew?: boolean },
+  ): Promise<KeyBackupOutcome | undefined>;
   /**
    * Asks the backup for the key of an event that can't be read. Never rejects.
    *

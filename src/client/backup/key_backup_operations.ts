@@ -24,7 +24,7 @@ import { restored } from "./key_restore.ts";
 import { type KeyBackupParts, latestVersion, publicKeyOf } from "./key_backup_parts.ts";
 
 /** What the user wants, as clients note it; of any shape. */
-const WANTED = defineEvent({ type: "m.key_backup", class: "account_data" });
+export const WANTED = defineEvent({ type: "m.key_backup", class: "account_data" });
 
 /** More versions than a user makes are not deleted at once. */
 const MAX_VERSIONS = 1_000;
@@ -71,7 +71,11 @@ function problemOf(latest: KeyBackupVersion | undefined): KeyBackupProblem {
   return publicKeyOf(latest) === undefined ? "unusable" : "untrusted";
 }
 
-async function isWantedBy(api: KeyBackupParts["api"], request: RequestOptions): Promise<boolean | undefined> {
+/** Whether the user wants a backup; undefined: no client has noted that. */
+export async function isWantedBy(
+  api: KeyBackupParts["api"],
+  request: RequestOptions,
+): Promise<boolean | undefined> {
   try {
     const content: unknown = await api.getAccountData(WANTED, request);
     const enabled = isJsonObject(content) ? content.enabled : undefined;

@@ -19,6 +19,13 @@ export function lazyKeyBackup(parts: KeyBackupParts, log: Logger): KeyBackupMach
     trust: async (by, options) => await (await loaded()).trust(by, options),
     restore: async (options) => await (await loaded()).restore(options),
     delete: async (options) => await (await loaded()).delete(options),
+    async ensure(open, { isNew = false } = {}) {
+      const state = await parts.actor.ask("backupState", undefined);
+      const isOn = state?.phase === "on" && state.isReadable;
+      if (isOn && !isNew) return "on"; // without a request
+      const { ensureBackup } = await import("./ensure_backup.ts");
+      return await ensureBackup({ ...parts, log }, { open, isOn });
+    },
     async restoreFor({ room_id, content }) {
       const session = readSessionRef(room_id, content.session_id);
       const version = session && await parts.actor.ask("versionFor", session);

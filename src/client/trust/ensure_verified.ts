@@ -8,16 +8,24 @@ import type { EnsureVerifiedOptions, VerificationReport } from "../../actors/cry
 import type { OwnIdentityState } from "../../crypto/engine/identity_steps.ts";
 import type { OfferOutcome } from "../../crypto/identity/own_identity.ts";
 import { OwnIdentityError } from "../../errors/encryption_error.ts";
-import { secretOperations } from "../secrets/secret_operations.ts";
 import type { SecretStorageUnlock } from "../secrets/unlock.ts";
 import { finishReset } from "./finish_reset.ts";
 import { readSeeds, wholeSeeds, wipe } from "./identity_secrets.ts";
-import { makeIdentity, otherIdentity } from "./new_identity.ts";
-import { unlockOf, type VerifyParts } from "./verify_parts.ts";
+import { makeIdentity, otherIdentity, pendingKey } from "./new_identity.ts";
+import { type CallParts, HeldStorage, unlockOf, type VerifyParts } from "./verify_parts.ts";
 
 /** Finds out what the account has, and goes the shortest way that replaces nothing. */
 export async function ensureVerified(
   parts: VerifyParts,
+  options: EnsureVerifiedOptions,
+): Promise<VerificationReport> {
+  using held = new HeldStorage(parts.api);
+  return await ensured({ ...parts, held }, options);
+}
+
+/** The same, with a secret storage that may be open. */
+export async function ensured(
+  parts: CallParts,
   options: EnsureVerifiedOptions,
 ): Promise<VerificationReport> {
   const { identity, log } = parts;
@@ -34,7 +42,22 @@ export async function ensureVerified(
       { master },
     );
   }
-  return { state, master };
+  const isAtHand = state === "verified" || state === "bootstrapped";
+  return { state, master, backup: isAtHand ? await backedUp(parts, options) : undefined };
+}
+
+/** Has the backup used, or made. It needs the storage only if it is not in use yet. */
+async function backedUp(
+  { identity, held, backup }: CallParts,
+  options: EnsureVerifiedOptions,
+): Promise<VerificationReport["backup"]> {
+  if (options.backup === false) return undefined;
+  return await backup.ensure(async () => {
+    if (held.storage !== undefined) return held.storage;
+    const { keys } = await identity.state();
+    const by = unlockOf(options) ?? (keys?.phase === "created" ? await pendingKey(identity) : undefined);
+    return by && await held.open(by);
+  });
 }
 
 /** The state without a new identity that was to replace the one which the server still shows. */
@@ -48,7 +71,7 @@ async function afterReset({ identity }: VerifyParts, state: OwnIdentityState): P
 }
 
 async function verified(
-  parts: VerifyParts,
+  parts: CallParts,
   options: EnsureVerifiedOptions,
   state: OwnIdentityState,
 ): Promise<VerificationReport["state"]> {
@@ -58,20 +81,19 @@ async function verified(
   if (shown === undefined) {
     if (by === undefined && options.onRecoveryKey === undefined) return "absent";
     const made = await makeIdentity(parts, options, state);
-    return made === "made" ? await completed(parts) : made;
+    return made === "made" ? await completed(parts, options) : made;
   }
   // A call before was cut off after it had published the identity.
   if (keys?.phase === "created" && keys.master === shown.master) {
     if (keys.replaces === true && !await finishReset(parts, options)) return "needs-secret";
-    return await completed(parts);
+    return await completed(parts, options);
   }
   return by === undefined ? "needs-secret" : await adopted(parts, by);
 }
 
 /** Takes the private keys of an identity that is there from the secret storage. */
-async function adopted({ identity, api }: VerifyParts, by: SecretStorageUnlock): Promise<"verified"> {
-  using storage = await secretOperations(api).open(by);
-  const seeds = await readSeeds(storage, {});
+async function adopted({ identity, held }: CallParts, by: SecretStorageUnlock): Promise<"verified"> {
+  const seeds = await readSeeds(await held.open(by), {});
   try {
     checkOutcome(await identity.offer(wholeSeeds(seeds)));
   } finally {
@@ -80,7 +102,13 @@ async function adopted({ identity, api }: VerifyParts, by: SecretStorageUnlock):
   return "verified";
 }
 
-async function completed({ identity }: VerifyParts): Promise<"bootstrapped"> {
+/**
+ * Takes the identity that was published into use. The backup comes first: the recovery key that
+ * opens the storage is remembered until then only.
+ */
+async function completed(parts: CallParts, options: EnsureVerifiedOptions): Promise<"bootstrapped"> {
+  const { identity } = parts;
+  await backedUp(parts, options);
   checkOutcome(await identity.confirm());
   return "bootstrapped";
 }

@@ -18,7 +18,7 @@ import { encodeRecoveryKey, KEY_BYTES } from "../../crypto/secrets/recovery_key.
 import { AccountSecrets } from "../secrets/account_secrets.ts";
 import { secretOperations } from "../secrets/secret_operations.ts";
 import type { SecretStorageUnlock } from "../secrets/unlock.ts";
-import { unlockOf, type VerifyParts } from "./verify_parts.ts";
+import { type CallParts, unlockOf, type VerifyParts } from "./verify_parts.ts";
 import { assertNoSeeds, isWhole, readSeeds, wipe, writeSeeds } from "./identity_secrets.ts";
 
 /** A secret storage that belongs to its owner already. */
@@ -30,14 +30,14 @@ const KEPT = { onRecoveryKey: () => {} };
  * @returns Whether it is there; `needs-secret` if there is a secret storage that nothing opens.
  */
 export async function makeIdentity(
-  parts: VerifyParts,
+  parts: CallParts,
   options: EnsureVerifiedOptions,
   state: OwnIdentityState,
 ): Promise<"made" | "needs-secret"> {
-  const { identity, api } = parts;
+  const { identity, held } = parts;
   const by = await storageFor(parts, options, state);
   if (by === undefined) return "needs-secret";
-  using storage = await secretOperations(api).open(by);
+  const storage = await held.open(by);
   const stored = await readSeeds(storage, {}); // those of a try before, perhaps on a device that is gone
   const made = await identity.create({ seeds: stored });
   if (!isWhole(stored)) await writeSeeds(storage, made.seeds, {});
@@ -62,7 +62,14 @@ async function storageFor(
     return await newStorage(parts, options);
   }
   if (by !== undefined || keys?.phase !== "created") return by;
-  const { recoveryKey, seeds } = await identity.create({}); // a call before was cut off after it had made the storage
+  return await pendingKey(identity); // a call before was cut off after it had made the storage
+}
+
+/** The recovery key that was handed out for an identity that is being made; undefined: none was. */
+export async function pendingKey(
+  identity: VerifyParts["identity"],
+): Promise<SecretStorageUnlock | undefined> {
+  const { recoveryKey, seeds } = await identity.create({});
   wipe(seeds);
   return recoveryKey === undefined ? undefined : { recoveryKey };
 }

@@ -12,12 +12,11 @@ import type { ResetIdentityOptions, VerificationReport } from "../../actors/cryp
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { AccountSecrets } from "../secrets/account_secrets.ts";
-import { secretOperations } from "../secrets/secret_operations.ts";
-import { ensureVerified } from "./ensure_verified.ts";
+import { ensured } from "./ensure_verified.ts";
 import { finishReset } from "./finish_reset.ts";
 import { wipe } from "./identity_secrets.ts";
 import { authenticationOf, handedOut, newStorage } from "./new_identity.ts";
-import { unlockOf, type VerifyParts } from "./verify_parts.ts";
+import { type CallParts, HeldStorage, unlockOf, type VerifyParts } from "./verify_parts.ts";
 
 /** It is to replace one that is published. */
 const REPLACES = { replaces: true } as const;
@@ -25,9 +24,17 @@ const REPLACES = { replaces: true } as const;
 /** Replaces the identity, or makes one if there is none. */
 export async function resetIdentity(
   parts: VerifyParts,
+  options: ResetIdentityOptions,
+): Promise<VerificationReport> {
+  using held = new HeldStorage(parts.api);
+  return await reset({ ...parts, held }, options);
+}
+
+async function reset(
+  parts: CallParts,
   { confirm, ...options }: ResetIdentityOptions,
 ): Promise<VerificationReport> {
-  const { identity, api } = parts;
+  const { identity, api, held } = parts;
   const by = unlockOf(options);
   if (by === undefined && options.onRecoveryKey === undefined) {
     throw new ValueError(
@@ -35,15 +42,17 @@ export async function resetIdentity(
     );
   }
   const { shown } = await identity.look();
-  if (shown === undefined) return await ensureVerified(parts, options);
+  if (shown === undefined) return await ensured(parts, options);
   const hasStorage = await new AccountSecrets(api).defaultKeyId() !== undefined;
-  using storage = by !== undefined && hasStorage ? await secretOperations(api).open(by) : undefined;
+  const storage = by !== undefined && hasStorage ? await held.open(by) : undefined;
   const { userId, master } = shown;
   const devices = (await identity.devices(userId))
     .filter(({ trust }) => trust === "verified" || trust === "cross-signed")
     .map(({ deviceId }) => deviceId);
   const secretStorage = storage === undefined && hasStorage ? "replaced" : "kept";
-  if (await confirm({ master, devices, secretStorage }) !== true) return { state: "declined", master };
+  if (await confirm({ master, devices, secretStorage }) !== true) {
+    return { state: "declined", master, backup: undefined };
+  }
 
   const made = await identity.create(REPLACES);
   let isSent = false;
@@ -60,9 +69,8 @@ export async function resetIdentity(
   } finally {
     wipe(made.seeds);
   }
-  await finishReset(parts, options, storage);
-  const { master: now } = await ensureVerified(parts, options);
-  return { state: "reset", master: now };
+  await finishReset(parts, options);
+  return { ...await ensured(parts, options), state: "reset" };
 }
 
 /** Whether the server has said no: what could not be asked may have been done. */

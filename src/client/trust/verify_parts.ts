@@ -6,9 +6,12 @@
 
 import type { EnsureVerifiedOptions } from "../../actors/crypto/identity_crypto.ts";
 import type { IdentityPort } from "../../actors/crypto/identity_port.ts";
+import type { KeyBackupMachine } from "../../actors/crypto/key_backup.ts";
 import type { ClientAPI } from "../../api/client_api.ts";
 import type { Logger } from "../../base/log.ts";
 import type { SecretsAPI } from "../secrets/account_secrets.ts";
+import type { OpenSecretStorage } from "../secrets/open_secret_storage.ts";
+import { secretOperations } from "../secrets/secret_operations.ts";
 import { checkUnlock, type SecretStorageUnlock } from "../secrets/unlock.ts";
 
 /** What it works with. */
@@ -17,8 +20,43 @@ export interface VerifyParts {
   readonly identity: Pick<IdentityPort, keyof IdentityPort>;
   /** The operations. */
   readonly api: SecretsAPI & Pick<ClientAPI, "uploadCrossSigningKeys">;
+  /** The backup of room keys. */
+  readonly backup: Pick<KeyBackupMachine, "ensure">;
   /** Where it says what is missing. */
   readonly log: Logger;
+}
+
+/** The same, in one call. */
+export interface CallParts extends VerifyParts {
+  /** The secret storage, which is opened once. */
+  readonly held: HeldStorage;
+}
+
+/** Keeps the secret storage open until a call has ended: a passphrase takes time. */
+export class HeldStorage implements Disposable {
+  readonly #api: SecretsAPI;
+  #storage: OpenSecretStorage | undefined;
+
+  /** @param api The operations. */
+  constructor(api: SecretsAPI) {
+    this.#api = api;
+  }
+
+  /** The storage, if it is open. */
+  get storage(): OpenSecretStorage | undefined {
+    return this.#storage;
+  }
+
+  /** Opens it, unless it is open. */
+  async open(by: SecretStorageUnlock): Promise<OpenSecretStorage> {
+    return this.#storage ??= await secretOperations(this.#api).open(by);
+  }
+
+  /** Closes it. */
+  [Symbol.dispose](): void {
+    this.#storage?.[Symbol.dispose]();
+    this.#storage = undefined;
+  }
 }
 
 /**

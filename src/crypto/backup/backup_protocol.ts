@@ -77,6 +77,8 @@ export interface NewBackupInput {
   readonly latest: string | undefined;
   /** Whether it is another one than that in use. */
   readonly isNew: boolean;
+  /** Its private key, which is kept somewhere already, as a secret. Default: a new one. */
+  readonly secret?: string;
 }
 
 /** A backup that is to be made; its key is durable until it is adopted or forgotten. */

@@ -13,6 +13,7 @@ import type { OwnKeys } from "../account/own_keys.ts";
 import type { DeviceLists } from "../devices/device_lists.ts";
 import { verifySignedJson } from "../encoding/signed_json.ts";
 import type { CryptoContext } from "../engine/context.ts";
+import type { OwnIdentity } from "../identity/own_identity.ts";
 import type { MegolmSessionRef } from "../megolm/session_ref.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
 import { KEY_BYTES } from "../secrets/recovery_key.ts";
@@ -37,6 +38,8 @@ export interface KeyBackupOptions {
   readonly ownKeys: OwnKeys;
   /** Knows the own identity. */
   readonly devices: Pick<DeviceLists, "identityOf">;
+  /** Signs new versions as well, so that the user's other devices follow to them. */
+  readonly ownIdentity: Pick<OwnIdentity, "signWith">;
   /** The sessions that are to be backed up. */
   readonly due: DueSessions;
 }
@@ -108,15 +111,17 @@ export class KeyBackup {
    * A backup that is to be made: the same until it is adopted or forgotten. What is there already
    * is not made again: a version since a call that was cut off, or the one in use.
    */
-  create(tx: Transaction, { latest, isNew }: NewBackupInput): NewBackup {
-    const { context: { vodozemac }, ownKeys } = this.#options;
+  async create(tx: Transaction, { latest, isNew, secret }: NewBackupInput): Promise<NewBackup> {
+    const { context: { vodozemac }, ownKeys, ownIdentity } = this.#options;
     const { pending, used } = this.#record;
+    const given = secret === undefined ? undefined : readBackupSecret(secret);
     const known = isNew ? [pending] : [pending, used?.privateKey];
     const there = known.find((key) => key !== undefined && publicBackupKey(vodozemac, key) === latest);
-    const key = there ?? pending ?? crypto.getRandomValues(new Uint8Array(KEY_BYTES));
-    if (there === undefined && pending === undefined) this.#write(tx, { ...this.#record, pending: key });
+    const key = there ?? given ?? pending ?? crypto.getRandomValues(new Uint8Array(KEY_BYTES));
+    if (there === undefined && key !== pending) this.#write(tx, { ...this.#record, pending: key });
     const publicKey = publicBackupKey(vodozemac, key);
-    const auth_data = newAuthData(publicKey, (object) => ownKeys.account.sign(object));
+    const signed = newAuthData(publicKey, (object) => ownKeys.account.sign(object));
+    const auth_data = await ownIdentity.signWith(tx, "master", signed) ?? signed;
     const definition = { algorithm: BACKUP_ALGORITHM, auth_data };
     return { definition, publicKey, secret: backupSecret(key), isThere: there !== undefined };
   }

@@ -104,7 +104,7 @@ export async function engineParts(
   const outbound = new OutboundSessions({ context, rooms, devices, olm, outbox, inbound });
   const undecryptable = new UndecryptableEvents({ context, inbound });
   const keyRequests = new KeyRequests({ context, devices, olm, outbox, inbound, outbound });
-  const backup = new KeyBackup({ context, ownKeys, devices, due });
+  const backup = new KeyBackup({ context, ownKeys, ownIdentity, devices, due });
   const pruner = new Pruner({ context, devices, olm, outbound, undecryptable });
   const loaded = [
     outbox,

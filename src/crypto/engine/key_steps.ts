@@ -74,7 +74,9 @@ export class KeySteps {
     return await this.#run((tx, { backupRestore }) => backupRestore.receive(tx, restored));
   }
 
-  async #ofBackup<Result>(work: (tx: Transaction, backup: KeyBackup) => Result): Promise<Result> {
-    return await this.#run((tx, { backup }) => Promise.resolve(work(tx, backup)));
+  async #ofBackup<Result>(
+    work: (tx: Transaction, backup: KeyBackup) => Result | Promise<Result>,
+  ): Promise<Result> {
+    return await this.#run(async (tx, { backup }) => await work(tx, backup));
   }
 }

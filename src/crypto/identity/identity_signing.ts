@@ -69,9 +69,11 @@ export class IdentitySigning {
       signatures.add(tx, { userId, name, object: account.sign(object) });
       return "signed";
     }
-    const verifier = ownIdentity.known?.userSigning;
+    const { known } = ownIdentity;
+    if (known?.phase !== "published") return "no-key";
+    const verifier = known.userSigning;
     const signed = await ownIdentity.signWith(tx, "userSigning", object);
-    if (verifier === undefined || signed === undefined) return "no-key";
+    if (signed === undefined) return "no-key";
     await devices.changeIdentity(tx, userId, (before) => signedIdentity(before, compared, verifier));
     signatures.add(tx, { userId, name, object: signed });
     return "signed";

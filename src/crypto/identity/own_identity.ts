@@ -199,7 +199,7 @@ export class OwnIdentity {
   }
 
   /**
-   * Signs an object with one of the private keys of the published identity.
+   * Signs an object with one of the private keys.
    *
    * @returns The object with the signature; undefined if the key is not at hand.
    */
@@ -210,7 +210,7 @@ export class OwnIdentity {
   ): Promise<JsonObject | undefined> {
     const { own: { userId }, vodozemac } = this.#options.context;
     const record = await tx.get(RECORD);
-    if (record?.phase !== "published") return undefined;
+    if (record === undefined) return undefined;
     using key = vodozemac.keys.importEd25519(record.seeds[name]);
     return withSignature(object, {
       userId,

@@ -32,6 +32,8 @@ export class OperationLog {
   readonly #counts = new Map<string, number>();
   /** By kind of operation, the subjects of the operations so far, in order. */
   readonly subjects: Readonly<Record<Operation, string[]>> = { commit: [], request: [], sync: [] };
+  /** The same with their names: requests with their methods and paths. */
+  readonly names: Readonly<Record<Operation, string[]>> = { commit: [], request: [], sync: [] };
 
   /** How many operations of a kind, or with a subject, have begun. */
   count(operation: Operation, subject?: string): number {
@@ -41,8 +43,9 @@ export class OperationLog {
   }
 
   /** Adds an operation that begins. */
-  add(operation: Operation, subject: string): void {
+  add(operation: Operation, subject: string, name = subject): void {
     this.subjects[operation].push(subject);
+    this.names[operation].push(name);
     this.#counts.set(`${operation} ${subject}`, this.count(operation, subject) + 1);
   }
 }
@@ -131,7 +134,7 @@ export class TestProcess {
     }
     await this.#running();
     const subject = subjectOf(name());
-    this.log.add(operation, subject);
+    this.log.add(operation, subject, name());
     if (!this.#isFaultDue(operation, subject)) return await this.run(work);
     this.faultSubject = subject;
     this.fault = `${kind} ${takesEffect ? "after" : "before"} ${operation} ${

@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { type Client, MemoryStore } from "@greenroom/matrix";
 import { type FaultPlan, NO_FAULT, type OperationLog, TestProcess } from "../support/crash.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
+import { atEachCrashPoint } from "../support/crash_points.ts";
 import { ticking } from "./crash_scene.ts";
 import { device, KEY, shown } from "./scene.ts";
 
@@ -44,7 +45,7 @@ async function started(client: Client): Promise<void> {
   await client.crypto?.start();
   await client.crypto?.idle();
   const report = await client.crypto?.ensureVerified();
-  assertEquals(report?.state, "verified");
+  assertEquals([report?.state, report?.backup], ["verified", "on"]);
 }
 
 /** What must hold when a process has come to its end: any device of the user is verified with the key. */
@@ -53,7 +54,9 @@ async function check(here: ClientStage, left: Left, way: Way): Promise<void> {
   assert(recoveryKey !== undefined);
   const next = await device(here, "NEXT", { encryption: { recoveryKey } });
   await next.crypto?.start();
-  assertEquals((await next.crypto?.ensureVerified())?.state, "verified");
+  const report = await next.crypto?.ensureVerified();
+  assertEquals([report?.state, report?.backup], ["verified", "on"]);
+  assertEquals((await next.crypto?.backup.info())?.version, "1", "one backup was made");
   const { signers } = await shown(next);
   assertEquals([signers.BOT?.length, signers.NEXT], [1, signers.BOT], JSON.stringify(signers));
 }
@@ -68,12 +71,12 @@ for (const way of ["given", "handed out"] as const) {
       await check(here, left, way);
       return log;
     };
-    await enumerate(story);
+    await atEachCrashPoint(story);
   });
 }
 
 Deno.test("After a crash at any commit or request of an adoption the next start ends verified", async () => {
-  await enumerate(async (plan) => {
+  await atEachCrashPoint(async (plan) => {
     await using here = clientStage();
     const first = await device(here, "FIRST", { encryption: { recoveryKey: KEY } });
     await first.crypto?.start();
@@ -88,28 +91,16 @@ Deno.test("After a crash at any commit or request of an adoption the next start 
 });
 
 Deno.test("After a bootstrap that was cut off at any request and lost its store, the key completes it on another device", async () => {
-  await enumerate(async (plan) => {
+  await atEachCrashPoint(async (plan) => {
     await using here = clientStage();
     const log = await run(here, { store: new MemoryStore() }, "given", plan);
     if (plan.at === 0) return log;
     const next = await device(here, "NEXT", { encryption: { recoveryKey: KEY } });
     await next.crypto?.start();
-    assertEquals((await next.crypto?.ensureVerified())?.state, "verified");
+    const report = await next.crypto?.ensureVerified();
+    assertEquals([report?.state, report?.backup], ["verified", "on"]);
+    assertEquals((await next.crypto?.backup.info())?.version, "1", "one backup was made");
     assertEquals((await shown(next)).signers.NEXT?.length, 1);
     return log;
-  }, ["request", "sync"]);
+  }, { operations: ["request"] });
 });
-
-/** Runs a story once for each operation in it, and each way to crash at it. */
-async function enumerate(
-  story: (plan: FaultPlan) => Promise<OperationLog>,
-  operations: readonly FaultPlan["operation"][] = ["commit", "request", "sync"],
-): Promise<void> {
-  const log = await story(NO_FAULT);
-  assert(log.count("commit") > 3 && log.count("request") > 8);
-  for (const operation of operations) {
-    for (let at = 1; at <= log.count(operation); at++) {
-      for (const takesEffect of [false, true]) await story({ operation, at, takesEffect });
-    }
-  }
-}

@@ -11,11 +11,12 @@ Deno.test("A bot that is given nothing but a recovery key is signed from its fir
   const signer = await selfSigning(first);
   assertEquals((await shown(first)).signers, { FIRST: [signer] });
   const report = await first.crypto?.ensureVerified();
-  assertEquals(report, { state: "verified", master: (await shown(first)).master });
+  assertEquals(report, { state: "verified", master: (await shown(first)).master, backup: "on" });
   assertEquals(made.filter((name) => name.includes("keys/")), [
     "POST keys/upload", // one-time keys
     "POST keys/upload",
     "POST keys/device_signing/upload",
+    "POST room_keys/version",
   ]);
 
   made.length = 0;
@@ -117,7 +118,7 @@ Deno.test("With an identity there and nothing that opens its secrets, nothing is
   const { fetch, made } = changes(here);
   const second = await device(here, "SECOND", { fetch, encryption: { onRecoveryKey: () => {} } });
   await second.crypto?.start();
-  assertEquals(await second.crypto?.ensureVerified(), { state: "needs-secret", master });
+  assertEquals(await second.crypto?.ensureVerified(), { state: "needs-secret", master, backup: undefined });
   assertEquals(made, ["POST keys/upload", "POST keys/upload"]);
   assertEquals((await shown(first)).signers.SECOND, []);
   assert(here.log.lines.some((line) => JSON.stringify(line).includes("give encryption.recoveryKey")));
@@ -127,7 +128,11 @@ Deno.test("With nothing there and nothing given, nothing is made", async () => {
   await using here = clientStage();
   const { fetch, made } = changes(here);
   const client = await device(here, "FIRST", { fetch });
-  assertEquals(await client.crypto?.ensureVerified(), { state: "absent", master: undefined });
+  assertEquals(await client.crypto?.ensureVerified(), {
+    state: "absent",
+    master: undefined,
+    backup: undefined,
+  });
   assertEquals(made, ["POST keys/upload", "POST keys/upload"]);
 });
 

@@ -8,7 +8,8 @@ import {
   ValueError,
 } from "@greenroom/matrix";
 import type { IdentityLoss } from "@greenroom/matrix/types";
-import { type FaultPlan, NO_FAULT, type OperationLog, TestProcess } from "../support/crash.ts";
+import { type FaultPlan, type OperationLog, TestProcess } from "../support/crash.ts";
+import { atEachCrashPoint } from "../support/crash_points.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 import { ticking } from "./crash_scene.ts";
 import { device, KEY, OTHER_KEY, PASSWORD, selfSigning, shown } from "./scene.ts";
@@ -49,7 +50,7 @@ Deno.test("An identity is replaced with the same recovery key, which opens the n
     confirm: (loss) => told.push(loss) > 0,
   });
   const { master } = await shown(bot);
-  assertEquals(report, { state: "reset", master });
+  assertEquals(report, { state: "reset", master, backup: "on" });
   assert(master !== before);
   assertEquals(told, [{ master: before, devices: ["OTHER"], secretStorage: "kept" }]);
   assert((await signed(bot)).BOT?.includes(await selfSigning(bot)));
@@ -125,14 +126,7 @@ Deno.test("After a crash at any commit or request of a reset the next start ends
       await again.close();
       return process.log;
     };
-    const log = await story(NO_FAULT);
-    assert(log.count("commit") > 3 && log.count("request") > 8);
     // Commits are the same whatever becomes of the secret storage.
-    const operations = way === "kept" ? ["commit", "request", "sync"] as const : ["request", "sync"] as const;
-    for (const operation of operations) {
-      for (let at = 1; at <= log.count(operation); at++) {
-        for (const takesEffect of [false, true]) await story({ operation, at, takesEffect });
-      }
-    }
+    await atEachCrashPoint(story, { operations: way === "kept" ? ["commit", "request"] : ["request"] });
   }
 });

@@ -1,12 +1,18 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Client, KeyBackupError } from "@greenroom/matrix";
 import { type MessageEvent, PaginationDirection, type RoomID } from "@greenroom/matrix/types";
+import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { roomWith } from "../support/faulty/talk.ts";
 import { Ours } from "../support/ours.ts";
 import { Peer } from "../support/peer/peer.ts";
 import { newDevice } from "../support/peer/peer_device.ts";
 import { peerTest } from "../support/peer/peer_test_case.ts";
 import type { SynapseServer } from "../support/synapse.ts";
+
+/** A recovery key that its owner has made. */
+function newKey(): string {
+  return encodeRecoveryKey(crypto.getRandomValues(new Uint8Array(32)));
+}
 
 /** Our client on another device of a peer's user, without any keys. */
 async function freshClient(server: SynapseServer, peer: Peer): Promise<Client> {
@@ -61,5 +67,37 @@ peerTest(
       user: await newDevice(server, peer.user),
     });
     assertEquals(await young.call("recover", { recoveryKey }), { total: count, imported: count });
+  },
+);
+
+peerTest(
+  "S37 S48 A bot that was given nothing but a recovery key reads history by the backup that js_sdk has made, and js_sdk by the one that a bot has made",
+  ["js_sdk"],
+  async (server) => {
+    await using peer = await Peer.start("js_sdk", server, "peer");
+    await using ours = await Ours.start(server, "ours", { encryption: { recoveryKey: newKey() } });
+    await peer.call("bootstrapCrossSigning", { password: peer.user.password });
+    const recoveryKey = String(await peer.call("bootstrapSecretStorage", { passphrase: "correct horse" }));
+    const roomId = await roomWith(ours, [peer]);
+    const eventId = await peer.sendText(roomId, "before we were there");
+    await peer.call("awaitBackup", { count: 1 });
+
+    const { accessToken: token, userId: mxid } = await newDevice(server, peer.user);
+    await using client = new Client({ baseUrl: server.baseUrl, token, mxid, encryption: { recoveryKey } });
+    await client.crypto?.start();
+    assertEquals((await client.crypto?.ensureVerified())?.backup, "on");
+    assertEquals(await read({ client, roomId }, eventId), "before we were there");
+
+    const key = newKey();
+    await using bot = await Ours.start(server, "bot", { encryption: { recoveryKey: key } });
+    const own = await roomWith(bot, [peer]);
+    await bot.sendText(own, "by the bot");
+    await bot.crypto.idle();
+    const { count, version } = await bot.crypto.backup.info();
+    assertEquals([version, count >= 1], ["1", true]);
+    await using young = await Peer.start("js_sdk", server, "young", {
+      user: await newDevice(server, bot.user),
+    });
+    assertEquals(await young.call("recover", { recoveryKey: key }), { total: count, imported: count });
   },
 );

@@ -79,7 +79,7 @@ peerTest(
     for (const encryption of [{ recoveryKey }, { passphrase }]) {
       const user = await newDevice(server, peer.user);
       await using ours = await Ours.start(server, "peer", { user, encryption });
-      assertEquals(await ours.crypto.ensureVerified(), { state: "verified", master });
+      assertEquals(await ours.crypto.ensureVerified(), { state: "verified", master, backup: "on" });
       await peer.call("awaitSigned", { userId: ours.userId, deviceId: ours.deviceId });
       const [known] = (await ours.crypto.getDevices(peer.user.userId))
         .filter(({ deviceId }) => deviceId === peer.deviceId);

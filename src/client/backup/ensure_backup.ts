@@ -1,0 +1,139 @@
+/**
+ * Has the backup of room keys used, or made, for an account whose secret storage opens.
+ *
+ * The key of a new backup is durable here first, then in the secret storage, and only then is the
+ * backup made: so whatever a crash leaves, the storage has the key of the backup that is there. A
+ * key that is in the storage is never replaced: a server that hides a backup, or shows one of its
+ * own, would have it lost.
+ *
+ * @module
+ */
+
+import type { KeyBackupOutcome, SecretKeeper } from "../../actors/crypto/key_backup.ts";
+import type { Logger } from "../../base/log.ts";
+import { BACKUP_SECRET, readBackupSecret } from "../../crypto/backup/backup_key.ts";
+import { KeyBackupError, type KeyBackupProblem } from "../../errors/key_backup_error.ts";
+import { SecretStorageError } from "../../errors/secret_storage_error.ts";
+import type { KeyBackupVersion } from "../../types/api/key_backup.ts";
+import { isWantedBy, WANTED } from "./key_backup_operations.ts";
+import { type KeyBackupParts, latestVersion, publicKeyOf } from "./key_backup_parts.ts";
+
+/** What it works with. */
+export interface EnsureBackupParts extends KeyBackupParts {
+  /** Where it says why there is no backup. */
+  readonly log: Logger;
+}
+
+/** What it works on. */
+export interface EnsureBackupInput {
+  /** Opens the secret storage; undefined: nothing does. */
+  readonly open: () => Promise<SecretKeeper | undefined>;
+  /** Whether the backup is in use, and its key is there: the storage only has to get it. */
+  readonly isOn: boolean;
+}
+
+/** Has the backup used, made, or its key stored. Never rejects. */
+export async function ensureBackup(
+  parts: EnsureBackupParts,
+  { open, isOn }: EnsureBackupInput,
+): Promise<KeyBackupOutcome | undefined> {
+  const { log } = parts;
+  try {
+    const storage = await open();
+    if (storage === undefined) return isOn ? "on" : undefined;
+    if (isOn) return await stored(parts, storage);
+    const [isWanted, shown, secret] = await Promise.all([
+      isWantedBy(parts.api, {}),
+      latestVersion(parts.api, {}),
+      storedSecret(storage),
+    ]);
+    if (isWanted === false) return "unwanted";
+    if (shown === undefined) await begin(parts, storage, secret);
+    else await use(parts, storage, { shown, secret });
+    if (isWanted === undefined) await parts.api.setAccountData(WANTED, { enabled: true });
+    parts.wake();
+    return "on";
+  } catch (error) {
+    const problem = error instanceof KeyBackupError ? error.problem : "failed";
+    log.warn("Room keys are not backed up", { problem, error: String(error) });
+    return problem;
+  }
+}
+
+/** Makes a backup with the key that is stored, or a new one. */
+async function begin(
+  { api, actor }: EnsureBackupParts,
+  storage: SecretKeeper,
+  known: string | undefined,
+): Promise<void> {
+  const usable = known !== undefined && hasKey(known) ? known : undefined;
+  if (known !== undefined && usable === undefined) {
+    throw refusal("no-secret", "what is stored as its key is none");
+  }
+  const input = { latest: undefined, isNew: false, secret: usable };
+  const { definition, publicKey, secret } = await actor.ask("newBackup", input);
+  if (usable === undefined) await storage.set(BACKUP_SECRET, secret);
+  await api.createKeyBackupVersion(definition);
+  const shown = await latestVersion(api, {});
+  if (shown === undefined || publicKeyOf(shown) !== publicKey) {
+    throw refusal("changed", "another client has made or deleted one meanwhile; the next start looks again");
+  }
+  if (await storage.get(BACKUP_SECRET) !== secret) await storage.set(BACKUP_SECRET, secret); // a faster one's
+  await actor.ask("adoptBackup", { shown, secret });
+}
+
+/** Uses the backup that is there, if its key is the one that is stored, or here. */
+async function use(
+  parts: EnsureBackupParts,
+  storage: SecretKeeper,
+  { shown, secret }: { readonly shown: KeyBackupVersion; readonly secret: string | undefined },
+): Promise<void> {
+  if (publicKeyOf(shown) === undefined) {
+    throw refusal("unusable", "its algorithm or its public key is not known");
+  }
+  const adopt = async (key: string | undefined) =>
+    await parts.actor.ask("adoptBackup", { shown, secret: key }) === "adopted";
+  if (secret !== undefined && await adopt(secret)) return;
+  if (await adopt(undefined)) { // with the key that is here
+    if (secret === undefined) await stored(parts, storage);
+    return;
+  }
+  if (secret === undefined) {
+    throw refusal(
+      "no-secret",
+      "the secret storage does not have its key; give it to backup.trust(), or reset() it",
+    );
+  }
+  throw refusal(
+    "wrong-key",
+    "the key that is stored is another one: another client, or the server, has made the backup since",
+  );
+}
+
+/** Stores the key of the backup in use. */
+async function stored({ actor }: EnsureBackupParts, storage: SecretKeeper): Promise<KeyBackupOutcome> {
+  const state = await actor.ask("backupState", undefined);
+  const { secret, isThere } = await actor.ask("newBackup", { latest: state?.publicKey, isNew: false });
+  if (isThere && await storedSecret(storage) !== secret) await storage.set(BACKUP_SECRET, secret);
+  return "on";
+}
+
+/** What is stored as the key; undefined: nothing for this key of the storage. */
+async function storedSecret(storage: SecretKeeper): Promise<string | undefined> {
+  try {
+    return await storage.get(BACKUP_SECRET);
+  } catch (error) {
+    if (error instanceof SecretStorageError && error.problem === "other-keys") return undefined;
+    throw error;
+  }
+}
+
+function hasKey(secret: string): boolean {
+  const bytes = readBackupSecret(secret);
+  bytes?.fill(0);
+  return bytes !== undefined;
+}
+
+function refusal(problem: KeyBackupProblem, why: string): KeyBackupError {
+  return new KeyBackupError(`Cannot use the backup of room keys: ${why}`, { problem });
+}
