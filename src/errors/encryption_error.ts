@@ -30,9 +30,18 @@ export class DeviceConflictError extends EncryptionError {
  *   their names;
  * - `hidden`: there are secrets of an identity, but for no key that is there, and no identity;
  * - `not-shown`: the server has taken the identity, and does not show it;
- * - `recovery-key`: `onRecoveryKey` has failed, so that nobody has the key.
+ * - `recovery-key`: `onRecoveryKey` has failed, so that nobody has the key;
+ * - `no-key`: the private key that would sign is not at hand;
+ * - `refused`: the server does not take a signature.
  */
-export type OwnIdentityProblem = "mismatch" | "incomplete" | "hidden" | "not-shown" | "recovery-key";
+export type OwnIdentityProblem =
+  | "mismatch"
+  | "incomplete"
+  | "hidden"
+  | "not-shown"
+  | "recovery-key"
+  | "no-key"
+  | "refused";
 
 /** What makes an {@linkcode OwnIdentityError}. */
 export interface OwnIdentityErrorInit extends ErrorOptions {

@@ -190,6 +190,7 @@ export class EngineCrypto implements CryptoMachine {
   readonly getIdentity: CryptoMachine["getIdentity"] = (userId) => this.#users.getIdentity(userId);
   readonly acknowledgeIdentity: CryptoMachine["acknowledgeIdentity"] = (identity) =>
     this.#users.decide("acknowledgeIdentity", identity);
+  readonly verifyUser: CryptoMachine["verifyUser"] = (identity) => this.#users.verify(identity);
   readonly withdrawVerification: CryptoMachine["withdrawVerification"] = (identity) =>
     this.#users.decide("withdrawVerification", identity);
   readonly exportKeys: CryptoMachine["exportKeys"] = (options) => this.#keyFiles.export(options);

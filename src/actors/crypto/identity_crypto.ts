@@ -199,6 +199,36 @@ export interface IdentityCrypto {
    */
   acknowledgeIdentity(identity: ComparedIdentity): Promise<void>;
   /**
+   * Verifies a user: signs the identity whose master key was compared with the own user-signing key,
+   * as interactive verification does in the end. The user's devices are `verified` from then on, here
+   * and on all own devices that see the signature. It ends a `violation`, too. Compare the key over a
+   * channel that the homeserver does not control.
+   *
+   * The signature is durable before it is uploaded: if the server does not answer, it is uploaded
+   * later. For the own user this device signs, which proves the own identity without its private
+   * keys.
+   *
+   * @param identity The user, and the master key that was compared.
+   * @throws {IdentityChangedError} If the user has another one: look it up and compare it again.
+   * @throws {OwnIdentityError} `no-key`: the private user-signing key is not at hand, and nothing was
+   *   changed. `refused`: the server does not take the signature; the user is verified on this device
+   *   only.
+   * @throws {ValueError} If the user has no identity.
+   *
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken: token } = homeserver.createUser("bot");
+   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, encryption: true });
+   * const alice = await bot.crypto?.getIdentity("@alice:localhost");
+   * if (alice !== undefined && confirm(`Did Alice read ${alice.master} to you?`)) await bot.crypto?.verifyUser(alice);
+   * ```
+   */
+  verifyUser(identity: ComparedIdentity): Promise<void>;
+  /**
    * Accepts the present identity of a user who was verified once and is not any more, since it was
    * replaced, or the own one was. Its devices are `cross-signed` from then on, in place of in
    * `violation`. To verify the user again is the other way.

@@ -7,6 +7,8 @@
 import type { ComparedDevice, Device, LocalTrust } from "../../crypto/devices/device.ts";
 import type { RecoveredEvent } from "../../crypto/engine/engine_protocol.ts";
 import type { ComparedIdentity, UserIdentity } from "../../crypto/identity/user_identity.ts";
+import { unpadded } from "../../crypto/encoding/base64.ts";
+import { OwnIdentityError } from "../../errors/encryption_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { ActorRef } from "../kernel/actor.ts";
@@ -73,6 +75,35 @@ export class UserTrust {
   async getIdentity(userId: UserID): Promise<UserIdentity | undefined> {
     await this.getDevices(userId); // they come together
     return await this.#options.actor.ask("identityOf", userId);
+  }
+
+  /** Signs a user's identity. */
+  async verify({ userId, master }: ComparedIdentity): Promise<void> {
+    const { actor, open, deliver, requests } = this.#options;
+    await open();
+    const sign = () => actor.ask("signIdentity", { userId, master });
+    const { outcome, recovered } = await sign().catch(async (error) => {
+      if (!(error instanceof ValueError)) throw error;
+      await this.getDevices(userId); // it may be known then
+      return await sign();
+    });
+    if (outcome === "no-key") {
+      throw new OwnIdentityError(
+        `Cannot verify ${userId}: the private user-signing key of the own identity is not at hand; ` +
+          "call ensureVerified() with the recovery key",
+        { problem: "no-key" },
+      );
+    }
+    deliver(recovered);
+    await requests.round("keysQuery"); // nothing is uploaded before the server has shown the own device
+    await requests.round("signaturesUpload");
+    const fate = await actor.ask("signatureFate", { userId, name: unpadded(master) });
+    if (fate.state !== "refused") return; // what could not be uploaded is later
+    throw new OwnIdentityError(
+      `Cannot publish that ${userId} is verified: the server refuses the signature, with ${fate.reason}; ` +
+        "look up the identity, compare it again and call verifyUser() again",
+      { problem: "refused" },
+    );
   }
 
   /** Decides about a user's identity. */
