@@ -205,12 +205,6 @@ export const BUGS: readonly Bug[] = [
     replace: "const next = { ...tracking, checked: Math.max(sequence, tracking.changed) };",
   },
   {
-    name: "Changes of devices are not stored",
-    path: "src/crypto/devices/tracked_users.ts",
-    find: "    if (before === undefined || !this.#isBehind(before)) tx.set(trackedKey(userId), next);\n",
-    replace: "",
-  },
-  {
     name: "One-time keys that are used up are not replaced",
     path: "src/crypto/account/own_keys.ts",
     find: "if (oneTimeKeys > 0) this.account.generateOneTimeKeys(tx, oneTimeKeys);",

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { foretell } from "./faults.ts";
 import { MEMO } from "../world/application.ts";
 import type { Device } from "../world/device.ts";
 import { type ActionKind, chosen, type Scene } from "./action.ts";
@@ -49,6 +50,10 @@ function byCreator(scene: Scene): Scene {
 }
 
 const DAY = 86_400_000;
+/** How long what is said takes to arrive, and a process to have begun, in milliseconds. */
+const SOON = 20_000;
+/** How many events of a timeline a response shows. */
+const MOST_SHOWN = 10;
 /** How many devices a world may have. */
 const MOST_DEVICES = 8;
 
@@ -181,6 +186,30 @@ export const everyday: readonly ActionKind[] = [
       const path = `v3/rooms/${encodeURIComponent(room.id)}/redact/${encodeURIComponent(event.event_id)}`;
       await world.ask(await creator.token(), "PUT", `${path}/redact-${world.timeline.instant()}`, {});
       world.note(`${event.event_id} is redacted`);
+    },
+  },
+  {
+    name: "a member is thrown out while somebody is away, which is not shown",
+    weight: 2,
+    async perform(scene) {
+      const { world, device, room } = scene;
+      const { device: creator } = byCreator(scene);
+      const gone = chosen(
+        world.accounts.filter((each) => each !== creator.account && each !== device.account),
+        scene.action.what,
+      );
+      if (gone === undefined || device === creator || device.account.isBot) return;
+      if (!device.isRunning || !creator.isRunning || device.process?.isPaused) return;
+      world.say(device, room);
+      await world.timeline.pass(SOON);
+      await device.stop();
+      await change(byCreator(scene), "kick", gone.userId);
+      for (let count = 0; count <= MOST_SHOWN; count++) world.say(creator, room);
+      await world.timeline.pass(SOON);
+      foretell(world, device, { kind: "403", path: "/messages" });
+      device.start();
+      await world.timeline.pass(SOON);
+      world.say(device, room);
     },
   },
   {

@@ -51,7 +51,11 @@ const KINDS: readonly (readonly [Operation, string])[] = [
 ];
 
 /** Has something happen with the next request of a kind. */
-function foretell(world: World, device: Device, weather: Pick<Weather, "kind" | "path">): void {
+export function foretell(
+  world: World,
+  device: Device,
+  weather: Pick<Weather, "kind" | "path" | "onHit">,
+): void {
   world.network.weather.getOrInsertComputed(device, () => []).push({ ...weather, times: 1, ms: 0 });
 }
 
@@ -173,6 +177,19 @@ export const faults: readonly ActionKind[] = [
       }
       world.note(`the tokens of ${device.userId} expire with the next message of ${device.name}`);
       foretell(world, device, { kind: "the last one", path: "/rooms/" });
+    },
+  },
+  {
+    name: "a message to devices is refused",
+    weight: 2,
+    perform({ world, device }) {
+      world.note(`the server refuses the next message of ${device.name} to devices`);
+      const onHit = (body: string): void => {
+        for (const { deviceId, loss } of world.devices) {
+          if (body.includes(deviceId)) loss.hurt(world.timeline.now);
+        }
+      };
+      foretell(world, device, { kind: "403", path: "/sendToDevice/", onHit });
     },
   },
   {

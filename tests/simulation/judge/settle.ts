@@ -11,8 +11,8 @@ const PATIENCE = 4 * 3_600_000;
 /** How long there must have been nothing new, in milliseconds. */
 const QUIET = 90_000;
 
-/** How long after a failure devices may wait before they begin a new session, in milliseconds. */
-const HEALING = 3_700_000;
+/** How long after a failure devices may wait before they try again, by a clock that goes an hour wrong. */
+const HEALING = 7_300_000;
 
 /** Lets a world come to rest. Who has lost something with a disk gets time to heal, and is talked to. */
 export async function settle(world: World): Promise<void> {

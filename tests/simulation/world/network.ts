@@ -32,6 +32,8 @@ export interface Weather {
   times: number;
   /** How late, in milliseconds. */
   readonly ms: number;
+  /** Takes the body of each request that it hits. */
+  readonly onHit?: (body: string) => void;
 }
 
 /** How long a request that is overtaken waits at most for another, in milliseconds. */
@@ -149,10 +151,11 @@ export class Network {
     }
   }
 
-  #strike(device: Device, { url: { pathname }, method }: SentRequest): Weather | undefined {
+  #strike(device: Device, { url: { pathname }, method, body }: SentRequest): Weather | undefined {
     const all = this.weather.get(device) ?? [];
     const weather = all.find(({ path }) => pathname.includes(path));
     if (weather === undefined) return undefined;
+    weather.onHit?.(body ?? "");
     if (--weather.times === 0) all.splice(all.indexOf(weather), 1);
     this.#options.reach(
       `${method} ${generalPathOf(pathname).replace("/_matrix/client/", "")} | ${weather.kind}`,

@@ -21,7 +21,7 @@ export interface Sender {
 interface Tried {
   readonly body: string;
   readonly process: Process;
-  readonly tries: number;
+  tries: number;
 }
 
 /** After so many tries a client gives up, and tells the application. */
@@ -74,12 +74,13 @@ export class Wire {
   repeated({ device, process }: Sender, { url: { pathname }, body }: SentRequest): void {
     if (body === undefined || !/\/send(?:ToDevice)?\//.test(pathname) || device.loss.isSuffered) return;
     const place = `${device.name} ${pathname}`;
-    const before = this.#bodies.get(place);
-    if (before !== undefined && before.process !== process && before.body !== body && before.tries < TRIES) {
+    const before = this.#bodies.getOrInsert(place, { body, process, tries: 0 });
+    before.tries++;
+    if (before.body === body) return;
+    if (before.process !== process && before.tries <= TRIES) {
       this.#onViolation(`${device.name} sent something else again as ${pathname}`);
     }
-    const tries = before?.process === process ? before.tries + 1 : 1;
-    this.#bodies.set(place, { body, process, tries });
+    this.#bodies.set(place, { body, process, tries: 1 });
   }
 
   /** What became of a request with a transaction ID is known. */
