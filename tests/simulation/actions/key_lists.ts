@@ -137,20 +137,12 @@ export const keyLists: readonly ActionKind[] = [
   {
     name: "hands one-time keys out twice",
     weight: 2,
-    perform(scene) {
-      const { world } = scene;
-      tamper(scene, "T07, T09", "/keys/claim", (body) => {
-        for (const [userId, devices] of Object.entries<Json>(body.one_time_keys ?? {})) {
-          for (const deviceId of Object.keys(devices)) {
-            const before = world.network.claimed.get(`${userId} ${deviceId}`);
-            if (before === undefined) continue;
-            devices[deviceId] = before;
-            for (const device of world.devices) {
-              if (device.userId === userId && device.deviceId === deviceId) {
-                device.loss.hurt(world.timeline.now);
-              }
-            }
-          }
+    perform({ world }) {
+      world.note("T07: the server gives the next who claims keys what it gave before");
+      world.network.repeatClaim((userId, deviceId) => {
+        world.reach("threat: T07");
+        for (const device of world.devices) {
+          if (device.userId === userId && device.deviceId === deviceId) device.loss.hurt(world.timeline.now);
         }
       });
     },

@@ -66,7 +66,9 @@ export class Network {
   /** Requests that wait to be overtaken, by device. */
   readonly #overtaken = new Map<Device, (() => void)[]>();
   /** By user and device, the one-time keys that were claimed last. */
-  readonly claimed = new Map<string, unknown>();
+  readonly #claimed = new Map<string, unknown>();
+  /** Takes whose keys are given again, if that is to happen with the next claim. */
+  #onRepeat: ((userId: string, deviceId: string) => void) | undefined;
   /** The last messages to a device that came encrypted. */
   readonly #messages = new Map<Device, readonly unknown[]>();
   /** Until when the server is away. */
@@ -202,10 +204,16 @@ export class Network {
     this.#up = new AbortController();
   }
 
+  /** Has the next claim of keys be answered with keys that were given before. */
+  repeatClaim(onRepeat: (userId: string, deviceId: string) => void): void {
+    this.#onRepeat = onRepeat;
+  }
+
   /** Has every answer be as it should. */
   clear(): void {
     this.weather.clear();
     this.#tampers.length = 0;
+    this.#onRepeat = undefined;
     this.#backAt = 0;
   }
 
@@ -230,13 +238,20 @@ export class Network {
     return JSON.stringify(body).replaceAll(`"${DEEP}"`, NESTED);
   }
 
-  #noteClaimed(text: string): void {
-    const { one_time_keys = {} }: { one_time_keys?: Record<string, Record<string, unknown>> } = JSON.parse(
-      text,
-    );
-    for (const [userId, devices] of Object.entries(one_time_keys)) {
-      for (const [deviceId, keys] of Object.entries(devices)) this.claimed.set(`${userId} ${deviceId}`, keys);
+  /** An answer to a claim; it may give keys that were given before. */
+  #claim(text: string): string {
+    const body: { one_time_keys?: Record<string, Record<string, unknown>> } = JSON.parse(text);
+    const onRepeat = this.#onRepeat;
+    for (const [userId, devices] of Object.entries(body.one_time_keys ?? {})) {
+      for (const [deviceId, keys] of Object.entries(devices)) {
+        const before = this.#claimed.getOrInsert(`${userId} ${deviceId}`, keys);
+        if (onRepeat === undefined || before === keys) continue;
+        this.#onRepeat = undefined;
+        devices[deviceId] = before;
+        onRepeat(userId, deviceId);
+      }
     }
+    return JSON.stringify(body);
   }
 
   async #serve(device: Device, request: SentRequest): Promise<Response> {
@@ -254,8 +269,8 @@ export class Network {
     if (url.pathname.endsWith("/keys/upload") && response.ok && body?.includes('"device_keys"')) {
       device.keysAt = Math.min(device.keysAt, timeline.now);
     }
-    const text = await response.text();
-    if (url.pathname.endsWith("/keys/claim") && response.ok) this.#noteClaimed(text);
+    const answer = await response.text();
+    const text = url.pathname.endsWith("/keys/claim") && response.ok ? this.#claim(answer) : answer;
     const isSync = url.pathname.endsWith("/sync") && response.ok;
     const token = isSync ? /"next_batch":"([^"]+)"/.exec(text)?.[1] : undefined;
     if (token !== undefined) this.tokens.getOrInsert(token, timeline.now);
