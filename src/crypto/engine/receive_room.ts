@@ -18,6 +18,8 @@ export async function receiveRoomState(
 ): Promise<void> {
   const changes = rooms.receiveState(tx, room);
   if (changes.track.length > 0) devices.track(tx, changes.track);
+  // Synapse announces no devices of a user who joined one room and was banned from another meanwhile.
+  if (changes.joined.length > 0) devices.changed(tx, changes.joined);
   if (changes.left.length > 0 || changes.settingsChanged) await outbound.roomChanged(tx, changes);
 }
 

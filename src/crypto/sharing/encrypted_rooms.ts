@@ -5,6 +5,8 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
+import type { StateEvent } from "../../types/events/event.ts";
+import { SyncStream } from "../../types/events/sync_stream.ts";
 import { isUserId } from "../../types/identifiers.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
@@ -24,6 +26,8 @@ export interface RoomChanges {
   readonly settingsChanged: boolean;
   /** Users whose devices have to be tracked from now on. */
   readonly track: readonly UserID[];
+  /** Users who have just joined: devices that came while they were invited were not announced. */
+  readonly joined: readonly UserID[];
 }
 
 /**
@@ -100,7 +104,7 @@ export class EncryptedRooms {
         after = withEncryption(after, event.content);
       }
     }
-    if (after === undefined) return { roomId, left: [], settingsChanged: false, track: [] };
+    if (after === undefined) return { roomId, left: [], settingsChanged: false, track: [], joined: [] };
     for (const event of events) {
       if (event.type !== "m.room.history_visibility" || event.state_key !== "") continue;
       after = { ...after, historyVisibility: historyVisibilityOf(event.content) };
@@ -133,6 +137,7 @@ export class EncryptedRooms {
       left, // other former members with a key are found before the next event
       settingsChanged: isOther(before, after),
       track: described.map(({ userId }) => userId),
+      joined: [],
     };
   }
 
@@ -154,17 +159,20 @@ export class EncryptedRooms {
     });
   }
 
-  #receiveMembers(tx: Transaction, state: RoomStateInput): Pick<RoomChanges, "left" | "track"> {
+  #receiveMembers(tx: Transaction, state: RoomStateInput): Pick<RoomChanges, "left" | "track" | "joined"> {
     const { roomId, events, limited, lossy } = state;
     const changes = new Map<UserID, MemberKind | undefined>();
     const left = new Set<UserID>();
     const track = new Set<UserID>();
-    for (const { type, state_key: userId, content } of events) {
+    const joined = new Set<UserID>();
+    for (const event of events) {
+      const { type, state_key: userId, content } = event;
       if (type !== "m.room.member" || !isUserId(userId)) continue;
       const membership = isJsonObject(content) ? content.membership : undefined;
       const kind = membership === "join" || membership === "invite" ? membership : undefined;
       changes.set(userId, kind);
       if (kind !== undefined) track.add(userId);
+      if (kind === "join" && isNew(event)) joined.add(userId);
       // In a gap, a user may have joined and left again before this event.
       if (kind === undefined || (limited && kind !== "join")) left.add(userId);
     }
@@ -173,8 +181,13 @@ export class EncryptedRooms {
       if (forget) this.#members.forget(roomId);
       else if (changes.size > 0) this.#members.change(roomId, changes);
     });
-    return { left: [...left], track: [...track] };
+    return { left: [...left], track: [...track], joined: [...joined] };
   }
+}
+
+/** Whether an event makes a user a member who was none, as far as it says that. */
+function isNew({ source, unsigned }: StateEvent): boolean {
+  return (source & SyncStream.TIMELINE) !== 0 && unsigned?.prev_content?.membership !== "join";
 }
 
 const KIND = "room_settings";

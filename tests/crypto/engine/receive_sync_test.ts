@@ -113,6 +113,19 @@ Deno.test("a key is requested by messages of one type, and withheld by those of 
   assertEquals(await Promise.all(types.map(withhold)), ["WITHHELD", "WITHHELD", "MISSING_KEY"]);
 });
 
+Deno.test("who joins is asked about again, though no change of devices is announced, and not for a new name", async () => {
+  const { alice, server } = await aliceAndBob();
+  const carol = "@carol:example.org";
+  const queries = async (membership: string, unsigned?: JsonObject) => {
+    const event = { ...stateEvent("m.room.member", { membership }, carol), unsigned };
+    server.mailbox(alice).state.push(event);
+    return await kindsDuring(alice, () => alice.sync());
+  };
+  assertEquals(await queries("invite"), ["keysQuery"]);
+  assertEquals(await queries("join", { prev_content: { membership: "invite" } }), ["keysQuery"]);
+  assertEquals(await queries("join", { prev_content: { membership: "join" } }), []);
+});
+
 Deno.test("a device that is blacklisted takes the session with it, one that is verified does not", async () => {
   const { alice, bob } = await aliceAndBob();
   const { sessionId } = await alice.ready();

@@ -30,6 +30,7 @@ Deno.test("a room that never was encrypted is not known, and costs nothing", asy
     left: [],
     settingsChanged: false,
     track: [],
+    joined: [],
   });
   assertEquals([settings(stage), stage.rooms.isEncrypted(ROOM)], [undefined, false]);
   assertEquals(await stage.vault.list(["crypto", "room_settings"]), []);
@@ -125,7 +126,7 @@ Deno.test("encryption and members of one response count together, in whatever or
     encryption({ algorithm: MEGOLM }),
     memberEvent(BOB, "invite"),
   ]);
-  assertEquals(changes, { roomId: ROOM, left: [], settingsChanged: false, track: [ALICE, BOB] });
+  assertEquals(changes, { roomId: ROOM, left: [], settingsChanged: false, track: [ALICE, BOB], joined: [] });
   assertEquals(settings(stage)?.historyVisibility, "invited");
 });
 
@@ -163,7 +164,13 @@ Deno.test("only membership events change the members, and one without a membersh
   const stage = await Stage.open();
   await stage.describe();
   const other = { ...memberEvent(BOB, "leave"), type: "org.example.member" };
-  assertEquals(await receive(stage, [other]), { roomId: ROOM, left: [], settingsChanged: false, track: [] });
+  assertEquals(await receive(stage, [other]), {
+    roomId: ROOM,
+    left: [],
+    settingsChanged: false,
+    track: [],
+    joined: [],
+  });
   assertEquals(recipients(stage), [ALICE, BOB, ME]);
   const empty = { ...memberEvent(BOB, "join"), content: null as unknown as JsonObject };
   assertEquals((await receive(stage, [empty])).left, [BOB]);

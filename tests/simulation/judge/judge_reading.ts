@@ -43,8 +43,11 @@ function judgeRoom(world: World, room: WorldRoom): void {
   const devices = world.devices;
   /** What was redacted, or came in clear when the room was encrypted already. */
   const late = new Set<string>();
-  /** What nobody can read, since its author's disk was put back. */
-  const lost = new Set<string>();
+  /**
+   * What nobody may have read: its author, as the only one who could, was not shown it by its first
+   * response, or has lost it with its disk.
+   */
+  const unread = new Set<string>();
   /** By author and text, in clear or encrypted, the event. */
   const texts = new Map<string, LostEvent>();
   for (const message of world.homeserver.room(room.id).messages) {
@@ -64,10 +67,13 @@ function judgeRoom(world: World, room: WorldRoom): void {
       userId === sender && (isEncrypted ? deviceId === content.device_id : knownAt.has(body ?? ""))
     );
     if (body === undefined) {
-      if (author?.goneAt === Infinity && !author.spoiled.has(id) && !author.loss.mayMiss(room.id, message)) {
+      const isUnread = author !== undefined &&
+        (author.firstAt >= at || author.loss.mayMiss(room.id, message) ||
+          author.loss.mayLack(room.id, message));
+      if (isUnread) unread.add(id);
+      else if (author?.goneAt === Infinity && !author.spoiled.has(id)) {
         world.violate(`nobody has read ${id} of ${author.name}`);
       }
-      if (author?.loss.mayMiss(room.id, message)) lost.add(id);
       continue;
     }
     // What was sent in clear and not known to have arrived is sent again, encrypted, if the room
@@ -109,7 +115,7 @@ function judgeRoom(world: World, room: WorldRoom): void {
     );
     if (
       !found.includes(saying.eventId) && device.goneAt === Infinity && !late.has(saying.eventId) &&
-      !device.spoiled.has(saying.eventId) && !lost.has(saying.eventId)
+      !device.spoiled.has(saying.eventId) && !unread.has(saying.eventId)
     ) {
       world.violate(`${device.name} was given ${saying.eventId} for "${saying.text}", which is ${found}`);
     }

@@ -20,8 +20,8 @@ export async function settle(world: World): Promise<void> {
   const patients = world.devices.filter(({ loss }) => loss.needsHealing);
   if (patients.length === 0 || world.violations.length > 0) return;
   await world.timeline.pass(HEALING);
-  // The first message has devices share their keys again; by the second they must have.
-  for (const isHealed of [false, true]) {
+  // Where a key that goes on is lost, the next one shows that there is no channel; by the third they must have it.
+  for (const isHealed of [false, false, true]) {
     for (const device of patients) if (isHealed) device.loss.healedAt = world.timeline.now;
     for (const room of world.rooms) {
       for (const device of world.devices) {
