@@ -4,7 +4,7 @@
  * @module
  */
 
-import { Client, type KvMutation, type KvStore, UnknownTokenError } from "@greenroom/matrix";
+import { Client, type KvStore, UnknownTokenError } from "@greenroom/matrix";
 import type { DeviceID, EventID, UserID } from "@greenroom/matrix/types";
 import { describe } from "../../../bench/kill/answering.ts";
 import type { LedgerEntry } from "../../../bench/kill/ledger.ts";
@@ -13,6 +13,7 @@ import { type Account, type Login, tokensOf } from "./account.ts";
 import { teach } from "./application.ts";
 import type { Disk } from "./disk.ts";
 import { type Backup, Loss } from "./loss.ts";
+import { watchClosing } from "./closing.ts";
 import { isUnsaid, type Saying, sendSaying } from "./saying.ts";
 import { loggerOf, type Surroundings } from "./surroundings.ts";
 import { Process } from "./process.ts";
@@ -41,8 +42,6 @@ interface BeginOptions {
 const LEASE = 60_000;
 /** How long the server may wait for something to happen, in milliseconds. */
 const SYNC_TIMEOUT = 120_000;
-/** How long closing may take while no handler is at work, in milliseconds. */
-const CLOSING = 60_000;
 /** How soon a process that has ended by itself is followed by another, in milliseconds. */
 const RESTART = 5_000;
 
@@ -95,8 +94,6 @@ export class Device {
   isHidden = false;
   /** Whether it is to be started again when its process ends by itself. */
   isWanted = false;
-  /** The process that has taken its store; undefined: nobody can say. */
-  owner: string | undefined;
   /** What it has lost. */
   readonly loss = new Loss();
   process: Process | undefined;
@@ -137,6 +134,7 @@ export class Device {
   /** Starts a process that does nothing by itself. */
   begin({ store = this.disk.store, login = this.login, isExtra = false, held }: BeginOptions = {}): Run {
     const { timeline, chance, note } = this.#world;
+    const violate = (what: string): void => this.#world.violate(what);
     const name = `${this.name}#${this.#runs.length + 1}`;
     const process = new Process({
       name,
@@ -169,7 +167,7 @@ export class Device {
         if (line.includes("The store was set back")) this.loss.noticedAt = this.#world.timeline.now;
       }),
       store: process.store(store, (mutations) => {
-        if (store === this.disk.store && login === this.login) this.#watchOwner(name, mutations);
+        if (store === this.disk.store && login === this.login) this.disk.written(name, mutations, violate);
         this.#world.committed(this, mutations);
       }),
       fetch: process.fetch(async (request) => {
@@ -195,7 +193,7 @@ export class Device {
     if (client === undefined || process?.isAlive !== true) return;
     process.resume();
     const closing = client.close();
-    this.#watchClosing(process, closing);
+    watchClosing(this.#world, { name: this.name, process }, closing);
     await Promise.race([closing, process.ended]);
     if (!process.isAlive) return;
     process.kill();
@@ -221,7 +219,6 @@ export class Device {
       "eventId" in entry ? [entry.eventId] : []
     );
     await this.loss.suffer(this.disk, { backup, noted, at: this.#world.timeline.now });
-    this.owner = undefined;
     this.seen = backup.seen;
     this.settled = Math.min(this.settled, backup.seen);
   }
@@ -258,15 +255,6 @@ export class Device {
     };
   }
 
-  /** Only the process that has taken the store writes to it. */
-  #watchOwner(name: string, mutations: readonly KvMutation[]): void {
-    const taken = mutations.find(({ key }) => key.at(-1) === "owner");
-    if (taken?.type === "set") this.owner = (taken.value as { readonly owner: string }).owner;
-    else if (this.owner !== undefined && this.owner !== name) {
-      this.#world.violate(`${name} wrote to a store that ${this.owner} had taken`);
-    }
-  }
-
   /** Records what one of its handlers was called with, or did. */
   record(entry: LedgerEntry): void {
     this.ledger.push(entry);
@@ -275,20 +263,6 @@ export class Device {
       this.undecryptable.set(entry.eventId as EventID, entry.code);
     }
     this.#world.note(`${this.name} ${JSON.stringify(entry)}`);
-  }
-
-  /** Closing takes as long as handlers do, and no longer. */
-  #watchClosing(process: Process, closing: Promise<void>): void {
-    const { timeline } = this.#world;
-    let busyAt = timeline.now;
-    const stopped = Promise.race([closing, process.ended]).finally(() => cancel());
-    stopped.catch(() => {}); // who closes it is told
-    const look = (): void => {
-      if (process.handlers > 0 || process.isPaused) busyAt = timeline.now;
-      if (timeline.now - busyAt > CLOSING) return this.#world.violate(`closing ${this.name} takes too long`);
-      cancel = timeline.schedule(CLOSING / 4, "", look);
-    };
-    let cancel = timeline.schedule(0, "", look);
   }
 
   /** Its process has ended by itself. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type KvEntry, type KvStore, MemoryStore, SealedStore } from "@greenroom/matrix";
+import { type KvEntry, type KvMutation, type KvStore, MemoryStore, SealedStore } from "@greenroom/matrix";
 
 /** A copy of what a disk had at some time. */
 export interface DiskCopy {
@@ -18,6 +18,8 @@ export interface DiskCopy {
 export class Disk {
   readonly #inner = new MemoryStore();
   #store: KvStore = this.#inner;
+  /** The process that has taken it; undefined: nobody can say. */
+  #owner: string | undefined;
 
   /** What reads and writes it. */
   get store(): KvStore {
@@ -35,6 +37,15 @@ export class Disk {
     return disk;
   }
 
+  /** Notes what a process has written: only the one that has taken the disk writes. */
+  written(process: string, mutations: readonly KvMutation[], violate: (what: string) => void): void {
+    const taken = mutations.find(({ key }) => key.at(-1) === "owner");
+    if (taken?.type === "set") this.#owner = (taken.value as { readonly owner: string }).owner;
+    else if (this.#owner !== undefined && this.#owner !== process) {
+      violate(`${process} wrote to a disk that ${this.#owner} had taken`);
+    }
+  }
+
   /** Copies it. */
   async copy(): Promise<DiskCopy> {
     const entries = await Array.fromAsync(this.#inner.list([]));
@@ -43,6 +54,7 @@ export class Disk {
 
   /** Puts a copy in place of what is there. */
   async putBack({ entries }: DiskCopy): Promise<void> {
+    this.#owner = undefined;
     const present = await Array.fromAsync(this.#inner.list([]));
     await this.#inner.commit([
       ...present.map(({ key }) => ({ type: "delete", key }) as const),
