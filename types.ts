@@ -196,6 +196,11 @@ export type { SecretStorageProblem } from "./src/errors/secret_storage_error.ts"
 // Encryption.
 export type { EncryptOptions } from "./src/actors/crypto/crypto.ts";
 export type {
+  CryptoDoctorOptions,
+  CryptoFinding,
+  CryptoFindingCode,
+} from "./src/actors/crypto/crypto_findings.ts";
+export type {
   EnsureVerifiedOptions,
   IdentityCrypto,
   IdentityLoss,

@@ -1,6 +1,8 @@
 /**
  * The client: actors wired together, and a facade in front of them.
  *
+ * Over 300 lines because half of it is the documentation of what applications see.
+ *
  * @module
  */
 
@@ -108,7 +110,8 @@ export class Client {
     const { stateStore, encryptionBlacklist: blacklist } = this;
     const api = clientOperations(session, { encryption: holder, stateStore, blacklist, log: this.log });
     const encryption = encryptionOptions(options);
-    const parts = { session, api, store, ready, stateStore, dispatcher, log: this.cryptoLog };
+    const isDurable = options.store !== undefined;
+    const parts = { session, api, store, ready, stateStore, dispatcher, isDurable, log: this.cryptoLog };
     const own = encryption && clientEncryption(encryption, parts);
     const housekeeping = new Housekeeping({ store, ready, pruneCrypto: own?.prune, clock, log: this.log });
     this.#housekeeping = housekeeping;
@@ -126,7 +129,7 @@ export class Client {
       waits: () => registry.waits,
       wantsHistory: () => registry.wantsHistory,
       wants: (type) => deliverer.wantsInternal(type),
-      isDurable: options.store !== undefined,
+      isDurable,
       resume: options.deliver === "at-most-once" ? "committed" : "handled",
       clock,
       log: this.log,

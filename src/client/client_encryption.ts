@@ -35,6 +35,8 @@ export interface ClientEncryptionParts {
   readonly stateStore: StateStore;
   /** Delivers events whose key came late. */
   readonly dispatcher: ActorRef<DispatcherProtocol>;
+  /** Whether the store outlives the process. */
+  readonly isDurable: boolean;
   /** Where encryption logs. */
   readonly log: Logger;
 }
@@ -52,7 +54,7 @@ export interface ClientEncryption {
 /** Makes a client's end-to-end encryption. */
 export function clientEncryption(
   options: EncryptionOptions,
-  { session, api, store, ready, stateStore, dispatcher, log }: ClientEncryptionParts,
+  { session, api, store, ready, stateStore, dispatcher, isDurable, log }: ClientEncryptionParts,
 ): ClientEncryption {
   const { clock } = session.http;
   const stopping = new AbortController();
@@ -81,6 +83,10 @@ export function clientEncryption(
       async reset(identity, using) {
         const { resetIdentity } = await import("./trust/reset_identity.ts");
         return await resetIdentity({ identity, api, log, backup: crypto.backup }, using);
+      },
+      async examine(identity, using) {
+        const { examined } = await import("./trust/doctor.ts");
+        return await examined({ identity, api, backup: crypto.backup, session, store, isDurable }, using);
       },
     },
     secrets: verificationOptions(options),

@@ -19,6 +19,7 @@ import type { RoomEncryptedContent } from "../../types/content/encryption_conten
 import type { Membership } from "../../types/enums.ts";
 import type { MatrixEvent, MessageEvent } from "../../types/events/event.ts";
 import type { RoomID, TransactionID, UserID } from "../../types/ids.ts";
+import type { CryptoDoctorOptions, CryptoFinding } from "./crypto_findings.ts";
 import type { IdentityCrypto } from "./identity_crypto.ts";
 import type { KeyBackup, KeyBackupMachine } from "./key_backup.ts";
 import type { ExportKeysOptions, ImportKeysOptions, KeyImportReport } from "./key_files.ts";
@@ -51,6 +52,30 @@ export interface Crypto extends IdentityCrypto {
    *   say what it has of the device.
    */
   start(): Promise<void>;
+  /**
+   * Looks whether all is well: whether the device's keys are published and signed, the own identity
+   * is proven, its private keys are at hand, the secret storage opens, the backup of room keys is on,
+   * others find one-time keys, the clock is right, and the store is this process's. Changes nothing.
+   *
+   * @param options What opens the secret storage, and request options.
+   * @returns A finding for each, with a code, a level, a sentence and what to do. It never rejects
+   *   because of what it finds, and holds no secret.
+   * @throws {EncryptionError} If the access token belongs to no device.
+   *
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken: token } = homeserver.createUser("bot");
+   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, encryption: true });
+   * for (const { level, message, mend } of await bot.crypto?.doctor() ?? []) {
+   *   if (level !== "ok") console.warn(`${message} ${mend}`);
+   * }
+   * ```
+   */
+  doctor(options?: CryptoDoctorOptions): Promise<CryptoFinding[]>;
   /**
    * Whether an event came with a sync and could not be decrypted: it comes again once it can be.
    */

@@ -71,6 +71,8 @@ const IDENTITY_STEPS = Object.keys(
     withdrawVerification: true,
     ownDevice: true,
     ownIdentity: true,
+    health: true,
+    compareIdentity: true,
     askForIdentity: true,
     offerIdentity: true,
     createIdentity: true,

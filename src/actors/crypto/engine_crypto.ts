@@ -96,9 +96,9 @@ export class EngineCrypto implements CryptoMachine {
     this.#keyFiles = new KeyFiles(parts);
     this.backup = options.backup(parts);
     const identity = new IdentityPort({ ...parts, requests: this.#requests });
-    this.#verification = new Verification(identity, options.identity, async () => {
-      await this.#open();
-      this.#refuseConflict();
+    this.#verification = new Verification(identity, options.identity, {
+      open: () => this.#open(),
+      assert: () => this.#refuseConflict(),
     });
     this.#users = new UserTrust({ ...parts, requests: this.#requests, following: this.#following });
   }
@@ -185,6 +185,8 @@ export class EngineCrypto implements CryptoMachine {
   readonly ensureVerified: CryptoMachine["ensureVerified"] = (options = this.#options.secrets ?? {}) =>
     this.#verification.verify(options);
   readonly resetIdentity: CryptoMachine["resetIdentity"] = (options) => this.#verification.reset(options);
+  readonly doctor: CryptoMachine["doctor"] = (options = this.#options.secrets) =>
+    this.#verification.examine(options ?? {});
   readonly getDevices: CryptoMachine["getDevices"] = (userId) => this.#users.getDevices(userId);
   readonly setDeviceTrust: CryptoMachine["setDeviceTrust"] = (...of) => this.#users.setDeviceTrust(...of);
   readonly getIdentity: CryptoMachine["getIdentity"] = (userId) => this.#users.getIdentity(userId);

@@ -6,13 +6,14 @@
 
 import type { Device } from "../../crypto/devices/device.ts";
 import type { RecoveredEvent } from "../../crypto/engine/engine_protocol.ts";
-import type { OwnIdentityState } from "../../crypto/engine/identity_steps.ts";
-import type { IdentitySeeds } from "../../crypto/identity/identity_seeds.ts";
+import type { OwnHealth, OwnIdentityState } from "../../crypto/engine/identity_steps.ts";
+import type { ComparedSeeds, IdentitySeeds } from "../../crypto/identity/identity_seeds.ts";
 import type { NewIdentity, NewIdentityInput, OfferOutcome } from "../../crypto/identity/own_identity.ts";
 import { NetworkError } from "../../errors/network_error.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { ActorRef } from "../kernel/actor.ts";
 import type { CryptoProtocol } from "./crypto_actor.ts";
+import type { CryptoDoctorOptions, CryptoFinding } from "./crypto_findings.ts";
 import type { EnsureVerifiedOptions, ResetIdentityOptions, VerificationReport } from "./identity_crypto.ts";
 import type { OutgoingRequests } from "./outgoing_requests.ts";
 
@@ -48,6 +49,16 @@ export class IdentityPort {
   async look(): Promise<OwnIdentityState> {
     await this.#options.actor.ask("askForIdentity", undefined);
     return await this.#answered();
+  }
+
+  /** What is known of the own device and identity, without asking. */
+  async health(): Promise<OwnHealth> {
+    return await this.#options.actor.ask("health", undefined);
+  }
+
+  /** Compares private keys with the identity that the server has shown. */
+  async compare(seeds: Partial<IdentitySeeds>): Promise<ComparedSeeds | undefined> {
+    return await this.#options.actor.ask("compareIdentity", seeds);
   }
 
   /** Offers private keys: they are kept if they fit what the server shows when it is asked now. */
@@ -116,24 +127,36 @@ export interface IdentityWork {
   verify(identity: IdentityPort, options: EnsureVerifiedOptions): Promise<VerificationReport>;
   /** Replaces the identity. */
   reset(identity: IdentityPort, options: ResetIdentityOptions): Promise<VerificationReport>;
+  /** Looks whether all is well. */
+  examine(identity: IdentityPort, options: CryptoDoctorOptions): Promise<CryptoFinding[]>;
 }
 
 /** Works on the own identity, one call after the other: each sees what the one before has done. */
 export class Verification {
   readonly #identity: IdentityPort;
   readonly #work: IdentityWork;
+  readonly #open: () => Promise<void>;
   readonly #ready: () => Promise<void>;
   #last: Promise<unknown> = Promise.resolve();
 
   /**
    * @param identity The own identity.
    * @param work Does it.
-   * @param ready Opens the engine, and rejects if the device can't go on.
+   * @param ready.open Opens the engine.
+   * @param ready.assert Throws if the device can't go on.
    */
-  constructor(identity: IdentityPort, work: IdentityWork, ready: () => Promise<void>) {
+  constructor(
+    identity: IdentityPort,
+    work: IdentityWork,
+    { open, assert }: { readonly open: () => Promise<unknown>; readonly assert: () => void },
+  ) {
     this.#identity = identity;
     this.#work = work;
-    this.#ready = ready;
+    this.#open = async () => void await open();
+    this.#ready = async () => {
+      await open();
+      assert();
+    };
   }
 
   /** Verifies when the calls before have ended. */
@@ -146,8 +169,13 @@ export class Verification {
     return await this.#inTurn(() => this.#work.reset(this.#identity, options));
   }
 
-  #inTurn(work: () => Promise<VerificationReport>): Promise<VerificationReport> {
-    const done = this.#last.then(this.#ready).then(work);
+  /** Looks whether all is well, when the calls before have ended. */
+  async examine(options: CryptoDoctorOptions): Promise<CryptoFinding[]> {
+    return await this.#inTurn(() => this.#work.examine(this.#identity, options), this.#open);
+  }
+
+  #inTurn<Result>(work: () => Promise<Result>, ready = this.#ready): Promise<Result> {
+    const done = this.#last.then(ready).then(work);
     this.#last = done.catch(() => {});
     return done;
   }

@@ -99,6 +99,11 @@ export class OwnKeys {
     return this.account.facts.identityPublished;
   }
 
+  /** Whether the server has a fallback key of the device. */
+  get hasFallback(): boolean {
+    return this.account.facts.fallbackPublishedAt !== undefined;
+  }
+
   /**
    * Whether the server ever had keys of this store: if not, the device's one-time keys there belong
    * to another store.

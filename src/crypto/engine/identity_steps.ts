@@ -11,7 +11,8 @@ import {
   type UserIdentity,
   withdrawnIdentity,
 } from "../identity/user_identity.ts";
-import type { IdentitySeeds } from "../identity/identity_seeds.ts";
+import type { DeviceKeys } from "../../types/api/device_keys.ts";
+import type { ComparedSeeds, IdentitySeeds } from "../identity/identity_seeds.ts";
 import type { KnownIdentity, NewIdentity, NewIdentityInput, OfferOutcome } from "../identity/own_identity.ts";
 import type { SigningOutcome } from "../identity/identity_signing.ts";
 import type { ComparedDevice } from "../devices/device.ts";
@@ -34,6 +35,16 @@ export interface OwnIdentityState {
   readonly keys: KnownIdentity | undefined;
   /** Whether the server has to be asked before {@link IdentitySteps.offerIdentity}. */
   readonly isBehind: boolean;
+}
+
+/** What is known of the own device and identity. */
+export interface OwnHealth {
+  /** The device's keys, with the signatures that they have. */
+  readonly device: DeviceKeys;
+  /** Whether the server has a fallback key. */
+  readonly hasFallback: boolean;
+  /** The own identity. */
+  readonly state: OwnIdentityState;
 }
 
 /** What has become of offered keys. */
@@ -107,6 +118,24 @@ export class IdentitySteps {
       keys: ownIdentity.known,
       isBehind: devices.isBehind(userId),
     }));
+  }
+
+  /** What the doctor looks at. */
+  async health(): Promise<OwnHealth> {
+    return await this.#run(async (tx, { devices, ownKeys, ownIdentity, context: { own: { userId } } }) => ({
+      device: ownKeys.deviceKeys(),
+      hasFallback: ownKeys.hasFallback,
+      state: {
+        shown: await devices.identityOf(tx, userId),
+        keys: ownIdentity.known,
+        isBehind: devices.isBehind(userId),
+      },
+    }));
+  }
+
+  /** Compares private keys with the identity that the server has shown; undefined: none. */
+  async compareIdentity(seeds: Partial<IdentitySeeds>): Promise<ComparedSeeds | undefined> {
+    return await this.#run((tx, { ownIdentity }) => ownIdentity.compared(tx, seeds));
   }
 
   /** Has the server asked what it shows of the own user, even if that is known. */

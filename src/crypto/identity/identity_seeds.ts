@@ -19,6 +19,28 @@ export interface IdentitySeeds {
 /** The public keys, in unpadded base64. */
 export type PublicIdentity = Readonly<Record<keyof IdentitySeeds, string>>;
 
+/** Whether each of some private keys is that of the own identity, as the server shows it. */
+export type ComparedSeeds = Readonly<Record<keyof IdentitySeeds, "fits" | "differs" | "absent">>;
+
+/** Compares private keys with public ones. */
+export function comparedSeeds(
+  vodozemac: Vodozemac,
+  seeds: Partial<IdentitySeeds>,
+  shown: Partial<PublicIdentity>,
+): ComparedSeeds {
+  const compared = (name: keyof IdentitySeeds): ComparedSeeds[typeof name] => {
+    const seed = seeds[name];
+    if (seed === undefined) return "absent";
+    using key = vodozemac.keys.importEd25519(seed);
+    return key.publicKey === shown[name] ? "fits" : "differs";
+  };
+  return {
+    master: compared("master"),
+    selfSigning: compared("selfSigning"),
+    userSigning: compared("userSigning"),
+  };
+}
+
 /** Seeds that nobody has. */
 export function newSeeds(): IdentitySeeds {
   const seed = () => crypto.getRandomValues(new Uint8Array(32));

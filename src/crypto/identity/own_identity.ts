@@ -15,6 +15,8 @@ import type { CrossSigningKey } from "../../types/api/device_keys.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { KeyUsage } from "./cross_signing_key.ts";
 import {
+  type ComparedSeeds,
+  comparedSeeds,
   copiedSeeds,
   type IdentitySeeds,
   newSeeds,
@@ -136,6 +138,17 @@ export class OwnIdentity {
     });
     if (outcome as OfferOutcome === "adopted") this.#keep(tx, { ...keys, phase: "published", seeds });
     return outcome;
+  }
+
+  /** Compares private keys with the identity that the server has shown; undefined: none. */
+  async compared(tx: Transaction, seeds: Partial<IdentitySeeds>): Promise<ComparedSeeds | undefined> {
+    const { context: { own, vodozemac }, devices } = this.#options;
+    let compared: ComparedSeeds | undefined;
+    await devices.changeIdentity(tx, own.userId, (shown) => {
+      compared = shown && comparedSeeds(vodozemac, seeds, shown);
+      return shown;
+    });
+    return compared;
   }
 
   /** Offers what {@link create} has made; `absent` if it has not. */

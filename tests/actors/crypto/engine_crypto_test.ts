@@ -12,6 +12,8 @@ import type { MessageEvent } from "../../../src/types/events/event.ts";
 import { recordingLogger, rejectionOf } from "../kernel/support.ts";
 import { query, turns } from "../support/requests_stage.ts";
 
+const unused = () => Promise.reject(new Error());
+
 const ROOM = "!room:a";
 const ALICE = "@alice:a";
 const ACCOUNT = { userId: ALICE, deviceId: "D" } as const;
@@ -24,8 +26,7 @@ type Answers = Record<string, (body: never) => unknown>;
 function stage(answers: Answers = {}, account: () => Promise<unknown> = () => Promise.resolve(ACCOUNT)) {
   const requests: EngineRequest[] = [];
   const asked: [kind: string, body: unknown][] = [];
-  const delivered: unknown[] = [];
-  const clock = new TestClock();
+  const [delivered, clock]: [unknown[], TestClock] = [[], new TestClock()];
   const all: Answers = {
     open: () => ({ userId: ALICE }),
     requests: () => requests.splice(0),
@@ -52,7 +53,7 @@ function stage(answers: Answers = {}, account: () => Promise<unknown> = () => Pr
     alarm: () => {},
     describe: () => Promise.reject(new Error("not asked here")),
     onNewRecipient: undefined,
-    identity: { verify: () => Promise.reject(new Error()), reset: () => Promise.reject(new Error()) },
+    identity: { verify: unused, reset: unused, examine: unused },
     secrets: undefined,
     clock,
     log: recordingLogger(),
