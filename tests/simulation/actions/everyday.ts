@@ -192,22 +192,25 @@ export const everyday: readonly ActionKind[] = [
     name: "a member is thrown out while somebody is away, which is not shown",
     weight: 2,
     async perform(scene) {
-      const { world, device, room } = scene;
-      const { device: creator } = byCreator(scene);
-      const gone = chosen(
-        world.accounts.filter((each) => each !== creator.account && each !== device.account),
-        scene.action.what,
+      const { world, device, room, action: { what } } = scene;
+      const [creator, ...others] = world.accounts;
+      const gone = chosen(others.filter((each) => each !== device.account), what >> 1);
+      const speaker = world.devices.find((each) =>
+        each !== device && each.isRunning && !each.account.isBot && each.account !== gone
       );
-      if (gone === undefined || device === creator || device.account.isBot) return;
-      if (!device.isRunning || !creator.isRunning || device.process?.isPaused) return;
+      if (creator === undefined || gone === undefined || speaker === undefined) return;
+      if (device.account.isBot || !device.isRunning || device.process?.isPaused) return;
       world.say(device, room);
       await world.timeline.pass(SOON);
-      await device.stop();
+      const { process } = device;
+      if (what % 2 === 0) await device.stop();
+      else process?.pause();
       await change(byCreator(scene), "kick", gone.userId);
-      for (let count = 0; count <= MOST_SHOWN; count++) world.say(creator, room);
+      for (let count = 0; count <= MOST_SHOWN; count++) world.say(speaker, room);
       await world.timeline.pass(SOON);
       foretell(world, device, { kind: "403", path: "/messages" });
-      device.start();
+      if (what % 2 === 0) device.start();
+      else process?.resume();
       await world.timeline.pass(SOON);
       world.say(device, room);
     },
