@@ -7,6 +7,7 @@
  * @module
  */
 
+import { elapsed } from "../../base/clock.ts";
 import { WeighedCache } from "../../base/weighed_cache.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { Device } from "../devices/device.ts";
@@ -43,6 +44,8 @@ interface CheckedRoom {
   readonly plan: SharePlan;
   /** Whether all keys have arrived. */
   readonly ready: boolean;
+  /** When that was, in milliseconds since the epoch. */
+  readonly at: number;
   /** The version of the room's members. */
   readonly membersVersion: number | undefined;
   /**
@@ -137,8 +140,10 @@ export class KeySharing {
 
   /** Whether nothing has changed that concerns a room since it was looked at. */
   #isUpToDate(roomId: RoomID, checked: CheckedRoom): boolean {
-    const { devices, olm, rooms, context: { own } } = this.#parts;
+    const { devices, olm, rooms, context: { own, clock } } = this.#parts;
     if (rooms.version(roomId) !== checked.membersVersion) return false;
+    const { plan: { retryIn }, at } = checked;
+    if (retryIn < Infinity && elapsed(clock.now(), at) >= retryIn) return false;
     const recipients = rooms.recipients(roomId);
     for (const [index, part] of [devices, olm].entries()) {
       const version = checked.versions[index];
@@ -166,11 +171,12 @@ export class KeySharing {
     roomId: RoomID,
     checked: Pick<CheckedRoom, "sessionId" | "plan" | "ready">,
   ): void {
-    const { devices: { dirtyVersion }, rooms } = this.#parts;
-    const at = { membersVersion: rooms.version(roomId), versions: this.#versions(), dirtyVersion };
+    const { devices: { dirtyVersion }, rooms, context: { clock } } = this.#parts;
+    const versions = { membersVersion: rooms.version(roomId), versions: this.#versions(), dirtyVersion };
+    const at = clock.now();
     const { tasks, shared, withheld } = checked.plan;
     const weight = 1 + tasks.length + shared.length + withheld.length;
-    tx.onCommit(() => this.#checked.set(roomId, { ...checked, ...at }, weight));
+    tx.onCommit(() => this.#checked.set(roomId, { ...checked, ...versions, at }, weight));
   }
 
   /**

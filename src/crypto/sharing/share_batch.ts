@@ -119,6 +119,7 @@ export async function shareBatch(
   return {
     record: await pruneShares(tx, roomId, await writeShares(tx, { roomId, record }, written)),
     plan: {
+      ...plan,
       tasks: plan.tasks.slice(batch.length),
       shared: [...plan.shared, ...shared],
       withheld: [...plan.withheld, ...withheld],

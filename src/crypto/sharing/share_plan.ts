@@ -37,6 +37,8 @@ export interface ShareTask {
 export interface SharePlan extends Omit<ShareReport, "sessionId"> {
   /** The tasks that are left. */
   readonly tasks: readonly ShareTask[];
+  /** In how many milliseconds a key is offered again that the server did not take; infinity: none is. */
+  readonly retryIn: number;
 }
 
 /** The devices of a room, and the session that is meant for them. */
@@ -75,7 +77,13 @@ export async function planShares(
   const shares = await readShares(tx, session, users);
   const gone = await findGone(tx, input, shares);
   if (gone !== undefined) return gone;
-  const plan = { tasks: [] as ShareTask[], shared: [] as Device[], withheld: [] as WithheldDevice[] };
+  const plan = {
+    tasks: [] as ShareTask[],
+    shared: [] as Device[],
+    withheld: [] as WithheldDevice[],
+    retryIn: Infinity,
+  };
+  const now = parts.context.clock.now();
   const refused = new Set<UserID>();
   let unentitled = false;
   for (const userId of users) {
@@ -93,7 +101,11 @@ export async function planShares(
         const state = before && await stateOf(tx, parts, { device, before });
         if (state === undefined) plan.tasks.push({ device, before });
         else if (state === "key") plan.shared.push(device);
-        else plan.withheld.push({ device, code: state });
+        else {
+          plan.withheld.push({ device, code: state });
+          const waited = before?.kind === "failed" ? elapsed(now, before.at) : -Infinity;
+          plan.retryIn = Math.min(plan.retryIn, RETRY_AFTER_MS - waited);
+        }
       }
     }
   }

@@ -139,10 +139,10 @@ export const keyLists: readonly ActionKind[] = [
     weight: 2,
     perform({ world }) {
       world.note("T07: the server gives the next who claims keys what it gave before");
-      world.network.repeatClaim((userId, deviceId) => {
+      world.network.repeatClaim(([userId, deviceId], at) => {
         world.reach("threat: T07");
         for (const device of world.devices) {
-          if (device.userId === userId && device.deviceId === deviceId) device.loss.hurt(world.timeline.now);
+          if (device.userId === userId && device.deviceId === deviceId) device.loss.hurt(at);
         }
       });
     },

@@ -65,10 +65,10 @@ export class Network {
   readonly #resented = new Set<Device>();
   /** Requests that wait to be overtaken, by device. */
   readonly #overtaken = new Map<Device, (() => void)[]>();
-  /** By user and device, the one-time keys that were claimed last. */
-  readonly #claimed = new Map<string, unknown>();
-  /** Takes whose keys are given again, if that is to happen with the next claim. */
-  #onRepeat: ((userId: string, deviceId: string) => void) | undefined;
+  /** By user and device, the one-time keys that were claimed first. */
+  readonly #claimed = new Map<string, { readonly keys: unknown; readonly at: number }>();
+  /** Takes whose keys are given again, and when they were first, if that is to happen with the next claim. */
+  #onRepeat: ((device: readonly [userId: string, deviceId: string], at: number) => void) | undefined;
   /** The last messages to a device that came encrypted. */
   readonly #messages = new Map<Device, readonly unknown[]>();
   /** Until when the server is away. */
@@ -205,7 +205,7 @@ export class Network {
   }
 
   /** Has the next claim of keys be answered with keys that were given before. */
-  repeatClaim(onRepeat: (userId: string, deviceId: string) => void): void {
+  repeatClaim(onRepeat: (device: readonly [userId: string, deviceId: string], at: number) => void): void {
     this.#onRepeat = onRepeat;
   }
 
@@ -244,11 +244,12 @@ export class Network {
     const onRepeat = this.#onRepeat;
     for (const [userId, devices] of Object.entries(body.one_time_keys ?? {})) {
       for (const [deviceId, keys] of Object.entries(devices)) {
-        const before = this.#claimed.getOrInsert(`${userId} ${deviceId}`, keys);
-        if (onRepeat === undefined || before === keys) continue;
+        const claim = { keys, at: this.#options.timeline.now };
+        const before = this.#claimed.getOrInsert(`${userId} ${deviceId}`, claim);
+        if (onRepeat === undefined || before === claim) continue;
         this.#onRepeat = undefined;
-        devices[deviceId] = before;
-        onRepeat(userId, deviceId);
+        devices[deviceId] = before.keys;
+        onRepeat([userId, deviceId], before.at);
       }
     }
     return JSON.stringify(body);
