@@ -45,6 +45,7 @@ export function storyOf(seed: number): Story {
       timelineLimit: chance.odds(0.2) ? 1 + chance.below(3) : undefined,
       isSealed: chance.odds(0.2),
       refreshes: chance.odds(0.25),
+      answersRequests: chance.odds(0.3),
     },
     actions: Array.from({ length: count }, () => draw(chance)),
   };

@@ -26,10 +26,14 @@ function judgeBot(world: World, room: WorldRoom, bot: Device): void {
   const textOf = (id: string) =>
     devices.map(({ readings }) => readings.get(id as never)).find((text) => text !== undefined) ??
       received.get(id); // it may be redacted before a slow handler has read it
+  const replies = new Map<string, string>(
+    entriesOf(bot.ledger, "answered").map(({ replyId, text }) => [replyId, text]),
+  );
   const shown = homeserver.room(room.id).messages;
   const reads = shown.filter(({ sender }) => sender === bot.userId).flatMap(({ event_id, type, content }) => {
     // What came in clear when the room was encrypted is an answer, though nobody is shown it.
-    const body = textOf(event_id) ?? content.body as string | undefined;
+    const redacted = Object.keys(content).length === 0 ? replies.get(event_id) : undefined;
+    const body = textOf(event_id) ?? redacted ?? content.body as string | undefined;
     return body === undefined
       ? []
       : [{ eventId: event_id as string, body, isEncrypted: type === "m.room.encrypted" }];

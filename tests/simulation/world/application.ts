@@ -52,16 +52,6 @@ export function teach(client: Client, { device, process, world, isFirst, pace }:
       }
       note(entry);
     };
-    const { settled } = device;
-    const answered = new Set(
-      device.ledger.flatMap((entry) => entry.kind === "answered" ? [entry.eventId] : []),
-    );
-    client.on("m.room.message", (event) => {
-      const { event_id: id, origin_server_ts: at } = event;
-      if (encryptionOf(event) === undefined || at > settled || !answered.has(id)) return;
-      if (device.undecryptable.has(id) || device.loss.isSuffered) return;
-      world.violate(`${device.name} is handed ${id} again, which it had settled`);
-    });
     keepTally(client, takeTime, (problem) => world.violate(`${device.name}: ${problem}`));
     answerMessages(client, { userId: device.userId, note: noteOnce, tell: () => {} });
   } else {
@@ -70,6 +60,7 @@ export function teach(client: Client, { device, process, world, isFirst, pace }:
       await takeTime();
     });
   }
+  watchRepetitions(client, device, (problem) => world.violate(problem));
   client.on("m.room.message", ({ content: { body } }) => {
     if (Number(body.split(" ").at(-1)) % 7 === 3) throw new TypeError("a handler of the application failed");
   });
@@ -100,6 +91,22 @@ export function teach(client: Client, { device, process, world, isFirst, pace }:
     device.readings.set(event_id, String(content.body));
     world.note(`${device.name} reads ${event_id}: ${content.body}`);
   }, { history: true, name: "read" });
+}
+
+/** What earlier processes have settled is not handled again. */
+function watchRepetitions(client: Client, device: Device, onProblem: (problem: string) => void): void {
+  const { settled, account: { isBot } } = device;
+  const read = new Set<string>(
+    isBot
+      ? device.ledger.flatMap((entry) => entry.kind === "answered" ? [entry.eventId] : [])
+      : device.readings.keys(),
+  );
+  client.on("m.room.message", (event) => {
+    const { event_id: id, origin_server_ts: at } = event;
+    if (encryptionOf(event) === undefined || at > settled || !read.has(id)) return;
+    if (device.undecryptable.has(id) || device.loss.isSuffered) return;
+    onProblem(`${device.name} is handed ${id} again, which it had settled`);
+  });
 }
 
 /** Has a process know how many handlers are at work. */

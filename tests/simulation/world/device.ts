@@ -159,7 +159,7 @@ export class Device {
         this.#world.reach("state: token refreshed");
         run.token = token;
       }),
-      encryption: this.account.encrypts,
+      encryption: this.account.encrypts && this.#world.encryption,
       lease: { duration: LEASE, owner: name, held },
       clock: process.clock,
       log: loggerOf(name, (line) => {

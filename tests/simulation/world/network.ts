@@ -103,7 +103,7 @@ export class Network {
     if (request.body !== undefined) wire.inspect(sender, request.body);
     wire.repeated(sender, request);
     const response = await this.#deliver(sender.device, request);
-    wire.answered(sender, request);
+    if (sender.process.isAlive) wire.answered(sender, request);
     return response;
   }
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { KvMutation, Logger, SyncOnceOptions } from "@greenroom/matrix";
+import type { EncryptionOptions, KvMutation, Logger, SyncOnceOptions } from "@greenroom/matrix";
 import type { Homeserver } from "@greenroom/matrix/testing";
 import type { Chance } from "../core/chance.ts";
 import type { Timeline } from "../core/timeline.ts";
@@ -20,6 +20,8 @@ export interface Surroundings {
   readonly network: Network;
   /** What clients ask for. */
   readonly sync: SyncOnceOptions;
+  /** How clients encrypt. */
+  readonly encryption: EncryptionOptions;
   /** Adds a line to the trace. */
   readonly note: (line: string) => void;
   /** Notes what must not be. */

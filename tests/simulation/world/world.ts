@@ -45,6 +45,8 @@ export interface WorldPlan {
   readonly isSealed: boolean;
   /** Whether tokens expire, and are refreshed. */
   readonly refreshes: boolean;
+  /** Whether devices answer requests for keys. */
+  readonly answersRequests?: boolean;
   /** How long it has to find together before anything happens, in milliseconds. */
   readonly beginning: number;
   /** Whether bots do without encryption. */
@@ -92,15 +94,13 @@ export class World implements Surroundings {
   awaited = 0;
   /** What clients ask for. */
   readonly sync: SyncOnceOptions;
+  readonly encryption: Surroundings["encryption"];
   /** What must not be. */
   readonly violations: string[] = [];
   /** How often what was reached. */
   readonly reached = new Map<string, number>();
   /** By number, what was said where. */
-  readonly sayings = new Map<
-    number,
-    { readonly saying: Saying; readonly device: Device; readonly isSecret: boolean }
-  >();
+  readonly sayings = new Map<number, { saying: Saying; device: Device; isSecret: boolean }>();
 
   readonly #plan: Traits;
   #stranger: TestUser | undefined;
@@ -110,6 +110,7 @@ export class World implements Surroundings {
     this.trace = trace;
     this.#plan = plan;
     this.sync = syncOptionsOf(plan);
+    this.encryption = { answerKeyRequests: plan.answersRequests ?? false };
     this.chance = new Chance(`world ${plan.seed}`);
     this.timeline = new Timeline(trace);
     this.homeserver = new Homeserver({
