@@ -191,6 +191,7 @@ export {
   StoreReadOnlyError,
 } from "./src/errors/store_error.ts";
 export { ValueError } from "./src/errors/value_error.ts";
+export { VerificationError } from "./src/errors/verification_error.ts";
 export {
   WellKnownError,
   WellKnownInvalidIdentityServerError,

@@ -239,6 +239,22 @@ export type {
   SentRoomEvent,
   ShareReport,
 } from "./src/crypto/engine/engine_protocol.ts";
+export type {
+  VerificationComparison,
+  VerificationCrypto,
+  VerificationOptions,
+  VerificationPeer,
+  VerificationRequest,
+  VerificationResult,
+  VerificationWayOptions,
+} from "./src/actors/crypto/verification/verification_crypto.ts";
+export type { VerificationEnd, VerificationErrorInit } from "./src/errors/verification_error.ts";
+export type { VerificationEmoji } from "./src/crypto/verification/emoji.ts";
+export type {
+  VerificationCancellation,
+  VerificationPhase,
+  VerificationWay,
+} from "./src/crypto/verification/protocol.ts";
 export type { DecryptedEvent } from "./src/crypto/megolm/decrypted.ts";
 export type { WithheldDevice } from "./src/crypto/sharing/share_policy.ts";
 export type * from "./src/types/api/device_alarm.ts";

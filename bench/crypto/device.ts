@@ -76,6 +76,7 @@ export class BenchDevice implements AsyncDisposable {
       actor,
       account: () => Promise.resolve({ userId, deviceId: DEVICE_ID }),
       send: (request) => Promise.resolve(this.#answer(request)),
+      sendToRoom: () => Promise.reject(new TypeError()),
       describe: (roomId) => Promise.resolve(description(roomId, members(roomId))),
       deliver: () => Promise.resolve(),
       alarm: () => {},

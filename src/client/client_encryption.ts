@@ -67,6 +67,8 @@ export function clientEncryption(
       return { userId, deviceId };
     },
     send: requestSender(api, clock),
+    sendToRoom: ({ roomId, type, content, txnId }) =>
+      api.sendMessageEvent(roomId, type, content, { txnId, signal: stopping.signal }),
     backup: (parts) => lazyKeyBackup({ ...parts, api }, log),
     describe: roomDescriber({ core: coreAPI(session), stateStore }),
     deliver: (events) => dispatcher.ask("recover", events),

@@ -22,6 +22,7 @@ import type { RoomID, TransactionID, UserID } from "../../types/ids.ts";
 import type { CryptoDoctorOptions, CryptoFinding } from "./crypto_findings.ts";
 import type { IdentityCrypto } from "./identity_crypto.ts";
 import type { KeyBackup, KeyBackupMachine } from "./key_backup.ts";
+import type { VerificationCrypto } from "./verification/verification_crypto.ts";
 import type { ExportKeysOptions, ImportKeysOptions, KeyImportReport } from "./key_files.ts";
 
 /** Options of {@link Crypto.encrypt}. */
@@ -36,7 +37,7 @@ export interface EncryptOptions {
 }
 
 /** End-to-end encryption of one device. A client makes its own with the option `encryption`. */
-export interface Crypto extends IdentityCrypto {
+export interface Crypto extends IdentityCrypto, VerificationCrypto {
   /** The backup of room keys on the server. */
   readonly backup: KeyBackup;
   /**

@@ -9,6 +9,7 @@ import type { Engine } from "../../crypto/engine/engine.ts";
 import type { EngineAccount, OwnIdentity } from "../../crypto/engine/engine_protocol.ts";
 import type { IdentitySteps } from "../../crypto/engine/identity_steps.ts";
 import type { KeySteps } from "../../crypto/engine/key_steps.ts";
+import type { VerificationSteps } from "../../crypto/engine/verification_steps.ts";
 import type { PruneReport } from "../../crypto/engine/pruner.ts";
 import type { CryptoPolicy } from "../../crypto/engine/policy.ts";
 import type { Vault } from "../../crypto/records/vault.ts";
@@ -18,8 +19,12 @@ import type { Actor, ActorRef } from "../kernel/actor.ts";
 import { spawn } from "../kernel/spawn.ts";
 import type { StoreProtocol } from "../store/store_protocol.ts";
 
-/** The methods of the engine, and of its steps about identities and keys, that are messages. */
-type Steps = Omit<Engine, "identity" | "identities" | "keys" | "close"> & IdentitySteps & KeySteps;
+/** The methods of the engine, and of its steps about identities, keys and verifications, that are messages. */
+type Steps =
+  & Omit<Engine, "identity" | "identities" | "keys" | "verifications" | "close">
+  & IdentitySteps
+  & KeySteps
+  & VerificationSteps;
 type EngineStep = keyof Steps;
 type Bodies = { [Step in EngineStep]: Parameters<Steps[Step]>[0] };
 type Replies = { [Step in EngineStep]: Awaited<ReturnType<Steps[Step]>> };
@@ -56,11 +61,12 @@ const STEPS = Object.keys(
     devicesOf: true,
     areDevicesStale: true,
     prune: true,
-  } satisfies Record<Exclude<EngineStep, IdentityStep | KeyStep>, true>,
-) as Exclude<EngineStep, IdentityStep | KeyStep>[];
+  } satisfies Record<Exclude<EngineStep, IdentityStep | KeyStep | VerificationStep>, true>,
+) as Exclude<EngineStep, IdentityStep | KeyStep | VerificationStep>[];
 
 type IdentityStep = keyof IdentitySteps;
 type KeyStep = keyof KeySteps;
+type VerificationStep = keyof VerificationSteps;
 
 /** The names of the steps about devices and identities. */
 const IDENTITY_STEPS = Object.keys(
@@ -98,6 +104,19 @@ const KEY_STEPS = Object.keys(
     restoreKeys: true,
   } satisfies Record<KeyStep, true>,
 ) as KeyStep[];
+
+/** The names of the steps about verifications. */
+const VERIFICATION_STEPS = Object.keys(
+  {
+    receiveVerification: true,
+    requestVerification: true,
+    askInRoom: true,
+    askedInRoom: true,
+    actInVerification: true,
+    completeVerification: true,
+    expireVerifications: true,
+  } satisfies Record<VerificationStep, true>,
+) as VerificationStep[];
 
 /** What the Crypto actor is made of. */
 export interface CryptoActorOptions {
@@ -147,6 +166,7 @@ export function spawnCrypto({ store, clock, log, policy }: CryptoActorOptions): 
       ...handlersOf(STEPS, engine),
       ...handlersOf(IDENTITY_STEPS, () => engine().identities),
       ...handlersOf(KEY_STEPS, () => engine().keys),
+      ...handlersOf(VERIFICATION_STEPS, () => engine().verifications),
     },
     onStop: () => opened?.close(),
   });

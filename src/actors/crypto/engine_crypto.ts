@@ -1,6 +1,6 @@
 /**
  * `client.crypto` over the engine: opens it, makes its requests, and makes rooms ready for an
- * event.
+ * event. Over 300 lines because it is all of `client.crypto`, of which most methods are a line.
  *
  * @module
  */
@@ -11,7 +11,6 @@ import type {
   CryptoInput,
   CryptoOutput,
   Decryption,
-  EngineAccount,
   OwnIdentity,
   RecoveredEvent,
   SentRoomEvent,
@@ -33,14 +32,17 @@ import type { KeyBackupHooks } from "./key_backup.ts";
 import { KeyFiles } from "./key_files.ts";
 import { OutgoingRequests, type RequestSender } from "./outgoing_requests.ts";
 import { UserTrust } from "./user_trust.ts";
+import { type RoomSender, VerificationHub } from "./verification/verification_hub.ts";
+import { EngineOpener, type EngineOpenerOptions } from "./engine_opener.ts";
+import { REQUEST_TYPE, VERIFICATION_PREFIX } from "../../crypto/verification/protocol.ts";
 import { RoomPreparer, type RoomPreparerOptions } from "./room_preparer.ts";
 
 /** What encryption is made of. */
-export interface EngineCryptoOptions extends RoomPreparerOptions {
-  /** Whose device it is. Resolves once the store is open for it. */
-  readonly account: () => Promise<EngineAccount>;
+export interface EngineCryptoOptions extends RoomPreparerOptions, EngineOpenerOptions {
   /** Makes the engine's requests. */
   readonly send: RequestSender;
+  /** Sends an event to a room, encrypted as the room is. */
+  readonly sendToRoom: RoomSender;
   /** Makes the backup of room keys. */
   readonly backup: (parts: KeyBackupHooks) => CryptoMachine["backup"];
   /** Delivers events that can be decrypted now. */
@@ -63,6 +65,7 @@ const MAX_ENCRYPTIONS = 1_000;
 /** Encryption by the engine. */
 export class EngineCrypto implements CryptoMachine {
   readonly backup: CryptoMachine["backup"];
+  readonly verificationRequests: CryptoMachine["verificationRequests"];
   readonly #options: EngineCryptoOptions;
   readonly #requests: OutgoingRequests;
   readonly #rooms: RoomPreparer;
@@ -71,14 +74,16 @@ export class EngineCrypto implements CryptoMachine {
   readonly #keyFiles: KeyFiles;
   readonly #following: Following;
   readonly #tried = new WeakSet<MatrixEvent>();
-  #opening: Promise<OwnIdentity> | undefined;
-  #isOpen = false;
+  readonly #opener: EngineOpener;
+  readonly #open = (): Promise<OwnIdentity> => this.#opener.opening ?? this.#opener.open();
+  readonly #verifications: VerificationHub;
   #checked: Promise<unknown> | undefined;
 
   /** @param options What it is made of. */
   constructor(options: EngineCryptoOptions) {
     this.#options = options;
-    const { actor, send, alarm, clock, log } = options;
+    const { actor, send, sendToRoom, alarm, clock, log } = options;
+    this.#opener = new EngineOpener(options);
     this.#following = new Following(clock);
     const deliver = ({ recovered, alarms }: AnswerOutput): void => {
       this.#deliver(recovered);
@@ -88,19 +93,22 @@ export class EngineCrypto implements CryptoMachine {
     this.#rooms = new RoomPreparer(options, this.#requests);
     const parts: KeyBackupHooks = {
       actor,
-      open: () => this.#open(),
+      open: this.#open,
       deliver: (events) => this.#deliver(events),
       wake: () => this.#requests.wake(),
       idle: () => this.#requests.idle(),
     };
     this.#keyFiles = new KeyFiles(parts);
     this.backup = options.backup(parts);
-    const identity = new IdentityPort({ ...parts, requests: this.#requests });
-    this.#verification = new Verification(identity, options.identity, {
-      open: () => this.#open(),
+    const using = { ...parts, requests: this.#requests, following: this.#following };
+    this.#verification = new Verification(new IdentityPort(using), options.identity, {
+      open: this.#open,
       assert: () => this.#refuseConflict(),
     });
-    this.#users = new UserTrust({ ...parts, requests: this.#requests, following: this.#following });
+    const users = this.#users = new UserTrust(using);
+    this.#verifications = new VerificationHub({ ...using, users, sendToRoom, clock, log });
+    this.verificationRequests = this.#verifications.incoming;
+    this.requestVerification = this.#verifications.request;
   }
 
   async start({ following }: CryptoStartOptions = {}): Promise<void> {
@@ -119,10 +127,14 @@ export class EngineCrypto implements CryptoMachine {
     this.#refuseConflict();
     const output = await this.#options.actor.ask("receiveSync", input);
     this.#following.synced();
+    let verifies = [...output.toDevice, ...output.recovered].some(({ event }) => isVerification(event));
     for (const [index, event] of input.encrypted.entries()) {
       const result = output.decrypted[index];
-      if (result !== undefined && !("event" in result)) this.#tried.add(event);
+      if (result === undefined) continue;
+      if (!("event" in result)) this.#tried.add(event);
+      else verifies ||= isVerification(result.event);
     }
+    if (verifies) this.#verifications.receive(output);
     if (output.mayRequest) this.#requests.wake();
     return output;
   }
@@ -195,6 +207,7 @@ export class EngineCrypto implements CryptoMachine {
   readonly verifyUser: CryptoMachine["verifyUser"] = (identity) => this.#users.verify(identity);
   readonly withdrawVerification: CryptoMachine["withdrawVerification"] = (identity) =>
     this.#users.decide("withdrawVerification", identity);
+  readonly requestVerification: CryptoMachine["requestVerification"];
   readonly exportKeys: CryptoMachine["exportKeys"] = (options) => this.#keyFiles.export(options);
   readonly importKeys: CryptoMachine["importKeys"] = (file, options) => this.#keyFiles.import(file, options);
 
@@ -213,16 +226,19 @@ export class EngineCrypto implements CryptoMachine {
   }
 
   async idle(): Promise<void> {
-    if (this.#opening !== undefined) await this.#requests.idle();
+    if (this.#opener.opening !== undefined) await this.#requests.idle();
     this.#refuseConflict();
   }
 
   /** Aborts the requests under way, and makes no more. The next process makes them. */
-  readonly stop = (): Promise<void> => this.#requests.stop();
+  stop(): Promise<void> {
+    this.#verifications.stop();
+    return this.#requests.stop();
+  }
 
   /** Resolves when no request is under way, and everything is stored. */
   async quiet(): Promise<void> {
-    if (!this.#isOpen) return;
+    if (!this.#opener.isOpen) return;
     await this.#requests.quiet();
     await this.#options.actor.ask("noteSent", undefined);
   }
@@ -232,27 +248,6 @@ export class EngineCrypto implements CryptoMachine {
 
   /** Makes requests again. */
   readonly resume = (): void => this.#requests.resume();
-
-  async #open(): Promise<OwnIdentity> {
-    try {
-      return await (this.#opening ??= this.#openFor());
-    } catch (error) {
-      this.#opening = undefined; // the server may say next time whose token it is
-      throw error;
-    }
-  }
-
-  async #openFor(): Promise<OwnIdentity> {
-    const account = await this.#options.account();
-    if (account.deviceId === "") {
-      throw new EncryptionError(
-        `Cannot encrypt as ${account.userId}: the access token belongs to no device; log in`,
-      );
-    }
-    const identity = await this.#options.actor.ask("open", account);
-    this.#isOpen = true;
-    return identity;
-  }
 
   /** @returns Why the device could not be compared with what the server has, if so. */
   async #begin(following?: AbortSignal): Promise<unknown> {
@@ -269,6 +264,7 @@ export class EngineCrypto implements CryptoMachine {
 
   /** The same, and publishes its keys; later, if the server is down. */
   async #publish(): Promise<unknown> {
+    this.#verifications.begin();
     const { failure } = await this.#requests.round("keysQuery");
     const { secrets } = this.#options;
     if (secrets !== undefined && this.#requests.conflict === undefined) {
@@ -294,8 +290,14 @@ export class EngineCrypto implements CryptoMachine {
   /** Does not wait for handlers: they may wait for the request that brought these events. */
   #deliver(events: readonly RecoveredEvent[]): void {
     if (events.length === 0) return;
+    if (events.some(({ event }) => isVerification(event))) this.#verifications.receive({ recovered: events });
     this.#options.deliver(events).catch((error) => {
       this.#options.log.warn("Could not deliver events that can be read now", { error: String(error) });
     });
   }
+}
+
+/** Whether an event may belong to a verification: most do not, and go on as they are. */
+function isVerification({ type, content }: Pick<MessageEvent, "type" | "content">): boolean {
+  return type.startsWith(VERIFICATION_PREFIX) || content.msgtype === REQUEST_TYPE;
 }

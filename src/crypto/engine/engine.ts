@@ -39,6 +39,7 @@ import type {
 } from "./engine_protocol.ts";
 import { IdentitySteps } from "./identity_steps.ts";
 import { KeySteps } from "./key_steps.ts";
+import { VerificationSteps } from "./verification_steps.ts";
 import { LivingVodozemac } from "./live_objects.ts";
 import { OwnKeys } from "../account/own_keys.ts";
 import { WeighedCache } from "../../base/weighed_cache.ts";
@@ -60,6 +61,8 @@ export class Engine {
   readonly identities: IdentitySteps = new IdentitySteps((work) => this.#step(work));
   /** The steps about keys on their way in and out. */
   readonly keys: KeySteps = new KeySteps((work) => this.#step(work));
+  /** The steps about verifications. */
+  readonly verifications: VerificationSteps = new VerificationSteps((work) => this.#step(work));
   readonly #options: EngineOptions;
   readonly #cache: RecordCache = new WeighedCache(CACHED_RECORDS);
   /** Events that need not be sent any more, which is not stored yet. */
@@ -273,7 +276,7 @@ export class Engine {
   }
 
   #clear(): void {
-    const { olm, inbound, outbound, ownKeys } = this.#parts ?? {};
-    for (const part of [olm, inbound, outbound, ownKeys]) part?.clear();
+    const { olm, inbound, outbound, ownKeys, verifications } = this.#parts ?? {};
+    for (const part of [olm, inbound, outbound, ownKeys, verifications]) part?.clear();
   }
 }

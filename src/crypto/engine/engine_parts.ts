@@ -26,6 +26,7 @@ import { Outbox } from "../requests/outbox.ts";
 import { OutboundSessions } from "../sharing/outbound_sessions.ts";
 import { RoomFreshness } from "../sharing/room_freshness.ts";
 import { EncryptedRooms } from "../sharing/encrypted_rooms.ts";
+import { Verifications } from "../verification/verifications.ts";
 import type { CryptoContext } from "./context.ts";
 import type { EngineAccount } from "./engine_protocol.ts";
 import type { CryptoPolicy } from "./policy.ts";
@@ -81,6 +82,8 @@ export interface EngineParts {
   readonly backupRequests: BackupRequests;
   /** Checks that members and devices are up to date before something is encrypted. */
   readonly freshness: RoomFreshness;
+  /** Verifications of devices and users. */
+  readonly verifications: Verifications;
   /** Removes what need not be kept any more. */
   readonly pruner: Pruner;
 }
@@ -106,6 +109,7 @@ export async function engineParts(
   const keyRequests = new KeyRequests({ context, devices, olm, outbox, inbound, outbound });
   const backup = new KeyBackup({ context, ownKeys, ownIdentity, devices, due });
   const pruner = new Pruner({ context, devices, olm, outbound, undecryptable });
+  const verifications = new Verifications({ context, devices, signing, outbox });
   const loaded = [
     outbox,
     devices,
@@ -118,6 +122,7 @@ export async function engineParts(
     undecryptable,
     keyRequests,
     backup,
+    verifications,
   ];
   for (const part of loaded) await part.load(tx);
   devices.track(tx, [context.own.userId]);
@@ -143,6 +148,7 @@ export async function engineParts(
     outbound,
     undecryptable,
     keyRequests,
+    verifications,
     pruner,
   };
 }

@@ -1,3 +1,9 @@
+/**
+ * What each method of `client.crypto` asks the engine for. Over 300 lines because there are many.
+ *
+ * @module
+ */
+
 import { assert, assertEquals, assertFalse, assertRejects, assertStrictEquals } from "@std/assert";
 import type { ActorRef } from "../../../src/actors/kernel/actor.ts";
 import type { CryptoProtocol } from "../../../src/actors/crypto/crypto_actor.ts";
@@ -17,6 +23,7 @@ const unused = () => Promise.reject(new Error());
 const ROOM = "!room:a";
 const ALICE = "@alice:a";
 const ACCOUNT = { userId: ALICE, deviceId: "D" } as const;
+const [READ, NOTHING] = [{ type: "m.a", content: {} }, { decrypted: [], toDevice: [], recovered: [] }];
 const ENCRYPTED = { content: { ciphertext: "c" } };
 
 /** What the engine answers, by the kind of message. */
@@ -34,7 +41,8 @@ function stage(answers: Answers = {}, account: () => Promise<unknown> = () => Pr
     fail: () => ({ settled: false }),
     encrypt: () => ENCRYPTED,
     devicesOf: () => [],
-    receiveSync: () => ({ decrypted: [] }),
+    receiveSync: () => NOTHING,
+    expireVerifications: () => ({ states: [], sends: [] }),
     ...answers,
   };
   const actor = {
@@ -49,6 +57,7 @@ function stage(answers: Answers = {}, account: () => Promise<unknown> = () => Pr
     actor,
     account: account as never,
     send: () => Promise.resolve({}),
+    sendToRoom: unused,
     deliver: (events) => Promise.resolve(void delivered.push(events)),
     alarm: () => {},
     describe: () => Promise.reject(new Error("not asked here")),
@@ -101,7 +110,7 @@ Deno.test("Members and devices are requested again unless syncs report their cha
 
 Deno.test("After a response the engine is asked for requests if there may be some, and else not", async () => {
   for (const mayRequest of [false, true]) {
-    const { encryption, requests, bodies } = stage({ receiveSync: () => ({ decrypted: [], mayRequest }) });
+    const { encryption, requests, bodies } = stage({ receiveSync: () => ({ ...NOTHING, mayRequest }) });
     requests.push(query("1"));
     await encryption.receiveSync(sync());
     await turns();
@@ -167,8 +176,9 @@ Deno.test("A device conflict during the preparation of a room rejects before the
 });
 
 Deno.test("An event of a sync waits if it could not be read, and only then", async () => {
-  const [read, unread, other] = [{}, {}, {}] as MessageEvent[];
-  const { encryption } = stage({ receiveSync: () => ({ decrypted: [{ event: {} }, { code: "no_key" }] }) });
+  const [read, unread, other] = [READ, {}, {}] as MessageEvent[];
+  const decrypted = [{ event: READ }, { code: "no_key" }];
+  const { encryption } = stage({ receiveSync: () => ({ ...NOTHING, decrypted }) });
   await encryption.receiveSync(sync(read as object, unread as object));
   assertEquals([read, unread, other].map((event) => encryption.isWaiting(event as MessageEvent)), [
     false,
@@ -179,7 +189,7 @@ Deno.test("An event of a sync waits if it could not be read, and only then", asy
 
 Deno.test("A decrypted event has its encryption info; one that can't be decrypted is reported as it is", async () => {
   const encryption = { senderTrust: "verified" };
-  const results = [{ event: {}, encryption }, { code: "no_key", reason: "no key" }];
+  const results = [{ event: READ, encryption }, { code: "no_key", reason: "no key" }];
   const here = stage({ decrypt: () => results.shift() });
   const read = await here.encryption.decrypt({} as MessageEvent);
   assert("event" in read);
@@ -264,12 +274,12 @@ Deno.test("Trust in an unknown device is set again once its user's devices are k
 });
 
 Deno.test("Events that can be read once a device is trusted are handed on, if there are any", async () => {
-  const recovered = [[], [{ event: {} }]];
+  const recovered = [[], [{ event: READ }]];
   const { encryption, delivered } = stage({ setDeviceTrust: () => recovered.shift() });
   for (let time = 0; time < 2; time++) {
     await encryption.setDeviceTrust({ userId: ALICE, deviceId: "D", ed25519: "k" }, "verified");
   }
-  assertEquals(delivered, [[{ event: {} }]]);
+  assertEquals(delivered, [[{ event: READ }]]);
 });
 
 Deno.test("Before encryption is used there is nothing to make, and nothing to wait for; then there is", async () => {

@@ -1,0 +1,235 @@
+/**
+ * The verifications of a client: between the engine, which knows no network and no time, and the
+ * application.
+ *
+ * @module
+ */
+
+import type { Clock } from "../../../base/clock.ts";
+import type { Logger } from "../../../base/log.ts";
+import type { CryptoOutput, RecoveredEvent } from "../../../crypto/engine/engine_protocol.ts";
+import type { VerificationAct, VerificationReply } from "../../../crypto/engine/verification_steps.ts";
+import { flowKey, isVerification } from "../../../crypto/verification/protocol.ts";
+import type { VerificationEvent } from "../../../crypto/verification/verification_message.ts";
+import type { VerificationSend } from "../../../crypto/verification/verification_post.ts";
+import { ClientEndedError } from "../../../errors/client_ended_error.ts";
+import { ValueError } from "../../../errors/value_error.ts";
+import type { EventID, UserID } from "../../../types/ids.ts";
+import { checkIdentifier } from "../../../types/identifiers.ts";
+import type { ActorRef } from "../../kernel/actor.ts";
+import { ActorStoppedError } from "../../kernel/actor_error.ts";
+import type { CryptoProtocol } from "../crypto_actor.ts";
+import type { OutgoingRequests } from "../outgoing_requests.ts";
+import type { UserTrust } from "../user_trust.ts";
+import { aborting, checkedWays, LiveVerification } from "./live_verification.ts";
+import { RequestStream } from "./request_stream.ts";
+import type { VerificationCrypto } from "./verification_crypto.ts";
+
+/** Sends an event to a room, encrypted as the room is. */
+export type RoomSender = (send: VerificationSend) => Promise<EventID>;
+
+/** What it needs. */
+export interface VerificationHubOptions {
+  /** The Crypto actor. */
+  readonly actor: ActorRef<CryptoProtocol>;
+  /** Opens the engine, the first time. */
+  readonly open: () => Promise<unknown>;
+  /** Looks up devices. */
+  readonly users: UserTrust;
+  /** Makes the engine's requests. */
+  readonly requests: OutgoingRequests;
+  /** Sends an event to a room. */
+  readonly sendToRoom: RoomSender;
+  /** Delivers events that can be read now. */
+  readonly deliver: (events: readonly RecoveredEvent[]) => void;
+  /** The wall clock. */
+  readonly clock: Clock;
+  /** Where failures are logged. */
+  readonly log: Logger;
+}
+
+/** The steps before which the other device is looked up: its keys must be known then. */
+const LOOKS_UP: readonly VerificationAct["act"][] = ["startSas", "answerStart", "showQr", "scanQr"];
+
+/** Keeps the verifications. */
+export class VerificationHub {
+  /** The requests of others. */
+  readonly incoming: RequestStream;
+  readonly #options: VerificationHubOptions;
+  readonly #live = new Map<string, LiveVerification>();
+  #sending: Promise<unknown> = Promise.resolve();
+  #waiting = new AbortController();
+  #isStopped = false;
+
+  /** @param options What it needs. */
+  constructor(options: VerificationHubOptions) {
+    this.#options = options;
+    this.incoming = new RequestStream(() =>
+      [...this.#live.values()].filter(({ isIncoming, phase }) => isIncoming && phase === "requested")
+    );
+  }
+
+  /** Takes the messages of a sync response that belong to verifications. */
+  receive({ toDevice = [], decrypted = [], recovered = [] }: Partial<CryptoOutput>): void {
+    const events: VerificationEvent[] = [];
+    for (const { event: { type, sender, content }, encryption } of toDevice) {
+      if (isVerification(type, content)) {
+        events.push({ type, sender, content, senderDevice: encryption?.senderDevice });
+      }
+    }
+    for (const result of [...recovered, ...decrypted]) {
+      if (!("event" in result) || !isVerification(result.event.type, result.event.content)) continue;
+      const { event: { type, sender, content, room_id, event_id, origin_server_ts: at }, encryption } =
+        result;
+      const place = { roomId: room_id, eventId: event_id, at };
+      events.push({ type, sender, content, senderDevice: encryption.senderDevice, place });
+    }
+    if (events.length > 0) {
+      this.#background(this.#step(this.#options.actor.ask("receiveVerification", events)));
+    }
+  }
+
+  /** Says what an earlier process could not say any more. */
+  begin(): void {
+    this.#background(this.#step(this.#options.actor.ask("expireVerifications", undefined)));
+  }
+
+  /** Asks for a verification. */
+  readonly request: VerificationCrypto["requestVerification"] = async (peer, options = {}) => {
+    const { signal } = options;
+    const ways = checkedWays(options.ways);
+    signal?.throwIfAborted();
+    const target = typeof peer === "string" ? { userId: peer } : peer;
+    checkIdentifier("userId", target.userId);
+    const begun = "roomId" in target
+      ? this.#askInRoom(target.userId, checkIdentifier("roomId", target.roomId), ways)
+      : this.#askDevices(target, ways);
+    const id = await aborting(begun, signal);
+    const live = this.#live.get(id);
+    if (live === undefined) {
+      throw new ClientEndedError(`Cannot verify ${target.userId}: the client was closed`);
+    }
+    return live;
+  };
+
+  /** Ends everything: nothing more is sent. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#waiting.abort();
+    for (const live of this.#live.values()) live.abandon();
+    this.#live.clear();
+    this.incoming.close();
+  }
+
+  async #askDevices(
+    { userId, deviceId }: { readonly userId: UserID; readonly deviceId?: string },
+    ways: ReturnType<typeof checkedWays>,
+  ): Promise<string> {
+    const { actor, users } = this.#options;
+    const known = (await users.getDevices(userId)).filter(({ dehydrated }) => !dehydrated);
+    const devices = known.map((device) => device.deviceId).filter((each) => (deviceId ?? each) === each);
+    if (devices.length === 0) {
+      const which = deviceId === undefined ? "a device" : `the device ${JSON.stringify(deviceId)}`;
+      throw new ValueError(
+        `Cannot verify ${userId}: the server does not show ${which} with keys, other than this one; look with ` +
+          "getDevices()",
+      );
+    }
+    const reply = await this.#step(actor.ask("requestVerification", { userId, devices, ways }));
+    return reply.id ?? "";
+  }
+
+  async #askInRoom(
+    userId: UserID,
+    roomId: VerificationSend["roomId"],
+    ways: ReturnType<typeof checkedWays>,
+  ): Promise<string> {
+    const { actor, users, sendToRoom } = this.#options;
+    await this.#options.open();
+    const { deviceKeys: { user_id: own } } = await actor.ask("ownDevice", undefined);
+    if (own === userId) {
+      throw new ValueError("Cannot verify the own user in a room: ask the own devices, without roomId");
+    }
+    await users.getDevices(userId);
+    const send = await actor.ask("askInRoom", { roomId, userId, ways });
+    let eventId: EventID | undefined;
+    try {
+      eventId = await sendToRoom(send);
+    } finally {
+      await this.#step(actor.ask("askedInRoom", { id: send.id, eventId }));
+    }
+    return flowKey({ userId, roomId, flowId: eventId });
+  }
+
+  async #decided(id: string, act: VerificationAct): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    const live = this.#live.get(id);
+    if (live !== undefined && LOOKS_UP.includes(act.act)) {
+      // What is known may do, if the server does not answer.
+      await this.#options.users.getDevices(live.userId).catch((error) => {
+        this.#options.log.warn("Could not look up a device to verify", { error: String(error) });
+      });
+    }
+    return (await this.#step(this.#options.actor.ask("actInVerification", { ...act, id }))).qrCode;
+  }
+
+  /** Takes what a step has led to. */
+  async #step(asked: Promise<VerificationReply>): Promise<VerificationReply> {
+    const reply = await asked;
+    if (this.#isStopped) return reply;
+    const { states, sends, recovered = [] } = reply;
+    for (const state of states) {
+      const { id, needs } = state;
+      const known = this.#live.get(id);
+      const live = known ?? new LiveVerification(state, (act) => this.#decided(id, act));
+      known?.update(state);
+      this.#live.set(id, live);
+      if (live.isOver) this.#live.delete(id);
+      if (known === undefined && live.isIncoming && live.phase === "requested") this.incoming.add(live);
+      if (needs === "start") this.#background(this.#decided(id, { act: "answerStart" }));
+      if (needs === "completion") {
+        this.#background(this.#step(this.#options.actor.ask("completeVerification", id)));
+      }
+    }
+    for (const send of sends) this.#send(send);
+    if (recovered.length > 0) this.#options.deliver(recovered);
+    if (states.length > 0) {
+      this.#options.requests.wake();
+      this.#watch();
+    }
+    return reply;
+  }
+
+  /** Sends to a room, one message after the other. */
+  #send(send: VerificationSend): void {
+    const sent = this.#sending.then(() => this.#options.sendToRoom(send));
+    this.#sending = sent.catch(async (error) => {
+      if (this.#isStopped) return;
+      this.#options.log.warn("Could not send a message of a verification", { error: String(error) });
+      const act = { act: "cancel", code: "m.user", reason: "A message could not be sent" } as const;
+      await this.#decided(send.id, act).catch(() => {}); // it has ended
+    });
+  }
+
+  /** Waits for the next verification that takes too long. */
+  #watch(): void {
+    this.#waiting.abort();
+    this.#waiting = new AbortController();
+    const ends = [...this.#live.values()].map(({ expiresAt }) => expiresAt);
+    if (ends.length === 0) return;
+    const { clock, actor } = this.#options;
+    const ms = Math.max(Math.min(...ends) - clock.now(), 1_000);
+    const { signal } = this.#waiting;
+    clock.delay(ms, { signal, persistent: false }).then(
+      () =>
+        this.#background(this.#step(actor.ask("expireVerifications", undefined)).then(() => this.#watch())),
+      () => {},
+    );
+  }
+
+  #background(work: Promise<unknown>): void {
+    work.catch((error) => {
+      if (this.#isStopped || error instanceof ActorStoppedError) return;
+      this.#options.log.warn("A step of a verification has failed", { error: String(error) });
+    });
+  }
+}

@@ -1,0 +1,168 @@
+/**
+ * The steps of the engine about verifications: what comes of them, and what the user decides.
+ *
+ * @module
+ */
+
+import { ValueError } from "../../errors/value_error.ts";
+import type { DeviceID, EventID, RoomID, UserID } from "../../types/ids.ts";
+import type { Transaction } from "../records/transaction.ts";
+import type { FrozenKeys, VerificationWay } from "../verification/protocol.ts";
+import type { VerificationFlow } from "../verification/verification_flow.ts";
+import type { VerificationEvent } from "../verification/verification_message.ts";
+import type { VerificationSend } from "../verification/verification_post.ts";
+import type { VerificationNews } from "../verification/verifications.ts";
+import type { EngineParts } from "./engine_parts.ts";
+import type { RecoveredEvent } from "./engine_protocol.ts";
+import type { RunStep } from "./identity_steps.ts";
+
+/** Whom to ask for a verification. */
+export interface VerificationTarget {
+  /** The user. */
+  readonly userId: UserID;
+  /** The devices that are asked. */
+  readonly devices: readonly DeviceID[];
+  /** How this device can verify. */
+  readonly ways: readonly VerificationWay[];
+}
+
+/** A step of the user in a verification. */
+export type VerificationAct =
+  | { readonly act: "accept"; readonly ways: readonly VerificationWay[] }
+  | { readonly act: "startSas" | "answerStart" | "showQr" | "confirm" | "mismatch" }
+  | { readonly act: "scanQr"; readonly bytes: Uint8Array }
+  | { readonly act: "cancel"; readonly code: string; readonly reason: string };
+
+/** What a step has led to. */
+export interface VerificationReply extends VerificationNews {
+  /** The verification that was begun; undefined: none. */
+  readonly id?: string;
+  /** The bytes of the QR code to show. */
+  readonly qrCode?: Uint8Array<ArrayBuffer>;
+  /** Events that can be read now, since their devices are trusted. */
+  readonly recovered?: readonly RecoveredEvent[];
+}
+
+/** The steps, which do not overlap with other steps of the engine. */
+export class VerificationSteps {
+  readonly #run: RunStep;
+
+  /** @param run Runs a step. */
+  constructor(run: RunStep) {
+    this.#run = run;
+  }
+
+  /** Receives messages, in order. */
+  async receiveVerification(events: readonly VerificationEvent[]): Promise<VerificationReply> {
+    return await this.#run((tx, { verifications }) => {
+      for (const event of events) verifications.receive(tx, event);
+      return Promise.resolve(verifications.take(tx));
+    });
+  }
+
+  /** Asks devices of a user; they have been looked up. */
+  async requestVerification({ userId, devices, ways }: VerificationTarget): Promise<VerificationReply> {
+    return await this.#run((tx, { verifications }) => {
+      const { id } = verifications.request(userId, devices, ways);
+      return Promise.resolve({ ...verifications.take(tx), id });
+    });
+  }
+
+  /** Begins to ask a user in a room: returns what is to be sent. */
+  async askInRoom(
+    { roomId, userId, ways }: Omit<VerificationTarget, "devices"> & { readonly roomId: RoomID },
+  ): Promise<VerificationSend> {
+    return await this.#run((_tx, { verifications }) =>
+      Promise.resolve(verifications.ask(roomId, userId, ways))
+    );
+  }
+
+  /** The request in a room was sent, as an event; undefined: it was not. */
+  async askedInRoom(
+    { id, eventId }: { readonly id: string; readonly eventId: EventID | undefined },
+  ): Promise<VerificationReply> {
+    return await this.#run((tx, { verifications }) => {
+      const flow = verifications.asked(tx, id, eventId);
+      return Promise.resolve({ ...verifications.take(tx), id: flow?.id });
+    });
+  }
+
+  /**
+   * A decision of the user.
+   *
+   * @throws {ValueError} If the verification has ended, or is not far enough for it.
+   */
+  async actInVerification(
+    { id, ...act }: VerificationAct & { readonly id: string },
+  ): Promise<VerificationReply> {
+    return await this.#run(async (tx, parts) => {
+      const { verifications } = parts;
+      const flow = verifications.get(id);
+      if (flow === undefined || flow.isOver) {
+        if (act.act === "answerStart" || act.act === "cancel") return verifications.take(tx);
+        throw new ValueError("Cannot go on with the verification: it has ended; begin another");
+      }
+      verifications.changed(flow);
+      const qrCode = await acted(tx, parts, flow, act);
+      return { ...verifications.take(tx), qrCode };
+    });
+  }
+
+  /** Stores what was verified. */
+  async completeVerification(id: string): Promise<VerificationReply> {
+    return await this.#run(async (tx, { verifications, undecryptable }) => {
+      const flow = verifications.get(id);
+      const verified = flow && await verifications.complete(tx, flow);
+      const recovered = verified === undefined ? [] : await undecryptable.retry(tx, "all");
+      return { ...verifications.take(tx), recovered };
+    });
+  }
+
+  /** Calls off what has taken too long, and returns what an earlier process has left to be said. */
+  async expireVerifications(): Promise<VerificationReply> {
+    return await this.#run((tx, { verifications }) => {
+      verifications.expire();
+      return Promise.resolve(verifications.take(tx));
+    });
+  }
+}
+
+async function acted(
+  tx: Transaction,
+  { verifications, context }: EngineParts,
+  flow: VerificationFlow,
+  act: VerificationAct,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  switch (act.act) {
+    case "accept":
+      flow.accept(act.ways);
+      return;
+    case "confirm":
+      flow.confirm();
+      return;
+    case "mismatch":
+      flow.mismatch();
+      return;
+    case "cancel":
+      flow.cancel(act.code, act.reason);
+      return;
+  }
+  const keys: FrozenKeys | undefined = await verifications.keysOf(tx, flow);
+  if (keys === undefined) {
+    flow.cancel("m.key_mismatch", "The device is not known");
+    return;
+  }
+  switch (act.act) {
+    case "startSas":
+      flow.startSas(context.vodozemac, keys);
+      return;
+    case "answerStart":
+      flow.answerStart(context.vodozemac, keys);
+      return;
+    case "showQr":
+      return flow.showQr(keys);
+    case "scanQr":
+      flow.scanQr(act.bytes, keys);
+      return;
+  }
+}

@@ -1,0 +1,168 @@
+/**
+ * The words of the verification framework: methods, phases, and how long things may take.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#key-verification-framework | Key verification framework}
+ * @module
+ */
+
+import type { VerificationCancelCode, VerificationMethod } from "../../types/content/verification_content.ts";
+import type { VerificationEnd } from "../../errors/verification_error.ts";
+import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
+import type { JsonObject } from "../../types/json.ts";
+
+/** What the types of all verification events begin with. */
+export const VERIFICATION_PREFIX = "m.key.verification.";
+
+/** The message type of a request in a room. */
+export const REQUEST_TYPE = "m.key.verification.request";
+
+/** Short strings that are compared. */
+export const SAS = "m.sas.v1";
+/** The start after a QR code was scanned. */
+export const RECIPROCATE = "m.reciprocate.v1";
+/** This device can show a QR code. */
+export const QR_SHOW = "m.qr_code.show.v1";
+/** This device can scan a QR code. */
+export const QR_SCAN = "m.qr_code.scan.v1";
+
+/** How long a verification may take from its request on, in milliseconds. */
+export const TIMEOUT = 10 * 60_000;
+/** How long a request waits for the user's answer, in milliseconds. */
+export const PROMPT_TIMEOUT = 2 * 60_000;
+/** How far ahead the clock of the other device may be, in milliseconds. */
+export const MAX_AHEAD = 5 * 60_000;
+
+/**
+ * How far a verification has come:
+ *
+ * - `requested`: the request was sent, or came and waits for `accept()`;
+ * - `ready`: both devices take part: `startSas()`, `showQr()` or `scanQr()`;
+ * - `started`: keys are being exchanged;
+ * - `comparing`: both devices show emoji and numbers: `confirm()` or `mismatch()`;
+ * - `scanned`: the other device says it has scanned the QR code: `confirm()` if it shows a success;
+ * - `confirmed`: this side has confirmed, and waits for the other;
+ * - `done`: it has ended well;
+ * - `cancelled`: it was called off.
+ */
+export type VerificationPhase =
+  | "requested"
+  | "ready"
+  | "started"
+  | "comparing"
+  | "scanned"
+  | "confirmed"
+  | "done"
+  | "cancelled";
+
+/** What a device can do to verify: compare short strings, show a QR code, or scan one. */
+export type VerificationWay = "sas" | "show-qr" | "scan-qr";
+
+/** Why and by whom a verification was called off. */
+export interface VerificationCancellation {
+  /** Why, for programs. */
+  readonly code: VerificationCancelCode;
+  /** Why, in words; those of the other device are cut off after 200 characters. */
+  readonly reason: string;
+  /** Who called it off. */
+  readonly by: VerificationEnd;
+}
+
+/** What two people compare. */
+export interface ShortString {
+  /** Seven numbers from 0 to 63, which stand for emoji; undefined: a device can't show emoji. */
+  readonly emojiIndices: readonly number[] | undefined;
+  /** Three numbers from 1000 to 9191; undefined: a device can't show them. */
+  readonly decimals: readonly number[] | undefined;
+}
+
+/** What has been verified. */
+export interface VerifiedKeys {
+  /** Whether the key of the other device is. */
+  readonly device: boolean;
+  /** Whether the master key of the other user is; of the own user if it is an own device. */
+  readonly identity: boolean;
+}
+
+/** A verification, as plain data. */
+export interface VerificationState {
+  /** Its name within this device. */
+  readonly id: string;
+  /** The other user, who may be the own one. */
+  readonly userId: UserID;
+  /** The other device, once it is known which. */
+  readonly deviceId: DeviceID | undefined;
+  /** The room through which it goes; undefined: from device to device. */
+  readonly roomId: RoomID | undefined;
+  /** Whether the other side has asked for it. */
+  readonly isIncoming: boolean;
+  /** How far it has come. */
+  readonly phase: VerificationPhase;
+  /** What this device can do next, by the other's account. */
+  readonly ways: readonly VerificationWay[];
+  /** What is to be compared. */
+  readonly shortString: ShortString | undefined;
+  /** Why it was called off. */
+  readonly cancellation: VerificationCancellation | undefined;
+  /** What has been verified, at its end. */
+  readonly verified: VerifiedKeys | undefined;
+  /** When it is called off unless it has ended, in milliseconds since the epoch. */
+  readonly expiresAt: number;
+  /**
+   * What it needs: `start`, that the other device is looked up, and its start answered; `completion`,
+   * that the verified keys are stored.
+   */
+  readonly needs: "start" | "completion" | undefined;
+}
+
+/** The ways as methods of a request. */
+export function methodsOf(ways: readonly VerificationWay[]): VerificationMethod[] {
+  const methods: VerificationMethod[] = [];
+  if (ways.includes("sas")) methods.push(SAS);
+  if (ways.includes("show-qr")) methods.push(QR_SHOW);
+  if (ways.includes("scan-qr")) methods.push(QR_SCAN);
+  if (methods.includes(QR_SHOW) || methods.includes(QR_SCAN)) methods.push(RECIPROCATE);
+  return methods;
+}
+
+/** What this device can do, given what both support. */
+export function commonWays(own: readonly string[], theirs: readonly string[]): VerificationWay[] {
+  const both = (method: string) => own.includes(method) && theirs.includes(method);
+  const ways: VerificationWay[] = both(SAS) ? ["sas"] : [];
+  if (!both(RECIPROCATE)) return ways;
+  if (own.includes(QR_SHOW) && theirs.includes(QR_SCAN)) ways.push("show-qr");
+  if (own.includes(QR_SCAN) && theirs.includes(QR_SHOW)) ways.push("scan-qr");
+  return ways;
+}
+
+/** The keys of both sides, as they are when the exchange begins: what is verified in the end. */
+export interface FrozenKeys {
+  /** The other device's Ed25519 key. */
+  readonly device: string;
+  /** The other user's master key; of the own user the one that the server shows. */
+  readonly master: string | undefined;
+  /** The own master key that the server shows. */
+  readonly ownMaster: string | undefined;
+  /** Whether this device knows that the own master key is the own user's. */
+  readonly isOwnVerified: boolean;
+}
+
+/** Which verification a message belongs to. */
+export interface FlowName {
+  /** The other user. */
+  readonly userId: UserID;
+  /** The room; undefined: it goes from device to device. */
+  readonly roomId: RoomID | undefined;
+  /** The transaction ID, or the event ID of the request in the room. */
+  readonly flowId: string;
+}
+
+/** The name of a verification within this device. */
+export function flowKey({ userId, roomId, flowId }: FlowName): string {
+  return JSON.stringify([userId, roomId ?? "", flowId]);
+}
+
+/** Whether an event belongs to a verification. */
+export function isVerification(type: string, content: JsonObject): boolean {
+  return type.startsWith(VERIFICATION_PREFIX) ||
+    type === "m.room.message" && content.msgtype === REQUEST_TYPE;
+}

@@ -1,0 +1,116 @@
+/**
+ * The messages of a verification as they come: parsed, bounded, and told which verification they
+ * belong to.
+ *
+ * @module
+ */
+
+import { Misfit, type Shape, UNNOTED } from "../../types/checks/shape.ts";
+import {
+  verificationAccept,
+  verificationCancel,
+  verificationDone,
+  verificationKey,
+  verificationMac,
+  verificationReady,
+  verificationRequest,
+  verificationStart,
+} from "../../types/checks/verification_shapes.ts";
+import type { DeviceID, EventID, RoomID, UserID } from "../../types/ids.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { type FlowName, RECIPROCATE, REQUEST_TYPE, SAS, VERIFICATION_PREFIX } from "./protocol.ts";
+import { VerificationFault } from "./verification_fault.ts";
+
+/** A step of a verification: the part of its type behind {@link VERIFICATION_PREFIX}. */
+export type VerificationStep = "request" | "ready" | "start" | "accept" | "key" | "mac" | "done" | "cancel";
+
+/** An event of a verification: plain data. */
+export interface VerificationEvent {
+  /** Its type. */
+  readonly type: string;
+  /** Who has sent it, as the server says. */
+  readonly sender: UserID;
+  /** Which device has sent it, if it came encrypted and the device is known. */
+  readonly senderDevice?: DeviceID;
+  /** Its content, unchecked. */
+  readonly content: JsonObject;
+  /** Where it stands, if it came through a room. */
+  readonly place?: {
+    /** The room. */
+    readonly roomId: RoomID;
+    /** The event. */
+    readonly eventId: EventID;
+    /** When it was sent, as the server says, in milliseconds since the epoch. */
+    readonly at: number;
+  };
+}
+
+/** How long the ID of a verification may be, in characters: as long as an event ID. */
+const MAX_ID = 255;
+/** How many keys a message may have MACs of. */
+const MAX_MACS = 100;
+
+const SHAPES = {
+  request: verificationRequest,
+  ready: verificationReady,
+  start: verificationStart,
+  accept: verificationAccept,
+  key: verificationKey,
+  mac: verificationMac,
+  done: verificationDone,
+  cancel: verificationCancel,
+} as const;
+
+/** The content of a step. */
+export type StepContent<Step extends VerificationStep> = typeof SHAPES[Step] extends Shape<infer Content>
+  ? Content
+  : never;
+
+/** Which step an event is; undefined: none. */
+export function stepOf({ type, place }: VerificationEvent): VerificationStep | undefined {
+  if (place !== undefined && type === "m.room.message") return "request";
+  const step = type.slice(VERIFICATION_PREFIX.length);
+  if (!Object.hasOwn(SHAPES, step) || place !== undefined && step === "request") return undefined;
+  return step as VerificationStep;
+}
+
+/** The verification that an event belongs to, by its sender's account; undefined: it does not say. */
+export function flowOf({ sender: userId, content, place }: VerificationEvent): FlowName | undefined {
+  if (place === undefined) return named(userId, undefined, content.transaction_id);
+  const { roomId, eventId } = place;
+  if (content.msgtype === REQUEST_TYPE) return named(userId, roomId, eventId);
+  const relation = content["m.relates_to"];
+  if (!isJsonObject(relation) || relation.rel_type !== "m.reference") return undefined;
+  return named(userId, roomId, relation.event_id);
+}
+
+function named(userId: UserID, roomId: RoomID | undefined, flowId: unknown): FlowName | undefined {
+  const isId = typeof flowId === "string" && flowId !== "" && flowId.length <= MAX_ID &&
+    flowId.isWellFormed();
+  return isId ? { userId, roomId, flowId } : undefined;
+}
+
+/**
+ * Checks the content of a step.
+ *
+ * @throws {VerificationFault} If it is malformed, or starts a method that is not known.
+ */
+export function checkedContent<Step extends VerificationStep>(
+  step: Step,
+  content: JsonObject,
+): StepContent<Step> {
+  if (
+    step === "start" && typeof content.method === "string" && ![SAS, RECIPROCATE].includes(content.method)
+  ) {
+    throw new VerificationFault("m.unknown_method", "The method is not supported");
+  }
+  const checked = (SHAPES[step] as Shape<JsonObject>)(content, UNNOTED);
+  if (checked instanceof Misfit) {
+    const where = checked.path.join(".");
+    throw new VerificationFault("m.invalid_message", `The ${step} is malformed: ${where} ${checked.problem}`);
+  }
+  if (step === "mac" && Object.keys(checked.mac as object).length > MAX_MACS) {
+    throw new VerificationFault("m.invalid_message", "The mac has too many keys");
+  }
+  return checked as StepContent<Step>;
+}

@@ -1,0 +1,119 @@
+/**
+ * What verifications send, and the record of those for whose end the other side may wait.
+ *
+ * @module
+ */
+
+import type { CryptoContext } from "../engine/context.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import type { Outbox } from "../requests/outbox.ts";
+import { newTxn } from "../sharing/sharing_parts.ts";
+import type { DeviceID, RoomID, TransactionID, UserID } from "../../types/ids.ts";
+import type { JsonObject } from "../../types/json.ts";
+import { VERIFICATION_PREFIX } from "./protocol.ts";
+import type { VerificationFlow } from "./verification_flow.ts";
+import type { FlowName } from "./protocol.ts";
+
+/** A message to be sent to a room. */
+export interface VerificationSend {
+  /** The verification. */
+  readonly id: string;
+  /** The room. */
+  readonly roomId: RoomID;
+  /** Its type. */
+  readonly type: string;
+  /** Its content. */
+  readonly content: JsonObject;
+  /** Makes a repetition of the request one request. */
+  readonly txnId: TransactionID;
+}
+
+/** Devices of a user. */
+interface Receivers {
+  readonly userId: UserID;
+  readonly devices: readonly DeviceID[];
+}
+
+/** A verification that the other side may wait for. */
+type UnderwayRecord = FlowName & Receivers;
+
+/** What sending needs. */
+export interface VerificationPostOptions {
+  /** What the parts share. */
+  readonly context: CryptoContext;
+  /** Sends to devices. */
+  readonly outbox: Outbox;
+}
+
+/** Sends to devices through the outbox, and collects what goes to rooms. */
+export class VerificationPost {
+  readonly #options: VerificationPostOptions;
+  readonly #recorded = new Set<string>();
+  #sends: VerificationSend[] = [];
+
+  /** @param options What it needs. */
+  constructor(options: VerificationPostOptions) {
+    this.#options = options;
+  }
+
+  /** Calls off what an earlier process has left: its keys are gone. */
+  async load(tx: Transaction): Promise<void> {
+    for (const [[id = ""], record] of await tx.list<UnderwayRecord>("verification")) {
+      this.refuse(tx, id, record, "The device was restarted");
+      tx.delete(underwayKey(id));
+    }
+  }
+
+  /** Says that a verification is not known here. */
+  refuse(
+    tx: Transaction,
+    id: string,
+    { roomId, flowId, userId, devices }: UnderwayRecord,
+    reason: string,
+  ): void {
+    const [type, said] = [`${VERIFICATION_PREFIX}cancel`, { code: "m.unknown_transaction", reason }];
+    if (roomId === undefined) {
+      return this.#toDevices(tx, { userId, devices }, { type, content: { ...said, transaction_id: flowId } });
+    }
+    const content = { ...said, "m.relates_to": { rel_type: "m.reference", event_id: flowId } };
+    this.#toRoom({ id, roomId, type, content });
+  }
+
+  /** Sends what a verification has to say, and notes whether the other side may wait for it. */
+  settle(tx: Transaction, flow: VerificationFlow): void {
+    const { id, name: { userId, roomId }, isOver, isPrompt } = flow;
+    for (const { type, content, devices } of flow.takeOutgoing()) {
+      if (roomId !== undefined) this.#toRoom({ id, roomId, type, content });
+      else this.#toDevices(tx, { userId, devices }, { type, content });
+    }
+    if (isOver) {
+      if (this.#recorded.delete(id)) tx.delete(underwayKey(id));
+    } else if (!isPrompt && !this.#recorded.has(id)) {
+      this.#recorded.add(id);
+      tx.set(underwayKey(id), { ...flow.name, devices: flow.devices });
+    }
+  }
+
+  /** Takes what is to be sent to rooms, in order. */
+  takeSends(): VerificationSend[] {
+    return this.#sends.splice(0);
+  }
+
+  #toRoom(send: Omit<VerificationSend, "txnId">): void {
+    this.#sends.push({ ...send, txnId: this.#options.context.uniqueId() });
+  }
+
+  #toDevices(
+    tx: Transaction,
+    { userId, devices }: Receivers,
+    { type: eventType, content }: Pick<VerificationSend, "type" | "content">,
+  ): void {
+    if (devices.length === 0) return;
+    const messages = { [userId]: Object.fromEntries(devices.map((deviceId) => [deviceId, content])) };
+    this.#options.outbox.add(tx, { kind: "toDevice", eventType, messages }, newTxn(this.#options.context));
+  }
+}
+
+function underwayKey(id: string): RecordKey<UnderwayRecord> {
+  return { ...recordKey<UnderwayRecord>("verification", id), held: true };
+}

@@ -1,0 +1,115 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { verifySignedJson } from "../../../src/crypto/encoding/signed_json.ts";
+import { Vodozemac } from "@greenroom/vodozemac-wasm";
+import { ME } from "../identity/own_scene.ts";
+import { EngineScene, OTHER } from "./engine_scene.ts";
+
+const vodozemac = await Vodozemac.load();
+
+Deno.test("Another user is signed by the own user-signing key, once and durably", async () => {
+  const scene = await EngineScene.open();
+  const id = await scene.confirmed();
+  assertEquals(scene.states.get(id)?.needs, "completion");
+  assertEquals(await scene.trust(), "cross-signed"); // not before it is stored
+  scene.take(await scene.bot.engine.verifications.completeVerification(id));
+  assertEquals(scene.states.get(id)?.verified, { device: true, identity: true });
+  assert((await scene.bot.engine.identities.identityOf(OTHER))?.verified);
+  await scene.bot.flush();
+  assertEquals(scene.steps.at(-1), "done");
+  const [upload, ...others] = scene.uploaded;
+  assertEquals(others, []);
+  const master = scene.them.master?.publicKey ?? "";
+  const object = upload?.[OTHER]?.[master] as never;
+  const key = scene.identity.userSigning?.publicKey ?? "";
+  assert(verifySignedJson(vodozemac, object, { userId: ME, keyId: `ed25519:${key}`, publicKey: key }));
+  await scene.bot.restart();
+  assert((await scene.bot.engine.identities.identityOf(OTHER))?.verified);
+  assertEquals(scene.uploaded.length, 1);
+});
+
+Deno.test("C17: what was verified and not uploaded is uploaded by the next process, in the same words", async () => {
+  for (const isSelf of [false, true]) {
+    const scene = await EngineScene.open({ isSelf });
+    const id = await scene.confirmed();
+    await scene.bot.engine.verifications.completeVerification(id);
+    assertEquals(scene.uploaded, []);
+    await scene.bot.restart(); // with all that was stored, and nothing else
+    const [upload] = scene.uploaded;
+    assertEquals(await scene.trust(), "verified");
+    assert(Object.hasOwn(upload?.[scene.userId] ?? {}, isSelf ? "PEER" : scene.them.master?.publicKey ?? ""));
+    assertEquals(scene.steps.at(-1), "done");
+    await scene.bot.restart();
+    assertEquals(scene.uploaded.length, 1);
+  }
+});
+
+Deno.test("C17: a process that ends before the commit has trusted nothing, and calls the verification off", async () => {
+  const scene = await EngineScene.open();
+  const id = await scene.confirmed();
+  scene.bot.failing = { when: "before", commits: 0 };
+  await assertRejects(() => scene.bot.engine.verifications.completeVerification(id));
+  await scene.bot.restart();
+  assertEquals([await scene.trust(), scene.uploaded], ["cross-signed", []]);
+  assertEquals(scene.sent.at(-1)?.[2].code, "m.unknown_transaction");
+  assertEquals(scene.flow?.state().cancellation?.code, "m.unknown_transaction");
+});
+
+Deno.test("An upload that fails is repeated, and one that is refused is given up with a warning", async () => {
+  const scene = await EngineScene.open();
+  const id = await scene.confirmed();
+  await scene.bot.engine.verifications.completeVerification(id);
+  const failures = { [OTHER]: { key: { errcode: "M_INVALID_SIGNATURE", error: "no" } } };
+  scene.onUpload = () => ({ failures });
+  await scene.bot.flush();
+  await scene.bot.restart();
+  assertEquals(scene.uploaded.length, 1);
+  assertEquals(await scene.trust(), "verified"); // what was compared stays so here
+});
+
+Deno.test("An own device that has no private keys trusts the own identity, and signs it with its own key", async () => {
+  const scene = await EngineScene.open({ isSelf: true, hasKeys: false });
+  const id = await scene.confirmed();
+  scene.take(await scene.bot.engine.verifications.completeVerification(id));
+  assertEquals(scene.states.get(id)?.verified, { device: true, identity: true });
+  await scene.bot.flush();
+  const master = scene.identity.master?.publicKey ?? "";
+  assertEquals(Object.keys(scene.uploaded[0]?.[ME] ?? {}), [master]);
+  const { ed25519: publicKey } = scene.bot.engine.identity();
+  const signer = { userId: ME, keyId: "ed25519:MINE", publicKey };
+  assert(verifySignedJson(vodozemac, scene.uploaded[0]?.[ME]?.[master] as never, signer));
+  assert((await scene.bot.engine.identities.identityOf(ME))?.verified);
+});
+
+Deno.test("T46: keys that the server has swapped since the beginning are not trusted when all is confirmed", async () => {
+  const scene = await EngineScene.open();
+  const id = await scene.confirmed();
+  scene.them.crossSign();
+  await scene.lookUp();
+  scene.take(await scene.bot.engine.verifications.completeVerification(id));
+  await scene.bot.flush();
+  assertEquals(scene.states.get(id)?.cancellation?.code, "m.key_mismatch");
+  assertEquals([await scene.trust(), scene.uploaded], ["violation", []]);
+  assertEquals(scene.flow?.state().cancellation?.code, "m.key_mismatch");
+});
+
+Deno.test("T56: what is signed has the verified key and nothing that the server shows besides", async () => {
+  const scene = await EngineScene.open({ isSelf: true });
+  const id = await scene.confirmed();
+  const keys = scene.server.keys.get(ME)?.get("PEER");
+  assert(keys !== undefined);
+  scene.server.keys.get(ME)?.set(
+    "PEER",
+    { ...keys, unsigned: { device_display_name: "evil" } } as typeof keys,
+  );
+  await scene.lookUp();
+  await scene.bot.engine.verifications.completeVerification(id);
+  await scene.bot.flush();
+  const signed = scene.uploaded[0]?.[ME]?.PEER;
+  assertEquals(Object.keys(signed ?? {}).sort(), [
+    "algorithms",
+    "device_id",
+    "keys",
+    "signatures",
+    "user_id",
+  ]);
+});
