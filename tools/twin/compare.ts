@@ -67,11 +67,18 @@ function differencesOf(
   const differences: Compared[] = [];
   const listed: Compared[] = [];
   const upgraded: string[] = [];
+  const beside = steps.filter((step) => step.beside !== undefined).flatMap(flat).map(({ id }) => id);
   let alike = 0;
   for (const [index, step] of steps.flatMap(flat).entries()) {
     const [our, their] = [ours[index], theirs[index]];
     if (our === undefined || their === undefined) break;
-    const compared = { step, ours: our, theirs: their, upgraded: [...upgraded] };
+    const compared = {
+      step,
+      ours: our,
+      theirs: their,
+      upgraded: [...upgraded],
+      isSinceBeside: isSince(step, beside),
+    };
     const { replacement_room: replacement } = asObject(their.body);
     if (typeof replacement === "string") upgraded.push(replacement);
     const same = JSON.stringify(our) === JSON.stringify(their);
@@ -82,6 +89,11 @@ function differencesOf(
     if (!same && !(known?.goesOn ?? leavesSameState(compared))) break;
   }
   return { alike, differences, listed };
+}
+
+/** Whether a request goes on from what one of these was answered. */
+function isSince({ query }: Step, ids: readonly number[]): boolean {
+  return ids.some((id) => query?.since === `{{${id}.next_batch}}`);
 }
 
 /** Whether neither changed anything, as far as one can tell. */

@@ -1,4 +1,11 @@
-/** The differences that stay, each with its reason and with requests that show it. */
+/**
+ * The differences that stay, each with its reason and with requests that show it.
+ *
+ * Over 300 lines because it is one list, which is read from its top: the first entry that covers a
+ * difference is its reason.
+ *
+ * @module
+ */
 
 import { type Answer, asObject, type Compared, type Step } from "./step.ts";
 import { v1, v3 } from "./world.ts";
@@ -15,10 +22,14 @@ export interface Difference {
    */
   readonly goesOn?: boolean;
   /**
-   * Requests, the last of which is answered so: when it no longer is, the entry is to go. Absent for
-   * what is chance.
+   * Requests, the last of which is answered so: when it no longer is, the entry is to go. What is
+   * chance is answered so one of several times.
    */
   readonly shownBy?: readonly Step[];
+  /** Whether chance or what else the homeserver does has a part in it. */
+  readonly byChance?: boolean;
+  /** Answers that both have given, where it takes more than requests: a minute, or a new database. */
+  readonly recorded?: Compared;
 }
 
 const register: Step = {
@@ -29,6 +40,23 @@ const register: Step = {
 };
 const token = "{{0.access_token}}";
 const createRoom: Step = { id: 1, token, method: "POST", path: v3("createRoom"), body: {} };
+
+/** What both have answered; of rooms, only what matters. */
+function answered(step: Step, ours: unknown, theirs: unknown): Compared {
+  const [our, their] = [{ status: 200, body: ours }, { status: 200, body: theirs }];
+  return { step, ours: our, theirs: their, upgraded: [], isSinceBeside: false };
+}
+
+function unread(notification_count: number): object {
+  return {
+    rooms: { join: { "!room1": { unread_notifications: { highlight_count: 0, notification_count } } } },
+  };
+}
+
+function claimed(id: string): object {
+  const keys = { [`signed_curve25519:${id}`]: { key: id, signatures: {} } };
+  return { failures: {}, one_time_keys: { "@alice-runrunru:localhost": { ALICE1: keys } } };
+}
 
 /** All of them. */
 export const DIFFERENCES: readonly Difference[] = [
@@ -161,6 +189,12 @@ export const DIFFERENCES: readonly Difference[] = [
       theirs.status === 200 &&
       !/"\w*search_term":"[^"]*\{\{run\}\}/.test(JSON.stringify(step.body ?? {})),
     goesOn: false,
+    byChance: true, // there may be no others yet
+    shownBy: [
+      register,
+      { ...createRoom, body: { preset: "public_chat", visibility: "public" } },
+      { id: 2, token, method: "POST", path: v3("publicRooms"), body: {} },
+    ],
   },
   {
     reason: "Synapse writes presence down once a minute, and what it then writes counts as changed",
@@ -168,6 +202,20 @@ export const DIFFERENCES: readonly Difference[] = [
       step.path.includes("sync") && isAlikeWithout(["presence"], ours, theirs) &&
       isPartOf(presenceOf(ours), presenceOf(theirs)),
     goesOn: true,
+    recorded: answered(
+      { id: 6, token, method: "GET", path: v3("sync"), query: { since: "{{5.next_batch}}" } },
+      { next_batch: "secret" },
+      {
+        next_batch: "secret",
+        presence: {
+          events: [{
+            content: { presence: "offline", status_msg: "x" },
+            sender: "@alice-runrunru:localhost",
+            type: "m.presence",
+          }],
+        },
+      },
+    ),
   },
   {
     reason: "Synapse looks every five seconds whose typing has timed out",
@@ -175,6 +223,19 @@ export const DIFFERENCES: readonly Difference[] = [
       step.path.includes("sync") && isAlikeWithout(["user_ids"], ours, theirs) &&
       JSON.stringify(ours).includes('"user_ids":[]'),
     goesOn: true,
+    byChance: true, // it may look just then
+    shownBy: [
+      register,
+      createRoom,
+      {
+        id: 2,
+        token,
+        method: "PUT",
+        path: v3("rooms", "{{1.room_id}}", "typing", "@alice-{{run}}:localhost"),
+        body: { typing: true, timeout: 0 },
+      },
+      { id: 3, token, method: "GET", path: v3("sync") },
+    ],
   },
   {
     reason: "Synapse sums up notifications twice a minute, and from then on an accepted invite counts",
@@ -182,19 +243,98 @@ export const DIFFERENCES: readonly Difference[] = [
       step.path.includes("sync") && isAlikeWithout(["notification_count"], ours, theirs) &&
       hasMoreNotifications(ours, theirs),
     goesOn: true,
+    recorded: answered({ id: 6, token, method: "GET", path: v3("sync") }, unread(1), unread(2)),
   },
   {
-    reason: "Synapse hands out keys that came at once in an order of chance",
+    reason:
+      "Synapse hands out keys that came at once by their IDs, until its database has got an index for " +
+      "when they came",
     covers: ({ step, ours, theirs }) =>
       step.path.includes("claim") && ours.status === 200 && theirs.status === 200 &&
       JSON.stringify(claimedAlgorithms(ours)) === JSON.stringify(claimedAlgorithms(theirs)),
     goesOn: false,
+    recorded: answered(
+      {
+        id: 2,
+        token,
+        method: "POST",
+        path: v3("keys", "claim"),
+        body: { one_time_keys: { "@alice-{{run}}:localhost": { ALICE1: "signed_curve25519" } } },
+      },
+      claimed("AAAABA"),
+      claimed("AAAAAQ"),
+    ),
   },
   {
     reason: "Where state changes within a filtered timeline, Synapse gives its start or its end, by chance",
     covers: ({ step, ours, theirs }) =>
       step.path.includes("sync") && withStateByName(ours) === withStateByName(theirs),
     goesOn: false,
+    byChance: true,
+    shownBy: [
+      register,
+      createRoom,
+      ...["one", "two", "three"].flatMap((topic, index): Step[] => [
+        {
+          id: 2 + 2 * index,
+          token,
+          method: "PUT",
+          path: v3("rooms", "{{1.room_id}}", "state", "m.room.topic", ""),
+          body: { topic },
+        },
+        {
+          id: 3 + 2 * index,
+          token,
+          method: "PUT",
+          path: v3("rooms", "{{1.room_id}}", "send", "m.room.message", `t${index}`),
+          body: { msgtype: "m.text", body: topic },
+        },
+      ]),
+      {
+        id: 8,
+        token,
+        method: "GET",
+        path: v3("sync"),
+        query: { filter: JSON.stringify({ room: { timeline: { types: ["m.room.message"] } } }) },
+      },
+    ],
+  },
+  {
+    reason: "Synapse answers a sync from the midst of what goes on beside it: of presence and devices, the " +
+      "next sync repeats what was in it, or leaves out what was not",
+    covers: ({ step, ours, theirs, isSinceBeside }) =>
+      step.path.includes("sync") && isSinceBeside &&
+      isAlikeWithout(["presence", "device_lists"], ours, theirs),
+    goesOn: true,
+    byChance: true,
+    shownBy: [
+      register,
+      {
+        id: 1,
+        token,
+        method: "GET",
+        path: v3("sync"),
+        query: { set_presence: "offline" },
+        beside: {
+          id: 2,
+          token,
+          method: "POST",
+          path: v3("keys", "upload"),
+          body: {
+            device_keys: {
+              user_id: "@alice-{{run}}:localhost",
+              device_id: "{{0.device_id}}",
+              algorithms: [],
+              keys: {},
+              signatures: {},
+            },
+            // The first answer has it, so that the upload came before; the second has the device as new.
+            fallback_keys: { "signed_curve25519:AAAABA": { key: "key", fallback: true, signatures: {} } },
+          },
+        },
+      },
+      { id: 3, token, method: "GET", path: v3("sync"), query: { since: "{{1.next_batch}}" } },
+    ],
   },
   {
     reason: "Synapse carries the state of an upgraded room over in an order of chance",
@@ -203,6 +343,51 @@ export const DIFFERENCES: readonly Difference[] = [
       (step.path.some((segment) => segment.includes("replacement_room")) ||
         (upgraded.length > 0 && isAlikeWithout(upgraded, ours, theirs))),
     goesOn: false,
+    byChance: true,
+    shownBy: [
+      register,
+      {
+        ...createRoom,
+        body: {
+          name: "Name",
+          topic: "Topic",
+          initial_state: [
+            { type: "m.room.encryption", content: { algorithm: "m.megolm.v1.aes-sha2" } },
+            { type: "m.room.avatar", content: { url: "mxc://localhost/a" } },
+          ],
+        },
+      },
+      ...["one", "two", "three"].flatMap((name, index): Step[] => [
+        {
+          id: 2 + 2 * index,
+          token,
+          method: "PUT",
+          path: v3("rooms", "{{1.room_id}}", "state", "m.room.name", ""),
+          body: { name },
+        },
+        {
+          id: 3 + 2 * index,
+          token,
+          method: "PUT",
+          path: v3("rooms", "{{1.room_id}}", "state", "m.room.join_rules", ""),
+          body: { join_rule: index % 2 === 0 ? "public" : "invite" },
+        },
+      ]),
+      {
+        id: 8,
+        token,
+        method: "POST",
+        path: v3("rooms", "{{1.room_id}}", "upgrade"),
+        body: { new_version: "11" },
+      },
+      {
+        id: 9,
+        token,
+        method: "GET",
+        path: v3("rooms", "{{8.replacement_room}}", "messages"),
+        query: { dir: "b", limit: "100" },
+      },
+    ],
   },
 ];
 

@@ -47,6 +47,8 @@ export interface Compared {
   readonly theirs: Answer;
   /** The rooms that upgrades have made so far. */
   readonly upgraded: readonly string[];
+  /** Whether it goes on from an answer that came while the homeserver had another request. */
+  readonly isSinceBeside: boolean;
 }
 
 /** The request and those beside it. */

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { stage } from "../harness.ts";
+import { type Caller, type Json, stage } from "../harness.ts";
 
 Deno.test("a read marker needs an event of the room, and never goes back", async () => {
   await using scene = stage(["alice"]);
@@ -53,4 +53,27 @@ Deno.test("who sends a message or reads one was active, online or not", async ()
     sender: bob.id,
     content: { presence: "offline", last_active_ago: 0 },
   }]);
+});
+
+Deno.test("an unthreaded receipt hides those in threads of the same event, a private one too", async () => {
+  await using scene = stage(["alice", "bob"]);
+  const { alice, bob } = scene.users;
+  const room = await alice.createRoom({ preset: "public_chat" });
+  await bob.join(room);
+  const event = await alice.say(room, "read");
+  const read = (type: string, body: Json, caller = alice) =>
+    caller.ok("POST", `/rooms/${room}/receipt/${type}/${event}`, body);
+  const typesAndUsers = async (caller: Caller) => {
+    const { rooms } = await caller.sync();
+    const receipts = rooms.join[room].ephemeral.events.find(({ type }: Json) => type === "m.receipt");
+    return Object.entries<Json>(receipts?.content[event] ?? {}).map((
+      [type, byUser],
+    ) => [type, ...Object.keys(byUser)]);
+  };
+  await read("m.read", { thread_id: "main" });
+  assertEquals(await typesAndUsers(bob), [["m.read", alice.id]]);
+  await read("m.read.private", {});
+  await read("m.read", { thread_id: "main" }, bob);
+  assertEquals(await typesAndUsers(bob), [["m.read", bob.id]]);
+  assertEquals(await typesAndUsers(alice), [["m.read.private", alice.id], ["m.read", bob.id]]);
 });

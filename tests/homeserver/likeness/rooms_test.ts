@@ -150,3 +150,25 @@ Deno.test("createRoom: an empty override and nobody invited may have any form", 
   await alice.createRoom({ power_level_content_override: [], invite: "" });
   assertEquals(await alice.refusal("POST", "/createRoom", { invite: "bob" }), [400, "M_BAD_JSON"]);
 });
+
+Deno.test("a room is described by what has been redacted, until something else is set", async () => {
+  await using scene = stage(["alice"]);
+  const { alice } = scene.users;
+  const room = await alice.createRoom({ preset: "public_chat", visibility: "public" });
+  const described = async () => {
+    const summary = await alice.ok("GET", `/_matrix/client/v1/room_summary/${room}`);
+    const { rooms } = await alice.ok("GET", `/_matrix/client/v1/rooms/${room}/hierarchy`);
+    const { chunk } = await alice.ok("POST", "/publicRooms", {});
+    return [summary, rooms[0], chunk[0]].map(({ topic, encryption }: Json) => [topic, encryption]);
+  };
+  const algorithm = "m.megolm.v1.aes-sha2";
+  const encryption = await alice.putState(room, "m.room.encryption", { algorithm });
+  const topic = await alice.putState(room, "m.room.topic", { topic: "Secret" });
+  await alice.ok("PUT", `/rooms/${room}/redact/${topic}/t1`, {});
+  await alice.ok("PUT", `/rooms/${room}/redact/${encryption}/t2`, {});
+  assertEquals(await alice.ok("GET", `/rooms/${room}/state/m.room.topic`), {});
+  const inDirectory = (topic: string) => [[topic, algorithm], [topic, algorithm], [topic, undefined]];
+  assertEquals(await described(), inDirectory("Secret"));
+  await alice.putState(room, "m.room.topic", { topic: "Other" });
+  assertEquals(await described(), inDirectory("Other"));
+});

@@ -36,6 +36,8 @@ export interface RoomEvent extends EventDraft {
   readonly roomId: RoomID;
   /** The content; what a redaction leaves of it once there is one. */
   content: JsonObject;
+  /** The content before the redaction: what the room is still described by. */
+  contentBefore?: JsonObject;
   /** When it was sent, in milliseconds since the epoch. */
   readonly timestamp: number;
   /** Where it lies in the stream. */

@@ -67,6 +67,7 @@ function applyRedaction(room: Room, redaction: RoomEvent): void {
   const target = room.event(redactedId(room.version, redaction) ?? "");
   if (target === undefined || target.redaction !== undefined) return;
   target.redaction = redaction;
+  target.contentBefore = target.content;
   target.content = redactedContent(room.version, target.type, target.content);
   room.redacted(target);
 }

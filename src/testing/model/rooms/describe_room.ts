@@ -11,7 +11,7 @@ import type { Room } from "./room.ts";
 
 /** The description of a room for users who may find it. */
 export function describeRoom(room: Room): JsonObject {
-  const read = (type: string, key: string) => stringAt(room.state(type)?.content ?? {}, key);
+  const read = (type: string, key: string) => describedBy(room, type, key);
   const description: JsonObject = {
     room_id: room.id,
     name: read("m.room.name", "name"),
@@ -29,11 +29,17 @@ export function describeRoom(room: Room): JsonObject {
 
 /** The longer description of summaries and hierarchies. */
 export function summariseRoom(room: Room): JsonObject {
-  const encryption = stringAt(room.state("m.room.encryption")?.content ?? {}, "algorithm");
+  const encryption = describedBy(room, "m.room.encryption", "algorithm");
   return {
     ...describeRoom(room),
     room_version: room.version.id,
     ...(encryption === undefined ? {} : { encryption }),
     ...(isRestricted(room) ? { allowed_room_ids: allowedRooms(room) } : {}),
   };
+}
+
+/** A member of state; as Synapse does, of what it was when it was set: no redaction takes that back. */
+function describedBy(room: Room, type: string, key: string): string | undefined {
+  const event = room.state(type);
+  return stringAt(event?.contentBefore ?? event?.content ?? {}, key);
 }

@@ -43,11 +43,18 @@ export class Receipts {
     return true;
   }
 
-  /** The receipts that `viewer` may see and that changed after `position`. */
+  /**
+   * The receipts that `viewer` may see and that changed after `position`. An unthreaded one, of any
+   * type and private or not, takes the place of those that its user has for the event in threads.
+   */
   since(position: number, viewer: UserID): Receipt[] {
     if (this.#latest <= position) return [];
-    return [...this.#receipts.values()].filter((receipt) =>
-      receipt.position > position && (receipt.type !== "m.read.private" || receipt.user === viewer)
+    const changed = [...this.#receipts.values()].filter((receipt) => receipt.position > position);
+    const userAndEvent = ({ user, event }: Receipt) => `${user} ${event}`;
+    const unthreaded = new Set(changed.filter(({ thread }) => thread === undefined).map(userAndEvent));
+    return changed.filter((receipt) =>
+      (receipt.thread === undefined || !unthreaded.has(userAndEvent(receipt))) &&
+      (receipt.type !== "m.read.private" || receipt.user === viewer)
     );
   }
 
