@@ -54,6 +54,9 @@ const DAY = 86_400_000;
 const SOON = 20_000;
 /** How many events of a timeline a response shows. */
 const MOST_SHOWN = 10;
+/** The type of events that concern nobody. */
+const NOISE = "org.example.noise";
+const MEMBER = "m.room.member";
 /** How many devices a world may have. */
 const MOST_DEVICES = 8;
 
@@ -195,22 +198,27 @@ export const everyday: readonly ActionKind[] = [
       const { world, device, room, action: { what } } = scene;
       const [creator, ...others] = world.accounts;
       const gone = chosen(others.filter((each) => each !== device.account), what >> 1);
-      const speaker = world.devices.find((each) =>
-        each !== device && each.isRunning && !each.account.isBot && each.account !== gone
-      );
-      if (creator === undefined || gone === undefined || speaker === undefined) return;
+      if (creator === undefined || gone === undefined) return;
       if (device.account.isBot || !device.isRunning || device.process?.isPaused) return;
       world.say(device, room);
       await world.timeline.pass(SOON);
-      const { process } = device;
       if (what % 2 === 0) await device.stop();
-      else process?.pause();
-      await change(byCreator(scene), "kick", gone.userId);
-      for (let count = 0; count <= MOST_SHOWN; count++) world.say(speaker, room);
-      await world.timeline.pass(SOON);
+      else world.network.restart(1_000);
       foretell(world, device, { kind: "403", path: "/messages" });
+      // With lazily loaded members a server need not show in the state who has left; Synapse does.
+      if (world.sync.lazyLoadMembers) {
+        world.network.tamper(device, "/sync", (body) => {
+          const state = body.rooms?.join?.[room.id]?.state;
+          if (state) state.events = state.events.filter(({ type }: { type: string }) => type !== MEMBER);
+        });
+      }
+      await change(byCreator(scene), "kick", gone.userId);
+      const token = await creator.token();
+      for (let count = 0; count < MOST_SHOWN; count++) {
+        const place = `v3/rooms/${encodeURIComponent(room.id)}/send/${NOISE}/${world.timeline.instant()}`;
+        await world.ask(token, "PUT", place, {});
+      }
       if (what % 2 === 0) device.start();
-      else process?.resume();
       await world.timeline.pass(SOON);
       world.say(device, room);
     },
