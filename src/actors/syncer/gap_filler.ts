@@ -83,19 +83,6 @@ export async function fillGap(room: RoomPart, reader: GapReader): Promise<GapEnd
 }
 
 /**
- * Replaces a room's timeline by the one that it had up to an earlier token.
- *
- * @param reader Whose limit says how many events that were.
- */
-export async function rewind(room: RoomPart, token: SyncToken, reader: GapReader): Promise<GapEnd> {
-  room.timeline = [];
-  room.prevBatch = token;
-  const end = await fillGap(room, reader);
-  room.limited = false;
-  return end;
-}
-
-/**
  * Reads the events in front of a room's timeline, from new to old, and sets in the room how far it
  * came.
  */

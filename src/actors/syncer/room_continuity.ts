@@ -7,7 +7,6 @@
 
 import { Membership } from "../../types/enums.ts";
 import type { RoomID, SyncToken, UserID } from "../../types/ids.ts";
-import { rewind } from "./gap_filler.ts";
 import { markHistory, type StayView } from "./own_stay.ts";
 import { leaveOut, RoomGaps, type RoomGapsOptions, type RoomWithGap } from "./room_gaps.ts";
 import type { RememberedRoom, StoreProtocol } from "../store/store_protocol.ts";
@@ -82,12 +81,15 @@ export class RoomContinuity {
     first: SyncToken,
     { dropTimeline }: Pick<Continuation, "dropTimeline">,
   ): Promise<void> {
-    const { requests, signal, filter, own, memory } = this.#options;
+    const { filter, own, memory } = this.#options;
     const views = await memory.views(parts.rooms, own);
-    parts.rooms = parts.rooms.filter((room, index) => !isJoined(room) || wasThere(views[index] as StayView));
+    const all = parts.rooms.map((room, index) => ({ room, view: views[index] as StayView }));
+    const there = all.filter(({ room, view }) => !isJoined(room) || wasThere(view));
+    parts.rooms = there.map(({ room }) => room);
     const limit = dropTimeline ? 0 : filter.timelineLimit;
-    const reader = { requests, signal, since: undefined, limit, filter: filter.timeline };
-    await sideBySide(parts.rooms.filter(hasTimeline), SIDE_BY_SIDE, (room) => rewind(room, first, reader));
+    await sideBySide(there.filter(({ room }) => hasTimeline(room)), SIDE_BY_SIDE, async (each) => {
+      await this.#gaps.rewind(each, first, limit);
+    });
     tell(parts.rooms);
   }
 

@@ -86,6 +86,23 @@ export class RoomGaps {
     return length;
   }
 
+  /**
+   * Replaces a room's timeline by the one that it had up to an earlier token; what the server does
+   * not show of that is reported.
+   *
+   * @param limit How many events that were.
+   */
+  async rewind({ room, view }: Omit<RoomWithGap, "since">, token: SyncToken, limit: number): Promise<void> {
+    room.timeline = [];
+    room.prevBatch = token;
+    const { filter: { timeline: filter } } = this.#options;
+    const { reason, error } = await this.#fill(room, { ...this.#reader(undefined, limit), filter });
+    if (reason === "refused") {
+      leaveOut({ room, view }, { reason, ...(error && { error }) }, this.#options.log);
+    }
+    room.limited = false;
+  }
+
   /** Whether events are missing that were not shown, and are wanted if they are history. */
   #isMissing({ limited, timeline, shown, membership }: RoomPart, view: StayView): boolean {
     const { before: { isJoined, shown: known, entries: [entry] }, own } = view;
@@ -169,7 +186,7 @@ export class RoomGaps {
     throw error;
   }
 
-  #reader(since: SyncToken, limit: number): GapReader {
+  #reader(since: SyncToken | undefined, limit: number): GapReader {
     const { requests, signal } = this.#options;
     return { requests, since, limit, filter: undefined, signal };
   }

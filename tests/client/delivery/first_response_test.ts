@@ -67,6 +67,39 @@ Deno.test("A room that a bot joined after its very first response is no part of 
   assertEquals(texts[1], ["slow first", "slow after"]);
 });
 
+/** What a bot receives, and how many gaps, whose first response comes again while `/messages` fails. */
+async function repeatedWith(status: number, failures: number): Promise<[texts: string[], gaps: number]> {
+  await using here = clientStage();
+  using gates = new Gates();
+  const { texts, setUp } = hearing(gates);
+  const alice = here.client("alice");
+  const open = await alice.createRoom({ preset: "public_chat" });
+  await here.client("bot").joinRoom(open);
+  await alice.sendText(open, "slow first");
+  let [left, gaps] = [failures, 0];
+  const bot = new RestartingBot(here, {
+    setUp: (client) => {
+      client.on("GAP", () => void gaps++);
+      return setUp(client);
+    },
+    fetch: (input, init) => {
+      const isHit = new Request(input).url.includes("/messages") && left-- > 0;
+      return isHit ? Promise.resolve(new Response("{}", { status })) : here.homeserver.fetch(input, init);
+    },
+    plans: [NO_FAULT],
+  });
+  await bot.until(() => texts[0]?.includes("slow first") === true);
+  await bot.restart();
+  await alice.sendText(open, "last");
+  await bot.until(() => texts[1]?.includes("last") === true);
+  return [texts[1] ?? [], gaps];
+}
+
+Deno.test("A first response that comes again is requested again while the server fails, and tells what it refuses", async () => {
+  assertEquals(await repeatedWith(502, 2), [["slow first", "last"], 0]);
+  assertEquals(await repeatedWith(403, 1), [["last"], 1]);
+});
+
 Deno.test("A position that was moved back delivers again the encrypted events that came after it", async () => {
   await using here = clientStage();
   const alice = here.client("alice", { encryption: true });

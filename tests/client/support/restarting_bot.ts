@@ -26,6 +26,8 @@ export interface RestartingBotOptions {
   readonly setUp: (client: Client, process: TestProcess) => void;
   /** More options of its client. */
   readonly client?: Partial<ClientOptions>;
+  /** Its way to the server. Default: straight. */
+  readonly fetch?: typeof fetch;
 }
 
 /** A user `bot` that syncs. */
@@ -107,7 +109,7 @@ export class RestartingBot {
       lease: { duration: LEASE },
       ...this.#options.client,
       store: this.#process.store(this.store),
-      fetch: this.#process.fetch(homeserver.fetch),
+      fetch: this.#process.fetch(this.#options.fetch ?? homeserver.fetch),
     });
     this.#options.setUp(client, this.#process);
     client.start().catch(() => {}); // the end of the process
