@@ -190,9 +190,12 @@ export function policyOf(options: EncryptionOptions): CryptoPolicy {
   };
 }
 
+/** Types that clients send in clear, whatever the room. */
+const ALWAYS_CLEAR = /^m\.(call|key\.verification)\./;
+
 /**
  * Which messages count that come in clear into an encrypted room: types that are never encrypted,
- * redactions, which say nothing, and calls.
+ * redactions, which say nothing, calls, and verifications, which prove by themselves who takes part.
  *
  * @returns Undefined if all of them do.
  */
@@ -201,7 +204,7 @@ export function acceptClear(
   blacklist: ReadonlySet<string>,
 ): ((event: { readonly type: string }) => boolean) | undefined {
   if (options?.unencrypted === "deliver") return undefined;
-  return ({ type }) => blacklist.has(type) || type === "m.room.redaction" || type.startsWith("m.call.");
+  return ({ type }) => blacklist.has(type) || type === "m.room.redaction" || ALWAYS_CLEAR.test(type);
 }
 
 function checkChoice(name: string, value: string | undefined, choices: readonly string[]): void {

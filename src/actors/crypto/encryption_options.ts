@@ -51,8 +51,8 @@ export interface EncryptionOptions extends EnsureVerifiedOptions {
   /**
    * What becomes of messages that come in clear into an encrypted room, which any server may have
    * written. They are reported as `UNENCRYPTED` and otherwise ignored, or delivered like all
-   * others: `encryptionOf()` distinguishes them. Reactions, redactions and calls are always
-   * delivered. Default: `ignore`.
+   * others: `encryptionOf()` distinguishes them. Reactions, redactions, calls and the steps of
+   * verifications are always delivered. Default: `ignore`.
    */
   unencrypted?: "ignore" | "deliver";
   /**

@@ -134,7 +134,8 @@ export class EngineCrypto implements CryptoMachine {
       if (!("event" in result)) this.#tried.add(event);
       else verifies ||= isVerification(result.event);
     }
-    if (verifies) this.#verifications.receive(output);
+    const clear = input.verifying ?? [];
+    if (verifies || clear.length > 0) this.#verifications.receive({ ...output, clear });
     if (output.mayRequest) this.#requests.wake();
     return output;
   }

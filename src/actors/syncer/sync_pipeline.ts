@@ -6,6 +6,7 @@
  */
 
 import type { CryptoInput, CryptoOutput } from "../../crypto/engine/engine_protocol.ts";
+import { REQUEST_TYPE, VERIFICATION_PREFIX } from "../../crypto/verification/protocol.ts";
 import { DecryptionError } from "../../errors/encryption_error.ts";
 import type { Logger } from "../../base/log.ts";
 import { noteEncryption } from "../../types/events/encryption_of.ts";
@@ -141,6 +142,7 @@ function applyCrypto(
 /** What Crypto gets of a response. */
 function cryptoInput(parts: SyncParts, { initial, members, handledBefore }: SyncContext): CryptoInput {
   const { nextBatch, toDevice, deviceLists, oneTimeKeyCounts, unusedFallbackTypes, rooms } = parts;
+  const verifying: MessageEvent[] = [];
   return {
     nextBatch,
     initial,
@@ -156,9 +158,16 @@ function cryptoInput(parts: SyncParts, { initial, members, handledBefore }: Sync
       lossy: isLossy(room, members),
     })),
     encrypted: rooms.flatMap(({ filled, timeline, shown }) => {
-      const isToRead = (event: MatrixEvent): event is MessageEvent => isReadable(event) && !shown.has(event);
+      const isToRead = (event: MatrixEvent): event is MessageEvent => {
+        if (isReadable(event)) return !shown.has(event);
+        if (event.type.startsWith(VERIFICATION_PREFIX) || event.content.msgtype === REQUEST_TYPE) {
+          if (stateKeyOf(event) === undefined && !shown.has(event)) verifying.push(event as MessageEvent);
+        }
+        return false;
+      };
       return [filled, timeline].flatMap((events) => events.filter(isToRead));
     }),
+    verifying,
   };
 }
 

@@ -45,6 +45,8 @@ export interface CryptoInput {
   readonly state: readonly RoomStateInput[];
   /** Encrypted events of timelines, in order. */
   readonly encrypted: readonly MessageEvent[];
+  /** Events of verifications that came in clear through rooms, in order. Default: none. */
+  readonly verifying?: readonly MessageEvent[];
   /** Whether earlier responses are handled: then events that come again are not handled again. */
   readonly handledBefore: boolean;
 }

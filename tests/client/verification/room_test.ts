@@ -1,39 +1,70 @@
 import { assert, assertEquals } from "@std/assert";
-import { PaginationDirection, RoomCreatePreset, type RoomID } from "@greenroom/matrix/types";
-import type { Client } from "@greenroom/matrix";
+import {
+  PaginationDirection,
+  RoomCreatePreset,
+  type RoomID,
+  type VerificationRequest,
+} from "@greenroom/matrix/types";
+import { type Client, MemoryStore } from "@greenroom/matrix";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 import { ALICE, BOB, nextRequest, reach, synced } from "./pair.ts";
 
-/** An encrypted room that both are in. */
-async function sharedRoom(here: ClientStage, alice: Client, bob: Client): Promise<RoomID> {
-  const initialState = [{ type: "m.room.encryption", content: { algorithm: "m.megolm.v1.aes-sha2" } }];
+/** A room that both are in. */
+async function sharedRoom(
+  here: ClientStage,
+  [alice, bob]: readonly [Client, Client],
+  { isEncrypted }: { readonly isEncrypted: boolean },
+): Promise<RoomID> {
+  const encryption = { type: "m.room.encryption", content: { algorithm: "m.megolm.v1.aes-sha2" } };
+  const initialState = isEncrypted ? [encryption] : [];
   const roomId = await alice.createRoom({ invitees: [BOB], preset: RoomCreatePreset.PRIVATE, initialState });
   await bob.joinRoom(roomId);
   await here.settle();
   return roomId;
 }
 
-Deno.test("Two users verify each other in an encrypted room, and nobody reads along", async () => {
+for (const isEncrypted of [true, false]) {
+  const name = isEncrypted ? "an encrypted room, and nobody reads along" : "a room that is not encrypted";
+  Deno.test(`Two users verify each other in ${name}`, async () => {
+    await using here = clientStage();
+    const [alice, bob] = [await synced(here, "alice"), await synced(here, "bob")];
+    const roomId = await sharedRoom(here, [alice, bob], { isEncrypted });
+    let mine: VerificationRequest | undefined;
+    alice.crypto?.requestVerification({ userId: BOB, roomId }).then((request) => mine = request);
+    const theirs = await nextRequest(here, bob);
+    await here.until(() => mine !== undefined);
+    assert(mine !== undefined);
+    assertEquals([theirs.userId, theirs.roomId, theirs.deviceId], [ALICE, roomId, alice.deviceId]);
+    await theirs.accept();
+    await reach(here, "ready", mine, theirs);
+    await theirs.startSas();
+    await reach(here, "comparing", mine, theirs);
+    assertEquals(mine.comparison, theirs.comparison);
+    await mine.confirm();
+    await theirs.confirm();
+    await reach(here, "done", mine, theirs);
+    assert((await mine.done).device);
+    await here.settle();
+    const { chunk } = await alice.getMessages(roomId, PaginationDirection.BACKWARD, undefined);
+    const clear = chunk.filter(({ type }) => type.startsWith("m.key.verification"));
+    assertEquals(clear.length > 0, !isEncrypted);
+  });
+}
+
+Deno.test("C18: in a room, too, the next process calls off what was under way", async () => {
   await using here = clientStage();
-  const [alice, bob] = [await synced(here, "alice"), await synced(here, "bob")];
-  const roomId = await sharedRoom(here, alice, bob);
-  let mine: Awaited<ReturnType<NonNullable<Client["crypto"]>["requestVerification"]>> | undefined;
+  const store = new MemoryStore();
+  const [alice, bob] = [await synced(here, "alice"), await synced(here, "bob", { store })];
+  const roomId = await sharedRoom(here, [alice, bob], { isEncrypted: true });
+  let mine: VerificationRequest | undefined;
   alice.crypto?.requestVerification({ userId: BOB, roomId }).then((request) => mine = request);
   const theirs = await nextRequest(here, bob);
   await here.until(() => mine !== undefined);
   assert(mine !== undefined);
-  assertEquals([theirs.userId, theirs.roomId, theirs.deviceId], [ALICE, roomId, alice.deviceId]);
   await theirs.accept();
-  await reach(here, "ready", mine, theirs);
-  await theirs.startSas();
-  await reach(here, "comparing", mine, theirs);
-  assertEquals(mine.comparison, theirs.comparison);
-  await mine.confirm();
-  await theirs.confirm();
-  await reach(here, "done", mine, theirs);
-  assert((await mine.done).device);
-  await here.settle();
-  const { chunk } = await alice.getMessages(roomId, PaginationDirection.BACKWARD, undefined);
-  const clear = chunk.filter(({ type }) => type.startsWith("m.key.verification"));
-  assertEquals(clear, []);
+  await reach(here, "ready", mine);
+  await bob.close();
+  await synced(here, "bob", { store });
+  await reach(here, "cancelled", mine);
+  assertEquals([mine.cancellation?.code, mine.cancellation?.by], ["m.unknown_transaction", "them"]);
 });

@@ -14,6 +14,7 @@ import type { VerificationEvent } from "../../../crypto/verification/verificatio
 import type { VerificationSend } from "../../../crypto/verification/verification_post.ts";
 import { ClientEndedError } from "../../../errors/client_ended_error.ts";
 import { ValueError } from "../../../errors/value_error.ts";
+import type { MessageEvent } from "../../../types/events/event.ts";
 import type { EventID, UserID } from "../../../types/ids.ts";
 import { checkIdentifier } from "../../../types/identifiers.ts";
 import type { ActorRef } from "../../kernel/actor.ts";
@@ -48,6 +49,12 @@ export interface VerificationHubOptions {
   readonly log: Logger;
 }
 
+/** What of a sync response may belong to verifications. */
+export interface VerificationIntake extends Partial<CryptoOutput> {
+  /** Events that came in clear through rooms. */
+  readonly clear?: readonly MessageEvent[];
+}
+
 /** The steps before which the other device is looked up: its keys must be known then. */
 const LOOKS_UP: readonly VerificationAct["act"][] = ["startSas", "answerStart", "showQr", "scanQr"];
 
@@ -70,7 +77,7 @@ export class VerificationHub {
   }
 
   /** Takes the messages of a sync response that belong to verifications. */
-  receive({ toDevice = [], decrypted = [], recovered = [] }: Partial<CryptoOutput>): void {
+  receive({ toDevice = [], decrypted = [], recovered = [], clear = [] }: VerificationIntake): void {
     const events: VerificationEvent[] = [];
     for (const { event: { type, sender, content }, encryption } of toDevice) {
       if (isVerification(type, content)) {
@@ -79,11 +86,9 @@ export class VerificationHub {
     }
     for (const result of [...recovered, ...decrypted]) {
       if (!("event" in result) || !isVerification(result.event.type, result.event.content)) continue;
-      const { event: { type, sender, content, room_id, event_id, origin_server_ts: at }, encryption } =
-        result;
-      const place = { roomId: room_id, eventId: event_id, at };
-      events.push({ type, sender, content, senderDevice: encryption.senderDevice, place });
+      events.push({ ...inRoom(result.event), senderDevice: result.encryption.senderDevice });
     }
+    events.push(...clear.map(inRoom));
     if (events.length > 0) {
       this.#background(this.#step(this.#options.actor.ask("receiveVerification", events)));
     }
@@ -232,4 +237,10 @@ export class VerificationHub {
       this.#options.log.warn("A step of a verification has failed", { error: String(error) });
     });
   }
+}
+
+function inRoom(
+  { type, sender, content, room_id, event_id, origin_server_ts: at }: MessageEvent,
+): VerificationEvent {
+  return { type, sender, content, place: { roomId: room_id, eventId: event_id, at } };
 }
