@@ -14,6 +14,7 @@ import {
 } from "matrix-js-sdk/lib/crypto-api/index.js";
 import { CryptoEvent } from "matrix-js-sdk/lib/crypto-api/CryptoEvent.js";
 import {
+  type ShowQrCodeCallbacks,
   type ShowSasCallbacks,
   VerificationPhase,
   type VerificationRequest,
@@ -35,6 +36,7 @@ interface Flow {
   request: VerificationRequest;
   verifier?: Verifier;
   sas?: ShowSasCallbacks;
+  qr?: ShowQrCodeCallbacks;
 }
 
 /** Verifications and cross-signing of one client after the other. */
@@ -149,6 +151,25 @@ export class Trust {
     confirmSas: ({ flowId }) => this.#flow(flowId).sas?.confirm(),
     mismatchSas: ({ flowId }) => this.#flow(flowId).sas?.mismatch(),
     cancelVerification: ({ flowId }) => this.#flow(flowId).request.cancel(),
+    /** The bytes of the QR code that it shows, in base64. */
+    showQr: async ({ flowId }) => {
+      const bytes = await this.#flow(flowId).request.generateQRCode();
+      return bytes === undefined ? null : new Uint8Array(bytes).toBase64();
+    },
+    scanQr: async ({ flowId, code }) => {
+      const flow = this.#flow(flowId);
+      const bytes = new Uint8ClampedArray(Uint8Array.fromBase64(code));
+      this.#verify(flowId, flow, await flow.request.scanQRCode(bytes));
+    },
+    confirmQr: ({ flowId }) => this.#flow(flowId).qr?.confirm(),
+    /** Waits until it knows its own user's public keys. */
+    awaitIdentity: async () => {
+      while (!await this.#crypto.userHasCrossSigningKeys(undefined, ASKS_SERVER)) await delay(POLL_MS);
+    },
+    /** Waits until it counts a user as verified. */
+    awaitVerified: async ({ userId }) => {
+      while (!(await this.#crypto.getUserVerificationStatus(userId)).isVerified()) await delay(POLL_MS);
+    },
   };
 
   get #secretStorage(): MatrixClient["secretStorage"] {
@@ -197,6 +218,10 @@ export class Trust {
       flow.sas = sas;
       const emoji = sas.sas.emoji?.map(([, name]) => name) ?? null;
       this.#tell({ event: "sas", flowId, emoji, decimal: sas.sas.decimal ?? null });
+    });
+    verifier.on(VerifierEvent.ShowReciprocateQr, (qr) => {
+      flow.qr = qr;
+      this.#tell({ event: "scanned", flowId });
     });
     verifier.verify().catch((error) => console.error(error)); // a cancellation shows in the request's phase
   }

@@ -116,8 +116,15 @@ export interface PeerSas {
   readonly decimal: number[] | null;
 }
 
+/** The QR code that it shows was scanned. Of js_sdk. */
+export interface PeerScanned {
+  readonly event: "scanned";
+  readonly flowId: string;
+}
+
 /** All that a peer tells. */
 export type PeerEvent =
+  | PeerScanned
   | PeerVerification
   | PeerSas
   | PeerMessage

@@ -1,0 +1,282 @@
+import { assert, assertEquals } from "@std/assert";
+import type { VerificationPhase, VerificationRequest } from "@greenroom/matrix/types";
+import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
+import { within } from "../support/deadline.ts";
+import { roomWith } from "../support/faulty/talk.ts";
+import { Ours } from "../support/ours.ts";
+import { Peer } from "../support/peer/peer.ts";
+import { newDevice } from "../support/peer/peer_device.ts";
+import { peerTest } from "../support/peer/peer_test_case.ts";
+
+const LIMIT_MS = 30_000;
+const WAYS = ["sas", "show-qr", "scan-qr"] as const;
+
+function newKey(): string {
+  return encodeRecoveryKey(crypto.getRandomValues(new Uint8Array(32)));
+}
+
+/** The next request that we get. */
+async function nextRequest(ours: Ours): Promise<VerificationRequest> {
+  const iterator = ours.crypto.verificationRequests[Symbol.asyncIterator]();
+  const { value } = await within(iterator.next(), LIMIT_MS, "a request to verify");
+  return value as VerificationRequest;
+}
+
+/** Waits until a verification has come to a phase. */
+async function reach(request: VerificationRequest, phase: VerificationPhase): Promise<void> {
+  const signal = AbortSignal.timeout(LIMIT_MS);
+  while (request.phase !== phase) {
+    assert(request.cancellation === undefined, JSON.stringify(request.cancellation));
+    await request.changed({ signal });
+  }
+}
+
+/** The name that the peer has for a verification, once it is there. */
+async function flowOf(peer: Peer, phase: string): Promise<string> {
+  return (await peer.first("verification", (event) => event.phase === phase)).flowId;
+}
+
+/** Both show the same, and both confirm. */
+async function compareWith(peer: Peer, flowId: string, request: VerificationRequest): Promise<void> {
+  const { emoji, decimals } = await request.compare({ signal: AbortSignal.timeout(LIMIT_MS) });
+  const theirs = await peer.first("sas", (event) => event.flowId === flowId);
+  assertEquals(emoji?.map(({ name }) => name), theirs.emoji);
+  assertEquals(decimals, theirs.decimal);
+  await peer.call("confirmSas", { flowId });
+  await request.confirm();
+  await within(request.done, LIMIT_MS, "the end of a verification");
+}
+
+for (const starts of ["ours", "theirs"] as const) {
+  peerTest(
+    `S41 js_sdk asks our device for a verification, and the emoji are the same when ${starts} starts`,
+    ["js_sdk"],
+    async (server) => {
+      await using peer = await Peer.start("js_sdk", server, "peer");
+      await using ours = await Ours.start(server, "ours");
+      await roomWith(ours, [peer]);
+      await peer.call("awaitDevice", { userId: ours.userId, deviceId: ours.deviceId });
+      const asking = peer.call("requestVerification", { userId: ours.userId, deviceId: ours.deviceId });
+      const request = await nextRequest(ours);
+      assertEquals([request.userId, request.deviceId], [peer.user.userId, peer.deviceId]);
+      await request.accept();
+      const flowId = String(await asking);
+      await peer.first("verification", ({ phase }) => phase === "ready");
+      if (starts === "ours") await request.startSas();
+      else await peer.call("startSas", { flowId });
+      await compareWith(peer, flowId, request);
+      await peer.first("verification", ({ phase }) => phase === "done");
+      const [device] = await ours.crypto.getDevices(peer.user.userId);
+      assertEquals(device?.trust, "verified");
+    },
+  );
+}
+
+peerTest(
+  "S42 Two users verify each other in an encrypted room with js_sdk, asked by either, and sign each other",
+  ["js_sdk"],
+  async (server) => {
+    for (const asks of ["ours", "theirs"] as const) {
+      await using peer = await Peer.start("js_sdk", server, "peer");
+      await peer.call("bootstrapCrossSigning", { password: peer.user.password });
+      await using ours = await Ours.start(server, "ours", { encryption: { recoveryKey: newKey() } });
+      const roomId = await roomWith(ours, [peer]);
+      const said = await ours.sendText(roomId, "hello");
+      await peer.message(({ eventId }) => eventId === said);
+      let request: VerificationRequest;
+      let flowId: string;
+      if (asks === "ours") {
+        request = await ours.crypto.requestVerification({ userId: peer.user.userId, roomId });
+        flowId = await flowOf(peer, "requested");
+        await peer.call("acceptVerification", { flowId });
+      } else {
+        const asking = peer.call("requestVerification", { userId: ours.userId, roomId });
+        request = await nextRequest(ours);
+        assertEquals([request.userId, request.roomId], [peer.user.userId, roomId]);
+        await request.accept();
+        flowId = String(await asking);
+        await peer.first("verification", ({ phase }) => phase === "ready");
+      }
+      await reach(request, "ready");
+      if (asks === "ours") await request.startSas();
+      else await peer.call("startSas", { flowId });
+      await compareWith(peer, flowId, request);
+      assert((await request.done).identity);
+      await peer.first("verification", ({ phase }) => phase === "done");
+      await peer.call("awaitVerified", { userId: ours.userId });
+      await ours.until(async () => (await ours.crypto.getIdentity(peer.user.userId))?.verified === true);
+    }
+  },
+);
+
+peerTest(
+  "S41 js_sdk verifies our new device of its user, which is signed by that and trusts the identity",
+  ["js_sdk"],
+  async (server) => {
+    await using peer = await Peer.start("js_sdk", server, "peer");
+    await peer.call("bootstrapCrossSigning", { password: peer.user.password });
+    const user = await newDevice(server, peer.user);
+    await using ours = await Ours.start(server, "peer", { user });
+    const request = await ours.crypto.requestVerification({ userId: ours.userId, deviceId: peer.deviceId });
+    const flowId = await flowOf(peer, "requested");
+    await peer.call("acceptVerification", { flowId });
+    await reach(request, "ready");
+    await request.startSas();
+    await compareWith(peer, flowId, request);
+    assertEquals(await request.done, {
+      userId: ours.userId,
+      deviceId: peer.deviceId,
+      device: true,
+      identity: true,
+    });
+    await peer.call("awaitSigned", { userId: ours.userId, deviceId: ours.deviceId });
+    assert((await ours.crypto.getIdentity(ours.userId))?.verified);
+  },
+);
+
+peerTest(
+  "S41 We sign a new device of our user, run by js_sdk, that was verified by emoji",
+  ["js_sdk"],
+  async (server) => {
+    await using ours = await Ours.start(server, "ours", { encryption: { recoveryKey: newKey() } });
+    const user = await newDevice(server, ours.user);
+    await using peer = await Peer.start("js_sdk", server, "ours", { user });
+    await peer.call("awaitDevice", { userId: ours.userId, deviceId: ours.deviceId });
+    const asking = peer.call("requestVerification", { userId: ours.userId, deviceId: ours.deviceId });
+    const request = await nextRequest(ours);
+    await request.accept();
+    const flowId = String(await asking);
+    await peer.first("verification", ({ phase }) => phase === "ready");
+    await request.startSas();
+    await compareWith(peer, flowId, request);
+    await peer.call("awaitSigned", { userId: ours.userId, deviceId: peer.deviceId });
+    const [device] = await ours.crypto.getDevices(ours.userId);
+    assertEquals(device?.trust, "verified");
+  },
+);
+
+peerTest(
+  "S44 A verification with js_sdk that one side calls off ends on both, with why",
+  ["js_sdk"],
+  async (server) => {
+    await using peer = await Peer.start("js_sdk", server, "peer");
+    await using ours = await Ours.start(server, "ours");
+    await roomWith(ours, [peer]);
+    await peer.call("awaitDevice", { userId: ours.userId, deviceId: ours.deviceId });
+    for (const who of ["ours", "theirs"] as const) {
+      const asking = peer.call("requestVerification", { userId: ours.userId, deviceId: ours.deviceId });
+      const request = await nextRequest(ours);
+      await request.accept();
+      const flowId = String(await asking);
+      await reach(request, "ready");
+      await request.startSas();
+      await request.compare();
+      await peer.first("sas", (event) => event.flowId === flowId);
+      if (who === "ours") await request.mismatch();
+      else await peer.call("mismatchSas", { flowId });
+      const ended = await peer.first(
+        "verification",
+        (event) => event.flowId === flowId && event.phase === "cancelled",
+      );
+      assertEquals(ended.code, "m.mismatched_sas");
+      while (request.cancellation === undefined) await request.changed();
+      assertEquals([request.cancellation.code, request.cancellation.by], [
+        "m.mismatched_sas",
+        who === "ours" ? "us" : "them",
+      ]);
+    }
+  },
+);
+
+for (const shows of ["ours", "theirs"] as const) {
+  peerTest(
+    `S46 Two users verify each other by the QR code that ${shows} shows, with js_sdk`,
+    ["js_sdk"],
+    async (server) => {
+      await using peer = await Peer.start("js_sdk", server, "peer");
+      await peer.call("bootstrapCrossSigning", { password: peer.user.password });
+      await using ours = await Ours.start(server, "ours", { encryption: { recoveryKey: newKey() } });
+      const roomId = await roomWith(ours, [peer]);
+      const said = await ours.sendText(roomId, "hello");
+      await peer.message(({ eventId }) => eventId === said);
+      const asked = { userId: peer.user.userId, roomId };
+      const request = await ours.crypto.requestVerification(asked, { ways: WAYS });
+      const flowId = await flowOf(peer, "requested");
+      await peer.call("acceptVerification", { flowId });
+      await reach(request, "ready");
+      await byCode(peer, flowId, { request, shows });
+      assert((await request.done).identity);
+      await peer.call("awaitVerified", { userId: ours.userId });
+      await ours.until(async () => (await ours.crypto.getIdentity(peer.user.userId))?.verified === true);
+    },
+  );
+
+  for (const trusts of ["ours", "theirs"] as const) {
+    peerTest(
+      `S46 Own devices verify each other by the QR code that ${shows} shows, when ${trusts} has the identity, with js_sdk`,
+      ["js_sdk"],
+      async (server) => {
+        const encryption = trusts === "ours" ? { recoveryKey: newKey() } : true;
+        await using ours = await Ours.start(server, "ours", { encryption });
+        const user = await newDevice(server, ours.user);
+        await using peer = await Peer.start("js_sdk", server, "ours", { user });
+        if (trusts === "theirs") await peer.call("bootstrapCrossSigning", { password: peer.user.password });
+        else await peer.call("awaitIdentity", {});
+        const asked = { userId: ours.userId, deviceId: peer.deviceId };
+        const request = await ours.crypto.requestVerification(asked, { ways: WAYS });
+        const flowId = await flowOf(peer, "requested");
+        await peer.call("acceptVerification", { flowId });
+        await reach(request, "ready");
+        await byCode(peer, flowId, { request, shows });
+        const verified = await request.done;
+        assertEquals([verified.device, verified.identity], trusts === "ours" ? [true, false] : [false, true]);
+        const signed = trusts === "ours" ? peer.deviceId : ours.deviceId;
+        await peer.call("awaitSigned", { userId: ours.userId, deviceId: signed });
+      },
+    );
+  }
+}
+
+/** One side shows a code, and the other scans it. */
+async function byCode(
+  peer: Peer,
+  flowId: string,
+  { request, shows }: { readonly request: VerificationRequest; readonly shows: "ours" | "theirs" },
+): Promise<void> {
+  if (shows === "ours") {
+    const code = (await request.showQr()).toBase64();
+    await peer.call("scanQr", { flowId, code });
+    await reach(request, "scanned");
+    await request.confirm();
+  } else {
+    const code = Uint8Array.fromBase64(String(await peer.call("showQr", { flowId })));
+    await request.scanQr(code);
+    await peer.first("scanned", (event) => event.flowId === flowId);
+    await peer.call("confirmQr", { flowId });
+  }
+  await within(request.done, LIMIT_MS, "the end of a verification");
+  await peer.first("verification", ({ phase }) => phase === "done");
+}
+
+peerTest(
+  "S43 nio starts a verification without a request, by the old way, and both are verified",
+  ["nio"],
+  async (server) => {
+    await using peer = await Peer.start("nio", server, "peer");
+    await using ours = await Ours.start(server, "ours");
+    await roomWith(ours, [peer]);
+    const flowId = String(await peer.call("startSas", { userId: ours.userId, deviceId: ours.deviceId }));
+    const request = await nextRequest(ours);
+    assertEquals([request.phase, request.deviceId], ["requested", peer.deviceId]);
+    await request.accept();
+    const { decimals } = await request.compare();
+    const theirs = await peer.first("sas", (event) => event.flowId === flowId);
+    assertEquals(decimals, theirs.decimal ?? undefined); // its emoji are wrong
+    await peer.call("confirmSas", { flowId });
+    await request.confirm();
+    await within(request.done, LIMIT_MS, "the end of a verification");
+    await peer.first("verification", ({ phase }) => phase === "done");
+    const [device] = await ours.crypto.getDevices(peer.user.userId);
+    assertEquals(device?.trust, "verified");
+  },
+);
